@@ -1,0 +1,198 @@
+//! What a transport tells an algorithm, and what the algorithm answers.
+//!
+//! Windows and counts are in packets of one MSS, as in Linux.
+
+use units::{Duration, Rate, Time};
+
+/// Where the transport stands with loss recovery (Linux `tcp_ca_state`; RFC 5681, RFC 6675).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CaState {
+    /// Nothing suspicious.
+    #[default]
+    Open,
+    /// Selective acknowledgements have arrived, nothing is known to be lost.
+    Disorder,
+    /// The window is being reduced because of an ECN mark or a repaired tail loss.
+    Cwr,
+    /// Lost packets are being retransmitted.
+    Recovery,
+    /// The retransmission timer fired.
+    Loss,
+}
+
+/// A congestion episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// Packets were found lost; fast recovery begins.
+    Loss,
+    /// A congestion mark was echoed.
+    Ecn,
+    /// The retransmission timer fired. The transport has moved cwnd with `set_cwnd` by the time recovery
+    /// proceeds; `first` is false for back-to-back timeouts of one episode, which do not reduce again.
+    Timeout {
+        /// First timeout of its episode.
+        first: bool,
+    },
+}
+
+/// What to go back to when an episode was spurious.
+#[derive(Clone, Copy, Debug)]
+pub struct Undo {
+    /// cwnd when the episode began.
+    pub prior_cwnd: u32,
+    /// ssthresh when the episode began; 0 if a mark since then forbids restoring it.
+    pub prior_ssthresh: u32,
+}
+
+/// One delivery-rate sample (draft-ietf-ccwg-bbr section 4.1; Linux `net/ipv4/tcp_rate.c`).
+#[derive(Clone, Copy, Debug)]
+pub struct RateSample {
+    /// Packets delivered over `interval`.
+    pub delivered: u32,
+    /// The longer of the send phase and the ACK phase of the sampled flight.
+    pub interval: Duration,
+    /// The sampled packet was sent while the application, not the network, was the limit.
+    pub app_limited: bool,
+    /// `Path::delivered` when the sampled packet was sent.
+    pub prior_delivered: u64,
+    /// Packets found lost since the sampled packet was sent.
+    pub lost: u32,
+    /// Packets reported CE-marked since the sampled packet was sent.
+    pub marked: u32,
+    /// Packets in flight just after the sampled packet was sent.
+    pub tx_in_flight: u32,
+}
+
+/// One digested acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Packets newly acknowledged, cumulatively or selectively.
+    pub acked: u32,
+    /// Packets newly found lost.
+    pub lost: u32,
+    /// Packets newly reported CE-marked.
+    pub marked: u32,
+    /// RTT of the most recently sent packet that this ACK covers and that was never retransmitted.
+    pub rtt: Option<Duration>,
+    /// The ACK looks as if a delayed-ACK timer had held it back, so `rtt` may be too long.
+    pub delayed: bool,
+    /// Packets in flight before this ACK was digested.
+    pub prior_in_flight: u32,
+    /// The transport would let a window algorithm grow now: not reducing, and data was acknowledged.
+    pub may_grow: bool,
+    /// The cumulative acknowledgement advanced.
+    pub advanced: bool,
+    /// Lowest unacknowledged and next new packet number, for algorithms that count rounds by sequence.
+    pub una: u64,
+    /// See `una`.
+    pub next: u64,
+    /// The delivery-rate sample, if this ACK gave a valid one.
+    pub rate: Option<RateSample>,
+}
+
+/// The transport's view of the path, valid during one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Now.
+    pub now: Time,
+    /// Payload bytes of a full packet.
+    pub mss: u32,
+    /// Where loss recovery stands.
+    pub state: CaState,
+    /// Smoothed RTT (RFC 6298), if any sample was taken.
+    pub srtt: Option<Duration>,
+    /// Smallest RTT of the last five minutes, if any sample was taken.
+    pub min_rtt: Option<Duration>,
+    /// Packets in flight: sent, not acknowledged, not deemed lost.
+    pub in_flight: u32,
+    /// Packets sent and not cumulatively acknowledged, whatever became of them.
+    pub packets_out: u32,
+    /// Packets delivered since the start.
+    pub delivered: u64,
+    /// When `delivered` last changed.
+    pub delivered_time: Time,
+    /// Packets deemed lost since the start.
+    pub lost: u64,
+    /// cwnd was what stopped the sender in the round just acknowledged (Linux `tcp_is_cwnd_limited`).
+    pub cwnd_limited: bool,
+    /// The application has been the limit since the last rate sample bubble was opened.
+    pub app_limited: bool,
+    /// When pacing allows the next departure (may be in the past).
+    pub next_departure: Time,
+    /// The transport paces this flow.
+    pub paced: bool,
+    /// Bytes one burst may hold at most (Linux `sk_gso_max_size`); one MSS without segmentation offload.
+    pub max_burst_bytes: u32,
+}
+
+/// A burst was handed to the network.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Packets in the burst.
+    pub packets: u32,
+    /// Nothing was outstanding before it.
+    pub from_idle: bool,
+}
+
+/// What an algorithm allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Control {
+    /// Congestion window in packets.
+    pub cwnd: u32,
+    /// Slow-start threshold in packets; `u32::MAX` if none was ever set. Reduction by the transport aims here.
+    pub ssthresh: u32,
+    /// Rate to pace at, if the algorithm sets one. `None` leaves pacing to the transport.
+    pub pacing_rate: Option<Rate>,
+    /// Smallest burst worth sending, in packets (Linux `min_tso_segs`).
+    pub min_burst: u32,
+    /// Mark what is sent from now on as application-limited (BBR does while it probes for the RTT).
+    pub hide_samples: bool,
+}
+
+/// Who brings the window down and back up during loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// The transport, by proportional rate reduction (RFC 9937) towards `Control::ssthresh`.
+    Transport,
+    /// The algorithm (Linux `cong_control`).
+    Algorithm,
+}
+
+/// What an algorithm does with ECN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EcnMode {
+    /// As RFC 3168 says: a mark is like a loss, once per round.
+    Classic,
+    /// Wants every mark echoed at once (DCTCP, RFC 8257).
+    EveryMark,
+    /// Sends ECT(1) and expects marks early (L4S, RFC 9330).
+    L4s,
+}
+
+/// What an algorithm needs from its transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traits {
+    /// Who owns the window in recovery.
+    pub recovery: Recovery,
+    /// What ECN means to it.
+    pub ecn: EcnMode,
+    /// It must be paced.
+    pub needs_pacing: bool,
+}
+
+/// Receives the named internal variables of an algorithm: name, value, unit.
+pub struct Probe<'a> {
+    sink: &'a mut dyn FnMut(&'static str, f64, &'static str),
+}
+
+impl<'a> Probe<'a> {
+    /// A probe that hands every variable to `sink`.
+    pub fn new(sink: &'a mut dyn FnMut(&'static str, f64, &'static str)) -> Probe<'a> {
+        Probe { sink }
+    }
+
+    /// Reports one variable.
+    pub fn see(&mut self, name: &'static str, value: f64, unit: &'static str) {
+        (self.sink)(name, value, unit);
+    }
+}

@@ -1,0 +1,71 @@
+//! Congestion control algorithms, apart from any transport.
+//!
+//! An algorithm turns what the network said into a window and a rate. It never sees packets or sequence
+//! numbers and owns no clock: the transport (the `tcp` crate here, a QUIC stack elsewhere) detects losses,
+//! counts rounds, takes RTT and delivery-rate samples, and tells the algorithm through [`CongestionControl`].
+//!
+//! ```
+//! use congestion::{Path, build};
+//!
+//! let algorithm = build("cubic", &serde_json::json!({}), 1).unwrap();
+//! assert_eq!(algorithm.control().cwnd, 10); // the initial window, in packets
+//! ```
+
+mod event;
+mod filter;
+mod params;
+mod registry;
+mod window;
+
+mod bbr1;
+mod cubic;
+mod reno;
+
+pub use event::{Ack, CaState, Congestion, Control, EcnMode, Path, Probe, RateSample, Recovery, Sent, Traits, Undo};
+pub use filter::WindowedMax;
+pub use params::ParamSpec;
+pub use registry::{BuildError, Descriptor, build, descriptors};
+pub use window::Window;
+
+/// Turns what the network said into a window and a rate.
+///
+/// Never allocates after `build`, and [`control`](Self::control) is pure: calling it twice changes nothing.
+/// The order within one ACK is: scoreboard, RTT, loss detection ([`on_congestion`](Self::on_congestion),
+/// [`on_undo`](Self::on_undo), [`on_recovery_exit`](Self::on_recovery_exit) as they happen), delivery-rate
+/// sample, then [`on_ack`](Self::on_ack) exactly once, then `control`.
+pub trait CongestionControl: Send {
+    /// An ACK arrived and has been digested. Called exactly once per ACK.
+    fn on_ack(&mut self, ack: &Ack, path: &Path);
+
+    /// A congestion episode begins (at most once per window of data, except for repeated timeouts).
+    fn on_congestion(&mut self, congestion: Congestion, path: &Path);
+
+    /// The episode turned out to be spurious: nothing was lost.
+    fn on_undo(&mut self, undo: &Undo, path: &Path);
+
+    /// Everything outstanding when the episode began has been delivered.
+    fn on_recovery_exit(&mut self, _path: &Path) {}
+
+    /// A burst was sent.
+    fn on_send(&mut self, _sent: &Sent, _path: &Path) {}
+
+    /// When the algorithm wants [`on_wakeup`](Self::on_wakeup) called, if ever.
+    fn next_wakeup(&self) -> Option<units::Time> {
+        None
+    }
+
+    /// The time asked for in [`next_wakeup`](Self::next_wakeup) has come.
+    fn on_wakeup(&mut self, _path: &Path) {}
+
+    /// The transport moves the window itself: proportional rate reduction, a timeout, a restart after idle.
+    fn set_cwnd(&mut self, cwnd: u32);
+
+    /// What the algorithm currently allows. Pure.
+    fn control(&self) -> Control;
+
+    /// Names the internal variables for traces. Pulled by recorders, so it costs nothing when not traced.
+    fn observe(&self, probe: &mut Probe<'_>);
+
+    /// What the algorithm needs from the transport. Constant over its life.
+    fn traits(&self) -> Traits;
+}
