@@ -1,0 +1,81 @@
+# Every target works on a fresh clone with Python 3.11+ and a Rust toolchain; nothing has to be prepared by hand.
+# The environment lives in .venv, compiled code in target/, results in runs/ and figures/.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell scripts/find-python.sh)
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: help demo test bench docs lint build rust-lint rust-test python-lint python-test format clean FORCE
+
+help: ## Say what each target does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## Run the first study quickly: prints Table II beside ours and says where the figures are
+	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
+
+test: lint rust-test python-test docs ## Everything that continuous integration runs
+	@echo "make test: everything passed"
+
+bench: build ## Benchmarks: criterion, the whole process on the first study, and ns-3 beside it in the same run
+	cargo bench --workspace
+	$(BIN)/python benches/whole_process.py
+
+docs: $(VENV)/.docs ## Build the documentation into site/, strictly
+	$(BIN)/mkdocs build --strict --quiet --site-dir site
+
+lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between the parts
+
+build: $(VENV)/.built ## Make .venv and build the extension (release) into it
+
+rust-lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+rust-test:
+	cargo test --workspace --quiet
+
+python-lint: build
+	$(BIN)/python scripts/check_crates.py
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+python-test: build
+	$(BIN)/pytest -n $(JOBS)
+
+format: build ## Format everything in place
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## Remove the environment, compiled code and built pages (results are kept)
+	rm -rf $(VENV) target site python/fullpipe/_native*.so
+
+# The environment. The check runs every time and does nothing to a healthy environment, so a moved clone or an
+# upgraded Python does not leave a stale one behind.
+$(VENV)/.created: FORCE
+	@test -n "$(PYTHON)"
+	@$(PYTHON) scripts/make_venv.py $(VENV)
+
+# maturin installs the dependencies of pyproject.toml and the extension, linked to the sources under python/.
+$(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
+	$(BIN)/python -m pip install --quiet 'maturin>=1.9.4,<2'
+	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet --extras dev
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet 'mkdocs>=1.6,<2' 'mkdocs-material>=9.6,<10'
+	@touch $@
+
+FORCE:

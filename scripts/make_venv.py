@@ -1,0 +1,60 @@
+"""Make a virtual environment with pip in it, or leave a healthy one alone.
+
+A distribution may ship Python without `ensurepip`; then pip comes from the host's pip or from its bootstrap
+script. The file `.created` in the environment changes only when the environment is made, so that make sees it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import urllib.request
+import venv
+from pathlib import Path
+
+BOOTSTRAP = "https://bootstrap.pypa.io/get-pip.py"
+
+
+def healthy(folder: Path) -> bool:
+    """Whether the environment is complete, is still where it was made, and has the version of this Python."""
+    python = folder / "bin" / "python"
+    question = "import sys, pip; print(sys.prefix, '%d.%d' % sys.version_info[:2])"
+    if not (folder / ".created").exists() or not python.exists():
+        return False
+    try:
+        answer = subprocess.run([str(python), "-c", question], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    expected = f"{folder} {sys.version_info[0]}.{sys.version_info[1]}"
+    return answer.stdout.strip() == expected
+
+
+def install_pip(folder: Path) -> None:
+    """Put pip into an environment that was made without it."""
+    python = str(folder / "bin" / "python")
+    bundled = [python, "-m", "ensurepip", "--upgrade", "--default-pip"]
+    host = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "pip"]
+    for command in (bundled, host):
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            return
+    print(f"fetching pip from {BOOTSTRAP}")
+    with urllib.request.urlopen(BOOTSTRAP, timeout=60) as answer:
+        subprocess.run([python, "-"], input=answer.read(), check=True)
+
+
+def main() -> int:
+    """Make the environment named on the command line."""
+    folder = Path(sys.argv[1]).resolve()
+    if healthy(folder):
+        return 0
+    print(f"making {folder} with Python {sys.version.split()[0]}")
+    shutil.rmtree(folder, ignore_errors=True)
+    venv.EnvBuilder(with_pip=False, symlinks=True).create(folder)
+    install_pip(folder)
+    (folder / ".created").touch()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
