@@ -1,7 +1,7 @@
 """Make a virtual environment with pip in it, or leave a healthy one alone.
 
 A distribution may ship Python without `ensurepip`; then pip comes from the host's pip or from its bootstrap
-script. The file `.created` in the environment changes only when the environment is made, so that make sees it.
+script. The file `.created` in the environment changes only when it is made anew, so that make sees it.
 """
 
 from __future__ import annotations
