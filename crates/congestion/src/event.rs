@@ -2,6 +2,7 @@
 //!
 //! Windows and counts are in packets of one MSS, as in Linux.
 
+use crate::Window;
 use units::{Duration, Rate, Time};
 
 /// Where the transport stands with loss recovery (Linux `tcp_ca_state`; RFC 5681, RFC 6675).
@@ -82,10 +83,8 @@ pub struct Ack {
     pub may_grow: bool,
     /// The cumulative acknowledgement advanced.
     pub advanced: bool,
-    /// Lowest unacknowledged and next new packet number, for algorithms that count rounds by sequence.
+    /// Every packet below this number has been acknowledged, for algorithms that count rounds by sequence.
     pub una: u64,
-    /// See `una`.
-    pub next: u64,
     /// The delivery-rate sample, if this ACK gave a valid one.
     pub rate: Option<RateSample>,
 }
@@ -107,6 +106,8 @@ pub struct Path {
     pub in_flight: u32,
     /// Packets sent and not cumulatively acknowledged, whatever became of them.
     pub packets_out: u32,
+    /// Number of the next packet never sent before, for algorithms that count rounds by sequence.
+    pub next: u64,
     /// Packets delivered since the start.
     pub delivered: u64,
     /// When `delivered` last changed.
@@ -121,6 +122,8 @@ pub struct Path {
     pub next_departure: Time,
     /// The transport paces this flow.
     pub paced: bool,
+    /// Rate the transport paces at, or would pace at: 2 or 1.2 windows per RTT unless the algorithm sets one.
+    pub pacing_rate: Rate,
     /// Bytes one burst may hold at most (Linux `sk_gso_max_size`); one MSS without segmentation offload.
     pub max_burst_bytes: u32,
 }
@@ -132,6 +135,8 @@ pub struct Sent {
     pub packets: u32,
     /// Nothing was outstanding before it.
     pub from_idle: bool,
+    /// Time since the burst before it.
+    pub gap: Duration,
 }
 
 /// What an algorithm allows.
@@ -147,6 +152,19 @@ pub struct Control {
     pub min_burst: u32,
     /// Mark what is sent from now on as application-limited (BBR does while it probes for the RTT).
     pub hide_samples: bool,
+}
+
+impl Control {
+    /// What an algorithm allows that has only a window.
+    pub fn window(window: &Window) -> Control {
+        Control {
+            cwnd: window.cwnd,
+            ssthresh: window.ssthresh,
+            pacing_rate: None,
+            min_burst: 2,
+            hide_samples: false,
+        }
+    }
 }
 
 /// Who brings the window down and back up during loss recovery.
@@ -189,6 +207,14 @@ impl<'a> Probe<'a> {
     /// A probe that hands every variable to `sink`.
     pub fn new(sink: &'a mut dyn FnMut(&'static str, f64, &'static str)) -> Probe<'a> {
         Probe { sink }
+    }
+
+    /// Reports the window and, once there is one, the slow-start threshold.
+    pub fn window(&mut self, window: &Window) {
+        self.see("cwnd", f64::from(window.cwnd), "packets");
+        if window.ssthresh != u32::MAX {
+            self.see("ssthresh", f64::from(window.ssthresh), "packets");
+        }
     }
 
     /// Reports one variable.

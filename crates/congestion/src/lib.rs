@@ -13,15 +13,21 @@
 
 mod event;
 mod filter;
+mod hystart;
 mod params;
 mod registry;
+#[cfg(test)]
+mod test_support;
 mod window;
 
+mod bbr;
 mod bbr1;
 mod cubic;
 mod reno;
 
-pub use event::{Ack, CaState, Congestion, Control, EcnMode, Path, Probe, RateSample, Recovery, Sent, Traits, Undo};
+pub use event::{
+    Ack, CaState, Congestion, Control, EcnMode, Path, Probe, RateSample, Recovery, Sent, Traits, Undo,
+};
 pub use filter::WindowedMax;
 pub use params::ParamSpec;
 pub use registry::{BuildError, Descriptor, build, descriptors};
@@ -34,6 +40,9 @@ pub use window::Window;
 /// [`on_undo`](Self::on_undo), [`on_recovery_exit`](Self::on_recovery_exit) as they happen), delivery-rate
 /// sample, then [`on_ack`](Self::on_ack) exactly once, then `control`.
 pub trait CongestionControl: Send {
+    /// The handshake is over; `path` has the first RTT sample.
+    fn on_established(&mut self, _path: &Path) {}
+
     /// An ACK arrived and has been digested. Called exactly once per ACK.
     fn on_ack(&mut self, ack: &Ack, path: &Path);
 

@@ -14,8 +14,9 @@ impl Rng {
     /// The stream called `name` of the run with seed `seed`.
     pub fn stream(seed: u64, name: &str) -> Rng {
         // FNV-1a over the name, then one SplitMix64 step to mix in the seed.
-        let hash =
-            name.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+        let hash = name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
         let mut rng = Rng { state: hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) };
         rng.next_u64();
         rng

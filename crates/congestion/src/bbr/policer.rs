@@ -1,0 +1,134 @@
+//! Long-term bandwidth: recognises a token-bucket policer by two equal intervals of heavy loss
+//! (Linux `bbr_lt_bw_sampling`).
+
+use super::{Bandwidth, Gain};
+use crate::Path;
+use units::Duration;
+
+const MIN_ROUNDS: u32 = 4;
+const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
+/// Loss, in 1/256 of what was delivered, that makes a policer plausible: 19.5 %.
+const LOSS_256: u64 = 50;
+/// Two intervals agree within an eighth ...
+const AGREE_SHIFT: u32 = 3;
+/// ... or within this many bytes per second.
+const AGREE_BYTES: u64 = 4_000 / 8;
+/// Rounds for which a policer's rate is believed.
+const HOLD_ROUNDS: u32 = 48;
+
+/// What one ACK said, as far as a policer is concerned.
+pub(crate) struct Evidence {
+    pub(crate) lost: bool,
+    pub(crate) app_limited: bool,
+    pub(crate) round_start: bool,
+    pub(crate) probing: bool,
+}
+
+/// What the estimator concluded from one ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing new.
+    Unchanged,
+    /// A policer was recognised: its rate is in force from now on.
+    Recognised,
+    /// The policer's rate was believed long enough; probe again.
+    Expired,
+}
+
+/// The estimator.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Policer {
+    estimate: Option<Bandwidth>,
+    in_force: bool,
+    sampling: bool,
+    rounds: u32,
+    start_ms: u64,
+    start_delivered: u64,
+    start_lost: u64,
+}
+
+impl Policer {
+    /// The policer's rate, while it is believed.
+    pub(crate) fn rate(&self) -> Option<Bandwidth> {
+        self.estimate.filter(|_| self.in_force)
+    }
+
+    /// Forgets everything.
+    pub(crate) fn reset(&mut self, path: &Path) {
+        self.estimate = None;
+        self.in_force = false;
+        self.sampling = false;
+        self.restart_interval(path);
+    }
+
+    fn restart_interval(&mut self, path: &Path) {
+        self.start_ms = path.delivered_time.as_millis();
+        self.start_delivered = path.delivered;
+        self.start_lost = path.lost;
+        self.rounds = 0;
+    }
+
+    /// Weighs the evidence of one ACK.
+    pub(crate) fn update(&mut self, evidence: &Evidence, path: &Path) -> Verdict {
+        if self.in_force {
+            return self.hold(evidence, path);
+        }
+        if !self.sampling {
+            if !evidence.lost {
+                return Verdict::Unchanged;
+            }
+            self.restart_interval(path); // an interval starts with a loss: the bucket is empty
+            self.sampling = true;
+        }
+        if evidence.app_limited {
+            self.reset(path);
+            return Verdict::Unchanged;
+        }
+        self.rounds += u32::from(evidence.round_start);
+        if self.rounds > MAX_ROUNDS {
+            self.reset(path);
+        } else if self.rounds >= MIN_ROUNDS && evidence.lost {
+            return self.end_interval(path);
+        }
+        Verdict::Unchanged
+    }
+
+    fn hold(&mut self, evidence: &Evidence, path: &Path) -> Verdict {
+        if !(evidence.probing && evidence.round_start) {
+            return Verdict::Unchanged;
+        }
+        self.rounds += 1;
+        if self.rounds < HOLD_ROUNDS {
+            return Verdict::Unchanged;
+        }
+        self.reset(path);
+        Verdict::Expired
+    }
+
+    /// An interval ends with a loss too; it counts if the loss was heavy.
+    fn end_interval(&mut self, path: &Path) -> Verdict {
+        let lost = path.lost - self.start_lost;
+        let delivered = path.delivered - self.start_delivered;
+        let elapsed_ms = path.delivered_time.as_millis().saturating_sub(self.start_ms);
+        if delivered == 0 || lost * 256 < LOSS_256 * delivered || elapsed_ms < 1 {
+            return Verdict::Unchanged;
+        }
+        let bw = Bandwidth::over(delivered, Duration::from_millis(elapsed_ms));
+        let agreed = self.estimate.filter(|&before| agree(before, bw, path.mss));
+        if let Some(before) = agreed {
+            self.estimate = Some(Bandwidth((before.0 + bw.0) / 2));
+            self.in_force = true;
+            self.rounds = 0;
+            return Verdict::Recognised;
+        }
+        self.estimate = Some(bw);
+        self.restart_interval(path);
+        Verdict::Unchanged
+    }
+}
+
+fn agree(a: Bandwidth, b: Bandwidth, mss: u32) -> bool {
+    let difference = Bandwidth(a.0.abs_diff(b.0));
+    difference.0 <= a.0 >> AGREE_SHIFT
+        || difference.pacing_rate(mss, Gain::UNIT, 1).bytes_per_sec() <= AGREE_BYTES
+}

@@ -1,0 +1,364 @@
+//! # CUBIC
+//!
+//! ## Idea
+//! After a reduction the window is a cubic function of time, flat around the window at which the last loss
+//! happened, so growth does not depend on the RTT; never slower than Reno would be.
+//!
+//! ## Source and revision
+//! Linux 6.18 `net/ipv4/tcp_cubic.c` in behaviour and fixed-point arithmetic; RFC 9438; HyStart from Ha and
+//! Rhee (2011) as Linux has it; HyStart++ from RFC 9406.
+//!
+//! ## Signals
+//! Loss, classic ECN marks, wall time, and RTT for leaving the first slow start.
+//!
+//! ## State diagram
+//! slow start → (HyStart exit or congestion) → congestion avoidance: concave up to `last_max` at K, then
+//! convex → (congestion) → ssthresh = 0.7 cwnd, new epoch at the first ACK that may grow.
+//!
+//! ## Deviations from the source
+//! The cube root is exact where Linux uses a table and one Newton step (within 0.2 %).
+//!
+//! ## Validated against
+//! Linux 7.2 in virtual time (`tests/differential`), the average window of RFC 9438 section 5.1 (`tests/theory`).
+
+use crate::hystart::{Exit, HyStart, HyStartPlusPlus};
+use crate::params::params;
+use crate::registry::Algorithm;
+use crate::window::{MIN_CWND, Window};
+use crate::{
+    Ack, Congestion, CongestionControl, Control, EcnMode, Path, Probe, Recovery, Sent, Traits, Undo,
+};
+use units::{Duration, Time};
+
+/// How the first slow start ends before a loss does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SlowStartExit {
+    /// Linux HyStart: ACK trains and delay.
+    Linux,
+    /// HyStart++ (RFC 9406).
+    Rfc9406,
+    /// Only a loss ends it.
+    Off,
+}
+
+params! {
+    /// Parameters of CUBIC.
+    pub struct CubicParams {
+        /// Fraction of the window kept after congestion; Linux has 717/1024.
+        beta: f64 = 717.0 / 1024.0, "", 0.1..=0.95;
+        /// Scale of the cubic function; Linux has 41/1024 times ten.
+        c: f64 = 410.0 / 1024.0, "packets/s^3", 0.01..=10.0;
+        /// Release bandwidth to newcomers by aiming below the last maximum when losses come early.
+        fast_convergence: bool = true, "";
+        /// Never grow slower than Reno would.
+        reno_friendly: bool = true, "";
+        /// How the first slow start ends: linux, rfc9406 or off.
+        hystart: SlowStartExit = SlowStartExit::Linux, "";
+    }
+}
+
+/// Time in CUBIC's fixed point: 1/1024 s.
+const TICKS_PER_SECOND: u64 = 1024;
+/// Linux recomputes the slope at most once per 1/32 s while the window stands still.
+const SLOPE_HOLD_MS: u64 = 31;
+/// RTT samples are ignored for this long after an epoch starts: recovery's queue is still draining.
+const RTT_BLACKOUT_MS: u64 = 1_000;
+
+/// The cubic function of one epoch.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start_ms: u64,
+    /// Ticks from the start of the epoch to the plateau.
+    k: u64,
+    /// Window at the plateau, packets.
+    origin: u32,
+    /// What Reno's window would be, packets.
+    reno: u32,
+    /// ACKed packets not yet turned into Reno growth.
+    acked: u32,
+    /// Packets to be acknowledged per packet of growth.
+    per_increment: u32,
+    last_cwnd: u32,
+    last_update_ms: u64,
+}
+
+/// Cubic growth in time.
+pub struct Cubic {
+    window: Window,
+    scale_1024: u64,
+    beta_1024: u64,
+    reno_scale_8: u64,
+    fast_convergence: bool,
+    reno_friendly: bool,
+    last_max: u32,
+    delay_min: Option<Duration>,
+    epoch: Option<Epoch>,
+    exit: SlowStartExit,
+    hystart: HyStart,
+    hystart_pp: HyStartPlusPlus,
+}
+
+impl Algorithm for Cubic {
+    type Params = CubicParams;
+    const TITLE: &'static str = "CUBIC (with HyStart or HyStart++)";
+    const SOURCE: &'static str = "RFC 9438; Linux net/ipv4/tcp_cubic.c";
+
+    fn new(params: CubicParams, _seed: u64) -> Cubic {
+        let beta_1024 = (params.beta * 1024.0).round() as u64;
+        Cubic {
+            window: Window::default(),
+            scale_1024: (params.c * 1024.0).round() as u64,
+            beta_1024,
+            reno_scale_8: 8 * (1024 + beta_1024) / 3 / (1024 - beta_1024),
+            fast_convergence: params.fast_convergence,
+            reno_friendly: params.reno_friendly,
+            last_max: 0,
+            delay_min: None,
+            epoch: None,
+            exit: params.hystart,
+            hystart: HyStart::default(),
+            hystart_pp: HyStartPlusPlus::default(),
+        }
+    }
+}
+
+impl Cubic {
+    /// Window the cubic function wants `ticks` after the start of the epoch, packets.
+    fn target(&self, epoch: &Epoch, ticks: u64) -> u32 {
+        let offset = u128::from(ticks.abs_diff(epoch.k));
+        let delta = ((u128::from(self.scale_1024) * offset * offset * offset) >> 40) as u64;
+        let origin = u64::from(epoch.origin);
+        let target = if ticks < epoch.k { origin.saturating_sub(delta) } else { origin + delta };
+        target.min(u64::from(u32::MAX)) as u32
+    }
+
+    /// Ticks the cubic function takes to climb `packets`.
+    fn ticks_to_climb(&self, packets: u32) -> u64 {
+        cube_root((u128::from(packets) << 40) / u128::from(self.scale_1024))
+    }
+
+    fn start_epoch(&self, now_ms: u64, acked: u32) -> Epoch {
+        let cwnd = self.window.cwnd;
+        let (k, origin) = if self.last_max <= cwnd {
+            (0, cwnd)
+        } else {
+            (self.ticks_to_climb(self.last_max - cwnd), self.last_max)
+        };
+        Epoch {
+            start_ms: now_ms,
+            k,
+            origin,
+            reno: cwnd,
+            acked,
+            per_increment: 0,
+            last_cwnd: cwnd,
+            last_update_ms: now_ms,
+        }
+    }
+
+    /// Recomputes the slope: how many ACKed packets are worth one packet of window.
+    fn update_slope(&mut self, now: Time, acked: u32) -> u32 {
+        let now_ms = now.as_millis();
+        let cwnd = self.window.cwnd;
+        let fresh = self.epoch.is_none();
+        let mut epoch = self.epoch.unwrap_or_else(|| self.start_epoch(now_ms, acked));
+        if !fresh {
+            epoch.acked += acked;
+            if epoch.last_cwnd == cwnd && now_ms - epoch.last_update_ms <= SLOPE_HOLD_MS {
+                self.epoch = Some(epoch);
+                return epoch.per_increment;
+            }
+        }
+        if fresh || now_ms != epoch.last_update_ms {
+            epoch.last_cwnd = cwnd;
+            epoch.last_update_ms = now_ms;
+            epoch.per_increment = self.cubic_slope(&epoch, now_ms);
+        }
+        if self.reno_friendly {
+            self.follow_reno(&mut epoch);
+        }
+        epoch.per_increment = epoch.per_increment.max(2); // at most 1.5 times per RTT
+        self.epoch = Some(epoch);
+        epoch.per_increment
+    }
+
+    fn cubic_slope(&self, epoch: &Epoch, now_ms: u64) -> u32 {
+        let cwnd = self.window.cwnd;
+        let ahead_ms = self.delay_min.map_or(0, |d| d.as_nanos().div_ceil(1_000_000)); // aim one RTT ahead
+        let ticks = (now_ms - epoch.start_ms + ahead_ms) * TICKS_PER_SECOND / 1_000;
+        let target = self.target(epoch, ticks);
+        let slope = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
+        if self.last_max == 0 { slope.min(20) } else { slope } // nothing known yet: at least 5 % per RTT
+    }
+
+    fn follow_reno(&self, epoch: &mut Epoch) {
+        let cwnd = self.window.cwnd;
+        let per_packet = ((u64::from(cwnd) * self.reno_scale_8) >> 3).max(1) as u32;
+        let grown = if epoch.acked > 0 { (epoch.acked - 1) / per_packet } else { 0 };
+        epoch.acked -= grown * per_packet;
+        epoch.reno += grown;
+        if epoch.reno > cwnd {
+            epoch.per_increment = epoch.per_increment.min(cwnd / (epoch.reno - cwnd));
+        }
+    }
+
+    /// Learns the base RTT and lets HyStart judge the RTT sample.
+    fn on_rtt(&mut self, rtt: Duration, ack: &Ack, path: &Path) {
+        let blackout = |e: &Epoch| path.now.as_millis() - e.start_ms < RTT_BLACKOUT_MS;
+        if self.epoch.as_ref().is_some_and(blackout) {
+            return;
+        }
+        let rtt = rtt.max(Duration::from_micros(1));
+        let base = self.delay_min.map_or(rtt, |d| d.min(rtt));
+        self.delay_min = Some(base);
+        if self.exit == SlowStartExit::Linux
+            && self.window.in_slow_start()
+            && self.window.cwnd >= HyStart::LOW_WINDOW
+            && self.hystart.on_rtt(rtt, base, ack, path) == Exit::Now
+        {
+            self.window.ssthresh = self.window.cwnd;
+        }
+    }
+
+    /// Slow start, throttled by HyStart++ when that is chosen; returns the packets left over.
+    fn slow_start(&mut self, ack: &Ack, path: &Path) -> u32 {
+        if self.exit != SlowStartExit::Rfc9406 {
+            return self.window.slow_start(ack.acked);
+        }
+        let (credit, exit) = self.hystart_pp.on_ack(ack, path);
+        let left = self.window.slow_start(credit);
+        if exit == Exit::Now {
+            self.window.ssthresh = self.window.cwnd;
+        }
+        left
+    }
+}
+
+/// The integer cube root, rounded down.
+fn cube_root(x: u128) -> u64 {
+    let mut root = (x as f64).cbrt() as u64; // within one of the answer; the loops make it exact
+    while u128::from(root + 1).pow(3) <= x {
+        root += 1;
+    }
+    while u128::from(root).pow(3) > x {
+        root -= 1;
+    }
+    root
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, ack: &Ack, path: &Path) {
+        if let Some(rtt) = ack.rtt {
+            self.on_rtt(rtt, ack, path);
+        }
+        if !ack.may_grow || !self.window.is_used(path) {
+            return;
+        }
+        let acked = if self.window.in_slow_start() { self.slow_start(ack, path) } else { ack.acked };
+        if acked > 0 {
+            let per_increment = self.update_slope(path.now, acked);
+            self.window.additive_increase(per_increment, acked);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
+        let cwnd = u64::from(self.window.cwnd);
+        if congestion != (Congestion::Timeout { first: false }) {
+            self.epoch = None;
+            let early = self.fast_convergence && self.window.cwnd < self.last_max;
+            self.last_max = if early { (cwnd * (1024 + self.beta_1024) / 2048) as u32 } else { cwnd as u32 };
+            self.window.ssthresh = ((cwnd * self.beta_1024 / 1024) as u32).max(MIN_CWND);
+        }
+        self.hystart_pp.stop();
+        if matches!(congestion, Congestion::Timeout { .. }) {
+            self.last_max = 0;
+            self.delay_min = None;
+            self.epoch = None;
+            self.hystart.restart(path);
+        }
+    }
+
+    fn on_undo(&mut self, undo: &Undo, _path: &Path) {
+        self.window.undo(undo);
+    }
+
+    fn on_send(&mut self, sent: &Sent, path: &Path) {
+        // Idle time is not the network's: shift the epoch by it.
+        if let (true, Some(epoch)) = (sent.from_idle, self.epoch.as_mut()) {
+            let now_ms = path.now.as_millis();
+            epoch.start_ms = (epoch.start_ms + sent.gap.as_nanos() / 1_000_000).min(now_ms);
+        }
+    }
+
+    fn set_cwnd(&mut self, cwnd: u32) {
+        self.window.set_cwnd(cwnd);
+    }
+
+    fn control(&self) -> Control {
+        Control::window(&self.window)
+    }
+
+    fn observe(&self, probe: &mut Probe<'_>) {
+        probe.window(&self.window);
+        probe.see("w_max", f64::from(self.last_max), "packets");
+        if let Some(epoch) = &self.epoch {
+            probe.see("k", epoch.k as f64 / TICKS_PER_SECOND as f64, "s");
+            probe.see("origin", f64::from(epoch.origin), "packets");
+            probe.see("w_est", f64::from(epoch.reno), "packets");
+        }
+    }
+
+    fn traits(&self) -> Traits {
+        Traits { recovery: Recovery::Transport, ecn: EcnMode::Classic, needs_pacing: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::path_at;
+
+    fn cubic() -> Cubic {
+        Cubic::new(CubicParams::default(), 0)
+    }
+
+    #[test]
+    fn the_cube_root_is_exact() {
+        for x in [0u128, 1, 7, 8, 26, 27, 1_000_000, (1 << 60) - 1, 1 << 60] {
+            let r = u128::from(cube_root(x));
+            assert!(r.pow(3) <= x && (r + 1).pow(3) > x, "{x}");
+        }
+    }
+
+    #[test]
+    fn after_a_loss_at_100_the_plateau_is_4_22_s_away() {
+        let mut c = cubic();
+        c.set_cwnd(100);
+        c.on_congestion(Congestion::Loss, &path_at(0));
+        assert_eq!(c.control().ssthresh, 70);
+        c.set_cwnd(70);
+        let epoch = c.start_epoch(0, 1);
+        let k = epoch.k as f64 / 1024.0;
+        assert!((k - (30.0f64 / (410.0 / 1024.0)).cbrt()).abs() < 0.01, "{k}");
+        assert_eq!(c.target(&epoch, epoch.k), 100);
+    }
+
+    #[test]
+    fn a_second_early_loss_aims_below_the_last_maximum() {
+        let mut c = cubic();
+        c.set_cwnd(100);
+        c.on_congestion(Congestion::Loss, &path_at(0));
+        c.set_cwnd(80);
+        c.on_congestion(Congestion::Loss, &path_at(1_000));
+        assert_eq!(c.last_max, 68); // 0.85 * 80
+    }
+
+    #[test]
+    fn growth_never_exceeds_half_a_packet_per_ack() {
+        let mut c = cubic();
+        c.window.ssthresh = 5;
+        c.last_max = 10_000;
+        assert!(c.update_slope(Time::from_nanos(0), 1) >= 2);
+    }
+}

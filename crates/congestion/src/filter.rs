@@ -1,0 +1,89 @@
+//! Windowed extremes of a stream of samples.
+
+/// The maximum over a sliding window, kept as the best, second-best and third-best sample in order of age
+/// (Kathleen Nichols' algorithm, as in Linux `lib/win_minmax.c`; not exact, but constant in space and time).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WindowedMax {
+    samples: [(u32, u64); 3], // (when, value); values never increase along the array
+}
+
+impl WindowedMax {
+    /// The largest sample of the window.
+    pub fn get(&self) -> u64 {
+        self.samples[0].1
+    }
+
+    /// Forgets everything but one sample.
+    pub fn reset(&mut self, when: u32, value: u64) -> u64 {
+        self.samples = [(when, value); 3];
+        value
+    }
+
+    /// Adds a sample taken at `when` (any clock that only moves forward) and returns the maximum over `window`.
+    pub fn update(&mut self, window: u32, when: u32, value: u64) -> u64 {
+        let [best, second, third] = &mut self.samples;
+        if value >= best.1 || when.wrapping_sub(third.0) > window {
+            return self.reset(when, value);
+        }
+        let sample = (when, value);
+        if value >= second.1 {
+            (*second, *third) = (sample, sample);
+        } else if value >= third.1 {
+            *third = sample;
+        }
+        self.age(window, sample)
+    }
+
+    /// Promotes the runners-up when the best grows too old, and refreshes them as the window passes.
+    fn age(&mut self, window: u32, sample: (u32, u64)) -> u64 {
+        let [best, second, third] = &mut self.samples;
+        let age = sample.0.wrapping_sub(best.0);
+        if age > window {
+            (*best, *second, *third) = (*second, *third, sample);
+            if sample.0.wrapping_sub(best.0) > window {
+                (*best, *second, *third) = (*second, *third, sample);
+            }
+        } else if second.0 == best.0 && age > window / 4 {
+            (*second, *third) = (sample, sample);
+        } else if third.0 == second.0 && age > window / 2 {
+            *third = sample;
+        }
+        best.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_maximum_is_kept_for_the_window_and_then_forgotten() {
+        let mut max = WindowedMax::default();
+        max.update(10, 0, 100);
+        for round in 1..=10 {
+            assert_eq!(max.update(10, round, 50), 100, "round {round}");
+        }
+        assert_eq!(max.update(10, 11, 50), 50);
+    }
+
+    #[test]
+    fn a_larger_sample_takes_over_at_once() {
+        let mut max = WindowedMax::default();
+        max.update(10, 0, 100);
+        assert_eq!(max.update(10, 1, 101), 101);
+    }
+
+    #[test]
+    fn falling_samples_leave_the_best_of_the_window() {
+        let mut max = WindowedMax::default();
+        for round in 0..100u32 {
+            let value = max.update(10, round, u64::from(1000 - round));
+            let exact = u64::from(1000 - round.saturating_sub(10));
+            // Never below a sample still in the window's second half, never above the true maximum.
+            assert!(
+                value <= exact && value >= u64::from(1000 - round.saturating_sub(0)),
+                "round {round}: {value}"
+            );
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Leaving slow start before it overshoots: HyStart as Linux has it, and HyStart++ (RFC 9406).
+
+use crate::{Ack, Path};
+use units::{Duration, Time};
+
+/// Whether slow start should end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Go on.
+    NotYet,
+    /// Make the present window the threshold.
+    Now,
+}
+
+/// How much the RTT of a round may grow before it counts as a queue: an eighth, but 4 ms to 16 ms.
+fn delay_threshold(base: Duration) -> Duration {
+    (base / 8).clamp(Duration::from_millis(4), Duration::from_millis(16))
+}
+
+/// Linux HyStart: ends slow start when the ACKs of one round come as a train longer than half the base RTT,
+/// or when the smallest of eight RTTs of a round shows a queue (`hystart_update` in `tcp_cubic.c`).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HyStart {
+    found: bool,
+    round_start: Time,
+    round_end: u64,
+    last_ack: Time,
+    round_rtt: Option<Duration>,
+    samples: u32,
+}
+
+impl HyStart {
+    /// Below this window slow start is left alone, packets.
+    pub(crate) const LOW_WINDOW: u32 = 16;
+    const MIN_SAMPLES: u32 = 8;
+    const TRAIN_GAP: Duration = Duration::from_millis(2);
+
+    fn start_round(&mut self, now: Time, next: u64) {
+        self.round_start = now;
+        self.last_ack = now;
+        self.round_end = next;
+        self.round_rtt = None;
+        self.samples = 0;
+    }
+
+    /// A timeout: look for a new exit.
+    pub(crate) fn restart(&mut self, path: &Path) {
+        self.found = false;
+        self.start_round(path.now, path.next);
+    }
+
+    /// Judges an RTT sample; `base` is the smallest RTT seen.
+    pub(crate) fn on_rtt(&mut self, rtt: Duration, base: Duration, ack: &Ack, path: &Path) -> Exit {
+        if self.found {
+            return Exit::NotYet;
+        }
+        if ack.una > self.round_end {
+            self.start_round(path.now, path.next);
+        }
+        self.found = self.train_is_long(base, path) | self.delay_has_grown(rtt, base);
+        if self.found { Exit::Now } else { Exit::NotYet }
+    }
+
+    fn train_is_long(&mut self, base: Duration, path: &Path) -> bool {
+        if path.now.since(self.last_ack) > Self::TRAIN_GAP {
+            return false;
+        }
+        self.last_ack = path.now;
+        let mut threshold = base + burst_allowance(path);
+        if !path.paced {
+            threshold = threshold / 2;
+        }
+        path.now.since(self.round_start) > threshold
+    }
+
+    fn delay_has_grown(&mut self, rtt: Duration, base: Duration) -> bool {
+        let smallest = self.round_rtt.map_or(rtt, |r| r.min(rtt));
+        self.round_rtt = Some(smallest);
+        if self.samples < Self::MIN_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        smallest > base + delay_threshold(base)
+    }
+}
+
+/// Time four of the largest bursts may take, at most 1 ms: trains get longer when senders burst.
+fn burst_allowance(path: &Path) -> Duration {
+    path.pacing_rate.time_to_send(4 * u64::from(path.max_burst_bytes)).min(Duration::from_millis(1))
+}
+
+/// HyStart++ (RFC 9406 section 4.2): on a sign of delay grow at a quarter of the speed for five rounds
+/// (conservative slow start) and go back if the delay was an accident.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct HyStartPlusPlus {
+    stopped: bool,
+    round_end: u64,
+    last_round_rtt: Option<Duration>,
+    round_rtt: Option<Duration>,
+    samples: u32,
+    css_baseline: Option<Duration>,
+    css_rounds: u32,
+    css_credit: u32,
+}
+
+impl HyStartPlusPlus {
+    const MIN_SAMPLES: u32 = 8;
+    const CSS_GROWTH_DIVISOR: u32 = 4;
+    const CSS_ROUNDS: u32 = 5;
+    /// Packets one ACK may add when the sender does not pace.
+    const UNPACED_LIMIT: u32 = 8;
+
+    /// Congestion ends the first slow start for good.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// Digests an ACK of slow start: how many packets it may add, and whether slow start ends.
+    pub(crate) fn on_ack(&mut self, ack: &Ack, path: &Path) -> (u32, Exit) {
+        if self.stopped {
+            return (ack.acked, Exit::NotYet);
+        }
+        if let Some(rtt) = ack.rtt {
+            self.round_rtt = Some(self.round_rtt.map_or(rtt, |r| r.min(rtt)));
+            self.samples += 1;
+        }
+        self.judge_delay();
+        let credit = self.credit(ack.acked, path.paced);
+        let exit = if ack.una >= self.round_end { self.end_round(path.next) } else { Exit::NotYet };
+        (credit, exit)
+    }
+
+    fn judge_delay(&mut self) {
+        let (Some(current), true) = (self.round_rtt, self.samples >= Self::MIN_SAMPLES) else { return };
+        match (self.css_baseline, self.last_round_rtt) {
+            (Some(baseline), _) if current < baseline => self.css_baseline = None, // a false alarm
+            (None, Some(last)) if current >= last + delay_threshold(last) => {
+                self.css_baseline = Some(current);
+                self.css_rounds = 0;
+            }
+            _ => {}
+        }
+    }
+
+    fn credit(&mut self, acked: u32, paced: bool) -> u32 {
+        let acked = if paced { acked } else { acked.min(Self::UNPACED_LIMIT) };
+        if self.css_baseline.is_none() {
+            return acked;
+        }
+        self.css_credit += acked;
+        let credit = self.css_credit / Self::CSS_GROWTH_DIVISOR;
+        self.css_credit %= Self::CSS_GROWTH_DIVISOR;
+        credit
+    }
+
+    fn end_round(&mut self, next: u64) -> Exit {
+        self.round_end = next;
+        self.last_round_rtt = self.round_rtt.take();
+        self.samples = 0;
+        if self.css_baseline.is_some() {
+            self.css_rounds += 1;
+            if self.css_rounds >= Self::CSS_ROUNDS {
+                self.stopped = true;
+                return Exit::Now;
+            }
+        }
+        Exit::NotYet
+    }
+}

@@ -1,0 +1,92 @@
+//! The list of algorithms. Adding one is one file beside this one and one line here.
+
+use crate::params::{Params, read};
+use crate::{CongestionControl, ParamSpec, bbr1, cubic, reno};
+use serde_json::Value;
+use thiserror::Error;
+
+/// What an algorithm is called and where it comes from.
+pub struct Descriptor {
+    /// Name in scenario files.
+    pub name: &'static str,
+    /// Other names it answers to.
+    pub aliases: &'static [&'static str],
+    /// One line that says what it is.
+    pub title: &'static str,
+    /// The source it follows.
+    pub source: &'static str,
+    /// Its parameters.
+    pub params: fn() -> Vec<ParamSpec>,
+    build: fn(&Value, u64) -> Result<Box<dyn CongestionControl>, String>,
+}
+
+/// Why an algorithm could not be built.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// No algorithm of that name.
+    #[error("unknown algorithm \"{0}\"; known: {known}", known = names().join(", "))]
+    Unknown(String),
+    /// A parameter is wrong.
+    #[error("{algorithm}: {problem}")]
+    Params {
+        /// The algorithm.
+        algorithm: &'static str,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+}
+
+/// An algorithm as the registry sees it: its parameters, and how to make one.
+pub(crate) trait Algorithm: CongestionControl + Sized + 'static {
+    /// Its parameter struct.
+    type Params: Params;
+    /// One line that says what it is.
+    const TITLE: &'static str;
+    /// The source it follows.
+    const SOURCE: &'static str;
+    /// A fresh instance; `seed` feeds its randomness, if it has any.
+    fn new(params: Self::Params, seed: u64) -> Self;
+}
+
+macro_rules! algorithms {
+    ($($name:literal $(or $alias:literal)* => $type:ty,)*) => {
+        static DESCRIPTORS: &[Descriptor] = &[$(Descriptor {
+            name: $name,
+            aliases: &[$($alias),*],
+            title: <$type as Algorithm>::TITLE,
+            source: <$type as Algorithm>::SOURCE,
+            params: <<$type as Algorithm>::Params as Params>::specs,
+            build: make::<$type>,
+        },)*];
+    };
+}
+
+algorithms! {
+    "reno" or "newreno" => reno::Reno,
+    "cubic" => cubic::Cubic,
+    "bbr1" or "bbr" => bbr1::Bbr1,
+}
+
+fn make<A: Algorithm>(params: &Value, seed: u64) -> Result<Box<dyn CongestionControl>, String> {
+    Ok(Box::new(A::new(read(params)?, seed)))
+}
+
+fn names() -> Vec<&'static str> {
+    DESCRIPTORS.iter().map(|d| d.name).collect()
+}
+
+/// Every algorithm there is.
+pub fn descriptors() -> &'static [Descriptor] {
+    DESCRIPTORS
+}
+
+/// Makes the algorithm called `name` (or an alias), with `params` as a JSON object (null for the defaults).
+///
+/// # Errors
+/// If there is no such algorithm, or a parameter is unknown, of the wrong type or out of range.
+pub fn build(name: &str, params: &Value, seed: u64) -> Result<Box<dyn CongestionControl>, BuildError> {
+    let found = DESCRIPTORS.iter().find(|d| d.name == name || d.aliases.contains(&name));
+    let descriptor = found.ok_or_else(|| BuildError::Unknown(name.to_owned()))?;
+    (descriptor.build)(params, seed)
+        .map_err(|problem| BuildError::Params { algorithm: descriptor.name, problem })
+}

@@ -1,0 +1,101 @@
+//! The window of loss-based algorithms: slow start and additive increase as Linux does them.
+
+use crate::Path;
+
+/// Smallest window a loss-based algorithm falls to, in packets (RFC 5681).
+pub(crate) const MIN_CWND: u32 = 2;
+/// Initial window, in packets (RFC 6928).
+pub(crate) const INITIAL_CWND: u32 = 10;
+
+/// cwnd and ssthresh with the growth laws every loss-based algorithm shares (Linux `tcp_slow_start`,
+/// `tcp_cong_avoid_ai` in `net/ipv4/tcp_cong.c`; RFC 5681 with the byte counting of RFC 3465 in packets).
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Congestion window, packets.
+    pub cwnd: u32,
+    /// Slow-start threshold, packets; `u32::MAX` before the first reduction.
+    pub ssthresh: u32,
+    credit: u32,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Window { cwnd: INITIAL_CWND, ssthresh: u32::MAX, credit: 0 }
+    }
+}
+
+impl Window {
+    /// Below ssthresh.
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Grows by one packet per packet acknowledged, up to ssthresh; returns the packets left over.
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
+        let left = acked - (grown - self.cwnd);
+        self.cwnd = grown;
+        left
+    }
+
+    /// Grows by one packet for every `per_increment` packets acknowledged. Credit earned while
+    /// `per_increment` was larger is released one packet at a time, so that the window never jumps.
+    pub fn additive_increase(&mut self, per_increment: u32, acked: u32) {
+        if self.credit >= per_increment {
+            self.credit = 0;
+            self.cwnd += 1;
+        }
+        self.credit += acked;
+        if self.credit >= per_increment {
+            let increments = self.credit / per_increment;
+            self.credit -= increments * per_increment;
+            self.cwnd += increments;
+        }
+    }
+
+    /// The transport has moved the window.
+    pub fn set_cwnd(&mut self, cwnd: u32) {
+        self.cwnd = cwnd.max(1);
+    }
+
+    /// Takes back a reduction.
+    pub fn undo(&mut self, undo: &crate::Undo) {
+        self.cwnd = self.cwnd.max(undo.prior_cwnd);
+        self.ssthresh = self.ssthresh.max(undo.prior_ssthresh);
+    }
+
+    /// Whether the sender used the window it had, so that growing it makes sense (RFC 7661 in spirit; Linux
+    /// `tcp_is_cwnd_limited`).
+    pub fn is_used(&self, path: &Path) -> bool {
+        path.cwnd_limited
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_start_stops_at_ssthresh_and_returns_the_rest() {
+        let mut w = Window { cwnd: 10, ssthresh: 12, credit: 0 };
+        assert_eq!(w.slow_start(5), 3);
+        assert_eq!(w.cwnd, 12);
+    }
+
+    #[test]
+    fn a_window_of_acks_adds_one_packet() {
+        let mut w = Window { cwnd: 10, ssthresh: 5, credit: 0 };
+        for _ in 0..10 {
+            w.additive_increase(10, 1);
+        }
+        assert_eq!(w.cwnd, 11);
+    }
+
+    #[test]
+    fn old_credit_is_released_gently() {
+        let mut w = Window { cwnd: 100, ssthresh: 5, credit: 0 };
+        w.additive_increase(100, 90);
+        w.additive_increase(10, 1); // 90 credits earned at 100 per packet are worth one packet, not nine
+        assert_eq!(w.cwnd, 101);
+    }
+}
