@@ -1,0 +1,29 @@
+"""What replicated experiments say, and how surely.
+
+Every function here is pure: numbers in, numbers out. A *replicate* is one independent run (another seed), so
+the functions take one number per run. Samples along the time of one run are not replicates: see
+[`autocorrelation_warning`][fullpipe.statistics.autocorrelation_warning]."""
+
+from fullpipe.statistics.autocorrelation import (
+    autocorrelation_warning,
+    effective_sample_size,
+    lag1_autocorrelation,
+)
+from fullpipe.statistics.effects import Magnitude, cliffs_delta, cohens_d, magnitude_of_delta
+from fullpipe.statistics.intervals import Interval, bootstrap_interval, t_interval
+from fullpipe.statistics.summaries import Summary, summarise
+
+__all__ = [
+    "Interval",
+    "Magnitude",
+    "Summary",
+    "autocorrelation_warning",
+    "bootstrap_interval",
+    "cliffs_delta",
+    "cohens_d",
+    "effective_sample_size",
+    "lag1_autocorrelation",
+    "magnitude_of_delta",
+    "summarise",
+    "t_interval",
+]

@@ -1,0 +1,100 @@
+"""Confidence intervals over replicates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtrit
+
+from fullpipe.statistics.samples import Vector, vector
+
+Method = Literal["t", "bootstrap-percentile", "bootstrap-bca"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """From `low` to `high`, with the level and the method that gave it."""
+
+    low: float
+    high: float
+    level: float
+    method: Method
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    @property
+    def half_width(self) -> float:
+        """Half of the distance from low to high."""
+        return (self.high - self.low) / 2
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level: {level} is not between 0 and 1")
+
+
+def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
+    """The interval of the mean: mean ± t(n - 1, (1 + level) / 2) · sd / sqrt(n).
+
+    Source: Student 1908, "The probable error of a mean". Exact for normal replicates and good for the means
+    of many flows; with strongly skewed replicates use
+    [`bootstrap_interval`][fullpipe.statistics.bootstrap_interval].
+
+    >>> interval = t_interval([1, 2, 3, 4, 5])
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (1.0368, 4.9632)
+    """
+    _check_level(level)
+    x = vector(values, at_least=2)
+    quantile = float(stdtrit(x.size - 1, (1 + level) / 2))
+    half = quantile * float(x.std(ddof=1)) / float(np.sqrt(x.size))
+    mean = float(x.mean())
+    return Interval(mean - half, mean + half, level, "t")
+
+
+def bootstrap_interval(
+    values: Iterable[float],
+    statistic: Callable[[Vector], float] = lambda x: float(np.mean(x)),
+    *,
+    level: float = 0.95,
+    method: Method = "bootstrap-bca",
+    resamples: int = 10_000,
+    seed: int = 1,
+) -> Interval:
+    """The interval of any statistic, by drawing replicates again with replacement.
+
+    Percentile: the (1 ± level)/2 quantiles of the statistic over the resamples. BCa shifts both quantiles p
+    to Φ(z0 + (z0 + z_p) / (1 - a (z0 + z_p))), with the bias z0 = Φ⁻¹(share of resamples below the estimate,
+    ties half) and the acceleration a = Σ d³ / (6 (Σ d²)^1.5) of the jack-knife deviations d. Source: Efron
+    1987, "Better bootstrap confidence intervals". The same seed gives the same interval."""
+    _check_level(level)
+    if resamples < 100:
+        raise ValueError(f"resamples: {resamples} are too few to find a quantile; take 1000 or more")
+    x = vector(values, at_least=2)
+    draws = np.random.Generator(np.random.PCG64(seed)).integers(0, x.size, size=(resamples, x.size))
+    found = np.array([statistic(x[draw]) for draw in draws])
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    if method == "bootstrap-bca":
+        tails = _bca_tails(tails, x, statistic, found)
+    elif method != "bootstrap-percentile":
+        raise ValueError(f"method: {method!r} is not a bootstrap")
+    low, high = (float(q) for q in np.quantile(found, tails))
+    return Interval(low, high, level, method)
+
+
+def _bca_tails(tails: Vector, x: Vector, statistic: Callable[[Vector], float], found: Vector) -> Vector:
+    estimate = statistic(x)
+    below = float(np.mean(found < estimate) + np.mean(found == estimate) / 2)
+    left_out = np.array([statistic(np.delete(x, i)) for i in range(x.size)])
+    deviation = left_out.mean() - left_out
+    spread = float(np.sum(deviation**2))
+    if spread == 0 or not 0 < below < 1:
+        return tails
+    acceleration = float(np.sum(deviation**3)) / (6 * spread**1.5)
+    bias = float(ndtri(below))
+    shifted = bias + ndtri(tails)
+    return np.asarray(ndtr(bias + shifted / (1 - acceleration * shifted)), dtype=np.float64)
