@@ -1,7 +1,7 @@
 """The same dumbbell on ns-3: fetch the wheel, compile the program beside this file, run it.
 
-The wheel is used only as headers and libraries, so it fits any Python. Everything lands in target/peer/, which git
-ignores, and is fetched and compiled once.
+The wheel is used only as headers and libraries, so it fits any Python. Everything lands in target/peer/, which
+git ignores, and is fetched and compiled once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WHEEL = f"ns3=={RELEASE}.post0"
 LIBRARIES = ("core", "network", "internet", "point-to-point", "applications", "traffic-control")
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """Why ns-3 cannot be measured here, and what to do about it."""
 
 
@@ -49,7 +49,7 @@ def fetch() -> Path:
     if (folder / "ns3" / "lib64").is_dir():
         return folder / "ns3"
     if sys.platform != "linux" or platform.machine() != "x86_64":
-        raise Unavailable(f"{WHEEL} is published for Linux on x86_64 only")
+        raise UnavailableError(f"{WHEEL} is published for Linux on x86_64 only")
     print(f"fetching {WHEEL} into {folder}", file=sys.stderr)
     partial = folder.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -58,7 +58,7 @@ def fetch() -> Path:
     command += ["--platform=manylinux_2_28_x86_64", WHEEL]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        raise Unavailable(f"pip could not fetch {WHEEL}: {_tail(answer.stderr)}")
+        raise UnavailableError(f"pip could not fetch {WHEEL}: {_tail(answer.stderr)}")
     partial.rename(folder)
     return folder / "ns3"
 
@@ -70,24 +70,24 @@ def compile_program(ns3: Path) -> Path:
         return program
     compiler = shutil.which(os.environ.get("CXX", "g++"))
     if compiler is None:
-        raise Unavailable("no C++ compiler: install g++ (or set CXX) to measure ns-3")
+        raise UnavailableError("no C++ compiler: install g++ (or set CXX) to measure ns-3")
     libraries = ns3 / "lib64"
     command = [compiler, "-std=c++20", "-O2", "-march=native", f"-I{ns3 / 'include'}", str(SOURCE)]
     command += ["-o", str(program), f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
     command += [f"-lns{RELEASE}-{name}" for name in LIBRARIES]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        raise Unavailable(f"{compiler} could not compile {SOURCE.name}: {_tail(answer.stderr)}")
+        raise UnavailableError(f"{compiler} could not compile {SOURCE.name}: {_tail(answer.stderr)}")
     return program
 
 
 def measure(*, duration_s: float, queue_packets: int, socket_bytes: int) -> Measurement:
-    """Run the first study's dumbbell on ns-3. Raises Unavailable."""
+    """Run the first study's dumbbell on ns-3. Raises UnavailableError."""
     program = compile_program(fetch())
     options = [f"--duration={duration_s}", f"--queue={queue_packets}", f"--socket={socket_bytes}"]
     answer = subprocess.run([str(program), *options], capture_output=True, text=True, check=False)
     if answer.returncode != 0:
-        raise Unavailable(f"{program.name} failed: {_tail(answer.stderr)}")
+        raise UnavailableError(f"{program.name} failed: {_tail(answer.stderr)}")
     return Measurement(**json.loads(answer.stdout))
 
 

@@ -1,0 +1,22 @@
+"""From tables to figures. Nothing here runs an experiment or reads a file.
+
+A drawing function takes axes and data, draws, and returns the table of what it drew; `save` writes figure and
+table together, so that a figure never travels without its numbers."""
+
+from fullpipe.plots.distributions import boxes, sorted_bars
+from fullpipe.plots.overview import overview
+from fullpipe.plots.save import save
+from fullpipe.plots.series import QUANTITIES, Quantity, time_series
+from fullpipe.plots.style import COLOURS, new_figure
+
+__all__ = [
+    "COLOURS",
+    "QUANTITIES",
+    "Quantity",
+    "boxes",
+    "new_figure",
+    "overview",
+    "save",
+    "sorted_bars",
+    "time_series",
+]

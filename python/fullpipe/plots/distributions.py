@@ -1,0 +1,72 @@
+"""How a quantity is spread over flows: sorted bars and box plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from fullpipe.plots.style import COLOURS
+from fullpipe.statistics import summarise
+
+Groups = Mapping[str, Sequence[float]]
+
+
+def sorted_bars(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
+    """One bar per flow, the largest first, the groups side by side at every rank.
+
+    Returns the columns group, rank, value.
+    """
+    width = 0.8 / len(groups)
+    rows = []
+    for position, (group, values) in enumerate(groups.items()):
+        ranked = sorted(values, reverse=True)
+        places = [rank + (position - (len(groups) - 1) / 2) * width for rank in range(1, len(ranked) + 1)]
+        axes.bar(places, ranked, width, label=group, color=COLOURS[position % len(COLOURS)])
+        rows += [(group, rank, value) for rank, value in enumerate(ranked, start=1)]
+    longest = max(len(values) for values in groups.values())
+    axes.set_xticks(range(1, longest + 1))
+    axes.set_xlabel("flow, sorted")
+    axes.set_ylabel(label)
+    axes.set_ylim(bottom=0)
+    if len(groups) > 1:
+        axes.legend(ncols=min(len(groups), 5))
+    return pl.DataFrame(rows, schema=["group", "rank", "value"], orient="row")
+
+
+def boxes(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
+    """One box per group: quartiles and median, whiskers to the extremes, a cross at the mean.
+
+    Returns the columns group, n, minimum, q1, median, q3, maximum, mean.
+    """
+    found = {group: summarise(values) for group, values in groups.items()}
+    drawn = [
+        {
+            "label": group,
+            "whislo": s.minimum,
+            "q1": s.q1,
+            "med": s.median,
+            "q3": s.q3,
+            "whishi": s.maximum,
+            "mean": s.mean,
+        }
+        for group, s in found.items()
+    ]
+    axes.bxp(
+        drawn,
+        showfliers=False,
+        showmeans=True,
+        patch_artist=True,
+        widths=0.5,
+        boxprops={"facecolor": "#cfe3f1", "edgecolor": COLOURS[0]},
+        medianprops={"color": COLOURS[0], "linewidth": 1.2},
+        whiskerprops={"color": COLOURS[0]},
+        capprops={"color": COLOURS[0]},
+        meanprops={"marker": "x", "markeredgecolor": COLOURS[1], "markersize": 5},
+    )
+    axes.set_ylabel(label)
+    axes.set_ylim(bottom=0)
+    rows = [(g, s.n, s.minimum, s.q1, s.median, s.q3, s.maximum, s.mean) for g, s in found.items()]
+    columns = ["group", "n", "minimum", "q1", "median", "q3", "maximum", "mean"]
+    return pl.DataFrame(rows, schema=columns, orient="row")

@@ -1,0 +1,41 @@
+"""One look at a run: what flows got, what they paid, and what the queue did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from fullpipe.plots.series import QUANTITIES, Tables, time_series
+from fullpipe.plots.style import new_figure
+
+DEFAULT = ("goodput", "rtt", "cwnd", "queue")
+
+
+def overview(
+    runs: Mapping[str, Tables], quantities: Sequence[str] = DEFAULT, *, only: Sequence[str] | None = None
+) -> tuple[Figure, pl.DataFrame]:
+    """A row of axes per quantity, every run in each; returns the figure and the table of what it shows.
+
+    Links of which no packet ever waited are left out, and `only` keeps the flows of these names.
+    """
+    figure, axes = new_figure(len(quantities), row_height=1.6)
+    frames = []
+    for place, quantity in zip(axes, quantities, strict=True):
+        of_links = quantity in QUANTITIES and QUANTITIES[quantity].table == "links"
+        names = _busy_links(runs) if of_links else only
+        data = time_series(place, runs, quantity, only=names)
+        frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
+    for place in axes[:-1]:
+        place.set_xlabel("")
+    return figure, pl.concat(frames)
+
+
+def _busy_links(runs: Mapping[str, Tables]) -> list[str] | None:
+    busy: dict[str, None] = {}
+    for tables in runs.values():
+        links = tables.get("links")
+        if links is not None and not links.is_empty():
+            busy.update(dict.fromkeys(links.filter(pl.col("backlog_packets") > 0)["link"].to_list()))
+    return list(busy) or None

@@ -1,0 +1,24 @@
+"""A figure on disk: PNG to look at, SVG to print, CSV to check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from fullpipe.plots.style import house_style
+
+
+def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Path]:
+    """Write `name`.png, `name`.svg and `name`.csv into the folder, and return the three paths.
+
+    The same figure gives the same bytes: no dates, no version of the drawing library.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    png, svg, csv = (folder / f"{name}.{suffix}" for suffix in ("png", "svg", "csv"))
+    with house_style():
+        figure.savefig(png, format="png", metadata={"Software": None})
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    data.write_csv(csv, float_precision=6)
+    return [png, svg, csv]

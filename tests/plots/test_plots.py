@@ -1,0 +1,92 @@
+"""Figures: what is drawn, what is written beside it, and that both are the same every time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fullpipe import plots
+
+MBPS = {"100 packets": [30.0, 50.0, 40.0], "500 packets": [10.0, 60.0, 20.0]}
+
+
+def tables() -> dict[str, pl.DataFrame]:
+    series = pl.DataFrame(
+        {
+            "time_s": [0.1, 0.1, 0.2, 0.2],
+            "flow": ["a", "b", "a", "b"],
+            "goodput_bps": [1e6, 2e6, 3e6, None],
+            "cwnd_bytes": [14480, 14480, 28960, 28960],
+            "srtt_s": [0.02, 0.02, 0.03, None],
+        }
+    )
+    links = pl.DataFrame(
+        {
+            "time_s": [0.1, 0.1, 0.2, 0.2],
+            "link": ["bottleneck", "access-1", "bottleneck", "access-1"],
+            "backlog_packets": [0, 0, 12, 0],
+        }
+    )
+    return {"series": series, "links": links}
+
+
+def test_bars_are_sorted_and_returned() -> None:
+    figure, (axes,) = plots.new_figure()
+    data = plots.sorted_bars(axes, MBPS, label="Mbit/s")
+    assert data.columns == ["group", "rank", "value"]
+    assert data.filter(pl.col("group") == "100 packets")["value"].to_list() == [50.0, 40.0, 30.0]
+    assert [bar.get_height() for bar in axes.patches] == [50, 40, 30, 60, 20, 10]
+    assert figure.axes == [axes]
+
+
+def test_boxes_reach_to_the_extremes_and_cross_the_mean() -> None:
+    _, (axes,) = plots.new_figure()
+    data = plots.boxes(axes, {"x": [1.0, 2.0, 3.0, 4.0, 15.0]}, label="Mbit/s")
+    assert data.row(0) == ("x", 5, 1.0, 2.0, 3.0, 4.0, 15.0, 5.0)
+    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    assert [float(line.get_ydata()[0]) for line in crosses] == [5.0]
+
+
+def test_time_series_of_two_runs() -> None:
+    _, (axes,) = plots.new_figure()
+    data = plots.time_series(axes, {"one": tables(), "two": tables()}, "goodput", only=["a"])
+    assert data.columns == ["run", "actor", "time_s", "value"]
+    assert data["value"].to_list() == [1.0, 3.0, 1.0, 3.0]
+    assert [line.get_label() for line in axes.lines] == ["one: a", "two: a"]
+    assert axes.get_ylabel() == "goodput (Mbit/s)"
+
+
+def test_missing_samples_stay_missing() -> None:
+    _, (axes,) = plots.new_figure()
+    data = plots.time_series(axes, {"one": tables()}, "rtt", only=["b"])
+    assert data["value"].to_list() == [20.0, None]
+
+
+def test_unknown_quantity_and_no_samples() -> None:
+    _, (axes,) = plots.new_figure()
+    with pytest.raises(ValueError, match="known are goodput"):
+        plots.time_series(axes, {"one": tables()}, "colour")
+    with pytest.raises(ValueError, match="no samples"):
+        plots.time_series(axes, {"one": {}}, "goodput")
+
+
+def test_overview_leaves_idle_links_out() -> None:
+    _, data = plots.overview({"one": tables()})
+    shown = data.filter(pl.col("quantity") == "queue")
+    assert shown["actor"].unique().to_list() == ["bottleneck"]
+
+
+def test_saved_together_and_the_same_every_time(tmp_path: Path) -> None:
+    written = []
+    for attempt in ("first", "second"):
+        figure, (axes,) = plots.new_figure(width="column")
+        data = plots.sorted_bars(axes, MBPS, label="Mbit/s")
+        written.append(plots.save(figure, data, tmp_path / attempt, "figure-2"))
+    assert [path.name for path in written[0]] == ["figure-2.png", "figure-2.svg", "figure-2.csv"]
+    for first, second in zip(*written, strict=True):
+        assert first.read_bytes() == second.read_bytes()
+    assert (
+        (tmp_path / "first" / "figure-2.csv").read_text().startswith("group,rank,value\n100 packets,1,50.0")
+    )
