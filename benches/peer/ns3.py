@@ -1,7 +1,7 @@
 """The same dumbbell on ns-3: fetch the wheel, compile the program beside this file, run it.
 
-The wheel is used only as headers and libraries, so it fits any Python. Everything lands in target/peer/, which
-git ignores, and is fetched and compiled once.
+The wheel is used only as headers and libraries, so it fits any Python. Everything lands in target/peer/,
+which git ignores, and is fetched and compiled once.
 """
 
 from __future__ import annotations
