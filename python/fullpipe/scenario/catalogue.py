@@ -1,0 +1,75 @@
+"""What the native engine knows by name: its algorithms and its queues."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from fullpipe.errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class Param:
+    """A parameter of an algorithm or of a queue."""
+
+    name: str
+    default: Any
+    unit: str
+    doc: str
+    min: float | None = None
+    max: float | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An algorithm or a queue."""
+
+    name: str
+    title: str
+    source: str
+    aliases: tuple[str, ...]
+    params: Mapping[str, Param]
+
+
+@cache
+def controllers() -> dict[str, Entry]:
+    """The congestion control algorithms by name, in the order of the registry."""
+    from fullpipe import _native
+
+    return _entries(_native.controllers())
+
+
+@cache
+def queues() -> dict[str, Entry]:
+    """The queue disciplines by name, in the order of the registry."""
+    from fullpipe import _native
+
+    return _entries(_native.queues())
+
+
+def controller(name: str) -> Entry:
+    """The algorithm called `name`, or of which `name` is an alias; upper and lower case are the same.
+
+    Raises:
+        UnknownNameError: If there is none.
+    """
+    wanted = name.lower()
+    for entry in controllers().values():
+        if wanted == entry.name or wanted in entry.aliases:
+            return entry
+    raise UnknownNameError("algorithm", name, controllers())
+
+
+def _entries(described: list[dict[str, Any]]) -> dict[str, Entry]:
+    return {entry["name"]: _entry(entry) for entry in described}
+
+
+def _entry(described: Mapping[str, Any]) -> Entry:
+    params = [Param(**{key: p.get(key) for key in Param.__dataclass_fields__}) for p in described["params"]]
+    return Entry(
+        name=described["name"],
+        title=described["title"],
+        source=described.get("source", ""),
+        aliases=tuple(described.get("aliases", ())),
+        params={param.name: param for param in params},
+    )

@@ -1,0 +1,110 @@
+"""What must hold between the parts of a scenario. Each function returns one line for every mistake."""
+
+from collections import Counter
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING
+
+from fullpipe.errors import ScenarioError, suggestion
+from fullpipe.scenario import paths
+from fullpipe.scenario.flows import MAX_FLOWS, Flow, flow_names
+from fullpipe.scenario.model import Problems
+from fullpipe.scenario.network import Network, resolve
+from fullpipe.scenario.quantities import shown
+from fullpipe.scenario.topology import Graph
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.scenario import Scenario
+
+MAX_POINTS = 10_000
+MAX_ROWS = 50_000_000
+
+
+def problems_of(scenario: "Scenario") -> list[str]:
+    """Everything that is wrong between the parts; each part is right by itself."""
+    lines = [*_of_time(scenario), *_of_flows(scenario)]
+    if lines:
+        return lines
+    try:
+        network = resolve(scenario)
+    except Problems as problems:
+        return list(problems.lines)
+    return [*_of_names(network), *_of_rows(scenario, network)] or list(_of_sweep(scenario))
+
+
+def _of_time(scenario: "Scenario") -> Iterator[str]:
+    duration_s = scenario.duration_s
+    if scenario.warmup_s >= duration_s:
+        yield f"warmup: {scenario.warmup_s:g} s leaves nothing of the duration, {duration_s:g} s"
+    for i, flow in enumerate(scenario.flows):
+        latest_s = flow.start_s + flow.start_jitter_s
+        if latest_s >= duration_s:
+            yield f"flows[{i}].start: a start at {latest_s:g} s is not before the end, {duration_s:g} s"
+        if flow.stop_s is not None and flow.stop_s <= latest_s:
+            yield f"flows[{i}].stop: {flow.stop_s:g} s is not after the start, {latest_s:g} s"
+
+
+def _of_flows(scenario: "Scenario") -> Iterator[str]:
+    total = sum(flow.count for flow in scenario.flows)
+    if total > MAX_FLOWS:
+        yield f"flows: {total} are too many; at most {MAX_FLOWS}"
+        return
+    for i, flow in enumerate(scenario.flows):
+        tcp = scenario.tcp_of(flow)
+        if "delayed_ack_timeout_s" in tcp.model_fields_set and tcp.ack_every is None:
+            where = f"flows[{i}].tcp" if flow.tcp else "tcp"
+            yield f"{where}.delayed_ack_timeout: only with ack_every, as in ack_every = 2"
+        check = _in_graph if isinstance(scenario.topology, Graph) else _in_dumbbell
+        for line in check(scenario, flow):
+            yield f"flows[{i}].{line}"
+
+
+def _in_dumbbell(_: "Scenario", flow: Flow) -> Iterator[str]:
+    for key, value in (("from", flow.source), ("to", flow.target), ("via", flow.via)):
+        if value:
+            yield f'{key}: only with topology.kind = "graph"; in a dumbbell every flow crosses the bottleneck'
+
+
+def _in_graph(scenario: "Scenario", flow: Flow) -> Iterator[str]:
+    nodes = scenario.topology.nodes if isinstance(scenario.topology, Graph) else ()
+    if flow.access is not None:
+        yield 'access: only with topology.kind = "dumbbell"; in a graph it is a link'
+    for key, node in (("from", flow.source), ("to", flow.target), *(("via", node) for node in flow.via)):
+        if node is None:
+            yield f"{key}: missing; a flow in a graph needs it, as in {key} = {shown(nodes[0])}"
+        elif node not in nodes:
+            yield f"{key}: unknown node {shown(node)}{suggestion(node, nodes[:20])}"
+    if flow.source is not None and flow.source == flow.target:
+        yield f"to: {shown(flow.target)} is where the flow starts"
+
+
+def _of_names(network: Network) -> Iterator[str]:
+    for what, names in (
+        ("flows", (route.name for route in network.routes)),
+        ("topology.links", (link.name for link in network.links)),
+    ):
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        if twice:
+            yield f"{what}: the name {shown(twice[0])} stands for more than one; give each a name of its own"
+
+
+def _of_rows(scenario: "Scenario", network: Network) -> Iterator[str]:
+    interval_s = scenario.record.interval_s
+    rows = scenario.duration_s / interval_s * (len(network.routes) + len(network.links)) if interval_s else 0
+    if rows > MAX_ROWS:
+        yield f'record.interval: that makes {rows:,.0f} samples, at most {MAX_ROWS:,}; lengthen it, or write "off"'
+
+
+def _of_sweep(scenario: "Scenario") -> Iterator[str]:
+    points = prod(len(values) for values in scenario.sweep.values())
+    if points > MAX_POINTS:
+        yield f"sweep: {points:,} combinations are too many; at most {MAX_POINTS:,}"
+        return
+    base = scenario.model_copy(update={"sweep": {}})
+    for path, values in scenario.sweep.items():
+        for i, value in enumerate(values):
+            try:
+                base.with_values({path: value})
+            except ScenarioError as error:
+                for line in error.problems:
+                    yield f"sweep.{shown(path)}[{i}]: {line.removeprefix(f'{paths.normal(path)}: ')}"

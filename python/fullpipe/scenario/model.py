@@ -1,0 +1,29 @@
+"""What every part of a scenario has in common."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Model(BaseModel):
+    """A part of a scenario: frozen, with no unknown keys, and with its fields documented where they stand."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False, hide_input_in_errors=True
+    )
+
+
+class Problems(ValueError):
+    """Mistakes found across several fields: whole lines, each with its own path."""
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
+
+
+Name = Annotated[str, Field(strict=True, min_length=1, max_length=100, pattern=r"^[\w.+ -]+$")]
+"""A name that is safe in a file, a table and a figure: letters, digits, space, `_`, `-`, `.` and `+`."""
+Packets = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
+"""A whole number of packets."""
+Switch = Annotated[bool, Field(strict=True)]
+"""true or false."""

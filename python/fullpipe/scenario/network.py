@@ -1,0 +1,152 @@
+"""From topology and flows to links and routes, with every relative size made absolute."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from fullpipe.scenario.flows import Flow, flow_names
+from fullpipe.scenario.model import Problems
+from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
+from fullpipe.scenario.routing import Edge, NoRouteError, Router
+from fullpipe.scenario.tcp import Tcp
+from fullpipe.scenario.topology import Access, Bernoulli, Bottleneck, DropTail, Dumbbell, Graph
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.scenario import Scenario
+
+BOTTLENECK = "bottleneck"
+
+
+@dataclass(frozen=True)
+class Link:
+    """One direction of a wire, with the queue in front of it."""
+
+    name: str
+    rate_bps: int | None
+    delay_s: float
+    queue: DropTail | None
+    loss: Bernoulli | None
+    where: str
+    """The part of the scenario that describes it, for messages."""
+
+    @property
+    def delay_ns(self) -> int:
+        """Propagation in whole nanoseconds."""
+        return to_nanoseconds(self.delay_s)
+
+
+@dataclass(frozen=True)
+class Route:
+    """One flow: its name, its description, its transport, and the numbers of the links of data and of ACKs."""
+
+    name: str
+    flow: Flow
+    tcp: Tcp
+    forward: tuple[int, ...]
+    reverse: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Every link and every single flow of a scenario; queues are limited in packets or in bytes."""
+
+    links: tuple[Link, ...]
+    routes: tuple[Route, ...]
+
+    def base_rtt_s(self, route: Route) -> float:
+        """Propagation along the links of the data and back along those of the ACKs, without serialisation."""
+        return _base_rtt_ns(self.links, route) / NANOSECONDS
+
+
+def resolve(scenario: "Scenario") -> Network:
+    """Lay out the links, route every flow, and turn sizes such as "1 bdp" into packets.
+
+    Raises:
+        Problems: If a flow has no route, or a size is relative to a link that has no rate or no flow.
+    """
+    topology = scenario.topology
+    links, routes = _dumbbell(scenario, topology) if isinstance(topology, Dumbbell) else _graph(scenario, topology)
+    return Network(_sized(links, routes), tuple(routes))
+
+
+def _dumbbell(scenario: "Scenario", topology: Dumbbell) -> tuple[list[Link], list[Route]]:
+    """The bottleneck is link 0 and its reverse link 1. An access link that does nothing is left out."""
+    back = "topology.reverse" if topology.reverse else "topology.bottleneck"
+    links = [
+        _link(topology.bottleneck, BOTTLENECK, "topology.bottleneck"),
+        _link(topology.backward, f"{BOTTLENECK}-reverse", back),
+    ]
+
+    def access(name: str, described: Access) -> list[int]:
+        if described.rate_bps is None and described.delay_s == 0:
+            return []
+        links.append(Link(name, described.rate_bps, described.delay_s, None, None, "topology.access"))
+        return [len(links) - 1]
+
+    routes = []
+    for flow, name in _single_flows(scenario):
+        own = topology.access.overridden_by(flow.access)
+        forward = [*access(f"{name}-sender", own), 0, *access(f"{name}-receiver", own)]
+        reverse = [*access(f"{name}-receiver-reverse", own), 1, *access(f"{name}-sender-reverse", own)]
+        routes.append(Route(name, flow, scenario.tcp_of(flow), tuple(forward), tuple(reverse)))
+    return links, routes
+
+
+def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Route]]:
+    links, edges = [], []
+    for i, described in enumerate(topology.links):
+        link = _link(described, described.name or f"{described.source}-{described.target}", f"topology.links[{i}]")
+        links.append(link)
+        edges.append(Edge(described.source, described.target, link.delay_ns))
+        if described.duplex:
+            links.append(replace(link, name=f"{link.name}-reverse"))
+            edges.append(Edge(described.target, described.source, link.delay_ns))
+    router, routes = Router(edges), []
+    for flow, name in _single_flows(scenario):
+        stops = [flow.source or "", *flow.via, flow.target or ""]
+        try:
+            forward, reverse = router.route(stops), router.route(stops[::-1])
+        except NoRouteError as error:
+            raise Problems(f"flows[{scenario.flows.index(flow)}]: {error}") from None
+        routes.append(Route(name, flow, scenario.tcp_of(flow), forward, reverse))
+    return links, routes
+
+
+def _link(described: Bottleneck, name: str, where: str) -> Link:
+    return Link(name, described.rate_bps, described.delay_s, described.queue, described.loss, where)
+
+
+def _single_flows(scenario: "Scenario") -> Iterator[tuple[Flow, str]]:
+    for flow, names in zip(scenario.flows, flow_names(scenario.flows), strict=True):
+        for name in names:
+            yield flow, name
+
+
+def _sized(links: Sequence[Link], routes: Sequence[Route]) -> tuple[Link, ...]:
+    """The links with queues that count packets or bytes: relative sizes need the flows that cross the link."""
+    relative = {i for i, link in enumerate(links) if link.queue and link.queue.size_bdp is not None}
+    crossing: dict[int, list[Route]] = {i: [] for i in relative}
+    for route in routes if relative else ():
+        for i in relative.intersection((*route.forward, *route.reverse)):
+            crossing[i].append(route)
+    return tuple(
+        replace(link, queue=_absolute(link, links, crossing[i])) if i in relative else link
+        for i, link in enumerate(links)
+    )
+
+
+def _absolute(link: Link, links: Sequence[Link], crossing: Sequence[Route]) -> DropTail:
+    """Rate times the largest base RTT among the flows that cross, in whole full segments, and at least one."""
+    size_bdp = link.queue.size_bdp if link.queue else None
+    where = f"{link.where}.queue.size"
+    if size_bdp is None or link.rate_bps is None:
+        raise Problems(f"{where}: a link of unlimited rate has no BDP; give it a rate, or use packets = 100")
+    if not crossing:
+        raise Problems(f"{where}: no flow crosses this link, so it has no BDP; use packets = 100")
+    rtt_ns = max(_base_rtt_ns(links, route) for route in crossing)
+    segment_bits = 8 * max(route.tcp.segment_bytes for route in crossing)
+    return DropTail(packets=max(1, int(size_bdp * link.rate_bps * rtt_ns / (segment_bits * NANOSECONDS))))
+
+
+def _base_rtt_ns(links: Sequence[Link], route: Route) -> int:
+    return sum(links[i].delay_ns for i in (*route.forward, *route.reverse))

@@ -1,0 +1,61 @@
+"""Dotted paths into a scenario as it is written: `topology.bottleneck.queue.packets`, `flows.0.cca`."""
+
+import re
+from copy import deepcopy
+from typing import Any
+
+from fullpipe.errors import ScenarioError
+
+Tree = dict[str, Any]
+
+
+def normal(path: str) -> str:
+    """One spelling per path: `flows[0].cca` is `flows.0.cca`."""
+    return re.sub(r"\[(\d+)\]", r".\1", path).strip()
+
+
+def covers(path: str, other: str) -> bool:
+    """Whether `path` is `other` or a part of the tree that holds it."""
+    path, other = normal(path), normal(other)
+    return other == path or other.startswith(f"{path}.")
+
+
+def replaced(tree: Tree, path: str, value: object) -> Tree:
+    """A copy of `tree` with `value` at `path`; tables on the way are made when they are missing.
+
+    An algorithm written as a name becomes a table when one of its parameters is set.
+
+    Raises:
+        ScenarioError: If the path has no place in the tree.
+    """
+    parts = normal(path).split(".")
+    if not all(parts):
+        raise ScenarioError([f'"{path}": not a path; write it as in topology.bottleneck.rate'])
+    tree = deepcopy(tree)
+    node: Any = tree
+    for part in parts[:-1]:
+        node = _step(node, part, path)
+    if isinstance(node, list):
+        node[_index(node, parts[-1], path)] = value
+    else:
+        node[parts[-1]] = value
+    return tree
+
+
+def _step(node: Any, part: str, path: str) -> Any:
+    key = _index(node, part, path) if isinstance(node, list) else part
+    if isinstance(node, dict):
+        node.setdefault(key, {})
+    if part == "cca" and isinstance(node[key], str):
+        node[key] = {"kind": node[key]}
+    if not isinstance(node[key], dict | list):
+        raise ScenarioError([f'{path}: "{part}" is a single value and has no parts'])
+    return node[key]
+
+
+def _index(node: list[Any], part: str, path: str) -> int:
+    if not part.isdecimal():
+        raise ScenarioError([f'{path}: "{part}" stands where a number belongs, as in flows.0.cca'])
+    if int(part) >= len(node):
+        raise ScenarioError([f"{path}: there is no number {part}; the list has {len(node)}, counted from 0"])
+    return int(part)

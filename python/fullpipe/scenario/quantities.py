@@ -1,0 +1,175 @@
+"""Quantities: text with a unit at the border, numbers in base units inside.
+
+>>> RATE.parse("100 Mbit/s")
+100000000
+>>> RATE.format(100_000_000)
+'100 Mbit/s'
+
+Durations are counted in whole nanoseconds, rates in bits per second and sizes in bytes. Models hold durations as
+seconds (`delay_s`), because that is what tables and people use; nanoseconds survive the conversion exactly.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainSerializer
+
+from fullpipe.errors import suggestion
+
+NANOSECONDS = 1_000_000_000
+OFF = "off"
+_LONGEST = 40
+_TEXT = re.compile(r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(\S*)\s*")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A kind of quantity: its units, its limit, and the spelling that its error messages teach."""
+
+    noun: str
+    example: str
+    units: Mapping[str, int]
+    """From the largest to the smallest; the first that leaves no remainder is the one that is printed."""
+    limit: int
+    """The largest value that makes sense, in base units."""
+    zero: str
+    only_read: frozenset[str] = frozenset()
+    misspellings: Mapping[str, str] = field(default_factory=dict)
+
+    def parse(self, value: object) -> int:
+        """Turn text such as "20 ms" into base units, rounded to a whole number of them.
+
+        Raises:
+            ValueError: If there is no unit, an unknown one, no number, or a number that is negative or absurd.
+        """
+        number, unit = split(value, self.noun, self.example)
+        scale = self._scale(number, unit)
+        if number * scale > self.limit:
+            raise ValueError(f"{shown(value)} is too much; a {self.noun} is at most {self.format(self.limit)}")
+        return int((number * scale).to_integral_value())
+
+    def format(self, value: int) -> str:
+        """The exact text of `value` base units: `parse(format(value)) == value`."""
+        if value == 0:
+            return self.zero
+        written = ((unit, scale) for unit, scale in self.units.items() if unit not in self.only_read)
+        unit, scale = next((unit, scale) for unit, scale in written if value % scale == 0)
+        return f"{value // scale} {unit}"
+
+    def _scale(self, number: Decimal, unit: str) -> int:
+        if unit in self.units:
+            return self.units[unit]
+        if unit in self.misspellings:
+            raise ValueError(f'unknown unit "{unit}"; did you mean "{number} {self.misspellings[unit]}"?')
+        raise ValueError(f'unknown unit "{unit}" of a {self.noun}{suggestion(unit, self.units)}')
+
+
+def split(value: object, noun: str, example: str) -> tuple[Decimal, str]:
+    """Split text into its number and its unit; the number is finite and not negative.
+
+    Raises:
+        ValueError: If `value` is not text of that form; the message shows `example`.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise ValueError(f'a {noun} needs a unit, such as "{example}"; got the bare number {shown(value)}')
+    found = _TEXT.fullmatch(value) if isinstance(value, str) and len(value) <= _LONGEST else None
+    if found is None:
+        raise ValueError(f'expected a {noun} such as "{example}", got {shown(value)}')
+    number, unit = Decimal(found[1]), found[2]
+    if not unit:
+        raise ValueError(f'a {noun} needs a unit, such as "{example}"; got the bare number {shown(found[1])}')
+    if number < 0:
+        raise ValueError(f"a {noun} cannot be negative, got {shown(value)}")
+    return number, unit
+
+
+def shown(value: object) -> str:
+    """A value as an error message quotes it: short, on one line, text in double quotes."""
+    text = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return text if len(text) <= _LONGEST + 2 else f"{text[:_LONGEST]}..."
+
+
+DURATION = Dimension(
+    noun="duration",
+    example="20 ms",
+    units={"min": 60 * NANOSECONDS, "s": NANOSECONDS, "ms": 1_000_000, "us": 1_000, "\u00b5s": 1_000, "ns": 1},
+    limit=86_400 * NANOSECONDS,
+    zero="0 s",
+    only_read=frozenset({"min", "\u00b5s"}),
+    misspellings={"sec": "s", "seconds": "s", "msec": "ms", "usec": "us", "nsec": "ns", "S": "s", "MS": "ms"},
+)
+RATE = Dimension(
+    noun="rate",
+    example="100 Mbit/s",
+    units={"Tbit/s": 10**12, "Gbit/s": 10**9, "Mbit/s": 10**6, "kbit/s": 10**3, "bit/s": 1},
+    limit=10**15,
+    zero="0 bit/s",
+    misspellings={
+        wrong: right
+        for prefix in ("T", "G", "M", "k", "")
+        for right in (f"{prefix}bit/s",)
+        for wrong in (f"{prefix}bps", f"{prefix}b/s", f"{prefix}bit", f"{prefix}bits/s", f"{prefix}bit/sec")
+    },
+)
+SIZE = Dimension(
+    noun="size",
+    example="64 KiB",
+    units={"GiB": 2**30, "GB": 10**9, "MiB": 2**20, "MB": 10**6, "KiB": 2**10, "kB": 10**3, "B": 1},
+    limit=2**50,
+    zero="0 B",
+    misspellings={"KB": "kB", "K": "KiB", "M": "MiB", "G": "GiB", "bytes": "B", "byte": "B", "b": "B"},
+)
+
+
+def to_nanoseconds(seconds: float) -> int:
+    """Seconds as whole nanoseconds."""
+    return round(seconds * NANOSECONDS)
+
+
+def _seconds(value: object) -> float:
+    return DURATION.parse(value) / NANOSECONDS
+
+
+def _seconds_or_off(value: object) -> float:
+    return 0.0 if value == OFF else _seconds(value)
+
+
+def _seconds_text(value: float) -> str:
+    return DURATION.format(to_nanoseconds(value))
+
+
+def _bytes_or_off(value: object) -> int:
+    return 0 if value == OFF else SIZE.parse(value)
+
+
+def _bdps(value: object) -> float:
+    number, unit = split(value, "relative size", "1 bdp")
+    if unit.lower() != "bdp":
+        raise ValueError(f'unknown unit "{unit}"; write "1 bdp", or use packets = 100 or bytes = "1 MiB"')
+    if not 0 < number <= 1_000_000:
+        raise ValueError(f"expected more than 0 bdp and at most 1000000 bdp, got {shown(value)}")
+    return float(number)
+
+
+def _text(write: Any) -> PlainSerializer:
+    return PlainSerializer(write, return_type=str, when_used="json")
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds), _text(_seconds_text)]
+"""A duration such as "20 ms", held in seconds."""
+SecondsOrOff = Annotated[
+    float, BeforeValidator(_seconds_or_off), _text(lambda value: _seconds_text(value) if value else OFF)
+]
+"""A duration or "off", held in seconds or 0."""
+BitsPerSecond = Annotated[int, BeforeValidator(RATE.parse), _text(RATE.format)]
+"""A rate such as "100 Mbit/s", held in bits per second."""
+Bytes = Annotated[int, BeforeValidator(SIZE.parse), _text(SIZE.format)]
+"""A size such as "64 KiB", held in bytes."""
+BytesOrOff = Annotated[int, BeforeValidator(_bytes_or_off), _text(lambda value: SIZE.format(value) if value else OFF)]
+"""A size or "off", held in bytes or 0."""
+Bdps = Annotated[float, BeforeValidator(_bdps), _text(lambda value: f"{repr(value).removesuffix('.0')} bdp")]
+"""A size relative to the path, such as "1 bdp", held as a multiple of the bandwidth-delay product."""

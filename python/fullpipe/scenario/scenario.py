@@ -1,0 +1,164 @@
+"""The scenario: one frozen value that says everything about an experiment but its seed."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+import tomli_w
+from pydantic import Field, ValidationError, model_validator
+
+from fullpipe.errors import ScenarioError
+from fullpipe.scenario import paths, reading
+from fullpipe.scenario.checks import problems_of
+from fullpipe.scenario.flows import MAX_FLOWS, Flow
+from fullpipe.scenario.model import Model, Name, Problems, Switch
+from fullpipe.scenario.problems import problems
+from fullpipe.scenario.quantities import Seconds, SecondsOrOff
+from fullpipe.scenario.tcp import Tcp
+from fullpipe.scenario.topology import Topology
+
+_DIGEST_DIGITS = 16
+
+
+class Record(Model):
+    """What is sampled over time. Summaries over the whole run are always kept."""
+
+    interval_s: SecondsOrOff = Field(0.1, alias="interval", examples=["100 ms"])
+    """Time between samples of every flow and link; "off" keeps summaries only."""
+    variables: Switch = False
+    """Also sample the internal variables of the algorithms."""
+
+
+class Scenario(Model):
+    """An experiment: topology, transport, flows, and how long.
+
+    Quantities are text with a unit, here as in TOML:
+
+    >>> scenario = Scenario(
+    ...     name="one flow",
+    ...     duration="30 s",
+    ...     topology={"kind": "dumbbell", "bottleneck": {"rate": "20 Mbit/s", "delay": "20 ms"}},
+    ...     flows=[{"cca": "cubic"}],
+    ... )
+    >>> scenario.duration_s
+    30.0
+
+    Raises:
+        ScenarioError: With one line for every mistake.
+    """
+
+    name: Name = Field(examples=["my-experiment"])
+    duration_s: Annotated[Seconds, Field(gt=0)] = Field(alias="duration", examples=["30 s"])
+    """Simulated time."""
+    warmup_s: Seconds = Field(0.0, alias="warmup")
+    """Summaries cover warmup..duration; samples cover everything."""
+    topology: Topology = Field(examples=['{ kind = "dumbbell", ... }'])
+    tcp: Tcp = Tcp()
+    """The transport of every flow, which a flow may override."""
+    flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MAX_FLOWS)] = Field(
+        examples=['[{ cca = "cubic" }]']
+    )
+    record: Record = Record()
+    sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
+    """Paths and the values that each takes in turn: the scenario stands for every combination."""
+
+    def __init__(self, /, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise ScenarioError(problems(error, type(self))) from None
+
+    @classmethod
+    def from_toml(cls, text: str) -> Self:
+        """Read a scenario from TOML text.
+
+        Raises:
+            ScenarioError: If the text is not TOML or not a scenario.
+        """
+        return cls(**reading.parse_toml(text))
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Self:
+        """Read a scenario from a TOML file of at most 1 MB.
+
+        Raises:
+            ScenarioError: If the file cannot be read or does not hold a scenario.
+        """
+        return cls.from_toml(reading.read_text(Path(path)))
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """One of the scenarios that come with fullpipe; `scenario_names()` lists them.
+
+        Raises:
+            UnknownNameError: If there is none of that name.
+        """
+        return cls.from_toml(reading.named_text(name))
+
+    def to_toml(self) -> str:
+        """The scenario as TOML, without what was left to its default: `from_toml(to_toml(s)) == s`."""
+        return tomli_w.dumps(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as plain data with the keys and the spellings of TOML: `Scenario(**s.to_dict()) == s`."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+
+    def with_values(self, values: Mapping[str, Any]) -> Self:
+        """This scenario with other values at dotted paths; a path that was swept is swept no more.
+
+        >>> Scenario.named("kato2025").with_values({"topology.bottleneck.queue.packets": 500}).sweep
+        {}
+
+        Raises:
+            ScenarioError: If a path or a value is wrong.
+        """
+        tree = self.to_dict()
+        for path, value in values.items():
+            tree["sweep"] = {
+                swept: v for swept, v in tree.get("sweep", {}).items() if not paths.covers(path, swept)
+            }
+            tree = paths.replaced(tree, path, value)
+        return type(self)(**tree)
+
+    def points(self) -> list[dict[str, Any]]:
+        """Every combination of swept values, as path to value; one empty combination if nothing is swept.
+
+        The last path changes fastest.
+        """
+        return [dict(zip(self.sweep, values, strict=True)) for values in product(*self.sweep.values())]
+
+    def expand(self) -> "list[Self]":
+        """One scenario without a sweep for each of `points()`, in the same order.
+
+        Raises:
+            ScenarioError: If a combination is wrong.
+        """
+        base = self.model_copy(update={"sweep": {}})
+        return [base.with_values(point) for point in self.points()]
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that stand for what is simulated: SHA-256 over the values in base units.
+
+        The name and the sweep have no part in it, and neither has the spelling: "1 Gbit/s" is "1000 Mbit/s".
+        """
+        tree = self.model_dump(exclude={"name", "sweep", "tcp", "flows"}, exclude_none=True)
+        tree["flows"] = [
+            flow.model_copy(update={"tcp": self.tcp_of(flow)}).model_dump(exclude_none=True) for flow in self.flows
+        ]
+        canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
+
+    def tcp_of(self, flow: Flow) -> Tcp:
+        """The transport of a flow, its own settings over those of the scenario."""
+        return self.tcp.overridden_by(flow.tcp)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        lines = problems_of(self)
+        if lines:
+            raise Problems(*lines)
+        return self

@@ -1,0 +1,56 @@
+"""The transport: what the kernel and the network card do apart from congestion control."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fullpipe.scenario.model import Model, Switch
+from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds
+
+IP_AND_TCP_HEADERS_BYTES = 40
+TIMESTAMPS_BYTES = 12
+
+
+class Tcp(Model):
+    """The transport of a flow. The defaults are Linux on Ethernet: 1514 B per full segment, 66 B per bare ACK."""
+
+    mss_bytes: Annotated[Bytes, Field(ge=1, le=65_535)] = Field(1448, alias="mss", examples=["1448 B"])
+    """Payload of a full segment."""
+    timestamps: Switch = True
+    """The timestamps option, 12 B in every packet."""
+    link_overhead_bytes: Annotated[Bytes, Field(le=1_000)] = Field(14, alias="link_overhead", examples=["14 B"])
+    """What the link layer adds to every packet, counted by rates and by queues limited in bytes."""
+    ack_every: Annotated[int, Field(strict=True, ge=1, le=1_000)] | None = None
+    """One ACK per so many packets, as ns-3's delayed-ACK count. Left out: Linux's delayed ACK and quick ACK."""
+    delayed_ack_timeout_s: Annotated[Seconds, Field(gt=0, le=10)] = Field(0.2, alias="delayed_ack_timeout")
+    """How long an ACK is withheld at most. Only with `ack_every`; Linux's delayed ACK has its own timer."""
+    sack_compression: Switch = True
+    """Merge duplicate ACKs that come close together, as Linux does."""
+    initial_window: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 10
+    """Packets that may be sent before the first ACK."""
+    send_buffer_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="send_buffer")
+    """Payload that the sender may hold until it is acknowledged. Left out: never a limit."""
+    receive_buffer_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="receive_buffer")
+    """The window that the receiver advertises. Left out: never a limit."""
+    pacing: Literal["auto", "always"] = "auto"
+    """Pace when the algorithm needs it, or always."""
+    max_burst_bytes: BytesOrOff = Field(65_536, alias="max_burst")
+    """Payload handed to the network card at once (segmentation offload); "off" sends single packets."""
+    ecn: Switch = False
+    """Negotiate explicit congestion notification."""
+
+    @property
+    def overhead_bytes(self) -> int:
+        """Bytes on the wire around the payload; also the size of a bare ACK."""
+        return self.link_overhead_bytes + IP_AND_TCP_HEADERS_BYTES + TIMESTAMPS_BYTES * self.timestamps
+
+    @property
+    def segment_bytes(self) -> int:
+        """Bytes on the wire of a full segment."""
+        return self.mss_bytes + self.overhead_bytes
+
+    def overridden_by(self, other: "Tcp | None") -> "Tcp":
+        """This transport with what `other` sets explicitly in place of its own."""
+        if other is None:
+            return self
+        return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})

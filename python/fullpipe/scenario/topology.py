@@ -1,0 +1,127 @@
+"""The network: a dumbbell, or any graph of nodes and links. Sizes relative to the path stay relative here."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fullpipe.scenario.model import Model, Name, Packets, Problems, Switch
+from fullpipe.scenario.quantities import Bdps, BitsPerSecond, Bytes, Seconds, shown
+
+Rate = Annotated[BitsPerSecond, Field(gt=0)]
+Delay = Annotated[Seconds, Field(le=3_600)]
+
+
+class DropTail(Model):
+    """First in, first out; a packet that finds the queue full is dropped.
+
+    The limit counts waiting packets, not the one being sent. Exactly one of `packets`, `bytes` and `size` is given.
+    """
+
+    kind: Literal["drop_tail"] = "drop_tail"
+    packets: Packets | None = None
+    """At most so many packets."""
+    limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="bytes", examples=["1 MiB"])
+    """At most so many bytes on the wire."""
+    size_bdp: Bdps | None = Field(None, alias="size", examples=["1 bdp"])
+    """A multiple of the link's bandwidth-delay product: its rate times the largest base RTT of the flows that cross
+    it, rounded down to whole packets of a full segment on the wire, and at least one."""
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Self:
+        given = sum(limit is not None for limit in (self.packets, self.limit_bytes, self.size_bdp))
+        if given != 1:
+            raise ValueError(f'give one of packets = 100, bytes = "1 MiB" and size = "1 bdp"; there are {given}')
+        return self
+
+
+class Bernoulli(Model):
+    """Every packet is lost with the same probability, independently, as it leaves the link."""
+
+    kind: Literal["bernoulli"] = "bernoulli"
+    probability: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(examples=[0.01])
+
+
+class Access(Model):
+    """The link between a host and the router beside it; the same in both directions, and never a drop."""
+
+    rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Gbit/s"])
+    """Left out: unlimited."""
+    delay_s: Delay = Field(0.0, alias="delay", examples=["5 ms"])
+    """Propagation, one way."""
+
+    def overridden_by(self, other: "Access | None") -> "Access":
+        """This link with what `other` sets explicitly in place of its own."""
+        if other is None:
+            return self
+        return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})
+
+
+class Bottleneck(Model):
+    """The link that all flows share."""
+
+    rate_bps: Rate | None = Field(None, alias="rate", examples=["100 Mbit/s"])
+    """Left out: unlimited."""
+    delay_s: Delay = Field(0.0, alias="delay", examples=["20 ms"])
+    """Propagation, one way."""
+    queue: DropTail | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
+    """Left out: never full."""
+    loss: Bernoulli | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
+    """Random loss apart from the queue. Left out: none."""
+
+
+class Dumbbell(Model):
+    """Senders and receivers on access links, and one bottleneck between them.
+
+    Data passes the sender's access link, the bottleneck and the receiver's access link; ACKs come back over three
+    more. The base RTT is 2 x (access + bottleneck + access) delays.
+    """
+
+    kind: Literal["dumbbell"]
+    bottleneck: Bottleneck
+    """The direction of the data."""
+    reverse: Bottleneck | None = None
+    """The direction of the ACKs. Left out: the same rate, delay and queue as the bottleneck, and no random loss."""
+    access: Access = Access()
+    """Both access links of every flow, which a flow may override."""
+
+    @property
+    def backward(self) -> Bottleneck:
+        """The bottleneck as ACKs see it."""
+        return self.reverse or self.bottleneck.model_copy(update={"loss": None})
+
+
+class GraphLink(Bottleneck):
+    """A link of a graph."""
+
+    name: Name | None = None
+    """Left out: "a-b" from a to b."""
+    source: Name = Field(alias="from", examples=["a"])
+    target: Name = Field(alias="to", examples=["b"])
+    duplex: Switch = False
+    """Also the same link the other way round, with a queue of its own; its name ends in "-reverse"."""
+
+
+class Graph(Model):
+    """Nodes and the links between them. Flows take the shortest path by delay, or the one that their `via` names."""
+
+    kind: Literal["graph"]
+    nodes: Annotated[tuple[Name, ...], Field(min_length=2, max_length=100_000)] = Field(examples=['["a", "b"]'])
+    links: Annotated[tuple[GraphLink, ...], Field(min_length=1, max_length=100_000)]
+
+    @model_validator(mode="after")
+    def _ends_exist(self) -> Self:
+        known = set(self.nodes)
+        lines = [
+            f"topology.links[{i}].{key}: unknown node {shown(node)}; there is {', '.join(self.nodes[:20])}"
+            for i, link in enumerate(self.links)
+            for key, node in (("from", link.source), ("to", link.target))
+            if node not in known
+        ]
+        if len(known) < len(self.nodes):
+            lines.append("topology.nodes: a node is listed twice")
+        if lines:
+            raise Problems(*lines)
+        return self
+
+
+Topology = Annotated[Dumbbell | Graph, Field(discriminator="kind")]
