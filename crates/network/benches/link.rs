@@ -1,0 +1,51 @@
+//! One packet through one link: a saturated drop-tail queue, served either way, and an idle link.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use network::queue::{DropTail, Limit};
+use network::{Ecn, Link, LinkConfig, Looks, Packet};
+use std::hint::black_box;
+use units::{Duration, Rate, Time};
+
+const PACKETS: u64 = 10_000;
+
+fn config() -> LinkConfig {
+    LinkConfig {
+        rate: Rate::from_bits_per_sec(1_000_000_000),
+        delay: Duration::from_millis(1),
+        loss: None,
+        looks: Looks::new(Some(Duration::from_millis(100)), Time::ZERO, Time::from_nanos(u64::MAX - 1)),
+    }
+}
+
+fn queue() -> Box<DropTail<[u64; 5]>> {
+    Box::new(DropTail::new(Limit { packets: Some(100), bytes: None }))
+}
+
+/// Sends a packet every `gap`, takes what arrives.
+fn pump(link: &mut Link<[u64; 5]>, gap: Duration, now: &mut Time) {
+    for _ in 0..PACKETS {
+        *now += gap;
+        link.send(Packet { flow: 0, size: 1514, ecn: Ecn::NotEct, payload: [0; 5] }, *now);
+        while link.next_arrival() <= *now {
+            black_box(link.take(*now));
+        }
+    }
+}
+
+fn link(c: &mut Criterion) {
+    let mut group = c.benchmark_group("link");
+    group.throughput(Throughput::Elements(PACKETS));
+    let (busy, idle) = (Duration::from_micros(12), Duration::from_micros(20));
+    let cases = [
+        ("saturated, foresight", Link::new(config(), queue()), busy),
+        ("saturated, replay", Link::replaying(config(), queue()), busy),
+        ("idle, foresight", Link::new(config(), queue()), idle),
+    ];
+    for (name, mut link, gap) in cases {
+        let mut now = Time::ZERO;
+        group.bench_function(name, |b| b.iter(|| pump(&mut link, gap, &mut now)));
+    }
+}
+
+criterion_group!(benches, link);
+criterion_main!(benches);

@@ -1,0 +1,39 @@
+//! Packets, queues and links.
+//!
+//! A [`Link`] is a queue in front of a wire. It is served lazily: nothing happens when a packet has been
+//! transmitted, the departures up to now are replayed, at their exact times, when somebody next needs them.
+//! A link knows nothing of what its packets carry.
+//!
+//! ```
+//! use network::{Ecn, Link, LinkConfig, Looks, Packet, queue};
+//! use units::{Duration, Rate, Time};
+//!
+//! let config = LinkConfig {
+//!     rate: Rate::from_bits_per_sec(8_000_000), // one byte per microsecond
+//!     delay: Duration::from_millis(10),
+//!     loss: None,
+//!     looks: Looks::new(None, Time::ZERO, Time::from_nanos(1_000_000_000)),
+//! };
+//! let queue = queue::build("drop_tail", &serde_json::json!({ "packets": 1 })).unwrap();
+//! let mut link = Link::new(config, queue);
+//! link.send(Packet { flow: 0, size: 1000, ecn: Ecn::NotEct, payload: () }, Time::ZERO);
+//! assert_eq!(link.next_arrival(), Time::from_nanos(11_000_000)); // 1 ms to transmit, 10 ms on the wire
+//! ```
+
+mod book;
+mod histogram;
+mod link;
+mod loss;
+mod packet;
+pub mod queue;
+mod ring;
+mod server;
+
+pub use book::{Counters, Looks, Totals};
+pub use histogram::Histogram;
+pub use link::{Link, LinkConfig};
+pub use loss::Loss;
+pub use packet::{Ecn, Packet};
+pub use queue::{Backlog, Losses, QueueDiscipline};
+pub use ring::Ring;
+pub use server::Server;

@@ -1,0 +1,249 @@
+//! A queue in front of a wire.
+
+use crate::book::{Book, Counters, Looks, Totals};
+use crate::queue::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
+use crate::server::{Server, Transmission};
+use crate::{Loss, Packet, Ring};
+use units::{Duration, Rate, Time};
+
+/// What a link is made of, apart from its queue.
+#[derive(Clone, Debug)]
+pub struct LinkConfig {
+    /// Transmission rate; [`Rate::UNLIMITED`] never makes anybody wait.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Loss at the far end.
+    pub loss: Option<Loss>,
+    /// When its counters are read.
+    pub looks: Looks,
+}
+
+/// A link: in = dropped + waiting + on the wire + lost + forwarded, at any time.
+///
+/// It has two ways to serve its queue, with the same outcome:
+///
+/// * *Replay*, for any discipline: packets wait in the queue; whenever the link is used, the departures up to now
+///   are replayed, each at its exact time.
+/// * *Foresight*, if the queue is first in, first out with a plain limit: the departure of an admitted packet is
+///   known on arrival, so it goes straight to the wire with its arrival time at the far end. Only who waits until
+///   when is remembered, for the limit. [`transit`](Self::transit) then also serves packets that have not arrived
+///   yet, if they come in the order of time.
+///
+/// At equal times a departure comes before an arrival, so that it makes room.
+pub struct Link<P> {
+    service: Service<P>,
+    line: Line,
+    /// Packets on the wire; those still waiting too, with foresight.
+    wire: Ring<Flight<P>>,
+}
+
+/// A packet and the time at which it reaches the far end.
+#[derive(Clone, Copy, Debug)]
+struct Flight<P> {
+    arrival: Time,
+    packet: Packet<P>,
+}
+
+enum Service<P> {
+    Replay {
+        queue: Box<dyn QueueDiscipline<P>>,
+        /// The queue was found empty when the link became free.
+        idle: bool,
+    },
+    Foresight(Foresight),
+}
+
+/// Who waits until when, for a queue with a plain limit.
+#[derive(Debug)]
+struct Foresight {
+    limit: Limit,
+    waiting: Ring<(Time, u16)>,
+    backlog: Backlog,
+}
+
+impl Foresight {
+    /// Forgets who has been transmitted by `now`.
+    fn release(&mut self, now: Time) {
+        while let Some(&(start, size)) = self.waiting.front()
+            && start <= now
+        {
+            self.waiting.pop();
+            self.backlog.remove(size);
+        }
+    }
+
+    /// A packet that would be transmitted from `start` on wants to wait. False if the queue is full.
+    fn wait(&mut self, size: u16, start: Time) -> bool {
+        let admitted = self.limit.admits(self.backlog, size);
+        if admitted {
+            self.waiting.push((start, size));
+            self.backlog.add(size);
+        }
+        admitted
+    }
+}
+
+/// The part of a link that does not depend on what packets carry.
+#[derive(Debug)]
+struct Line {
+    server: Server,
+    delay: Duration,
+    loss: Option<Loss>,
+    book: Book,
+}
+
+impl Line {
+    /// Transmits `size` bytes that have waited since `since`.
+    fn transmit(&mut self, size: u16, since: Time, ready: Time) -> Transmission {
+        let sent = self.server.transmit(size, ready);
+        self.book.started(sent.start, sent.finish, size, sent.start.since(since));
+        sent
+    }
+
+    /// A packet reaches the far end at `arrival`, unless it is lost.
+    fn leave(&mut self, size: u16, arrival: Time) -> bool {
+        let lost = self.loss.as_mut().is_some_and(Loss::strikes);
+        if lost {
+            self.book.lost(arrival);
+        } else {
+            self.book.forwarded(arrival, size);
+        }
+        !lost
+    }
+}
+
+impl<P: Copy> Link<P> {
+    /// An idle link. It uses foresight if the queue permits.
+    ///
+    /// # Panics
+    /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
+    pub fn new(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
+        let service = match queue.plain_limit() {
+            Some(limit) => {
+                Service::Foresight(Foresight { limit, waiting: Ring::new(), backlog: Backlog::default() })
+            }
+            None => Service::Replay { queue, idle: true },
+        };
+        Link::with_service(config, service)
+    }
+
+    /// An idle link that replays its queue even if it could do without. Slower, otherwise the same.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new).
+    pub fn replaying(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
+        Link::with_service(config, Service::Replay { queue, idle: true })
+    }
+
+    fn with_service(config: LinkConfig, service: Service<P>) -> Link<P> {
+        let LinkConfig { rate, delay, loss, looks } = config;
+        let line = Line { server: Server::new(rate), delay, loss, book: Book::new(looks) };
+        Link { service, line, wire: Ring::new() }
+    }
+
+    /// Whether [`transit`](Self::transit) may be used.
+    pub fn foresees(&self) -> bool {
+        matches!(self.service, Service::Foresight(_))
+    }
+
+    /// A packet reaches the link.
+    pub fn send(&mut self, packet: Packet<P>, now: Time) {
+        if self.foresees() {
+            if let Some(arrival) = self.transit(packet.size, now) {
+                self.hold(packet, arrival);
+            }
+        } else {
+            self.replay(now);
+            self.queue_or_pass(packet, now);
+        }
+    }
+
+    /// A packet of `size` bytes reaches the link at `at`, possibly ahead of the clock: when will it reach the far
+    /// end? Not at all if it is dropped or lost. Calls must come in the order of `at`.
+    ///
+    /// # Panics
+    /// If the link does not use foresight.
+    pub fn transit(&mut self, size: u16, at: Time) -> Option<Time> {
+        let Service::Foresight(queue) = &mut self.service else { panic!("the queue decides on departure") };
+        self.line.book.arrived(at, size);
+        queue.release(at);
+        let start = self.line.server.free_at();
+        if start > at {
+            let admitted = queue.wait(size, start);
+            self.line.book.backlog(at, queue.backlog.packets);
+            if !admitted {
+                let dropped = Losses { dropped_packets: 1, dropped_bytes: size.into(), marked_packets: 0 };
+                self.line.book.losses(at, dropped);
+                return None;
+            }
+        }
+        let arrival = self.line.transmit(size, at, at).finish + self.line.delay;
+        self.line.leave(size, arrival).then_some(arrival)
+    }
+
+    /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has foretold.
+    pub fn hold(&mut self, packet: Packet<P>, arrival: Time) {
+        self.wire.push(Flight { arrival, packet });
+    }
+
+    /// When the next packet reaches the far end, or is lost there.
+    pub fn next_arrival(&self) -> Time {
+        self.wire.front().map_or(Time::NEVER, |flight| flight.arrival)
+    }
+
+    /// Takes the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
+    pub fn take(&mut self, now: Time) -> Option<Packet<P>> {
+        self.replay(now);
+        if self.next_arrival() > now {
+            return None;
+        }
+        let Flight { arrival, packet } = self.wire.pop()?;
+        (self.foresees() || self.line.leave(packet.size, arrival)).then_some(packet)
+    }
+
+    /// Reads the counters of the interval that ends now. Must be called at every look.
+    pub fn look(&mut self, now: Time) -> Counters {
+        self.replay(now);
+        self.line.book.close()
+    }
+
+    /// Everything up to the last look.
+    pub fn totals(&self) -> &Totals {
+        self.line.book.totals()
+    }
+
+    /// Replays the departures up to now.
+    fn replay(&mut self, now: Time) {
+        let Service::Replay { queue, idle } = &mut self.service else { return };
+        while !*idle && self.line.server.free_at() <= now {
+            let start = self.line.server.free_at();
+            let mut losses = Losses::default();
+            match queue.dequeue(start, &mut losses) {
+                Some(next) => depart(&mut self.line, &mut self.wire, next, start),
+                None => *idle = true,
+            }
+            self.line.book.losses(start, losses);
+        }
+    }
+
+    fn queue_or_pass(&mut self, packet: Packet<P>, now: Time) {
+        let Service::Replay { queue, idle } = &mut self.service else { return };
+        self.line.book.arrived(now, packet.size);
+        let mut losses = Losses::default();
+        if !*idle {
+            queue.enqueue(packet, now, &mut losses);
+            self.line.book.backlog(now, queue.backlog().packets);
+        } else if let Some(next) = queue.pass(packet, now, &mut losses) {
+            *idle = false;
+            depart(&mut self.line, &mut self.wire, next, now);
+        }
+        self.line.book.losses(now, losses);
+    }
+}
+
+/// Sends a packet on its way.
+fn depart<P: Copy>(line: &mut Line, wire: &mut Ring<Flight<P>>, next: Waiting<P>, ready: Time) {
+    let sent = line.transmit(next.packet.size, next.since, ready);
+    wire.push(Flight { arrival: sent.finish + line.delay, packet: next.packet });
+}

@@ -1,0 +1,39 @@
+//! What travels.
+
+/// The two ECN bits of the IP header (RFC 3168, RFC 9331).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// The endpoints do not use ECN: drop instead of marking.
+    #[default]
+    NotEct,
+    /// May be marked, classic meaning.
+    Ect0,
+    /// May be marked, and asks for low latency (L4S).
+    Ect1,
+    /// Congestion was experienced.
+    Ce,
+}
+
+impl Ecn {
+    /// A queue may mark this packet instead of dropping it.
+    pub fn may_mark(self) -> bool {
+        self != Ecn::NotEct
+    }
+}
+
+/// A packet: plain data, copied from ring to ring, never allocated.
+///
+/// With a TCP segment as its payload it is 48 bytes: 8 here, 40 for the segment, whose three selective
+/// acknowledgement ranges travel inline. Those 24 bytes would need a side table (and its lookups, on every
+/// acknowledgement) to shrink it to 32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<P> {
+    /// The stream it belongs to: one direction of one connection. Routes and fair queues go by it.
+    pub flow: u32,
+    /// Bytes on the wire, headers included.
+    pub size: u16,
+    /// ECN bits.
+    pub ecn: Ecn,
+    /// What it carries.
+    pub payload: P,
+}

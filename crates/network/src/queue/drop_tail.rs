@@ -1,0 +1,124 @@
+//! First in, first out; whoever finds the queue full is dropped (Linux `pfifo`, `bfifo`).
+
+use super::registry::{Discipline, ParamSpec};
+use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use crate::{Packet, Ring};
+use serde_json::Value;
+use units::Time;
+
+/// How much may wait. The packet being transmitted does not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limit {
+    /// Packets; `None`: any number.
+    pub packets: Option<u64>,
+    /// Bytes on the wire; `None`: any number.
+    pub bytes: Option<u64>,
+}
+
+impl Limit {
+    /// A packet of `size` bytes may join `backlog`.
+    pub fn admits(&self, backlog: Backlog, size: u16) -> bool {
+        backlog.packets < self.packets.unwrap_or(u64::MAX)
+            && backlog.bytes + u64::from(size) <= self.bytes.unwrap_or(u64::MAX)
+    }
+}
+
+/// The queue.
+#[derive(Clone, Debug)]
+pub struct DropTail<P> {
+    limit: Limit,
+    ring: Ring<Waiting<P>>,
+    backlog: Backlog,
+}
+
+impl<P: Copy> DropTail<P> {
+    /// An empty queue.
+    pub fn new(limit: Limit) -> DropTail<P> {
+        DropTail { limit, ring: Ring::new(), backlog: Backlog::default() }
+    }
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+        if self.limit.admits(self.backlog, packet.size) {
+            self.backlog.add(packet.size);
+            self.ring.push(Waiting { packet, since: now });
+        } else {
+            losses.drop(&packet);
+        }
+    }
+
+    fn dequeue(&mut self, _now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+        let next = self.ring.pop()?;
+        self.backlog.remove(next.packet.size);
+        Some(next)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn pass(&mut self, packet: Packet<P>, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+        Some(Waiting { packet, since: now })
+    }
+
+    fn plain_limit(&self) -> Option<Limit> {
+        Some(self.limit)
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for DropTail<P> {
+    type Params = Limit;
+
+    fn new(limit: Limit) -> Self {
+        DropTail::new(limit)
+    }
+}
+
+/// What scenario files may set.
+pub(super) fn params() -> Vec<ParamSpec> {
+    let spec =
+        |name, unit, doc| ParamSpec { name, doc, unit, default: Value::Null, range: Some((0.0, 1e18)) };
+    vec![
+        spec(
+            "packets",
+            "packets",
+            "Most packets that may wait, not counting the one being sent; null: no limit.",
+        ),
+        spec(
+            "bytes",
+            "bytes",
+            "Most bytes that may wait, not counting the packet being sent; null: no limit.",
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ecn;
+
+    fn packet(size: u16) -> Packet<u8> {
+        Packet { flow: 0, size, ecn: Ecn::NotEct, payload: 0 }
+    }
+
+    #[test]
+    fn the_third_packet_finds_two_places_taken() {
+        let (mut queue, mut losses) =
+            (DropTail::new(Limit { packets: Some(2), bytes: None }), Losses::default());
+        (1..=3).for_each(|size| queue.enqueue(packet(size), Time::ZERO, &mut losses));
+        assert_eq!(losses, Losses { dropped_packets: 1, dropped_bytes: 3, marked_packets: 0 });
+        assert_eq!(queue.backlog(), Backlog { packets: 2, bytes: 3 });
+        assert_eq!(queue.dequeue(Time::ZERO, &mut losses).map(|w| w.packet.size), Some(1));
+    }
+
+    #[test]
+    fn a_small_packet_still_fits_where_a_large_one_does_not() {
+        let (mut queue, mut losses) =
+            (DropTail::new(Limit { packets: None, bytes: Some(100) }), Losses::default());
+        [60, 50, 40].into_iter().for_each(|size| queue.enqueue(packet(size), Time::ZERO, &mut losses));
+        assert_eq!(losses.dropped_bytes, 50);
+        assert_eq!(queue.backlog().bytes, 100);
+    }
+}

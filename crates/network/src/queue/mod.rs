@@ -1,0 +1,95 @@
+//! Queue disciplines: who waits, who goes next, who is dropped or marked.
+//!
+//! Adding one is one file beside this one and one line in the list below.
+
+mod drop_tail;
+mod registry;
+
+pub use drop_tail::{DropTail, Limit};
+pub use registry::{BuildError, Descriptor, ParamSpec, build, descriptors};
+
+use crate::{Ecn, Packet};
+use units::Time;
+
+/// Decides about the packets that wait for a link.
+///
+/// The packet being transmitted no longer belongs to the queue. Calls come in the order of time.
+pub trait QueueDiscipline<P: Copy>: Send {
+    /// A packet arrives and has to wait, or is dropped.
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses);
+
+    /// The link is free: who goes next? `now` is the start of that transmission. Called once more when the queue
+    /// has become empty, so that a discipline may notice.
+    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>>;
+
+    /// What waits.
+    fn backlog(&self) -> Backlog;
+
+    /// A packet arrives while the link is free and nothing waits. It is not subject to limits on who waits.
+    fn pass(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+        self.enqueue(packet, now, losses);
+        self.dequeue(now, losses)
+    }
+
+    /// The limit, if this is first in, first out and looks at nothing but its backlog, on arrival. Whoever is
+    /// admitted to such a queue has a known departure time.
+    fn plain_limit(&self) -> Option<Limit> {
+        None
+    }
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting<P> {
+    /// The packet.
+    pub packet: Packet<P>,
+    /// When it arrived.
+    pub since: Time,
+}
+
+/// How much waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    pub(crate) fn add(&mut self, size: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(size);
+    }
+
+    pub(crate) fn remove(&mut self, size: u16) {
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+    }
+}
+
+/// What a queue did to packets during one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Packets dropped.
+    pub dropped_packets: u64,
+    /// Their bytes.
+    pub dropped_bytes: u64,
+    /// Packets marked.
+    pub marked_packets: u64,
+}
+
+impl Losses {
+    /// Notes a drop.
+    pub fn drop<P>(&mut self, packet: &Packet<P>) {
+        self.dropped_packets += 1;
+        self.dropped_bytes += u64::from(packet.size);
+    }
+
+    /// Marks a packet. The caller has asked [`Ecn::may_mark`].
+    pub fn mark<P>(&mut self, packet: &mut Packet<P>) {
+        debug_assert!(packet.ecn.may_mark());
+        packet.ecn = Ecn::Ce;
+        self.marked_packets += 1;
+    }
+}
