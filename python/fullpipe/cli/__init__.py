@@ -1,0 +1,10 @@
+"""The command line: thin commands over the library."""
+
+from fullpipe.cli import list_, paper, plot, run, show
+from fullpipe.cli.app import app, main
+
+for _command in (run.run, paper.paper, plot.plot, show.show):
+    app.command()(_command)
+app.command("list")(list_.list_names)
+
+__all__ = ["app", "main"]

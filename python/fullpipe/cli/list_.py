@@ -1,0 +1,63 @@
+"""`fullpipe list`: what there is."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from importlib import import_module
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fullpipe.engines import ENGINES
+from fullpipe.results import TABLES
+from fullpipe.scenario import Scenario, catalogue, scenario_names
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    ccas = "ccas"
+    queues = "queues"
+    scenarios = "scenarios"
+    papers = "papers"
+    engines = "engines"
+    tables = "tables"
+
+
+def list_names(kind: Annotated[Kind, typer.Argument(help="What to list.")]) -> None:
+    """List algorithms, queues, scenarios, studies, engines, or the tables of a run."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, text in names(kind).items():
+        table.add_row(f"[bold]{name}[/bold]", text)
+    Console(highlight=False).print(table)
+
+
+def names(kind: Kind) -> Mapping[str, str]:
+    """Everything of a kind, name and one line of description."""
+    listing: Mapping[Kind, Callable[[], Mapping[str, str]]] = {
+        Kind.ccas: lambda: _titles(catalogue.controllers()),
+        Kind.queues: lambda: _titles(catalogue.queues()),
+        Kind.scenarios: lambda: {name: _in_short(Scenario.named(name)) for name in scenario_names()},
+        Kind.papers: lambda: dict.fromkeys(import_module("fullpipe.papers").names(), ""),
+        Kind.engines: lambda: {name: _first_line(make.__doc__) for name, make in ENGINES.items()},
+        Kind.tables: lambda: {table.name: f"one row per {table.row}" for table in TABLES.values()},
+    }
+    return listing[kind]()
+
+
+def _titles(entries: Mapping[str, catalogue.Entry]) -> dict[str, str]:
+    return {
+        name: entry.title + (f" (also: {', '.join(entry.aliases)})" if entry.aliases else "")
+        for name, entry in entries.items()
+    }
+
+
+def _in_short(scenario: Scenario) -> str:
+    flows = " + ".join(f"{flow.count} x {flow.cca.kind}" for flow in scenario.flows)
+    sweep = f", {len(scenario.points())} points" if scenario.sweep else ""
+    return f"{flows}, {scenario.duration_s:g} s{sweep}"
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]

@@ -1,0 +1,125 @@
+"""`fullpipe run`: a scenario, every point of its sweep, every seed."""
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fullpipe.cli import tables
+from fullpipe.cli.progress import progress_bar
+from fullpipe.engines import engine as engine_named
+from fullpipe.errors import ScenarioError
+from fullpipe.results import Store
+from fullpipe.scenario import Scenario, scenario_names
+from fullpipe.sweeps import Job, Outcome, jobs, stream
+
+_MAX_SEED = 2**63 - 1
+Out = Annotated[Path, typer.Option(help="Folder of finished runs.", metavar="DIR")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", min=1, metavar="N", help="Runs at the same time; all processors unless given."),
+]
+
+
+def run(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A TOML file, or a name from list scenarios.")],
+    engine: Annotated[str, typer.Option(help="What runs it.", metavar="NAME")] = "native",
+    seed: Annotated[int | None, typer.Option(min=0, max=_MAX_SEED, metavar="N", help="One seed; 1 unless given.")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, max=100_000, metavar="N", help="The seeds 1 to N.")] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."),
+    ] = None,
+    interval: Annotated[
+        str | None, typer.Option(metavar="TIME", help='Time between samples, such as "10 ms", or "off".')
+    ] = None,
+    workers: Jobs = None,
+    out: Out = Path("runs"),
+    no_store: Annotated[bool, typer.Option("--no-store", help="Run again, and keep nothing on disk.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
+) -> None:
+    """Run a scenario: every point of its sweep with every seed.
+
+    Finished runs are kept and never made again, so the same command continues an interrupted sweep.
+    """
+    if seed is not None and seeds is not None:
+        raise typer.BadParameter("give one of --seed and --seeds")
+    chosen = read_scenario(scenario).with_values(_values(assignments or [], interval))
+    todo = jobs(chosen, range(1, seeds + 1) if seeds else [1 if seed is None else seed], engine)
+    _check(todo)
+    outcomes = _run(todo, workers or processors(), None if no_store else Store(out), as_json)
+    failed = [outcome for outcome in outcomes if isinstance(outcome.result, Exception)]
+    if not as_json:
+        tables.show([outcome for outcome in outcomes if outcome not in failed])
+    for outcome in failed:
+        typer.echo(f"fullpipe: {tables.label(outcome.job)}: {outcome.result}", err=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def read_scenario(text: str) -> Scenario:
+    """A scenario by name, or from a file if `text` looks like a path or is one.
+
+    Raises:
+        UnknownNameError: If it is neither.
+        ScenarioError: If the file does not hold a scenario.
+    """
+    looks_like_path = text.endswith(".toml") or os.sep in text or text in (".", "..")
+    if text in scenario_names() or not (looks_like_path or os.path.exists(text)):
+        return Scenario.named(text)
+    return Scenario.from_file(text)
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _values(assignments: list[str], interval: str | None) -> dict[str, Any]:
+    values = dict(_assignment(text) for text in assignments)
+    return values | ({} if interval is None else {"record.interval": interval})
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    """Split `path=value`; the value is TOML, and what is not TOML is text, so that quotes are rarely needed."""
+    path, equals, value = text.partition("=")
+    if not equals:
+        raise ScenarioError([f'--set "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])
+    try:
+        return path, tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        return path, value.strip()
+
+
+def _check(todo: list[Job]) -> None:
+    """Refuse the whole sweep before anything runs if the engine cannot run all of it."""
+    engine = engine_named(todo[0].engine)
+    points = {job.scenario.digest: job.scenario for job in todo}
+    lines = [str(problem) for scenario in points.values() for problem in engine.check(scenario)]
+    if lines:
+        raise ScenarioError(list(dict.fromkeys(lines)))
+
+
+def _run(todo: list[Job], workers: int, store: Store | None, as_json: bool) -> list[Outcome]:
+    outcomes = []
+    with progress_bar(todo) as progress:
+        try:
+            for outcome in stream(todo, workers=workers, store=store, progress=progress):
+                outcomes.append(outcome)
+                if as_json and not isinstance(outcome.result, Exception):
+                    print(_line(outcome), flush=True)
+        except KeyboardInterrupt:
+            kept = f"finished runs are in {store.root}; the same command continues" if store else "nothing was kept"
+            typer.echo(f"fullpipe: interrupted; {kept}", err=True)
+            sys.exit(1)
+    return outcomes
+
+
+def _line(outcome: Outcome) -> str:
+    """The JSON object of a run; in a sweep, `point` says which one it is."""
+    point = {"point": dict(outcome.job.point)} if outcome.job.point else {}
+    return json.dumps(outcome.run.summary() | point, allow_nan=False)

@@ -1,0 +1,65 @@
+"""`fullpipe show`: one thing in full."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from fullpipe.cli.list_ import Kind, names
+from fullpipe.cli.run import read_scenario
+from fullpipe.errors import UnknownNameError
+from fullpipe.results import TABLES
+from fullpipe.scenario import catalogue, scenario_names
+from fullpipe.scenario.reading import named_text
+
+
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A scenario, an algorithm, a queue, or a table.")],
+) -> None:
+    """Show a scenario as TOML, the parameters of an algorithm or queue, or the columns of a table.
+
+    A scenario file is shown as it was understood.
+    """
+    if name in scenario_names():
+        typer.echo(named_text(name), nl=False)
+    elif entry := _entry(name):
+        _show_entry(entry)
+    elif name in TABLES:
+        _show_table(name)
+    elif name.endswith(".toml"):
+        typer.echo(read_scenario(name).to_toml(), nl=False)
+    else:
+        known = [known for kind in (Kind.scenarios, Kind.ccas, Kind.queues, Kind.tables) for known in names(kind)]
+        raise UnknownNameError("name", name, known)
+
+
+def _entry(name: str) -> catalogue.Entry | None:
+    try:
+        return catalogue.controller(name)
+    except UnknownNameError:
+        return catalogue.queues().get(name)
+
+
+def _show_entry(entry: catalogue.Entry) -> None:
+    console = Console(highlight=False)
+    console.print(f"[bold]{entry.name}[/bold]: {entry.title}")
+    for what, text in (("also", ", ".join(entry.aliases)), ("source", entry.source)):
+        if text:
+            console.print(f"{what}: {text}")
+    table = Table("parameter", "default", "unit", "range", "meaning", box=None, pad_edge=False)
+    for param in entry.params.values():
+        bounds = "" if param.min is None and param.max is None else f"{param.min:g}..{param.max:g}"
+        default = "" if param.default is None else str(param.default)
+        table.add_row(param.name, default, param.unit, bounds, param.doc)
+    if entry.params:
+        console.print(table)
+
+
+def _show_table(name: str) -> None:
+    table = Table("column", "type", "unit", "meaning", box=None, pad_edge=False)
+    for column in TABLES[name].columns:
+        table.add_row(column.name, str(column.dtype), column.unit, column.meaning)
+    console = Console(highlight=False)
+    console.print(f"[bold]{name}[/bold]: one row per {TABLES[name].row}")
+    console.print(table)

@@ -1,0 +1,126 @@
+"""Runs as tables on a terminal."""
+
+from collections.abc import Sequence
+
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+from fullpipe.metrics import jain, retransmission_rate, total_goodput_bps
+from fullpipe.results import Run
+from fullpipe.sweeps import Job, Outcome
+
+_MOST_ROWS = 40
+_LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
+
+
+def show(outcomes: Sequence[Outcome]) -> None:
+    """Print one run in full, or one line for each of several."""
+    console = Console(highlight=False)
+    if len(outcomes) == 1:
+        _one(console, outcomes[0].run)
+    elif outcomes:
+        _many(console, outcomes)
+    for folder in _folders(outcomes):
+        console.print(folder, soft_wrap=True)
+
+
+def label(job: Job) -> str:
+    """What tells a job from the others of its sweep."""
+    point = [f"{path.rsplit('.', 1)[-1]}={value}" for path, value in job.point.items()]
+    return " ".join([job.scenario.name, *point, f"seed {job.seed}"])
+
+
+def _one(console: Console, run: Run) -> None:
+    meta = run.meta
+    console.print(f"[bold]{run.name}[/bold], {meta.duration_s:g} s, seed {meta.seed}, engine {meta.engine.name}")
+    console.print(_flows(run.flows))
+    console.print(_links(run.links_summary))
+    console.print(
+        f"total {_mbps(total_goodput_bps(run.flows))} Mbit/s, Jain {_number(jain(run.flows['goodput_bps']), 3)}, "
+        f"{meta.data_packets:,} data packets in {meta.wall_s:.2f} s"
+    )
+
+
+def _flows(flows: pl.DataFrame) -> Table:
+    table = _table("flow", "goodput\nMbit/s", "wire\nMbit/s", "sent", "retrans-\nmitted", "RTT min\nms", "mean\nms", "p95\nms")
+    table.add_column("limited by")
+    for row in flows.head(_MOST_ROWS).iter_rows(named=True):
+        table.add_row(
+            row["flow"],
+            *(_mbps(row[key]) for key in ("goodput_bps", "wire_bps")),
+            *(_number(row[key]) for key in ("sent_packets", "retransmitted_packets")),
+            *(_ms(row[key]) for key in ("rtt_min_s", "rtt_mean_s", "rtt_p95_s")),
+            _limits(row),
+        )
+    if flows.height > _MOST_ROWS:
+        table.add_row(f"and {flows.height - _MOST_ROWS} more")
+    return table
+
+
+def _limits(row: dict[str, float | None]) -> str:
+    """The two largest shares of time, in words."""
+    shares = sorted(((row[f"limited_{limit}"] or 0.0, limit) for limit in _LIMITS), reverse=True)
+    return ", ".join(f"{limit.replace('_', ' ')} {share:.0%}" for share, limit in shares[:2] if share >= 0.005)
+
+
+def _links(links: pl.DataFrame) -> Table:
+    """Links that did something worth a line: they dropped, marked, or made packets wait."""
+    table = _table("link", "dropped", "marked", "used\n%", "wait mean\nms", "p95\nms", "backlog max\npackets")
+    busy = (pl.col("dropped_packets") + pl.col("marked_packets") > 0) | (pl.col("backlog_max_packets") > 1)
+    for row in links.filter(busy).head(_MOST_ROWS).iter_rows(named=True):
+        table.add_row(
+            row["link"],
+            _number(row["dropped_packets"]),
+            _number(row["marked_packets"]),
+            _number(None if row["utilisation"] is None else 100 * row["utilisation"], 1),
+            _ms(row["sojourn_mean_s"]),
+            _ms(row["sojourn_p95_s"]),
+            _number(row["backlog_max_packets"]),
+        )
+    return table
+
+
+def _many(console: Console, outcomes: Sequence[Outcome]) -> None:
+    table = _table("run", "goodput\nMbit/s", "Jain", "retrans-\nmitted %", "dropped", "RTT mean\nms", "took\ns")
+    for outcome in outcomes:
+        run = outcome.run
+        rate = retransmission_rate(run.flows)
+        mean_rtt_s = run.flows["rtt_mean_s"].mean()
+        table.add_row(
+            label(outcome.job),
+            _mbps(total_goodput_bps(run.flows)),
+            _number(jain(run.flows["goodput_bps"]), 3),
+            _number(None if rate is None else 100 * rate, 2),
+            _number(run.links_summary["dropped_packets"].sum()),
+            _ms(mean_rtt_s if isinstance(mean_rtt_s, float) else None),
+            f"{run.meta.wall_s:.2f}",
+        )
+    console.print(table)
+
+
+def _folders(outcomes: Sequence[Outcome]) -> list[str]:
+    folders = [outcome.run.folder for outcome in outcomes if outcome.run.folder]
+    if not folders:
+        return []
+    return [f"kept in {folders[0]}" if len(folders) == 1 else f"kept in {folders[0].parent.parent}"]
+
+
+def _table(first: str, *numbers: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, overflow="fold")
+    for heading in numbers:
+        table.add_column(heading, justify="right")
+    return table
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def _mbps(value: float | None) -> str:
+    return _number(None if value is None else value / 1e6, 2)
+
+
+def _ms(value: float | None) -> str:
+    return _number(None if value is None else value * 1e3, 2)

@@ -1,0 +1,89 @@
+"""The native engine: the Rust simulator behind `fullpipe._native`."""
+
+import json
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from fullpipe import _native
+from fullpipe.engines.base import Capabilities, Problem, Progress, identity
+from fullpipe.engines.plan import plan
+from fullpipe.errors import EngineError
+from fullpipe.results import TABLES, Meta, Run, frame, host, version, versions
+from fullpipe.scenario import Scenario, catalogue
+
+_SLICES = 200
+
+
+class NativeEngine:
+    """Packet-level simulation in one thread; the interpreter is free meanwhile."""
+
+    name: ClassVar[str] = "native"
+
+    def version(self) -> str:
+        """Version of the package."""
+        return version("fullpipe")
+
+    def model_version(self) -> str:
+        """Changes whenever results may."""
+        return _native.MODEL_VERSION
+
+    def capabilities(self) -> Capabilities:
+        """Everything that a scenario can say."""
+        return Capabilities(ccas=frozenset(catalogue.controllers()), queues=frozenset(catalogue.queues()))
+
+    def check(self, scenario: Scenario) -> list[Problem]:
+        """Why the plan of a scenario is refused, if it is."""
+        try:
+            _simulation(scenario, seed=0)
+        except _native.PlanError as error:
+            return [Problem(error.path, error.message)]
+        return []
+
+    def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
+        """Run a scenario without a sweep. The same scenario and seed give the same tables, byte for byte.
+
+        Raises:
+            EngineError: If the plan is refused, or the simulator stops on an error of its own.
+        """
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        wall_s, cpu_s = time.perf_counter(), time.thread_time()
+        measured = _measure(scenario, seed, progress)
+        wall_s, cpu_s = time.perf_counter() - wall_s, time.thread_time() - cpu_s
+        meta = Meta(
+            scenario=scenario.to_dict(),
+            digest=scenario.digest,
+            engine=identity(self),
+            seed=seed,
+            duration_s=scenario.duration_s,
+            wall_s=wall_s,
+            cpu_s=cpu_s,
+            data_packets=measured["data_packets"],
+            packet_hops=measured["packet_hops"],
+            started=started,
+            host=host(),
+            versions=versions(),
+        )
+        return Run(meta, {name: frame(table, measured[name]) for name, table in TABLES.items()})
+
+
+def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mapping[str, Any]:
+    try:
+        simulation = _simulation(scenario, seed)
+        for i in range(1, _SLICES + 1):
+            reached_ns = simulation.advance(simulation.duration_ns * i // _SLICES)
+            if progress:
+                progress(reached_ns / 1e9)
+        return simulation.finish()
+    except _native.PlanError as error:
+        raise EngineError(str(error)) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # a panic in Rust; it is no Exception and has no public name
+            raise
+        message = f"the simulator failed on scenario {scenario.digest} with seed {seed}: {error}"
+        raise EngineError(message) from error
+
+
+def _simulation(scenario: Scenario, seed: int) -> _native.Simulation:
+    return _native.Simulation(json.dumps(plan(scenario)), seed)

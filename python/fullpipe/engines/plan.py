@@ -1,0 +1,70 @@
+"""From a scenario to the plan of the native engine: integers in base units, as ARCHITECTURE.md describes it."""
+
+from typing import Any
+
+from fullpipe.scenario import Link, Route, Scenario, resolve
+from fullpipe.scenario.quantities import to_nanoseconds
+from fullpipe.scenario.tcp import Tcp
+from fullpipe.scenario.topology import DropTail
+
+Plan = dict[str, Any]
+
+
+def plan(scenario: Scenario) -> Plan:
+    """The plan of a scenario without a sweep. Pure: the same scenario gives the same plan."""
+    network = resolve(scenario)
+    return {
+        "duration_ns": to_nanoseconds(scenario.duration_s),
+        "warmup_ns": to_nanoseconds(scenario.warmup_s),
+        "links": [_link(link) for link in network.links],
+        "flows": [_flow(route) for route in network.routes],
+        "record": {
+            "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
+            "variables": scenario.record.variables,
+        },
+    }
+
+
+def _link(link: Link) -> Plan:
+    return {
+        "name": link.name,
+        "rate_bps": link.rate_bps,
+        "delay_ns": link.delay_ns,
+        "queue": _queue(link.queue or DropTail.model_construct()),
+        "loss": link.loss.model_dump() if link.loss else None,
+    }
+
+
+def _queue(queue: DropTail) -> Plan:
+    return {"kind": queue.kind, "packets": queue.packets, "bytes": queue.limit_bytes}
+
+
+def _flow(route: Route) -> Plan:
+    flow = route.flow
+    return {
+        "name": route.name,
+        "cca": {"kind": flow.cca.kind, "params": flow.cca.params},
+        "start_ns": to_nanoseconds(flow.start_s),
+        "start_jitter_ns": to_nanoseconds(flow.start_jitter_s),
+        "stop_ns": None if flow.stop_s is None else to_nanoseconds(flow.stop_s),
+        "bytes": flow.size_bytes,
+        "forward": list(route.forward),
+        "reverse": list(route.reverse),
+        "tcp": _tcp(route.tcp),
+    }
+
+
+def _tcp(tcp: Tcp) -> Plan:
+    every = {"kind": "every", "packets": tcp.ack_every, "timeout_ns": to_nanoseconds(tcp.delayed_ack_timeout_s)}
+    return {
+        "mss_bytes": tcp.mss_bytes,
+        "overhead_bytes": tcp.overhead_bytes,
+        "ack": {"kind": "linux"} if tcp.ack_every is None else every,
+        "sack_compression": tcp.sack_compression,
+        "initial_window": tcp.initial_window,
+        "send_buffer_bytes": tcp.send_buffer_bytes,
+        "receive_buffer_bytes": tcp.receive_buffer_bytes,
+        "pacing": tcp.pacing,
+        "max_burst_bytes": tcp.max_burst_bytes,
+        "ecn": tcp.ecn,
+    }

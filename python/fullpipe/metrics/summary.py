@@ -1,0 +1,60 @@
+"""A run as one JSON object: the contract of `fullpipe run --json`."""
+
+from typing import Any
+
+from fullpipe.metrics.fairness import jain
+from fullpipe.metrics.throughput import total_goodput_bps
+from fullpipe.results import Run
+
+_FLOW = (
+    "flow",
+    "cca",
+    "goodput_bps",
+    "wire_bps",
+    "sent_packets",
+    "retransmitted_packets",
+    "lost_packets",
+    "rtt_min_s",
+    "rtt_mean_s",
+    "rtt_p50_s",
+    "rtt_p95_s",
+    "rtt_p99_s",
+)
+_LIMITED = ("cwnd", "pacing", "application", "receiver", "send_buffer")
+_LINK = (
+    "link",
+    "dropped_packets",
+    "marked_packets",
+    "utilisation",
+    "sojourn_mean_s",
+    "sojourn_p95_s",
+    "backlog_max_packets",
+)
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """The run as one JSON object. What was not measured is None; times are in seconds, rates in bit/s."""
+    meta, flows, links = run.meta, run.flows, run.links_summary
+    return {
+        "scenario": run.name,
+        "digest": meta.digest,
+        "engine": {"name": meta.engine.name, "version": meta.engine.version},
+        "seed": meta.seed,
+        "model_version": meta.engine.model_version,
+        "duration_s": meta.duration_s,
+        "wall_s": meta.wall_s,
+        "cpu_s": meta.cpu_s,
+        "data_packets": meta.data_packets,
+        "packet_hops": meta.packet_hops,
+        "flows": [_flow(row) for row in flows.iter_rows(named=True)],
+        "links": [{key: row[key] for key in _LINK} for row in links.iter_rows(named=True)],
+        "totals": {
+            "goodput_bps": total_goodput_bps(flows),
+            "jain": jain(flows["goodput_bps"]),
+            "dropped_packets": links["dropped_packets"].sum(),
+        },
+    }
+
+
+def _flow(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: row[key] for key in _FLOW} | {"limited": {key: row[f"limited_{key}"] for key in _LIMITED}}

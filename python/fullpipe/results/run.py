@@ -1,0 +1,203 @@
+"""A finished run: its tables and where they come from."""
+
+import json
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fullpipe.errors import ResultError
+from fullpipe.results.schema import TABLES
+from fullpipe.scenario import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+META = "meta.json"
+
+
+class EngineId(BaseModel):
+    """Which engine, and which version of its code and of its model: what results depend on apart from the plan."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    version: str
+    model_version: str
+
+
+class Meta(BaseModel):
+    """Where a run comes from: the content of meta.json. Everything that differs between two equal runs is here."""
+
+    model_config = ConfigDict(frozen=True)
+
+    scenario: dict[str, Any]
+    """The scenario as TOML has it."""
+    digest: str
+    engine: EngineId
+    seed: int
+    duration_s: float
+    wall_s: float
+    """Time that the simulation took, without the start of the interpreter, reading and writing."""
+    cpu_s: float
+    """Processor time of the same."""
+    data_packets: int
+    """Data packets sent."""
+    packet_hops: int
+    """Packets, data and ACKs, times the links that they crossed."""
+    started: str
+    """Date and time, UTC, ISO 8601."""
+    host: dict[str, str | int | None]
+    versions: dict[str, str]
+
+
+class _Tables(Mapping[str, pl.DataFrame]):
+    """Tables in a folder, each read when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read = cache(self._from_disk)
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name not in TABLES:
+            raise KeyError(name)
+        return self._read(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TABLES)
+
+    def __len__(self) -> int:
+        return len(TABLES)
+
+    def _from_disk(self, name: str) -> pl.DataFrame:
+        path = self._folder / f"{name}.parquet"
+        try:
+            return pl.read_parquet(path, glob=False)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise ResultError(f"{path}: cannot be read: {error}") from error
+
+
+@dataclass(frozen=True)
+class Run:
+    """One scenario, run once by one engine with one seed.
+
+    Args:
+        meta: Where it comes from.
+        tables: The tables by name, as `fullpipe.results.TABLES` describes them.
+        folder: Where it is kept, if it is.
+    """
+
+    meta: Meta
+    tables: Mapping[str, pl.DataFrame]
+    folder: Path | None = None
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Run":
+        """A finished run from its folder; tables are read when they are first used.
+
+        Raises:
+            ResultError: If the folder does not hold a finished run.
+        """
+        folder = Path(folder)
+        try:
+            meta = Meta.model_validate_json((folder / META).read_bytes())
+        except FileNotFoundError:
+            raise ResultError(f"{folder}: no finished run; there is no {META}") from None
+        except (OSError, ValidationError) as error:
+            raise ResultError(f"{folder / META}: cannot be read: {error}") from error
+        return cls(meta, _Tables(folder), folder)
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow, over warmup..end."""
+        return self.tables["flows"]
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """One row per sample and flow."""
+        return self.tables["series"]
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per sample and link."""
+        return self.tables["links"]
+
+    @property
+    def links_summary(self) -> pl.DataFrame:
+        """One row per link, over warmup..end."""
+        return self.tables["links_summary"]
+
+    @property
+    def variables(self) -> pl.DataFrame:
+        """One row per sample, flow and internal variable; empty unless the scenario records them."""
+        return self.tables["variables"]
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run, without a sweep."""
+        return Scenario(**self.meta.scenario)
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return str(self.meta.scenario["name"])
+
+    def summary(self) -> dict[str, Any]:
+        """The run as one JSON object: see `fullpipe.metrics.summary`."""
+        # What is built on runs is looked up by name, because a run must not depend on it.
+        return dict(import_module("fullpipe.metrics").summary(self))
+
+    def plot(self, *quantities: str, only: list[str] | None = None) -> "Figure":
+        """Draw quantities over time, such as "goodput", "rtt", "cwnd" and "queue"; all four if none is named.
+
+        Args:
+            quantities: Names in `fullpipe.plots.QUANTITIES`.
+            only: Keep the flows of these names.
+
+        Raises:
+            ValueError: If a quantity is unknown or was not sampled.
+        """
+        plots = import_module("fullpipe.plots")
+        chosen = (quantities,) if quantities else ()
+        figure: Figure = plots.overview({self.name: self.tables}, *chosen, only=only)[0]
+        return figure
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}, engine={self.meta.engine.name!r}, seed={self.meta.seed}, folder={self.folder})"
+
+
+def host() -> dict[str, str | int | None]:
+    """The machine, for the record."""
+    return {
+        "name": platform.node(),
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "cpus": os.cpu_count(),
+    }
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result could depend on, for the record."""
+    packages = ("fullpipe", "numpy", "polars", "pydantic")
+    return {"python": platform.python_version()} | {package: version(package) for package in packages}
+
+
+def version(package: str) -> str:
+    """The installed version of a package, "unknown" if it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def meta_text(meta: Meta) -> str:
+    """The content of meta.json."""
+    return json.dumps(meta.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"

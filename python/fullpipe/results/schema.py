@@ -1,0 +1,164 @@
+"""The tables of a run: what every column is called, what it holds, and in which unit.
+
+Every engine fills the same tables. A column that an engine cannot measure is null throughout.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fullpipe.errors import ResultError
+
+_TEXT, _COUNT, _REAL = pl.String(), pl.Int64(), pl.Float64()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table."""
+
+    name: str
+    dtype: pl.DataType
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a run."""
+
+    name: str
+    row: str
+    """What one row stands for."""
+    columns: tuple[Column, ...]
+
+    @property
+    def schema(self) -> pl.Schema:
+        """Names and types, as polars has them."""
+        return pl.Schema({column.name: column.dtype for column in self.columns})
+
+
+def _text(name: str, meaning: str) -> Column:
+    return Column(name, _TEXT, "", meaning)
+
+
+def _count(name: str, meaning: str) -> Column:
+    return Column(name, _COUNT, name.rsplit("_", 1)[-1], meaning)
+
+
+def _real(name: str, meaning: str) -> Column:
+    unit = {"s": "s", "bps": "bit/s"}.get(name.rsplit("_", 1)[-1], "1")
+    return Column(name, _REAL, unit, meaning)
+
+
+FLOWS = Table(
+    "flows",
+    "flow",
+    (
+        _text("flow", "name"),
+        _text("cca", "congestion control algorithm"),
+        _real("start_s", "when it began to send, jitter included"),
+        _real("end_s", "when it stopped, or the end of the run"),
+        _count("delivered_bytes", "payload acknowledged after the warm-up"),
+        _real("goodput_bps", "payload delivered after the warm-up, over the time that the flow was active"),
+        _real("wire_bps", "all that was sent with every header, retransmissions included, over the same time"),
+        _count("sent_packets", "data packets sent, retransmissions included"),
+        _count("retransmitted_packets", "data packets sent again"),
+        _count("lost_packets", "data packets that the sender marked as lost"),
+        _count("marked_packets", "data packets that arrived with a congestion mark"),
+        _real("rtt_min_s", "smallest RTT sample"),
+        _real("rtt_mean_s", "mean of the RTT samples"),
+        _real("rtt_p50_s", "median of the RTT samples"),
+        _real("rtt_p95_s", "95th percentile of the RTT samples"),
+        _real("rtt_p99_s", "99th percentile of the RTT samples"),
+        _real("fct_s", "from the start to the last acknowledgement; null if the flow has no size or did not finish"),
+        _real("limited_cwnd", "share of the time in which the congestion window held the sender back"),
+        _real("limited_pacing", "share of the time in which pacing held it back"),
+        _real("limited_application", "share of the time in which it had nothing to send"),
+        _real("limited_receiver", "share of the time in which the receive window held it back"),
+        _real("limited_send_buffer", "share of the time in which the send buffer held it back"),
+    ),
+)
+LINKS_SUMMARY = Table(
+    "links_summary",
+    "link",
+    (
+        _text("link", "name"),
+        _count("dropped_packets", "packets that the queue dropped or the link lost"),
+        _count("marked_packets", "packets that the queue marked"),
+        _count("forwarded_packets", "packets that left the link"),
+        _count("forwarded_bytes", "bytes that left the link, every header included"),
+        _real("utilisation", "bytes forwarded, over rate times time; null if the rate is unlimited"),
+        _real("sojourn_mean_s", "mean time that a packet waited in the queue"),
+        _real("sojourn_p95_s", "95th percentile of it"),
+        _count("backlog_max_packets", "the most packets that ever waited"),
+    ),
+)
+SERIES = Table(
+    "series",
+    "sample and flow",
+    (
+        _real("time_s", "end of the interval"),
+        _text("flow", "name"),
+        _real("goodput_bps", "payload acknowledged in the interval, over its length"),
+        _count("cwnd_bytes", "congestion window"),
+        _count("in_flight_bytes", "payload sent and neither acknowledged nor known to be lost"),
+        _real("srtt_s", "smoothed RTT"),
+        _real("min_rtt_s", "the transport's or the algorithm's minimum RTT"),
+        _real("pacing_bps", "pacing rate; null without pacing"),
+        _real("delivery_bps", "latest delivery-rate sample"),
+        _count("retransmitted_packets", "data packets sent again since the start"),
+        _text("state", "state of the algorithm or of recovery"),
+    ),
+)
+LINKS = Table(
+    "links",
+    "sample and link",
+    (
+        _real("time_s", "end of the interval"),
+        _text("link", "name"),
+        _count("backlog_bytes", "bytes that wait"),
+        _count("backlog_packets", "packets that wait"),
+        _real("sojourn_s", "mean wait of the packets that left in the interval; null if none did"),
+        _count("dropped_packets", "packets dropped since the start"),
+        _count("marked_packets", "packets marked since the start"),
+        _real("utilisation", "bytes forwarded in the interval, over rate times length"),
+    ),
+)
+VARIABLES = Table(
+    "variables",
+    "sample, flow and variable",
+    (
+        _real("time_s", "end of the interval"),
+        _text("flow", "name"),
+        _text("name", "internal variable of the algorithm"),
+        Column("value", _REAL, "see unit", "its value"),
+        _text("unit", "its unit"),
+    ),
+)
+TABLES: Mapping[str, Table] = {table.name: table for table in (FLOWS, SERIES, LINKS, LINKS_SUMMARY, VARIABLES)}
+
+
+def frame(table: Table, columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
+    """The columns that an engine measured as a frame with the types and the order of the schema; NaN becomes null.
+
+    A column that the engine leaves out is null.
+
+    Raises:
+        ResultError: If there is a column that the schema does not know, or one of another type.
+    """
+    unknown = set(columns) - set(table.schema)
+    if unknown:
+        raise ResultError(f"table {table.name} has no column {', '.join(sorted(unknown))}")
+    rows = max((len(values) for values in columns.values()), default=0)
+    try:
+        return pl.DataFrame([_series(column, columns.get(column.name), rows) for column in table.columns])
+    except (pl.exceptions.PolarsError, TypeError, OverflowError) as error:
+        raise ResultError(f"table {table.name}: {error}") from error
+
+
+def _series(column: Column, values: Any, rows: int) -> pl.Series:
+    if values is None:
+        return pl.Series(column.name, [None] * rows, dtype=column.dtype)
+    return pl.Series(column.name, values, nan_to_null=True).cast(column.dtype)

@@ -1,0 +1,138 @@
+"""Runs jobs in threads: engines release the interpreter, so threads are enough and nothing is copied."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+from typing import Literal
+
+from fullpipe.engines import engine, identity
+from fullpipe.errors import Cancelled, FullpipeError
+from fullpipe.results import Run, Store
+from fullpipe.sweeps.jobs import Job
+
+State = Literal["running", "stored", "finished", "failed"]
+
+
+@dataclass(frozen=True)
+class Update:
+    """How far a job is: its place in the list, the simulated time reached, and its state."""
+
+    index: int
+    job: Job
+    simulated_s: float
+    state: State
+
+
+Progress = Callable[[Update], None]
+"""Called from any of the threads."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job: a run, or the error that it failed with."""
+
+    job: Job
+    result: Run | Exception
+
+    @property
+    def run(self) -> Run:
+        """The run.
+
+        Raises:
+            Exception: The error of a job that failed.
+        """
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+class SweepError(FullpipeError):
+    """Some jobs failed; the others finished, and `outcomes` has all of them."""
+
+    def __init__(self, outcomes: Sequence[Outcome]) -> None:
+        failed = [outcome for outcome in outcomes if isinstance(outcome.result, Exception)]
+        first = failed[0]
+        super().__init__(f"{len(failed)} of {len(outcomes)} runs failed; the first, {first.job}, with {first.result}")
+        self.outcomes = tuple(outcomes)
+
+
+def stream(
+    jobs: Iterable[Job], *, workers: int = 1, store: Store | None = None, progress: Progress | None = None
+) -> Iterator[Outcome]:
+    """Run jobs and yield what became of them, in the order of the jobs, as soon as the order allows.
+
+    A run that the store has is not made again, and every finished run is stored at once. A job that fails does not
+    stop the others. Leaving the iterator early, also by an interrupt, stops the jobs that still run.
+
+    Args:
+        jobs: What to run.
+        workers: How many at the same time. Has no influence on results.
+        store: Where finished runs are looked up and kept; None keeps them in memory.
+        progress: Told about every step.
+    """
+    stop = Event()
+    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
+        try:
+            futures: list[Future[Outcome]] = [
+                pool.submit(_Worker(index, job, store, progress, stop)) for index, job in enumerate(jobs)
+            ]
+            for future in futures:
+                yield future.result()
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def run(
+    jobs: Iterable[Job], *, workers: int = 1, store: Store | None = None, progress: Progress | None = None
+) -> list[Run]:
+    """Run jobs and return the runs in the order of the jobs; see `stream`.
+
+    Raises:
+        SweepError: If any job failed, after all others have finished.
+    """
+    outcomes = list(stream(jobs, workers=workers, store=store, progress=progress))
+    if any(isinstance(outcome.result, Exception) for outcome in outcomes):
+        raise SweepError(outcomes)
+    return [outcome.run for outcome in outcomes]
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """One job with all that it needs to run in a thread."""
+
+    index: int
+    job: Job
+    store: Store | None
+    progress: Progress | None
+    stop: Event
+
+    def __call__(self) -> Outcome:
+        try:
+            return Outcome(self.job, self._run())
+        except Exception as error:
+            self._tell(0.0, "failed")
+            return Outcome(self.job, error)
+
+    def _run(self) -> Run:
+        chosen, job = engine(self.job.engine), self.job
+        self._advanced(0.0)
+        stored = self.store.find(job.scenario, identity(chosen), job.seed) if self.store else None
+        if stored:
+            self._tell(job.scenario.duration_s, "stored")
+            return stored
+        run = chosen.run(job.scenario, seed=job.seed, progress=self._advanced)
+        if self.store:
+            run = self.store.save(run)
+        self._tell(job.scenario.duration_s, "finished")
+        return run
+
+    def _advanced(self, simulated_s: float) -> None:
+        if self.stop.is_set():
+            raise Cancelled("stopped before its end")
+        self._tell(simulated_s, "running")
+
+    def _tell(self, simulated_s: float, state: State) -> None:
+        if self.progress:
+            self.progress(Update(self.index, self.job, simulated_s, state))
