@@ -23,8 +23,8 @@ def run(
         scenario: What to run, without a sweep; `fullpipe.sweeps` runs sweeps and many seeds.
         seed: The same scenario and seed give the same tables, byte for byte.
         engine: Name of the engine.
-        out: Folder in which runs are kept and looked up, such as "runs"; a run that is there is not made again.
-            Left out, the run stays in memory.
+        out: Folder in which runs are kept and looked up, such as "runs"; a run that is there is not made
+            again. Left out, the run stays in memory.
         progress: Told the simulated time reached, in seconds.
 
     Raises:
@@ -33,7 +33,9 @@ def run(
     """
     if scenario.sweep:
         paths = ", ".join(scenario.sweep)
-        raise ScenarioError([f"sweep: {paths} has several values; choose with with_values(...), or see expand()"])
+        raise ScenarioError(
+            [f"sweep: {paths} has several values; choose with with_values(...), or see expand()"]
+        )
     chosen, store = engine_named(engine), Store(Path(out)) if out is not None else None
     stored = store.find(scenario, identity(chosen), seed) if store else None
     if stored:

@@ -31,7 +31,7 @@ class ResultError(FullpipeError):
     """A folder does not hold a finished run, or its tables are not what the schema says."""
 
 
-class Cancelled(FullpipeError):
+class CancelledError(FullpipeError):
     """A run was stopped before its end because it was asked to."""
 
 

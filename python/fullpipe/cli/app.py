@@ -24,7 +24,7 @@ Examples:\n
 class _Group(TyperGroup):
     """Turns errors that are meant for the user into a message and an exit code."""
 
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except (ScenarioError, UnknownNameError) as error:

@@ -13,11 +13,16 @@ from fullpipe.results import Run
 def plot(
     folders: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
     quantity: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="goodput, rtt, cwnd, queue and others; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="goodput, rtt, cwnd, queue and others; may be repeated."),
     ] = None,
-    flow: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this flow; may be repeated.")] = None,
+    flow: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this flow; may be repeated.")
+    ] = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the figures.")] = Path("figures"),
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")] = None,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")
+    ] = None,
 ) -> None:
     """Draw runs over time, several in the same axes, as PNG and SVG with the numbers as CSV."""
     runs = [Run.load(folder) for folder in folders]

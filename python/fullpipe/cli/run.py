@@ -26,20 +26,30 @@ Jobs = Annotated[
 
 
 def run(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A TOML file, or a name from list scenarios.")],
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A TOML file, or a name from list scenarios.")
+    ],
     engine: Annotated[str, typer.Option(help="What runs it.", metavar="NAME")] = "native",
-    seed: Annotated[int | None, typer.Option(min=0, max=_MAX_SEED, metavar="N", help="One seed; 1 unless given.")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, max=100_000, metavar="N", help="The seeds 1 to N.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=_MAX_SEED, metavar="N", help="One seed; 1 unless given.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=100_000, metavar="N", help="The seeds 1 to N.")
+    ] = None,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."),
+        typer.Option(
+            "--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."
+        ),
     ] = None,
     interval: Annotated[
         str | None, typer.Option(metavar="TIME", help='Time between samples, such as "10 ms", or "off".')
     ] = None,
     workers: Jobs = None,
     out: Out = Path("runs"),
-    no_store: Annotated[bool, typer.Option("--no-store", help="Run again, and keep nothing on disk.")] = False,
+    no_store: Annotated[
+        bool, typer.Option("--no-store", help="Run again, and keep nothing on disk.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
     """Run a scenario: every point of its sweep with every seed.
@@ -85,7 +95,7 @@ def _values(assignments: list[str], interval: str | None) -> dict[str, Any]:
 
 
 def _assignment(text: str) -> tuple[str, Any]:
-    """Split `path=value`; the value is TOML, and what is not TOML is text, so that quotes are rarely needed."""
+    """Split `path=value`; the value is TOML; what is not TOML is text, so that quotes are rarely needed."""
     path, equals, value = text.partition("=")
     if not equals:
         raise ScenarioError([f'--set "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])
@@ -113,7 +123,11 @@ def _run(todo: list[Job], workers: int, store: Store | None, as_json: bool) -> l
                 if as_json and not isinstance(outcome.result, Exception):
                     print(_line(outcome), flush=True)
         except KeyboardInterrupt:
-            kept = f"finished runs are in {store.root}; the same command continues" if store else "nothing was kept"
+            kept = (
+                f"finished runs are in {store.root}; the same command continues"
+                if store
+                else "nothing was kept"
+            )
             typer.echo(f"fullpipe: interrupted; {kept}", err=True)
             sys.exit(1)
     return outcomes

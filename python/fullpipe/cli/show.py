@@ -15,7 +15,9 @@ from fullpipe.scenario.reading import named_text
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A scenario, an algorithm, a queue, or a table.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A scenario, an algorithm, a queue, or a table.")
+    ],
 ) -> None:
     """Show a scenario as TOML, the parameters of an algorithm or queue, or the columns of a table.
 
@@ -30,7 +32,9 @@ def show(
     elif name.endswith(".toml"):
         typer.echo(read_scenario(name).to_toml(), nl=False)
     else:
-        known = [known for kind in (Kind.scenarios, Kind.ccas, Kind.queues, Kind.tables) for known in names(kind)]
+        known = [
+            known for kind in (Kind.scenarios, Kind.ccas, Kind.queues, Kind.tables) for known in names(kind)
+        ]
         raise UnknownNameError("name", name, known)
 
 

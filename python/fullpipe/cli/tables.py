@@ -33,17 +33,27 @@ def label(job: Job) -> str:
 
 def _one(console: Console, run: Run) -> None:
     meta = run.meta
-    console.print(f"[bold]{run.name}[/bold], {meta.duration_s:g} s, seed {meta.seed}, engine {meta.engine.name}")
+    console.print(
+        f"[bold]{run.name}[/bold], {meta.duration_s:g} s, seed {meta.seed}, engine {meta.engine.name}"
+    )
     console.print(_flows(run.flows))
     console.print(_links(run.links_summary))
-    console.print(
-        f"total {_mbps(total_goodput_bps(run.flows))} Mbit/s, Jain {_number(jain(run.flows['goodput_bps']), 3)}, "
-        f"{meta.data_packets:,} data packets in {meta.wall_s:.2f} s"
-    )
+    total, fairness = _mbps(total_goodput_bps(run.flows)), _number(jain(run.flows["goodput_bps"]), 3)
+    took = f"{meta.data_packets:,} data packets in {meta.wall_s:.2f} s"
+    console.print(f"total {total} Mbit/s, Jain {fairness}, {took}")
 
 
 def _flows(flows: pl.DataFrame) -> Table:
-    table = _table("flow", "goodput\nMbit/s", "wire\nMbit/s", "sent", "retrans-\nmitted", "RTT min\nms", "mean\nms", "p95\nms")
+    table = _table(
+        "flow",
+        "goodput\nMbit/s",
+        "wire\nMbit/s",
+        "sent",
+        "retrans-\nmitted",
+        "RTT min\nms",
+        "mean\nms",
+        "p95\nms",
+    )
     table.add_column("limited by")
     for row in flows.head(_MOST_ROWS).iter_rows(named=True):
         table.add_row(
@@ -61,7 +71,9 @@ def _flows(flows: pl.DataFrame) -> Table:
 def _limits(row: dict[str, float | None]) -> str:
     """The two largest shares of time, in words."""
     shares = sorted(((row[f"limited_{limit}"] or 0.0, limit) for limit in _LIMITS), reverse=True)
-    return ", ".join(f"{limit.replace('_', ' ')} {share:.0%}" for share, limit in shares[:2] if share >= 0.005)
+    return ", ".join(
+        f"{limit.replace('_', ' ')} {share:.0%}" for share, limit in shares[:2] if share >= 0.005
+    )
 
 
 def _links(links: pl.DataFrame) -> Table:
@@ -82,18 +94,20 @@ def _links(links: pl.DataFrame) -> Table:
 
 
 def _many(console: Console, outcomes: Sequence[Outcome]) -> None:
-    table = _table("run", "goodput\nMbit/s", "Jain", "retrans-\nmitted %", "dropped", "RTT mean\nms", "took\ns")
+    table = _table(
+        "run", "goodput\nMbit/s", "Jain", "retrans-\nmitted %", "dropped", "RTT mean\nms", "took\ns"
+    )
     for outcome in outcomes:
         run = outcome.run
         rate = retransmission_rate(run.flows)
-        mean_rtt_s = run.flows["rtt_mean_s"].mean()
+        rtts_s = run.flows["rtt_mean_s"].drop_nulls().to_list()
         table.add_row(
             label(outcome.job),
             _mbps(total_goodput_bps(run.flows)),
             _number(jain(run.flows["goodput_bps"]), 3),
             _number(None if rate is None else 100 * rate, 2),
-            _number(run.links_summary["dropped_packets"].sum()),
-            _ms(mean_rtt_s if isinstance(mean_rtt_s, float) else None),
+            _number(int(run.links_summary["dropped_packets"].sum())),
+            _ms(sum(rtts_s) / len(rtts_s) if rtts_s else None),
             f"{run.meta.wall_s:.2f}",
         )
     console.print(table)

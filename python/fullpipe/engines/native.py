@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from fullpipe import _native
+from fullpipe._native import MODEL_VERSION, PlanError, Simulation
 from fullpipe.engines.base import Capabilities, Problem, Progress, identity
 from fullpipe.engines.plan import plan
 from fullpipe.errors import EngineError
@@ -27,7 +27,7 @@ class NativeEngine:
 
     def model_version(self) -> str:
         """Changes whenever results may."""
-        return _native.MODEL_VERSION
+        return MODEL_VERSION
 
     def capabilities(self) -> Capabilities:
         """Everything that a scenario can say."""
@@ -37,7 +37,7 @@ class NativeEngine:
         """Why the plan of a scenario is refused, if it is."""
         try:
             _simulation(scenario, seed=0)
-        except _native.PlanError as error:
+        except PlanError as error:
             return [Problem(error.path, error.message)]
         return []
 
@@ -76,14 +76,16 @@ def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mappin
             if progress:
                 progress(reached_ns / 1e9)
         return simulation.finish()
-    except _native.PlanError as error:
+    except PlanError as error:
         raise EngineError(str(error)) from error
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # a panic in Rust; it is no Exception and has no public name
+        if (
+            type(error).__name__ != "PanicException"
+        ):  # a panic in Rust; it is no Exception and has no public name
             raise
         message = f"the simulator failed on scenario {scenario.digest} with seed {seed}: {error}"
         raise EngineError(message) from error
 
 
-def _simulation(scenario: Scenario, seed: int) -> _native.Simulation:
-    return _native.Simulation(json.dumps(plan(scenario)), seed)
+def _simulation(scenario: Scenario, seed: int) -> Simulation:
+    return Simulation(json.dumps(plan(scenario)), seed)

@@ -1,4 +1,4 @@
-"""From a scenario to the plan of the native engine: integers in base units, as ARCHITECTURE.md describes it."""
+"""From a scenario to the plan of the native engine: integers in base units, as ARCHITECTURE.md has it."""
 
 from typing import Any
 
@@ -55,7 +55,11 @@ def _flow(route: Route) -> Plan:
 
 
 def _tcp(tcp: Tcp) -> Plan:
-    every = {"kind": "every", "packets": tcp.ack_every, "timeout_ns": to_nanoseconds(tcp.delayed_ack_timeout_s)}
+    every = {
+        "kind": "every",
+        "packets": tcp.ack_every,
+        "timeout_ns": to_nanoseconds(tcp.delayed_ack_timeout_s),
+    }
     return {
         "mss_bytes": tcp.mss_bytes,
         "overhead_bytes": tcp.overhead_bytes,

@@ -8,8 +8,8 @@ import polars as pl
 def jain(rates: Iterable[float | None]) -> float | None:
     """Jain's fairness index, (sum x)^2 / (n sum x^2): 1 if all are equal, 1/n if one has everything.
 
-    Source: Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource allocation in
-    shared computer systems", DEC-TR-301, 1984.
+    Source: Jain, Chiu and Hawe, "A quantitative measure of fairness and discrimination for resource
+    allocation in shared computer systems", DEC-TR-301, 1984.
 
     Returns:
         None if there is no rate, or all of them are zero.

@@ -31,10 +31,10 @@ def standard_deviation_bps(flows: pl.DataFrame, ddof: int = 1) -> float | None:
 def retransmission_rate(flows: pl.DataFrame) -> float | None:
     """Data packets sent again, over all data packets sent, of all flows together; None if nothing was sent.
 
-    Source: RFC 6349, section 4.2, TCP efficiency, of which this is the complement, in packets instead of bytes.
+    Source: RFC 6349, section 4.2, TCP efficiency, of which this is the complement, in packets, not bytes.
     """
-    sent = flows["sent_packets"].sum()
-    return float(flows["retransmitted_packets"].sum() / sent) if sent else None
+    sent = int(flows["sent_packets"].sum())
+    return int(flows["retransmitted_packets"].sum()) / sent if sent else None
 
 
 def utilisation(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:

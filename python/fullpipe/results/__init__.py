@@ -4,4 +4,16 @@ from fullpipe.results.run import EngineId, Meta, Run, host, version, versions
 from fullpipe.results.schema import TABLES, Column, Table, frame
 from fullpipe.results.store import Store
 
-__all__ = ["TABLES", "Column", "EngineId", "Meta", "Run", "Store", "Table", "frame", "host", "version", "versions"]
+__all__ = [
+    "TABLES",
+    "Column",
+    "EngineId",
+    "Meta",
+    "Run",
+    "Store",
+    "Table",
+    "frame",
+    "host",
+    "version",
+    "versions",
+]

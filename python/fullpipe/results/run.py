@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -17,14 +17,11 @@ from fullpipe.errors import ResultError
 from fullpipe.results.schema import TABLES
 from fullpipe.scenario import Scenario
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 META = "meta.json"
 
 
 class EngineId(BaseModel):
-    """Which engine, and which version of its code and of its model: what results depend on apart from the plan."""
+    """Which engine, and which version of its code and of its model: what results depend on besides."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,7 +31,7 @@ class EngineId(BaseModel):
 
 
 class Meta(BaseModel):
-    """Where a run comes from: the content of meta.json. Everything that differs between two equal runs is here."""
+    """Where a run comes from: the content of meta.json, and all that differs between two equal runs."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -154,23 +151,26 @@ class Run:
         # What is built on runs is looked up by name, because a run must not depend on it.
         return dict(import_module("fullpipe.metrics").summary(self))
 
-    def plot(self, *quantities: str, only: list[str] | None = None) -> "Figure":
+    def plot(self, *quantities: str, only: list[str] | None = None) -> Any:
         """Draw quantities over time, such as "goodput", "rtt", "cwnd" and "queue"; all four if none is named.
 
         Args:
             quantities: Names in `fullpipe.plots.QUANTITIES`.
             only: Keep the flows of these names.
 
+        Returns:
+            A matplotlib figure.
+
         Raises:
             ValueError: If a quantity is unknown or was not sampled.
         """
         plots = import_module("fullpipe.plots")
         chosen = (quantities,) if quantities else ()
-        figure: Figure = plots.overview({self.name: self.tables}, *chosen, only=only)[0]
-        return figure
+        return plots.overview({self.name: self.tables}, *chosen, only=only)[0]
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, engine={self.meta.engine.name!r}, seed={self.meta.seed}, folder={self.folder})"
+        engine, seed = self.meta.engine.name, self.meta.seed
+        return f"Run({self.name!r}, engine={engine!r}, seed={seed}, folder={str(self.folder)!r})"
 
 
 def host() -> dict[str, str | int | None]:

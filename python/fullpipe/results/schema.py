@@ -62,7 +62,9 @@ FLOWS = Table(
         _real("end_s", "when it stopped, or the end of the run"),
         _count("delivered_bytes", "payload acknowledged after the warm-up"),
         _real("goodput_bps", "payload delivered after the warm-up, over the time that the flow was active"),
-        _real("wire_bps", "all that was sent with every header, retransmissions included, over the same time"),
+        _real(
+            "wire_bps", "all that was sent with every header, retransmissions included, over the same time"
+        ),
         _count("sent_packets", "data packets sent, retransmissions included"),
         _count("retransmitted_packets", "data packets sent again"),
         _count("lost_packets", "data packets that the sender marked as lost"),
@@ -72,7 +74,10 @@ FLOWS = Table(
         _real("rtt_p50_s", "median of the RTT samples"),
         _real("rtt_p95_s", "95th percentile of the RTT samples"),
         _real("rtt_p99_s", "99th percentile of the RTT samples"),
-        _real("fct_s", "from the start to the last acknowledgement; null if the flow has no size or did not finish"),
+        _real(
+            "fct_s",
+            "from the start to the last acknowledgement; null if the flow has no size or did not finish",
+        ),
         _real("limited_cwnd", "share of the time in which the congestion window held the sender back"),
         _real("limited_pacing", "share of the time in which pacing held it back"),
         _real("limited_application", "share of the time in which it had nothing to send"),
@@ -137,13 +142,15 @@ VARIABLES = Table(
         _text("unit", "its unit"),
     ),
 )
-TABLES: Mapping[str, Table] = {table.name: table for table in (FLOWS, SERIES, LINKS, LINKS_SUMMARY, VARIABLES)}
+TABLES: Mapping[str, Table] = {
+    table.name: table for table in (FLOWS, SERIES, LINKS, LINKS_SUMMARY, VARIABLES)
+}
 
 
 def frame(table: Table, columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
-    """The columns that an engine measured as a frame with the types and the order of the schema; NaN becomes null.
+    """Columns that an engine measured, as a frame with the types and the order of the schema.
 
-    A column that the engine leaves out is null.
+    NaN becomes null. A column that the engine leaves out is null.
 
     Raises:
         ResultError: If there is a column that the schema does not know, or one of another type.

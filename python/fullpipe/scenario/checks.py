@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario import paths
-from fullpipe.scenario.flows import MAX_FLOWS, Flow, flow_names
-from fullpipe.scenario.model import Problems
+from fullpipe.scenario.flows import MAX_FLOWS, Flow
+from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.network import Network, resolve
 from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.topology import Graph
@@ -27,7 +27,7 @@ def problems_of(scenario: "Scenario") -> list[str]:
         return lines
     try:
         network = resolve(scenario)
-    except Problems as problems:
+    except ProblemsError as problems:
         return list(problems.lines)
     return [*_of_names(network), *_of_rows(scenario, network)] or list(_of_sweep(scenario))
 
@@ -92,7 +92,7 @@ def _of_rows(scenario: "Scenario", network: Network) -> Iterator[str]:
     interval_s = scenario.record.interval_s
     rows = scenario.duration_s / interval_s * (len(network.routes) + len(network.links)) if interval_s else 0
     if rows > MAX_ROWS:
-        yield f'record.interval: that makes {rows:,.0f} samples, at most {MAX_ROWS:,}; lengthen it, or write "off"'
+        yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'
 
 
 def _of_sweep(scenario: "Scenario") -> Iterator[str]:

@@ -35,7 +35,9 @@ class Cca(Model):
         if isinstance(value, str):
             value = {"kind": value}
         if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
-            raise ValueError(f'expected a name such as "cubic" or {{ kind = "cubic", ... }}, got {shown(value)}')
+            raise ValueError(
+                f'expected a name such as "cubic" or {{ kind = "cubic", ... }}, got {shown(value)}'
+            )
         params = {key: v for key, v in value.items() if key != "kind"}
         entry = _entry(value["kind"])
         problems = [problem for key, v in params.items() if (problem := _problem(entry, key, v))]
@@ -102,8 +104,8 @@ class Flow(Model):
     target: Name | None = Field(None, alias="to")
     """In a graph, the node that receives."""
     via: tuple[Name, ...] = ()
-    """In a graph, nodes that data passes in this order, and ACKs in the opposite one. Between them, and from end to
-    end if there are none, the path is the shortest by delay."""
+    """In a graph, nodes that data passes in this order, and ACKs in the opposite one. Between them, and from
+    end to end if there are none, the path is the shortest by delay."""
     tcp: Tcp | None = None
     """What differs from the transport of the scenario."""
 
@@ -111,7 +113,7 @@ class Flow(Model):
 def flow_names(flows: Sequence[Flow]) -> list[list[str]]:
     """The name of every single flow, one list for every entry of `flows`.
 
-    A name that stands for one flow is kept; one that stands for several, and every name taken from an algorithm, is
+    A name that stands for one flow is kept; one that stands for several, and one taken from an algorithm, is
     numbered from 1 across the whole scenario.
     """
     numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))

@@ -9,11 +9,15 @@ class Model(BaseModel):
     """A part of a scenario: frozen, with no unknown keys, and with its fields documented where they stand."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False, hide_input_in_errors=True
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
     )
 
 
-class Problems(ValueError):
+class ProblemsError(ValueError):
     """Mistakes found across several fields: whole lines, each with its own path."""
 
     def __init__(self, *lines: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fullpipe.scenario.flows import Flow, flow_names
-from fullpipe.scenario.model import Problems
+from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.routing import Edge, NoRouteError, Router
 from fullpipe.scenario.tcp import Tcp
@@ -37,7 +37,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Route:
-    """One flow: its name, its description, its transport, and the numbers of the links of data and of ACKs."""
+    """One flow with its transport, and the numbers of the links that its data and its ACKs cross."""
 
     name: str
     flow: Flow
@@ -62,10 +62,12 @@ def resolve(scenario: "Scenario") -> Network:
     """Lay out the links, route every flow, and turn sizes such as "1 bdp" into packets.
 
     Raises:
-        Problems: If a flow has no route, or a size is relative to a link that has no rate or no flow.
+        ProblemsError: If a flow has no route, or a size is relative to a link that has no rate or no flow.
     """
     topology = scenario.topology
-    links, routes = _dumbbell(scenario, topology) if isinstance(topology, Dumbbell) else _graph(scenario, topology)
+    links, routes = (
+        _dumbbell(scenario, topology) if isinstance(topology, Dumbbell) else _graph(scenario, topology)
+    )
     return Network(_sized(links, routes), tuple(routes))
 
 
@@ -95,7 +97,9 @@ def _dumbbell(scenario: "Scenario", topology: Dumbbell) -> tuple[list[Link], lis
 def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Route]]:
     links, edges = [], []
     for i, described in enumerate(topology.links):
-        link = _link(described, described.name or f"{described.source}-{described.target}", f"topology.links[{i}]")
+        link = _link(
+            described, described.name or f"{described.source}-{described.target}", f"topology.links[{i}]"
+        )
         links.append(link)
         edges.append(Edge(described.source, described.target, link.delay_ns))
         if described.duplex:
@@ -107,7 +111,7 @@ def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Rout
         try:
             forward, reverse = router.route(stops), router.route(stops[::-1])
         except NoRouteError as error:
-            raise Problems(f"flows[{scenario.flows.index(flow)}]: {error}") from None
+            raise ProblemsError(f"flows[{scenario.flows.index(flow)}]: {error}") from None
         routes.append(Route(name, flow, scenario.tcp_of(flow), forward, reverse))
     return links, routes
 
@@ -123,7 +127,7 @@ def _single_flows(scenario: "Scenario") -> Iterator[tuple[Flow, str]]:
 
 
 def _sized(links: Sequence[Link], routes: Sequence[Route]) -> tuple[Link, ...]:
-    """The links with queues that count packets or bytes: relative sizes need the flows that cross the link."""
+    """The links with queues that count packets or bytes; relative sizes need the flows that cross."""
     relative = {i for i, link in enumerate(links) if link.queue and link.queue.size_bdp is not None}
     crossing: dict[int, list[Route]] = {i: [] for i in relative}
     for route in routes if relative else ():
@@ -136,13 +140,15 @@ def _sized(links: Sequence[Link], routes: Sequence[Route]) -> tuple[Link, ...]:
 
 
 def _absolute(link: Link, links: Sequence[Link], crossing: Sequence[Route]) -> DropTail:
-    """Rate times the largest base RTT among the flows that cross, in whole full segments, and at least one."""
+    """Rate times the largest base RTT of the flows that cross, in whole segments, and at least one."""
     size_bdp = link.queue.size_bdp if link.queue else None
     where = f"{link.where}.queue.size"
     if size_bdp is None or link.rate_bps is None:
-        raise Problems(f"{where}: a link of unlimited rate has no BDP; give it a rate, or use packets = 100")
+        raise ProblemsError(
+            f"{where}: a link of unlimited rate has no BDP; give it a rate, or use packets = 100"
+        )
     if not crossing:
-        raise Problems(f"{where}: no flow crosses this link, so it has no BDP; use packets = 100")
+        raise ProblemsError(f"{where}: no flow crosses this link, so it has no BDP; use packets = 100")
     rtt_ns = max(_base_rtt_ns(links, route) for route in crossing)
     segment_bits = 8 * max(route.tcp.segment_bytes for route in crossing)
     return DropTail(packets=max(1, int(size_bdp * link.rate_bps * rtt_ns / (segment_bits * NANOSECONDS))))

@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from fullpipe.errors import suggestion
-from fullpipe.scenario.model import Problems
+from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.quantities import shown
 
 _WANTED = {
@@ -50,7 +50,7 @@ def problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
 
 def _lines(details: ErrorDetails, model: type[BaseModel]) -> Iterator[str]:
     context = details.get("ctx", {})
-    if isinstance(context.get("error"), Problems):
+    if isinstance(context.get("error"), ProblemsError):
         yield from context["error"].lines
         return
     if details["type"] == "too_short" and len(details["input"]) >= context["min_length"]:
@@ -78,7 +78,9 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
     if kind == "literal_error":
         return f"unknown value {shown(value)}{suggestion(str(value), _quoted(context['expected']))}"
     if kind in ("too_short", "too_long"):
-        least = f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
+        least = (
+            f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
+        )
         return f"has {len(value)}, must have {least}"
     if kind == "string_pattern_mismatch":
         return f"{shown(value)} has a character other than letters, digits, spaces and _ - . +"
@@ -87,8 +89,10 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
 
 def _tag(context: Mapping[str, Any]) -> str:
     known = _quoted(context.get("expected_tags", "'dumbbell', 'graph'"))
-    return f"unknown value {shown(context['tag'])}{suggestion(str(context['tag']), known)}" if "tag" in context else (
-        f"missing; there is {', '.join(known)}"
+    return (
+        f"unknown value {shown(context['tag'])}{suggestion(str(context['tag']), known)}"
+        if "tag" in context
+        else (f"missing; there is {', '.join(known)}")
     )
 
 
@@ -115,7 +119,9 @@ def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
         if isinstance(part, int):
             path += f"[{part}]"
             continue
-        tagged = [m for m in models if part in get_args(_field(m, "kind").annotation)] if len(models) > 1 else []
+        tagged = (
+            [m for m in models if part in get_args(_field(m, "kind").annotation)] if len(models) > 1 else []
+        )
         if tagged:
             models = tagged
             continue

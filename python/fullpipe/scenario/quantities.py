@@ -5,8 +5,8 @@
 >>> RATE.format(100_000_000)
 '100 Mbit/s'
 
-Durations are counted in whole nanoseconds, rates in bits per second and sizes in bytes. Models hold durations as
-seconds (`delay_s`), because that is what tables and people use; nanoseconds survive the conversion exactly.
+Durations are counted in whole nanoseconds, rates in bits per second and sizes in bytes. Models hold
+durations as seconds (`delay_s`), because that is what tables and people use; nanoseconds survive exactly.
 """
 
 import re
@@ -43,12 +43,14 @@ class Dimension:
         """Turn text such as "20 ms" into base units, rounded to a whole number of them.
 
         Raises:
-            ValueError: If there is no unit, an unknown one, no number, or a number that is negative or absurd.
+            ValueError: If there is no unit, an unknown one, no number, or one that is negative or absurd.
         """
         number, unit = split(value, self.noun, self.example)
         scale = self._scale(number, unit)
         if number * scale > self.limit:
-            raise ValueError(f"{shown(value)} is too much; a {self.noun} is at most {self.format(self.limit)}")
+            raise ValueError(
+                f"{shown(value)} is too much; a {self.noun} is at most {self.format(self.limit)}"
+            )
         return int((number * scale).to_integral_value())
 
     def format(self, value: int) -> str:
@@ -88,7 +90,13 @@ def split(value: object, noun: str, example: str) -> tuple[Decimal, str]:
 
 def shown(value: object) -> str:
     """A value as an error message quotes it: short, on one line, text in double quotes."""
-    text = f'"{value}"' if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
+    text = (
+        f'"{value}"'
+        if isinstance(value, str)
+        else str(value).lower()
+        if isinstance(value, bool)
+        else repr(value)
+    )
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return text if len(text) <= _LONGEST + 2 else f"{text[:_LONGEST]}..."
 
@@ -96,7 +104,14 @@ def shown(value: object) -> str:
 DURATION = Dimension(
     noun="duration",
     example="20 ms",
-    units={"min": 60 * NANOSECONDS, "s": NANOSECONDS, "ms": 1_000_000, "us": 1_000, "\u00b5s": 1_000, "ns": 1},
+    units={
+        "min": 60 * NANOSECONDS,
+        "s": NANOSECONDS,
+        "ms": 1_000_000,
+        "us": 1_000,
+        "\u00b5s": 1_000,
+        "ns": 1,
+    },
     limit=86_400 * NANOSECONDS,
     zero="0 s",
     only_read=frozenset({"min", "\u00b5s"}),
@@ -169,7 +184,9 @@ BitsPerSecond = Annotated[int, BeforeValidator(RATE.parse), _text(RATE.format)]
 """A rate such as "100 Mbit/s", held in bits per second."""
 Bytes = Annotated[int, BeforeValidator(SIZE.parse), _text(SIZE.format)]
 """A size such as "64 KiB", held in bytes."""
-BytesOrOff = Annotated[int, BeforeValidator(_bytes_or_off), _text(lambda value: SIZE.format(value) if value else OFF)]
+BytesOrOff = Annotated[
+    int, BeforeValidator(_bytes_or_off), _text(lambda value: SIZE.format(value) if value else OFF)
+]
 """A size or "off", held in bytes or 0."""
 Bdps = Annotated[float, BeforeValidator(_bdps), _text(lambda value: f"{repr(value).removesuffix('.0')} bdp")]
 """A size relative to the path, such as "1 bdp", held as a multiple of the bandwidth-delay product."""

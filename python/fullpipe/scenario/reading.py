@@ -25,15 +25,21 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
-        raise ScenarioError([f"{path}: no such file; fullpipe list scenarios shows the named scenarios"]) from None
+        raise ScenarioError(
+            [f"{path}: no such file; fullpipe list scenarios shows the named scenarios"]
+        ) from None
     except (OSError, ValueError) as error:
-        raise ScenarioError([f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"]) from None
+        raise ScenarioError(
+            [f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"]
+        ) from None
     if len(data) > MAX_FILE_BYTES:
         raise ScenarioError([f"{path}: larger than 1 MB; a scenario is a short TOML file"])
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ScenarioError([f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 text"]) from None
+        raise ScenarioError(
+            [f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 text"]
+        ) from None
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.scenario import paths, reading
 from fullpipe.scenario.checks import problems_of
 from fullpipe.scenario.flows import MAX_FLOWS, Flow
-from fullpipe.scenario.model import Model, Name, Problems, Switch
+from fullpipe.scenario.model import Model, Name, ProblemsError, Switch
 from fullpipe.scenario.problems import problems
 from fullpipe.scenario.quantities import Seconds, SecondsOrOff
 from fullpipe.scenario.tcp import Tcp
@@ -103,7 +103,7 @@ class Scenario(Model):
         return tomli_w.dumps(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The scenario as plain data with the keys and the spellings of TOML: `Scenario(**s.to_dict()) == s`."""
+        """The scenario as plain data, spelt as in TOML: `Scenario(**s.to_dict()) == s`."""
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
@@ -147,7 +147,8 @@ class Scenario(Model):
         """
         tree = self.model_dump(exclude={"name", "sweep", "tcp", "flows"}, exclude_none=True)
         tree["flows"] = [
-            flow.model_copy(update={"tcp": self.tcp_of(flow)}).model_dump(exclude_none=True) for flow in self.flows
+            flow.model_copy(update={"tcp": self.tcp_of(flow)}).model_dump(exclude_none=True)
+            for flow in self.flows
         ]
         canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
@@ -160,5 +161,5 @@ class Scenario(Model):
     def _consistent(self) -> Self:
         lines = problems_of(self)
         if lines:
-            raise Problems(*lines)
+            raise ProblemsError(*lines)
         return self

@@ -12,16 +12,18 @@ TIMESTAMPS_BYTES = 12
 
 
 class Tcp(Model):
-    """The transport of a flow. The defaults are Linux on Ethernet: 1514 B per full segment, 66 B per bare ACK."""
+    """The transport of a flow. Defaults are Linux on Ethernet: 1514 B per full segment, 66 B per bare ACK."""
 
     mss_bytes: Annotated[Bytes, Field(ge=1, le=65_535)] = Field(1448, alias="mss", examples=["1448 B"])
     """Payload of a full segment."""
     timestamps: Switch = True
     """The timestamps option, 12 B in every packet."""
-    link_overhead_bytes: Annotated[Bytes, Field(le=1_000)] = Field(14, alias="link_overhead", examples=["14 B"])
+    link_overhead_bytes: Annotated[Bytes, Field(le=1_000)] = Field(
+        14, alias="link_overhead", examples=["14 B"]
+    )
     """What the link layer adds to every packet, counted by rates and by queues limited in bytes."""
     ack_every: Annotated[int, Field(strict=True, ge=1, le=1_000)] | None = None
-    """One ACK per so many packets, as ns-3's delayed-ACK count. Left out: Linux's delayed ACK and quick ACK."""
+    """One ACK per so many packets, like ns-3's DelAckCount. Left out: Linux's delayed ACK and quick ACK."""
     delayed_ack_timeout_s: Annotated[Seconds, Field(gt=0, le=10)] = Field(0.2, alias="delayed_ack_timeout")
     """How long an ACK is withheld at most. Only with `ack_every`; Linux's delayed ACK has its own timer."""
     sack_compression: Switch = True

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fullpipe.scenario.model import Model, Name, Packets, Problems, Switch
+from fullpipe.scenario.model import Model, Name, Packets, ProblemsError, Switch
 from fullpipe.scenario.quantities import Bdps, BitsPerSecond, Bytes, Seconds, shown
 
 Rate = Annotated[BitsPerSecond, Field(gt=0)]
@@ -14,7 +14,8 @@ Delay = Annotated[Seconds, Field(le=3_600)]
 class DropTail(Model):
     """First in, first out; a packet that finds the queue full is dropped.
 
-    The limit counts waiting packets, not the one being sent. Exactly one of `packets`, `bytes` and `size` is given.
+    The limit counts waiting packets, not the one being sent. Exactly one of `packets`, `bytes` and `size` is
+    given.
     """
 
     kind: Literal["drop_tail"] = "drop_tail"
@@ -23,14 +24,16 @@ class DropTail(Model):
     limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="bytes", examples=["1 MiB"])
     """At most so many bytes on the wire."""
     size_bdp: Bdps | None = Field(None, alias="size", examples=["1 bdp"])
-    """A multiple of the link's bandwidth-delay product: its rate times the largest base RTT of the flows that cross
-    it, rounded down to whole packets of a full segment on the wire, and at least one."""
+    """A multiple of the link's bandwidth-delay product: its rate times the largest base RTT of the flows that
+    cross it, rounded down to whole packets of a full segment on the wire, and at least one."""
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
         given = sum(limit is not None for limit in (self.packets, self.limit_bytes, self.size_bdp))
         if given != 1:
-            raise ValueError(f'give one of packets = 100, bytes = "1 MiB" and size = "1 bdp"; there are {given}')
+            raise ValueError(
+                f'give one of packets = 100, bytes = "1 MiB" and size = "1 bdp"; there are {given}'
+            )
         return self
 
 
@@ -72,15 +75,15 @@ class Bottleneck(Model):
 class Dumbbell(Model):
     """Senders and receivers on access links, and one bottleneck between them.
 
-    Data passes the sender's access link, the bottleneck and the receiver's access link; ACKs come back over three
-    more. The base RTT is 2 x (access + bottleneck + access) delays.
+    Data passes the sender's access link, the bottleneck and the receiver's access link; ACKs come back over
+    three more. The base RTT is 2 x (access + bottleneck + access) delays.
     """
 
     kind: Literal["dumbbell"]
     bottleneck: Bottleneck
     """The direction of the data."""
     reverse: Bottleneck | None = None
-    """The direction of the ACKs. Left out: the same rate, delay and queue as the bottleneck, and no random loss."""
+    """The direction of the ACKs. Left out: rate, delay and queue of the bottleneck, and no random loss."""
     access: Access = Access()
     """Both access links of every flow, which a flow may override."""
 
@@ -102,10 +105,12 @@ class GraphLink(Bottleneck):
 
 
 class Graph(Model):
-    """Nodes and the links between them. Flows take the shortest path by delay, or the one that their `via` names."""
+    """Nodes and links. Flows take the shortest path by delay, past the nodes that their `via` names."""
 
     kind: Literal["graph"]
-    nodes: Annotated[tuple[Name, ...], Field(min_length=2, max_length=100_000)] = Field(examples=['["a", "b"]'])
+    nodes: Annotated[tuple[Name, ...], Field(min_length=2, max_length=100_000)] = Field(
+        examples=['["a", "b"]']
+    )
     links: Annotated[tuple[GraphLink, ...], Field(min_length=1, max_length=100_000)]
 
     @model_validator(mode="after")
@@ -120,7 +125,7 @@ class Graph(Model):
         if len(known) < len(self.nodes):
             lines.append("topology.nodes: a node is listed twice")
         if lines:
-            raise Problems(*lines)
+            raise ProblemsError(*lines)
         return self
 
 

@@ -7,7 +7,7 @@ from threading import Event
 from typing import Literal
 
 from fullpipe.engines import engine, identity
-from fullpipe.errors import Cancelled, FullpipeError
+from fullpipe.errors import CancelledError, FullpipeError
 from fullpipe.results import Run, Store
 from fullpipe.sweeps.jobs import Job
 
@@ -53,7 +53,9 @@ class SweepError(FullpipeError):
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         failed = [outcome for outcome in outcomes if isinstance(outcome.result, Exception)]
         first = failed[0]
-        super().__init__(f"{len(failed)} of {len(outcomes)} runs failed; the first, {first.job}, with {first.result}")
+        super().__init__(
+            f"{len(failed)} of {len(outcomes)} runs failed; the first, {first.job}, with {first.result}"
+        )
         self.outcomes = tuple(outcomes)
 
 
@@ -62,8 +64,8 @@ def stream(
 ) -> Iterator[Outcome]:
     """Run jobs and yield what became of them, in the order of the jobs, as soon as the order allows.
 
-    A run that the store has is not made again, and every finished run is stored at once. A job that fails does not
-    stop the others. Leaving the iterator early, also by an interrupt, stops the jobs that still run.
+    A run that the store has is not made again, and every finished run is stored at once. A job that fails
+    does not stop the others. Leaving the iterator early, also by an interrupt, stops the jobs that still run.
 
     Args:
         jobs: What to run.
@@ -130,7 +132,7 @@ class _Worker:
 
     def _advanced(self, simulated_s: float) -> None:
         if self.stop.is_set():
-            raise Cancelled("stopped before its end")
+            raise CancelledError("stopped before its end")
         self._tell(simulated_s, "running")
 
     def _tell(self, simulated_s: float, state: State) -> None:
