@@ -1,0 +1,104 @@
+"""Published studies, run again: one folder per study, with the printed values, the runs and the figures.
+
+>>> from fullpipe import papers
+>>> papers.names()
+['kato2025']
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol
+
+from fullpipe.errors import UnknownNameError
+from fullpipe.papers.report import Report, Settings
+from fullpipe.results import Store
+from fullpipe.sweeps import Job
+from fullpipe.sweeps.executor import Progress
+
+__all__ = ["Report", "Settings", "jobs", "names", "run", "title"]
+
+
+class Study(Protocol):
+    """What the package of a study offers."""
+
+    def title(self) -> str:
+        """One line."""
+        ...
+
+    def jobs(self, settings: Settings) -> list[Job]:
+        """Every run of it."""
+        ...
+
+    def run(self, settings: Settings) -> Report:
+        """Run what is missing and report."""
+        ...
+
+
+def names() -> list[str]:
+    """The studies, sorted."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
+
+
+def title(name: str) -> str:
+    """The title of a study. Raises UnknownNameError."""
+    return _study(name).title()
+
+
+def jobs(name: str, *, seeds: int | Iterable[int] | None = None, quick: bool = False) -> list[Job]:
+    """Every run of a study with these seeds. Raises UnknownNameError."""
+    return _study(name).jobs(Settings(Path(name), Store(Path()), _chosen(seeds), quick=quick))
+
+
+def run(
+    name: str,
+    *,
+    seeds: int | Iterable[int] | None = None,
+    jobs: int = 1,
+    out: Path = Path("runs"),
+    quick: bool = False,
+    progress: Progress | None = None,
+    echo: Callable[[str], None] | None = print,
+) -> Report:
+    """Run a study, or what is still missing of it.
+
+    Args:
+        name: One of `names()`.
+        seeds: How many seeds, or which ones; None leaves it to the study.
+        jobs: How many runs at the same time. Has no influence on results.
+        out: Where finished runs are kept; a study that was interrupted continues from there. Tables and
+            figures go to `papers/<name>` below it.
+        quick: Fewer seeds.
+        progress: Told about every step.
+        echo: Given the report when it is done; None says nothing.
+
+    Raises:
+        UnknownNameError: If there is no such study.
+        SweepError: If a run failed.
+    """
+    study = _study(name)
+    out = Path(out)
+    settings = Settings(out / "papers" / name, Store(out), _chosen(seeds), jobs, quick, progress)
+    report = study.run(settings)
+    if echo is not None:
+        echo(f"{report.text}\n\n{len(report.files)} tables and figures are in {report.folder}")
+    return report
+
+
+def _chosen(seeds: int | Iterable[int] | None) -> tuple[int, ...] | None:
+    if seeds is None:
+        return None
+    chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
+    if not chosen:
+        raise ValueError("seeds: at least one is needed")
+    return chosen
+
+
+def _study(name: str) -> Study:
+    if name not in names():
+        raise UnknownNameError("paper", name, names())
+    study: Study = import_module(f"{__name__}.{name}")
+    return study

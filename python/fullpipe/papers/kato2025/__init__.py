@@ -1,0 +1,5 @@
+"""Sixteen BBR flows on 1 Gbit/s with small buffers: Kato et al., AFIN 2025."""
+
+from fullpipe.papers.kato2025.study import jobs, run, title
+
+__all__ = ["jobs", "run", "title"]

@@ -1,0 +1,99 @@
+"""From a printed number and our runs to a verdict, by one rule for every study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from scipy.special import stdtrit
+
+from fullpipe.statistics import summarise, t_interval
+
+LEVEL = 0.95
+TOLERANCE = 0.05
+
+RULE = """\
+contradicted by their own data the printed numbers exclude each other, beyond their rounding
+not testable here              it needs an engine that is not at hand
+reproduced                     a printed value lies in the 95 % prediction interval of one more run of ours,
+                               mean ± t sd sqrt(1 + 1/n), or within 5 % of our mean
+same direction                 against the reference condition our mean moves the way theirs does, and the
+                               95 % intervals of our two means do not overlap
+not reproduced                 otherwise"""
+
+
+class Verdict(StrEnum):
+    """What can be said of a printed number or a claim."""
+
+    REPRODUCED = "reproduced"
+    SAME_DIRECTION = "same direction"
+    NOT_REPRODUCED = "not reproduced"
+    CONTRADICTED = "contradicted by their own data"
+    NOT_TESTABLE = "not testable here"
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A reference condition: theirs in print, ours per run."""
+
+    printed: float
+    ours: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The values that a printed number allows, from low to high, rounding included."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float:
+        """The number itself, or the middle of a range."""
+        return (self.low + self.high) / 2
+
+
+def judge(
+    printed: Expectation,
+    ours: Sequence[float],
+    *,
+    direction: Direction | None = None,
+    testable: bool = True,
+    consistent: bool = True,
+) -> Verdict:
+    """Apply `RULE`; `ours` has one value per run."""
+    if not consistent:
+        return Verdict.CONTRADICTED
+    if not testable or not ours:
+        return Verdict.NOT_TESTABLE
+    if _reproduced(printed, ours):
+        return Verdict.REPRODUCED
+    if direction is not None and _same_direction(printed, ours, direction):
+        return Verdict.SAME_DIRECTION
+    return Verdict.NOT_REPRODUCED
+
+
+def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
+    """Where one more run falls: mean ± t(n - 1) sd sqrt(1 + 1/n); for one run, that run alone."""
+    found = summarise(values)
+    if found.n < 2:
+        return found.mean, found.mean
+    half = float(stdtrit(found.n - 1, (1 + level) / 2)) * found.sd * (1 + 1 / found.n) ** 0.5
+    return found.mean - half, found.mean + half
+
+
+def _reproduced(printed: Expectation, ours: Sequence[float]) -> bool:
+    low, high = prediction_interval(ours)
+    mean = summarise(ours).mean
+    low = min(low, mean - TOLERANCE * abs(mean))
+    high = max(high, mean + TOLERANCE * abs(mean))
+    return printed.low <= high and printed.high >= low
+
+
+def _same_direction(printed: Expectation, ours: Sequence[float], direction: Direction) -> bool:
+    if len(ours) < 2 or len(direction.ours) < 2:
+        return False
+    theirs_rises = printed.middle > direction.printed
+    here, there = t_interval(ours, LEVEL), t_interval(direction.ours, LEVEL)
+    return here.low > there.high if theirs_rises else here.high < there.low

@@ -1,0 +1,190 @@
+"""The first study on tables made up by hand: quantities, consistency, verdicts, text and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fullpipe import papers
+from fullpipe.errors import UnknownNameError
+from fullpipe.papers.kato2025 import figures, measures, text
+from fullpipe.papers.kato2025.printed import Printed, consistent, least_sd, paper
+from fullpipe.papers.kato2025.table import ROWS, Ours, comparison, printed_cell, verdicts
+from fullpipe.papers.verdicts import Expectation
+
+SOCKETS = ("large", "1 MiB")
+
+
+def flows(seeds: int = 3) -> pl.DataFrame:
+    """Sixteen flows per run that share 960 Mbit/s with a known ripple, or half of that with capped
+    sockets."""
+    rows = []
+    for sockets in SOCKETS:
+        top = 60e6 if sockets == "large" else 30e6
+        for buffer in paper().buffers:
+            for seed in range(1, seeds + 1):
+                for flow in range(16):
+                    ripple = (1 if flow % 2 else -1) * 1e6 * seed
+                    rows.append((buffer, sockets, seed, f"bbr1-{flow + 1}", top + ripple))
+    return pl.DataFrame(rows, schema=["buffer", "sockets", "seed", "flow", "goodput_bps"], orient="row")
+
+
+def series() -> pl.DataFrame:
+    """Sixteen flows that cycle through 0.75, 1.25 and six times 1 of 70 Mbit/s, sampled every second for 48
+    s."""
+    gains = [1.25, 0.75, 1, 1, 1, 1, 1, 1]
+    rows = [
+        (float(t), f"bbr1-{flow + 1}", 70e6 * gains[(t + flow) % 8])
+        for t in range(1, 49)
+        for flow in range(16)
+    ]
+    return pl.DataFrame(rows, schema=["time_s", "flow", "pacing_bps"], orient="row")
+
+
+def ours() -> Ours:
+    runs = measures.per_run(flows(), 1000.0)
+    return Ours.of(runs, {"1 MiB": measures.pacing_levels(series())}, 100)
+
+
+def test_quantities_of_a_run_by_hand() -> None:
+    # Two flows: 0.5 and 59.5 Mbit/s. Mean 30, sample sd 59/sqrt(2), Jain 60^2 / (2 * (0.25 + 3540.25)).
+    rows = [(100, "large", 1, "a", 0.5e6), (100, "large", 1, "b", 59.5e6)]
+    table = pl.DataFrame(rows, schema=["buffer", "sockets", "seed", "flow", "goodput_bps"], orient="row")
+    run = measures.per_run(table, 1000.0).row(0, named=True)
+    assert run["mean_mbps"] == pytest.approx(30)
+    assert run["sd_mbps"] == pytest.approx(59 / 2**0.5)
+    assert run["total_mbps"] == pytest.approx(60)
+    assert run["jain"] == pytest.approx(3600 / 7081)
+    assert (run["below_1"], run["above_50"]) == (1, 1)
+    assert run["efficiency_percent"] == pytest.approx(6)
+
+
+def test_pacing_levels_are_those_of_the_gain_cycle() -> None:
+    levels = measures.pacing_levels(series())
+    assert levels["pacing_low"] == [pytest.approx(52.5)] * 16
+    assert levels["pacing_cruise"] == [pytest.approx(70)] * 16
+    assert levels["pacing_high"] == [pytest.approx(87.5)] * 16
+    assert levels["pacing_slowest"] == [pytest.approx(70)]
+
+
+def test_the_transcription_is_whole() -> None:
+    source = paper()
+    assert source.buffers == [100, 500, 1000, 2000, 5000]
+    assert source.table_2[2000] == {"mean_mbps": 53.1, "sd_mbps": 12.7, "total_mbps": 850.3}
+    assert len({item.id for item in source.printed}) == len(source.printed) == 15 + 25
+
+
+def test_printed_numbers_agree_with_each_other() -> None:
+    assert [item.id for item in paper().printed if not consistent(paper(), item)] == []
+
+
+def test_a_misprint_would_be_found() -> None:
+    def printed(quantity: str, low: float, high: float, buffer: int = 1000) -> Printed:
+        return Printed("x", "x", "ns-3 3.40", buffer, quantity, Expectation(low, high))
+
+    # With seven starved flows, nine share 577.9 - 7: the least spread is 32, and 28.5 is printed.
+    assert least_sd(16, 7, 577.9) == pytest.approx(32.0, abs=0.1)
+    assert consistent(paper(), printed("below_1", 6, 6))
+    assert not consistent(paper(), printed("below_1", 7, 7))
+    assert not consistent(paper(), printed("efficiency_percent", 70, 75))
+
+
+def test_least_sd_by_hand() -> None:
+    # One of two flows at 1, the other at 9: deviations of 4, sample variance 32.
+    assert least_sd(2, 1, 10.0) == pytest.approx(32**0.5)
+    assert least_sd(2, 0, 10.0) == 0.0
+
+
+def test_jain_from_mean_and_sd() -> None:
+    # 1 / (1 + 31^2 * 15/16 / 39.5^2).
+    assert paper().jain(100) == pytest.approx(0.634, abs=5e-4)
+
+
+def test_printed_cells() -> None:
+    cells = [printed_cell(paper(), 100, quantity, "ns-3 3.40") for quantity in ROWS]
+    assert cells == ["39.5", "31.0", "632.0", "6", "(0.63)"]
+    assert printed_cell(paper(), 100, "total_mbps", "ns-3 3.44") == "~632"
+    assert printed_cell(paper(), 500, "below_1", "ns-3 3.40") == "6-7"
+    assert printed_cell(paper(), 500, "total_mbps", "ns-3 3.44") == ""
+
+
+def test_comparison_has_every_condition() -> None:
+    table = comparison(paper(), ours())
+    assert table.height == 5 * len(ROWS) * 2
+    total = table.filter((pl.col("quantity") == "total_mbps") & (pl.col("sockets") == "large"))
+    assert total["ours"].to_list() == [pytest.approx(960)] * 5
+    sd = table.filter((pl.col("quantity") == "sd_mbps") & (pl.col("sockets") == "large")).row(0, named=True)
+    # Spreads of 1, 2 and 3 times sqrt(16/15): mean 2, half width t(2) = 4.302653 times 1 / sqrt(3).
+    assert sd["ours"] == pytest.approx(2 * (16 / 15) ** 0.5)
+    assert sd["ours_high"] == pytest.approx((2 + 4.302653 / 3**0.5) * (16 / 15) ** 0.5, rel=1e-5)
+
+
+def test_verdicts_follow_from_the_numbers() -> None:
+    judged = verdicts(paper(), ours(), {"native"})
+    assert judged.height == len(paper().printed) * 2
+    found = {(row["where"], row["sockets"]): row["verdict"] for row in judged.iter_rows(named=True)}
+    assert found["Fig. 2, 100: starved flows", "large"] == "not reproduced"
+    assert found["III.C: starved flows", "large"] == "reproduced"
+    assert found["Table II, 5000: mean", "1 MiB"] == "not reproduced"
+    assert found["Fig. 4: the fast flow", "1 MiB"] == "reproduced"
+    assert found["Fig. 4: the fast flow", "large"] == "not testable here"
+    assert found["V: cause", "large"] == "not testable here"
+
+
+def test_text_shows_theirs_beside_ours_and_the_cap() -> None:
+    table = comparison(paper(), ours())
+    shown = text.table_text(table, SOCKETS)
+    first = shown.splitlines()[2].split()
+    assert first[:4] == ["100", "packets", "mean", "39.5"]
+    assert "60.0 [60.0, 60.0]" in shown
+    assert "60.0 [" in shown.splitlines()[2]
+    cap = text.cap_text(paper(), table, 1 << 20)
+    assert "none can exceed 69.9 Mbit/s" in cap
+    assert "87 Mbit/s" in cap
+    assert "at most 629 to 699 Mbit/s" in cap
+    assert "fills 960 Mbit/s here with large sockets and 480 Mbit/s with 1 MiB" in cap
+    opinions = text.verdict_text(verdicts(paper(), ours(), {"native"}), SOCKETS)
+    assert "The rule, in this order:" in opinions
+    assert max(map(len, opinions.splitlines())) < 160
+
+
+def test_one_run_has_no_interval() -> None:
+    runs = measures.per_run(flows(seeds=1), 1000.0)
+    table = comparison(paper(), Ours.of(runs, {}, 100))
+    assert table["ours_low"].null_count() == table.height
+    assert "[" not in text.table_text(table, SOCKETS)
+
+
+def test_figures_come_with_their_numbers(tmp_path: Path) -> None:
+    summary = pl.DataFrame({"flow": [f"bbr1-{i}" for i in range(1, 17)], "goodput_bps": range(16)})
+    tables = {"series": series(), "flows": summary}
+    written = figures.draw(flows(), {"1 MiB": tables}, tmp_path, small=100, capped="1 MiB")
+    names = {path.name for path in written}
+    assert names == {f"figure-{n}.{suffix}" for n in (2, 3, 4, 5, 6) for suffix in ("png", "svg", "csv")}
+    pacing = pl.read_csv(tmp_path / "figure-4.csv")
+    assert set(pacing["actor"]) == {"bbr1-16", "bbr1-1"}
+    assert set(pl.read_csv(tmp_path / "figure-6.csv")["actor"]) == {"bbr1-5"}
+    bars = pl.read_csv(tmp_path / "figure-2.csv")
+    # The fastest of each run has 61, 62 and 63 Mbit/s.
+    assert bars.row(0) == ("large", "100 packets", 1, pytest.approx(62.0))
+
+
+def test_jobs_cover_ten_conditions_and_two_recorded_runs() -> None:
+    todo = papers.jobs("kato2025", seeds=2)
+    summaries = [job for job in todo if not job.scenario.record.interval_s]
+    assert len(summaries) == 10 * 2
+    assert len({job.scenario.digest for job in summaries}) == 10
+    recorded = [job for job in todo if job not in summaries]
+    assert [job.point["sockets"] for job in recorded] == ["large", "1 MiB"]
+    capped = recorded[1].scenario.tcp
+    assert (capped.send_buffer_bytes, capped.receive_buffer_bytes) == (1 << 20, 1 << 20)
+    assert len(papers.jobs("kato2025", quick=True)) == 10 * 3 + 2
+
+
+def test_unknown_studies_and_no_seeds_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        papers.title("kato2024")
+    with pytest.raises(ValueError, match="seeds"):
+        papers.jobs("kato2025", seeds=[])
