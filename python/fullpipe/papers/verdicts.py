@@ -14,13 +14,13 @@ LEVEL = 0.95
 TOLERANCE = 0.05
 
 RULE = """\
-contradicted by their own data the printed numbers exclude each other, beyond their rounding
-not testable here              it needs an engine that is not at hand
-reproduced                     a printed value lies in the 95 % prediction interval of one more run of ours,
-                               mean ± t sd sqrt(1 + 1/n), or within 5 % of our mean
-same direction                 against the reference condition our mean moves the way theirs does, and the
-                               95 % intervals of our two means do not overlap
-not reproduced                 otherwise"""
+contradicted by their own data  the printed numbers exclude each other, beyond their rounding
+not testable here               it needs an engine that is not at hand
+reproduced                      a printed value lies in the 95 % prediction interval of one more run of ours,
+                                mean ± t sd sqrt(1 + 1/n), or within 5 % of our mean
+same direction                  against the reference condition our mean moves the way theirs does, and the
+                                95 % intervals of our two means do not overlap
+not reproduced                  otherwise"""
 
 
 class Verdict(StrEnum):

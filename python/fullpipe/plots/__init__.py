@@ -7,13 +7,14 @@ from fullpipe.plots.distributions import boxes, sorted_bars
 from fullpipe.plots.overview import overview
 from fullpipe.plots.save import save
 from fullpipe.plots.series import QUANTITIES, Quantity, time_series
-from fullpipe.plots.style import COLOURS, new_figure
+from fullpipe.plots.style import COLOURS, in_house_style, new_figure
 
 __all__ = [
     "COLOURS",
     "QUANTITIES",
     "Quantity",
     "boxes",
+    "in_house_style",
     "new_figure",
     "overview",
     "save",

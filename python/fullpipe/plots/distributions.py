@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from matplotlib.axes import Axes
 
-from fullpipe.plots.style import COLOURS
+from fullpipe.plots.style import COLOURS, in_house_style
 from fullpipe.statistics import summarise
 
 Groups = Mapping[str, Sequence[float]]
 
 
+@in_house_style
 def sorted_bars(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
     """One bar per flow, the largest first, the groups side by side at every rank.
 
@@ -31,10 +32,12 @@ def sorted_bars(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
     if len(groups) > 1:
-        axes.legend(ncols=min(len(groups), 5))
+        axes.set_ylim(top=axes.get_ylim()[1] * 1.15)  # room for the legend
+        axes.legend(loc="upper right", ncols=min(len(groups), 5))
     return pl.DataFrame(rows, schema=["group", "rank", "value"], orient="row")
 
 
+@in_house_style
 def boxes(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
     """One box per group: quartiles and median, whiskers to the extremes, a cross at the mean.
 

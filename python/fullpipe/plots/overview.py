@@ -8,11 +8,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fullpipe.plots.series import QUANTITIES, Tables, time_series
-from fullpipe.plots.style import new_figure
+from fullpipe.plots.style import in_house_style, new_figure
 
 DEFAULT = ("goodput", "rtt", "cwnd", "queue")
 
 
+@in_house_style
 def overview(
     runs: Mapping[str, Tables], quantities: Sequence[str] = DEFAULT, *, only: Sequence[str] | None = None
 ) -> tuple[Figure, pl.DataFrame]:

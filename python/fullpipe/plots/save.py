@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 from matplotlib.figure import Figure
 
-from fullpipe.plots.style import house_style
+from fullpipe.plots.style import in_house_style
 
 
+@in_house_style
 def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Path]:
     """Write `name`.png, `name`.svg and `name`.csv into the folder, and return the three paths.
 
@@ -17,8 +18,7 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
     """
     folder.mkdir(parents=True, exist_ok=True)
     png, svg, csv = (folder / f"{name}.{suffix}" for suffix in ("png", "svg", "csv"))
-    with house_style():
-        figure.savefig(png, format="png", metadata={"Software": None})
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(png, format="png", metadata={"Software": None})
+    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     data.write_csv(csv, float_precision=6)
     return [png, svg, csv]

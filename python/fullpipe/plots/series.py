@@ -9,6 +9,8 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
+from fullpipe.plots.style import in_house_style
+
 Tables = Mapping[str, pl.DataFrame]
 
 
@@ -38,6 +40,7 @@ QUANTITIES: dict[str, Quantity] = {
 }
 
 
+@in_house_style
 def time_series(
     axes: Axes,
     runs: Mapping[str, Tables],

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -12,6 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Width = Literal["column", "page"]
 
 # Okabe and Ito's palette, without its yellow, which is lost on paper.
@@ -51,12 +55,25 @@ def house_style() -> AbstractContextManager[None]:
     return mpl.rc_context(_STYLE)
 
 
+def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
+    """Decorates a drawing function: artists take their style when they are made."""
+
+    @wraps(draw)
+    def styled(*args: P.args, **kwargs: P.kwargs) -> R:
+        with house_style():
+            return draw(*args, **kwargs)
+
+    return styled
+
+
+@in_house_style
 def new_figure(
-    rows: int = 1, columns: int = 1, *, width: Width = "page", row_height: float = 2.2, share_y: bool = False
+    rows: int = 1, columns: int = 1, *, width: P = ParamSpec("P")
+R = TypeVar("R")
+Width = "page", row_height: float = 2.2, share_y: bool = False
 ) -> tuple[Figure, list[Axes]]:
     """A figure in the house style and its axes, row by row. Sizes in inches."""
-    with house_style():
-        figure = Figure(figsize=(_INCHES[width], row_height * rows), layout="constrained")
-        FigureCanvasAgg(figure)
-        grid = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
+    figure = Figure(figsize=(_INCHES[width], row_height * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
     return figure, list(np.asarray(grid).ravel())

@@ -14,6 +14,7 @@ GOODPUT = "goodput (Mbit/s)"
 FIGURE_6_FLOW = 5
 
 
+@plots.in_house_style
 def draw(
     flows: pl.DataFrame,
     recorded: Mapping[str, Mapping[str, pl.DataFrame]],

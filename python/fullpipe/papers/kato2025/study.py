@@ -111,10 +111,10 @@ def _write_tables(folder: Path, beside: pl.DataFrame, judged: pl.DataFrame) -> l
 
 
 def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, runs: int) -> str:
-    how = (
+    how = text.wrapped(
         f"Table II: printed values of ns-3 3.40 and 3.44, and ours as the mean over {runs} seeds"
         + (" with its 95 % interval" if runs > 1 else "")
-        + ".\nIn brackets: follows from printed numbers. Goodput is payload delivered over 50 s; flows start "
+        + ". In brackets: follows from printed numbers. Goodput is payload delivered over 50 s; flows start "
         "within the first 10 ms, at a time drawn from the seed. Standard deviations are those of a sample."
     )
     parts = [
@@ -123,6 +123,6 @@ def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, runs: int) 
         text.table_text(beside, list(SOCKETS)),
         "Every printed number and claim, with our value and the verdict:",
         text.verdict_text(judged, list(SOCKETS)),
-        text.cap_text(source, beside, SOCKET_BYTES),
+        text.wrapped(text.cap_text(source, beside, SOCKET_BYTES)),
     ]
     return "\n\n".join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import polars as pl
@@ -11,6 +12,11 @@ from fullpipe.papers.kato2025.table import ROWS
 from fullpipe.papers.verdicts import RULE
 
 MIB = 1 << 20
+
+
+def wrapped(sentences: str) -> str:
+    """Prose in lines of a hundred characters."""
+    return textwrap.fill(sentences, 100)
 
 
 def aligned(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
