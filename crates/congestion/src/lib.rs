@@ -69,6 +69,12 @@ pub trait CongestionControl: Send {
     /// The transport moves the window itself: proportional rate reduction, a timeout, a restart after idle.
     fn set_cwnd(&mut self, cwnd: u32);
 
+    /// The transport takes the window down because it stood unused for a timeout or longer. Algorithms with a
+    /// slow-start threshold remember three quarters of the old window in it.
+    fn restart(&mut self, cwnd: u32) {
+        self.set_cwnd(cwnd);
+    }
+
     /// What the algorithm currently allows. Pure.
     fn control(&self) -> Control;
 

@@ -78,6 +78,10 @@ impl CongestionControl for Reno {
         self.window.set_cwnd(cwnd);
     }
 
+    fn restart(&mut self, cwnd: u32) {
+        self.window.restart(cwnd);
+    }
+
     fn control(&self) -> Control {
         Control::window(&self.window)
     }

@@ -58,6 +58,13 @@ impl Window {
         self.cwnd = cwnd.max(1);
     }
 
+    /// The transport restarts after a time of disuse: remember most of the old window as the threshold.
+    pub fn restart(&mut self, cwnd: u32) {
+        self.ssthresh = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);
+        self.set_cwnd(cwnd);
+        self.credit = 0;
+    }
+
     /// Takes back a reduction.
     pub fn undo(&mut self, undo: &crate::Undo) {
         self.cwnd = self.cwnd.max(undo.prior_cwnd);

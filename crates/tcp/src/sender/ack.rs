@@ -1,0 +1,302 @@
+//! What one acknowledgement does, in the order of Linux `tcp_ack`.
+
+use super::rate::Sampling;
+use super::recovery::Resend;
+use super::scoreboard::{EVER_RETRANSMITTED, RETRANSMITTED, SACKED};
+use super::{Sender, stamp};
+use crate::{SackBlocks, Segment};
+use congestion::{Ack, CaState, Recovery};
+use units::{Duration, Time};
+
+/// What one ACK was found to say.
+#[derive(Debug, Default)]
+pub(super) struct Digest {
+    pub prior_una: u32,
+    prior_in_flight: u32,
+    prior_highest: u32,
+    prior_delivered: u64,
+    prior_lost: u64,
+    prior_sacked_out: u32,
+    echo: u32,
+    /// The cumulative acknowledgement advanced.
+    pub advanced: bool,
+    /// Packets were selectively acknowledged for the first time.
+    pub sacked: bool,
+    /// A packet never retransmitted was (selectively) acknowledged that had been sent before the episode began.
+    pub original_delivered: bool,
+    /// ECN-Echo was set.
+    pub ece: bool,
+    /// A duplicate was reported.
+    pub dsack: bool,
+    /// The duplicate is that of the tail loss probe.
+    pub dsack_of_probe: bool,
+    /// A retransmission was found lost.
+    pub retransmission_lost: bool,
+    retransmission_acked: bool,
+    arm_timer: bool,
+    /// Lowest packet delivered late, below the highest one selectively acknowledged.
+    reordered_from: Option<u32>,
+    acked_sent: Option<(Time, Time)>, // of the first and last never-retransmitted packets acknowledged
+    sacked_sent: Option<(Time, Time)>, // likewise, selectively
+    short_packet: bool,
+    /// RTT of the newest packet delivered.
+    rtt: Option<Duration>,
+    marked: u32,
+    sampling: Sampling,
+}
+
+impl Digest {
+    /// The reordering timer was armed; do not replace it.
+    pub fn leave_timer_alone(&mut self) {
+        self.arm_timer = false;
+    }
+}
+
+fn extend(span: &mut Option<(Time, Time)>, sent: Time) {
+    *span = Some((span.map_or(sent, |s| s.0), sent));
+}
+
+impl Sender {
+    pub(super) fn on_ack(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
+        let Segment::Ack { ack, echo, window, ce_count, ece, dsack, sacks } = segment else { return };
+        if *ack > self.board.next {
+            return; // acknowledges what was never sent
+        }
+        let ack = (*ack).max(self.board.una);
+        self.last_echo = *echo;
+        let mut digest = self.start_digest(ack, *echo, *ece);
+        self.read_sacks(now, ack, *dsack, sacks, &mut digest);
+        let had_packets = self.board.packets_out() > 0;
+        self.acknowledge(now, ack, &mut digest);
+        self.count_marks(*ce_count, &mut digest);
+        self.window_end = self.window_end.max(self.board.una_bytes + u64::from(*window));
+        if !had_packets {
+            self.push(now, out);
+            return;
+        }
+        self.rack.adapt(digest.sampling.prior_delivered(), self.delivery.delivered);
+        self.judge_probe(now, ack, &digest);
+        let resend = self.update_recovery(now, &mut digest);
+        if digest.arm_timer {
+            self.set_timer_after_progress(now);
+        }
+        self.control_congestion(now, &digest);
+        self.resend(now, resend, out);
+        self.push(now, out);
+    }
+
+    fn start_digest(&self, ack: u32, echo: u32, ece: bool) -> Digest {
+        Digest {
+            prior_una: self.board.una,
+            prior_in_flight: self.board.in_flight(),
+            prior_highest: self.board.highest_sacked(),
+            prior_delivered: self.delivery.delivered,
+            prior_lost: self.delivery.lost,
+            prior_sacked_out: self.board.sacked_out,
+            echo,
+            advanced: ack > self.board.una,
+            ece: ece && self.config.ecn,
+            ..Digest::default()
+        }
+    }
+
+    /// Marks what the SACK blocks report, lowest block first.
+    fn read_sacks(&mut self, now: Time, ack: u32, dsack: bool, sacks: &SackBlocks, digest: &mut Digest) {
+        if sacks.is_empty() {
+            return;
+        }
+        let mut blocks = sacks.iter();
+        if dsack && let Some((start, end)) = blocks.next() {
+            self.read_dsack(start, end, digest);
+        }
+        let mut new = std::mem::take(&mut self.scratch);
+        new.clear();
+        for (start, end) in blocks {
+            let (start, end) = (start.max(ack), end.min(self.board.next));
+            if start < end {
+                self.board.sacked.gaps_within(start, end, &mut new);
+                self.board.sacked.insert(start, end);
+            }
+        }
+        new.sort_unstable();
+        for &(start, end) in &new {
+            (start..end).for_each(|seq| self.sack(now, seq, digest));
+        }
+        self.scratch = new;
+        if self.recovery.state != CaState::Loss || self.recovery.can_undo() {
+            self.check_reordering(digest.reordered_from, self.board.highest_sacked());
+        }
+    }
+
+    fn read_dsack(&mut self, start: u32, end: u32, digest: &mut Digest) {
+        digest.dsack = true;
+        digest.dsack_of_probe = self.probe.end == Some(end);
+        if self.rack.reordering_seen && !digest.dsack_of_probe {
+            self.rack.dsack_seen = true;
+        }
+        let una = self.board.una;
+        for seq in start..end.min(self.board.next) {
+            if seq < una {
+                self.recovery.see_duplicate(seq);
+                continue;
+            }
+            if self.board.get(seq).is(EVER_RETRANSMITTED) {
+                self.recovery.see_duplicate(seq);
+            }
+            if self.board.get(seq).is(SACKED) && self.board.get(seq).is(RETRANSMITTED) {
+                self.board.get_mut(seq).flags &= !RETRANSMITTED;
+                self.board.retrans_out -= 1;
+            }
+        }
+    }
+
+    /// One packet is selectively acknowledged for the first time.
+    fn sack(&mut self, now: Time, seq: u32, digest: &mut Digest) {
+        let record = *self.board.get(seq);
+        let ever = record.is(EVER_RETRANSMITTED);
+        self.rack.advance(now, record.sent, seq, ever, self.rtt.min());
+        if !ever {
+            if seq < digest.prior_highest {
+                digest.reordered_from = Some(digest.reordered_from.map_or(seq, |r| r.min(seq)));
+            }
+            digest.original_delivered |= seq < self.recovery.high;
+            extend(&mut digest.sacked_sent, record.sent);
+        }
+        self.board.sack(seq);
+        self.delivery.delivered += 1;
+        self.delivery.sample(seq, &record, &mut digest.sampling);
+        digest.sacked = true;
+    }
+
+    /// Forgets everything below `ack` and learns from it.
+    fn acknowledge(&mut self, now: Time, ack: u32, digest: &mut Digest) {
+        let mut lowest_late = None;
+        let count = ack - self.board.una;
+        while self.board.una < ack {
+            let seq = self.board.una;
+            let record = self.board.acknowledge_lowest();
+            let ever = record.is(EVER_RETRANSMITTED);
+            self.stats.acked_bytes += u64::from(record.len);
+            digest.retransmission_acked |= ever;
+            if !ever && !record.is(SACKED) {
+                extend(&mut digest.acked_sent, record.sent);
+                lowest_late = lowest_late.or(Some(seq));
+                digest.original_delivered |= seq < self.recovery.high;
+            }
+            if !record.is(SACKED) {
+                let spurious = ever && digest.echo < stamp(record.sent);
+                if !spurious {
+                    self.rack.advance(now, record.sent, seq, ever, self.rtt.min());
+                }
+                self.delivery.delivered += 1;
+                self.delivery.sample(seq, &record, &mut digest.sampling);
+            }
+            digest.short_packet = count == 1 && u32::from(record.len) < self.config.mss;
+        }
+        self.board.sacked.remove_below(ack);
+        digest.rtt = self.measure_rtt(now, digest);
+        if digest.advanced {
+            digest.arm_timer = true;
+            self.check_reordering(lowest_late, digest.prior_highest);
+        } else if let (Some(_), Some((first, _))) = (digest.rtt, digest.sacked_sent) {
+            // Only data sent after the head was last sent may postpone the head's timeout.
+            digest.arm_timer = self.board.get(self.board.una).sent > first;
+        }
+    }
+
+    fn check_reordering(&mut self, late: Option<u32>, highest: u32) {
+        if let Some(seq) = late.filter(|&seq| seq < highest) {
+            self.rack.see_reordering(highest - seq);
+        }
+    }
+
+    /// RTT samples: the oldest packet acknowledged feeds srtt, the newest one the minimum and the algorithm.
+    fn measure_rtt(&mut self, now: Time, digest: &Digest) -> Option<Duration> {
+        let acked = digest.acked_sent.filter(|_| !digest.retransmission_acked);
+        let mut smooth = acked.or(digest.sacked_sent).map(|(first, _)| now.since(first));
+        let mut newest = digest.sacked_sent.or(acked).map(|(_, last)| now.since(last));
+        if smooth.is_none() && digest.advanced {
+            let elapsed_ms = stamp(now).saturating_sub(digest.echo).max(1);
+            smooth = Some(Duration::from_millis(u64::from(elapsed_ms))); // the timestamp option's resolution
+            newest = smooth;
+        }
+        self.last_rtt = smooth;
+        let smooth = smooth?;
+        let newest = newest.unwrap_or(smooth);
+        let delayed = self.looks_delayed(digest) && self.rtt.min().is_some_and(|min| newest > min);
+        if !delayed {
+            self.rtt.update_min(newest, now);
+        }
+        self.rtt.update(smooth, self.board.una, self.board.next);
+        Some(newest)
+    }
+
+    /// A lone short packet's ACK may have waited for a timer.
+    fn looks_delayed(&self, digest: &Digest) -> bool {
+        digest.short_packet
+            && digest.prior_sacked_out == 0
+            && digest.sampling.prior_delivered().is_some_and(|d| d + 1 == self.delivery.delivered)
+    }
+
+    pub(super) fn take_rtt_sample(&mut self, now: Time, rtt: Duration, for_minimum: bool) {
+        if for_minimum {
+            self.rtt.update_min(rtt, now);
+        }
+        self.rtt.update(rtt, self.board.una, self.board.next);
+        self.last_rtt = Some(rtt);
+    }
+
+    fn count_marks(&mut self, ce_count: u16, digest: &mut Digest) {
+        digest.marked = u32::from(ce_count.wrapping_sub(self.ecn.ce_count));
+        self.ecn.ce_count = ce_count;
+        self.delivery.marked += u64::from(digest.marked);
+        self.stats.marked_packets += u64::from(digest.marked);
+    }
+
+    /// Ends the sample and lets the algorithm (or proportional rate reduction) set the window.
+    fn control_congestion(&mut self, now: Time, digest: &Digest) {
+        let acked = (self.delivery.delivered - digest.prior_delivered) as u32;
+        let lost = (self.delivery.lost - digest.prior_lost) as u32;
+        let rate = self.delivery.finish(now, acked, &digest.sampling, self.rtt.min());
+        let transport_reduces = self.traits.recovery == Recovery::Transport && self.recovery.is_reducing();
+        // Under reordering any forward progress may grow the window, else only cumulative progress.
+        let progress =
+            if self.rack.reordering_seen { digest.advanced || digest.sacked } else { digest.advanced };
+        let ack = Ack {
+            acked,
+            lost,
+            marked: digest.marked,
+            rtt: digest.rtt,
+            delayed: self.looks_delayed(digest),
+            prior_in_flight: digest.prior_in_flight,
+            may_grow: progress && !transport_reduces,
+            advanced: digest.advanced,
+            una: u64::from(self.board.una),
+            rate,
+        };
+        let path = self.path(now);
+        self.algorithm.on_ack(&ack, &path);
+        self.refresh_control();
+        if transport_reduces {
+            self.reduce_proportionally(acked, lost, digest.advanced);
+        }
+        if self.control.hide_samples {
+            self.delivery.mark_app_limited(self.board.in_flight());
+        }
+        self.update_pacing_rate();
+    }
+
+    fn resend(&mut self, now: Time, resend: Resend, out: &mut Vec<Segment>) {
+        match resend {
+            Resend::Nothing => {}
+            Resend::Lost => self.retransmit_lost(now, out),
+            Resend::NewDataFirst => {
+                self.push(now, out);
+                if self.board.next <= self.recovery.high {
+                    self.recovery.frto = false;
+                    self.retransmit_lost(now, out);
+                }
+            }
+        }
+    }
+}

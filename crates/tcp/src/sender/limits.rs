@@ -1,0 +1,73 @@
+//! What keeps the sender from sending more, accounted in time (Linux `tcp_chrono` in spirit).
+
+use units::{Duration, Time};
+
+/// What keeps the sender from sending more at this moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// The congestion window is full.
+    Cwnd,
+    /// The next departure has not come.
+    Pacing,
+    /// Nothing to send, or the connection is not open yet.
+    #[default]
+    Application,
+    /// The receiver's window is full.
+    Receiver,
+    /// The send buffer is full of unacknowledged data.
+    SendBuffer,
+}
+
+/// Time spent limited by each cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limited {
+    /// By the congestion window.
+    pub cwnd: Duration,
+    /// By pacing.
+    pub pacing: Duration,
+    /// By the application: nothing to send.
+    pub application: Duration,
+    /// By the receiver's window.
+    pub receiver: Duration,
+    /// By the send buffer.
+    pub send_buffer: Duration,
+}
+
+/// The running account.
+#[derive(Debug, Default)]
+pub(super) struct Limits {
+    current: Limit,
+    since: Time,
+    spent: Limited,
+}
+
+impl Limits {
+    pub fn start(&mut self, now: Time) {
+        self.since = now;
+    }
+
+    pub fn switch(&mut self, now: Time, limit: Limit) {
+        if limit != self.current {
+            self.spent = self.up_to(now);
+            self.since = now;
+            self.current = limit;
+        }
+    }
+
+    pub fn is_pacing(&self) -> bool {
+        self.current == Limit::Pacing
+    }
+
+    pub fn up_to(&self, now: Time) -> Limited {
+        let mut spent = self.spent;
+        let account = match self.current {
+            Limit::Cwnd => &mut spent.cwnd,
+            Limit::Pacing => &mut spent.pacing,
+            Limit::Application => &mut spent.application,
+            Limit::Receiver => &mut spent.receiver,
+            Limit::SendBuffer => &mut spent.send_buffer,
+        };
+        *account = *account + now.since(self.since);
+        spent
+    }
+}

@@ -1,0 +1,286 @@
+//! The sending half of a connection.
+//!
+//! One file per concern; the order within an ACK is in `ack.rs`:
+//! scoreboard → RTT → RACK → recovery state → rate sample → congestion control → retransmit, transmit.
+
+mod ack;
+mod limits;
+mod output;
+mod pacing;
+mod probe;
+mod rack;
+mod rate;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod timers;
+mod undo;
+mod usage;
+
+pub use limits::Limited;
+
+use crate::Segment;
+use congestion::{CaState, CongestionControl, Control, Path, Traits};
+use limits::Limits;
+use pacing::Pacer;
+use probe::TailProbe;
+use rack::Rack;
+use rate::Delivery;
+use recovery::Episode;
+use rtt::RttEstimator;
+use scoreboard::Scoreboard;
+use timers::Timer;
+use units::{Duration, Rate, Time};
+use usage::WindowUsage;
+
+/// How a sender is set up.
+#[derive(Clone, Debug)]
+pub struct SenderConfig {
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Initial window, packets.
+    pub initial_window: u32,
+    /// Bytes the application has to send; `None`: without end.
+    pub data: Option<u64>,
+    /// Bytes that may be unacknowledged at most (SO_SNDBUF, payload only); `None`: no bound.
+    pub send_buffer: Option<u64>,
+    /// Pace even if the algorithm does not ask for it.
+    pub always_pace: bool,
+    /// Bytes of the largest burst handed to the network at once (segmentation offload); 0: single packets.
+    pub max_burst_bytes: u32,
+    /// ECN was negotiated.
+    pub ecn: bool,
+}
+
+/// Counters since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStats {
+    /// Data packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Data packets sent again.
+    pub retransmitted_packets: u64,
+    /// Packets deemed lost (rightly or not).
+    pub lost_packets: u64,
+    /// Packets reported CE-marked.
+    pub marked_packets: u64,
+    /// Payload bytes cumulatively acknowledged.
+    pub acked_bytes: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+}
+
+/// The state of a sender at one moment, for traces.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot {
+    /// Congestion window, packets.
+    pub cwnd: u32,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// Smoothed RTT.
+    pub srtt: Option<Duration>,
+    /// Smallest RTT of the last five minutes.
+    pub min_rtt: Option<Duration>,
+    /// Pacing rate, if the flow is paced.
+    pub pacing_rate: Option<Rate>,
+    /// The last delivery-rate sample, payload.
+    pub delivery_rate: Option<Rate>,
+    /// Where loss recovery stands.
+    pub state: CaState,
+}
+
+/// The sending half of a connection: told what arrives and what time it is, it pushes what it sends.
+pub struct Sender {
+    config: SenderConfig,
+    algorithm: Box<dyn CongestionControl>,
+    traits: Traits,
+    control: Control,
+    established: bool,
+    /// One past the highest byte the receiver's window allows.
+    window_end: u64,
+    board: Scoreboard,
+    rtt: RttEstimator,
+    rack: Rack,
+    delivery: Delivery,
+    recovery: Episode,
+    probe: TailProbe,
+    pacer: Pacer,
+    usage: WindowUsage,
+    timer: Timer,
+    limits: Limits,
+    last_send: Time,
+    last_rtt: Option<Duration>,
+    last_echo: u32,
+    stats: SenderStats,
+    ecn: Ecn,
+    scratch: Vec<(u32, u32)>,
+}
+
+/// The sender's half of ECN (RFC 3168, and the CE counts of accurate feedback).
+#[derive(Debug, Default)]
+struct Ecn {
+    /// The next new segment says that the window was reduced.
+    tell_reduced: bool,
+    ce_count: u16,
+}
+
+impl Sender {
+    /// A sender that has not opened its connection yet.
+    pub fn new(config: SenderConfig, mut algorithm: Box<dyn CongestionControl>) -> Sender {
+        algorithm.set_cwnd(config.initial_window);
+        let traits = algorithm.traits();
+        Sender {
+            pacer: Pacer::new(traits.needs_pacing || config.always_pace),
+            control: algorithm.control(),
+            established: false,
+            window_end: 0,
+            board: Scoreboard::new(),
+            rtt: RttEstimator::new(),
+            rack: Rack::new(),
+            delivery: Delivery::default(),
+            recovery: Episode::default(),
+            probe: TailProbe::default(),
+            usage: WindowUsage::default(),
+            timer: Timer::default(),
+            limits: Limits::default(),
+            last_send: Time::ZERO,
+            last_rtt: None,
+            last_echo: 0,
+            stats: SenderStats::default(),
+            ecn: Ecn::default(),
+            scratch: Vec::new(),
+            config,
+            algorithm,
+            traits,
+        }
+    }
+
+    /// Opens the connection: sends the SYN.
+    pub fn open(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.limits.start(now);
+        self.send_syn(now, out);
+    }
+
+    fn send_syn(&mut self, now: Time, out: &mut Vec<Segment>) {
+        out.push(Segment::Syn { stamp: stamp(now) });
+        self.last_send = now;
+        self.timer.arm_retransmission(now + self.rtt.rto());
+    }
+
+    /// Digests an arriving segment and sends what it releases.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
+        self.last_rtt = None;
+        match segment {
+            Segment::SynAck { window, .. } if !self.established => self.on_established(now, *window, out),
+            Segment::Ack { .. } if self.established => self.on_ack(now, segment, out),
+            _ => {}
+        }
+    }
+
+    fn on_established(&mut self, now: Time, window: u32, out: &mut Vec<Segment>) {
+        self.established = true;
+        self.timer.disarm();
+        let sent_once = self.stats.timeouts == 0;
+        self.rtt = RttEstimator::new(); // forget the back-off
+        if sent_once {
+            self.take_rtt_sample(now, now.since(self.last_send), true);
+        }
+        self.window_end = u64::from(window);
+        self.delivery.delivered = 1; // the SYN counts, as in Linux
+        self.delivery.delivered_time = now;
+        let path = self.path(now);
+        self.algorithm.on_established(&path);
+        self.refresh_control();
+        self.update_pacing_rate();
+        self.push(now, out);
+    }
+
+    /// The application has no more data; what is outstanding is still repaired.
+    pub fn stop(&mut self, now: Time) {
+        self.config.data = Some(self.board.next_bytes);
+        if !self.established {
+            self.timer.disarm();
+        }
+        self.limits.switch(now, limits::Limit::Application);
+    }
+
+    /// Everything the application had to send is acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.config.data.is_some_and(|total| self.board.una_bytes >= total)
+    }
+
+    /// The RTT sample that the last `on_segment` gave the smoothed RTT, if any.
+    pub fn last_rtt(&self) -> Option<Duration> {
+        self.last_rtt
+    }
+
+    /// Counters since the start.
+    pub fn stats(&self) -> &SenderStats {
+        &self.stats
+    }
+
+    /// Time spent limited by each cause, up to `now`.
+    pub fn limited(&self, now: Time) -> Limited {
+        self.limits.up_to(now)
+    }
+
+    /// The algorithm, to be observed.
+    pub fn algorithm(&self) -> &dyn CongestionControl {
+        &*self.algorithm
+    }
+
+    /// The state at this moment.
+    pub fn snapshot(&self, _now: Time) -> Snapshot {
+        let sample = self.delivery.last;
+        Snapshot {
+            cwnd: self.control.cwnd,
+            in_flight: self.board.in_flight(),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            pacing_rate: self.pacer.enabled().then(|| self.pacer.rate()),
+            delivery_rate: sample.map(|s| {
+                let bits = u128::from(s.delivered) * u128::from(self.config.mss) * 8_000_000_000;
+                Rate::from_bits_per_sec((bits / u128::from(s.interval.as_nanos())) as u64)
+            }),
+            state: self.recovery.state,
+        }
+    }
+
+    /// The path as the algorithm sees it.
+    fn path(&self, now: Time) -> Path {
+        Path {
+            now,
+            mss: self.config.mss,
+            state: self.recovery.state,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            in_flight: self.board.in_flight(),
+            packets_out: self.board.packets_out(),
+            next: u64::from(self.board.next),
+            delivered: self.delivery.delivered,
+            delivered_time: self.delivery.delivered_time,
+            lost: self.delivery.lost,
+            cwnd_limited: self.is_cwnd_limited(),
+            app_limited: self.delivery.is_app_limited(),
+            next_departure: self.pacer.next_departure(),
+            paced: self.pacer.enabled(),
+            pacing_rate: self.pacer.rate(),
+            max_burst_bytes: pacing::GSO_MAX_BYTES,
+        }
+    }
+
+    fn refresh_control(&mut self) {
+        self.control = self.algorithm.control();
+    }
+
+    fn set_cwnd(&mut self, cwnd: u32) {
+        self.algorithm.set_cwnd(cwnd);
+        self.refresh_control();
+    }
+}
+
+/// The timestamp option's clock: milliseconds, as in Linux.
+fn stamp(now: Time) -> u32 {
+    now.as_millis() as u32
+}

@@ -1,0 +1,224 @@
+//! Sending: retransmissions first, then new data, as far as window, pacing, receiver and application allow
+//! (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_tso_should_defer`).
+
+use super::limits::Limit;
+use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, RETRANSMITTED, Record};
+use super::{Sender, stamp};
+use crate::Segment;
+use congestion::{CaState, Sent};
+use units::{Duration, Time};
+
+/// A burst may wait for the next ACK to grow if that is due within this time.
+const DEFER_FOR: Duration = Duration::from_millis(1);
+
+impl Sender {
+    /// Retransmits lost packets, lowest first.
+    pub(super) fn retransmit_lost(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let largest = self.burst_packets();
+        while let Some(seq) = self.board.next_to_retransmit() {
+            let room = self.control.cwnd.saturating_sub(self.board.in_flight());
+            if room == 0 || self.pacer.holds(now) {
+                break;
+            }
+            let count = self.lost_run(seq, room.min(largest));
+            self.retransmit(now, seq, count, out);
+            if self.recovery.is_reducing() {
+                self.recovery.sent += count;
+            }
+            if seq == self.board.una && !self.timer.is_reordering() {
+                self.timer.arm_retransmission(now + self.rtt.rto());
+            }
+        }
+    }
+
+    /// Lost packets from `seq` on that were sent in one burst, at most `limit`.
+    fn lost_run(&self, seq: u32, limit: u32) -> u32 {
+        let belongs = |s: &u32| !self.board.get(*s).is(BURST_HEAD) && self.board.awaits_retransmission(*s);
+        1 + (seq + 1..self.board.next.min(seq + limit)).take_while(belongs).count() as u32
+    }
+
+    /// Sends `count` packets from `seq` on again, as one burst.
+    pub(super) fn retransmit(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
+        self.before_burst(now, count);
+        let mut bytes = 0;
+        for (s, last) in (seq..seq + count).map(|s| (s, s + 1 == seq + count)) {
+            let mut record = *self.board.get(s);
+            record.sent = now;
+            self.delivery.stamp(&mut record, self.board.packets_out());
+            if !record.is(RETRANSMITTED) {
+                self.board.retrans_out += 1;
+            }
+            record.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
+            record.in_flight = self.board.in_flight();
+            *self.board.get_mut(s) = record;
+            self.board.link_newest(s);
+            bytes += u64::from(record.len);
+            self.emit(now, s, record.len, last && count > 1, out);
+        }
+        if self.recovery.first_retransmission == 0 {
+            self.recovery.first_retransmission = stamp(now);
+        }
+        self.recovery.unproven = Some(self.recovery.unproven.unwrap_or(0) + count);
+        self.stats.retransmitted_packets += u64::from(count);
+        self.pace(now, bytes);
+        self.last_send = now;
+    }
+
+    /// Sends new data as far as everything allows, and notes what stopped it.
+    pub(super) fn push(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if !self.established {
+            return;
+        }
+        if self.has_new_data() {
+            self.restart_after_idle(now);
+        }
+        let largest = self.burst_packets();
+        let mut sent = 0;
+        let mut deferred = false;
+        let limit = loop {
+            if self.pacer.holds(now) {
+                break Limit::Pacing;
+            }
+            let room = self.control.cwnd.saturating_sub(self.board.in_flight());
+            if room == 0 {
+                break Limit::Cwnd;
+            }
+            let half = (self.control.cwnd / 2).max(1);
+            let quota = room.min(half).min(largest);
+            let count = match self.sendable(quota) {
+                Ok(count) => count,
+                Err(limit) => break limit,
+            };
+            if count > 1 && self.should_defer(now, room, largest) {
+                deferred = true;
+                break Limit::Cwnd;
+            }
+            self.send_burst(now, count, out);
+            sent += count;
+        };
+        self.after_push(now, limit, sent, deferred);
+    }
+
+    fn after_push(&mut self, now: Time, limit: Limit, sent: u32, deferred: bool) {
+        let starved = matches!(limit, Limit::Application | Limit::SendBuffer);
+        let in_flight = self.board.in_flight();
+        if starved && in_flight < self.control.cwnd && self.board.lost_out <= self.board.retrans_out {
+            self.delivery.mark_app_limited(in_flight);
+        }
+        let cwnd_limited = deferred || in_flight >= self.control.cwnd;
+        if sent > 0 || cwnd_limited {
+            self.note_window_usage(now, cwnd_limited);
+        }
+        if sent > 0 {
+            if self.recovery.is_reducing() {
+                self.recovery.sent += sent;
+            }
+            self.schedule_probe(now, false);
+        }
+        self.limits.switch(now, limit);
+    }
+
+    /// How many of `quota` packets may be sent, given what there is to send and what the receiver takes; or
+    /// what forbids it.
+    fn sendable(&self, quota: u32) -> Result<u32, Limit> {
+        let mss = u64::from(self.config.mss);
+        let fits = |room: u64| room / mss;
+        let receiver = fits(self.window_end.saturating_sub(self.board.next_bytes));
+        let buffer =
+            fits(self.config.send_buffer.map_or(u64::MAX, |b| b.saturating_sub(self.board.bytes_out())));
+        let data = self.unsent().div_ceil(mss);
+        let count = u64::from(quota).min(receiver).min(buffer).min(data);
+        match count {
+            0 if data == 0 => Err(Limit::Application),
+            0 if buffer == 0 => Err(Limit::SendBuffer),
+            0 => Err(Limit::Receiver),
+            _ => Ok(count as u32),
+        }
+    }
+
+    fn unsent(&self) -> u64 {
+        self.config.data.map_or(u64::MAX / 2, |total| total.saturating_sub(self.board.next_bytes))
+    }
+
+    pub(super) fn has_new_data(&self) -> bool {
+        self.unsent() > 0 && !self.waits_for_send_buffer()
+    }
+
+    pub(super) fn waits_for_send_buffer(&self) -> bool {
+        self.config.send_buffer.is_some_and(|b| self.board.bytes_out() + u64::from(self.config.mss) > b)
+    }
+
+    pub(super) fn receiver_has_room(&self) -> bool {
+        self.window_end >= self.board.next_bytes + u64::from(self.config.mss)
+    }
+
+    /// A burst smaller than it could be waits for the next ACK, if that is about to come.
+    fn should_defer(&self, now: Time, room: u32, largest: u32) -> bool {
+        let idle = now.since(self.pacer.next_departure()) > DEFER_FOR;
+        if self.recovery.state >= CaState::Recovery
+            || idle
+            || room >= largest
+            || room >= self.control.cwnd / 3
+        {
+            return false;
+        }
+        let Some(srtt) = self.rtt.srtt() else { return false };
+        if self.board.packets_out() == 0 {
+            return false;
+        }
+        let expected = self.board.get(self.board.una).sent + srtt;
+        expected.since(now) <= DEFER_FOR.min(srtt / 2)
+    }
+
+    /// Sends `count` new packets as one burst.
+    fn send_burst(&mut self, now: Time, count: u32, out: &mut Vec<Segment>) {
+        let was_idle = self.board.packets_out() == 0;
+        self.before_burst(now, count);
+        let mut bytes = 0;
+        for i in 0..count {
+            let len = self.unsent().min(u64::from(self.config.mss)) as u16;
+            let mut record = Record::new(now, len, if i == 0 { BURST_HEAD } else { 0 });
+            self.delivery.stamp(&mut record, self.board.packets_out());
+            record.in_flight = self.board.in_flight() + 1;
+            let seq = self.board.append(record);
+            bytes += u64::from(len);
+            self.emit(now, seq, len, i + 1 == count && count > 1, out);
+        }
+        self.pace(now, bytes);
+        self.last_send = now;
+        if was_idle || self.timer.is_probe() {
+            self.rearm_retransmission(now);
+        }
+    }
+
+    fn before_burst(&mut self, now: Time, packets: u32) {
+        let sent = Sent { packets, from_idle: self.board.in_flight() == 0, gap: now.since(self.last_send) };
+        let path = self.path(now);
+        self.algorithm.on_send(&sent, &path);
+        if sent.from_idle {
+            self.refresh_control();
+            self.update_pacing_rate();
+        }
+    }
+
+    fn emit(&mut self, now: Time, seq: u32, len: u16, push: bool, out: &mut Vec<Segment>) {
+        self.stats.sent_packets += 1;
+        self.stats.sent_bytes += u64::from(len);
+        let cwr = std::mem::take(&mut self.ecn.tell_reduced);
+        out.push(Segment::Data { seq, len, push, cwr, stamp: stamp(now) });
+    }
+
+    /// A tail loss probe of new data, past the window; false if there is none or the receiver has no room.
+    pub(super) fn send_new_probe(&mut self, now: Time, out: &mut Vec<Segment>) -> bool {
+        let possible = self.has_new_data() && self.receiver_has_room();
+        if possible {
+            self.send_burst(now, 1, out);
+        }
+        possible
+    }
+
+    /// When pacing lets the sender go on, if pacing is what holds it.
+    pub(super) fn pacing_wakeup(&self) -> Time {
+        if self.limits.is_pacing() { self.pacer.next_departure() } else { Time::NEVER }
+    }
+}

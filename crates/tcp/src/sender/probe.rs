@@ -1,0 +1,67 @@
+//! Tail loss probes: when the end of a flight is lost no ACK comes, so send something to provoke one
+//! (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
+
+use super::Sender;
+use super::ack::Digest;
+use crate::Segment;
+use congestion::CaState;
+use units::{Duration, Time};
+
+/// Waiting for the ACK of a probe.
+#[derive(Debug, Default)]
+pub(super) struct TailProbe {
+    /// `next` when the probe was sent.
+    pub end: Option<u32>,
+    /// The probe repeated the last packet.
+    pub was_retransmission: bool,
+}
+
+/// Slack of the probe timer, and what a lone packet's delayed ACK may add.
+const SLACK: Duration = Duration::from_millis(2);
+const DELAYED_ACK: Duration = Duration::from_millis(200);
+
+impl Sender {
+    /// Arms the probe timer if a probe is in order; `rto_from_now`: the RTO counts from now, not from the head.
+    pub(super) fn schedule_probe(&mut self, now: Time, rto_from_now: bool) -> bool {
+        let calm = matches!(self.recovery.state, CaState::Open | CaState::Cwr);
+        let (Some(srtt), true) = (self.rtt.srtt(), calm && self.board.packets_out() > 0) else {
+            return false;
+        };
+        let slack = if self.board.packets_out() == 1 { DELAYED_ACK } else { SLACK };
+        let timeout = now + srtt * 2 + slack;
+        let rto_at = if rto_from_now { now + self.rtt.rto() } else { self.head_timeout() };
+        let due = if rto_at > now { timeout.min(rto_at) } else { timeout };
+        self.timer.arm_probe(due);
+        true
+    }
+
+    /// The probe timer fired.
+    pub(super) fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if self.probe.end.is_none() && self.board.packets_out() > 0 {
+            self.probe.was_retransmission = false;
+            if !self.send_new_probe(now, out) {
+                let last = self.board.next - 1;
+                self.retransmit(now, last, 1, out);
+                self.probe.was_retransmission = true;
+            }
+            self.probe.end = Some(self.board.next);
+            self.timer.disarm();
+        }
+        self.rearm_retransmission(now);
+    }
+
+    /// An ACK arrived while a probe is out: was the tail lost?
+    pub(super) fn judge_probe(&mut self, now: Time, ack: u32, digest: &Digest) {
+        let Some(end) = self.probe.end.filter(|&end| ack >= end) else { return };
+        if !self.probe.was_retransmission || digest.dsack_of_probe {
+            self.probe.end = None; // both copies arrived, or the probe was new data: nothing was lost
+        } else if ack > end {
+            self.enter_reduction(now, congestion::Congestion::Loss);
+            self.recovery.state = CaState::Cwr;
+            self.end_reduction();
+            self.keep_open();
+        } else if !digest.advanced && !digest.sacked {
+            self.probe.end = None; // a pure duplicate
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! RACK: a packet is lost when one sent sufficiently later was delivered (RFC 8985; Linux `tcp_recovery.c`).
+
+use super::Sender;
+use super::scoreboard::{LOST, RETRANSMITTED};
+use congestion::CaState;
+use units::{Duration, Time};
+
+/// Duplicates after which reordering is no longer waited for, until reordering is seen (RFC 5681).
+const DUP_THRESHOLD: u32 = 3;
+/// Largest reordering degree learnt, packets.
+const MAX_REORDERING: u32 = 300;
+/// Recoveries without a spurious retransmission after which the widened window narrows again.
+const PERSIST_RECOVERIES: u32 = 16;
+/// Slack of the reordering timer.
+const TIMER_SLACK: Duration = Duration::from_millis(2);
+
+/// RACK's memory of the most recently sent packet delivered, and of reordering.
+#[derive(Debug)]
+pub(super) struct Rack {
+    /// When that packet was sent, and its number.
+    newest: (Time, u32),
+    /// Its RTT.
+    pub rtt: Duration,
+    /// Reordering degree, packets.
+    pub reordering: u32,
+    pub reordering_seen: bool,
+    pub dsack_seen: bool,
+    steps: u32,
+    persist: u32,
+    last_widened: u64,
+}
+
+impl Rack {
+    pub fn new() -> Rack {
+        Rack {
+            newest: (Time::ZERO, 0),
+            rtt: Duration::ZERO,
+            reordering: DUP_THRESHOLD,
+            reordering_seen: false,
+            dsack_seen: false,
+            steps: 1,
+            persist: 0,
+            last_widened: 0,
+        }
+    }
+
+    /// A packet was delivered. `ambiguous`: it was retransmitted, so the delivery may be the original's.
+    pub fn advance(&mut self, now: Time, sent: Time, seq: u32, ambiguous: bool, min_rtt: Option<Duration>) {
+        let rtt = now.since(sent);
+        if ambiguous && min_rtt.is_some_and(|min| rtt < min) {
+            return;
+        }
+        self.rtt = rtt;
+        self.newest = self.newest.max((sent, seq));
+    }
+
+    /// A packet below the highest delivered one arrived late by `distance` packets.
+    pub fn see_reordering(&mut self, distance: u32) {
+        self.reordering = self.reordering.max(distance.min(MAX_REORDERING));
+        self.reordering_seen = true;
+    }
+
+    /// Widens the reordering window after a spurious retransmission, at most once per round trip.
+    pub fn adapt(&mut self, prior_delivered: Option<u64>, delivered: u64) {
+        let Some(prior) = prior_delivered else { return };
+        if prior < self.last_widened {
+            self.dsack_seen = false;
+        }
+        if self.dsack_seen {
+            self.steps = (self.steps + 1).min(255);
+            self.dsack_seen = false;
+            self.last_widened = delivered;
+            self.persist = PERSIST_RECOVERIES;
+        } else if self.persist == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// A recovery ended without being undone.
+    pub fn recovery_was_real(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+    }
+
+    /// A recovery was spurious.
+    pub fn recovery_was_spurious(&mut self) {
+        self.persist = (self.persist + 1).min(PERSIST_RECOVERIES);
+    }
+
+    /// A timeout with much selectively acknowledged: reordering was probably overestimated.
+    pub fn forget_large_reordering(&mut self, sacked_out: u32) {
+        if sacked_out >= DUP_THRESHOLD {
+            self.reordering = self.reordering.min(DUP_THRESHOLD);
+        }
+    }
+
+    /// Time left until a packet sent at `sent` counts as lost; none if that time has come.
+    pub fn time_left(&self, now: Time, sent: Time, window: Duration) -> Option<Duration> {
+        let left = (self.rtt + window).saturating_sub(now.since(sent));
+        (left > Duration::ZERO).then_some(left)
+    }
+}
+
+impl Sender {
+    /// How much later than its successors a packet may arrive before it counts as lost.
+    fn reordering_window(&self) -> Duration {
+        if !self.rack.reordering_seen {
+            let certain =
+                self.recovery.state >= CaState::Recovery || self.board.sacked_out >= self.rack.reordering;
+            if certain {
+                return Duration::ZERO;
+            }
+        }
+        let min_rtt = self.rtt.min().unwrap_or_default();
+        (min_rtt / 4 * u64::from(self.rack.steps)).min(self.rtt.srtt().unwrap_or_default())
+    }
+
+    /// Marks every packet lost whose time is up; returns how long until the next one's is.
+    pub(super) fn detect_losses(&mut self, now: Time) -> Option<Duration> {
+        let window = self.reordering_window();
+        let mut wait = None;
+        let mut cursor = self.board.oldest_sent();
+        while let Some(seq) = cursor {
+            cursor = self.board.sent_after(seq);
+            let record = self.board.get(seq);
+            if record.flags & (LOST | RETRANSMITTED) == LOST {
+                continue; // marked by a timeout, waiting to be retransmitted
+            }
+            if (record.sent, seq) >= self.rack.newest {
+                break;
+            }
+            match self.rack.time_left(now, record.sent, window) {
+                None => self.mark_lost(seq),
+                left => wait = wait.max(left),
+            }
+        }
+        wait
+    }
+
+    /// Loss detection on an ACK; true if it armed the reordering timer.
+    pub(super) fn detect_losses_and_arm(&mut self, now: Time) -> bool {
+        let wait = self.detect_losses(now);
+        if let Some(wait) = wait {
+            self.timer.arm_reordering(now + wait + TIMER_SLACK);
+        }
+        wait.is_some()
+    }
+
+    pub(super) fn mark_lost(&mut self, seq: u32) {
+        if self.board.mark_lost(seq) {
+            self.delivery.lost += 1;
+            self.stats.lost_packets += 1;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Delivery-rate sampling (Linux `tcp_rate.c`; draft-ietf-ccwg-bbr section 4.1).
+//!
+//! A sample spans the most recently sent packet that an ACK delivers: how much was delivered since that
+//! packet left, over the longer of the time it took to send that much and the time it took to ACK it.
+
+use super::scoreboard::{APP_LIMITED, Record};
+use congestion::RateSample;
+use units::{Duration, Time};
+
+/// The connection's delivery counters.
+#[derive(Debug, Default)]
+pub(super) struct Delivery {
+    /// Packets delivered since the start.
+    pub delivered: u64,
+    /// When `delivered` last changed.
+    pub delivered_time: Time,
+    /// Packets reported CE-marked since the start.
+    pub marked: u64,
+    /// Packets deemed lost since the start.
+    pub lost: u64,
+    /// When the packet most recently delivered was sent: the flight in the sample begins there.
+    flight_start: Time,
+    /// `delivered` at which what was sent while application-limited is gone; 0: not limited.
+    app_limited_until: u64,
+    /// The last valid sample, for traces.
+    pub last: Option<RateSample>,
+}
+
+/// The sample that one ACK builds up.
+#[derive(Debug, Default)]
+pub(super) struct Sampling {
+    newest: Option<(Time, u32)>,
+    record: Record,
+    send_elapsed: Duration,
+}
+
+impl Sampling {
+    /// `delivered` when the sampled packet was sent, if any packet was sampled yet.
+    pub fn prior_delivered(&self) -> Option<u64> {
+        self.newest.map(|_| u64::from(self.record.delivered))
+    }
+}
+
+impl Delivery {
+    /// Stamps a packet about to be sent. Call before it counts as outstanding.
+    pub fn stamp(&mut self, record: &mut Record, packets_out: u32) {
+        if packets_out == 0 {
+            // Not "nothing in flight": loss marks must not shorten the sample.
+            self.flight_start = record.sent;
+            self.delivered_time = record.sent;
+        }
+        record.flight_start = self.flight_start;
+        record.delivered_time = self.delivered_time;
+        record.delivered = self.delivered as u32;
+        record.lost = self.lost as u32;
+        record.marked = self.marked as u32;
+        record.flags = (record.flags & !APP_LIMITED) | if self.is_app_limited() { APP_LIMITED } else { 0 };
+    }
+
+    /// A packet was delivered for the first time: sample it if it is the most recently sent one so far.
+    pub fn sample(&mut self, seq: u32, record: &Record, sampling: &mut Sampling) {
+        let key = (record.sent, seq);
+        if sampling.newest.is_none_or(|newest| key > newest) {
+            sampling.newest = Some(key);
+            sampling.record = *record;
+            sampling.send_elapsed = record.sent.since(record.flight_start);
+            self.flight_start = record.sent;
+        }
+    }
+
+    /// Ends an ACK that newly delivered `delivered` packets; the sample, unless it is invalid.
+    pub fn finish(
+        &mut self,
+        now: Time,
+        delivered: u32,
+        sampling: &Sampling,
+        min_rtt: Option<Duration>,
+    ) -> Option<RateSample> {
+        if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        if delivered > 0 {
+            self.delivered_time = now;
+        }
+        sampling.newest?;
+        let record = &sampling.record;
+        let interval = sampling.send_elapsed.max(now.since(record.delivered_time));
+        if interval == Duration::ZERO || min_rtt.is_some_and(|min| interval.as_micros() < min.as_micros()) {
+            return None; // faster than light: the ACK of a retransmission's original
+        }
+        let sample = RateSample {
+            delivered: (self.delivered as u32).wrapping_sub(record.delivered),
+            interval,
+            app_limited: record.is(APP_LIMITED),
+            prior_delivered: u64::from(record.delivered),
+            lost: (self.lost as u32).wrapping_sub(record.lost),
+            marked: (self.marked as u32).wrapping_sub(record.marked),
+            tx_in_flight: record.in_flight,
+        };
+        self.last = Some(sample);
+        Some(sample)
+    }
+
+    /// Everything sent from now until what is in flight is delivered was not limited by the network.
+    pub fn mark_app_limited(&mut self, in_flight: u32) {
+        self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
+    }
+
+    /// Packets sent now count as application-limited.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited_until != 0
+    }
+}

@@ -1,0 +1,356 @@
+//! Loss recovery: the congestion states, proportional rate reduction (RFC 9937) and F-RTO (RFC 5682),
+//! as in Linux `tcp_fastretrans_alert`, `tcp_cwnd_reduction`, `tcp_enter_loss` and `tcp_process_loss`.
+
+use super::Sender;
+use super::ack::Digest;
+use super::scoreboard::EVER_RETRANSMITTED;
+use congestion::{CaState, Congestion, Recovery};
+use units::Time;
+
+/// What to send in answer to an ACK, before new data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resend {
+    Nothing,
+    /// Lost packets.
+    Lost,
+    /// New data if there is any (F-RTO), else lost packets.
+    NewDataFirst,
+}
+
+/// The present or most recent congestion episode.
+#[derive(Debug, Default)]
+pub(super) struct Episode {
+    pub state: CaState,
+    /// `next` when the episode began: it ends when everything below is acknowledged.
+    pub high: u32,
+    prior_cwnd: u32,
+    /// Threshold to go back to if the episode was spurious; 0: must not be undone.
+    pub prior_ssthresh: u32,
+    /// `una` when the episode began, while it may still turn out spurious.
+    pub undo_from: Option<u32>,
+    /// Retransmissions of the episode not yet reported as duplicates; `None` before the first.
+    pub unproven: Option<u32>,
+    /// Timestamp of the first retransmission; 0: none.
+    pub first_retransmission: u32,
+    delivered: u32,
+    pub sent: u32,
+    /// Looking for a sign that the timeout was spurious.
+    pub frto: bool,
+    /// Timeouts since the last progress.
+    pub timeouts: u32,
+}
+
+impl Episode {
+    /// The window is being brought down.
+    pub fn is_reducing(&self) -> bool {
+        matches!(self.state, CaState::Cwr | CaState::Recovery)
+    }
+
+    /// The episode may still turn out to have been spurious.
+    pub fn can_undo(&self) -> bool {
+        self.undo_from.is_some()
+    }
+
+    /// The receiver has got packet `seq` twice.
+    pub fn see_duplicate(&mut self, seq: u32) {
+        if self.undo_from.is_some_and(|from| seq >= from)
+            && let Some(unproven) = &mut self.unproven
+        {
+            *unproven = unproven.saturating_sub(1);
+        }
+    }
+}
+
+impl Sender {
+    /// Advances the state machine after an ACK and says what to resend.
+    pub(super) fn update_recovery(&mut self, now: Time, digest: &mut Digest) -> Resend {
+        if digest.advanced {
+            self.recovery.timeouts = 0;
+        }
+        let dubious = !digest.advanced
+            || digest.sacked
+            || digest.dsack
+            || digest.ece
+            || self.recovery.state != CaState::Open;
+        if !dubious {
+            return Resend::Nothing;
+        }
+        if digest.ece {
+            self.recovery.prior_ssthresh = 0; // a mark is never spurious
+        }
+        self.leave_finished_episode(now);
+        match self.recovery.state {
+            CaState::Recovery => self.continue_recovery(now, digest),
+            CaState::Loss => self.continue_loss(now, digest),
+            _ => self.watch(now, digest),
+        }
+    }
+
+    fn leave_finished_episode(&mut self, now: Time) {
+        if self.recovery.state == CaState::Open {
+            self.recovery.first_retransmission = 0;
+            return;
+        }
+        if self.board.una < self.recovery.high {
+            return;
+        }
+        match self.recovery.state {
+            CaState::Cwr if self.board.una > self.recovery.high => {
+                self.end_reduction();
+                self.recovery.state = CaState::Open;
+            }
+            CaState::Recovery => {
+                self.end_recovery(now);
+                self.end_reduction();
+            }
+            _ => {}
+        }
+    }
+
+    fn end_recovery(&mut self, now: Time) {
+        if self.undo_is_due() {
+            self.undo(now, false);
+        } else {
+            self.rack.recovery_was_real();
+        }
+        self.recovery.state = CaState::Open;
+        let path = self.path(now);
+        self.algorithm.on_recovery_exit(&path);
+        self.refresh_control();
+    }
+
+    fn watch(&mut self, now: Time, digest: &mut Digest) -> Resend {
+        if self.recovery.state <= CaState::Disorder {
+            self.undo_if_all_duplicates(now);
+        }
+        self.find_losses(now, digest);
+        if self.board.lost_out == 0 {
+            self.try_to_open(now, digest);
+            return Resend::Nothing;
+        }
+        self.enter_recovery(now, digest.ece);
+        Resend::Lost
+    }
+
+    fn continue_recovery(&mut self, now: Time, digest: &mut Digest) -> Resend {
+        if digest.advanced && self.undo_partially(now, digest.prior_una) {
+            return Resend::Nothing;
+        }
+        if self.undo_if_all_duplicates(now) {
+            self.try_to_open(now, digest);
+        }
+        self.find_losses(now, digest);
+        if self.recovery.state != CaState::Recovery {
+            if self.board.lost_out == 0 {
+                return Resend::Nothing;
+            }
+            self.enter_recovery(now, digest.ece);
+        }
+        Resend::Lost
+    }
+
+    fn continue_loss(&mut self, now: Time, digest: &mut Digest) -> Resend {
+        let resend = self.process_loss(now, digest);
+        self.find_losses(now, digest);
+        let retry = self.recovery.state == CaState::Open || digest.retransmission_lost;
+        if !retry {
+            return resend;
+        }
+        if self.recovery.state <= CaState::Disorder {
+            self.undo_if_all_duplicates(now);
+        }
+        if self.board.lost_out == 0 {
+            self.try_to_open(now, digest);
+            return resend;
+        }
+        self.enter_recovery(now, digest.ece);
+        Resend::Lost
+    }
+
+    fn find_losses(&mut self, now: Time, digest: &mut Digest) {
+        if self.board.packets_out() == 0 {
+            return;
+        }
+        let retransmissions = self.board.retrans_out;
+        if self.detect_losses_and_arm(now) {
+            digest.leave_timer_alone();
+        }
+        digest.retransmission_lost |= self.board.retrans_out < retransmissions;
+    }
+
+    /// F-RTO: was the timeout spurious? If not, retransmit in slow start.
+    fn process_loss(&mut self, now: Time, digest: &Digest) -> Resend {
+        let recovered = self.board.una >= self.recovery.high;
+        if digest.advanced && self.undo_loss(now, false) {
+            return Resend::Nothing;
+        }
+        if self.recovery.frto {
+            if digest.original_delivered && self.undo_loss(now, true) {
+                return Resend::Nothing;
+            }
+            if self.board.next > self.recovery.high {
+                if digest.sacked || !digest.advanced {
+                    self.recovery.frto = false; // the loss was real
+                }
+            } else if digest.advanced && !recovered {
+                self.recovery.high = self.board.next;
+                if self.has_new_data() && self.receiver_has_room() {
+                    return Resend::NewDataFirst;
+                }
+                self.recovery.frto = false;
+            }
+        }
+        if recovered {
+            self.end_recovery(now);
+            return Resend::Nothing;
+        }
+        Resend::Lost
+    }
+
+    fn try_to_open(&mut self, now: Time, digest: &Digest) {
+        if !self.any_retransmission_out() {
+            self.recovery.first_retransmission = 0;
+        }
+        if digest.ece {
+            self.enter_cwr(now);
+        }
+        if self.recovery.state != CaState::Cwr {
+            self.keep_open();
+        }
+    }
+
+    /// Open, or Disorder if there is reason for suspicion.
+    pub(super) fn keep_open(&mut self) {
+        let suspicious = self.board.sacked_out + self.board.lost_out > 0 || self.any_retransmission_out();
+        let state = if suspicious { CaState::Disorder } else { CaState::Open };
+        if self.recovery.state != state {
+            self.recovery.state = state;
+            self.recovery.high = self.board.next;
+        }
+    }
+
+    pub(super) fn any_retransmission_out(&self) -> bool {
+        let head_was_retransmitted =
+            self.board.packets_out() > 0 && self.board.get(self.board.una).is(EVER_RETRANSMITTED);
+        self.board.retrans_out > 0 || head_was_retransmitted
+    }
+
+    fn enter_cwr(&mut self, now: Time) {
+        self.recovery.prior_ssthresh = 0;
+        if self.recovery.state < CaState::Cwr {
+            self.recovery.undo_from = None;
+            self.enter_reduction(now, Congestion::Ecn);
+            self.recovery.state = CaState::Cwr;
+        }
+    }
+
+    /// Fast recovery begins.
+    pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
+        self.recovery.prior_ssthresh = 0;
+        self.watch_for_undo();
+        if !self.recovery.is_reducing() {
+            if !ece {
+                self.recovery.prior_ssthresh = self.current_ssthresh();
+            }
+            self.enter_reduction(now, Congestion::Loss);
+        }
+        self.recovery.state = CaState::Recovery;
+    }
+
+    /// One reduction begins: the algorithm names the new threshold.
+    pub(super) fn enter_reduction(&mut self, now: Time, cause: Congestion) {
+        self.recovery.high = self.board.next;
+        self.probe.end = None;
+        self.recovery.prior_cwnd = self.control.cwnd;
+        self.recovery.delivered = 0;
+        self.recovery.sent = 0;
+        let path = self.path(now);
+        self.algorithm.on_congestion(cause, &path);
+        self.refresh_control();
+        self.ecn.tell_reduced = self.config.ecn;
+    }
+
+    /// The reduction is over: the window is the threshold.
+    pub(super) fn end_reduction(&mut self) {
+        let due = self.recovery.state == CaState::Cwr || self.recovery.can_undo(); // and was not undone
+        if due && self.traits.recovery == Recovery::Transport && self.control.ssthresh != u32::MAX {
+            self.set_cwnd(self.control.ssthresh);
+        }
+    }
+
+    /// Proportional rate reduction: sends in proportion to what is delivered, so that the window reaches the
+    /// threshold when the round ends (RFC 9937).
+    pub(super) fn reduce_proportionally(&mut self, delivered: u32, lost: u32, advanced: bool) {
+        if delivered == 0 || self.traits.recovery == Recovery::Algorithm {
+            return;
+        }
+        let episode = &mut self.recovery;
+        let ssthresh = i64::from(self.control.ssthresh);
+        let in_flight = i64::from(self.board.in_flight());
+        episode.delivered += delivered;
+        let (total, sent) = (i64::from(episode.delivered), i64::from(episode.sent));
+        let room = ssthresh - in_flight;
+        let mut allowed = if room < 0 {
+            let prior = i64::from(episode.prior_cwnd.max(1));
+            (ssthresh * total + prior - 1) / prior - sent
+        } else {
+            let catch_up = (total - sent).max(i64::from(delivered)) + i64::from(advanced && lost == 0);
+            catch_up.min(room)
+        };
+        allowed = allowed.max(i64::from(sent == 0)); // the first retransmission always goes
+        self.set_cwnd((in_flight + allowed).max(1) as u32);
+    }
+
+    /// The retransmission timer fired.
+    pub(super) fn enter_loss(&mut self, now: Time) {
+        let fresh = self.recovery.state < CaState::Recovery;
+        self.mark_timed_out(now);
+        let reduce = self.recovery.state <= CaState::Disorder
+            || self.recovery.high <= self.board.una
+            || (self.recovery.state == CaState::Loss && self.recovery.timeouts == 0);
+        if reduce {
+            self.recovery.prior_ssthresh = self.current_ssthresh();
+            self.recovery.prior_cwnd = self.control.cwnd;
+            self.watch_for_undo();
+        }
+        let path = self.path(now);
+        self.algorithm.on_congestion(Congestion::Timeout { first: reduce }, &path);
+        self.set_cwnd(self.board.in_flight() + 1);
+        if self.recovery.state <= CaState::Disorder {
+            self.rack.forget_large_reordering(self.board.sacked_out);
+        }
+        self.recovery.state = CaState::Loss;
+        self.recovery.high = self.board.next;
+        self.probe.end = None;
+        self.ecn.tell_reduced = self.config.ecn;
+        self.recovery.frto = fresh || self.recovery.timeouts > 0;
+        self.update_pacing_rate();
+    }
+
+    /// On a timeout the head is lost, and everything sent long enough ago.
+    fn mark_timed_out(&mut self, now: Time) {
+        let head = self.board.una;
+        for seq in head..self.board.next {
+            let sent = self.board.get(seq).sent;
+            if seq == head || self.rack.time_left(now, sent, units::Duration::ZERO).is_none() {
+                self.mark_lost(seq);
+            }
+        }
+    }
+
+    /// The threshold that undoing the next reduction would restore.
+    fn current_ssthresh(&self) -> u32 {
+        if self.recovery.is_reducing() {
+            return self.control.ssthresh;
+        }
+        let cwnd = self.control.cwnd;
+        self.control.ssthresh.max(cwnd / 2 + cwnd / 4)
+    }
+
+    pub(super) fn undo_target(&self) -> congestion::Undo {
+        congestion::Undo {
+            prior_cwnd: self.recovery.prior_cwnd,
+            prior_ssthresh: self.recovery.prior_ssthresh,
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Round-trip time and retransmission timeout as Linux estimates them (`tcp_rtt_estimator`, `tcp_set_rto`).
+//!
+//! Unlike RFC 6298, the variance term (not the sum) has a floor, so RTO >= srtt + 200 ms; it follows the
+//! largest deviation of each round trip, and falls slowly.
+
+use congestion::WindowedMax;
+use units::{Duration, Time};
+
+const RTO_MIN_US: i64 = 200_000;
+const RTO_INITIAL: Duration = Duration::from_secs(1);
+const RTO_MAX: Duration = Duration::from_secs(120);
+/// How long a minimum RTT is believed, in milliseconds (sysctl tcp_min_rtt_wlen).
+const MIN_RTT_WINDOW_MS: u32 = 300_000;
+
+/// The estimator. Internally in microseconds, srtt scaled by 8 and the deviations by 4, as in the kernel.
+#[derive(Debug)]
+pub(super) struct RttEstimator {
+    srtt_8: i64,
+    mdev_4: i64,
+    mdev_max_4: i64,
+    rttvar_4: i64,
+    round_end: u32,
+    rto: Duration,
+    min: WindowedMax, // of u64::MAX minus the RTT: the minimum
+}
+
+impl RttEstimator {
+    pub fn new() -> RttEstimator {
+        RttEstimator {
+            srtt_8: 0,
+            mdev_4: 0,
+            mdev_max_4: 0,
+            rttvar_4: 0,
+            round_end: 0,
+            rto: RTO_INITIAL,
+            min: WindowedMax::default(),
+        }
+    }
+
+    /// Smoothed RTT, once there was a sample.
+    pub fn srtt(&self) -> Option<Duration> {
+        (self.srtt_8 > 0).then(|| Duration::from_nanos(self.srtt_8 as u64 * 125))
+    }
+
+    /// Smallest RTT of the last five minutes, once there was a sample.
+    pub fn min(&self) -> Option<Duration> {
+        let inverted = self.min.get();
+        (inverted != 0).then(|| Duration::from_nanos(u64::MAX - inverted))
+    }
+
+    /// The retransmission timeout, backed off.
+    pub fn rto(&self) -> Duration {
+        self.rto
+    }
+
+    /// Doubles the timeout after it expired.
+    pub fn back_off(&mut self) {
+        self.rto = (self.rto * 2).min(RTO_MAX);
+    }
+
+    /// Takes a sample for the minimum.
+    pub fn update_min(&mut self, rtt: Duration, now: Time) {
+        self.min.update(MIN_RTT_WINDOW_MS, now.as_millis() as u32, u64::MAX - rtt.as_nanos().max(1));
+    }
+
+    /// Takes a sample; `una` and `next` say when a round trip is over.
+    pub fn update(&mut self, rtt: Duration, una: u32, next: u32) {
+        let sample = rtt.as_micros() as i64;
+        if self.srtt_8 == 0 {
+            self.srtt_8 = sample * 8;
+            self.mdev_4 = sample * 2;
+            self.rttvar_4 = self.mdev_4.max(RTO_MIN_US);
+            self.mdev_max_4 = self.rttvar_4;
+            self.round_end = next;
+        } else {
+            self.smooth(sample);
+            if una > self.round_end {
+                self.end_round(next);
+            }
+        }
+        self.srtt_8 = self.srtt_8.max(1);
+        let rto_us = (self.srtt_8 / 8 + self.rttvar_4) as u64;
+        self.rto = Duration::from_micros(rto_us.div_ceil(1_000) * 1_000).min(RTO_MAX);
+    }
+
+    fn smooth(&mut self, sample: i64) {
+        let error = sample - self.srtt_8 / 8;
+        self.srtt_8 += error;
+        let mut change = error.abs() - self.mdev_4 / 4;
+        if error < 0 && change > 0 {
+            change /= 8; // a falling RTT should not make the timeout jump
+        }
+        self.mdev_4 += change;
+        if self.mdev_4 > self.mdev_max_4 {
+            self.mdev_max_4 = self.mdev_4;
+            self.rttvar_4 = self.rttvar_4.max(self.mdev_max_4);
+        }
+    }
+
+    fn end_round(&mut self, next: u32) {
+        if self.mdev_max_4 < self.rttvar_4 {
+            self.rttvar_4 -= (self.rttvar_4 - self.mdev_max_4) / 4;
+        }
+        self.round_end = next;
+        self.mdev_max_4 = RTO_MIN_US;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_rtt_of_100_ms_gives_an_rto_of_300_ms() {
+        let mut rtt = RttEstimator::new();
+        for round in 0..200 {
+            rtt.update(Duration::from_millis(100), round * 10, round * 10 + 5);
+        }
+        assert_eq!(rtt.srtt(), Some(Duration::from_millis(100)));
+        assert_eq!(rtt.rto(), Duration::from_millis(300));
+    }
+
+    #[test]
+    fn the_timeout_doubles_up_to_two_minutes() {
+        let mut rtt = RttEstimator::new();
+        rtt.back_off();
+        assert_eq!(rtt.rto(), Duration::from_secs(2));
+        for _ in 0..20 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.rto(), Duration::from_secs(120));
+    }
+
+    #[test]
+    fn the_minimum_is_the_smallest_sample() {
+        let mut rtt = RttEstimator::new();
+        for ms in [50, 40, 60] {
+            rtt.update_min(Duration::from_millis(ms), Time::from_nanos(ms * 1_000_000));
+        }
+        assert_eq!(rtt.min(), Some(Duration::from_millis(40)));
+    }
+}

@@ -1,0 +1,271 @@
+//! What was sent and what became of it.
+//!
+//! Invariants: `una <= next`; a packet in `una..next` has a record; the counters equal what the flags say;
+//! the send-order list holds exactly the packets still believed to be in the network.
+
+use crate::RangeSet;
+use std::collections::VecDeque;
+use units::Time;
+
+const NONE: u32 = u32::MAX;
+
+/// The packet was selectively acknowledged.
+pub(super) const SACKED: u8 = 1;
+/// The packet is deemed lost.
+pub(super) const LOST: u8 = 2;
+/// A retransmission of the packet is in the network.
+pub(super) const RETRANSMITTED: u8 = 4;
+/// The packet was retransmitted at some time.
+pub(super) const EVER_RETRANSMITTED: u8 = 8;
+/// The packet was sent while the application was the limit.
+pub(super) const APP_LIMITED: u8 = 16;
+/// The packet is the first of its burst.
+pub(super) const BURST_HEAD: u8 = 32;
+const LINKED: u8 = 64;
+
+/// One packet: when it was sent and what the delivery counters said then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Record {
+    /// When it was last sent.
+    pub sent: Time,
+    /// When the flight it belongs to began to be sent.
+    pub flight_start: Time,
+    /// When `delivered` had last changed as it was sent.
+    pub delivered_time: Time,
+    pub delivered: u32,
+    pub lost: u32,
+    pub marked: u32,
+    pub in_flight: u32,
+    earlier: u32,
+    later: u32,
+    pub len: u16,
+    pub flags: u8,
+}
+
+impl Record {
+    /// A packet of `len` bytes about to be sent for the first time.
+    pub fn new(sent: Time, len: u16, flags: u8) -> Record {
+        Record { sent, len, flags, ..Record::default() }
+    }
+
+    pub fn is(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// The records of all outstanding packets, with counts, the SACK ranges and the two orders in which loss
+/// recovery needs them: by time of sending, and by number for retransmission.
+#[derive(Debug, Default)]
+pub(super) struct Scoreboard {
+    ring: Vec<Record>,
+    /// Lowest packet not cumulatively acknowledged.
+    pub una: u32,
+    /// Next packet never sent before.
+    pub next: u32,
+    pub sacked_out: u32,
+    pub lost_out: u32,
+    pub retrans_out: u32,
+    pub sacked: RangeSet,
+    /// Lost packets by number; entries may be stale and are checked when taken.
+    lost: VecDeque<u32>,
+    oldest: u32,
+    newest: u32,
+    /// Bytes below `una` and below `next`.
+    pub una_bytes: u64,
+    pub next_bytes: u64,
+}
+
+impl Scoreboard {
+    pub fn new() -> Scoreboard {
+        Scoreboard { ring: vec![Record::default(); 64], oldest: NONE, newest: NONE, ..Scoreboard::default() }
+    }
+
+    fn slot(&self, seq: u32) -> usize {
+        seq as usize & (self.ring.len() - 1)
+    }
+
+    pub fn get(&self, seq: u32) -> &Record {
+        &self.ring[self.slot(seq)]
+    }
+
+    pub fn get_mut(&mut self, seq: u32) -> &mut Record {
+        let slot = self.slot(seq);
+        &mut self.ring[slot]
+    }
+
+    pub fn packets_out(&self) -> u32 {
+        self.next - self.una
+    }
+
+    /// Packets believed to be in the network (RFC 6675 "pipe", counted as Linux does).
+    pub fn in_flight(&self) -> u32 {
+        (self.packets_out() + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
+    }
+
+    pub fn bytes_out(&self) -> u64 {
+        self.next_bytes - self.una_bytes
+    }
+
+    /// One past the highest selectively acknowledged packet, or `una`.
+    pub fn highest_sacked(&self) -> u32 {
+        self.sacked.end().unwrap_or(self.una)
+    }
+
+    /// Appends a new packet and returns its number.
+    pub fn append(&mut self, record: Record) -> u32 {
+        if self.packets_out() as usize == self.ring.len() {
+            self.grow();
+        }
+        let seq = self.next;
+        let slot = self.slot(seq);
+        self.ring[slot] = record;
+        self.next += 1;
+        self.next_bytes += u64::from(record.len);
+        self.link_newest(seq);
+        seq
+    }
+
+    fn grow(&mut self) {
+        let mut ring = vec![Record::default(); self.ring.len() * 2];
+        for seq in self.una..self.next {
+            ring[seq as usize & (self.ring.len() * 2 - 1)] = *self.get(seq);
+        }
+        self.ring = ring;
+    }
+
+    /// Puts a packet at the end of the send order.
+    pub fn link_newest(&mut self, seq: u32) {
+        self.unlink(seq);
+        let newest = self.newest;
+        let record = self.get_mut(seq);
+        record.flags |= LINKED;
+        record.earlier = newest;
+        record.later = NONE;
+        if newest == NONE {
+            self.oldest = seq;
+        } else {
+            self.get_mut(newest).later = seq;
+        }
+        self.newest = seq;
+    }
+
+    fn unlink(&mut self, seq: u32) {
+        let record = self.get_mut(seq);
+        if !record.is(LINKED) {
+            return;
+        }
+        record.flags &= !LINKED;
+        let (earlier, later) = (record.earlier, record.later);
+        if earlier == NONE {
+            self.oldest = later;
+        } else {
+            self.get_mut(earlier).later = later;
+        }
+        if later == NONE {
+            self.newest = earlier;
+        } else {
+            self.get_mut(later).earlier = earlier;
+        }
+    }
+
+    /// The packet sent longest ago that is still believed to be in the network.
+    pub fn oldest_sent(&self) -> Option<u32> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// The packet sent after `seq`.
+    pub fn sent_after(&self, seq: u32) -> Option<u32> {
+        let later = self.get(seq).later;
+        (later != NONE).then_some(later)
+    }
+
+    /// Marks a packet selectively acknowledged. Returns its flags as they were.
+    pub fn sack(&mut self, seq: u32) -> u8 {
+        self.unlink(seq);
+        let record = self.get_mut(seq);
+        let before = record.flags;
+        let both = LOST | RETRANSMITTED;
+        if before & both == both {
+            record.flags &= !both;
+            self.lost_out -= 1;
+            self.retrans_out -= 1;
+        } else if before & both == LOST {
+            record.flags &= !LOST;
+            self.lost_out -= 1;
+        }
+        self.get_mut(seq).flags |= SACKED;
+        self.sacked_out += 1;
+        before
+    }
+
+    /// Forgets the lowest packet because it was cumulatively acknowledged. Returns its record.
+    pub fn acknowledge_lowest(&mut self) -> Record {
+        let seq = self.una;
+        self.unlink(seq);
+        let record = *self.get(seq);
+        self.sacked_out -= u32::from(record.is(SACKED));
+        self.lost_out -= u32::from(record.is(LOST));
+        self.retrans_out -= u32::from(record.is(RETRANSMITTED));
+        self.una += 1;
+        self.una_bytes += u64::from(record.len);
+        record
+    }
+
+    /// Deems a packet lost. Returns false if nothing changed: it was delivered, or already lost.
+    pub fn mark_lost(&mut self, seq: u32) -> bool {
+        let flags = self.get(seq).flags;
+        if flags & SACKED != 0 {
+            return false;
+        }
+        match flags & (LOST | RETRANSMITTED) {
+            LOST => return false,
+            f if f == LOST | RETRANSMITTED => self.retrans_out -= 1, // the retransmission is lost, too
+            _ => self.lost_out += 1,
+        }
+        self.unlink(seq);
+        let record = self.get_mut(seq);
+        if record.is(LOST) {
+            record.flags &= !RETRANSMITTED;
+        }
+        record.flags |= LOST;
+        self.queue_for_retransmission(seq);
+        true
+    }
+
+    fn queue_for_retransmission(&mut self, seq: u32) {
+        if self.lost.back().is_none_or(|&last| last < seq) {
+            self.lost.push_back(seq);
+            return;
+        }
+        let at = self.lost.partition_point(|&s| s < seq);
+        if self.lost.get(at) != Some(&seq) {
+            self.lost.insert(at, seq);
+        }
+    }
+
+    /// The lowest lost packet that is not being retransmitted.
+    pub fn next_to_retransmit(&mut self) -> Option<u32> {
+        while let Some(&seq) = self.lost.front() {
+            if self.awaits_retransmission(seq) {
+                return Some(seq);
+            }
+            self.lost.pop_front();
+        }
+        None
+    }
+
+    /// The packet is lost and not on its way again.
+    pub fn awaits_retransmission(&self, seq: u32) -> bool {
+        (self.una..self.next).contains(&seq) && self.get(seq).flags & (LOST | RETRANSMITTED | SACKED) == LOST
+    }
+
+    /// Takes back every loss mark (an undone episode). As in Linux the packets stay out of the send order:
+    /// only a timeout finds out if one of them was lost after all.
+    pub fn forget_losses(&mut self) {
+        for seq in self.una..self.next {
+            self.get_mut(seq).flags &= !LOST;
+        }
+        self.lost_out = 0;
+        self.lost.clear();
+    }
+}

@@ -1,0 +1,144 @@
+//! The retransmission timer in its three uses: timeout, tail loss probe, reordering.
+
+use super::Sender;
+use crate::Segment;
+use congestion::CaState;
+use units::Time;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Purpose {
+    #[default]
+    Off,
+    Retransmission,
+    Probe,
+    Reordering,
+}
+
+/// One timer with one purpose at a time, as in Linux.
+#[derive(Debug)]
+pub(super) struct Timer {
+    purpose: Purpose,
+    at: Time,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Timer { purpose: Purpose::Off, at: Time::NEVER }
+    }
+}
+
+impl Timer {
+    pub fn arm_retransmission(&mut self, at: Time) {
+        *self = Timer { purpose: Purpose::Retransmission, at };
+    }
+
+    pub fn arm_probe(&mut self, at: Time) {
+        *self = Timer { purpose: Purpose::Probe, at };
+    }
+
+    pub fn arm_reordering(&mut self, at: Time) {
+        *self = Timer { purpose: Purpose::Reordering, at };
+    }
+
+    pub fn disarm(&mut self) {
+        *self = Timer::default();
+    }
+
+    pub fn is_probe(&self) -> bool {
+        self.purpose == Purpose::Probe
+    }
+
+    pub fn is_reordering(&self) -> bool {
+        self.purpose == Purpose::Reordering
+    }
+}
+
+impl Sender {
+    /// When the sender wants `on_timer` called; `Time::NEVER` if it does not.
+    pub fn next_timer(&self) -> Time {
+        let pacing = self.pacing_wakeup();
+        let algorithm = self.algorithm.next_wakeup().unwrap_or(Time::NEVER);
+        self.timer.at.min(pacing).min(algorithm)
+    }
+
+    /// Does what is due. Harmless if nothing is.
+    pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if self.algorithm.next_wakeup().is_some_and(|at| at <= now) {
+            let path = self.path(now);
+            self.algorithm.on_wakeup(&path);
+            self.refresh_control();
+            self.update_pacing_rate();
+        }
+        if self.timer.at <= now {
+            match self.timer.purpose {
+                Purpose::Retransmission if !self.established => self.on_syn_timeout(now, out),
+                Purpose::Retransmission => self.on_timeout(now, out),
+                Purpose::Probe => self.send_probe(now, out),
+                Purpose::Reordering => self.on_reordering_timer(now, out),
+                Purpose::Off => {}
+            }
+        }
+        if self.established && !self.pacer.holds(now) {
+            self.retransmit_lost(now, out);
+            self.push(now, out);
+        }
+    }
+
+    fn on_syn_timeout(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.stats.timeouts += 1;
+        self.rtt.back_off();
+        self.send_syn(now, out);
+    }
+
+    fn on_timeout(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.timer.disarm();
+        if self.board.packets_out() == 0 {
+            return;
+        }
+        self.enter_loss(now);
+        self.stats.timeouts += 1;
+        self.recovery.timeouts += 1;
+        let head = self.board.una;
+        self.retransmit(now, head, 1, out);
+        self.rtt.back_off();
+        self.timer.arm_retransmission(now + self.rtt.rto());
+    }
+
+    fn on_reordering_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.timer.disarm();
+        let (in_flight, lost) = (self.board.in_flight(), self.delivery.lost);
+        self.detect_losses(now);
+        if self.board.in_flight() != in_flight {
+            if self.recovery.state != CaState::Recovery {
+                self.enter_recovery(now, false);
+                let newly_lost = (self.delivery.lost - lost) as u32;
+                self.reduce_proportionally(1, newly_lost, false);
+            }
+            self.retransmit_lost(now, out);
+        }
+        self.rearm_retransmission(now);
+    }
+
+    /// When the lowest outstanding packet times out.
+    pub(super) fn head_timeout(&self) -> Time {
+        self.board.get(self.board.una).sent + self.rtt.rto()
+    }
+
+    /// Restarts the retransmission timeout, from the head if a shorter timer had taken its place.
+    pub(super) fn rearm_retransmission(&mut self, now: Time) {
+        if self.board.packets_out() == 0 {
+            self.timer.disarm();
+            return;
+        }
+        let displaced = matches!(self.timer.purpose, Purpose::Probe | Purpose::Reordering);
+        let at = if displaced { self.head_timeout().max(now) } else { now + self.rtt.rto() };
+        self.timer.arm_retransmission(at);
+    }
+
+    /// After progress: a probe if one is in order, else the timeout.
+    pub(super) fn set_timer_after_progress(&mut self, now: Time) {
+        if !self.schedule_probe(now, true) {
+            self.rearm_retransmission(now);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Whether the window is used, so that it may grow, and what happens to one that is not (RFC 7661 in spirit;
+//! Linux `tcp_cwnd_validate`, `tcp_cwnd_restart`).
+
+use super::Sender;
+use congestion::{CaState, Recovery};
+use units::Time;
+
+/// The strongest sign of use seen in the current round.
+#[derive(Debug, Default)]
+pub(super) struct WindowUsage {
+    cwnd_limited: bool,
+    most_out: u32,
+    round_end: u32,
+    used: u32,
+    used_since: Time,
+}
+
+impl Sender {
+    /// cwnd stopped the sender in this round, or slow start has not yet doubled what was in flight.
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        let slow_start = self.control.cwnd < self.control.ssthresh;
+        self.usage.cwnd_limited || (slow_start && self.control.cwnd < 2 * self.usage.most_out)
+    }
+
+    /// Remembers whether cwnd was the limit, once per attempt to send.
+    pub(super) fn note_window_usage(&mut self, now: Time, cwnd_limited: bool) {
+        let out = self.board.packets_out();
+        let stronger = cwnd_limited || (!self.usage.cwnd_limited && out > self.usage.most_out);
+        if self.board.una >= self.usage.round_end || stronger {
+            self.usage.cwnd_limited = cwnd_limited;
+            self.usage.most_out = out;
+            self.usage.round_end = self.board.next;
+        }
+        if self.is_cwnd_limited() {
+            self.usage.used = 0;
+            self.usage.used_since = now;
+            return;
+        }
+        self.usage.used = self.usage.used.max(out);
+        if now.since(self.usage.used_since) >= self.rtt.rto() && self.window_belongs_to_transport() {
+            self.shrink_unused_window(now);
+        }
+    }
+
+    fn window_belongs_to_transport(&self) -> bool {
+        self.traits.recovery == Recovery::Transport
+    }
+
+    /// A window that was not filled for a timeout says nothing about the network: go halfway to what was used.
+    fn shrink_unused_window(&mut self, now: Time) {
+        let used = self.usage.used.max(self.config.initial_window);
+        if self.recovery.state == CaState::Open && used < self.control.cwnd && !self.waits_for_send_buffer() {
+            let half = (self.control.cwnd + used) / 2;
+            self.algorithm.restart(half);
+            self.refresh_control();
+        }
+        self.usage.used = 0;
+        self.usage.used_since = now;
+    }
+
+    /// Halves the window for every timeout that passed without sending, down to the initial window.
+    pub(super) fn restart_after_idle(&mut self, now: Time) {
+        let idle = now.since(self.last_send);
+        let rto = self.rtt.rto();
+        if self.board.packets_out() > 0 || idle <= rto || !self.window_belongs_to_transport() {
+            return;
+        }
+        let floor = self.config.initial_window.min(self.control.cwnd);
+        let halvings = (idle.as_nanos() / rto.as_nanos()).min(31) as u32;
+        self.algorithm.restart((self.control.cwnd >> halvings).max(floor));
+        self.refresh_control();
+        self.usage.used = 0;
+        self.usage.used_since = now;
+    }
+}

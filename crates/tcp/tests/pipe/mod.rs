@@ -1,0 +1,152 @@
+//! A sender and a receiver joined by one bottleneck and a constant delay: the smallest network there is.
+
+use std::collections::VecDeque;
+use tcp::{AckPolicy, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use units::{Duration, Rate, Time};
+
+/// What happens to the n-th data packet that reaches the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Pass,
+    Drop,
+    Mark,
+    Delay(Duration),
+}
+
+pub struct Pipe {
+    pub now: Time,
+    pub sender: Sender,
+    pub receiver: Receiver,
+    pub drops: u64,
+    /// Data packet numbers in the order in which the sender sent them.
+    pub sent: Vec<(Time, u32)>,
+    rate: Rate,
+    delay: Duration,
+    limit: usize,
+    fate: Box<dyn FnMut(u64, u32) -> Fate>,
+    busy_until: Time,
+    departures: VecDeque<Time>,
+    count: u64,
+    forward: Vec<(Time, Segment, bool)>,
+    backward: VecDeque<(Time, Segment)>,
+}
+
+pub fn config() -> SenderConfig {
+    SenderConfig {
+        mss: 1448,
+        initial_window: 10,
+        data: None,
+        send_buffer: None,
+        always_pace: false,
+        max_burst_bytes: 65_536,
+        ecn: false,
+    }
+}
+
+impl Pipe {
+    /// A pipe of `mbps`, `rtt_ms` and a queue of `limit` packets for a flow of `cca`.
+    pub fn new(
+        cca: &str,
+        config: SenderConfig,
+        ack: AckPolicy,
+        mbps: u64,
+        rtt_ms: u64,
+        limit: usize,
+    ) -> Pipe {
+        let algorithm = congestion::build(cca, &serde_json::Value::Null, 1).unwrap();
+        let receiver = ReceiverConfig { mss: config.mss, ack, sack_compression: true, buffer: None };
+        let mut pipe = Pipe {
+            now: Time::ZERO,
+            sender: Sender::new(config, algorithm),
+            receiver: Receiver::new(receiver),
+            drops: 0,
+            sent: Vec::new(),
+            rate: Rate::from_bits_per_sec(mbps * 1_000_000),
+            delay: Duration::from_micros(rtt_ms * 500),
+            limit,
+            fate: Box::new(|_, _| Fate::Pass),
+            busy_until: Time::ZERO,
+            departures: VecDeque::new(),
+            count: 0,
+            forward: Vec::new(),
+            backward: VecDeque::new(),
+        };
+        let mut out = Vec::new();
+        pipe.sender.open(Time::ZERO, &mut out);
+        pipe.transmit(out);
+        pipe
+    }
+
+    /// Decides the fate of each data packet from its count and number.
+    pub fn with_fate(mut self, fate: impl FnMut(u64, u32) -> Fate + 'static) -> Pipe {
+        self.fate = Box::new(fate);
+        self
+    }
+
+    fn transmit(&mut self, segments: Vec<Segment>) {
+        for segment in segments {
+            let mut fate = Fate::Pass;
+            if let Segment::Data { seq, .. } = segment {
+                self.sent.push((self.now, seq));
+                fate = (self.fate)(self.count, seq);
+                self.count += 1;
+            }
+            while self.departures.front().is_some_and(|&d| d <= self.now) {
+                self.departures.pop_front();
+            }
+            if fate == Fate::Drop || self.departures.len() >= self.limit {
+                self.drops += 1;
+                continue;
+            }
+            let start = self.busy_until.max(self.now);
+            let bytes = u64::from(segment.payload()) + 66;
+            self.busy_until = start + self.rate.time_to_send(bytes);
+            self.departures.push_back(start);
+            let extra = if let Fate::Delay(d) = fate { d } else { Duration::ZERO };
+            let arrival = start + self.delay + extra; // like Linux tbf: no serialisation after an idle time
+            let at = self.forward.partition_point(|f| f.0 <= arrival);
+            self.forward.insert(at, (arrival, segment, fate == Fate::Mark));
+        }
+    }
+
+    fn next_event(&self) -> Time {
+        let arrival = self.forward.first().map_or(Time::NEVER, |f| f.0);
+        let ack = self.backward.front().map_or(Time::NEVER, |b| b.0);
+        arrival.min(ack).min(self.sender.next_timer()).min(self.receiver.next_timer())
+    }
+
+    /// Runs until `end`, or until nothing more happens.
+    pub fn run_until(&mut self, end: Time) {
+        loop {
+            let at = self.next_event();
+            if at > end {
+                self.now = end;
+                return;
+            }
+            self.now = at.max(self.now);
+            self.step();
+        }
+    }
+
+    fn step(&mut self) {
+        let now = self.now;
+        let (mut acks, mut data) = (Vec::new(), Vec::new());
+        if self.forward.first().is_some_and(|f| f.0 <= now) {
+            let (_, segment, ce) = self.forward.remove(0);
+            self.receiver.on_segment(now, &segment, ce, &mut acks);
+        } else if self.backward.front().is_some_and(|b| b.0 <= now) {
+            let (_, segment) = self.backward.pop_front().unwrap();
+            self.sender.on_segment(now, &segment, &mut data);
+        } else if self.sender.next_timer() <= now {
+            self.sender.on_timer(now, &mut data);
+        } else {
+            self.receiver.on_timer(now, &mut acks);
+        }
+        self.backward.extend(acks.into_iter().map(|a| (now + self.delay, a)));
+        self.transmit(data);
+    }
+}
+
+pub fn seconds(s: f64) -> Time {
+    Time::from_nanos((s * 1e9) as u64)
+}
