@@ -1,0 +1,60 @@
+//! What algorithms and queues there are, as dictionaries.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use serde_json::Value;
+
+/// One dictionary per congestion control algorithm.
+pub fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let out = PyList::empty(py);
+    for found in congestion::descriptors() {
+        let entry = entry(py, found.name, found.title, found.source)?;
+        entry.set_item("aliases", found.aliases)?;
+        let params = (found.params)();
+        let params = params.iter().map(|p| param(py, p.name, p.doc, p.unit, &p.default, p.range));
+        entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
+        out.append(entry)?;
+    }
+    Ok(out.into_any().unbind())
+}
+
+/// One dictionary per queue discipline.
+pub fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let out = PyList::empty(py);
+    for found in network::queue::descriptors() {
+        let entry = entry(py, found.name, found.title, found.source)?;
+        entry.set_item("aliases", PyList::empty(py))?;
+        let params = (found.params)();
+        let params = params.iter().map(|p| param(py, p.name, p.doc, p.unit, &p.default, p.range));
+        entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
+        out.append(entry)?;
+    }
+    Ok(out.into_any().unbind())
+}
+
+fn entry<'py>(py: Python<'py>, name: &str, title: &str, source: &str) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("name", name)?;
+    out.set_item("title", title)?;
+    out.set_item("source", source)?;
+    Ok(out)
+}
+
+fn param<'py>(
+    py: Python<'py>,
+    name: &str,
+    doc: &str,
+    unit: &str,
+    default: &Value,
+    range: Option<(f64, f64)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("name", name)?;
+    out.set_item("doc", doc)?;
+    out.set_item("unit", unit)?;
+    // JSON is the shortest way from one dynamic type to another, and this is not on any hot path.
+    out.set_item("default", py.import("json")?.call_method1("loads", (default.to_string(),))?)?;
+    out.set_item("min", range.map(|r| r.0))?;
+    out.set_item("max", range.map(|r| r.1))?;
+    Ok(out)
+}

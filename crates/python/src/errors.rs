@@ -1,0 +1,76 @@
+//! Rust errors as Python exceptions.
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+create_exception!(
+    fullpipe._native,
+    PlanError,
+    PyValueError,
+    "A plan that cannot be simulated. `path` says where, `message` what and what would be right."
+);
+create_exception!(
+    fullpipe._native,
+    SimulationPanic,
+    PyRuntimeError,
+    "The simulator broke one of its own rules. `digest` and `seed` say in which run."
+);
+
+/// A `PlanError` with its attributes.
+pub fn plan_error(error: simulation::PlanError) -> PyErr {
+    let raised = PlanError::new_err(error.to_string());
+    Python::attach(|py| {
+        let value = raised.value(py);
+        let set = value.setattr("path", error.path).and_then(|()| value.setattr("message", error.message));
+        set.map_or_else(|problem| problem, |()| raised.clone_ref(py))
+    })
+}
+
+/// Which run this is, for error reports.
+pub struct Identity {
+    digest: String,
+    seed: u64,
+}
+
+impl Identity {
+    /// The run of this plan with this seed.
+    pub fn new(plan_json: &str, seed: u64) -> Identity {
+        // FNV-1a, 64 bits: the digest names a plan in a report, it protects nothing.
+        let hash = plan_json
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+        Identity { digest: format!("{hash:016x}"), seed }
+    }
+
+    /// Runs `work`; a panic in it becomes an exception that names the run.
+    ///
+    /// `work` owns what it changes, so nothing half-changed survives a panic.
+    pub fn guard<T>(&self, work: impl FnOnce() -> T) -> PyResult<T> {
+        catch_unwind(AssertUnwindSafe(work)).map_err(|payload| self.panic(&*payload))
+    }
+
+    fn panic(&self, payload: &(dyn Any + Send)) -> PyErr {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text =
+            text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        let Identity { digest, seed } = self;
+        let report = format!("the simulator panicked: {text} (plan {digest}, seed {seed}); please report it");
+        let raised = SimulationPanic::new_err(report);
+        Python::attach(|py| {
+            let value = raised.value(py);
+            let set = value.setattr("digest", digest).and_then(|()| value.setattr("seed", seed));
+            set.map_or_else(|problem| problem, |()| raised.clone_ref(py))
+        })
+    }
+}
+
+/// The simulation has been finished, or has panicked.
+pub fn used_up(identity: &Identity) -> PyErr {
+    let Identity { digest, seed } = identity;
+    PyRuntimeError::new_err(format!(
+        "this simulation (plan {digest}, seed {seed}) is used up; make a new one"
+    ))
+}

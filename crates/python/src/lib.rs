@@ -1,0 +1,89 @@
+//! The Python module `fullpipe._native`: conversions and exceptions, no logic.
+
+mod catalogue;
+mod errors;
+mod tables;
+
+use pyo3::prelude::*;
+use simulation::{MODEL_VERSION, Plan};
+use units::Time;
+
+/// A simulation that can be run in steps.
+#[pyclass(module = "fullpipe._native")]
+struct Simulation {
+    /// None once finished, or after a panic.
+    inner: Option<simulation::Simulation>,
+    duration_ns: u64,
+    identity: errors::Identity,
+}
+
+#[pymethods]
+impl Simulation {
+    /// Build everything that the plan (JSON) describes. All randomness comes from the seed.
+    #[new]
+    fn new(plan_json: &str, seed: u64) -> PyResult<Simulation> {
+        let plan = Plan::from_json(plan_json).map_err(errors::plan_error)?;
+        let identity = errors::Identity::new(plan_json, seed);
+        let duration_ns = plan.duration_ns;
+        let built = identity.guard(|| simulation::Simulation::new(plan, seed))?;
+        Ok(Simulation { inner: Some(built.map_err(errors::plan_error)?), duration_ns, identity })
+    }
+
+    /// Simulated time of the whole run in nanoseconds.
+    #[getter]
+    fn duration_ns(&self) -> u64 {
+        self.duration_ns
+    }
+
+    /// Run up to and including `until_ns`; return the simulated time reached. Releases the GIL.
+    fn advance(&mut self, py: Python<'_>, until_ns: u64) -> PyResult<u64> {
+        let mut running = self.take()?;
+        let identity = &self.identity;
+        let (running, reached) = py.detach(|| {
+            identity.guard(move || {
+                let reached = running.advance(Time::from_nanos(until_ns));
+                (running, reached)
+            })
+        })?;
+        self.inner = Some(running);
+        Ok(reached.as_nanos())
+    }
+
+    /// Run to the end and return the tables. The simulation is used up.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let running = self.take()?;
+        let identity = &self.identity;
+        let results = py.detach(|| identity.guard(move || running.finish()))?;
+        tables::results(py, results)
+    }
+}
+
+impl Simulation {
+    /// The simulation, taken out so that a panic leaves nothing half-done behind.
+    fn take(&mut self) -> PyResult<simulation::Simulation> {
+        self.inner.take().ok_or_else(|| errors::used_up(&self.identity))
+    }
+}
+
+/// Describe the congestion control algorithms.
+#[pyfunction]
+fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    catalogue::controllers(py)
+}
+
+/// Describe the queue disciplines.
+#[pyfunction]
+fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    catalogue::queues(py)
+}
+
+/// The simulator, native.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("MODEL_VERSION", MODEL_VERSION)?;
+    module.add("PlanError", module.py().get_type::<errors::PlanError>())?;
+    module.add("SimulationPanic", module.py().get_type::<errors::SimulationPanic>())?;
+    module.add_class::<Simulation>()?;
+    module.add_function(wrap_pyfunction!(controllers, module)?)?;
+    module.add_function(wrap_pyfunction!(queues, module)?)
+}

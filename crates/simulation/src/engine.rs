@@ -1,0 +1,222 @@
+//! The run loop.
+
+use crate::flow::Flow;
+use crate::net::Net;
+use crate::plan::{LinkPlan, LossPlan, Plan, PlanError};
+use crate::record::{LinkSample, Recorder};
+use crate::summary;
+use crate::table::Results;
+use network::{Counters, Ecn, Link, LinkConfig, Looks, Loss, Packet};
+use tcp::Segment;
+use units::{Duration, Rate, Rng, Time};
+
+/// Whether packets may be handed over ahead of the clock. Same results either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    Yes,
+    /// Also makes every link replay its queue.
+    #[cfg_attr(not(test), allow(dead_code))]
+    No,
+}
+
+/// A simulation, and who takes samples.
+///
+/// Actors of the schedule, in this order: the links; the sender and the receiver of each flow; the looks at counters,
+/// which come last so that a sample sees everything that happens at its time.
+pub(crate) struct Engine<R> {
+    plan: Plan,
+    net: Net<Segment>,
+    flows: Vec<Flow>,
+    looks: Looks,
+    recorder: R,
+    now: Time,
+    /// Segments on their way from an endpoint to its first link; empty between events.
+    out: Vec<Segment>,
+}
+
+impl<R: Recorder> Engine<R> {
+    pub fn new(plan: Plan, seed: u64, ahead: Ahead) -> Result<Engine<R>, PlanError> {
+        let time = |nanos: u64| Time::from_nanos(nanos);
+        let interval = plan.record.interval_ns.map(Duration::from_nanos);
+        let looks = Looks::new(interval, time(plan.warmup_ns), time(plan.duration_ns));
+        let links = plan.links.iter().enumerate().map(|(n, link)| {
+            Ok((build_link(n, link, looks, seed, ahead)?, Duration::from_nanos(link.delay_ns)))
+        });
+        let links = links.collect::<Result<Vec<_>, PlanError>>()?;
+        let flows = (0u32..).zip(&plan.flows).map(|(n, flow)| Flow::new(n, flow, looks, seed));
+        let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
+        let routes: Vec<Vec<u32>> =
+            plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
+        let net = Net::new(links, &routes, 2 * flows.len() + 1, ahead == Ahead::Yes);
+        let mut engine =
+            Engine { plan, net, flows, looks, recorder: R::default(), now: Time::ZERO, out: Vec::new() };
+        for n in 0..engine.flows.len() {
+            let (actor, start) = (engine.sender_actor(n), engine.flows[n].start);
+            engine.net.schedule.request(actor, start);
+        }
+        engine.net.schedule.request(engine.look_actor(), looks.after(Time::ZERO));
+        Ok(engine)
+    }
+
+    /// Runs everything up to and including `until`; returns the time reached.
+    pub fn advance(&mut self, until: Time) -> Time {
+        let until = until.min(self.looks.end());
+        let links = self.net.links().len() as u32;
+        let last = self.look_actor();
+        while let Some((now, actor)) = self.net.schedule.next(until) {
+            if actor < links {
+                self.run_link(actor, now, until);
+            } else if actor == last {
+                self.look(now);
+                self.net.schedule.end(actor, self.looks.after(now));
+            } else {
+                self.run_timer(actor, now);
+            }
+        }
+        self.now = self.now.max(until);
+        self.now
+    }
+
+    /// Runs to the end and sums up.
+    pub fn finish(mut self) -> Results {
+        self.advance(self.looks.end());
+        let flows: Vec<String> = self.plan.flows.iter().map(|flow| flow.name.clone()).collect();
+        let links: Vec<String> = self.plan.links.iter().map(|link| link.name.clone()).collect();
+        let [series, rows, variables] = self.recorder.tables(&flows, &links);
+        Results {
+            flows: summary::flows(&self.plan, &self.flows),
+            links_summary: summary::links(&self.plan, self.net.links()),
+            series,
+            links: rows,
+            variables,
+            data_packets: self.flows.iter().map(|flow| flow.sender.stats().sent_packets).sum(),
+            packet_hops: self.net.links().iter().map(|link| link.totals().run.forwarded_packets).sum(),
+        }
+    }
+
+    fn sender_actor(&self, flow: usize) -> u32 {
+        (self.net.links().len() + 2 * flow) as u32
+    }
+
+    fn look_actor(&self) -> u32 {
+        self.sender_actor(self.flows.len())
+    }
+
+    /// A link's turn: packets reach its far end.
+    fn run_link(&mut self, link: u32, mut now: Time, until: Time) {
+        loop {
+            if let Some(packet) = self.net.take(link, now) {
+                self.deliver(&packet, now);
+            }
+            match self.net.go_on(link, until) {
+                Some(next) => now = next,
+                None => return,
+            }
+        }
+    }
+
+    /// A packet reaches its endpoint, which may answer.
+    fn deliver(&mut self, packet: &Packet<Segment>, now: Time) {
+        let n = (packet.flow / 2) as usize;
+        let to_receiver = packet.flow % 2 == 0;
+        let sender_actor = self.sender_actor(n);
+        let flow = &mut self.flows[n];
+        if to_receiver {
+            flow.receiver.on_segment(now, &packet.payload, packet.ecn == Ecn::Ce, &mut self.out);
+            self.net.schedule.request(sender_actor + 1, flow.receiver.next_timer());
+        } else {
+            flow.on_sender_segment(now, &packet.payload, &mut self.out);
+            self.net.schedule.request(sender_actor, flow.sender_wakeup());
+        }
+        self.send(n, !to_receiver, now);
+    }
+
+    /// The turn of an endpoint's timer.
+    fn run_timer(&mut self, actor: u32, now: Time) {
+        let index = actor as usize - self.net.links().len();
+        let (n, is_sender) = (index / 2, index % 2 == 0);
+        let flow = &mut self.flows[n];
+        let wakeup = if is_sender {
+            flow.on_sender_wakeup(now, &mut self.out);
+            flow.sender_wakeup()
+        } else {
+            if flow.receiver.next_timer() <= now {
+                flow.receiver.on_timer(now, &mut self.out);
+            }
+            flow.receiver.next_timer()
+        };
+        self.net.schedule.end(actor, wakeup);
+        self.send(n, is_sender, now);
+    }
+
+    /// Sends what an endpoint has just put out.
+    fn send(&mut self, flow: usize, from_sender: bool, now: Time) {
+        let flow = &self.flows[flow];
+        for segment in self.out.drain(..) {
+            self.net.send(flow.packet(segment, from_sender), now);
+        }
+    }
+
+    /// Somebody looks at the counters.
+    fn look(&mut self, now: Time) {
+        let sample = R::ON && self.looks.is_sample(now);
+        for (n, link) in (0u32..).zip(self.net.links_mut()) {
+            let interval = link.look(now);
+            if sample {
+                let limited = self.plan.links[n as usize].rate_bps.is_some();
+                let span = self.plan.record.interval_ns.filter(|_| limited);
+                self.recorder.link(&link_sample(now, n, &interval, &link.totals().run, span));
+            }
+        }
+        for flow in &mut self.flows {
+            if sample {
+                self.recorder.flow(&flow.sample(now));
+            }
+            if sample && self.plan.record.variables {
+                let mut sink =
+                    |name, value, unit| self.recorder.variable(now, flow.number, name, value, unit);
+                flow.sender.algorithm().observe(&mut congestion::Probe::new(&mut sink));
+            }
+            if now == self.looks.warmup() {
+                flow.on_warmup(now);
+            }
+            if now == self.looks.end() {
+                flow.on_end(now);
+            }
+        }
+    }
+}
+
+fn link_sample(time: Time, link: u32, interval: &Counters, run: &Counters, span: Option<u64>) -> LinkSample {
+    LinkSample {
+        time,
+        link,
+        backlog_bytes: run.waiting_bytes(),
+        backlog_packets: run.waiting_packets(),
+        sojourn_s: interval.mean_wait_s(),
+        dropped_packets: interval.dropped_packets + interval.lost_packets,
+        marked_packets: interval.marked_packets,
+        utilisation: span.map_or(f64::NAN, |ns| interval.busy_ns as f64 / ns as f64),
+    }
+}
+
+fn build_link(
+    n: usize,
+    plan: &LinkPlan,
+    looks: Looks,
+    seed: u64,
+    ahead: Ahead,
+) -> Result<Link<Segment>, PlanError> {
+    let loss = plan.loss.map(|LossPlan::Bernoulli { probability }| Loss::Bernoulli {
+        probability,
+        rng: Rng::stream(seed, &format!("loss/{}", plan.name)),
+    });
+    let config = LinkConfig {
+        rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
+        delay: Duration::from_nanos(plan.delay_ns),
+        loss,
+        looks,
+    };
+    let queue = plan.build_queue(&format!("links[{n}]"))?;
+    Ok(if ahead == Ahead::Yes { Link::new(config, queue) } else { Link::replaying(config, queue) })
+}

@@ -1,0 +1,244 @@
+//! One connection: its two endpoints, and what is measured of it.
+
+use crate::plan::{AckPlan, FlowPlan, PacingPlan, PlanError};
+use crate::record::{FlowSample, STATES};
+use congestion::EcnMode;
+use network::{Ecn, Histogram, Looks, Packet};
+use tcp::{AckPolicy, Limited, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, SenderStats};
+use units::{Duration, Rng, Time};
+
+/// A connection that carries data one way. Its data travels on route `2 n`, its acknowledgements on `2 n + 1`.
+pub struct Flow {
+    /// Number in the plan.
+    pub number: u32,
+    /// Has the data.
+    pub sender: Sender,
+    /// Gets it.
+    pub receiver: Receiver,
+    /// When it starts, jitter included.
+    pub start: Time,
+    /// When the application stops sending.
+    stop: Time,
+    /// How much payload there is to send.
+    finite: bool,
+    mss: u32,
+    overhead: u32,
+    data_ecn: Ecn,
+    phase: Phase,
+    /// When all data was acknowledged.
+    pub finish: Option<Time>,
+    /// RTT samples since the end of the warm-up.
+    pub rtt: Histogram,
+    looks: Looks,
+    /// Counters when its measurement began and when it ended.
+    pub begin: Option<Mark>,
+    /// See `begin`.
+    pub end: Option<Mark>,
+    /// Counters at the last sample.
+    sampled: (Time, u64, u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Running,
+    /// Stopped or finished; what is outstanding may still be repaired.
+    Over,
+}
+
+/// The counters of a flow at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// When.
+    pub time: Time,
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    /// Of the sender.
+    pub stats: SenderStats,
+    /// Time spent limited by each cause.
+    pub limited: Limited,
+}
+
+impl Flow {
+    /// The flow that `plan` describes, not started.
+    ///
+    /// # Errors
+    /// If its algorithm cannot be built.
+    pub fn new(number: u32, plan: &FlowPlan, looks: Looks, seed: u64) -> Result<Flow, PlanError> {
+        let path = format!("flows[{number}]");
+        let algorithm = plan.build_cca(&path, Rng::stream(seed, &format!("cca/{}", plan.name)).next_u64())?;
+        let data_ecn = match (plan.tcp.ecn, algorithm.traits().ecn) {
+            (false, _) => Ecn::NotEct,
+            (true, EcnMode::L4s) => Ecn::Ect1,
+            (true, _) => Ecn::Ect0,
+        };
+        Ok(Flow {
+            number,
+            sender: Sender::new(sender_config(plan), algorithm),
+            receiver: Receiver::new(receiver_config(plan)),
+            start: start(plan, seed),
+            stop: plan.stop_ns.map_or(Time::NEVER, Time::from_nanos),
+            finite: plan.bytes.is_some(),
+            mss: plan.tcp.mss_bytes,
+            overhead: plan.tcp.overhead_bytes,
+            data_ecn,
+            phase: Phase::Waiting,
+            finish: None,
+            rtt: Histogram::new(),
+            looks,
+            begin: None,
+            end: None,
+            sampled: (Time::ZERO, 0, 0),
+        })
+    }
+
+    /// When the sending side wants to run.
+    pub fn sender_wakeup(&self) -> Time {
+        match self.phase {
+            Phase::Waiting => self.start,
+            Phase::Running => self.sender.next_timer().min(self.stop),
+            Phase::Over => self.sender.next_timer(),
+        }
+    }
+
+    /// The sending side runs: it starts, stops, or its timer is due.
+    pub fn on_sender_wakeup(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if self.phase == Phase::Waiting {
+            if now < self.start {
+                return;
+            }
+            self.phase = Phase::Running;
+            self.sender.open(now, out);
+            if now >= self.looks.warmup() {
+                self.begin = Some(self.mark(now));
+            }
+        }
+        if self.phase == Phase::Running && now >= self.stop {
+            self.sender.stop(now);
+            self.close(now);
+        }
+        if self.sender.next_timer() <= now {
+            self.sender.on_timer(now, out);
+        }
+    }
+
+    /// A segment reaches the sender.
+    pub fn on_sender_segment(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
+        self.sender.on_segment(now, segment, out);
+        if let Some(rtt) = self.sender.last_rtt()
+            && self.looks.measures(now)
+        {
+            self.rtt.record(rtt);
+        }
+        if self.finite && self.phase == Phase::Running && self.sender.is_done() {
+            self.finish = Some(now);
+            self.close(now);
+        }
+    }
+
+    /// The packet in which a segment from the sender (or from the receiver) travels.
+    pub fn packet(&self, segment: Segment, from_sender: bool) -> Packet<Segment> {
+        let payload = segment.payload();
+        Packet {
+            flow: 2 * self.number + u32::from(!from_sender),
+            size: payload + self.overhead as u16,
+            ecn: if payload > 0 { self.data_ecn } else { Ecn::NotEct },
+            payload: segment,
+        }
+    }
+
+    /// The warm-up is over.
+    pub fn on_warmup(&mut self, now: Time) {
+        if self.phase == Phase::Running {
+            self.begin = Some(self.mark(now));
+        }
+    }
+
+    /// The run is over.
+    pub fn on_end(&mut self, now: Time) {
+        if self.phase == Phase::Running {
+            self.end = Some(self.mark(now));
+        }
+    }
+
+    /// Nothing more will be sent for the first time.
+    fn close(&mut self, now: Time) {
+        self.phase = Phase::Over;
+        self.end = Some(self.mark(now));
+    }
+
+    fn mark(&self, time: Time) -> Mark {
+        Mark {
+            time,
+            delivered_bytes: self.receiver.delivered_bytes(),
+            stats: *self.sender.stats(),
+            limited: self.sender.limited(time),
+        }
+    }
+
+    /// What happened since the last sample, and where things stand.
+    pub fn sample(&mut self, time: Time) -> FlowSample {
+        let state = self.sender.snapshot(time);
+        let (delivered, retransmitted) =
+            (self.receiver.delivered_bytes(), self.sender.stats().retransmitted_packets);
+        let (before, delivered_before, retransmitted_before) = self.sampled;
+        self.sampled = (time, delivered, retransmitted);
+        let started = self.phase != Phase::Waiting;
+        let bytes = |packets: u32| if started { f64::from(packets) * f64::from(self.mss) } else { f64::NAN };
+        FlowSample {
+            time,
+            flow: self.number,
+            goodput_bps: (delivered - delivered_before) as f64 * 8.0 / time.since(before).as_secs_f64(),
+            cwnd_bytes: bytes(state.cwnd),
+            in_flight_bytes: bytes(state.in_flight),
+            srtt: state.srtt,
+            min_rtt: state.min_rtt,
+            pacing: state.pacing_rate.filter(|_| started),
+            delivery: state.delivery_rate,
+            retransmitted_packets: retransmitted - retransmitted_before,
+            state: match self.phase {
+                Phase::Waiting => STATES.len() as u32 - 2,
+                Phase::Over if state.in_flight == 0 => STATES.len() as u32 - 1,
+                _ => state.state as u32,
+            },
+        }
+    }
+
+    /// Bytes around the payload of every packet.
+    pub fn overhead(&self) -> u32 {
+        self.overhead
+    }
+}
+
+fn start(plan: &FlowPlan, seed: u64) -> Time {
+    let share = Rng::stream(seed, &format!("start/{}", plan.name)).unit();
+    let jitter = (share * plan.start_jitter_ns as f64) as u64;
+    Time::from_nanos(plan.start_ns) + Duration::from_nanos(jitter)
+}
+
+fn sender_config(plan: &FlowPlan) -> SenderConfig {
+    SenderConfig {
+        mss: plan.tcp.mss_bytes,
+        initial_window: plan.tcp.initial_window,
+        data: plan.bytes,
+        send_buffer: plan.tcp.send_buffer_bytes,
+        always_pace: plan.tcp.pacing == PacingPlan::Always,
+        max_burst_bytes: plan.tcp.max_burst_bytes,
+        ecn: plan.tcp.ecn,
+    }
+}
+
+fn receiver_config(plan: &FlowPlan) -> ReceiverConfig {
+    let ack = match plan.tcp.ack {
+        AckPlan::Linux {} => AckPolicy::Linux,
+        AckPlan::Every { packets, timeout_ns } => {
+            AckPolicy::Every { packets, timeout: Duration::from_nanos(timeout_ns) }
+        }
+    };
+    ReceiverConfig {
+        mss: plan.tcp.mss_bytes,
+        ack,
+        sack_compression: plan.tcp.sack_compression,
+        buffer: plan.tcp.receive_buffer_bytes,
+    }
+}

@@ -1,0 +1,84 @@
+//! Runs a [`Plan`]: links, TCP endpoints, one schedule of wake-ups, and what is measured of it all.
+//!
+//! Same plan and same seed, same results, however the run is stepped.
+//!
+//! ```
+//! use simulation::{Plan, Simulation};
+//! use units::Time;
+//!
+//! let error = Plan::from_json(r#"{ "duration_ns": 0 }"#).unwrap_err();
+//! assert!(error.to_string().contains("missing field `warmup_ns`"));
+//! ```
+
+mod engine;
+mod flow;
+mod net;
+pub mod plan;
+mod record;
+mod routes;
+mod schedule;
+mod summary;
+mod table;
+
+pub use net::Net;
+pub use plan::{Plan, PlanError};
+pub use routes::{Hop, Routes, Successors};
+pub use schedule::Schedule;
+pub use table::{Column, Results, Table};
+
+use engine::{Ahead, Engine};
+use record::{Columns, Silent};
+use units::Time;
+
+/// Changes whenever the results of some plan may.
+pub const MODEL_VERSION: &str = "1";
+
+// A packet fits into 48 bytes; see `network::Packet`.
+const _: () = assert!(size_of::<network::Packet<tcp::Segment>>() == 48);
+
+/// A simulation that can be run in steps.
+pub struct Simulation {
+    engine: AnyEngine,
+}
+
+enum AnyEngine {
+    Silent(Box<Engine<Silent>>),
+    Columns(Box<Engine<Columns>>),
+}
+
+impl Simulation {
+    /// Builds everything that `plan` describes. All randomness comes from `seed`.
+    ///
+    /// # Errors
+    /// If the plan makes no sense.
+    pub fn new(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
+        Simulation::build(plan, seed, Ahead::Yes)
+    }
+
+    fn build(plan: Plan, seed: u64, ahead: Ahead) -> Result<Simulation, PlanError> {
+        plan.check()?;
+        let engine = if plan.record.interval_ns.is_some() {
+            AnyEngine::Columns(Box::new(Engine::new(plan, seed, ahead)?))
+        } else {
+            AnyEngine::Silent(Box::new(Engine::new(plan, seed, ahead)?))
+        };
+        Ok(Simulation { engine })
+    }
+
+    /// Runs everything up to and including `until`, but not beyond the end of the plan. Returns the time reached.
+    /// Stepping never changes results.
+    pub fn advance(&mut self, until: Time) -> Time {
+        match &mut self.engine {
+            AnyEngine::Silent(engine) => engine.advance(until),
+            AnyEngine::Columns(engine) => engine.advance(until),
+        }
+    }
+
+    /// Runs to the end of the plan and sums up.
+    pub fn finish(self) -> Results {
+        match self.engine {
+            AnyEngine::Silent(engine) => engine.finish(),
+            AnyEngine::Columns(engine) => engine.finish(),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Every number of a plan, checked before anything is built.
+
+use super::error::suggest;
+use super::{AckPlan, FlowPlan, LinkPlan, LossPlan, Plan, PlanError, TcpPlan};
+use network::{Server, queue};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+/// Longest time a plan may name: about 11 days. Sums of such times stay far from overflow.
+const LONGEST_NS: u64 = 1_000_000_000_000_000;
+/// Largest amount of data: an exabyte.
+const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
+/// Most rows of one table.
+const MOST_ROWS: u64 = 200_000_000;
+
+type Check = Result<(), PlanError>;
+
+/// Fails with a message at a path, both format strings.
+macro_rules! refuse {
+    ($path:expr, $($message:tt)*) => { return Err(PlanError::new($path, format!($($message)*))) };
+}
+
+impl Plan {
+    /// Checks everything that can be checked without running.
+    ///
+    /// # Errors
+    /// At the first value that makes no sense.
+    pub fn check(&self) -> Check {
+        within("duration_ns", self.duration_ns, 1..=LONGEST_NS)?;
+        if self.warmup_ns >= self.duration_ns {
+            refuse!(
+                "warmup_ns",
+                "the warm-up ({}) leaves nothing of the run ({}); shorten it",
+                self.warmup_ns,
+                self.duration_ns
+            );
+        }
+        if self.links.is_empty() {
+            refuse!("links", "there is no link; add at least one");
+        }
+        if self.flows.is_empty() {
+            refuse!("flows", "there is no flow; add at least one");
+        }
+        unique("links", self.links.iter().map(|link| link.name.as_str()))?;
+        unique("flows", self.flows.iter().map(|flow| flow.name.as_str()))?;
+        for (n, link) in self.links.iter().enumerate() {
+            link.check(&format!("links[{n}]"))?;
+        }
+        for (n, flow) in self.flows.iter().enumerate() {
+            flow.check(&format!("flows[{n}]"), self)?;
+        }
+        self.check_record()
+    }
+
+    fn check_record(&self) -> Check {
+        let Some(interval) = self.record.interval_ns else {
+            if self.record.variables {
+                refuse!("record.variables", "variables are sampled; set record.interval_ns, too");
+            }
+            return Ok(());
+        };
+        within("record.interval_ns", interval, 1..=LONGEST_NS)?;
+        let width = self.links.len().max(self.flows.len()) as u64;
+        let rows = (self.duration_ns / interval).saturating_mul(width);
+        if rows > MOST_ROWS {
+            refuse!("record.interval_ns", "{rows} samples would not fit in memory; use a longer interval");
+        }
+        Ok(())
+    }
+}
+
+impl LinkPlan {
+    fn check(&self, path: &str) -> Check {
+        if let Some(rate) = self.rate_bps {
+            within(format!("{path}.rate_bps"), rate, 1..=Server::MAX_RATE).map_err(|mut e| {
+                e.message += "; null means unlimited";
+                e
+            })?;
+        }
+        within(format!("{path}.delay_ns"), self.delay_ns, 0..=LONGEST_NS)?;
+        if let Some(LossPlan::Bernoulli { probability }) = self.loss {
+            within(format!("{path}.loss.probability"), probability, 0.0..=1.0)?;
+        }
+        self.build_queue(path).map(|_| ())
+    }
+
+    /// Makes the queue; `path` is the link's.
+    pub(crate) fn build_queue(
+        &self,
+        path: &str,
+    ) -> Result<Box<dyn network::QueueDiscipline<tcp::Segment>>, PlanError> {
+        let path = format!("{path}.queue");
+        let kind = &self.queue.kind;
+        queue::build(kind, &Value::Object(self.queue.params.clone())).map_err(|error| match error {
+            queue::BuildError::Unknown(_) => {
+                let names = queue::descriptors().iter().map(|d| d.name);
+                PlanError::new(path, format!("unknown queue \"{kind}\"{}", suggest(kind, names)))
+            }
+            queue::BuildError::Params { problem, .. } => PlanError::new(path, problem),
+        })
+    }
+}
+
+impl FlowPlan {
+    fn check(&self, path: &str, plan: &Plan) -> Check {
+        if self.start_ns >= plan.duration_ns {
+            refuse!(
+                format!("{path}.start_ns"),
+                "the run ends at {}, before this flow starts; start it earlier or extend duration_ns",
+                plan.duration_ns
+            );
+        }
+        within(format!("{path}.start_jitter_ns"), self.start_jitter_ns, 0..=LONGEST_NS)?;
+        if let Some(stop) = self.stop_ns
+            && stop <= self.start_ns
+        {
+            refuse!(format!("{path}.stop_ns"), "{stop} is not after the start ({})", self.start_ns);
+        }
+        if let Some(bytes) = self.bytes {
+            within(format!("{path}.bytes"), bytes, 1..=MOST_BYTES)?;
+        }
+        route(&format!("{path}.forward"), &self.forward, plan)?;
+        route(&format!("{path}.reverse"), &self.reverse, plan)?;
+        let mut round_trip = self.forward.iter().chain(&self.reverse).map(|&link| &plan.links[link as usize]);
+        if round_trip.all(|link| link.delay_ns == 0) {
+            refuse!(format!("{path}.forward"), "a round trip takes no time; give one of the links a delay");
+        }
+        self.tcp.check(&format!("{path}.tcp"))?;
+        self.build_cca(path, 0).map(|_| ())
+    }
+
+    /// Makes the congestion control algorithm; `path` is the flow's.
+    pub(crate) fn build_cca(
+        &self,
+        path: &str,
+        seed: u64,
+    ) -> Result<Box<dyn congestion::CongestionControl>, PlanError> {
+        let kind = &self.cca.kind;
+        congestion::build(kind, &Value::Object(self.cca.params.clone()), seed).map_err(|error| match error {
+            congestion::BuildError::Unknown(_) => {
+                let names = congestion::descriptors()
+                    .iter()
+                    .flat_map(|d| [d.name].into_iter().chain(d.aliases.iter().copied()));
+                PlanError::new(
+                    format!("{path}.cca"),
+                    format!("unknown algorithm \"{kind}\"{}", suggest(kind, names)),
+                )
+            }
+            congestion::BuildError::Params { problem, .. } => {
+                PlanError::new(format!("{path}.cca.params"), problem)
+            }
+        })
+    }
+}
+
+impl TcpPlan {
+    fn check(&self, path: &str) -> Check {
+        let field = |name: &str| format!("{path}.{name}");
+        within(field("mss_bytes"), self.mss_bytes, 1..=9_000)?;
+        within(field("overhead_bytes"), self.overhead_bytes, 1..=1_000)?;
+        within(field("initial_window"), self.initial_window, 1..=100_000)?;
+        within(field("max_burst_bytes"), self.max_burst_bytes, 0..=16_777_216)?;
+        if let AckPlan::Every { packets, timeout_ns } = self.ack {
+            within(field("ack.packets"), packets, 1..=10_000)?;
+            within(field("ack.timeout_ns"), timeout_ns, 1..=LONGEST_NS)?;
+        }
+        let mss = u64::from(self.mss_bytes);
+        if let Some(bytes) = self.send_buffer_bytes {
+            within(field("send_buffer_bytes"), bytes, mss..=MOST_BYTES)?;
+        }
+        if let Some(bytes) = self.receive_buffer_bytes {
+            within(field("receive_buffer_bytes"), bytes, mss..=MOST_BYTES)?;
+        }
+        Ok(())
+    }
+}
+
+fn within<T: PartialOrd + Display>(path: impl Into<String>, value: T, range: RangeInclusive<T>) -> Check {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let (low, high) = range.into_inner();
+    refuse!(path, "{value} is out of range; it must lie between {low} and {high}")
+}
+
+fn unique<'a>(path: &str, names: impl Iterator<Item = &'a str>) -> Check {
+    let mut seen = BTreeSet::new();
+    for (n, name) in names.enumerate() {
+        if name.is_empty() {
+            refuse!(format!("{path}[{n}].name"), "the name is empty; random numbers are drawn by name");
+        }
+        if !seen.insert(name) {
+            refuse!(
+                format!("{path}[{n}].name"),
+                "\"{name}\" is taken; random numbers are drawn by name, so make it unique"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn route(path: &str, links: &[u32], plan: &Plan) -> Check {
+    if links.is_empty() {
+        refuse!(path, "the route is empty; name at least one link");
+    }
+    let mut seen = BTreeSet::new();
+    for (n, &link) in links.iter().enumerate() {
+        if link as usize >= plan.links.len() {
+            refuse!(
+                format!("{path}[{n}]"),
+                "there is no link {link}; the last one is {}",
+                plan.links.len() - 1
+            );
+        }
+        if !seen.insert(link) {
+            refuse!(
+                format!("{path}[{n}]"),
+                "the route already crosses link {link}; a packet would go round in circles"
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! The plan: a fully resolved experiment, integers in base units.
+
+mod check;
+mod error;
+
+pub use error::PlanError;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// What to simulate. Read it with [`Plan::from_json`], which checks it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Simulated time in nanoseconds.
+    pub duration_ns: u64,
+    /// Summaries cover what happens after this time.
+    pub warmup_ns: u64,
+    /// The network.
+    pub links: Vec<LinkPlan>,
+    /// The connections.
+    pub flows: Vec<FlowPlan>,
+    /// What to write down besides summaries.
+    pub record: RecordPlan,
+}
+
+/// One link, in one direction.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkPlan {
+    /// Unique name.
+    pub name: String,
+    /// Rate in bits per second; `None`: unlimited.
+    pub rate_bps: Option<u64>,
+    /// Propagation delay in nanoseconds.
+    pub delay_ns: u64,
+    /// Who waits.
+    pub queue: QueuePlan,
+    /// Loss that is not congestion.
+    pub loss: Option<LossPlan>,
+}
+
+/// A queue discipline and its parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct QueuePlan {
+    /// Name in [`network::queue::descriptors`].
+    pub kind: String,
+    /// Parameters, beside the name.
+    #[serde(flatten)]
+    pub params: Map<String, Value>,
+}
+
+/// Random loss at the far end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum LossPlan {
+    /// Each packet alone, with the same probability.
+    Bernoulli {
+        /// In [0, 1].
+        probability: f64,
+    },
+}
+
+/// One connection that carries data one way.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowPlan {
+    /// Unique name.
+    pub name: String,
+    /// Congestion control.
+    pub cca: CcaPlan,
+    /// Start in nanoseconds.
+    pub start_ns: u64,
+    /// The start is drawn from [start, start + jitter).
+    pub start_jitter_ns: u64,
+    /// When the application stops sending; `None`: never.
+    pub stop_ns: Option<u64>,
+    /// Payload to send; `None`: unlimited.
+    pub bytes: Option<u64>,
+    /// Links from sender to receiver, in order.
+    pub forward: Vec<u32>,
+    /// Links from receiver to sender, in order.
+    pub reverse: Vec<u32>,
+    /// Transport.
+    pub tcp: TcpPlan,
+}
+
+/// A congestion control algorithm and its parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CcaPlan {
+    /// Name or alias in [`congestion::descriptors`].
+    pub kind: String,
+    /// Parameters.
+    pub params: Map<String, Value>,
+}
+
+/// Options of the transport.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpPlan {
+    /// Payload of a full segment.
+    pub mss_bytes: u32,
+    /// Headers around the payload; also the size of a bare acknowledgement.
+    pub overhead_bytes: u32,
+    /// When the receiver acknowledges.
+    pub ack: AckPlan,
+    /// Whether the receiver thins out duplicate acknowledgements.
+    pub sack_compression: bool,
+    /// Initial window in packets.
+    pub initial_window: u32,
+    /// Send buffer; `None`: never limits.
+    pub send_buffer_bytes: Option<u64>,
+    /// Receive buffer; `None`: never limits.
+    pub receive_buffer_bytes: Option<u64>,
+    /// Whether to pace algorithms that do not ask for it.
+    pub pacing: PacingPlan,
+    /// Longest burst of segmentation offload; 0: single packets.
+    pub max_burst_bytes: u32,
+    /// Whether data packets may be marked instead of dropped.
+    pub ecn: bool,
+}
+
+/// When the receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum AckPlan {
+    /// As Linux does.
+    Linux {},
+    /// Every so many packets, or after a timeout.
+    Every {
+        /// Packets per acknowledgement.
+        packets: u32,
+        /// Longest delay.
+        timeout_ns: u64,
+    },
+}
+
+/// Whether to pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PacingPlan {
+    /// When the algorithm needs it.
+    Auto,
+    /// Always.
+    Always,
+}
+
+/// What to write down besides summaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordPlan {
+    /// Time between samples; `None`: no samples.
+    pub interval_ns: Option<u64>,
+    /// Sample the internal variables of the algorithms, too.
+    pub variables: bool,
+}
+
+impl Plan {
+    /// Reads and checks a plan.
+    ///
+    /// # Errors
+    /// If the text is not JSON, a field is missing, unknown or of the wrong type, or a value makes no sense. The error
+    /// says where, what, and what would be right.
+    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let plan: Plan = serde_path_to_error::deserialize(&mut reader)
+            .map_err(|e| PlanError::new(e.path().to_string(), e.inner().to_string()))?;
+        reader.end().map_err(|e| PlanError::new("", e.to_string()))?;
+        plan.check()?;
+        Ok(plan)
+    }
+}

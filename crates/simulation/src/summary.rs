@@ -1,0 +1,107 @@
+//! The tables with one row per flow and one row per link.
+
+use crate::flow::{Flow, Mark};
+use crate::plan::Plan;
+use crate::table::{Column, Table};
+use network::Link;
+use tcp::{Limited, Segment};
+use units::Duration;
+
+/// What a flow did while it was measured.
+struct Measured<'a> {
+    flow: &'a Flow,
+    /// Counters at both ends; none if the flow was over before, or never started.
+    marks: Option<(Mark, Mark)>,
+}
+
+impl Measured<'_> {
+    fn new(flow: &Flow) -> Measured<'_> {
+        Measured { flow, marks: flow.begin.zip(flow.end) }
+    }
+
+    fn count(&self, of: impl Fn(&Mark) -> u64) -> i64 {
+        self.marks.map_or(0, |(begin, end)| (of(&end) - of(&begin)) as i64)
+    }
+
+    /// Per second of the measured span; NaN if there is none.
+    fn rate(&self, amount: f64) -> f64 {
+        self.marks.map_or(f64::NAN, |(begin, end)| {
+            let span = end.time.since(begin.time);
+            if span == Duration::ZERO { f64::NAN } else { amount / span.as_secs_f64() }
+        })
+    }
+
+    fn sent_packets(&self) -> i64 {
+        self.count(|m| m.stats.sent_packets)
+    }
+
+    fn wire_bytes(&self) -> i64 {
+        self.count(|m| m.stats.sent_bytes) + self.sent_packets() * i64::from(self.flow.overhead())
+    }
+
+    fn limited(&self, of: impl Fn(&Limited) -> Duration) -> f64 {
+        self.marks.map_or(f64::NAN, |(begin, end)| {
+            self.rate(of(&end.limited).saturating_sub(of(&begin.limited)).as_secs_f64())
+        })
+    }
+}
+
+/// One row per flow.
+pub(crate) fn flows(plan: &Plan, flows: &[Flow]) -> Table {
+    let rows: Vec<Measured<'_>> = flows.iter().map(Measured::new).collect();
+    let float = |of: &dyn Fn(&Measured<'_>) -> f64| Column::Float(rows.iter().map(of).collect());
+    let int = |of: &dyn Fn(&Measured<'_>) -> i64| Column::Int(rows.iter().map(of).collect());
+    let text =
+        |of: &dyn Fn(&crate::plan::FlowPlan) -> String| Column::names(plan.flows.iter().map(of).collect());
+    let delivered = |m: &Measured<'_>| m.count(|mark| mark.delivered_bytes);
+    let completion =
+        |m: &Measured<'_>| m.flow.finish.map_or(f64::NAN, |finish| finish.since(m.flow.start).as_secs_f64());
+    let columns = vec![
+        ("flow", text(&|f| f.name.clone())),
+        ("cca", text(&|f| f.cca.kind.clone())),
+        ("start_s", float(&|m| m.flow.start.as_secs_f64())),
+        ("end_s", float(&|m| m.flow.end.map_or(f64::NAN, |end| end.time.as_secs_f64()))),
+        ("delivered_bytes", int(&delivered)),
+        ("goodput_bps", float(&|m| m.rate(8.0 * delivered(m) as f64))),
+        ("wire_bps", float(&|m| m.rate(8.0 * m.wire_bytes() as f64))),
+        ("sent_packets", int(&|m| m.sent_packets())),
+        ("retransmitted_packets", int(&|m| m.count(|mark| mark.stats.retransmitted_packets))),
+        ("lost_packets", int(&|m| m.count(|mark| mark.stats.lost_packets))),
+        ("marked_packets", int(&|m| m.count(|mark| mark.stats.marked_packets))),
+        ("rtt_min_s", float(&|m| m.flow.rtt.min_s())),
+        ("rtt_mean_s", float(&|m| m.flow.rtt.mean_s())),
+        ("rtt_p50_s", float(&|m| m.flow.rtt.quantile_s(0.50))),
+        ("rtt_p95_s", float(&|m| m.flow.rtt.quantile_s(0.95))),
+        ("rtt_p99_s", float(&|m| m.flow.rtt.quantile_s(0.99))),
+        ("fct_s", float(&completion)),
+        ("limited_cwnd", float(&|m| m.limited(|l| l.cwnd))),
+        ("limited_pacing", float(&|m| m.limited(|l| l.pacing))),
+        ("limited_application", float(&|m| m.limited(|l| l.application))),
+        ("limited_receiver", float(&|m| m.limited(|l| l.receiver))),
+        ("limited_send_buffer", float(&|m| m.limited(|l| l.send_buffer))),
+    ];
+    Table { columns }
+}
+
+/// One row per link.
+pub(crate) fn links(plan: &Plan, links: &[Link<Segment>]) -> Table {
+    let float = |of: &dyn Fn(&Link<Segment>) -> f64| Column::Float(links.iter().map(of).collect());
+    let int = |of: &dyn Fn(&Link<Segment>) -> u64| Column::Int(links.iter().map(|l| of(l) as i64).collect());
+    let span = (plan.duration_ns - plan.warmup_ns) as f64;
+    let utilisation = links.iter().zip(&plan.links).map(|(link, plan)| match plan.rate_bps {
+        Some(_) => link.totals().measured.busy_ns as f64 / span,
+        None => f64::NAN,
+    });
+    let columns = vec![
+        ("link", Column::names(plan.links.iter().map(|link| link.name.clone()).collect())),
+        ("dropped_packets", int(&|l| l.totals().measured.dropped_packets + l.totals().measured.lost_packets)),
+        ("marked_packets", int(&|l| l.totals().measured.marked_packets)),
+        ("forwarded_packets", int(&|l| l.totals().measured.forwarded_packets)),
+        ("forwarded_bytes", int(&|l| l.totals().measured.forwarded_bytes)),
+        ("utilisation", Column::Float(utilisation.collect())),
+        ("sojourn_mean_s", float(&|l| l.totals().measured.mean_wait_s())),
+        ("sojourn_p95_s", float(&|l| l.totals().wait_quantile_s(0.95))),
+        ("backlog_max_packets", int(&|l| l.totals().backlog_max_packets)),
+    ];
+    Table { columns }
+}
