@@ -11,6 +11,12 @@ class PlanError(ValueError):
     path: str
     message: str
 
+class SimulationPanic(RuntimeError):
+    """The simulator broke one of its own rules."""
+
+    digest: str
+    seed: int
+
 @final
 class Simulation:
     """A plan with a seed, ready to run."""

@@ -51,6 +51,6 @@ def load(folder: str | Path) -> Run:
     """A finished run from its folder.
 
     Raises:
-        ResultError: If the folder does not hold a finished run.
+        NoRunError: If the folder does not hold a finished run.
     """
     return Run.load(folder)

@@ -28,7 +28,11 @@ class EngineError(FullpipeError):
 
 
 class ResultError(FullpipeError):
-    """A folder does not hold a finished run, or its tables are not what the schema says."""
+    """A run cannot be kept or read, or its tables are not what the schema says."""
+
+
+class NoRunError(ResultError):
+    """A folder does not hold a finished run."""
 
 
 class CancelledError(FullpipeError):

@@ -7,18 +7,18 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from fullpipe.errors import FullpipeError, ScenarioError, UnknownNameError
+from fullpipe.errors import FullpipeError, NoRunError, ScenarioError, UnknownNameError
 
 _MOST_LINES = 20
-_EPILOG = """
-Examples:\n
-  fullpipe run single-bbr1                        a named scenario, with a table of what came out\n
-  fullpipe run my.toml --seeds 10 --jobs 2        your own, ten times; finished runs are kept in runs/\n
-  fullpipe run kato2025 --set topology.bottleneck.queue.packets=500 --json\n
-  fullpipe show kato2025 > my.toml                start a scenario from one that works\n
-  fullpipe plot runs/*/native-1                   goodput, RTT, window and queue over time\n
-  fullpipe paper kato2025                         a published study beside our own numbers
-"""
+_EXAMPLES = (
+    ("fullpipe run single-bbr1", "a named scenario"),
+    ("fullpipe run my.toml --seeds 10 --jobs 2", "your own, ten times"),
+    ("fullpipe run kato2025 --set tcp.mss='1448 B' --json", "one JSON object per run"),
+    ("fullpipe show kato2025 > my.toml", "start from that one"),
+    ("fullpipe plot runs/*/native-1", "runs over time"),
+    ("fullpipe paper kato2025 --quick", "a published study"),
+)
+_EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52}{what}" for command, what in _EXAMPLES)])
 
 
 class _Group(TyperGroup):
@@ -27,11 +27,16 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except (ScenarioError, UnknownNameError) as error:
+        except (ScenarioError, UnknownNameError, NoRunError) as error:
             _complain(error)
             raise typer.Exit(2) from None
         except FullpipeError as error:
             _complain(error)
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            typer.echo(
+                "fullpipe: interrupted; the same command continues after the runs that finished", err=True
+            )
             raise typer.Exit(1) from None
 
 

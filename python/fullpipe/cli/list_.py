@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -39,11 +39,16 @@ def names(kind: Kind) -> Mapping[str, str]:
         Kind.ccas: lambda: _titles(catalogue.controllers()),
         Kind.queues: lambda: _titles(catalogue.queues()),
         Kind.scenarios: lambda: {name: _in_short(Scenario.named(name)) for name in scenario_names()},
-        Kind.papers: lambda: dict.fromkeys(import_module("fullpipe.papers").names(), ""),
+        Kind.papers: lambda: {name: papers().title(name) for name in papers().names()},
         Kind.engines: lambda: {name: _first_line(make.__doc__) for name, make in ENGINES.items()},
         Kind.tables: lambda: {table.name: f"one row per {table.row}" for table in TABLES.values()},
     }
     return listing[kind]()
+
+
+def papers() -> Any:
+    """The package of the studies, which takes a while to import."""
+    return import_module("fullpipe.papers")
 
 
 def _titles(entries: Mapping[str, catalogue.Entry]) -> dict[str, str]:

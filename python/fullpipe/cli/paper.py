@@ -1,13 +1,13 @@
 """`fullpipe paper`: a published study beside our own numbers."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fullpipe.cli.list_ import papers
+from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.run import Jobs, Out, processors
-from fullpipe.errors import UnknownNameError
 
 
 def paper(
@@ -18,7 +18,15 @@ def paper(
     quick: Annotated[bool, typer.Option("--quick", help="A short version, to see that it works.")] = False,
 ) -> None:
     """Run every experiment of a study, print its tables with ours beside them, and draw its figures."""
-    papers = import_module("fullpipe.papers")
-    if name not in papers.names():
-        raise UnknownNameError("study", name, papers.names())
-    papers.run(name, seeds=seeds, jobs=workers or processors(), out=out, quick=quick, progress=None)
+    studies, report = papers(), list[str]()
+    with progress_bar(studies.jobs(name, seeds=seeds, quick=quick)) as progress:
+        studies.run(
+            name,
+            seeds=seeds,
+            jobs=workers or processors(),
+            out=out,
+            quick=quick,
+            progress=progress,
+            echo=report.append,
+        )
+    typer.echo("\n".join(report))

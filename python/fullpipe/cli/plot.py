@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from fullpipe.errors import ResultError
 from fullpipe.results import Run
 
 
@@ -31,7 +30,7 @@ def plot(
         chosen = (quantity,) if quantity else ()
         figure, data = plots.overview({_label(run): run.tables for run in runs}, *chosen, only=flow)
     except ValueError as error:
-        raise ResultError(str(error)) from None
+        raise typer.BadParameter(str(error)) from None
     for path in plots.save(figure, data, out, name or runs[0].name):
         typer.echo(path)
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -117,19 +116,10 @@ def _check(todo: list[Job]) -> None:
 def _run(todo: list[Job], workers: int, store: Store | None, as_json: bool) -> list[Outcome]:
     outcomes = []
     with progress_bar(todo) as progress:
-        try:
-            for outcome in stream(todo, workers=workers, store=store, progress=progress):
-                outcomes.append(outcome)
-                if as_json and not isinstance(outcome.result, Exception):
-                    print(_line(outcome), flush=True)
-        except KeyboardInterrupt:
-            kept = (
-                f"finished runs are in {store.root}; the same command continues"
-                if store
-                else "nothing was kept"
-            )
-            typer.echo(f"fullpipe: interrupted; {kept}", err=True)
-            sys.exit(1)
+        for outcome in stream(todo, workers=workers, store=store, progress=progress):
+            outcomes.append(outcome)
+            if as_json and not isinstance(outcome.result, Exception):
+                print(_line(outcome), flush=True)
     return outcomes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from fullpipe._native import MODEL_VERSION, PlanError, Simulation
+from fullpipe._native import MODEL_VERSION, PlanError, Simulation, SimulationPanic
 from fullpipe.engines.base import Capabilities, Problem, Progress, identity
 from fullpipe.engines.plan import plan
 from fullpipe.errors import EngineError
@@ -78,13 +78,8 @@ def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mappin
         return simulation.finish()
     except PlanError as error:
         raise EngineError(str(error)) from error
-    except BaseException as error:
-        if (
-            type(error).__name__ != "PanicException"
-        ):  # a panic in Rust; it is no Exception and has no public name
-            raise
-        message = f"the simulator failed on scenario {scenario.digest} with seed {seed}: {error}"
-        raise EngineError(message) from error
+    except SimulationPanic as error:
+        raise EngineError(f"scenario {scenario.digest}, seed {seed}: {error}") from error
 
 
 def _simulation(scenario: Scenario, seed: int) -> Simulation:

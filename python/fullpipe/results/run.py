@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fullpipe.errors import ResultError
+from fullpipe.errors import NoRunError, ResultError
 from fullpipe.results.schema import TABLES
 from fullpipe.scenario import Scenario
 
@@ -100,15 +100,15 @@ class Run:
         """A finished run from its folder; tables are read when they are first used.
 
         Raises:
-            ResultError: If the folder does not hold a finished run.
+            NoRunError: If the folder does not hold a finished run.
         """
         folder = Path(folder)
         try:
             meta = Meta.model_validate_json((folder / META).read_bytes())
         except FileNotFoundError:
-            raise ResultError(f"{folder}: no finished run; there is no {META}") from None
+            raise NoRunError(f"{folder}: no finished run; there is no {META}") from None
         except (OSError, ValidationError) as error:
-            raise ResultError(f"{folder / META}: cannot be read: {error}") from error
+            raise NoRunError(f"{folder}: no finished run; {META} cannot be read: {error}") from error
         return cls(meta, _Tables(folder), folder)
 
     @property

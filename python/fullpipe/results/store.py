@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from fullpipe.errors import ResultError
+from fullpipe.errors import NoRunError, ResultError
 from fullpipe.results.run import META, EngineId, Run, meta_text
 from fullpipe.results.schema import TABLES
 from fullpipe.scenario import Scenario
@@ -36,7 +36,7 @@ class Store:
         """
         try:
             run = Run.load(self.folder(scenario.digest, engine.name, seed))
-        except ResultError:
+        except NoRunError:
             return None
         if run.meta.engine != engine or run.meta.digest != scenario.digest:
             return None

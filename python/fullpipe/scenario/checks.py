@@ -22,14 +22,15 @@ MAX_ROWS = 50_000_000
 
 def problems_of(scenario: "Scenario") -> list[str]:
     """Everything that is wrong between the parts; each part is right by itself."""
-    lines = [*_of_time(scenario), *_of_flows(scenario)]
+    lines = list(dict.fromkeys([*_of_time(scenario), *_of_flows(scenario)]))
     if lines:
         return lines
     try:
         network = resolve(scenario)
     except ProblemsError as problems:
         return list(problems.lines)
-    return [*_of_names(network), *_of_rows(scenario, network)] or list(_of_sweep(scenario))
+    lines = [*_of_names(network), *_of_routes(network), *_of_record(scenario, network)]
+    return lines or list(_of_sweep(scenario))
 
 
 def _of_time(scenario: "Scenario") -> Iterator[str]:
@@ -54,6 +55,12 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
         if "delayed_ack_timeout_s" in tcp.model_fields_set and tcp.ack_every is None:
             where = f"flows[{i}].tcp" if flow.tcp else "tcp"
             yield f"{where}.delayed_ack_timeout: only with ack_every, as in ack_every = 2"
+        for key, size in (
+            ("send_buffer", tcp.send_buffer_bytes),
+            ("receive_buffer", tcp.receive_buffer_bytes),
+        ):
+            if size is not None and size < tcp.mss_bytes:
+                yield f"tcp.{key}: {size} B is less than one segment, {tcp.mss_bytes} B"
         check = _in_graph if isinstance(scenario.topology, Graph) else _in_dumbbell
         for line in check(scenario, flow):
             yield f"flows[{i}].{line}"
@@ -88,8 +95,20 @@ def _of_names(network: Network) -> Iterator[str]:
             yield f"{what}: the name {shown(twice[0])} stands for more than one; give each a name of its own"
 
 
-def _of_rows(scenario: "Scenario", network: Network) -> Iterator[str]:
+def _of_routes(network: Network) -> Iterator[str]:
+    for route in network.routes:
+        if network.base_rtt_s(route) == 0:
+            yield f"flows: the round trip of {shown(route.name)} takes no time; give one of its links a delay"
+            return
+        if len(set(route.forward)) < len(route.forward) or len(set(route.reverse)) < len(route.reverse):
+            yield f"flows: {shown(route.name)} would cross a link twice; change its via"
+            return
+
+
+def _of_record(scenario: "Scenario", network: Network) -> Iterator[str]:
     interval_s = scenario.record.interval_s
+    if scenario.record.variables and not interval_s:
+        yield 'record.variables: they are sampled; give an interval, as in interval = "100 ms"'
     rows = scenario.duration_s / interval_s * (len(network.routes) + len(network.links)) if interval_s else 0
     if rows > MAX_ROWS:
         yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'

@@ -4,6 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+MAX_PACKETS = 1_000_000_000
+
 
 class Model(BaseModel):
     """A part of a scenario: frozen, with no unknown keys, and with its fields documented where they stand."""
@@ -27,7 +29,7 @@ class ProblemsError(ValueError):
 
 Name = Annotated[str, Field(strict=True, min_length=1, max_length=100, pattern=r"^[\w.+ -]+$")]
 """A name that is safe in a file, a table and a figure: letters, digits, space, `_`, `-`, `.` and `+`."""
-Packets = Annotated[int, Field(strict=True, ge=1, le=1_000_000_000)]
+Packets = Annotated[int, Field(strict=True, ge=1, le=MAX_PACKETS)]
 """A whole number of packets."""
 Switch = Annotated[bool, Field(strict=True)]
 """true or false."""

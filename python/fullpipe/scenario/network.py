@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fullpipe.scenario.flows import Flow, flow_names
-from fullpipe.scenario.model import ProblemsError
+from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.routing import Edge, NoRouteError, Router
 from fullpipe.scenario.tcp import Tcp
@@ -151,7 +151,10 @@ def _absolute(link: Link, links: Sequence[Link], crossing: Sequence[Route]) -> D
         raise ProblemsError(f"{where}: no flow crosses this link, so it has no BDP; use packets = 100")
     rtt_ns = max(_base_rtt_ns(links, route) for route in crossing)
     segment_bits = 8 * max(route.tcp.segment_bytes for route in crossing)
-    return DropTail(packets=max(1, int(size_bdp * link.rate_bps * rtt_ns / (segment_bits * NANOSECONDS))))
+    packets = max(1, int(size_bdp * link.rate_bps * rtt_ns / (segment_bits * NANOSECONDS)))
+    if packets > MAX_PACKETS:
+        raise ProblemsError(f"{where}: makes {packets:,} packets, more than {MAX_PACKETS:,}")
+    return DropTail(packets=packets)
 
 
 def _base_rtt_ns(links: Sequence[Link], route: Route) -> int:

@@ -74,7 +74,9 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
         return f"expected {_WANTED[kind]}, got {shown(value)}"
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
-        return f"must be {words} {context[key]:g}, got {shown(value)}"
+        bound = context[key]
+        limit = f"{bound:g}" if isinstance(bound, float) else f"{bound}"
+        return f"must be {words} {limit}, got {shown(value)}"
     if kind == "literal_error":
         return f"unknown value {shown(value)}{suggestion(str(value), _quoted(context['expected']))}"
     if kind in ("too_short", "too_long"):

@@ -14,7 +14,7 @@ TIMESTAMPS_BYTES = 12
 class Tcp(Model):
     """The transport of a flow. Defaults are Linux on Ethernet: 1514 B per full segment, 66 B per bare ACK."""
 
-    mss_bytes: Annotated[Bytes, Field(ge=1, le=65_535)] = Field(1448, alias="mss", examples=["1448 B"])
+    mss_bytes: Annotated[Bytes, Field(ge=1, le=9_000)] = Field(1448, alias="mss", examples=["1448 B"])
     """Payload of a full segment."""
     timestamps: Switch = True
     """The timestamps option, 12 B in every packet."""
@@ -36,7 +36,7 @@ class Tcp(Model):
     """The window that the receiver advertises. Left out: never a limit."""
     pacing: Literal["auto", "always"] = "auto"
     """Pace when the algorithm needs it, or always."""
-    max_burst_bytes: BytesOrOff = Field(65_536, alias="max_burst")
+    max_burst_bytes: Annotated[BytesOrOff, Field(le=2**24)] = Field(65_536, alias="max_burst")
     """Payload handed to the network card at once (segmentation offload); "off" sends single packets."""
     ecn: Switch = False
     """Negotiate explicit congestion notification."""

@@ -1,0 +1,5 @@
+"""`python -m fullpipe`: the command line."""
+
+from fullpipe.cli import main
+
+main()

@@ -1,0 +1,282 @@
+"""The command line: its contract with scripts and its manners with people."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+SLOW_DOWN = "topology.bottleneck.rate=1 Mbit/s"
+
+SCENARIO = """
+name = "x"
+duration = "10 s"
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop_tail", packets = 20 }
+[[flows]]
+cca = "cubic"
+"""
+
+MALFORMED: dict[str, bytes] = {
+    "empty": b"",
+    "not-toml": b"this is = not [ toml",
+    "not-utf-8": b'name = "\xff\xfe"',
+    "binary": bytes(range(256)),
+    "utf-16": SCENARIO.encode("utf-16"),
+    "10-mb": b"# filler\n" * 1_200_000,
+    "deeply-nested": b"x = " + b"[" * 100_000,
+    "duplicate-key": SCENARIO.encode() + b'cca = "reno"\n',
+    "wrong-unit": SCENARIO.replace("10 ms", "10 Mbit/s").encode(),
+    "no-unit": SCENARIO.replace('"10 ms"', "10").encode(),
+    "misspelt-unit": SCENARIO.replace("Mbit/s", "Mbps").encode(),
+    "unknown-key": SCENARIO.replace("delay", "dealy").encode(),
+    "negative-rate": SCENARIO.replace("10 Mbit/s", "-10 Mbit/s").encode(),
+    "zero-flows": SCENARIO.split("[[flows]]", maxsplit=1)[0].encode(),
+    "count-of-zero": SCENARIO.encode() + b"count = 0\n",
+    "a-billion-flows": SCENARIO.encode() + b"count = 1000000000\n",
+    "unknown-algorithm": SCENARIO.replace("cubic", "cubik").encode(),
+    "unknown-parameter": SCENARIO.replace('"cubic"', '{ kind = "cubic", bta = 1 }').encode(),
+    "parameter-out-of-range": SCENARIO.replace('"cubic"', '{ kind = "cubic", beta = 7.0 }').encode(),
+    "bdp-of-an-unbounded-link": SCENARIO.replace('rate = "10 Mbit/s"', "")
+    .replace("packets = 20", 'size = "1 bdp"')
+    .encode(),
+    "nan": SCENARIO.replace("packets = 20", "packets = nan").encode(),
+    "infinite-duration": SCENARIO.replace('"10 s"', "inf").encode(),
+    "endless-duration": SCENARIO.replace("10 s", "1e99 s").encode(),
+    "queue-of-zero": SCENARIO.replace("packets = 20", "packets = 0").encode(),
+    "no-queue-limit": SCENARIO.replace(", packets = 20", "").encode(),
+    "unknown-topology": SCENARIO.replace("dumbbell", "ring").encode(),
+    "warmup-too-long": b'warmup = "1 min"\n' + SCENARIO.encode(),
+    "sweep-of-an-unknown-path": SCENARIO.encode() + b'[sweep]\n"topology.bottleneck.rat" = ["1 Mbit/s"]\n',
+    "sweep-too-large": SCENARIO.encode()
+    + b"[sweep]\n"
+    + b"".join(b'"flows.0.%s" = [%s]\n' % (key, b'"1 s",' * 200) for key in (b"start", b"stop")),
+    "too-many-samples": SCENARIO.encode() + b'[record]\ninterval = "1 ns"\n',
+}
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+def test_a_malformed_file_is_refused_with_a_message(fullpipe: Cli, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"{kind}.toml"
+    path.write_bytes(MALFORMED[kind])
+    result = fullpipe("run", path)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert 0 < len(result.stderr.splitlines()) <= 5
+    assert all(line.startswith("fullpipe: ") and len(line) < 300 for line in result.stderr.splitlines())
+
+
+@pytest.mark.parametrize("name", [".", "missing.toml", "/dev/null/x.toml", "nul\0.toml", "single-cubik", ""])
+def test_what_is_no_scenario_is_refused_with_a_message(fullpipe: Cli, name: str) -> None:
+    result = fullpipe("run", name)
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
+
+
+def test_a_file_that_never_ends_is_refused(fullpipe: Cli) -> None:
+    assert "not a regular file" in fullpipe("run", "/dev/zero").stderr
+
+
+def test_an_unreadable_file_is_refused(fullpipe: Cli, small_file: Path) -> None:
+    small_file.chmod(0)
+    if os.access(small_file, os.R_OK):
+        pytest.skip("this user may read everything")
+    assert "cannot be read" in fullpipe("run", small_file).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--set", "tcp.mss"],
+        ["--set", "tcp.mss=1"],
+        ["--set", "tcp.nothing=1"],
+        ["--set", "flows.7.cca=cubic"],
+        ["--set", "flows.0.cca=cubik"],
+        ["--set", "flows.0.cca.hystart=sometimes"],
+        ["--interval", "fast"],
+        ["--engine", "nativ"],
+        ["--seed", "1", "--seeds", "2"],
+        ["--seed", "-1"],
+        ["--seeds", "0"],
+        ["--jobs", "0"],
+        ["--nonsense"],
+    ],
+)
+def test_wrong_arguments_are_refused_with_a_message(fullpipe: Cli, arguments: list[str]) -> None:
+    result = fullpipe("run", "single-cubic", *arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr
+
+
+def test_a_wrong_file_in_a_process_of_its_own_shows_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_bytes(MALFORMED["unknown-algorithm"])
+    command = [sys.executable, "-m", "fullpipe", "run", "x.toml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == 'fullpipe: flows[0].cca: unknown algorithm "cubik"; did you mean "cubic"?\n'
+
+
+def test_json_is_one_object_per_run_and_line(fullpipe: Cli, small_file: Path) -> None:
+    result = fullpipe("run", small_file, "--seeds", 3, "--json")
+    assert [json.loads(line)["seed"] for line in result.stdout.splitlines()] == [1, 2, 3]
+
+
+def test_json_is_the_summary_of_the_run(fullpipe: Cli, small_file: Path) -> None:
+    import fullpipe as library
+
+    found = json.loads(fullpipe("run", small_file, "--json").stdout)
+    run = library.load(Path("runs") / found["digest"] / "native-1")
+    assert found == run.summary()
+
+
+def test_json_has_no_colours_and_no_progress(fullpipe: Cli, small_file: Path) -> None:
+    result = fullpipe("run", small_file, "--json")
+    assert ("\x1b" in result.stdout, result.stderr) == (False, "")
+
+
+def test_json_in_a_sweep_says_which_point_it_is(fullpipe: Cli) -> None:
+    result = fullpipe("run", "kato2025", "--set", "duration=100 ms", "--set", "flows.0.count=1", "--json")
+    points = [json.loads(line)["point"] for line in result.stdout.splitlines()]
+    assert points == [
+        {"topology.bottleneck.queue.packets": packets} for packets in (100, 500, 1000, 2000, 5000)
+    ]
+
+
+def test_set_pins_what_is_swept(fullpipe: Cli) -> None:
+    pinned = (
+        "--set",
+        "topology.bottleneck.queue.packets=7",
+        "--set",
+        "duration=100 ms",
+        "--set",
+        "flows.0.count=1",
+    )
+    result = fullpipe("run", "kato2025", *pinned, "--json")
+    assert len(result.stdout.splitlines()) == 1
+
+
+def test_set_needs_no_quotes_around_text(fullpipe: Cli, small_file: Path) -> None:
+    plain, quoted = (
+        fullpipe("run", small_file, "--set", f"topology.bottleneck.rate={rate}", "--json").stdout
+        for rate in ("1 Mbit/s", '"1 Mbit/s"')
+    )
+    assert json.loads(plain)["digest"] == json.loads(quoted)["digest"]
+
+
+def test_set_changes_what_is_run(fullpipe: Cli, small_file: Path) -> None:
+    fast, slow = (
+        json.loads(fullpipe("run", small_file, *arguments, "--json").stdout)
+        for arguments in ([], ["--set", SLOW_DOWN])
+    )
+    assert slow["digest"] != fast["digest"]
+
+
+def test_interval_off_keeps_summaries_only(fullpipe: Cli, small_file: Path) -> None:
+    import fullpipe as library
+
+    found = json.loads(fullpipe("run", small_file, "--interval", "off", "--json").stdout)
+    assert library.load(Path("runs") / found["digest"] / "native-1").series.is_empty()
+
+
+def test_out_is_where_runs_are_kept(fullpipe: Cli, small_file: Path) -> None:
+    fullpipe("run", small_file, "--out", "elsewhere")
+    assert len(list(Path("elsewhere").glob("*/native-1/meta.json"))) == 1
+
+
+def test_no_store_keeps_nothing(fullpipe: Cli, small_file: Path) -> None:
+    assert fullpipe("run", small_file, "--no-store", "--json").exit_code == 0
+    assert not Path("runs").exists()
+
+
+def test_jobs_change_nothing(fullpipe: Cli, small_file: Path) -> None:
+    for jobs in (1, 2):
+        fullpipe("run", small_file, "--seeds", 4, "--jobs", jobs, "--out", f"runs-{jobs}")
+    tables = [
+        {path.relative_to(root): path.read_bytes() for path in Path(root).rglob("*.parquet")}
+        for root in ("runs-1", "runs-2")
+    ]
+    assert len(tables[0]) == 20
+    assert tables[0] == tables[1]
+
+
+def test_a_table_for_people_names_flows_links_and_the_folder(fullpipe: Cli, small_file: Path) -> None:
+    result = fullpipe("run", small_file)
+    assert result.exit_code == 0
+    assert all(text in result.stdout for text in ("cubic-1", "bottleneck", "Jain", "kept in runs/"))
+
+
+def test_a_sweep_is_shown_with_one_line_per_run(fullpipe: Cli) -> None:
+    result = fullpipe("run", "kato2025", "--set", "duration=100 ms", "--set", "flows.0.count=1")
+    assert [f"packets={packets}" in result.stdout for packets in (100, 500, 1000, 2000, 5000)] == [True] * 5
+
+
+def test_help_teaches_with_examples(fullpipe: Cli) -> None:
+    assert "fullpipe run single-bbr1" in fullpipe("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("ccas", "cubic"),
+        ("queues", "drop_tail"),
+        ("scenarios", "kato2025"),
+        ("papers", "kato2025"),
+        ("engines", "native"),
+        ("tables", "flows"),
+    ],
+)
+def test_list_names_what_there_is(fullpipe: Cli, kind: str, name: str) -> None:
+    assert name in [line.split()[0] for line in fullpipe("list", kind).stdout.splitlines() if line.strip()]
+
+
+def test_an_unknown_list_is_refused(fullpipe: Cli) -> None:
+    assert fullpipe("list", "flows").exit_code == 2
+
+
+def test_show_prints_a_scenario_that_can_be_run(fullpipe: Cli) -> None:
+    Path("mine.toml").write_text(fullpipe("show", "single-cubic").stdout, encoding="utf-8")
+    assert fullpipe("run", "mine.toml", "--set", "duration=100 ms").exit_code == 0
+
+
+def test_show_prints_the_parameters_of_an_algorithm(fullpipe: Cli) -> None:
+    assert "beta" in fullpipe("show", "cubic").stdout
+
+
+def test_show_finds_an_algorithm_by_its_alias(fullpipe: Cli) -> None:
+    assert fullpipe("show", "bbr").stdout.startswith("bbr1: ")
+
+
+def test_show_prints_the_columns_of_a_table(fullpipe: Cli) -> None:
+    assert "goodput_bps" in fullpipe("show", "flows").stdout
+
+
+def test_show_refuses_an_unknown_name_with_a_suggestion(fullpipe: Cli) -> None:
+    result = fullpipe("show", "kato")
+    assert (result.exit_code, result.stderr) == (
+        2,
+        'fullpipe: unknown name "kato"; did you mean "kato2025"?\n',
+    )
+
+
+def test_plot_writes_png_svg_and_csv(fullpipe: Cli, small_file: Path) -> None:
+    fullpipe("run", small_file)
+    result = fullpipe("plot", *Path("runs").glob("*/native-1"))
+    assert result.exit_code == 0
+    assert {path.suffix for path in Path("figures").iterdir()} == {".png", ".svg", ".csv"}
+
+
+def test_plot_refuses_a_folder_that_is_no_run(fullpipe: Cli, tmp_path: Path) -> None:
+    result = fullpipe("plot", tmp_path)
+    assert result.exit_code == 2
+    assert "no finished run" in result.stderr
+
+
+def test_an_unknown_study_is_refused(fullpipe: Cli) -> None:
+    assert fullpipe("paper", "kato2024").exit_code == 2

@@ -1,0 +1,122 @@
+"""From a scenario to a plan: integers in base units and nothing left to decide."""
+
+import json
+
+import pytest
+
+from fullpipe import Scenario
+from fullpipe.engines.plan import plan
+
+FULL = """
+name = "full"
+duration = "50 s"
+warmup = "10 s"
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "1 Gbit/s"
+delay = "50 ms"
+queue = { kind = "drop_tail", bytes = "1 MiB" }
+loss = { kind = "bernoulli", probability = 0.01 }
+[tcp]
+mss = "1420 B"
+timestamps = false
+ack_every = 2
+initial_window = 4
+send_buffer = "1 MiB"
+receive_buffer = "2 MiB"
+pacing = "always"
+max_burst = "off"
+sack_compression = false
+ecn = true
+[[flows]]
+name = "first"
+cca = { kind = "bbr", high_gain = 2.0 }
+start = "1 s"
+start_jitter = "5 ms"
+stop = "40 s"
+size = "10 MB"
+[record]
+interval = "off"
+"""
+
+
+def test_every_field_of_a_plan() -> None:
+    back = {"kind": "drop_tail", "packets": None, "bytes": 1_048_576}
+    assert plan(Scenario.from_toml(FULL)) == {
+        "duration_ns": 50_000_000_000,
+        "warmup_ns": 10_000_000_000,
+        "links": [
+            {
+                "name": "bottleneck",
+                "rate_bps": 1_000_000_000,
+                "delay_ns": 50_000_000,
+                "queue": {"kind": "drop_tail", "packets": None, "bytes": 1_048_576},
+                "loss": {"kind": "bernoulli", "probability": 0.01},
+            },
+            {
+                "name": "bottleneck-reverse",
+                "rate_bps": 10**9,
+                "delay_ns": 50_000_000,
+                "queue": back,
+                "loss": None,
+            },
+        ],
+        "flows": [
+            {
+                "name": "first",
+                "cca": {"kind": "bbr1", "params": {"high_gain": 2.0}},
+                "start_ns": 1_000_000_000,
+                "start_jitter_ns": 5_000_000,
+                "stop_ns": 40_000_000_000,
+                "bytes": 10_000_000,
+                "forward": [0],
+                "reverse": [1],
+                "tcp": {
+                    "mss_bytes": 1420,
+                    "overhead_bytes": 54,
+                    "ack": {"kind": "every", "packets": 2, "timeout_ns": 200_000_000},
+                    "sack_compression": False,
+                    "initial_window": 4,
+                    "send_buffer_bytes": 1_048_576,
+                    "receive_buffer_bytes": 2_097_152,
+                    "pacing": "always",
+                    "max_burst_bytes": 0,
+                    "ecn": True,
+                },
+            }
+        ],
+        "record": {"interval_ns": None, "variables": False},
+    }
+
+
+def test_the_defaults_of_the_transport(small: Scenario) -> None:
+    assert plan(small)["flows"][0]["tcp"] == {
+        "mss_bytes": 1448,
+        "overhead_bytes": 66,
+        "ack": {"kind": "linux"},
+        "sack_compression": True,
+        "initial_window": 10,
+        "send_buffer_bytes": None,
+        "receive_buffer_bytes": None,
+        "pacing": "auto",
+        "max_burst_bytes": 65_536,
+        "ecn": False,
+    }
+
+
+def test_an_unlimited_queue_has_no_limit(small: Scenario) -> None:
+    access = small.with_values({"topology.access.delay": "1 ms"})
+    assert plan(access)["links"][2]["queue"] == {"kind": "drop_tail", "packets": None, "bytes": None}
+
+
+@pytest.mark.parametrize("delay", ["1 ns", "123456789 ns", "59.999999999 s"])
+def test_nanoseconds_survive(small: Scenario, delay: str) -> None:
+    found = plan(small.with_values({"topology.bottleneck.delay": delay}))["links"][0]["delay_ns"]
+    assert found == round(float(delay.split(maxsplit=1)[0]) * (1 if delay.endswith("ns") else 1e9))
+
+
+def test_a_plan_is_json() -> None:
+    for scenario in Scenario.named("kato2025").expand():
+        found = plan(scenario)
+        assert json.loads(json.dumps(found, allow_nan=False)) == found

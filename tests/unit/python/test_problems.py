@@ -1,0 +1,138 @@
+"""Mistakes in scenarios: one line each, with the path, what is wrong, and what would be right."""
+
+import pytest
+
+from fullpipe import Scenario, ScenarioError
+
+BASE = {
+    "name": "x",
+    "duration": "10 s",
+    "topology": {"kind": "dumbbell", "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"}},
+    "flows": [{"cca": "cubic"}],
+}
+GRAPH = {
+    "kind": "graph",
+    "nodes": ["a", "b", "c"],
+    "links": [{"from": "a", "to": "b", "delay": "1 ms", "duplex": True}],
+}
+QUEUE = "topology.bottleneck.queue"
+
+CASES = [
+    ("flows.0.cca", "cubik", 'flows[0].cca: unknown algorithm "cubik"; did you mean "cubic"?'),
+    ("flows.0.cca", 3, 'flows[0].cca: expected a name such as "cubic" or { kind = "cubic", ... }, got 3'),
+    ("flows.0.cca.bta", 1, 'flows[0].cca: unknown parameter "bta" of cubic; did you mean "beta"?'),
+    ("flows.0.cca.beta", 7, "flows[0].cca: beta: 7 is out of range; from 0.1 to 0.95"),
+    ("flows.0.count", 0, "flows[0].count: must be at least 1, got 0"),
+    ("flows.0.count", 1.5, "flows[0].count: expected a whole number, got 1.5"),
+    ("flows.0.count", 100_001, "flows[0].count: must be at most 100000, got 100001"),
+    ("flows.0.start", "10 s", "flows[0].start: a start at 10 s is not before the end, 10 s"),
+    ("flows.0.stop", "0 s", "flows[0].stop: 0 s is not after the start, 0 s"),
+    ("flows.0.size", "0 B", 'flows[0].size: must be more than 0, got "0 B"'),
+    (
+        "flows.0.from",
+        "a",
+        'flows[0].from: only with topology.kind = "graph"; in a dumbbell every flow crosses',
+    ),
+    ("flows", [], "flows: has 0, must have at least 1"),
+    ("duration", 50, 'duration: a duration needs a unit, such as "20 ms"; got the bare number 50'),
+    ("duration", "0 s", 'duration: must be more than 0, got "0 s"'),
+    ("duration", "2000 min", 'duration: "2000 min" is too much; a duration is at most 86400 s'),
+    ("duration", float("nan"), 'duration: a duration needs a unit, such as "20 ms"; got the bare number nan'),
+    ("warmup", "10 s", "warmup: 10 s leaves nothing of the duration, 10 s"),
+    ("name", "a/b", 'name: "a/b" has a character other than letters, digits, spaces and _ - . +'),
+    (
+        "topology.bottleneck.rate",
+        "-1 Mbit/s",
+        'topology.bottleneck.rate: a rate cannot be negative, got "-1 Mbit/s"',
+    ),
+    ("topology.bottleneck.rat", "1 Mbit/s", 'topology.bottleneck.rat: unknown key; did you mean "rate"?'),
+    ("topology.kind", "ring", 'topology.kind: unknown value "ring"; there is dumbbell, graph'),
+    (
+        "topology.bottleneck.delay",
+        "0 s",
+        'flows: the round trip of "cubic-1" takes no time; give one of its links a',
+    ),
+    (QUEUE, {"kind": "drop_tail"}, f"{QUEUE}: give one of packets = 100, bytes = "),
+    (QUEUE, {"packets": 1, "bytes": "1 MB"}, f"{QUEUE}: give one of packets = 100, bytes = "),
+    (QUEUE, {"kind": "red", "packets": 1}, f'{QUEUE}.kind: unknown value "red"; there is drop_tail'),
+    (
+        QUEUE,
+        {"size": "1"},
+        f'{QUEUE}.size: a relative size needs a unit, such as "1 bdp"; got the bare number "1"',
+    ),
+    (
+        "topology.bottleneck",
+        {"delay": "1 ms", "queue": {"size": "1 bdp"}},
+        f"{QUEUE}.size: a link of unlimited rate",
+    ),
+    (
+        "topology.bottleneck.loss",
+        {"probability": 2},
+        "topology.bottleneck.loss.probability: must be at most 1, got 2",
+    ),
+    ("tcp.mss", "1 Mbit/s", 'tcp.mss: unknown unit "Mbit/s" of a size; there is'),
+    ("tcp.ecn", 1, "tcp.ecn: expected true or false, got 1"),
+    ("tcp.pacing", "alway", 'tcp.pacing: unknown value "alway"; did you mean "always"?'),
+    ("tcp.delayed_ack_timeout", "40 ms", "tcp.delayed_ack_timeout: only with ack_every, as in ack_every = 2"),
+    ("tcp.send_buffer", "1 kB", "tcp.send_buffer: 1000 B is less than one segment, 1448 B"),
+    ("record.interval", "100 ns", "record.interval: 300,000,000 samples are more than"),
+    (
+        "sweep",
+        {"tcp.mss": [1]},
+        'sweep."tcp.mss"[0]: a size needs a unit, such as "64 KiB"; got the bare number 1',
+    ),
+    ("sweep", {"tcp.mss": []}, "sweep.tcp.mss: has 0, must have at least 1"),
+    (
+        "sweep",
+        {"flows.0.count": [1] * 101, "tcp.ecn": [True] * 100},
+        "sweep: 10,100 combinations are too many",
+    ),
+    ("topology", GRAPH, "flows[0].from: missing; a flow in a graph needs it, as in from = "),
+]
+
+
+def with_value(path: str, value: object) -> dict[str, object]:
+    from fullpipe.scenario.paths import replaced
+
+    return replaced(BASE, path, value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"), CASES, ids=[f"{path}-{i}" for i, (path, *_) in enumerate(CASES)]
+)
+def test_a_mistake_is_named(path: str, value: object, line: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        Scenario(**with_value(path, value))
+    assert error.value.problems[0].startswith(line)
+
+
+def test_all_mistakes_are_named_at_once() -> None:
+    with pytest.raises(ScenarioError) as error:
+        Scenario(name="x", duration=1, topology=BASE["topology"], flows=[{"cca": "cubik"}, {"cca": "renoo"}])
+    assert [line.split(":")[0] for line in error.value.problems] == [
+        "duration",
+        "flows[0].cca",
+        "flows[1].cca",
+    ]
+
+
+def test_what_is_missing_is_named_with_an_example() -> None:
+    with pytest.raises(ScenarioError) as error:
+        Scenario(name="x", topology=BASE["topology"], flows=BASE["flows"])
+    assert error.value.problems == ('duration: missing; write for example duration = "30 s"',)
+
+
+@pytest.mark.parametrize(
+    ("flow", "line"),
+    [
+        ({"from": "a", "to": "d"}, 'flows[0].to: unknown node "d"; there is a, b, c'),
+        ({"from": "a", "to": "a"}, 'flows[0].to: "a" is where the flow starts'),
+        ({"from": "a", "to": "c"}, 'flows[0]: no link leads from "a" to "c", directly or not'),
+        ({"from": "a", "to": "b", "via": ["x"]}, 'flows[0].via: unknown node "x"; there is a, b, c'),
+        ({"from": "a", "to": "b", "access": {}}, 'flows[0].access: only with topology.kind = "dumbbell"'),
+    ],
+)
+def test_a_mistake_in_a_graph_is_named(flow: dict[str, object], line: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        Scenario(name="x", duration="1 s", topology=GRAPH, flows=[{"cca": "cubic", **flow}])
+    assert error.value.problems[0].startswith(line)

@@ -1,0 +1,122 @@
+"""Many runs: order, failures, the store, interrupts."""
+
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from fullpipe import EngineError, Run, Scenario, sweeps
+from fullpipe.engines import ENGINES, Capabilities, Problem, Progress
+from fullpipe.engines.native import NativeEngine
+from fullpipe.errors import CancelledError
+from fullpipe.results import TABLES, Store
+from fullpipe.sweeps import Job, SweepError, Update, jobs, run, stream
+
+
+class Fake:
+    """The native engine, except that it fails on seed 13 and counts its runs."""
+
+    name: ClassVar[str] = "fake"
+    seeds: ClassVar[list[int]] = []
+
+    def version(self) -> str:
+        return "1"
+
+    def model_version(self) -> str:
+        return "1"
+
+    def capabilities(self) -> Capabilities:
+        return NativeEngine().capabilities()
+
+    def check(self, scenario: Scenario) -> list[Problem]:
+        return []
+
+    def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
+        if seed == 13:
+            raise EngineError("an unlucky seed")
+        self.seeds.append(seed)
+        made = NativeEngine().run(scenario, seed=seed, progress=progress)
+        engine = made.meta.engine.model_copy(update={"name": "fake", "version": "1", "model_version": "1"})
+        return Run(made.meta.model_copy(update={"engine": engine}), made.tables)
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ENGINES, "fake", Fake)  # type: ignore[misc]
+    Fake.seeds.clear()
+
+
+def test_the_seed_changes_fastest(small: Scenario) -> None:
+    scenario = small.with_values({"sweep": {"flows.0.cca": ["cubic", "reno"]}})
+    assert [(job.point["flows.0.cca"], job.seed) for job in jobs(scenario, [1, 2])] == [
+        ("cubic", 1),
+        ("cubic", 2),
+        ("reno", 1),
+        ("reno", 2),
+    ]
+
+
+def test_runs_come_in_the_order_of_the_jobs(small: Scenario) -> None:
+    scenarios = [small.with_values({"duration": duration}) for duration in ("5 s", "1 s", "3 s")]
+    runs = run([Job(scenario, seed=1) for scenario in scenarios], workers=3)
+    assert [found.meta.duration_s for found in runs] == [5.0, 1.0, 3.0]
+
+
+def test_the_number_of_workers_changes_nothing(small: Scenario) -> None:
+    todo = jobs(small, range(1, 7))
+    one, three = run(todo, workers=1), run(todo, workers=3)
+    assert all(
+        a.tables[name].equals(b.tables[name]) for a, b in zip(one, three, strict=True) for name in TABLES
+    )
+
+
+def test_a_run_that_fails_does_not_lose_the_others(small: Scenario) -> None:
+    outcomes = list(stream(jobs(small, [1, 13, 2], "fake"), workers=2))
+    assert [type(outcome.result) for outcome in outcomes] == [Run, EngineError, Run]
+
+
+def test_a_run_that_fails_is_reported_after_all_others_finished(small: Scenario, tmp_path: Path) -> None:
+    with pytest.raises(SweepError, match="1 of 3 runs failed"):
+        run(jobs(small, [13, 1, 2], "fake"), store=Store(tmp_path))
+    assert [found.meta.seed for found in Store(tmp_path)] == [1, 2]
+
+
+def test_a_finished_run_is_never_made_again(small: Scenario, tmp_path: Path) -> None:
+    run(jobs(small, [1, 2], "fake"), store=Store(tmp_path))
+    run(jobs(small, [1, 2, 3], "fake"), store=Store(tmp_path))
+    assert Fake.seeds == [1, 2, 3]
+
+
+def test_progress_ends_with_what_became_of_every_job(small: Scenario, tmp_path: Path) -> None:
+    run(jobs(small, [1], "fake"), store=Store(tmp_path))
+    updates: list[Update] = []
+    list(stream(jobs(small, [1, 2, 13], "fake"), store=Store(tmp_path), progress=updates.append))
+    last = {update.index: update.state for update in updates}
+    assert last == {0: "stored", 1: "finished", 2: "failed"}
+
+
+def test_progress_never_goes_back(small: Scenario) -> None:
+    reached: list[float] = []
+    run(jobs(small), progress=lambda update: reached.append(update.simulated_s))
+    assert reached == sorted(reached)
+
+
+def test_leaving_early_stops_what_still_runs(small: Scenario) -> None:
+    long = small.with_values({"duration": "80000 s", "record.interval": "off"})
+    outcomes = stream([Job(small, 1), Job(long, 1)], workers=2)
+    assert next(outcomes).run.meta.seed == 1
+    outcomes.close()  # type: ignore[attr-defined]
+
+
+def test_a_run_may_be_stopped_from_its_progress(small: Scenario) -> None:
+    def stop(_: float) -> None:
+        raise CancelledError("enough")
+
+    with pytest.raises(CancelledError):
+        NativeEngine().run(small, seed=1, progress=stop)
+
+
+def test_an_outcome_gives_its_run_or_raises_its_error(small: Scenario) -> None:
+    failed = sweeps.Outcome(Job(small, 1), EngineError("no"))
+    with pytest.raises(EngineError, match="no"):
+        _ = failed.run
