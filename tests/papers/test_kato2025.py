@@ -12,9 +12,10 @@ from fullpipe.errors import UnknownNameError
 from fullpipe.papers.kato2025 import figures, measures, text
 from fullpipe.papers.kato2025.printed import Printed, consistent, least_sd, paper
 from fullpipe.papers.kato2025.table import ROWS, Ours, comparison, printed_cell, verdicts
+from fullpipe.papers.kato2025.text import BOTH, LARGE, RECEIVE
 from fullpipe.papers.verdicts import Expectation
 
-SOCKETS = ("large", "1 MiB")
+SOCKETS = (LARGE, RECEIVE)
 
 
 def flows(seeds: int = 3) -> pl.DataFrame:
@@ -22,7 +23,7 @@ def flows(seeds: int = 3) -> pl.DataFrame:
     sockets."""
     rows = []
     for sockets in SOCKETS:
-        top = 60e6 if sockets == "large" else 30e6
+        top = 60e6 if sockets == LARGE else 30e6
         for buffer in paper().buffers:
             for seed in range(1, seeds + 1):
                 for flow in range(16):
@@ -45,12 +46,12 @@ def series() -> pl.DataFrame:
 
 def ours() -> Ours:
     runs = measures.per_run(flows(), 1000.0)
-    return Ours.of(runs, {"1 MiB": measures.pacing_levels(series())}, 100)
+    return Ours.of(runs, {RECEIVE: measures.pacing_levels(series())}, 100)
 
 
 def test_quantities_of_a_run_by_hand() -> None:
     # Two flows: 0.5 and 59.5 Mbit/s. Mean 30, sample sd 59/sqrt(2), Jain 60^2 / (2 * (0.25 + 3540.25)).
-    rows = [(100, "large", 1, "a", 0.5e6), (100, "large", 1, "b", 59.5e6)]
+    rows = [(100, LARGE, 1, "a", 0.5e6), (100, LARGE, 1, "b", 59.5e6)]
     table = pl.DataFrame(rows, schema=["buffer", "sockets", "seed", "flow", "goodput_bps"], orient="row")
     run = measures.per_run(table, 1000.0).row(0, named=True)
     assert run["mean_mbps"] == pytest.approx(30)
@@ -113,9 +114,9 @@ def test_printed_cells() -> None:
 def test_comparison_has_every_condition() -> None:
     table = comparison(paper(), ours())
     assert table.height == 5 * len(ROWS) * 2
-    total = table.filter((pl.col("quantity") == "total_mbps") & (pl.col("sockets") == "large"))
+    total = table.filter((pl.col("quantity") == "total_mbps") & (pl.col("sockets") == LARGE))
     assert total["ours"].to_list() == [pytest.approx(960)] * 5
-    sd = table.filter((pl.col("quantity") == "sd_mbps") & (pl.col("sockets") == "large")).row(0, named=True)
+    sd = table.filter((pl.col("quantity") == "sd_mbps") & (pl.col("sockets") == LARGE)).row(0, named=True)
     # Spreads of 1, 2 and 3 times sqrt(16/15): mean 2, half width t(2) = 4.302653 times 1 / sqrt(3).
     assert sd["ours"] == pytest.approx(2 * (16 / 15) ** 0.5)
     assert sd["ours_high"] == pytest.approx((2 + 4.302653 / 3**0.5) * (16 / 15) ** 0.5, rel=1e-5)
@@ -125,12 +126,12 @@ def test_verdicts_follow_from_the_numbers() -> None:
     judged = verdicts(paper(), ours(), {"native"})
     assert judged.height == len(paper().printed) * 2
     found = {(row["where"], row["sockets"]): row["verdict"] for row in judged.iter_rows(named=True)}
-    assert found["Fig. 2, 100: starved flows", "large"] == "not reproduced"
-    assert found["III.C: starved flows", "large"] == "reproduced"
-    assert found["Table II, 5000: mean", "1 MiB"] == "not reproduced"
-    assert found["Fig. 4: the fast flow", "1 MiB"] == "reproduced"
-    assert found["Fig. 4: the fast flow", "large"] == "not testable here"
-    assert found["V: cause", "large"] == "not testable here"
+    assert found["Fig. 2, 100: starved flows", LARGE] == "not reproduced"
+    assert found["III.C: starved flows", LARGE] == "reproduced"
+    assert found["Table II, 5000: mean", RECEIVE] == "not reproduced"
+    assert found["Fig. 4: the fast flow", RECEIVE] == "reproduced"
+    assert found["Fig. 4: the fast flow", LARGE] == "not testable here"
+    assert found["V: cause", LARGE] == "not testable here"
 
 
 def test_text_shows_theirs_beside_ours_and_the_cap() -> None:
@@ -140,11 +141,11 @@ def test_text_shows_theirs_beside_ours_and_the_cap() -> None:
     assert first[:4] == ["100", "packets", "mean", "39.5"]
     assert "60.0 [60.0, 60.0]" in shown
     assert "60.0 [" in shown.splitlines()[2]
-    cap = text.cap_text(paper(), table, 1 << 20)
+    cap = text.cap_text(paper(), ours(), 1 << 20)
     assert "none can exceed 69.9 Mbit/s" in cap
     assert "87 Mbit/s" in cap
     assert "at most 629 to 699 Mbit/s" in cap
-    assert "fills 960 Mbit/s here with large sockets and 480 Mbit/s with 1 MiB" in cap
+    assert "moves 960 Mbit/s here with large sockets and 480 with a receive buffer of 1 MiB" in cap
     opinions = text.verdict_text(verdicts(paper(), ours(), {"native"}), SOCKETS)
     assert "The rule, in this order:" in opinions
     assert max(map(len, opinions.splitlines())) < 160
@@ -160,7 +161,7 @@ def test_one_run_has_no_interval() -> None:
 def test_figures_come_with_their_numbers(tmp_path: Path) -> None:
     summary = pl.DataFrame({"flow": [f"bbr1-{i}" for i in range(1, 17)], "goodput_bps": range(16)})
     tables = {"series": series(), "flows": summary}
-    written = figures.draw(flows(), {"1 MiB": tables}, tmp_path, small=100, capped="1 MiB")
+    written = figures.draw(flows(), {RECEIVE: tables}, tmp_path, small=100)
     names = {path.name for path in written}
     assert names == {f"figure-{n}.{suffix}" for n in (2, 3, 4, 5, 6) for suffix in ("png", "svg", "csv")}
     pacing = pl.read_csv(tmp_path / "figure-4.csv")
@@ -168,19 +169,19 @@ def test_figures_come_with_their_numbers(tmp_path: Path) -> None:
     assert set(pl.read_csv(tmp_path / "figure-6.csv")["actor"]) == {"bbr1-5"}
     bars = pl.read_csv(tmp_path / "figure-2.csv")
     # The fastest of each run has 61, 62 and 63 Mbit/s.
-    assert bars.row(0) == ("large", "100 packets", 1, pytest.approx(62.0))
+    assert bars.row(0) == (LARGE, "100 packets", 1, pytest.approx(62.0))
 
 
-def test_jobs_cover_ten_conditions_and_two_recorded_runs() -> None:
+def test_jobs_cover_all_conditions_and_one_recorded_run_per_setting() -> None:
     todo = papers.jobs("kato2025", seeds=2)
     summaries = [job for job in todo if not job.scenario.record.interval_s]
-    assert len(summaries) == 10 * 2
-    assert len({job.scenario.digest for job in summaries}) == 10
+    assert len(summaries) == 15 * 2
+    assert len({job.scenario.digest for job in summaries}) == 15
     recorded = [job for job in todo if job not in summaries]
-    assert [job.point["sockets"] for job in recorded] == ["large", "1 MiB"]
+    assert [job.point["sockets"] for job in recorded] == [LARGE, BOTH, RECEIVE]
     capped = recorded[1].scenario.tcp
     assert (capped.send_buffer_bytes, capped.receive_buffer_bytes) == (1 << 20, 1 << 20)
-    assert len(papers.jobs("kato2025", quick=True)) == 10 * 3 + 2
+    assert len(papers.jobs("kato2025", quick=True)) == 15 * 3 + 3
 
 
 def test_unknown_studies_and_no_seeds_are_refused() -> None:

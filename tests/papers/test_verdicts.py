@@ -17,8 +17,15 @@ def test_prediction_interval_by_hand() -> None:
 
 
 def test_reproduced_within_the_interval_of_one_more_run() -> None:
-    assert judge(Expectation(7.5, 7.6), [1, 2, 3, 4, 5]) is Verdict.REPRODUCED
-    assert judge(Expectation(7.9, 8.0), [1, 2, 3, 4, 5]) is Verdict.NOT_REPRODUCED
+    # Mean 30, sd 1, n = 3: half width 4.302653 * sqrt(4/3) = 4.968, less than a quarter of the mean.
+    assert judge(Expectation(34.9, 35.0), [29, 30, 31]) is Verdict.REPRODUCED
+    assert judge(Expectation(35.0, 35.1), [29, 30, 31]) is Verdict.NOT_REPRODUCED
+
+
+def test_a_wide_interval_reproduces_nothing_far_away() -> None:
+    # The interval reaches 7.8, a quarter above the mean is 3.75.
+    assert judge(Expectation(3.7, 3.8), [1, 2, 3, 4, 5]) is Verdict.REPRODUCED
+    assert judge(Expectation(3.8, 3.9), [1, 2, 3, 4, 5]) is Verdict.NOT_REPRODUCED
 
 
 def test_reproduced_within_five_per_cent() -> None:

@@ -12,12 +12,15 @@ from fullpipe.statistics import summarise, t_interval
 
 LEVEL = 0.95
 TOLERANCE = 0.05
+"""Within this fraction of our mean a printed value counts as reproduced, however sure we are."""
+REACH = 0.25
+"""Beyond this fraction it does not, however unsure we are."""
 
 RULE = """\
 contradicted by their own data  the printed numbers exclude each other, beyond their rounding
 not testable here               it needs an engine that is not at hand
-reproduced                      a printed value lies in the 95 % prediction interval of one more run of ours,
-                                mean ± t sd sqrt(1 + 1/n), or within 5 % of our mean
+reproduced                      a printed value lies within 5 % of our mean, or within 25 % and in the 95 %
+                                prediction interval of one more run of ours, mean ± t sd sqrt(1 + 1/n)
 same direction                  against the reference condition our mean moves the way theirs does, and the
                                 95 % intervals of our two means do not overlap
 not reproduced                  otherwise"""
@@ -84,10 +87,11 @@ def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[
 
 
 def _reproduced(printed: Expectation, ours: Sequence[float]) -> bool:
-    low, high = prediction_interval(ours)
     mean = summarise(ours).mean
-    low = min(low, mean - TOLERANCE * abs(mean))
-    high = max(high, mean + TOLERANCE * abs(mean))
+    near, far = TOLERANCE * abs(mean), REACH * abs(mean)
+    expected = prediction_interval(ours)
+    low = min(mean - near, max(mean - far, expected[0]))
+    high = max(mean + near, min(mean + far, expected[1]))
     return printed.low <= high and printed.high >= low
 
 

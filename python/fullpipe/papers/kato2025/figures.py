@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -13,24 +13,21 @@ from fullpipe.papers.kato2025.measures import MBPS
 GOODPUT = "goodput (Mbit/s)"
 FIGURE_6_FLOW = 5
 
+Recorded = Mapping[str, Mapping[str, pl.DataFrame]]
+
 
 @plots.in_house_style
-def draw(
-    flows: pl.DataFrame,
-    recorded: Mapping[str, Mapping[str, pl.DataFrame]],
-    folder: Path,
-    *,
-    small: int,
-    capped: str,
-) -> list[Path]:
-    """Write all figures; `flows` as for `per_run`, `recorded` the tables of a run per size of socket buffers.
+def draw(flows: pl.DataFrame, recorded: Recorded, folder: Path, *, small: int) -> list[Path]:
+    """Write all figures.
 
-    `small` is the buffer of Figures 4 to 6 and `capped` names the socket buffers of Figures 4 and 6.
+    Args:
+        flows: One row per flow, as for `per_run`.
+        recorded: The tables of a sampled run per setting of the socket buffers.
+        folder: Where to.
+        small: The buffer of Figures 4 to 6.
     """
     written = figure_2(flows, folder) + figure_3(flows, folder) + figure_5(flows, folder, small)
-    if capped in recorded:
-        written += figure_4(recorded[capped], folder) + figure_6(recorded[capped], folder)
-    return written
+    return written + figure_4(recorded, folder) + figure_6(recorded, folder)
 
 
 def figure_2(flows: pl.DataFrame, folder: Path) -> list[Path]:
@@ -42,7 +39,7 @@ def figure_2(flows: pl.DataFrame, folder: Path) -> list[Path]:
         of_sockets = flows.filter(pl.col("sockets") == sockets)
         groups = {f"{b} packets": _ranked(of_sockets, b) for b in _buffers(of_sockets)}
         data = plots.sorted_bars(place, groups, label=GOODPUT)
-        place.set_title(f"{sockets} socket buffers, mean of {_seeds(of_sockets)} runs")
+        place.set_title(f"sockets: {sockets}, mean of {_seeds(of_sockets)} runs")
         frames.append(data.select(pl.lit(sockets).alias("sockets"), pl.all()))
     return plots.save(figure, pl.concat(frames), folder, "figure-2")
 
@@ -57,19 +54,25 @@ def figure_3(flows: pl.DataFrame, folder: Path) -> list[Path]:
         groups = {str(b): _rates(of_sockets, b) for b in _buffers(of_sockets)}
         data = plots.boxes(place, groups, label=GOODPUT)
         place.set_xlabel("buffer (packets)")
-        place.set_title(f"{sockets} socket buffers, {_seeds(of_sockets)} runs")
+        if place is not axes[0]:
+            place.set_ylabel("")
+        place.set_title(f"sockets: {sockets}, {_seeds(of_sockets)} runs")
         frames.append(data.select(pl.lit(sockets).alias("sockets"), pl.all()))
     return plots.save(figure, pl.concat(frames), folder, "figure-3")
 
 
-def figure_4(tables: Mapping[str, pl.DataFrame], folder: Path) -> list[Path]:
+def figure_4(recorded: Recorded, folder: Path) -> list[Path]:
     """Pacing rate over time of the fastest and the slowest flow of a run."""
-    ranked = tables["flows"].sort("goodput_bps")["flow"].to_list()
-    return _pacing(tables, [ranked[-1], ranked[0]], folder, "figure-4", "the fastest and the slowest flow")
+
+    def ends(tables: Mapping[str, pl.DataFrame]) -> list[str]:
+        ranked = tables["flows"].sort("goodput_bps")["flow"].to_list()
+        return [ranked[-1], ranked[0]]
+
+    return _pacing(recorded, ends, folder, "figure-4", "the fastest and the slowest flow")
 
 
 def figure_5(flows: pl.DataFrame, folder: Path, buffer: int) -> list[Path]:
-    """(a) sorted bars and (b) box plots at the smallest buffer, for both sizes of socket buffers."""
+    """(a) sorted bars and (b) box plots at the smallest buffer, for every setting of the socket buffers."""
     at_buffer = flows.filter(pl.col("buffer") == buffer)
     of = {s: at_buffer.filter(pl.col("sockets") == s) for s in _sockets(at_buffer)}
     figure, (bars, boxes) = plots.new_figure(1, 2)
@@ -77,27 +80,40 @@ def figure_5(flows: pl.DataFrame, folder: Path, buffer: int) -> list[Path]:
     plots.boxes(boxes, {s: _rates(frame, buffer) for s, frame in of.items()}, label=GOODPUT)
     bars.set_title(f"(a) {buffer} packets, mean of {_seeds(at_buffer)} runs")
     boxes.set_title(f"(b) {buffer} packets, {_seeds(at_buffer)} runs")
-    boxes.set_xlabel("socket buffers")
+    boxes.set_xlabel("sockets")
     return plots.save(figure, ranked, folder, "figure-5")
 
 
-def figure_6(tables: Mapping[str, pl.DataFrame], folder: Path) -> list[Path]:
+def figure_6(recorded: Recorded, folder: Path) -> list[Path]:
     """Pacing rate over time of the fifth flow."""
-    name = tables["flows"]["flow"].to_list()[FIGURE_6_FLOW - 1]
-    return _pacing(tables, [name], folder, "figure-6", f"flow {FIGURE_6_FLOW}")
+
+    def fifth(tables: Mapping[str, pl.DataFrame]) -> list[str]:
+        return [tables["flows"]["flow"].to_list()[FIGURE_6_FLOW - 1]]
+
+    return _pacing(recorded, fifth, folder, "figure-6", f"flow {FIGURE_6_FLOW}")
 
 
 def _pacing(
-    tables: Mapping[str, pl.DataFrame], names: Sequence[str], folder: Path, stem: str, whom: str
+    recorded: Recorded,
+    whom: Callable[[Mapping[str, pl.DataFrame]], list[str]],
+    folder: Path,
+    stem: str,
+    who: str,
 ) -> list[Path]:
-    figure, (axes,) = plots.new_figure(width="page")
-    data = plots.time_series(axes, {"native": tables}, "pacing", only=names)
-    axes.set_title(f"{whom}, 100 packets, 1 MiB socket buffers")
-    # Start-up reaches the whole link within a second and would flatten everything after it.
-    settled = data.filter(pl.col("time_s") > 2)["value"].drop_nulls()
-    if len(settled):
-        axes.set_ylim(0, 1.3 * float(settled.to_numpy().max()) or 1.0)
-    return plots.save(figure, data, folder, stem)
+    """One row of axes per setting of the socket buffers."""
+    figure, axes = plots.new_figure(len(recorded), row_height=1.7)
+    frames = []
+    for place, (sockets, tables) in zip(axes, recorded.items(), strict=True):
+        data = plots.time_series(place, {sockets: tables}, "pacing", only=whom(tables))
+        place.set_title(f"{who}, 100 packets, sockets: {sockets}")
+        # Start-up reaches the whole link within a second and would flatten everything after it.
+        settled = data.filter(pl.col("time_s") > 2)["value"].drop_nulls()
+        if len(settled):
+            place.set_ylim(0, 1.3 * float(settled.to_numpy().max()) or 1.0)
+        frames.append(data)
+    for place in axes[:-1]:
+        place.set_xlabel("")
+    return plots.save(figure, pl.concat(frames), folder, stem)
 
 
 def _sockets(flows: pl.DataFrame) -> list[str]:

@@ -1,4 +1,4 @@
-"""Runs the study: five buffers, two sizes of socket buffers, many seeds."""
+"""Runs the study: five buffers, three settings of the socket buffers, many seeds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fullpipe import engines, sweeps
 from fullpipe.papers.kato2025 import figures, measures, text
 from fullpipe.papers.kato2025.printed import Paper, paper
 from fullpipe.papers.kato2025.table import Ours, comparison, verdicts
+from fullpipe.papers.kato2025.text import BOTH, LARGE, RECEIVE
 from fullpipe.papers.report import Report, Settings
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
@@ -20,10 +21,10 @@ from fullpipe.sweeps import Job
 
 BUFFER = "topology.bottleneck.queue.packets"
 SOCKET_BYTES = 1 << 20
-LARGE, CAPPED = "large", "1 MiB"
 SOCKETS: dict[str, dict[str, Any]] = {
     LARGE: {},
-    CAPPED: {"tcp.send_buffer": "1 MiB", "tcp.receive_buffer": "1 MiB"},
+    BOTH: {"tcp.send_buffer": "1 MiB", "tcp.receive_buffer": "1 MiB"},
+    RECEIVE: {"tcp.receive_buffer": "1 MiB"},
 }
 SAMPLING = "20 ms"
 
@@ -66,13 +67,12 @@ def run(settings: Settings) -> Report:
     beside = comparison(source, ours)
     judged = verdicts(source, ours, engines.ENGINES)
     written = _write_tables(settings.folder, beside, judged)
-    written += figures.draw(flows, tables, settings.folder, small=source.buffers[0], capped=CAPPED)
-    return Report(_text(source, beside, judged, len(chosen)), tuple(written), settings.folder)
+    written += figures.draw(flows, tables, settings.folder, small=source.buffers[0])
+    return Report(_text(source, beside, judged, ours, len(chosen)), tuple(written), settings.folder)
 
 
 def _jobs(source: Paper, seeds: Sequence[int]) -> tuple[list[Job], dict[str, Job]]:
-    """Runs that keep summaries only, and one sampled run per size of socket buffers at the smallest
-    buffer."""
+    """Runs that keep summaries only, and one sampled run per setting of the sockets, at the smallest one."""
     base = Scenario.named("kato2025")
     summaries = []
     for sockets, values in SOCKETS.items():
@@ -110,7 +110,7 @@ def _write_tables(folder: Path, beside: pl.DataFrame, judged: pl.DataFrame) -> l
     return [csv, table, opinions]
 
 
-def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, runs: int) -> str:
+def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, ours: Ours, runs: int) -> str:
     how = text.wrapped(
         f"Table II: printed values of ns-3 3.40 and 3.44, and ours as the mean over {runs} seeds"
         + (" with its 95 % interval" if runs > 1 else "")
@@ -123,6 +123,6 @@ def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, runs: int) 
         text.table_text(beside, list(SOCKETS)),
         "Every printed number and claim, with our value and the verdict:",
         text.verdict_text(judged, list(SOCKETS)),
-        text.wrapped(text.cap_text(source, beside, SOCKET_BYTES)),
+        text.wrapped(text.cap_text(source, ours, SOCKET_BYTES)),
     ]
     return "\n\n".join(parts)

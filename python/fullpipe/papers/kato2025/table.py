@@ -40,7 +40,7 @@ class Ours:
 
     @classmethod
     def of(cls, runs: pl.DataFrame, pacing: Mapping[str, Mapping[str, Sequence[float]]], buffer: int) -> Ours:
-        """From the table of `per_run` and, per size of socket buffers, the pacing levels at one buffer."""
+        """From the table of `per_run` and, per setting of the sockets, the pacing levels at one buffer."""
         values: dict[tuple[int, str, str], Sequence[float]] = {}
         quantities = [name for name in runs.columns if name not in ("buffer", "sockets", "seed")]
         for (packets, sockets), rows in runs.group_by("buffer", "sockets", maintain_order=True):
@@ -81,7 +81,7 @@ def printed_cell(source: Paper, buffer: int, quantity: str, simulator: str) -> s
 
 
 def comparison(source: Paper, ours: Ours) -> pl.DataFrame:
-    """One row per buffer, quantity and size of socket buffers, theirs beside ours."""
+    """One row per buffer, quantity and setting of the socket buffers, theirs beside ours."""
     rows = []
     for buffer in source.buffers:
         for quantity in ROWS:
@@ -98,7 +98,7 @@ def comparison(source: Paper, ours: Ours) -> pl.DataFrame:
 
 
 def verdicts(source: Paper, ours: Ours, engines: Collection[str]) -> pl.DataFrame:
-    """One row per printed number or claim and size of socket buffers."""
+    """One row per printed number or claim and setting of the socket buffers."""
     rows = []
     for item in source.printed:
         for sockets in ours.sockets:
