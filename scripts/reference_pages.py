@@ -1,0 +1,191 @@
+"""Reference pages made from the code when the documentation is built, so that they cannot differ from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+ROOT = Path(__file__).resolve().parent.parent
+ALGORITHMS = ROOT / "crates" / "congestion" / "src"
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def results_page() -> str:
+    """The tables of a run, from the schema that the code checks."""
+    from fullpipe.results import TABLES
+
+    parts = [
+        "# Results",
+        "A run is a folder `<out>/<digest>/<engine>-<seed>/` with `meta.json` and one Parquet file per table. The "
+        "digest stands for everything that is simulated except the seed. A folder under its final name is a finished "
+        "run: it is written under a hidden name and renamed at the end. The unit is the last word of a column's name; "
+        "what was not measured is null.",
+    ]
+    for name, described in TABLES.items():
+        rows = [[f"`{c.name}`", str(c.dtype), c.unit, c.meaning] for c in described.columns]
+        parts += [f"## {name}", f"One row per {described.row}.", table(["column", "type", "unit", "meaning"], rows)]
+    parts += [
+        "## meta.json",
+        table(["key", "meaning"], [[f"`{name}`", text] for name, text in _meta_fields()]),
+    ]
+    return "\n\n".join(parts)
+
+
+def _meta_fields() -> Iterator[tuple[str, str]]:
+    """Names and the documentation below each field of the class."""
+    import ast
+    import inspect
+
+    from fullpipe.results import Meta
+
+    body = ast.parse(inspect.getsource(Meta)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    for statement, following in zip(body.body, [*body.body[1:], None], strict=True):
+        if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
+            continue
+        doc = following.value if isinstance(following, ast.Expr) else None
+        yield statement.target.id, str(doc.value) if isinstance(doc, ast.Constant) else ""
+
+
+def scenario_page() -> str:
+    """Every key of a scenario file, from the models that read it."""
+    from fullpipe.scenario import Scenario
+
+    parts = [
+        "# Scenario file",
+        "A scenario is a TOML file. Quantities are text with a unit (`\"100 Mbit/s\"`, `\"20 ms\"`, `\"64 KiB\"`, "
+        "`\"1 bdp\"`); a bare number is refused, and so is an unknown key. Start from a scenario that works: "
+        "`fullpipe show kato2025 > my.toml`.",
+    ]
+    seen: list[type[BaseModel]] = []
+    _collect(Scenario, seen)
+    for model in seen:
+        rows = [_field(name, field) for name, field in model.model_fields.items()]
+        parts += [f"## {model.__name__}", model.__doc__ or "", table(["key", "default", "meaning"], rows)]
+    return "\n\n".join(_without_doctest(part) for part in parts)
+
+
+def _collect(model: type[BaseModel], seen: list[type[BaseModel]]) -> None:
+    if model in seen:
+        return
+    seen.append(model)
+    for field in model.model_fields.values():
+        for inner in _models(field.annotation):
+            _collect(inner, seen)
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)
+
+
+def _field(name: str, field: Any) -> list[str]:
+    example = f" Example: `{field.examples[0]}`." if field.examples else ""
+    if field.is_required():
+        default = "required"
+    elif field.default is None or field.default_factory is not None or isinstance(field.default, BaseModel):
+        default = ""
+    else:
+        default = f"`{_default(field)}`"
+    return [f"`{field.alias or name}`", default, (field.description or "") + example]
+
+
+def _default(field: Any) -> str:
+    """The default as a file would spell it: quantities are held as numbers, and their examples have units."""
+    from pydantic import TypeAdapter
+
+    annotated: Any = field.annotation
+    for note in reversed(field.metadata):
+        annotated = __import__("typing").Annotated[annotated, note]
+    return str(TypeAdapter(annotated).dump_python(field.default, mode="json", warnings=False))
+
+
+def _without_doctest(text: str) -> str:
+    return re.split(r"\n\s*(?:>>>|Quantities are text|Raises:)", text)[0].rstrip() if ">>>" in text else text
+
+
+def cli_page() -> str:
+    """The commands with their options, from the parser itself."""
+    import typer.main
+
+    from fullpipe.cli import app
+
+    group = typer.main.get_command(app)
+    assert hasattr(group, "commands")
+    parts = [
+        "# Command line",
+        "Exit codes: 0 done, 2 bad input (a message and no traceback), 1 failure. Progress is shown on a terminal "
+        "and never in a pipe.",
+    ]
+    for name, command in group.commands.items():
+        rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
+        parts += [f"## fullpipe {name}", command.help or "", table(["argument or option", "meaning"], rows)]
+    return "\n\n".join(parts)
+
+
+def _parameter(parameter: Any) -> list[str]:
+    if parameter.param_type_name == "argument":
+        return [f"`{parameter.metavar or parameter.name.upper()}`", parameter.help or ""]
+    spelling = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    metavar = f" {parameter.metavar}" if parameter.metavar else ""
+    return [f"`{spelling}{metavar}`", parameter.help or ""]
+
+
+def algorithms_page() -> str:
+    """One section per algorithm: the head of its source file and its parameters."""
+    from fullpipe.scenario import catalogue
+
+    parts = ["# Algorithms", "What each source file says of itself, and the parameters that it takes."]
+    for name, entry in catalogue.controllers().items():
+        rows = [
+            [f"`{p.name}`", str(p.default), p.unit, "" if p.min is None else f"{p.min:g} to {p.max:g}", p.doc]
+            for p in entry.params.values()
+        ]
+        head = _head(name)
+        parts += [f"## {name}: {entry.title}", f"Source: {entry.source}.", head]
+        if rows:
+            parts.append(table(["parameter", "default", "unit", "range", "meaning"], rows))
+    return "\n\n".join(parts)
+
+
+def _head(name: str) -> str:
+    """The leading `//!` comment of an algorithm's file, its headings two levels down."""
+    for path in (ALGORITHMS / f"{name}.rs", ALGORITHMS / name / "mod.rs"):
+        if path.exists():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            comment = [line[3:].removeprefix(" ") for line in lines if line.startswith("//!")]
+            body = [line for line in comment if not line.startswith("# ")]
+            return "\n".join("#" + line if line.startswith("## ") else line for line in body).strip()
+    return ""
+
+
+PAGES = {
+    "reference/results.md": results_page,
+    "reference/scenario.md": scenario_page,
+    "reference/cli.md": cli_page,
+    "reference/algorithms.md": algorithms_page,
+}
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Called by mkdocs: add the pages to those that it found."""
+    from mkdocs.structure.files import File
+
+    for path, page in PAGES.items():
+        files.append(File.generated(config, path, content=page() + "\n"))
+    return files
