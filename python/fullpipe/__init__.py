@@ -7,15 +7,26 @@
 ['cubic-1']
 """
 
-from fullpipe.api import load, run
-from fullpipe.errors import EngineError, FullpipeError, ResultError, ScenarioError, UnknownNameError
-from fullpipe.results import Run, version
-from fullpipe.scenario import Scenario
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("fullpipe")
+if TYPE_CHECKING:
+    from fullpipe.api import load, run
+    from fullpipe.errors import (
+        EngineError,
+        FullpipeError,
+        NoRunError,
+        ResultError,
+        ScenarioError,
+        UnknownNameError,
+    )
+    from fullpipe.results import Run
+    from fullpipe.scenario import Scenario
+
 __all__ = [
     "EngineError",
     "FullpipeError",
+    "NoRunError",
     "ResultError",
     "Run",
     "Scenario",
@@ -24,3 +35,18 @@ __all__ = [
     "load",
     "run",
 ]
+
+_HOMES = {"load": "api", "run": "api", "Run": "results", "Scenario": "scenario"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: what only reads a scenario should not wait for tables."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

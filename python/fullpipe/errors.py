@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 
 
 class FullpipeError(Exception):
@@ -49,9 +50,13 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     Returns:
         A clause that starts with a semicolon, or nothing if there is nothing to choose from.
     """
-    options = list(known)
-    by_case = {option.lower(): option for option in options}
+    return _suggestion(name, tuple(known))
+
+
+@lru_cache
+def _suggestion(name: str, known: tuple[str, ...]) -> str:
+    by_case = {option.lower(): option for option in known}
     close = get_close_matches(name.lower(), by_case, n=1, cutoff=0.6)
     if close:
         return f'; did you mean "{by_case[close[0]]}"?'
-    return f"; there is {', '.join(options)}" if options else ""
+    return f"; there is {', '.join(known)}" if known else ""

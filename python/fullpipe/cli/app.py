@@ -9,7 +9,6 @@ from typer.core import TyperGroup
 
 from fullpipe.errors import FullpipeError, NoRunError, ScenarioError, UnknownNameError
 
-_MOST_LINES = 20
 _EXAMPLES = (
     ("fullpipe run single-bbr1", "a named scenario"),
     ("fullpipe run my.toml --seeds 10 --jobs 2", "your own, ten times"),
@@ -34,18 +33,13 @@ class _Group(TyperGroup):
             _complain(error)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
-            typer.echo(
-                "fullpipe: interrupted; the same command continues after the runs that finished", err=True
-            )
+            typer.echo("fullpipe: interrupted; the same command continues where this one stopped", err=True)
             raise typer.Exit(1) from None
 
 
 def _complain(error: FullpipeError) -> None:
-    lines = str(error).splitlines() or [type(error).__name__]
-    for line in lines[:_MOST_LINES]:
+    for line in str(error).splitlines() or [type(error).__name__]:
         typer.echo(f"fullpipe: {line}", err=True)
-    if len(lines) > _MOST_LINES:
-        typer.echo(f"fullpipe: and {len(lines) - _MOST_LINES} more", err=True)
 
 
 app = typer.Typer(

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from fullpipe.engines import ENGINES
-from fullpipe.results import TABLES
 from fullpipe.scenario import Scenario, catalogue, scenario_names
+
+if TYPE_CHECKING:
+    from fullpipe.engines import Engine
+    from fullpipe.results import Table
 
 
 class Kind(StrEnum):
@@ -27,6 +27,9 @@ class Kind(StrEnum):
 
 def list_names(kind: Annotated[Kind, typer.Argument(help="What to list.")]) -> None:
     """List algorithms, queues, scenarios, studies, engines, or the tables of a run."""
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, text in names(kind).items():
         table.add_row(f"[bold]{name}[/bold]", text)
@@ -40,8 +43,8 @@ def names(kind: Kind) -> Mapping[str, str]:
         Kind.queues: lambda: _titles(catalogue.queues()),
         Kind.scenarios: lambda: {name: _in_short(Scenario.named(name)) for name in scenario_names()},
         Kind.papers: lambda: {name: papers().title(name) for name in papers().names()},
-        Kind.engines: lambda: {name: _first_line(make.__doc__) for name, make in ENGINES.items()},
-        Kind.tables: lambda: {table.name: f"one row per {table.row}" for table in TABLES.values()},
+        Kind.engines: lambda: {name: _first_line(make.__doc__) for name, make in _engines().items()},
+        Kind.tables: lambda: {name: f"one row per {table.row}" for name, table in tables().items()},
     }
     return listing[kind]()
 
@@ -49,6 +52,19 @@ def names(kind: Kind) -> Mapping[str, str]:
 def papers() -> Any:
     """The package of the studies, which takes a while to import."""
     return import_module("fullpipe.papers")
+
+
+def tables() -> "Mapping[str, Table]":
+    """The tables of a run."""
+    from fullpipe.results import TABLES
+
+    return TABLES
+
+
+def _engines() -> "Mapping[str, Callable[[], Engine]]":
+    from fullpipe.engines import ENGINES
+
+    return ENGINES
 
 
 def _titles(entries: Mapping[str, catalogue.Entry]) -> dict[str, str]:

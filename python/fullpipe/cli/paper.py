@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.list_ import papers
-from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.run import Jobs, Out, processors
 
 
@@ -18,6 +17,8 @@ def paper(
     quick: Annotated[bool, typer.Option("--quick", help="A short version, to see that it works.")] = False,
 ) -> None:
     """Run every experiment of a study, print its tables with ours beside them, and draw its figures."""
+    from fullpipe.cli.progress import progress_bar
+
     studies, report = papers(), list[str]()
     with progress_bar(studies.jobs(name, seeds=seeds, quick=quick)) as progress:
         studies.run(

@@ -2,11 +2,12 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fullpipe.results import Run
+if TYPE_CHECKING:
+    from fullpipe.results import Run
 
 
 def plot(
@@ -24,6 +25,8 @@ def plot(
     ] = None,
 ) -> None:
     """Draw runs over time, several in the same axes, as PNG and SVG with the numbers as CSV."""
+    from fullpipe.results import Run
+
     runs = [Run.load(folder) for folder in folders]
     plots = import_module("fullpipe.plots")
     try:
@@ -35,5 +38,5 @@ def plot(
         typer.echo(path)
 
 
-def _label(run: Run) -> str:
+def _label(run: "Run") -> str:
     return f"{run.name} {run.meta.digest[:6]} seed {run.meta.seed}"

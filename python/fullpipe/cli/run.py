@@ -4,17 +4,16 @@ import json
 import os
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fullpipe.cli import tables
-from fullpipe.cli.progress import progress_bar
-from fullpipe.engines import engine as engine_named
 from fullpipe.errors import ScenarioError
-from fullpipe.results import Store
 from fullpipe.scenario import Scenario, scenario_names
-from fullpipe.sweeps import Job, Outcome, jobs, stream
+
+if TYPE_CHECKING:
+    from fullpipe.results import Store
+    from fullpipe.sweeps import Job, Outcome
 
 _MAX_SEED = 2**63 - 1
 Out = Annotated[Path, typer.Option(help="Folder of finished runs.", metavar="DIR")]
@@ -58,6 +57,10 @@ def run(
     if seed is not None and seeds is not None:
         raise typer.BadParameter("give one of --seed and --seeds")
     chosen = read_scenario(scenario).with_values(_values(assignments or [], interval))
+    from fullpipe.cli import tables  # after the scenario is known to be right, because tables take a while
+    from fullpipe.results import Store
+    from fullpipe.sweeps import jobs
+
     todo = jobs(chosen, range(1, seeds + 1) if seeds else [1 if seed is None else seed], engine)
     _check(todo)
     outcomes = _run(todo, workers or processors(), None if no_store else Store(out), as_json)
@@ -104,16 +107,21 @@ def _assignment(text: str) -> tuple[str, Any]:
         return path, value.strip()
 
 
-def _check(todo: list[Job]) -> None:
+def _check(todo: "list[Job]") -> None:
     """Refuse the whole sweep before anything runs if the engine cannot run all of it."""
-    engine = engine_named(todo[0].engine)
+    from fullpipe import engines
+
+    engine = engines.engine(todo[0].engine)
     points = {job.scenario.digest: job.scenario for job in todo}
     lines = [str(problem) for scenario in points.values() for problem in engine.check(scenario)]
     if lines:
         raise ScenarioError(list(dict.fromkeys(lines)))
 
 
-def _run(todo: list[Job], workers: int, store: Store | None, as_json: bool) -> list[Outcome]:
+def _run(todo: "list[Job]", workers: int, store: "Store | None", as_json: bool) -> "list[Outcome]":
+    from fullpipe.cli.progress import progress_bar
+    from fullpipe.sweeps import stream
+
     outcomes = []
     with progress_bar(todo) as progress:
         for outcome in stream(todo, workers=workers, store=store, progress=progress):
@@ -123,7 +131,7 @@ def _run(todo: list[Job], workers: int, store: Store | None, as_json: bool) -> l
     return outcomes
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: "Outcome") -> str:
     """The JSON object of a run; in a sweep, `point` says which one it is."""
     point = {"point": dict(outcome.job.point)} if outcome.job.point else {}
     return json.dumps(outcome.run.summary() | point, allow_nan=False)

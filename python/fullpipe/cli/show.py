@@ -3,13 +3,10 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from fullpipe.cli.list_ import Kind, names
+from fullpipe.cli.list_ import Kind, names, tables
 from fullpipe.cli.run import read_scenario
 from fullpipe.errors import UnknownNameError
-from fullpipe.results import TABLES
 from fullpipe.scenario import catalogue, scenario_names
 from fullpipe.scenario.reading import named_text
 
@@ -27,7 +24,7 @@ def show(
         typer.echo(named_text(name), nl=False)
     elif entry := _entry(name):
         _show_entry(entry)
-    elif name in TABLES:
+    elif name in tables():
         _show_table(name)
     elif name.endswith(".toml"):
         typer.echo(read_scenario(name).to_toml(), nl=False)
@@ -46,6 +43,9 @@ def _entry(name: str) -> catalogue.Entry | None:
 
 
 def _show_entry(entry: catalogue.Entry) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
     console = Console(highlight=False)
     console.print(f"[bold]{entry.name}[/bold]: {entry.title}")
     for what, text in (("also", ", ".join(entry.aliases)), ("source", entry.source)):
@@ -61,9 +61,12 @@ def _show_entry(entry: catalogue.Entry) -> None:
 
 
 def _show_table(name: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table("column", "type", "unit", "meaning", box=None, pad_edge=False)
-    for column in TABLES[name].columns:
+    for column in tables()[name].columns:
         table.add_row(column.name, str(column.dtype), column.unit, column.meaning)
     console = Console(highlight=False)
-    console.print(f"[bold]{name}[/bold]: one row per {TABLES[name].row}")
+    console.print(f"[bold]{name}[/bold]: one row per {tables()[name].row}")
     console.print(table)

@@ -1,6 +1,7 @@
 """The native engine: the Rust simulator behind `fullpipe._native`."""
 
 import json
+import math
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from fullpipe.results import TABLES, Meta, Run, frame, host, version, versions
 from fullpipe.scenario import Scenario, catalogue
 
 _SLICES = 200
+_LONGEST_SLICE_S = 10
 
 
 class NativeEngine:
@@ -71,8 +73,9 @@ class NativeEngine:
 def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mapping[str, Any]:
     try:
         simulation = _simulation(scenario, seed)
-        for i in range(1, _SLICES + 1):
-            reached_ns = simulation.advance(simulation.duration_ns * i // _SLICES)
+        slices = max(_SLICES, math.ceil(scenario.duration_s / _LONGEST_SLICE_S))
+        for i in range(1, slices + 1):
+            reached_ns = simulation.advance(simulation.duration_ns * i // slices)
             if progress:
                 progress(reached_ns / 1e9)
         return simulation.finish()

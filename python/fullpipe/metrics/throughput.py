@@ -38,7 +38,7 @@ def retransmission_rate(flows: pl.DataFrame) -> float | None:
 
 
 def utilisation(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
-    """Bytes that a link forwarded, over its rate times the time; None if its rate is unlimited.
+    """Share of the time in which a link sent; None if its rate is unlimited.
 
     Raises:
         KeyError: If there is no such link.

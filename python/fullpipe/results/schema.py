@@ -60,7 +60,7 @@ FLOWS = Table(
         _text("cca", "congestion control algorithm"),
         _real("start_s", "when it began to send, jitter included"),
         _real("end_s", "when it stopped, or the end of the run"),
-        _count("delivered_bytes", "payload acknowledged after the warm-up"),
+        _count("delivered_bytes", "payload delivered in order after the warm-up"),
         _real("goodput_bps", "payload delivered after the warm-up, over the time that the flow was active"),
         _real(
             "wire_bps", "all that was sent with every header, retransmissions included, over the same time"
@@ -94,7 +94,7 @@ LINKS_SUMMARY = Table(
         _count("marked_packets", "packets that the queue marked"),
         _count("forwarded_packets", "packets that left the link"),
         _count("forwarded_bytes", "bytes that left the link, every header included"),
-        _real("utilisation", "bytes forwarded, over rate times time; null if the rate is unlimited"),
+        _real("utilisation", "share of the time in which the link sent; null if the rate is unlimited"),
         _real("sojourn_mean_s", "mean time that a packet waited in the queue"),
         _real("sojourn_p95_s", "95th percentile of it"),
         _count("backlog_max_packets", "the most packets that ever waited"),
@@ -106,15 +106,15 @@ SERIES = Table(
     (
         _real("time_s", "end of the interval"),
         _text("flow", "name"),
-        _real("goodput_bps", "payload acknowledged in the interval, over its length"),
+        _real("goodput_bps", "payload delivered in order in the interval, over its length"),
         _count("cwnd_bytes", "congestion window"),
         _count("in_flight_bytes", "payload sent and neither acknowledged nor known to be lost"),
         _real("srtt_s", "smoothed RTT"),
-        _real("min_rtt_s", "the transport's or the algorithm's minimum RTT"),
-        _real("pacing_bps", "pacing rate; null without pacing"),
+        _real("min_rtt_s", "smallest RTT of the last five minutes"),
+        _real("pacing_bps", "pacing rate; null if there is none"),
         _real("delivery_bps", "latest delivery-rate sample"),
-        _count("retransmitted_packets", "data packets sent again since the start"),
-        _text("state", "state of the algorithm or of recovery"),
+        _count("retransmitted_packets", "data packets sent again in the interval"),
+        _text("state", "waiting, open, disorder, cwr, recovery, loss or done"),
     ),
 )
 LINKS = Table(
@@ -125,10 +125,10 @@ LINKS = Table(
         _text("link", "name"),
         _count("backlog_bytes", "bytes that wait"),
         _count("backlog_packets", "packets that wait"),
-        _real("sojourn_s", "mean wait of the packets that left in the interval; null if none did"),
-        _count("dropped_packets", "packets dropped since the start"),
-        _count("marked_packets", "packets marked since the start"),
-        _real("utilisation", "bytes forwarded in the interval, over rate times length"),
+        _real("sojourn_s", "mean wait of the packets sent in the interval; null if there is none"),
+        _count("dropped_packets", "packets dropped or lost in the interval"),
+        _count("marked_packets", "packets marked in the interval"),
+        _real("utilisation", "share of the interval in which the link sent; null if the rate is unlimited"),
     ),
 )
 VARIABLES = Table(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from fullpipe.scenario import paths
 from fullpipe.scenario.flows import MAX_FLOWS, Flow
 from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.network import Network, resolve
+from fullpipe.scenario.problems import MOST_LINES, first_lines
 from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.topology import Graph
 
@@ -22,15 +24,15 @@ MAX_ROWS = 50_000_000
 
 def problems_of(scenario: "Scenario") -> list[str]:
     """Everything that is wrong between the parts; each part is right by itself."""
-    lines = list(dict.fromkeys([*_of_time(scenario), *_of_flows(scenario)]))
+    lines = [*_of_time(scenario), *_of_flows(scenario)]
     if lines:
-        return lines
+        return first_lines(lines, len(lines))
     try:
         network = resolve(scenario)
     except ProblemsError as problems:
         return list(problems.lines)
     lines = [*_of_names(network), *_of_routes(network), *_of_record(scenario, network)]
-    return lines or list(_of_sweep(scenario))
+    return lines or list(islice(_of_sweep(scenario), MOST_LINES))
 
 
 def _of_time(scenario: "Scenario") -> Iterator[str]:

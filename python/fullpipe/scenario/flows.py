@@ -15,6 +15,8 @@ from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Access
 
 MAX_FLOWS = 100_000
+MAX_GROUPS = 10_000
+"""Entries of `flows`, each of which may stand for many with `count`."""
 
 
 class Cca(Model):

@@ -1,7 +1,8 @@
 """From pydantic's errors to lines that say where, what, and what would be right."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -12,6 +13,7 @@ from fullpipe.errors import suggestion
 from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.quantities import shown
 
+MOST_LINES = 20
 _WANTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -43,9 +45,15 @@ class _Place:
 
 
 def problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """One line for every mistake that pydantic found in the data of a `model`."""
+    """One line for every mistake that pydantic found in the data of a `model`, up to a readable number."""
     lines = (line for details in error.errors(include_url=False) for line in _lines(details, model))
-    return list(dict.fromkeys(lines))
+    return first_lines(lines, error.error_count())
+
+
+def first_lines(lines: Iterable[str], count: int) -> list[str]:
+    """The first of about `count` lines without repetition, and how many more there are."""
+    first = list(dict.fromkeys(islice(lines, MOST_LINES)))
+    return first if count <= MOST_LINES else [*first, f"and {count - MOST_LINES} more"]
 
 
 def _lines(details: ErrorDetails, model: type[BaseModel]) -> Iterator[str]:

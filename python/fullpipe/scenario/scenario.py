@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import tomli_w
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import paths, reading
 from fullpipe.scenario.checks import problems_of
-from fullpipe.scenario.flows import MAX_FLOWS, Flow
+from fullpipe.scenario.flows import MAX_GROUPS, Flow
 from fullpipe.scenario.model import Model, Name, ProblemsError, Switch
 from fullpipe.scenario.problems import problems
 from fullpipe.scenario.quantities import Seconds, SecondsOrOff
@@ -58,9 +58,7 @@ class Scenario(Model):
     topology: Topology = Field(examples=['{ kind = "dumbbell", ... }'])
     tcp: Tcp = Tcp()
     """The transport of every flow, which a flow may override."""
-    flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MAX_FLOWS)] = Field(
-        examples=['[{ cca = "cubic" }]']
-    )
+    flows: Annotated[tuple[Flow, ...], Field(min_length=1)] = Field(examples=['[{ cca = "cubic" }]'])
     record: Record = Record()
     sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
     """Paths and the values that each takes in turn: the scenario stands for every combination."""
@@ -156,6 +154,13 @@ class Scenario(Model):
     def tcp_of(self, flow: Flow) -> Tcp:
         """The transport of a flow, its own settings over those of the scenario."""
         return self.tcp.overridden_by(flow.tcp)
+
+    @field_validator("flows", mode="before")
+    @classmethod
+    def _not_too_many(cls, value: object) -> object:
+        if isinstance(value, list | tuple) and len(value) > MAX_GROUPS:
+            raise ValueError(f"{len(value)} entries are too many, at most {MAX_GROUPS}; use count = 100")
+        return value
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -31,7 +31,7 @@ sack_compression = false
 ecn = true
 [[flows]]
 name = "first"
-cca = { kind = "bbr", high_gain = 2.0 }
+cca = { kind = "newreno", beta = 0.7 }
 start = "1 s"
 start_jitter = "5 ms"
 stop = "40 s"
@@ -65,7 +65,7 @@ def test_every_field_of_a_plan() -> None:
         "flows": [
             {
                 "name": "first",
-                "cca": {"kind": "bbr1", "params": {"high_gain": 2.0}},
+                "cca": {"kind": "reno", "params": {"beta": 0.7}},
                 "start_ns": 1_000_000_000,
                 "start_jitter_ns": 5_000_000,
                 "stop_ns": 40_000_000_000,

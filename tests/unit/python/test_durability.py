@@ -1,0 +1,78 @@
+"""What must survive: the same bytes in any process, and finished runs when a sweep is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fullpipe import Scenario
+from fullpipe.results import TABLES, Store
+
+COMMAND = [sys.executable, "-m", "fullpipe", "run"]
+
+
+def tables(root: Path) -> dict[Path, bytes]:
+    return {path.relative_to(root): path.read_bytes() for path in root.rglob("*.parquet")}
+
+
+def run(folder: Path, *arguments: str, hash_seed: str = "0") -> None:
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+    subprocess.run([*COMMAND, *arguments], cwd=folder, env=environment, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("name", ["single-reno", "single-cubic", "single-bbr1"])
+def test_the_same_seed_gives_the_same_bytes_in_fresh_processes(tmp_path: Path, name: str) -> None:
+    for hash_seed in ("1", "2"):
+        settings = ("--set", "duration=2 s", "--set", "record.variables=true")
+        run(tmp_path, name, "--out", hash_seed, "--seed", "5", *settings, hash_seed=hash_seed)
+    first, second = tables(tmp_path / "1"), tables(tmp_path / "2")
+    assert len(first) == len(TABLES)
+    assert first == second
+
+
+def test_another_seed_gives_other_bytes(tmp_path: Path, small_file: Path) -> None:
+    for seed in ("1", "2"):
+        run(tmp_path, str(small_file), "--out", seed, "--seed", seed)
+    first, second = (next((tmp_path / seed).rglob("flows.parquet")).read_bytes() for seed in ("1", "2"))
+    assert first != second
+
+
+def test_a_killed_sweep_keeps_its_finished_runs_and_continues(tmp_path: Path, small: Scenario) -> None:
+    scenario = small.with_values({"duration": "20 s", "sweep": {"tcp.initial_window": list(range(1, 201))}})
+    (tmp_path / "sweep.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    command = [*COMMAND, "sweep.toml", "--jobs", "2", "--json"]
+    sweep = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert sweep.stdout
+    sweep.stdout.readline()  # the first run is finished, most are not
+    sweep.send_signal(signal.SIGKILL)
+    sweep.communicate()
+    store = Store(tmp_path / "runs")
+    finished = {run.folder: run.meta.started for run in store}
+    assert 0 < len(finished) < 200
+    for kept in store:
+        assert {name: kept.tables[name].schema for name in TABLES} == {n: t.schema for n, t in TABLES.items()}
+
+    time.sleep(1)  # so that a run made again would say so
+    run(tmp_path, "sweep.toml", "--jobs", "2")
+    again = {run.folder: run.meta.started for run in store}
+    assert len(again) == 200
+    assert {folder: again[folder] for folder in finished} == finished
+
+
+def test_an_interrupted_sweep_says_how_to_continue(tmp_path: Path, small: Scenario) -> None:
+    scenario = small.with_values({"record.interval": "off", "sweep": {"duration": ["1 s", "80000 s"]}})
+    (tmp_path / "long.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    command = [*COMMAND, "long.toml", "--jobs", "1", "--json"]
+    sweep = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+    assert sweep.stdout
+    sweep.stdout.readline()
+    sweep.send_signal(signal.SIGINT)
+    _, complaint = sweep.communicate()
+    message = "fullpipe: interrupted; the same command continues where this one stopped\n"
+    assert (sweep.returncode, complaint) == (1, message)
