@@ -42,6 +42,8 @@ const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Duplicate ACKs sent at once before compression begins, and the most that one ACK may stand for.
 const UNCOMPRESSED: u32 = 3;
 const MOST_COMPRESSED: u32 = 44;
+/// Blocks that one ACK is sure to carry, beside a duplicate report.
+const BLOCKS_EXPECTED: usize = 2;
 /// Longest compression; shorter on paths below 20 ms (5 % of the RTT).
 const COMPRESSION: Duration = Duration::from_millis(1);
 
@@ -145,6 +147,7 @@ impl Receiver {
                 self.received += 1;
                 self.rtt.guess(now);
                 self.note_ecn(ce, cwr);
+                self.release_before_losing_blocks(seq, out);
                 self.take(seq, len, stamp);
                 self.decide(now, push, out);
             }
@@ -159,6 +162,18 @@ impl Receiver {
         if ce {
             self.ce_count = self.ce_count.wrapping_add(1);
             self.ece = true;
+        }
+    }
+
+    /// A packet that opens a third block, or grows an old one, would push a block out of the next ACK: send the
+    /// ACK held back before that happens.
+    fn release_before_losing_blocks(&mut self, seq: u32, out: &mut Vec<Segment>) {
+        if self.compressed == 0 || seq <= self.next || self.out_of_order.find(seq).is_some() {
+            return;
+        }
+        let grows = self.recent.iter().position(|r| r.0 == seq + 1 || r.1 == seq);
+        if grows.unwrap_or(self.recent.len()) >= BLOCKS_EXPECTED {
+            self.send_ack(out);
         }
     }
 
