@@ -1,7 +1,7 @@
 """Runs jobs in threads: engines release the interpreter, so threads are enough and nothing is copied."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event
 from typing import Literal
@@ -10,6 +10,8 @@ from fullpipe.engines import engine, identity
 from fullpipe.errors import CancelledError, FullpipeError
 from fullpipe.results import Run, Store
 from fullpipe.sweeps.jobs import Job
+
+_PULSE_S = 0.1
 
 State = Literal["running", "stored", "finished", "failed"]
 
@@ -80,7 +82,7 @@ def stream(
                 pool.submit(_Worker(index, job, store, progress, stop)) for index, job in enumerate(jobs)
             ]
             for future in futures:
-                yield future.result()
+                yield _result(future)
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -98,6 +100,13 @@ def run(
     if any(isinstance(outcome.result, Exception) for outcome in outcomes):
         raise SweepError(outcomes)
     return [outcome.run for outcome in outcomes]
+
+
+def _result(future: "Future[Outcome]") -> Outcome:
+    """Wait with a pulse: polars makes system calls go on after a signal, so a long wait would miss Ctrl-C."""
+    while not wait([future], timeout=_PULSE_S).done:
+        pass
+    return future.result()
 
 
 @dataclass(frozen=True)
