@@ -13,7 +13,7 @@ fn config() -> LinkConfig {
         rate: Rate::from_bits_per_sec(1_000_000_000),
         delay: Duration::from_millis(1),
         loss: None,
-        looks: Looks::new(Some(Duration::from_millis(100)), Time::ZERO, Time::from_nanos(u64::MAX - 1)),
+        looks: Looks::new(None, Time::ZERO, Time::from_nanos(u64::MAX - 1)),
     }
 }
 

@@ -114,7 +114,7 @@ impl AddAssign for Counters {
         self.marked_packets += other.marked_packets;
         self.started_packets += other.started_packets;
         self.started_bytes += other.started_bytes;
-        self.waited_ns += other.waited_ns;
+        self.waited_ns = self.waited_ns.saturating_add(other.waited_ns);
         self.busy_ns += other.busy_ns;
         self.lost_packets += other.lost_packets;
         self.forwarded_packets += other.forwarded_packets;
@@ -165,13 +165,14 @@ pub(crate) struct Book {
     open: Page,
     /// Pages begun ahead of the clock, in order, without a gap.
     later: VecDeque<Page>,
-    totals: Totals,
+    /// Rarely touched, kept out of the way of what every packet touches.
+    totals: Box<Totals>,
 }
 
 impl Book {
     pub fn new(looks: Looks) -> Book {
         let open = Page { until: looks.after(Time::ZERO), counters: Counters::default() };
-        Book { looks, open, later: VecDeque::new(), totals: Totals::default() }
+        Book { looks, open, later: VecDeque::new(), totals: Box::default() }
     }
 
     pub fn arrived(&mut self, now: Time, size: u16) {
@@ -198,7 +199,7 @@ impl Book {
         let page = self.page(start);
         page.started_packets += 1;
         page.started_bytes += u64::from(size);
-        page.waited_ns += waited.as_nanos();
+        page.waited_ns = page.waited_ns.saturating_add(waited.as_nanos());
         self.busy(start, finish);
         // Most packets of most links do not wait: those are counted by difference.
         if waited > Duration::ZERO && self.looks.measures(start) {

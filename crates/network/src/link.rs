@@ -151,7 +151,7 @@ impl<P: Copy> Link<P> {
     pub fn send(&mut self, packet: Packet<P>, now: Time) {
         if self.foresees() {
             if let Some(arrival) = self.transit(packet.size, now) {
-                self.hold(packet, arrival);
+                self.hold(&packet, arrival);
             }
         } else {
             self.replay(now);
@@ -183,8 +183,8 @@ impl<P: Copy> Link<P> {
     }
 
     /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has foretold.
-    pub fn hold(&mut self, packet: Packet<P>, arrival: Time) {
-        self.wire.push(Flight { arrival, packet });
+    pub fn hold(&mut self, packet: &Packet<P>, arrival: Time) {
+        self.wire.push(Flight { arrival, packet: *packet });
     }
 
     /// When the next packet reaches the far end, or is lost there.
@@ -193,13 +193,14 @@ impl<P: Copy> Link<P> {
     }
 
     /// Takes the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
-    pub fn take(&mut self, now: Time) -> Option<Packet<P>> {
+    pub fn take(&mut self, now: Time) -> Option<&Packet<P>> {
         self.replay(now);
         if self.next_arrival() > now {
             return None;
         }
+        let foreseen = self.foresees();
         let Flight { arrival, packet } = self.wire.pop()?;
-        (self.foresees() || self.line.leave(packet.size, arrival)).then_some(packet)
+        (foreseen || self.line.leave(packet.size, *arrival)).then_some(packet)
     }
 
     /// Reads the counters of the interval that ends now. Must be called at every look.

@@ -3,7 +3,8 @@
 /// A queue of plain values in a power of two of slots, which doubles when it is full and never shrinks.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    slots: Vec<T>,
+    /// `None` only where nothing was ever written. Costs no space if `T` has an impossible value.
+    slots: Vec<Option<T>>,
     head: usize,
     len: usize,
 }
@@ -25,34 +26,40 @@ impl<T: Copy> Ring<T> {
     }
 
     /// Appends a value.
+    #[inline]
     pub fn push(&mut self, value: T) {
         if self.len == self.slots.len() {
-            self.grow(value);
+            self.grow();
         }
         let slot = (self.head + self.len) & (self.slots.len() - 1);
-        self.slots[slot] = value;
+        self.slots[slot] = Some(value);
         self.len += 1;
     }
 
     /// The oldest value.
+    #[inline]
     pub fn front(&self) -> Option<&T> {
-        if self.len == 0 { None } else { self.slots.get(self.head) }
+        if self.len == 0 { None } else { self.slots.get(self.head)?.as_ref() }
     }
 
-    /// Removes the oldest value.
-    pub fn pop(&mut self) -> Option<T> {
-        let value = *self.front()?;
-        self.head = (self.head + 1) & (self.slots.len() - 1);
+    /// Removes the oldest value, which can be read until something is pushed.
+    #[inline]
+    pub fn pop(&mut self) -> Option<&T> {
+        if self.len == 0 {
+            return None;
+        }
+        let slot = self.head;
+        self.head = (slot + 1) & (self.slots.len() - 1);
         self.len -= 1;
-        Some(value)
+        self.slots.get(slot)?.as_ref()
     }
 
-    /// Doubles the slots; `filler` occupies the new ones until they are written.
+    /// Doubles the slots.
     #[cold]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self) {
         let slots = (2 * self.slots.len()).max(8);
         self.slots.rotate_left(self.head);
-        self.slots.resize(slots, filler);
+        self.slots.resize(slots, None);
         self.head = 0;
     }
 }
@@ -73,9 +80,9 @@ mod tests {
     fn growing_while_wrapped_keeps_the_order() {
         let mut ring = Ring::new();
         (0..8).for_each(|n| ring.push(n));
-        assert_eq!((ring.pop(), ring.pop()), (Some(0), Some(1)));
+        assert_eq!([0; 2].map(|_| ring.pop().copied()), [Some(0), Some(1)]);
         (8..20).for_each(|n| ring.push(n)); // wraps, then grows
-        assert_eq!((2..20).map(|_| ring.pop().unwrap()).collect::<Vec<_>>(), (2..20).collect::<Vec<_>>());
+        assert_eq!((2..20).map(|_| *ring.pop().unwrap()).collect::<Vec<_>>(), (2..20).collect::<Vec<_>>());
         assert_eq!(ring.pop(), None);
     }
 
@@ -84,7 +91,7 @@ mod tests {
         fn behaves_like_a_vec_deque(steps in proptest::collection::vec(any::<bool>(), 0..400)) {
             let (mut ring, mut model) = (Ring::new(), VecDeque::new());
             for (n, push) in steps.into_iter().enumerate() {
-                if push { ring.push(n); model.push_back(n); } else { prop_assert_eq!(ring.pop(), model.pop_front()); }
+                if push { ring.push(n); model.push_back(n); } else { prop_assert_eq!(ring.pop().copied(), model.pop_front()); }
                 prop_assert_eq!((ring.len(), ring.front()), (model.len(), model.front()));
             }
         }

@@ -1,6 +1,6 @@
 //! Transmission at a rate, exact in the long run.
 
-use units::{Rate, Time};
+use units::{Duration, Rate, Time};
 
 /// Transmits one packet after the other.
 ///
@@ -60,7 +60,7 @@ impl Server {
             if overflow {
                 self.carry -= self.rate;
             }
-            self.free_at = Time::from_nanos(start.as_nanos() + whole + u64::from(overflow));
+            self.free_at = start + Duration::from_nanos(whole + u64::from(overflow));
         }
         Transmission { start, finish: self.free_at }
     }

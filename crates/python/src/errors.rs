@@ -67,7 +67,7 @@ impl Identity {
     }
 }
 
-/// The simulation has been finished, or has panicked.
+/// The simulation has been finished, has panicked, or runs in another thread.
 pub fn used_up(identity: &Identity) -> PyErr {
     let Identity { digest, seed } = identity;
     PyRuntimeError::new_err(format!(

@@ -6,13 +6,14 @@ mod tables;
 
 use pyo3::prelude::*;
 use simulation::{MODEL_VERSION, Plan};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::Time;
 
 /// A simulation that can be run in steps.
-#[pyclass(module = "fullpipe._native")]
+#[pyclass(module = "fullpipe._native", frozen)]
 struct Simulation {
-    /// None once finished, or after a panic.
-    inner: Option<simulation::Simulation>,
+    /// None while it runs, once finished, and after a panic.
+    inner: Mutex<Option<simulation::Simulation>>,
     duration_ns: u64,
     identity: errors::Identity,
 }
@@ -26,7 +27,8 @@ impl Simulation {
         let identity = errors::Identity::new(plan_json, seed);
         let duration_ns = plan.duration_ns;
         let built = identity.guard(|| simulation::Simulation::new(plan, seed))?;
-        Ok(Simulation { inner: Some(built.map_err(errors::plan_error)?), duration_ns, identity })
+        let inner = Mutex::new(Some(built.map_err(errors::plan_error)?));
+        Ok(Simulation { inner, duration_ns, identity })
     }
 
     /// Simulated time of the whole run in nanoseconds.
@@ -36,7 +38,7 @@ impl Simulation {
     }
 
     /// Run up to and including `until_ns`; return the simulated time reached. Releases the GIL.
-    fn advance(&mut self, py: Python<'_>, until_ns: u64) -> PyResult<u64> {
+    fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<u64> {
         let mut running = self.take()?;
         let identity = &self.identity;
         let (running, reached) = py.detach(|| {
@@ -45,12 +47,12 @@ impl Simulation {
                 (running, reached)
             })
         })?;
-        self.inner = Some(running);
+        *self.slot() = Some(running);
         Ok(reached.as_nanos())
     }
 
     /// Run to the end and return the tables. The simulation is used up.
-    fn finish(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    fn finish(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let running = self.take()?;
         let identity = &self.identity;
         let results = py.detach(|| identity.guard(move || running.finish()))?;
@@ -60,8 +62,13 @@ impl Simulation {
 
 impl Simulation {
     /// The simulation, taken out so that a panic leaves nothing half-done behind.
-    fn take(&mut self) -> PyResult<simulation::Simulation> {
-        self.inner.take().ok_or_else(|| errors::used_up(&self.identity))
+    fn take(&self) -> PyResult<simulation::Simulation> {
+        self.slot().take().ok_or_else(|| errors::used_up(&self.identity))
+    }
+
+    /// Held for moments only, never while simulating, so it cannot be poisoned.
+    fn slot(&self) -> MutexGuard<'_, Option<simulation::Simulation>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,1 +1,25 @@
-fn main() {}
+//! One turn of the schedule: who is next, and when it wants to run again.
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use simulation::Schedule;
+use std::hint::black_box;
+use units::{Duration, Rng, Time};
+
+fn turns(c: &mut Criterion) {
+    let mut group = c.benchmark_group("schedule");
+    for actors in [16u32, 128, 1_024, 8_192, 65_536] {
+        let mut schedule = Schedule::new(actors as usize);
+        let mut rng = Rng::stream(1, "bench");
+        (0..actors).for_each(|a| schedule.request(a, Time::from_nanos(u64::from(rng.below(100_000)))));
+        group.bench_function(BenchmarkId::new("turn", actors), |b| {
+            b.iter(|| {
+                let (now, actor) = schedule.next(Time::NEVER).expect("everybody always asks again");
+                schedule.end(actor, now + Duration::from_nanos(u64::from(rng.below(100_000))));
+                black_box(now)
+            });
+        });
+    }
+}
+
+criterion_group!(benches, turns);
+criterion_main!(benches);

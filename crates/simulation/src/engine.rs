@@ -65,7 +65,8 @@ impl<R: Recorder> Engine<R> {
         let last = self.look_actor();
         while let Some((now, actor)) = self.net.schedule.next(until) {
             if actor < links {
-                self.run_link(actor, now, until);
+                let (flows, out) = (&mut self.flows, &mut self.out);
+                self.net.run(actor, now, |net, packet| deliver(net, flows, out, packet, now));
             } else if actor == last {
                 self.look(now);
                 self.net.schedule.end(actor, self.looks.after(now));
@@ -95,40 +96,11 @@ impl<R: Recorder> Engine<R> {
     }
 
     fn sender_actor(&self, flow: usize) -> u32 {
-        (self.net.links().len() + 2 * flow) as u32
+        sender_actor(&self.net, flow)
     }
 
     fn look_actor(&self) -> u32 {
         self.sender_actor(self.flows.len())
-    }
-
-    /// A link's turn: packets reach its far end.
-    fn run_link(&mut self, link: u32, mut now: Time, until: Time) {
-        loop {
-            if let Some(packet) = self.net.take(link, now) {
-                self.deliver(&packet, now);
-            }
-            match self.net.go_on(link, until) {
-                Some(next) => now = next,
-                None => return,
-            }
-        }
-    }
-
-    /// A packet reaches its endpoint, which may answer.
-    fn deliver(&mut self, packet: &Packet<Segment>, now: Time) {
-        let n = (packet.flow / 2) as usize;
-        let to_receiver = packet.flow % 2 == 0;
-        let sender_actor = self.sender_actor(n);
-        let flow = &mut self.flows[n];
-        if to_receiver {
-            flow.receiver.on_segment(now, &packet.payload, packet.ecn == Ecn::Ce, &mut self.out);
-            self.net.schedule.request(sender_actor + 1, flow.receiver.next_timer());
-        } else {
-            flow.on_sender_segment(now, &packet.payload, &mut self.out);
-            self.net.schedule.request(sender_actor, flow.sender_wakeup());
-        }
-        self.send(n, !to_receiver, now);
     }
 
     /// The turn of an endpoint's timer.
@@ -146,15 +118,7 @@ impl<R: Recorder> Engine<R> {
             flow.receiver.next_timer()
         };
         self.net.schedule.end(actor, wakeup);
-        self.send(n, is_sender, now);
-    }
-
-    /// Sends what an endpoint has just put out.
-    fn send(&mut self, flow: usize, from_sender: bool, now: Time) {
-        let flow = &self.flows[flow];
-        for segment in self.out.drain(..) {
-            self.net.send(flow.packet(segment, from_sender), now);
-        }
+        send(&mut self.net, flow, is_sender, &mut self.out, now);
     }
 
     /// Somebody looks at the counters.
@@ -184,6 +148,40 @@ impl<R: Recorder> Engine<R> {
                 flow.on_end(now);
             }
         }
+    }
+}
+
+/// The sender of a flow; its receiver is the next actor.
+fn sender_actor(net: &Net<Segment>, flow: usize) -> u32 {
+    (net.links().len() + 2 * flow) as u32
+}
+
+/// A packet reaches its endpoint, which may answer.
+fn deliver(
+    net: &mut Net<Segment>,
+    flows: &mut [Flow],
+    out: &mut Vec<Segment>,
+    packet: &Packet<Segment>,
+    now: Time,
+) {
+    let n = (packet.flow / 2) as usize;
+    let to_receiver = packet.flow % 2 == 0;
+    let sender = sender_actor(net, n);
+    let flow = &mut flows[n];
+    if to_receiver {
+        flow.receiver.on_segment(now, &packet.payload, packet.ecn == Ecn::Ce, out);
+        net.schedule.request(sender + 1, flow.receiver.next_timer());
+    } else {
+        flow.on_sender_segment(now, &packet.payload, out);
+        net.schedule.request(sender, flow.sender_wakeup());
+    }
+    send(net, flow, !to_receiver, out, now);
+}
+
+/// Sends what an endpoint has just put out.
+fn send(net: &mut Net<Segment>, flow: &Flow, from_sender: bool, out: &mut Vec<Segment>, now: Time) {
+    for segment in out.drain(..) {
+        net.send(&flow.packet(segment, from_sender), now);
     }
 }
 

@@ -47,16 +47,16 @@ impl<P: Copy> Net<P> {
     }
 
     /// An endpoint sends a packet.
-    pub fn send(&mut self, packet: Packet<P>, now: Time) {
+    pub fn send(&mut self, packet: &Packet<P>, now: Time) {
         self.forward(self.routes.entries[packet.flow as usize], packet, now);
     }
 
     /// A packet reaches `link`.
-    fn forward(&mut self, mut link: u32, packet: Packet<P>, mut now: Time) {
+    fn forward(&mut self, mut link: u32, packet: &Packet<P>, mut now: Time) {
         loop {
             let this = &mut self.links[link as usize];
             if !this.foresees() {
-                this.send(packet, now);
+                this.send(*packet, now);
                 break;
             }
             let Some(arrival) = this.transit(packet.size, now) else { return };
@@ -71,22 +71,15 @@ impl<P: Copy> Net<P> {
         self.schedule.request(link, self.links[link as usize].next_arrival());
     }
 
-    /// The turn of a link: the packet that reaches its far end now goes on to the next link, or is returned if it has
-    /// reached its endpoint.
-    pub fn take(&mut self, link: u32, now: Time) -> Option<Packet<P>> {
-        let packet = self.links[link as usize].take(now)?;
-        match self.routes.successors[link as usize].of(packet.flow) {
-            Hop::End => Some(packet),
-            Hop::Link(next) => {
-                self.forward(next, packet, now);
-                None
+    /// The turn of a link: a packet reaches its far end, and goes on to the next link or is delivered to its endpoint.
+    pub fn run(&mut self, link: u32, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
+        if let Some(arrived) = self.links[link as usize].take(now) {
+            let packet = *arrived;
+            match self.routes.successors[link as usize].of(packet.flow) {
+                Hop::Link(next) => self.forward(next, &packet, now),
+                Hop::End => deliver(self, &packet),
             }
         }
-    }
-
-    /// The link that has just run goes on with its next packet. See [`Schedule::go_on`].
-    pub fn go_on(&mut self, link: u32, until: Time) -> Option<Time> {
-        let next = self.links[link as usize].next_arrival();
-        self.schedule.go_on(link, next, until).then_some(next)
+        self.schedule.end(link, self.links[link as usize].next_arrival());
     }
 }

@@ -50,7 +50,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
     }
 
     fn dequeue(&mut self, _now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
-        let next = self.ring.pop()?;
+        let next = *self.ring.pop()?;
         self.backlog.remove(next.packet.size);
         Some(next)
     }

@@ -1,0 +1,58 @@
+//! The dumbbell of the first study: so many senders on access links of 5 ms, one bottleneck of 1 Gbit/s and 50 ms.
+
+use serde_json::{Value, json};
+
+/// Links per flow: sender and receiver access, both ways.
+const ACCESS: u32 = 4;
+/// The bottleneck and its way back.
+const CORE: u32 = 2;
+
+/// Routes of one flow, there and back.
+pub fn routes(flow: u32) -> [Vec<u32>; 2] {
+    let access = CORE + ACCESS * flow;
+    [vec![access, 0, access + 1], vec![access + 2, 1, access + 3]]
+}
+
+/// Rate and delay of every link, in the order of their numbers.
+pub fn links(flows: u32) -> Vec<(u64, u64)> {
+    let core = [(1_000_000_000, 50_000_000); CORE as usize];
+    let access = (0..ACCESS * flows).map(|_| (10_000_000_000, 5_000_000));
+    core.into_iter().chain(access).collect()
+}
+
+/// The plan.
+#[allow(dead_code)]
+pub fn plan(cca: &str, flows: u32, seconds: u64, queue_packets: u64, interval_ns: Option<u64>) -> String {
+    let links: Vec<Value> = links(flows)
+        .into_iter()
+        .enumerate()
+        .map(|(n, (rate, delay))| {
+            json!({
+                "name": format!("link {n}"), "rate_bps": rate, "delay_ns": delay, "loss": null,
+                "queue": { "kind": "drop_tail", "packets": queue_packets, "bytes": null },
+            })
+        })
+        .collect();
+    let flows: Vec<Value> = (0..flows)
+        .map(|n| {
+            let [forward, reverse] = routes(n);
+            json!({
+                "name": format!("flow {n}"), "cca": { "kind": cca, "params": {} },
+                "start_ns": 0, "start_jitter_ns": 100_000_000, "stop_ns": null, "bytes": null,
+                "forward": forward, "reverse": reverse,
+                "tcp": {
+                    "mss_bytes": 1420, "overhead_bytes": 66,
+                    "ack": { "kind": "every", "packets": 1, "timeout_ns": 200_000_000 },
+                    "sack_compression": false, "initial_window": 10,
+                    "send_buffer_bytes": null, "receive_buffer_bytes": null,
+                    "pacing": "auto", "max_burst_bytes": 65_536, "ecn": false,
+                },
+            })
+        })
+        .collect();
+    json!({
+        "duration_ns": seconds * 1_000_000_000, "warmup_ns": 0, "links": links, "flows": flows,
+        "record": { "interval_ns": interval_ns, "variables": false },
+    })
+    .to_string()
+}

@@ -1,0 +1,52 @@
+//! As many packets through as many links as in the first study, without any TCP: a data packet that arrives sends an
+//! acknowledgement back, and that one a new data packet. What a simulation of TCP costs beyond this, TCP costs.
+
+#[path = "../benches/study/mod.rs"]
+mod study;
+
+use network::queue::{DropTail, Limit};
+use network::{Ecn, Link, LinkConfig, Looks, Packet};
+use simulation::Net;
+use units::{Duration, Rate, Time};
+
+const FLOWS: u32 = 16;
+/// Packets in flight per flow: 16 times this fills the path of about 10,000 packets and half the queue.
+const WINDOW: u32 = 780;
+const END: Time = Time::from_nanos(50_000_000_000);
+const DATA: u16 = 1486;
+const ACK: u16 = 66;
+
+/// As large as a TCP segment.
+type Payload = [u32; 10];
+
+fn packet(flow: u32, size: u16) -> Packet<Payload> {
+    Packet { flow, size, ecn: Ecn::NotEct, payload: [0; 10] }
+}
+
+fn net() -> Net<Payload> {
+    let links = study::links(FLOWS).into_iter().map(|(rate, delay)| {
+        let delay = Duration::from_nanos(delay);
+        let looks = Looks::new(None, Time::ZERO, END);
+        let config = LinkConfig { rate: Rate::from_bits_per_sec(rate), delay, loss: None, looks };
+        let queue = DropTail::new(Limit { packets: Some(u64::from(FLOWS * WINDOW)), bytes: None });
+        (Link::new(config, Box::new(queue)), delay)
+    });
+    let routes: Vec<_> = (0..FLOWS).flat_map(study::routes).collect();
+    Net::new(links.collect(), &routes, 0, true)
+}
+
+fn main() {
+    let mut net = net();
+    for flow in (0..FLOWS).cycle().take((FLOWS * WINDOW) as usize) {
+        net.send(&packet(2 * flow, DATA), Time::ZERO);
+    }
+    let mut delivered = 0u64;
+    while let Some((now, link)) = net.schedule.next(END) {
+        net.run(link, now, |net, arrived| {
+            let data = arrived.flow % 2 == 0;
+            delivered += u64::from(data);
+            net.send(&packet(arrived.flow ^ 1, if data { ACK } else { DATA }), now);
+        });
+    }
+    println!("{delivered} data packets");
+}
