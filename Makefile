@@ -12,6 +12,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
+export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
@@ -30,7 +31,7 @@ bench: build ## Benchmarks: criterion, the whole process on the first study, and
 	cargo bench --workspace
 	$(BIN)/python -m benches.whole_process
 
-docs: $(VENV)/.docs ## Build the documentation into site/, strictly
+docs: build $(VENV)/.docs ## Build the documentation into site/, strictly
 	$(BIN)/mkdocs build --strict --quiet --site-dir site
 
 lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between the parts

@@ -1,13 +1,15 @@
-"""Reference pages made from the code when the documentation is built, so that they cannot differ from it."""
+"""Pages made from the code and from the root when the documentation is built, so that they cannot differ."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 ROOT = Path(__file__).resolve().parent.parent
 ALGORITHMS = ROOT / "crates" / "congestion" / "src"
@@ -29,14 +31,18 @@ def results_page() -> str:
 
     parts = [
         "# Results",
-        "A run is a folder `<out>/<digest>/<engine>-<seed>/` with `meta.json` and one Parquet file per table. The "
-        "digest stands for everything that is simulated except the seed. A folder under its final name is a finished "
-        "run: it is written under a hidden name and renamed at the end. The unit is the last word of a column's name; "
-        "what was not measured is null.",
+        "A run is a folder `<out>/<digest>/<engine>-<seed>/` with `meta.json` and one Parquet file per "
+        "table. The digest stands for everything that is simulated except the seed. A folder under its final "
+        "name is a finished run: it is written under a hidden name and renamed at the end. The unit is the "
+        "last word of a column's name; what was not measured is null.",
     ]
     for name, described in TABLES.items():
         rows = [[f"`{c.name}`", str(c.dtype), c.unit, c.meaning] for c in described.columns]
-        parts += [f"## {name}", f"One row per {described.row}.", table(["column", "type", "unit", "meaning"], rows)]
+        parts += [
+            f"## {name}",
+            f"One row per {described.row}.",
+            table(["column", "type", "unit", "meaning"], rows),
+        ]
     parts += [
         "## meta.json",
         table(["key", "meaning"], [[f"`{name}`", text] for name, text in _meta_fields()]),
@@ -46,9 +52,6 @@ def results_page() -> str:
 
 def _meta_fields() -> Iterator[tuple[str, str]]:
     """Names and the documentation below each field of the class."""
-    import ast
-    import inspect
-
     from fullpipe.results import Meta
 
     body = ast.parse(inspect.getsource(Meta)).body[0]
@@ -66,15 +69,19 @@ def scenario_page() -> str:
 
     parts = [
         "# Scenario file",
-        "A scenario is a TOML file. Quantities are text with a unit (`\"100 Mbit/s\"`, `\"20 ms\"`, `\"64 KiB\"`, "
-        "`\"1 bdp\"`); a bare number is refused, and so is an unknown key. Start from a scenario that works: "
+        'A scenario is a TOML file. Quantities are text with a unit (`"100 Mbit/s"`, `"20 ms"`, `"64 KiB"`, '
+        '`"1 bdp"`); a bare number is refused, and so is an unknown key. Start from a scenario that works: '
         "`fullpipe show kato2025 > my.toml`.",
     ]
     seen: list[type[BaseModel]] = []
     _collect(Scenario, seen)
     for model in seen:
         rows = [_field(name, field) for name, field in model.model_fields.items()]
-        parts += [f"## {model.__name__}", model.__doc__ or "", table(["key", "default", "meaning"], rows)]
+        parts += [
+            f"## {model.__name__}",
+            inspect.getdoc(model) or "",
+            table(["key", "default", "meaning"], rows),
+        ]
     return "\n\n".join(_without_doctest(part) for part in parts)
 
 
@@ -107,11 +114,9 @@ def _field(name: str, field: Any) -> list[str]:
 
 def _default(field: Any) -> str:
     """The default as a file would spell it: quantities are held as numbers, and their examples have units."""
-    from pydantic import TypeAdapter
-
     annotated: Any = field.annotation
-    for note in reversed(field.metadata):
-        annotated = __import__("typing").Annotated[annotated, note]
+    for note in field.metadata:
+        annotated = Annotated[annotated, note]
     return str(TypeAdapter(annotated).dump_python(field.default, mode="json", warnings=False))
 
 
@@ -129,8 +134,8 @@ def cli_page() -> str:
     assert hasattr(group, "commands")
     parts = [
         "# Command line",
-        "Exit codes: 0 done, 2 bad input (a message and no traceback), 1 failure. Progress is shown on a terminal "
-        "and never in a pipe.",
+        "Exit codes: 0 done, 2 bad input (a message and no traceback), 1 failure. Progress is shown on a "
+        "terminal and never in a pipe.",
     ]
     for name, command in group.commands.items():
         rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
@@ -174,7 +179,21 @@ def _head(name: str) -> str:
     return ""
 
 
+def project_page(name: str) -> Callable[[], str]:
+    """A page of the repository's root, with its links to other such pages turned to where they are here."""
+
+    def page() -> str:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        return re.sub(r"\]\(([A-Z]+\.md)", lambda link: link[0].lower(), text)
+
+    return page
+
+
 PAGES = {
+    "architecture.md": project_page("ARCHITECTURE.md"),
+    "determinism.md": project_page("DETERMINISM.md"),
+    "contributing.md": project_page("CONTRIBUTING.md"),
+    "changelog.md": project_page("CHANGELOG.md"),
     "reference/results.md": results_page,
     "reference/scenario.md": scenario_page,
     "reference/cli.md": cli_page,

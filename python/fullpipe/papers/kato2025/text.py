@@ -95,7 +95,7 @@ def cap_text(source: Paper, ours: Ours, socket_bytes: int) -> str:
         f"cap move at most {low} to {high} Mbit/s, which is the printed 60 %: the cap and the number of "
         f"starved flows bound those totals, not BBR, which at {small} packets moves "
         f"{mean(LARGE, 'total_mbps')} Mbit/s here with large sockets and {mean(RECEIVE, 'total_mbps')} with "
-        f"a receive buffer of 1 MiB. A send buffer of 1 MiB is no such cap: it makes the sender look idle: "
+        f"a receive buffer of 1 MiB. A send buffer of 1 MiB does more: the sender looks idle, so "
         f"BBR ignores low samples, as Linux has it, keeps pacing bursts at a stale rate (a median of "
         f"{mean(BOTH, 'pacing_cruise')} Mbit/s) and moves {mean(BOTH, 'total_mbps')} Mbit/s."
     )

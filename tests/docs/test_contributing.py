@@ -1,0 +1,49 @@
+"""The steps of CONTRIBUTING.md for a new algorithm, performed on a copy of the crate."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def rust_blocks() -> list[str]:
+    """The algorithm, its line in the registry, and its `mod` line."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    return re.findall(r"^```rust\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def insert_before(path: Path, mark: str, line: str) -> None:
+    """Put a line before the first occurrence of another."""
+    text = path.read_text(encoding="utf-8")
+    assert mark in text, f"{path.name} has no {mark!r}; have the steps changed?"
+    path.write_text(text.replace(mark, line + mark, 1), encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+def test_an_algorithm_is_one_file_and_one_line(tmp_path: Path) -> None:
+    algorithm, registry_line, mod_line = rust_blocks()
+    for name in ("Cargo.toml", "Cargo.lock", "clippy.toml"):
+        if (ROOT / name).exists():
+            shutil.copy(ROOT / name, tmp_path / name)
+    for crate in ("units", "congestion"):
+        shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
+    source = tmp_path / "crates" / "congestion" / "src"
+    (source / "still.rs").write_text(algorithm, encoding="utf-8")
+    insert_before(source / "registry.rs", '    "reno"', registry_line)
+    insert_before(source / "lib.rs", "mod reno;", mod_line)
+
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "contributing"
+    subprocess.run(
+        ["cargo", "test", "--quiet", "-p", "fullpipe-congestion"],
+        cwd=tmp_path,
+        env={**os.environ, "CARGO_TARGET_DIR": str(target)},
+        check=True,
+    )

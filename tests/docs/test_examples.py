@@ -1,0 +1,70 @@
+"""What the documentation shows is run: scenarios, Python and commands, every page in a folder of its own."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from fullpipe import Scenario
+from fullpipe.cli import app
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Language and text of every fenced block, without the indentation of a list."""
+    return [
+        (language, re.sub(f"^{indent}", "", text, flags=re.MULTILINE))
+        for indent, language, text in BLOCK.findall(page.read_text(encoding="utf-8"))
+    ]
+
+
+def scenario(text: str) -> None:
+    """A scenario that is written out in full is read, and saved under its name for what follows."""
+    if "[topology]" not in text:
+        return
+    Path(f"{Scenario.from_toml(text).name}.toml").write_text(text, encoding="utf-8")
+    assert Scenario.from_toml(text).expand()
+
+
+def commands(text: str) -> None:
+    """Every line of a shell block is a fullpipe command that succeeds."""
+    for line in filter(None, text.splitlines()):
+        words = shlex.split(line)
+        assert words[0] == "fullpipe", f"put commands other than fullpipe into a text block: {line}"
+        result = CliRunner().invoke(app, words[1:])
+        assert result.exit_code == 0, f"{line}\n{result.output}"
+
+
+def run_page(page: Path) -> None:
+    """Run the blocks of a page in their order; Python blocks share their names."""
+    names: dict[str, object] = {"__name__": "example"}
+    for language, text in blocks(page):
+        if language == "toml":
+            scenario(text)
+        elif language == "sh":
+            commands(text)
+        elif language == "python":
+            exec(compile(text, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(page)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    generated = {"scenario.md", "cli.md", "results.md", "algorithms.md"}
+    of_root = {"architecture.md", "determinism.md", "contributing.md", "changelog.md"}
+    for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text(encoding="utf-8")):
+        if Path(target).name in generated | of_root:
+            continue
+        assert (page.parent / target).exists(), target
