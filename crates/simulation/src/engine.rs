@@ -136,7 +136,7 @@ impl<R: Recorder> Engine<R> {
             if sample {
                 self.recorder.flow(&flow.sample(now));
             }
-            if sample && self.plan.record.variables {
+            if sample && self.plan.record.variables && flow.is_running() {
                 let mut sink =
                     |name, value, unit| self.recorder.variable(now, flow.number, name, value, unit);
                 flow.sender.algorithm().observe(&mut congestion::Probe::new(&mut sink));

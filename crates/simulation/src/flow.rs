@@ -147,6 +147,11 @@ impl Flow {
         }
     }
 
+    /// The flow has started, and has neither stopped nor finished.
+    pub fn is_running(&self) -> bool {
+        self.phase == Phase::Running
+    }
+
     /// The warm-up is over.
     pub fn on_warmup(&mut self, now: Time) {
         if self.phase == Phase::Running {
