@@ -109,6 +109,9 @@ class Run:
             raise NoRunError(f"{folder}: no finished run; there is no {META}") from None
         except (OSError, ValidationError) as error:
             raise NoRunError(f"{folder}: no finished run; {META} cannot be read: {error}") from error
+        missing = [name for name in TABLES if not (folder / f"{name}.parquet").is_file()]
+        if missing:
+            raise NoRunError(f"{folder}: no finished run; there is no {missing[0]}.parquet")
         return cls(meta, _Tables(folder), folder)
 
     @property

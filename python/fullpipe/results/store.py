@@ -1,8 +1,10 @@
 """Runs on disk: `<root>/<digest>/<engine>-<seed>/`. A folder of that name is always a finished run."""
 
+import errno
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -94,10 +96,11 @@ def _publish(partial: Path, final: Path) -> None:
         try:
             partial.rename(final)
             return
-        except OSError:
-            if not final.is_dir():
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
         outdated = final.with_name(f".{final.name}-{uuid4().hex}")
-        final.rename(outdated)
-        shutil.rmtree(outdated)
+        with suppress(FileNotFoundError):  # another process may have been quicker
+            final.rename(outdated)
+            shutil.rmtree(outdated)
     raise ResultError(f"{final}: other processes keep writing the same run")

@@ -128,10 +128,11 @@ def test_a_run_of_an_older_model_gives_way(small: Scenario, tmp_path: Path) -> N
     assert [path.name for path in (tmp_path / small.digest).iterdir()] == ["native-1"]
 
 
-def test_a_run_without_meta_never_counts(small: Scenario, tmp_path: Path) -> None:
+@pytest.mark.parametrize("file", ["meta.json", "series.parquet"])
+def test_a_run_without_all_its_files_never_counts(small: Scenario, tmp_path: Path, file: str) -> None:
     run = fullpipe.run(small, out=tmp_path)
     assert run.folder
-    (run.folder / "meta.json").unlink()
+    (run.folder / file).unlink()
     assert Store(tmp_path).find(small, run.meta.engine, 1) is None
 
 

@@ -87,6 +87,12 @@ def test_a_finished_run_is_never_made_again(small: Scenario, tmp_path: Path) -> 
     assert Fake.seeds == [1, 2, 3]
 
 
+def test_the_same_run_many_times_at_once_is_kept_once(small: Scenario, tmp_path: Path) -> None:
+    runs = run([Job(small, 1)] * 12, workers=4, store=Store(tmp_path))
+    assert {found.folder for found in runs} == {tmp_path / small.digest / "native-1"}
+    assert [path.name for path in (tmp_path / small.digest).iterdir()] == ["native-1"]
+
+
 def test_progress_ends_with_what_became_of_every_job(small: Scenario, tmp_path: Path) -> None:
     run(jobs(small, [1], "fake"), store=Store(tmp_path))
     updates: list[Update] = []
