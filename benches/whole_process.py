@@ -73,7 +73,7 @@ def per_second(packets: float, cpu_s: float) -> str:
 
 
 def whole_study() -> float:
-    """Print what 50 s of the study cost; returns CPU seconds of the simulation."""
+    """Print what 50 s of the study cost; returns CPU seconds of the simulation per data packet."""
     cost, run = middle_run(first_study(50, capped=False))
     print(
         f"first study, 16 BBRv1 on 1 Gbit/s, {QUEUE_PACKETS} packets, 50 s, no samples (median of {REPEATS}):"
@@ -81,18 +81,21 @@ def whole_study() -> float:
     print(f"  simulation  {run['cpu_s']:.2f} CPU-s, {run['wall_s']:.2f} s wall")
     print(f"  process     {cost.cpu_s:.2f} CPU-s, {cost.peak_mb:.0f} MB at the peak")
     print(f"  {per_second(run['data_packets'], run['cpu_s'])}")
-    return run["cpu_s"]
+    return run["cpu_s"] / run["data_packets"]
 
 
 def shuffle(study_cpu_s: float) -> None:
     """Print what it costs to push as many packets through as many links without any TCP."""
-    command = ["cargo", "run", "--release", "--quiet", "-p", "fullpipe-simulation", "--example", "shuffle"]
-    subprocess.run([*command[:1], "build", *command[2:]], cwd=ROOT, check=True)
-    costs = [measured(command) for _ in range(REPEATS)]
+    build = ["cargo", "build", "--release", "--quiet", "-p", "fullpipe-simulation", "--example", "shuffle"]
+    subprocess.run(build, cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    costs = [measured([str(target / "release" / "examples" / "shuffle")]) for _ in range(REPEATS)]
     cpu_s = median(cost.cpu_s for cost in costs)
-    print(f"bare packet shuffle of the same size (median of {REPEATS}):")
+    packets = int(costs[0].output.split()[0])
+    print(f"bare packet shuffle through the same links (median of {REPEATS}):")
     print(f"  process     {cpu_s:.2f} CPU-s")
-    print(f"  the first study takes {study_cpu_s / cpu_s:.1f} times as much")
+    print(f"  {per_second(packets, cpu_s)}")
+    print(f"  per data packet the first study takes {study_cpu_s / (cpu_s / packets):.1f} times as much")
 
 
 def beside_ns3(duration_s: float) -> None:
