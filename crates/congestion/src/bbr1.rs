@@ -72,6 +72,14 @@ enum Mode {
     ProbeRtt { until_ms: Option<u64>, round_done: bool },
 }
 
+/// The gains of the parameters in fixed point.
+#[derive(Clone, Copy, Debug)]
+struct Gains {
+    startup: Gain,
+    drain: Gain,
+    cwnd: Gain,
+}
+
 /// BBR, version 1.
 pub struct Bbr1 {
     params: Bbr1Params,
@@ -79,6 +87,7 @@ pub struct Bbr1 {
     mode: Mode,
     cwnd: u32,
     pacing_rate: Rate,
+    gains: Gains,
     pacing_gain: Gain,
     cwnd_gain: Gain,
     seen_rtt: bool,
@@ -105,15 +114,20 @@ impl Algorithm for Bbr1 {
     const SOURCE: &'static str = "Cardwell et al., ACM Queue 14(5), 2016; Linux net/ipv4/tcp_bbr.c";
 
     fn new(params: Bbr1Params, seed: u64) -> Bbr1 {
-        let startup = Gain::from_f64(params.startup_gain);
+        let gains = Gains {
+            startup: Gain::from_f64(params.startup_gain),
+            drain: Gain::from_f64(params.drain_gain),
+            cwnd: Gain::from_f64(params.cwnd_gain),
+        };
         Bbr1 {
             params,
+            gains,
             rng: Rng::stream(seed, "bbr1/phase"),
             mode: Mode::Startup,
             cwnd: INITIAL_CWND,
             pacing_rate: Rate::UNLIMITED,
-            pacing_gain: startup,
-            cwnd_gain: startup,
+            pacing_gain: gains.startup,
+            cwnd_gain: gains.startup,
             seen_rtt: false,
             bw: WindowedMax::default(),
             min_rtt: None,
@@ -297,13 +311,13 @@ impl Bbr1 {
     }
 
     fn update_gains(&mut self) {
-        let startup = Gain::from_f64(self.params.startup_gain);
+        let Gains { startup, drain, cwnd } = self.gains;
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
             Mode::Startup => (startup, startup),
-            Mode::Drain => (Gain::from_f64(self.params.drain_gain), startup),
+            Mode::Drain => (drain, startup),
             Mode::ProbeBw { phase, .. } => {
                 let gain = if self.policer.rate().is_some() { Gain::UNIT } else { CYCLE[phase] };
-                (gain, Gain::from_f64(self.params.cwnd_gain))
+                (gain, cwnd)
             }
             Mode::ProbeRtt { .. } => (Gain::UNIT, Gain::UNIT),
         };
@@ -350,7 +364,7 @@ impl Bbr1 {
         self.seen_rtt = path.srtt.is_some();
         let rtt = path.srtt.unwrap_or(Duration::from_millis(1));
         let margin = u64::from(self.params.pacing_margin_percent);
-        let gain = Gain::from_f64(self.params.startup_gain);
+        let gain = self.gains.startup;
         self.pacing_rate = Bandwidth::over(u64::from(self.cwnd), rtt).pacing_rate(path.mss, gain, margin);
     }
 
@@ -487,6 +501,11 @@ impl CongestionControl for Bbr1 {
     }
 
     fn traits(&self) -> Traits {
-        Traits { recovery: Recovery::Algorithm, ecn: EcnMode::Classic, needs_pacing: true }
+        Traits {
+            recovery: Recovery::Algorithm,
+            ecn: EcnMode::Classic,
+            needs_pacing: true,
+            watches_sends: false,
+        }
     }
 }

@@ -314,7 +314,12 @@ impl CongestionControl for Cubic {
     }
 
     fn traits(&self) -> Traits {
-        Traits { recovery: Recovery::Transport, ecn: EcnMode::Classic, needs_pacing: false }
+        Traits {
+            recovery: Recovery::Transport,
+            ecn: EcnMode::Classic,
+            needs_pacing: false,
+            watches_sends: false,
+        }
     }
 }
 

@@ -196,6 +196,8 @@ pub struct Traits {
     pub ecn: EcnMode,
     /// It must be paced.
     pub needs_pacing: bool,
+    /// `on_send` is wanted for every burst, not only for those that end an idle time.
+    pub watches_sends: bool,
 }
 
 /// Receives the named internal variables of an algorithm: name, value, unit.

@@ -55,7 +55,7 @@ pub trait CongestionControl: Send {
     /// Everything outstanding when the episode began has been delivered.
     fn on_recovery_exit(&mut self, _path: &Path) {}
 
-    /// A burst was sent.
+    /// A burst is about to be sent: one that ends an idle time, or any if `Traits::watches_sends`.
     fn on_send(&mut self, _sent: &Sent, _path: &Path) {}
 
     /// When the algorithm wants [`on_wakeup`](Self::on_wakeup) called, if ever.

@@ -91,6 +91,11 @@ impl CongestionControl for Reno {
     }
 
     fn traits(&self) -> Traits {
-        Traits { recovery: Recovery::Transport, ecn: EcnMode::Classic, needs_pacing: false }
+        Traits {
+            recovery: Recovery::Transport,
+            ecn: EcnMode::Classic,
+            needs_pacing: false,
+            watches_sends: false,
+        }
     }
 }

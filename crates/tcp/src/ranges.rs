@@ -31,12 +31,19 @@ impl RangeSet {
 
     /// The range that holds `number`.
     pub fn find(&self, number: u32) -> Option<(u32, u32)> {
+        if self.end().is_none_or(|end| end <= number) {
+            return None;
+        }
         let i = self.ranges.partition_point(|r| r.1 <= number);
         self.ranges.get(i).copied().filter(|r| r.0 <= number)
     }
 
     /// Appends the parts of `[start, end)` that are not in the set to `gaps`.
     pub fn gaps_within(&self, mut start: u32, end: u32, gaps: &mut Vec<(u32, u32)>) {
+        if self.end().is_none_or(|last| last <= start) {
+            gaps.push((start, end)); // beyond everything known, as SACK blocks mostly are
+            return;
+        }
         let mut i = self.ranges.partition_point(|r| r.1 <= start);
         while start < end {
             let Some(&(low, high)) = self.ranges.get(i) else { break };
@@ -53,6 +60,17 @@ impl RangeSet {
 
     /// Adds `[start, end)`, merges what it touches, and returns the range it became part of.
     pub fn insert(&mut self, start: u32, end: u32) -> (u32, u32) {
+        if let Some(last) = self.ranges.back_mut()
+            && last.0 <= start
+        {
+            // Most packets beyond a hole extend the last range or open a new one.
+            if last.1 >= start {
+                last.1 = last.1.max(end);
+                return *last;
+            }
+            self.ranges.push_back((start, end));
+            return (start, end);
+        }
         let first = self.ranges.partition_point(|r| r.1 < start);
         let mut merged = (start, end);
         let mut last = first;

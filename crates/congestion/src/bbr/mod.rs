@@ -47,8 +47,8 @@ impl Bandwidth {
 
     /// Payload bytes per second at `gain`, less `margin_percent`.
     pub(crate) fn pacing_rate(self, mss: u32, gain: Gain, margin_percent: u64) -> Rate {
-        let per_micro = (u128::from(self.0) * u128::from(mss) * u128::from(gain.0)) >> GAIN_BITS;
-        let bytes = (per_micro * u128::from(10_000 * (100 - margin_percent))) >> BANDWIDTH_BITS;
+        let per_micro = (self.0 * u64::from(mss) * u64::from(gain.0)) >> GAIN_BITS; // as in the kernel, up to 2.9 Tbit/s
+        let bytes = (u128::from(per_micro) * u128::from(10_000 * (100 - margin_percent))) >> BANDWIDTH_BITS;
         Rate::from_bytes_per_sec(bytes as u64)
     }
 

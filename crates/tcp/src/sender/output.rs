@@ -192,13 +192,15 @@ impl Sender {
     }
 
     fn before_burst(&mut self, now: Time, packets: u32) {
-        let sent = Sent { packets, from_idle: self.board.in_flight() == 0, gap: now.since(self.last_send) };
+        let from_idle = self.board.in_flight() == 0;
+        if !from_idle && !self.traits.watches_sends {
+            return;
+        }
+        let sent = Sent { packets, from_idle, gap: now.since(self.last_send) };
         let path = self.path(now);
         self.algorithm.on_send(&sent, &path);
-        if sent.from_idle {
-            self.refresh_control();
-            self.update_pacing_rate();
-        }
+        self.refresh_control();
+        self.update_pacing_rate();
     }
 
     fn emit(&mut self, now: Time, seq: u32, len: u16, push: bool, out: &mut Vec<Segment>) {
