@@ -12,6 +12,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
+export PIP_QUIET := 1
 export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
@@ -71,12 +72,12 @@ $(VENV)/.created: FORCE
 
 # maturin installs the dependencies of pyproject.toml and the extension, linked to the sources under python/.
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
-	$(BIN)/python -m pip install --quiet 'maturin>=1.9.4,<2'
+	$(BIN)/python -m pip install 'maturin>=1.9.4,<2'
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet --extras dev
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml
-	$(BIN)/python -m pip install --quiet 'mkdocs>=1.6,<2' 'mkdocs-material>=9.6,<10'
+	$(BIN)/python -m pip install 'mkdocs>=1.6,<2' 'mkdocs-material>=9.6,<10'
 	@touch $@
 
 FORCE:
