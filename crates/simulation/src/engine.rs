@@ -15,7 +15,6 @@ use units::{Duration, Rate, Rng, Time};
 pub(crate) enum Ahead {
     Yes,
     /// Also makes every link replay its queue.
-    #[cfg_attr(not(test), allow(dead_code))]
     No,
 }
 

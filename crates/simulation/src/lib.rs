@@ -55,6 +55,16 @@ impl Simulation {
         Simulation::build(plan, seed, Ahead::Yes)
     }
 
+    /// As [`new`](Self::new), but every link replays its queue and packets take one link at a time. Slower, with the same
+    /// results: for tests of just that.
+    ///
+    /// # Errors
+    /// If the plan makes no sense.
+    #[doc(hidden)]
+    pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
+        Simulation::build(plan, seed, Ahead::No)
+    }
+
     fn build(plan: Plan, seed: u64, ahead: Ahead) -> Result<Simulation, PlanError> {
         plan.check()?;
         let engine = if plan.record.interval_ns.is_some() {

@@ -83,3 +83,47 @@ impl<P: Copy> Net<P> {
         self.schedule.end(link, self.links[link as usize].next_arrival());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use network::queue::{DropTail, Limit};
+    use network::{Ecn, LinkConfig, Looks};
+    use units::Rate;
+
+    /// Links in a row, each 1 byte per microsecond and so many microseconds long.
+    fn row(delays_us: &[u64], ahead: bool) -> Net<u8> {
+        let links = delays_us.iter().map(|&us| {
+            let delay = Duration::from_micros(us);
+            let looks = Looks::new(None, Time::ZERO, Time::from_nanos(1_000_000_000));
+            let config = LinkConfig { rate: Rate::from_bits_per_sec(8_000_000), delay, loss: None, looks };
+            (Link::new(config, Box::new(DropTail::new(Limit::default()))), delay)
+        });
+        let route = (0..delays_us.len() as u32).collect();
+        Net::new(links.collect(), &[route], 0, ahead)
+    }
+
+    /// Sends two packets of 100 bytes; returns when they are delivered, in microseconds, and the number of turns.
+    fn journey(mut net: Net<u8>) -> (Vec<u64>, usize) {
+        let packet = Packet { flow: 0, size: 100, ecn: Ecn::NotEct, payload: 0 };
+        (0..2).for_each(|_| net.send(&packet, Time::ZERO));
+        let (mut delivered, mut turns) = (Vec::new(), 0);
+        while let Some((now, link)) = net.schedule.next(Time::NEVER) {
+            net.run(link, now, |_, _| delivered.push(now.as_micros()));
+            turns += 1;
+        }
+        (delivered, turns)
+    }
+
+    #[test]
+    fn a_row_of_links_costs_one_turn_per_packet() {
+        // 100 us to transmit on each of three links, 60 us of delays; the second packet is 100 us behind.
+        assert_eq!(journey(row(&[10, 20, 30], true)), (vec![360, 460], 2));
+        assert_eq!(journey(row(&[10, 20, 30], false)), (vec![360, 460], 6));
+    }
+
+    #[test]
+    fn a_link_without_delay_is_not_served_ahead() {
+        assert_eq!(journey(row(&[10, 0, 30], true)), (vec![340, 440], 4));
+    }
+}

@@ -13,7 +13,7 @@ const LONGEST_NS: u64 = 1_000_000_000_000_000;
 /// Largest amount of data: an exabyte.
 const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
 /// Most rows of one table.
-const MOST_ROWS: u64 = 200_000_000;
+const MOST_ROWS: u64 = 100_000_000;
 
 type Check = Result<(), PlanError>;
 
@@ -123,12 +123,22 @@ impl FlowPlan {
         }
         route(&format!("{path}.forward"), &self.forward, plan)?;
         route(&format!("{path}.reverse"), &self.reverse, plan)?;
-        let mut round_trip = self.forward.iter().chain(&self.reverse).map(|&link| &plan.links[link as usize]);
-        if round_trip.all(|link| link.delay_ns == 0) {
-            refuse!(format!("{path}.forward"), "a round trip takes no time; give one of the links a delay");
-        }
+        self.check_bounds(&format!("{path}.forward"), plan)?;
         self.tcp.check(&format!("{path}.tcp"))?;
         self.build_cca(path, 0).map(|_| ())
+    }
+
+    /// Refuses what would never move the clock, or send ever more.
+    fn check_bounds(&self, path: &str, plan: &Plan) -> Check {
+        let links = || self.forward.iter().chain(&self.reverse).map(|&link| &plan.links[link as usize]);
+        if links().all(|link| link.delay_ns == 0) {
+            refuse!(path, "a round trip takes no time; give one of the links a delay");
+        }
+        let buffered = self.tcp.send_buffer_bytes.or(self.tcp.receive_buffer_bytes).or(self.bytes);
+        if links().all(|link| link.rate_bps.is_none()) && buffered.is_none() {
+            refuse!(path, "nothing limits this flow; give a link a rate, or the flow a buffer or a size");
+        }
+        Ok(())
     }
 
     /// Makes the congestion control algorithm; `path` is the flow's.

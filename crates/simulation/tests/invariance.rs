@@ -1,0 +1,94 @@
+//! Same plan, same seed: same results, however the run is stepped and whoever looks.
+
+mod common;
+
+use common::{flow, link, plan, run, simulation};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use simulation::{Column, Plan, Results, Simulation};
+use units::Time;
+
+/// Bit for bit, NaN included.
+fn digest(results: &Results) -> String {
+    format!("{results:?}")
+}
+
+/// Two to four flows of any kind over a shared core, with access links or without.
+pub fn plans() -> impl Strategy<Value = Value> {
+    let cca = prop_oneof![Just("reno"), Just("cubic"), Just("bbr1")];
+    let rate = || prop_oneof![Just(None), (1_000_000u64..100_000_000).prop_map(Some)];
+    let access = (rate(), 0u64..5_000_000, proptest::option::of(0u64..50));
+    let core = ((1_000_000u64..100_000_000).prop_map(Some), 1_000_000u64..20_000_000, 0u64..50, 0.0f64..0.05);
+    let one = (cca, access, 0u64..50_000_000, proptest::option::of(1u64..500_000), any::<bool>());
+    let rest = (proptest::option::of(5_000_000u64..60_000_000), 0u64..400_000_000, any::<bool>());
+    (core, proptest::collection::vec(one, 2..5), rest).prop_map(|(core, flows, rest)| {
+        let (rate, delay, packets, probability) = core;
+        let mut links = vec![link("core", rate, delay, Some(packets)), link("back", None, delay, None)];
+        links[0]["loss"] = json!({ "kind": "bernoulli", "probability": probability });
+        let mut all = Vec::new();
+        for (n, (cca, (rate, delay, packets), jitter, bytes, receiver_access)) in
+            flows.into_iter().enumerate()
+        {
+            let access = links.len() as u32;
+            links.push(link(&format!("access {n}"), rate, delay, packets));
+            let forward = if receiver_access { vec![0, access] } else { vec![access, 0] };
+            let mut flow = flow(&format!("flow {n}"), cca, &forward, &[1]);
+            flow["start_jitter_ns"] = json!(jitter);
+            flow["bytes"] = json!(bytes);
+            all.push(flow);
+        }
+        let mut plan = plan(500, links, all);
+        let (interval, warmup, variables) = rest;
+        plan["record"] = json!({ "interval_ns": interval, "variables": variables && interval.is_some() });
+        plan["warmup_ns"] = json!(warmup);
+        plan
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn results_repeat(plan in plans(), seed in any::<u64>()) {
+        prop_assert_eq!(digest(&run(&plan, seed)), digest(&run(&plan, seed)));
+    }
+
+    #[test]
+    fn stepping_changes_nothing(plan in plans(), steps in proptest::collection::vec(0u64..700_000_000, 0..30)) {
+        let mut stepped = simulation(&plan, 1);
+        let mut reached = Time::ZERO;
+        for step in steps {
+            let until = Time::from_nanos(step);
+            reached = reached.max(until.min(Time::from_nanos(500_000_000)));
+            prop_assert_eq!(stepped.advance(until), reached);
+        }
+        prop_assert_eq!(digest(&stepped.finish()), digest(&run(&plan, 1)));
+    }
+
+    #[test]
+    fn handing_packets_over_ahead_of_the_clock_changes_nothing(plan in plans()) {
+        let read = || Plan::from_json(&plan.to_string()).expect("a valid plan");
+        let behind = Simulation::one_link_at_a_time(read(), 1).expect("a valid plan").finish();
+        prop_assert_eq!(digest(&behind), digest(&run(&plan, 1)));
+    }
+
+    #[test]
+    fn sampling_changes_nothing(plan in plans()) {
+        let mut silent = plan.clone();
+        silent["record"] = json!({ "interval_ns": null, "variables": false });
+        let (a, b) = (run(&plan, 1), run(&silent, 1));
+        prop_assert_eq!(format!("{:?}{:?}", a.flows, a.links_summary), format!("{:?}{:?}", b.flows, b.links_summary));
+        prop_assert_eq!((a.data_packets, a.packet_hops), (b.data_packets, b.packet_hops));
+    }
+
+    #[test]
+    fn every_column_of_a_table_is_as_long(plan in plans()) {
+        let results = run(&plan, 1);
+        for table in [&results.flows, &results.links_summary, &results.series, &results.links, &results.variables] {
+            let rows: Vec<usize> = table.columns.iter().map(|column| column.1.len()).collect();
+            prop_assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "{:?}", rows);
+        }
+        let Some(Column::Label { codes, names }) = results.series.column("flow") else { panic!("names") };
+        prop_assert!(codes.iter().all(|&code| (code as usize) < names.len()));
+    }
+}

@@ -1,0 +1,149 @@
+//! Plans that cannot be simulated are refused with a reason, and nothing panics.
+
+mod common;
+
+use common::{flow, single};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use simulation::{Plan, Simulation};
+
+/// The error of a plan that should be fine but for one change.
+fn refusal(change: impl FnOnce(&mut Value)) -> String {
+    let mut plan = single("cubic", 100);
+    change(&mut plan);
+    Plan::from_json(&plan.to_string()).expect_err("a mistake").to_string()
+}
+
+#[test]
+fn mistakes_are_named_with_their_place_and_a_remedy() {
+    let expected = |change: fn(&mut Value), text: &str| assert_eq!(refusal(change), text);
+    expected(
+        |p| p["flows"][0]["cca"]["kind"] = json!("cubik"),
+        "flows[0].cca: unknown algorithm \"cubik\"; did you mean \"cubic\"?",
+    );
+    expected(
+        |p| p["links"][1]["queue"]["kind"] = json!("droptail"),
+        "links[1].queue: unknown queue \"droptail\"; did you mean \"drop_tail\"?",
+    );
+    expected(
+        |p| p["links"][0]["rate_bps"] = json!(0),
+        "links[0].rate_bps: 0 is out of range; it must lie between 1 and 1000000000000000000; null means unlimited",
+    );
+    expected(
+        |p| p["flows"][0]["forward"] = json!([]),
+        "flows[0].forward: the route is empty; name at least one link",
+    );
+    expected(
+        |p| p["flows"][0]["reverse"] = json!([1, 2]),
+        "flows[0].reverse[1]: there is no link 2; the last one is 1",
+    );
+    expected(
+        |p| p["flows"][0]["tcp"]["mss_bytes"] = json!(9001),
+        "flows[0].tcp.mss_bytes: 9001 is out of range; it must lie between 1 and 9000",
+    );
+    expected(
+        |p| p["links"][0]["loss"] = json!({ "kind": "bernoulli", "probability": 1.5 }),
+        "links[0].loss.probability: 1.5 is out of range; it must lie between 0 and 1",
+    );
+    expected(
+        |p| p["warmup_ns"] = json!(100_000_000),
+        "warmup_ns: the warm-up (100000000) leaves nothing of the run (100000000); shorten it",
+    );
+}
+
+#[test]
+fn more_mistakes() {
+    let contains = |change: fn(&mut Value), text: &str| {
+        let refusal = refusal(change);
+        assert!(refusal.contains(text), "{refusal}");
+    };
+    contains(|p| p["surprise"] = json!(1), "surprise: unknown field `surprise`");
+    contains(|p| p["flows"][0]["tcp"]["mss"] = json!(1), "flows[0].tcp.mss: unknown field");
+    contains(|p| p["flows"][0]["cca"]["params"]["betta"] = json!(1), "flows[0].cca.params: unknown field");
+    contains(|p| p["links"][0]["queue"]["limit"] = json!(1), "links[0].queue: unknown field");
+    contains(|p| p["duration_ns"] = json!(-1), "duration_ns: invalid value");
+    contains(|p| p["duration_ns"] = json!(u64::MAX), "duration_ns: ");
+    contains(|p| p["links"][1]["name"] = json!("there"), "links[1].name: \"there\" is taken");
+    contains(
+        |p| p["flows"][0]["forward"] = json!([0, 1, 0]),
+        "flows[0].forward[2]: the route already crosses link 0",
+    );
+    contains(|p| p["record"]["interval_ns"] = json!(0), "record.interval_ns: ");
+    contains(|p| p["record"]["interval_ns"] = json!(1), "record.interval_ns: 200000000 samples");
+    contains(|p| p["record"]["variables"] = json!(true), "record.variables: ");
+    contains(
+        |p| p["flows"][0]["start_ns"] = json!(100_000_000),
+        "flows[0].start_ns: the run ends at 100000000",
+    );
+    contains(|p| p["flows"][0]["stop_ns"] = json!(0), "flows[0].stop_ns: 0 is not after the start");
+    contains(|p| p["links"][0]["rate_bps"] = json!(null), "flows[0].forward: nothing limits this flow");
+    contains(
+        |p| {
+            p["links"][0]["delay_ns"] = json!(0);
+            p["links"][1]["delay_ns"] = json!(0);
+        },
+        "flows[0].forward: a round trip takes no time",
+    );
+}
+
+/// A value that may or may not fit where it is put.
+fn odd() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(|b| json!(b)),
+        any::<u64>().prop_map(|n| json!(n)),
+        any::<i64>().prop_map(|n| json!(n)),
+        (0u64..2_000).prop_map(|n| json!(n)),
+        (0u32..60).prop_map(|n| json!(1u64 << n)),
+        any::<f64>().prop_map(|x| json!(x)),
+        "[a-z_0-9]{0,8}".prop_map(|s| json!(s)),
+        proptest::collection::vec(0u32..4, 0..4).prop_map(|v| json!(v)),
+        Just(json!({})),
+        Just(json!({ "kind": "every", "packets": 3, "timeout_ns": 1 })),
+        Just(flow("odd", "reno", &[0], &[1])),
+    ]
+}
+
+/// Pointers to every value in a document.
+fn places(value: &Value, here: &str, out: &mut Vec<String>) {
+    out.push(here.to_owned());
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(k, v)| places(v, &format!("{here}/{k}"), out)),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(n, v)| places(v, &format!("{here}/{n}"), out))
+        }
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_refused_or_read(text in ".{0,200}") {
+        let _ = Plan::from_json(&text);
+    }
+
+    /// Replaces up to four values of a good plan. What is not refused must run.
+    #[test]
+    fn mutated_plans_are_refused_or_run(
+        changes in proptest::collection::vec((any::<proptest::sample::Index>(), odd()), 1..5),
+        seed in any::<u64>(),
+    ) {
+        let mut plan = single("cubic", 30);
+        for (index, value) in changes {
+            let mut all = Vec::new();
+            places(&plan, "", &mut all);
+            let place: &String = index.get(&all);
+            if let Some(place) = plan.pointer_mut(place) {
+                *place = value;
+            }
+        }
+        if let Ok(plan) = Plan::from_json(&plan.to_string())
+            && plan.duration_ns <= 100_000_000
+        {
+            let results = Simulation::new(plan, seed).expect("a checked plan").finish();
+            prop_assert!(results.flows.columns.iter().all(|column| !column.1.is_empty()));
+        }
+    }
+}

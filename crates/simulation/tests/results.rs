@@ -1,0 +1,137 @@
+//! What a run must give, against arithmetic done by hand.
+
+mod common;
+
+use common::{first, flow, link, plan, run, single};
+use serde_json::json;
+
+#[test]
+fn ten_packets_to_an_empty_path() {
+    // SYN and SYN-ACK: one round trip. Then ten packets of 1514 bytes at 10 Mbit/s, 1.2112 ms each, and the
+    // acknowledgement of the last one: 66 bytes do not take time on the unlimited way back.
+    let mut plan = single("reno", 1_000);
+    plan["flows"][0]["bytes"] = json!(14_480);
+    plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 1, "timeout_ns": 40_000_000 });
+    let results = run(&plan, 1);
+    let syn_ns = 66.0 * 800.0 + 40e6;
+    let data_ns = 10.0 * 1_211_200.0 + 40e6;
+    assert_eq!(first(&results.flows, "fct_s"), (syn_ns + data_ns) / 1e9);
+    assert_eq!(first(&results.flows, "end_s"), (syn_ns + data_ns) / 1e9);
+    assert_eq!(first(&results.flows, "delivered_bytes"), 14_480.0);
+    assert_eq!(first(&results.flows, "goodput_bps"), 8.0 * 14_480.0 / first(&results.flows, "fct_s"));
+    assert_eq!(first(&results.flows, "wire_bps"), 8.0 * 15_140.0 / first(&results.flows, "fct_s"));
+    assert_eq!(first(&results.flows, "sent_packets"), 10.0);
+    assert_eq!(first(&results.links_summary, "forwarded_packets"), 11.0);
+    assert_eq!(first(&results.links_summary, "backlog_max_packets"), 9.0);
+    assert_eq!(first(&results.links_summary, "utilisation"), (66.0 * 800.0 + 10.0 * 1_211_200.0) / 1e9);
+    // The n-th packet waits for n others, the SYN for nobody: 45 times 1.2112 ms over 11 packets.
+    assert_eq!(first(&results.links_summary, "sojourn_mean_s"), 45.0 * 1.2112e-3 / 11.0);
+    assert_eq!(results.data_packets, 10);
+    assert_eq!(results.packet_hops, 22);
+}
+
+#[test]
+fn a_long_flow_fills_the_pipe() {
+    for cca in ["reno", "cubic", "bbr1"] {
+        let mut plan = single(cca, 20_000);
+        plan["warmup_ns"] = json!(5_000_000_000u64);
+        let results = run(&plan, 1);
+        let goodput = first(&results.flows, "goodput_bps");
+        let most = 10e6 * 1448.0 / 1514.0;
+        assert!((0.93 * most..=1.001 * most).contains(&goodput), "{cca}: {goodput}");
+        let utilisation = first(&results.links_summary, "utilisation");
+        assert!((0.93..=1.0).contains(&utilisation), "{cca}: {utilisation}");
+        let rtt = first(&results.flows, "rtt_min_s");
+        assert!(rtt >= 0.0412, "{cca}: {rtt}"); // 40 ms and one transmission
+    }
+}
+
+#[test]
+fn limits_add_up_to_the_active_time() {
+    let results = run(&single("cubic", 5_000), 1);
+    let causes = ["cwnd", "pacing", "application", "receiver", "send_buffer"];
+    let sum: f64 = causes.iter().map(|cause| first(&results.flows, &format!("limited_{cause}"))).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+}
+
+#[test]
+fn a_flow_that_stops_is_measured_until_then() {
+    let mut plan = single("cubic", 4_000);
+    plan["flows"][0]["start_ns"] = json!(1_000_000_000u64);
+    plan["flows"][0]["stop_ns"] = json!(3_000_000_000u64);
+    let results = run(&plan, 1);
+    assert_eq!(first(&results.flows, "start_s"), 1.0);
+    assert_eq!(first(&results.flows, "end_s"), 3.0);
+    assert!(first(&results.flows, "fct_s").is_nan());
+    let goodput = first(&results.flows, "goodput_bps");
+    assert_eq!(goodput, first(&results.flows, "delivered_bytes") * 8.0 / 2.0);
+}
+
+#[test]
+fn samples_come_at_multiples_of_the_interval() {
+    let mut plan = single("cubic", 1_050);
+    plan["record"]["interval_ns"] = json!(100_000_000);
+    plan["warmup_ns"] = json!(333_000_000);
+    let results = run(&plan, 1);
+    let times: Vec<u64> = results.series.numbers("time_s").iter().map(|s| (s * 1e9).round() as u64).collect();
+    assert_eq!(times, (1..=10).map(|n| n * 100_000_000).collect::<Vec<_>>());
+    assert_eq!(results.links.numbers("time_s").len(), 20);
+}
+
+#[test]
+fn samples_add_up_to_the_summary() {
+    let mut plan = single("cubic", 5_000);
+    plan["record"]["interval_ns"] = json!(10_000_000);
+    plan["links"][0]["loss"] = json!({ "kind": "bernoulli", "probability": 0.01 });
+    let results = run(&plan, 1);
+    let bits: f64 = results.series.numbers("goodput_bps").iter().map(|bps| bps * 0.01).sum();
+    assert!((bits / 8.0 - first(&results.flows, "delivered_bytes")).abs() < 1.0);
+    let link = |name: &str| results.links.numbers(name).into_iter().step_by(2).collect::<Vec<_>>();
+    assert_eq!(link("dropped_packets").iter().sum::<f64>(), first(&results.links_summary, "dropped_packets"));
+    let mean = link("utilisation").iter().sum::<f64>() / 500.0;
+    assert!((mean - first(&results.links_summary, "utilisation")).abs() < 1e-9);
+    assert!(link("utilisation").iter().all(|u| (0.0..=1.0).contains(u)));
+    assert!(
+        link("backlog_packets").iter().all(|&n| n <= first(&results.links_summary, "backlog_max_packets"))
+    );
+}
+
+#[test]
+fn the_queue_obeys_littles_law() {
+    let mut plan = single("reno", 60_000);
+    plan["record"]["interval_ns"] = json!(1_000_000);
+    let results = run(&plan, 1);
+    let backlog: Vec<f64> = results.links.numbers("backlog_packets").into_iter().step_by(2).collect();
+    let mean_backlog = backlog.iter().sum::<f64>() / backlog.len() as f64;
+    let arrivals_per_s = first(&results.links_summary, "forwarded_packets") / 60.0;
+    let by_law = arrivals_per_s * first(&results.links_summary, "sojourn_mean_s");
+    assert!((mean_backlog / by_law - 1.0).abs() < 0.01, "{mean_backlog} {by_law}");
+}
+
+#[test]
+fn jitter_draws_the_start_by_name() {
+    let links = || vec![link("there", None, 1_000_000, None), link("back", None, 1_000_000, None)];
+    let jittery = |name: &str| {
+        let mut flow = flow(name, "reno", &[0], &[1]);
+        flow["start_jitter_ns"] = json!(1_000_000_000u64);
+        flow["bytes"] = json!(1_000);
+        flow
+    };
+    let starts = |flows, seed| run(&plan(2_000, links(), flows), seed).flows.numbers("start_s");
+    let alone = starts(vec![jittery("a")], 1);
+    assert!((0.0..1.0).contains(&alone[0]));
+    assert_eq!(starts(vec![jittery("b"), jittery("a")], 1)[1], alone[0]);
+    assert_ne!(starts(vec![jittery("a")], 2), alone);
+}
+
+#[test]
+fn random_loss_strikes_as_often_as_it_should() {
+    let mut plan = single("bbr1", 30_000);
+    plan["links"][0]["loss"] = json!({ "kind": "bernoulli", "probability": 0.02 });
+    plan["links"][0]["queue"]["packets"] = json!(null);
+    let results = run(&plan, 1);
+    let dropped = first(&results.links_summary, "dropped_packets");
+    let passed = first(&results.links_summary, "forwarded_packets");
+    let share = dropped / (dropped + passed);
+    assert!((share - 0.02).abs() < 0.004, "{share}"); // some 24,000 packets: three standard deviations are 0.003
+}
