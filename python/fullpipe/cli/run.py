@@ -64,11 +64,11 @@ def run(
     todo = jobs(chosen, range(1, seeds + 1) if seeds else [1 if seed is None else seed], engine)
     _check(todo)
     outcomes = _run(todo, workers or processors(), None if no_store else Store(out), as_json)
-    failed = [outcome for outcome in outcomes if isinstance(outcome.result, Exception)]
     if not as_json:
-        tables.show([outcome for outcome in outcomes if outcome not in failed])
+        tables.show([outcome for outcome in outcomes if outcome.error is None])
+    failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
-        typer.echo(f"fullpipe: {tables.label(outcome.job)}: {outcome.result}", err=True)
+        typer.echo(f"fullpipe: {tables.label(outcome.job)}: {outcome.error!s}", err=True)
     if failed:
         raise typer.Exit(1)
 
@@ -126,7 +126,7 @@ def _run(todo: "list[Job]", workers: int, store: "Store | None", as_json: bool) 
     with progress_bar(todo) as progress:
         for outcome in stream(todo, workers=workers, store=store, progress=progress):
             outcomes.append(outcome)
-            if as_json and not isinstance(outcome.result, Exception):
+            if as_json and outcome.error is None:
                 print(_line(outcome), flush=True)
     return outcomes
 

@@ -81,7 +81,7 @@ class _Tables(Mapping[str, pl.DataFrame]):
             raise ResultError(f"{path}: cannot be read: {error}") from error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """One scenario, run once by one engine with one seed.
 

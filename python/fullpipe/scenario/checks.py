@@ -10,7 +10,7 @@ from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario import paths
 from fullpipe.scenario.flows import MAX_FLOWS, Flow
 from fullpipe.scenario.model import ProblemsError
-from fullpipe.scenario.network import Network, resolve
+from fullpipe.scenario.network import Network, Route, resolve
 from fullpipe.scenario.problems import MOST_LINES, first_lines
 from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.topology import Graph
@@ -105,6 +105,17 @@ def _of_routes(network: Network) -> Iterator[str]:
         if len(set(route.forward)) < len(route.forward) or len(set(route.reverse)) < len(route.reverse):
             yield f"flows: {shown(route.name)} would cross a link twice; change its via"
             return
+        if _is_boundless(network, route):
+            yield f"flows: nothing limits {shown(route.name)}; give a link on its way a rate, or it a size"
+            return
+
+
+def _is_boundless(network: Network, route: Route) -> bool:
+    """Whether a flow could double its rate for ever."""
+    links = [network.links[i] for i in route.forward]
+    on_the_way = any(link.rate_bps is not None or link.loss is not None for link in links)
+    buffers = (route.tcp.send_buffer_bytes, route.tcp.receive_buffer_bytes)
+    return not on_the_way and route.flow.size_bytes is None and buffers == (None, None)
 
 
 def _of_record(scenario: "Scenario", network: Network) -> Iterator[str]:

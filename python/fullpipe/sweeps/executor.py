@@ -30,12 +30,17 @@ Progress = Callable[[Update], None]
 """Called from any of the threads."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What became of a job: a run, or the error that it failed with."""
 
     job: Job
     result: Run | Exception
+
+    @property
+    def error(self) -> Exception | None:
+        """Why it failed, if it did."""
+        return self.result if isinstance(self.result, Exception) else None
 
     @property
     def run(self) -> Run:
@@ -53,11 +58,10 @@ class SweepError(FullpipeError):
     """Some jobs failed; the others finished, and `outcomes` has all of them."""
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
-        failed = [outcome for outcome in outcomes if isinstance(outcome.result, Exception)]
-        first = failed[0]
-        super().__init__(
-            f"{len(failed)} of {len(outcomes)} runs failed; the first, {first.job}, with {first.result}"
-        )
+        failed = [outcome for outcome in outcomes if outcome.error]
+        first, where = failed[0].error, failed[0].job
+        which = f"{where.scenario.name} {where.scenario.digest}, seed {where.seed}"
+        super().__init__(f"{len(failed)} of {len(outcomes)} runs failed; the first, {which}: {first}")
         self.outcomes = tuple(outcomes)
 
 
@@ -97,7 +101,7 @@ def run(
         SweepError: If any job failed, after all others have finished.
     """
     outcomes = list(stream(jobs, workers=workers, store=store, progress=progress))
-    if any(isinstance(outcome.result, Exception) for outcome in outcomes):
+    if any(outcome.error for outcome in outcomes):
         raise SweepError(outcomes)
     return [outcome.run for outcome in outcomes]
 

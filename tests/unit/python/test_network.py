@@ -10,6 +10,7 @@ from fullpipe.scenario.routing import Edge, NoRouteError, Router
 
 
 def graph(links: list[dict[str, Any]], *flows: dict[str, Any]) -> Network:
+    links = [{"rate": "1 Gbit/s", **link} for link in links]
     nodes = sorted({link[end] for link in links for end in ("from", "to")})
     topology = {"kind": "graph", "nodes": nodes, "links": links}
     return resolve(

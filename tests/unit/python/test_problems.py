@@ -70,6 +70,11 @@ CASES = [
         {"probability": 2},
         "topology.bottleneck.loss.probability: must be at most 1, got 2",
     ),
+    (
+        "topology.bottleneck",
+        {"delay": "1 ms"},
+        'flows: nothing limits "cubic-1"; give a link on its way a rate',
+    ),
     ("tcp.mss", "1 Mbit/s", 'tcp.mss: unknown unit "Mbit/s" of a size; there is'),
     ("tcp.ecn", 1, "tcp.ecn: expected true or false, got 1"),
     ("tcp.pacing", "alway", 'tcp.pacing: unknown value "alway"; did you mean "always"?'),
