@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def rust_blocks() -> list[str]:
-    """The algorithm, its line in the registry, and its `mod` line."""
+    """The algorithm, and its line in the registry."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     return re.findall(r"^```rust\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
@@ -29,16 +29,15 @@ def insert_before(path: Path, mark: str, line: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 def test_an_algorithm_is_one_file_and_one_line(tmp_path: Path) -> None:
-    algorithm, registry_line, mod_line = rust_blocks()
+    algorithm, registry_line = rust_blocks()
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml"):
         if (ROOT / name).exists():
             shutil.copy(ROOT / name, tmp_path / name)
     for crate in ("units", "congestion"):
         shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
-    source = tmp_path / "crates" / "congestion" / "src"
+    source = tmp_path / "crates" / "congestion" / "src" / "algorithms"
     (source / "still.rs").write_text(algorithm, encoding="utf-8")
-    insert_before(source / "registry.rs", '    "reno"', registry_line)
-    insert_before(source / "lib.rs", "mod reno;", mod_line)
+    insert_before(source / "mod.rs", '    "reno"', registry_line)
 
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "contributing"
     subprocess.run(

@@ -168,18 +168,20 @@ impl Control {
 }
 
 /// Who brings the window down and back up during loss recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
     /// The transport, by proportional rate reduction (RFC 9937) towards `Control::ssthresh`.
+    #[default]
     Transport,
     /// The algorithm (Linux `cong_control`).
     Algorithm,
 }
 
 /// What an algorithm does with ECN.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
     /// As RFC 3168 says: a mark is like a loss, once per round.
+    #[default]
     Classic,
     /// Wants every mark echoed at once (DCTCP, RFC 8257).
     EveryMark,
@@ -187,8 +189,8 @@ pub enum EcnMode {
     L4s,
 }
 
-/// What an algorithm needs from its transport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an algorithm needs from its transport. The default suits algorithms that only have a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
     /// Who owns the window in recovery.
     pub recovery: Recovery,

@@ -20,10 +20,8 @@ mod registry;
 mod test_support;
 mod window;
 
+mod algorithms;
 mod bbr;
-mod bbr1;
-mod cubic;
-mod reno;
 
 pub use event::{
     Ack, CaState, Congestion, Control, EcnMode, Path, Probe, RateSample, Recovery, Sent, Traits, Undo,

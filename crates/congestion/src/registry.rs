@@ -1,7 +1,8 @@
-//! The list of algorithms. Adding one is one file beside this one and one line here.
+//! What an algorithm tells about itself, and how to get one by name.
 
+use crate::algorithms::DESCRIPTORS;
 use crate::params::{Params, read};
-use crate::{CongestionControl, ParamSpec, bbr1, cubic, reno};
+use crate::{CongestionControl, ParamSpec};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -48,23 +49,32 @@ pub(crate) trait Algorithm: CongestionControl + Sized + 'static {
     fn new(params: Self::Params, seed: u64) -> Self;
 }
 
+/// Declares the modules of the algorithms and lists them.
 macro_rules! algorithms {
-    ($($name:literal $(or $alias:literal)* => $type:ty,)*) => {
-        static DESCRIPTORS: &[Descriptor] = &[$(Descriptor {
-            name: $name,
-            aliases: &[$($alias),*],
-            title: <$type as Algorithm>::TITLE,
-            source: <$type as Algorithm>::SOURCE,
-            params: <<$type as Algorithm>::Params as Params>::specs,
-            build: make::<$type>,
-        },)*];
+    ($($name:literal $(or $alias:literal)* => $module:ident::$type:ident,)*) => {
+        $(mod $module;)*
+
+        pub(crate) static DESCRIPTORS: &[crate::Descriptor] = &[$(crate::registry::descriptor::<$module::$type>(
+            $name,
+            &[$($alias),*],
+        ),)*];
     };
 }
+pub(crate) use algorithms;
 
-algorithms! {
-    "reno" or "newreno" => reno::Reno,
-    "cubic" => cubic::Cubic,
-    "bbr1" or "bbr" => bbr1::Bbr1,
+/// Describes an algorithm under the names it answers to.
+pub(crate) const fn descriptor<A: Algorithm>(
+    name: &'static str,
+    aliases: &'static [&'static str],
+) -> Descriptor {
+    Descriptor {
+        name,
+        aliases,
+        title: A::TITLE,
+        source: A::SOURCE,
+        params: <A::Params as Params>::specs,
+        build: make::<A>,
+    }
 }
 
 fn make<A: Algorithm>(params: &Value, seed: u64) -> Result<Box<dyn CongestionControl>, String> {

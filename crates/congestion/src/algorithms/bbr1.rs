@@ -27,8 +27,8 @@ use crate::params::params;
 use crate::registry::Algorithm;
 use crate::window::INITIAL_CWND;
 use crate::{
-    Ack, CaState, Congestion, CongestionControl, Control, EcnMode, Path, Probe, RateSample, Recovery, Sent,
-    Traits, Undo, WindowedMax,
+    Ack, CaState, Congestion, CongestionControl, Control, Path, Probe, RateSample, Recovery, Sent, Traits,
+    Undo, WindowedMax,
 };
 use units::{Duration, Rate, Rng, Time};
 
@@ -501,11 +501,6 @@ impl CongestionControl for Bbr1 {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            recovery: Recovery::Algorithm,
-            ecn: EcnMode::Classic,
-            needs_pacing: true,
-            watches_sends: false,
-        }
+        Traits { recovery: Recovery::Algorithm, needs_pacing: true, ..Traits::default() }
     }
 }

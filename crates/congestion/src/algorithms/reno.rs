@@ -24,7 +24,7 @@
 use crate::params::params;
 use crate::registry::Algorithm;
 use crate::window::{MIN_CWND, Window};
-use crate::{Ack, Congestion, CongestionControl, Control, EcnMode, Path, Probe, Recovery, Traits, Undo};
+use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo};
 
 params! {
     /// Parameters of Reno.
@@ -91,11 +91,6 @@ impl CongestionControl for Reno {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            recovery: Recovery::Transport,
-            ecn: EcnMode::Classic,
-            needs_pacing: false,
-            watches_sends: false,
-        }
+        Traits::default()
     }
 }

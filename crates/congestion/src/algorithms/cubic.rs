@@ -25,9 +25,7 @@ use crate::hystart::{Exit, HyStart, HyStartPlusPlus};
 use crate::params::params;
 use crate::registry::Algorithm;
 use crate::window::{MIN_CWND, Window};
-use crate::{
-    Ack, Congestion, CongestionControl, Control, EcnMode, Path, Probe, Recovery, Sent, Traits, Undo,
-};
+use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Sent, Traits, Undo};
 use units::{Duration, Time};
 
 /// How the first slow start ends before a loss does.
@@ -314,12 +312,7 @@ impl CongestionControl for Cubic {
     }
 
     fn traits(&self) -> Traits {
-        Traits {
-            recovery: Recovery::Transport,
-            ecn: EcnMode::Classic,
-            needs_pacing: false,
-            watches_sends: false,
-        }
+        Traits::default()
     }
 }
 

@@ -1,0 +1,7 @@
+//! The algorithms. Adding one is one file beside this one and one line here.
+
+crate::registry::algorithms! {
+    "reno" or "newreno" => reno::Reno,
+    "cubic" => cubic::Cubic,
+    "bbr1" or "bbr" => bbr1::Bbr1,
+}
