@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, TypeAdapter
 
 ROOT = Path(__file__).resolve().parent.parent
-ALGORITHMS = ROOT / "crates" / "congestion" / "src"
+ALGORITHMS = ROOT / "crates" / "congestion" / "src" / "algorithms" / "algorithms"
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
