@@ -49,7 +49,7 @@ rust-test:
 
 python-lint: build
 	$(BIN)/python scripts/check_crates.py
-	$(BIN)/lint-imports --no-cache
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -59,6 +59,7 @@ python-test: build
 
 format: build ## Format everything in place
 	cargo fmt --all
+	rustfmt --edition 2024 crates/congestion/src/algorithms/*.rs
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
