@@ -6,6 +6,8 @@ use crate::{CongestionControl, ParamSpec};
 use serde_json::Value;
 use thiserror::Error;
 
+type Boxed = Box<dyn CongestionControl>;
+
 /// What an algorithm is called and where it comes from.
 pub struct Descriptor {
     /// Name in scenario files.
@@ -18,7 +20,7 @@ pub struct Descriptor {
     pub source: &'static str,
     /// Its parameters.
     pub params: fn() -> Vec<ParamSpec>,
-    build: fn(&Value, u64) -> Result<Box<dyn CongestionControl>, String>,
+    build: fn(&Value, u64) -> Result<Boxed, String>,
 }
 
 /// Why an algorithm could not be built.
@@ -77,7 +79,7 @@ pub(crate) const fn descriptor<A: Algorithm>(
     }
 }
 
-fn make<A: Algorithm>(params: &Value, seed: u64) -> Result<Box<dyn CongestionControl>, String> {
+fn make<A: Algorithm>(params: &Value, seed: u64) -> Result<Boxed, String> {
     Ok(Box::new(A::new(read(params)?, seed)))
 }
 
@@ -94,7 +96,7 @@ pub fn descriptors() -> &'static [Descriptor] {
 ///
 /// # Errors
 /// If there is no such algorithm, or a parameter is unknown, of the wrong type or out of range.
-pub fn build(name: &str, params: &Value, seed: u64) -> Result<Box<dyn CongestionControl>, BuildError> {
+pub fn build(name: &str, params: &Value, seed: u64) -> Result<Boxed, BuildError> {
     let found = DESCRIPTORS.iter().find(|d| d.name == name || d.aliases.contains(&name));
     let descriptor = found.ok_or_else(|| BuildError::Unknown(name.to_owned()))?;
     (descriptor.build)(params, seed)

@@ -4,6 +4,7 @@
 //! every event on it. Each event is therefore booked on the page of the interval in which it happens, and a page
 //! is read when the clock has passed its end.
 
+use crate::server::Transmission;
 use crate::{Histogram, Losses};
 use std::collections::VecDeque;
 use std::ops::AddAssign;
@@ -15,12 +16,15 @@ pub struct Looks {
     interval: Option<Duration>,
     warmup: Time,
     end: Time,
+    /// First time that summaries cover.
+    from: Time,
 }
 
 impl Looks {
     /// Looks every `interval` (if any), at `warmup` and at `end`.
     pub fn new(interval: Option<Duration>, warmup: Time, end: Time) -> Looks {
-        Looks { interval: interval.filter(|&i| i > Duration::ZERO), warmup, end }
+        let from = if warmup == Time::ZERO { warmup } else { warmup + Duration::from_nanos(1) };
+        Looks { interval: interval.filter(|&i| i > Duration::ZERO), warmup, end, from }
     }
 
     /// The first look after `time`; never once the run has ended.
@@ -40,7 +44,7 @@ impl Looks {
 
     /// `time` belongs to what summaries cover: after the warm-up (or from 0 if there is none), up to the end.
     pub fn measures(&self, time: Time) -> bool {
-        (time > self.warmup || self.warmup == Time::ZERO) && time <= self.end
+        (self.from..=self.end).contains(&time)
     }
 
     /// End of the warm-up.
@@ -175,6 +179,37 @@ impl Book {
         Book { looks, open, later: VecDeque::new(), totals: Box::default() }
     }
 
+    /// A packet passes: it arrives at `at`, its transmission takes from `start` to `finish`, and at `arrival` it
+    /// reaches the far end, or is lost there.
+    #[inline]
+    pub fn passed(&mut self, size: u16, at: Time, sent: Transmission, arrival: Time, lost: bool) {
+        if arrival > self.open.until || lost {
+            self.passed_across_pages(size, at, sent, arrival, lost);
+        } else {
+            let (page, bytes) = (&mut self.open.counters, u64::from(size));
+            page.arrived_packets += 1;
+            page.arrived_bytes += bytes;
+            page.started_packets += 1;
+            page.started_bytes += bytes;
+            page.forwarded_packets += 1;
+            page.forwarded_bytes += bytes;
+            page.waited_ns = page.waited_ns.saturating_add(sent.start.since(at).as_nanos());
+            page.busy_ns += sent.finish.since(sent.start).as_nanos();
+        }
+        self.waited(at, sent.start);
+    }
+
+    /// The same, when not everything happens before the next look.
+    fn passed_across_pages(&mut self, size: u16, at: Time, sent: Transmission, arrival: Time, lost: bool) {
+        self.arrived(at, size);
+        self.started(size, at, sent);
+        if lost {
+            self.lost(arrival);
+        } else {
+            self.forwarded(arrival, size);
+        }
+    }
+
     pub fn arrived(&mut self, now: Time, size: u16) {
         let page = self.page(now);
         page.arrived_packets += 1;
@@ -194,16 +229,20 @@ impl Book {
         }
     }
 
-    /// A transmission from `start` to `finish` begins, after a wait.
-    pub fn started(&mut self, start: Time, finish: Time, size: u16, waited: Duration) {
-        let page = self.page(start);
+    /// The transmission of a packet that arrived at `at` begins.
+    pub fn started(&mut self, size: u16, at: Time, sent: Transmission) {
+        let page = self.page(sent.start);
         page.started_packets += 1;
         page.started_bytes += u64::from(size);
-        page.waited_ns = page.waited_ns.saturating_add(waited.as_nanos());
-        self.busy(start, finish);
-        // Most packets of most links do not wait: those are counted by difference.
-        if waited > Duration::ZERO && self.looks.measures(start) {
-            self.totals.waits.record(waited);
+        page.waited_ns = page.waited_ns.saturating_add(sent.start.since(at).as_nanos());
+        self.busy(sent.start, sent.finish);
+    }
+
+    /// A packet waited from `at` to `start`. Most packets of most links do not wait: those are counted by difference.
+    #[inline]
+    pub fn waited(&mut self, at: Time, start: Time) {
+        if start > at && self.looks.measures(start) {
+            self.totals.waits.record(start.since(at));
         }
     }
 
@@ -287,7 +326,7 @@ mod tests {
     #[test]
     fn a_transmission_is_split_where_somebody_looks() {
         let mut book = Book::new(Looks::new(Some(Duration::from_millis(10)), Time::ZERO, ms(100)));
-        book.started(ms(8), ms(25), 100, Duration::ZERO);
+        book.started(100, ms(8), Transmission { start: ms(8), finish: ms(25) });
         let pages = [book.close(), book.close(), book.close()];
         assert_eq!(pages.map(|c| c.busy_ns / 1_000_000), [2, 10, 5]);
         assert_eq!(pages.map(|c| c.started_packets), [1, 0, 0]);
@@ -307,8 +346,9 @@ mod tests {
     #[test]
     fn the_quantile_counts_those_who_did_not_wait() {
         let mut book = Book::new(Looks::new(None, Time::ZERO, ms(40)));
-        (0..90).for_each(|_| book.started(ms(1), ms(1), 100, Duration::ZERO));
-        (0..10).for_each(|_| book.started(ms(1), ms(1), 100, Duration::from_nanos(100)));
+        let now = Transmission { start: ms(1), finish: ms(1) };
+        (0..90).for_each(|_| book.passed(100, ms(1), now, ms(1), false));
+        (0..10).for_each(|_| book.passed(100, ms(1) - Duration::from_nanos(100), now, ms(1), false));
         book.close();
         assert_eq!(book.totals().wait_quantile_s(0.9), 0.0);
         assert_eq!(book.totals().wait_quantile_s(0.95), 100e-9);

@@ -2,7 +2,7 @@
 
 use crate::book::{Book, Counters, Looks, Totals};
 use crate::queue::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
-use crate::server::{Server, Transmission};
+use crate::server::Server;
 use crate::{Loss, Packet, Ring};
 use units::{Duration, Rate, Time};
 
@@ -63,18 +63,15 @@ struct Foresight {
 }
 
 impl Foresight {
-    /// Forgets who has been transmitted by `now`.
-    fn release(&mut self, now: Time) {
+    /// A packet of `size` bytes reaches a busy link at `at`; it would be transmitted from `start` on. False if the queue
+    /// is full.
+    fn wait(&mut self, size: u16, at: Time, start: Time) -> bool {
         while let Some(&(start, size)) = self.waiting.front()
-            && start <= now
+            && start <= at
         {
             self.waiting.pop();
             self.backlog.remove(size);
         }
-    }
-
-    /// A packet that would be transmitted from `start` on wants to wait. False if the queue is full.
-    fn wait(&mut self, size: u16, start: Time) -> bool {
         let admitted = self.limit.admits(self.backlog, size);
         if admitted {
             self.waiting.push((start, size));
@@ -94,22 +91,10 @@ struct Line {
 }
 
 impl Line {
-    /// Transmits `size` bytes that have waited since `since`.
-    fn transmit(&mut self, size: u16, since: Time, ready: Time) -> Transmission {
-        let sent = self.server.transmit(size, ready);
-        self.book.started(sent.start, sent.finish, size, sent.start.since(since));
-        sent
-    }
-
-    /// A packet reaches the far end at `arrival`, unless it is lost.
-    fn leave(&mut self, size: u16, arrival: Time) -> bool {
-        let lost = self.loss.as_mut().is_some_and(Loss::strikes);
-        if lost {
-            self.book.lost(arrival);
-        } else {
-            self.book.forwarded(arrival, size);
-        }
-        !lost
+    /// The next packet is lost at the far end.
+    #[inline]
+    fn loses(&mut self) -> bool {
+        self.loss.as_mut().is_some_and(Loss::strikes)
     }
 }
 
@@ -143,6 +128,7 @@ impl<P: Copy> Link<P> {
     }
 
     /// Whether [`transit`](Self::transit) may be used.
+    #[inline]
     pub fn foresees(&self) -> bool {
         matches!(self.service, Service::Foresight(_))
     }
@@ -164,43 +150,66 @@ impl<P: Copy> Link<P> {
     ///
     /// # Panics
     /// If the link does not use foresight.
+    #[inline]
     pub fn transit(&mut self, size: u16, at: Time) -> Option<Time> {
         let Service::Foresight(queue) = &mut self.service else { panic!("the queue decides on departure") };
-        self.line.book.arrived(at, size);
-        queue.release(at);
-        let start = self.line.server.free_at();
+        let line = &mut self.line;
+        let start = line.server.free_at();
         if start > at {
-            let admitted = queue.wait(size, start);
-            self.line.book.backlog(at, queue.backlog.packets);
+            let admitted = queue.wait(size, at, start);
+            line.book.backlog(at, queue.backlog.packets);
             if !admitted {
-                let dropped = Losses { dropped_packets: 1, dropped_bytes: size.into(), marked_packets: 0 };
-                self.line.book.losses(at, dropped);
+                line.book.arrived(at, size);
+                line.book
+                    .losses(at, Losses { dropped_packets: 1, dropped_bytes: size.into(), marked_packets: 0 });
                 return None;
             }
         }
-        let arrival = self.line.transmit(size, at, at).finish + self.line.delay;
-        self.line.leave(size, arrival).then_some(arrival)
+        let sent = line.server.transmit(size, at);
+        let arrival = sent.finish + line.delay;
+        let lost = line.loses();
+        line.book.passed(size, at, sent, arrival, lost);
+        (!lost).then_some(arrival)
     }
 
-    /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has foretold.
-    pub fn hold(&mut self, packet: &Packet<P>, arrival: Time) {
+    /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has foretold. True if it is the next to
+    /// arrive.
+    #[inline]
+    pub fn hold(&mut self, packet: &Packet<P>, arrival: Time) -> bool {
         self.wire.push(Flight { arrival, packet: *packet });
+        self.wire.len() == 1
     }
 
     /// When the next packet reaches the far end, or is lost there.
+    #[inline]
     pub fn next_arrival(&self) -> Time {
         self.wire.front().map_or(Time::NEVER, |flight| flight.arrival)
     }
 
     /// Takes the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
+    #[inline]
     pub fn take(&mut self, now: Time) -> Option<&Packet<P>> {
+        if !self.foresees() {
+            return self.take_replayed(now);
+        }
+        if self.next_arrival() > now {
+            return None;
+        }
+        self.wire.pop().map(|flight| &flight.packet)
+    }
+
+    fn take_replayed(&mut self, now: Time) -> Option<&Packet<P>> {
         self.replay(now);
         if self.next_arrival() > now {
             return None;
         }
-        let foreseen = self.foresees();
         let Flight { arrival, packet } = self.wire.pop()?;
-        (foreseen || self.line.leave(packet.size, *arrival)).then_some(packet)
+        if self.line.loses() {
+            self.line.book.lost(*arrival);
+            return None;
+        }
+        self.line.book.forwarded(*arrival, packet.size);
+        Some(packet)
     }
 
     /// Reads the counters of the interval that ends now. Must be called at every look.
@@ -245,6 +254,8 @@ impl<P: Copy> Link<P> {
 
 /// Sends a packet on its way.
 fn depart<P: Copy>(line: &mut Line, wire: &mut Ring<Flight<P>>, next: Waiting<P>, ready: Time) {
-    let sent = line.transmit(next.packet.size, next.since, ready);
+    let sent = line.server.transmit(next.packet.size, ready);
+    line.book.started(next.packet.size, next.since, sent);
+    line.book.waited(next.since, sent.start);
     wire.push(Flight { arrival: sent.finish + line.delay, packet: next.packet });
 }

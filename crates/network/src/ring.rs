@@ -3,8 +3,10 @@
 /// A queue of plain values in a power of two of slots, which doubles when it is full and never shrinks.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// `None` only where nothing was ever written. Costs no space if `T` has an impossible value.
-    slots: Vec<Option<T>>,
+    /// Slots that were used at least once; they fill up from the first one on.
+    slots: Vec<T>,
+    /// Number of slots.
+    capacity: usize,
     head: usize,
     len: usize,
 }
@@ -12,7 +14,7 @@ pub struct Ring<T> {
 impl<T: Copy> Ring<T> {
     /// An empty ring; the first push allocates.
     pub const fn new() -> Ring<T> {
-        Ring { slots: Vec::new(), head: 0, len: 0 }
+        Ring { slots: Vec::new(), capacity: 0, head: 0, len: 0 }
     }
 
     /// How many values wait.
@@ -28,18 +30,21 @@ impl<T: Copy> Ring<T> {
     /// Appends a value.
     #[inline]
     pub fn push(&mut self, value: T) {
-        if self.len == self.slots.len() {
+        if self.len == self.capacity {
             self.grow();
         }
-        let slot = (self.head + self.len) & (self.slots.len() - 1);
-        self.slots[slot] = Some(value);
+        let slot = (self.head + self.len) & (self.capacity - 1);
         self.len += 1;
+        match self.slots.get_mut(slot) {
+            Some(used) => *used = value,
+            None => self.slots.push(value),
+        }
     }
 
     /// The oldest value.
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        if self.len == 0 { None } else { self.slots.get(self.head)?.as_ref() }
+        if self.len == 0 { None } else { self.slots.get(self.head) }
     }
 
     /// Removes the oldest value, which can be read until something is pushed.
@@ -49,18 +54,18 @@ impl<T: Copy> Ring<T> {
             return None;
         }
         let slot = self.head;
-        self.head = (slot + 1) & (self.slots.len() - 1);
+        self.head = (slot + 1) & (self.capacity - 1);
         self.len -= 1;
-        self.slots.get(slot)?.as_ref()
+        self.slots.get(slot)
     }
 
     /// Doubles the slots.
     #[cold]
     fn grow(&mut self) {
-        let slots = (2 * self.slots.len()).max(8);
         self.slots.rotate_left(self.head);
-        self.slots.resize(slots, None);
         self.head = 0;
+        self.capacity = (2 * self.capacity).max(8);
+        self.slots.reserve_exact(self.capacity - self.slots.len());
     }
 }
 

@@ -42,11 +42,13 @@ impl Server {
     }
 
     /// When the packet being transmitted has left; in the past if there is none.
+    #[inline]
     pub fn free_at(&self) -> Time {
         self.free_at
     }
 
     /// Transmits `size` bytes as soon as the server is free, but not before `ready`.
+    #[inline]
     pub fn transmit(&mut self, size: u16, ready: Time) -> Transmission {
         if ready > self.free_at {
             self.free_at = ready;

@@ -60,7 +60,7 @@ impl<R: Recorder> Engine<R> {
     /// Runs everything up to and including `until`; returns the time reached.
     pub fn advance(&mut self, until: Time) -> Time {
         let until = until.min(self.looks.end());
-        let links = self.net.links().len() as u32;
+        let links = self.net.len() as u32;
         let last = self.look_actor();
         while let Some((now, actor)) = self.net.schedule.next(until) {
             if actor < links {
@@ -90,7 +90,7 @@ impl<R: Recorder> Engine<R> {
             links: rows,
             variables,
             data_packets: self.flows.iter().map(|flow| flow.sender.stats().sent_packets).sum(),
-            packet_hops: self.net.links().iter().map(|link| link.totals().run.forwarded_packets).sum(),
+            packet_hops: self.net.links().map(|link| link.totals().run.forwarded_packets).sum(),
         }
     }
 
@@ -104,7 +104,7 @@ impl<R: Recorder> Engine<R> {
 
     /// The turn of an endpoint's timer.
     fn run_timer(&mut self, actor: u32, now: Time) {
-        let index = actor as usize - self.net.links().len();
+        let index = actor as usize - self.net.len();
         let (n, is_sender) = (index / 2, index % 2 == 0);
         let flow = &mut self.flows[n];
         let wakeup = if is_sender {
@@ -152,7 +152,7 @@ impl<R: Recorder> Engine<R> {
 
 /// The sender of a flow; its receiver is the next actor.
 fn sender_actor(net: &Net<Segment>, flow: usize) -> u32 {
-    (net.links().len() + 2 * flow) as u32
+    (net.len() + 2 * flow) as u32
 }
 
 /// A packet reaches its endpoint, which may answer.
@@ -204,9 +204,11 @@ fn build_link(
     seed: u64,
     ahead: Ahead,
 ) -> Result<Link<Segment>, PlanError> {
-    let loss = plan.loss.map(|LossPlan::Bernoulli { probability }| Loss::Bernoulli {
-        probability,
-        rng: Rng::stream(seed, &format!("loss/{}", plan.name)),
+    let loss = plan.loss.map(|loss| match loss {
+        LossPlan::Bernoulli { probability } => {
+            Loss::Bernoulli { probability, rng: Rng::stream(seed, &format!("loss/{}", plan.name)) }
+        }
+        LossPlan::Periodic { every } => Loss::Periodic { every, seen: 0 },
     });
     let config = LinkConfig {
         rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),

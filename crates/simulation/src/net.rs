@@ -1,6 +1,6 @@
 //! Links joined by routes, and the schedule that moves packets along them.
 
-use crate::routes::{Hop, Routes};
+use crate::routes::{Hop, Routes, Successors};
 use crate::schedule::Schedule;
 use network::{Link, Packet};
 use units::{Duration, Time};
@@ -14,73 +14,95 @@ use units::{Duration, Time};
 /// the same packets at the same times in the same order. The links keep their books per interval for this reason. The
 /// second link must take some time, so that what it does at a given time never depends on who else runs at that time.
 pub struct Net<P> {
-    links: Vec<Link<P>>,
-    routes: Routes,
-    /// Per link: packets reach it ahead of the clock.
-    chained: Vec<bool>,
+    nodes: Vec<Node<P>>,
+    /// First link of every route.
+    entries: Vec<u32>,
     /// Wake-ups of links, and of whoever else has a number from the number of links on.
     pub schedule: Schedule,
+}
+
+/// A link and what comes after it.
+struct Node<P> {
+    link: Link<P>,
+    next: Successors,
+    /// Packets reach it ahead of the clock.
+    chained: bool,
 }
 
 impl<P: Copy> Net<P> {
     /// A network of idle links with their propagation delays, and a schedule with room for `others` more actors.
     /// `ahead` permits packets to be handed over ahead of the clock.
     pub fn new(links: Vec<(Link<P>, Duration)>, routes: &[Vec<u32>], others: usize, ahead: bool) -> Net<P> {
-        let routes = Routes::new(links.len(), routes);
-        let foresees = |link: u32| links[link as usize].0.foresees();
-        let chained = (0u32..).zip(&links).zip(&routes.only_feeder).map(|((number, (_, delay)), feeder)| {
-            ahead && *delay > Duration::ZERO && foresees(number) && feeder.is_some_and(foresees)
-        });
-        let chained = chained.collect();
+        let Routes { entries, successors, only_feeder } = Routes::new(links.len(), routes);
+        let foresees: Vec<bool> = links.iter().map(|(link, _)| link.foresees()).collect();
         let schedule = Schedule::new(links.len() + others);
-        Net { links: links.into_iter().map(|(link, _)| link).collect(), routes, chained, schedule }
+        let nodes =
+            links.into_iter().zip(successors).zip(only_feeder).map(|(((link, delay), next), feeder)| {
+                let fed_ahead = feeder.is_some_and(|feeder| foresees[feeder as usize]);
+                let chained = ahead && delay > Duration::ZERO && link.foresees() && fed_ahead;
+                Node { link, next, chained }
+            });
+        Net { nodes: nodes.collect(), entries, schedule }
+    }
+
+    /// The number of links, and of the first actor that is none.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// There is no link.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
     }
 
     /// The links.
-    pub fn links(&self) -> &[Link<P>] {
-        &self.links
+    pub fn links(&self) -> impl Iterator<Item = &Link<P>> {
+        self.nodes.iter().map(|node| &node.link)
     }
 
     /// The links, to read their counters.
-    pub fn links_mut(&mut self) -> &mut [Link<P>] {
-        &mut self.links
+    pub fn links_mut(&mut self) -> impl Iterator<Item = &mut Link<P>> {
+        self.nodes.iter_mut().map(|node| &mut node.link)
     }
 
     /// An endpoint sends a packet.
     pub fn send(&mut self, packet: &Packet<P>, now: Time) {
-        self.forward(self.routes.entries[packet.flow as usize], packet, now);
+        self.forward(self.entries[packet.flow as usize], packet, now);
     }
 
     /// A packet reaches `link`.
     fn forward(&mut self, mut link: u32, packet: &Packet<P>, mut now: Time) {
         loop {
-            let this = &mut self.links[link as usize];
-            if !this.foresees() {
-                this.send(*packet, now);
-                break;
+            let node = &mut self.nodes[link as usize];
+            if !node.link.foresees() {
+                node.link.send(*packet, now);
+                return self.schedule.request(link, node.link.next_arrival());
             }
-            let Some(arrival) = this.transit(packet.size, now) else { return };
-            match self.routes.successors[link as usize].of(packet.flow) {
-                Hop::Link(next) if self.chained[next as usize] => (link, now) = (next, arrival),
-                _ => {
-                    this.hold(packet, arrival);
-                    break;
-                }
+            let Some(arrival) = node.link.transit(packet.size, now) else { return };
+            if let Hop::Link(next) = node.next.of(packet.flow)
+                && self.nodes[next as usize].chained
+            {
+                (link, now) = (next, arrival);
+                continue;
             }
+            if self.nodes[link as usize].link.hold(packet, arrival) {
+                self.schedule.request(link, arrival);
+            }
+            return;
         }
-        self.schedule.request(link, self.links[link as usize].next_arrival());
     }
 
     /// The turn of a link: a packet reaches its far end, and goes on to the next link or is delivered to its endpoint.
     pub fn run(&mut self, link: u32, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
-        if let Some(arrived) = self.links[link as usize].take(now) {
+        let node = &mut self.nodes[link as usize];
+        if let Some(arrived) = node.link.take(now) {
             let packet = *arrived;
-            match self.routes.successors[link as usize].of(packet.flow) {
+            match node.next.of(packet.flow) {
                 Hop::Link(next) => self.forward(next, &packet, now),
                 Hop::End => deliver(self, &packet),
             }
         }
-        self.schedule.end(link, self.links[link as usize].next_arrival());
+        self.schedule.end(link, self.nodes[link as usize].link.next_arrival());
     }
 }
 

@@ -15,8 +15,10 @@ pub enum Hop {
 /// single next link goes the same way.
 #[derive(Clone, Debug)]
 pub enum Successors {
-    /// All routes go on alike.
-    Same(Hop),
+    /// All routes end here.
+    End,
+    /// All routes go on to the same link.
+    Link(u32),
     /// One entry per route number, from `first` on.
     Dense {
         /// Number of the first route in the table.
@@ -32,10 +34,13 @@ impl Successors {
     /// A table of (route, next hop) pairs, which must be in the order of routes.
     pub fn new(pairs: Vec<(u32, Hop)>) -> Successors {
         let (Some(&(first, hop)), Some(&(last, _))) = (pairs.first(), pairs.last()) else {
-            return Successors::Same(Hop::End);
+            return Successors::End;
         };
         if pairs.iter().all(|pair| pair.1 == hop) {
-            return Successors::Same(hop);
+            return match hop {
+                Hop::End => Successors::End,
+                Hop::Link(link) => Successors::Link(link),
+            };
         }
         let span = (last - first) as usize + 1;
         if span > 8 * pairs.len() {
@@ -47,9 +52,11 @@ impl Successors {
     }
 
     /// What comes next for a packet of `route`, which must be one of those that cross this link.
+    #[inline]
     pub fn of(&self, route: u32) -> Hop {
         match self {
-            Successors::Same(hop) => *hop,
+            Successors::End => Hop::End,
+            Successors::Link(link) => Hop::Link(*link),
             Successors::Dense { first, hops } => hops[(route - first) as usize],
             Successors::Sparse(pairs) => {
                 pairs.binary_search_by_key(&route, |pair| pair.0).map_or(Hop::End, |n| pairs[n].1)
@@ -114,8 +121,8 @@ mod tests {
         let routes = [vec![0, 2, 3], vec![5], vec![1, 2, 4], vec![5]];
         let tables = Routes::new(6, &routes);
         assert_eq!(tables.entries, [0, 5, 1, 5]);
-        assert!(matches!(tables.successors[0], Successors::Same(Hop::Link(2))));
-        assert!(matches!(tables.successors[3], Successors::Same(Hop::End)));
+        assert!(matches!(tables.successors[0], Successors::Link(2)));
+        assert!(matches!(tables.successors[3], Successors::End));
         assert_eq!((tables.successors[2].of(0), tables.successors[2].of(2)), (Hop::Link(3), Hop::Link(4)));
         // The bottleneck has two feeders, the access links are fed by endpoints.
         assert_eq!(tables.only_feeder, [None, None, None, Some(2), Some(2), None]);

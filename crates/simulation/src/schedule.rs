@@ -13,58 +13,76 @@ use units::Time;
 /// This is a tournament: actors are the leaves of a binary tree, every inner node holds the earlier of its two
 /// children, so the root is next. Unlike in a heap, an actor's place is fixed. There is nothing to search, to skip or
 /// to swap, and the nodes on the way to the root are known beforehand, which suits a processor better than
-/// comparisons that decide where to look next: a turn of the first study takes a third less time than with a heap.
+/// comparisons that decide where to look next.
 #[derive(Debug)]
 pub struct Schedule {
-    /// Node `n` has the children `2 n` and `2 n + 1`; the root is 1; actors are in the second half.
-    ///
-    /// A node is a time in the upper half of its bits and an actor in the lower, so one comparison orders both.
-    tree: Vec<u128>,
+    /// Keys of the nodes `2 n` and `2 n + 1`, the children of node `n`. Actors are the nodes from `actors` on.
+    pairs: Vec<[u64; 2]>,
+    /// Key of the root, node 1.
+    first: u64,
     actors: usize,
+    /// Low bits of a key that hold the actor; the time is above them, so one comparison orders both.
+    bits: u32,
 }
 
-const NEVER: u128 = u128::MAX;
-
-fn key(time: Time, actor: u32) -> u128 {
-    if time == Time::NEVER { NEVER } else { u128::from(time.as_nanos()) << 64 | u128::from(actor) }
-}
+const NEVER: u64 = u64::MAX;
 
 impl Schedule {
     /// A schedule of `actors` actors, none of which has asked for anything.
     pub fn new(actors: usize) -> Schedule {
         let actors = actors.max(2);
-        Schedule { tree: vec![NEVER; 2 * actors], actors }
+        let bits = usize::BITS - (actors - 1).leading_zeros();
+        Schedule { pairs: vec![[NEVER; 2]; actors], first: NEVER, actors, bits }
+    }
+
+    /// The last time that a schedule of so many actors can tell from never: 4.9 hours for a million of them.
+    pub fn horizon(actors: usize) -> Time {
+        Time::from_nanos((NEVER >> Schedule::new(actors).bits) - 1)
+    }
+
+    fn key(&self, time: Time, actor: u32) -> u64 {
+        let nanos = time.as_nanos();
+        if nanos >= NEVER >> self.bits { NEVER } else { nanos << self.bits | u64::from(actor) }
     }
 
     /// Wakes `actor` at `time`, if it would not be woken sooner anyway.
+    #[inline]
     pub fn request(&mut self, actor: u32, time: Time) {
-        let key = key(time, actor);
+        let key = self.key(time, actor);
         let mut node = self.actors + actor as usize;
-        while node > 0 && key < self.tree[node] {
-            self.tree[node] = key;
+        while node > 1 {
+            let known = &mut self.pairs[node / 2][node % 2];
+            if key >= *known {
+                return;
+            }
+            *known = key;
             node /= 2;
         }
+        self.first = self.first.min(key);
     }
 
     /// Whose turn is next, if it is due at or before `until`: the time and the actor. The same again until
     /// [`end`](Self::end) is called.
+    #[inline]
     pub fn next(&self, until: Time) -> Option<(Time, u32)> {
-        let root = self.tree[1];
-        let (time, actor) = (Time::from_nanos((root >> 64) as u64), root as u32);
-        (root != NEVER && time <= until).then_some((time, actor))
+        let time = Time::from_nanos(self.first >> self.bits);
+        let actor = self.first & ((1 << self.bits) - 1);
+        (time <= until && self.first != NEVER).then_some((time, actor as u32))
     }
 
     /// Ends the turn of `actor`, which wants to be woken at `time` ([`Time::NEVER`] if not at all), whatever it asked
     /// for before.
+    #[inline]
     pub fn end(&mut self, actor: u32, time: Time) {
-        let mut key = key(time, actor);
+        let mut key = self.key(time, actor);
         let mut node = self.actors + actor as usize;
         while node > 1 {
-            self.tree[node] = key;
-            key = key.min(self.tree[node ^ 1]);
+            let pair = &mut self.pairs[node / 2];
+            pair[node % 2] = key;
+            key = key.min(pair[1 - node % 2]);
             node /= 2;
         }
-        self.tree[1] = key;
+        self.first = key;
     }
 }
 
@@ -110,6 +128,17 @@ mod tests {
         assert_eq!(schedule.next(at(10)), Some((at(10), 0)));
     }
 
+    #[test]
+    fn what_lies_beyond_the_horizon_never_comes() {
+        let mut schedule = Schedule::new(1 << 20);
+        let horizon = Schedule::horizon(1 << 20);
+        assert_eq!(horizon.as_nanos(), (1 << 44) - 2);
+        schedule.request(5, horizon + units::Duration::from_nanos(1));
+        assert_eq!(schedule.next(Time::NEVER), None);
+        schedule.request(1_048_575, horizon);
+        assert_eq!(schedule.next(Time::NEVER), Some((horizon, 1_048_575)));
+    }
+
     proptest! {
         /// Against a list of due times that is searched for its minimum.
         #[test]
@@ -124,7 +153,7 @@ mod tests {
                 schedule.request(actor, at(now + ahead));
                 model[actor as usize] = model[actor as usize].min(now + ahead);
                 let (turn, first) = model.iter().zip(0u32..).map(|(&t, a)| (t, a)).min().unwrap();
-                prop_assert_eq!(schedule.next(at(u64::MAX - 1)), Some((at(turn), first)));
+                prop_assert_eq!(schedule.next(Time::NEVER), Some((at(turn), first)));
                 now = turn;
                 model[first as usize] = if again < 50 { now + again } else { u64::MAX };
                 schedule.end(first, at(model[first as usize]));

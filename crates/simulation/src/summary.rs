@@ -84,9 +84,12 @@ pub(crate) fn flows(plan: &Plan, flows: &[Flow]) -> Table {
 }
 
 /// One row per link.
-pub(crate) fn links(plan: &Plan, links: &[Link<Segment>]) -> Table {
-    let float = |of: &dyn Fn(&Link<Segment>) -> f64| Column::Float(links.iter().map(of).collect());
-    let int = |of: &dyn Fn(&Link<Segment>) -> u64| Column::Int(links.iter().map(|l| of(l) as i64).collect());
+pub(crate) fn links<'a>(plan: &Plan, links: impl Iterator<Item = &'a Link<Segment>>) -> Table {
+    let links: Vec<&Link<Segment>> = links.collect();
+    let float =
+        |of: &dyn Fn(&Link<Segment>) -> f64| Column::Float(links.iter().map(|&link| of(link)).collect());
+    let int =
+        |of: &dyn Fn(&Link<Segment>) -> u64| Column::Int(links.iter().map(|&link| of(link) as i64).collect());
     let span = (plan.duration_ns - plan.warmup_ns) as f64;
     let utilisation = links.iter().zip(&plan.links).map(|(link, plan)| match plan.rate_bps {
         Some(_) => link.totals().measured.busy_ns as f64 / span,

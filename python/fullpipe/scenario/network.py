@@ -9,7 +9,7 @@ from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.routing import Edge, NoRouteError, Router
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Access, Bernoulli, Bottleneck, DropTail, Dumbbell, Graph
+from fullpipe.scenario.topology import Access, Loss, Bottleneck, DropTail, Dumbbell, Graph
 
 if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
@@ -25,7 +25,7 @@ class Link:
     rate_bps: int | None
     delay_s: float
     queue: DropTail | None
-    loss: Bernoulli | None
+    loss: Loss | None
     where: str
     """The part of the scenario that describes it, for messages."""
 

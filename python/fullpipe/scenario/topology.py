@@ -44,6 +44,16 @@ class Bernoulli(Model):
     probability: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(examples=[0.01])
 
 
+class Periodic(Model):
+    """Exactly every n-th packet is lost as it leaves the link: the loss that textbook formulas assume."""
+
+    kind: Literal["periodic"] = "periodic"
+    every: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = Field(examples=[10_000])
+
+
+Loss = Annotated[Bernoulli | Periodic, Field(discriminator="kind")]
+
+
 class Access(Model):
     """The link between a host and the router beside it; the same in both directions, and never a drop."""
 
@@ -68,8 +78,8 @@ class Bottleneck(Model):
     """Propagation, one way."""
     queue: DropTail | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
     """Left out: never full."""
-    loss: Bernoulli | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
-    """Random loss apart from the queue. Left out: none."""
+    loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
+    """Loss apart from the queue: bernoulli or periodic. Left out: none."""
 
 
 class Dumbbell(Model):
@@ -83,7 +93,7 @@ class Dumbbell(Model):
     bottleneck: Bottleneck
     """The direction of the data."""
     reverse: Bottleneck | None = None
-    """The direction of the ACKs. Left out: rate, delay and queue of the bottleneck, and no random loss."""
+    """The direction of the ACKs. Left out: rate, delay and queue of the bottleneck, and no such loss."""
     access: Access = Access()
     """Both access links of every flow, which a flow may override."""
 

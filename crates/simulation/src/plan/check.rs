@@ -80,8 +80,12 @@ impl LinkPlan {
             })?;
         }
         within(format!("{path}.delay_ns"), self.delay_ns, 0..=LONGEST_NS)?;
-        if let Some(LossPlan::Bernoulli { probability }) = self.loss {
-            within(format!("{path}.loss.probability"), probability, 0.0..=1.0)?;
+        match self.loss {
+            Some(LossPlan::Bernoulli { probability }) => {
+                within(format!("{path}.loss.probability"), probability, 0.0..=1.0)?;
+            }
+            Some(LossPlan::Periodic { every }) => within(format!("{path}.loss.every"), every, 1..=u64::MAX)?,
+            None => {}
         }
         self.build_queue(path).map(|_| ())
     }

@@ -50,7 +50,7 @@ pub struct QueuePlan {
     pub params: Map<String, Value>,
 }
 
-/// Random loss at the far end of a link.
+/// Loss at the far end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum LossPlan {
@@ -58,6 +58,11 @@ pub enum LossPlan {
     Bernoulli {
         /// In [0, 1].
         probability: f64,
+    },
+    /// Exactly every `every`-th packet.
+    Periodic {
+        /// Packets per loss, at least 1.
+        every: u64,
     },
 }
 
