@@ -1,7 +1,7 @@
 """Results must not move unnoticed: a few runs as integers.
 
-A change that moves them on purpose says so in CHANGELOG.md under *Simulation results*, bumps MODEL_VERSION and
-renews the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden`.
+A change that moves them on purpose says so in CHANGELOG.md under *Simulation results*, bumps MODEL_VERSION
+and renews the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden`.
 """
 
 import json
@@ -33,7 +33,7 @@ def cases() -> dict[str, dict[str, Any]]:
         "bbr1": {"bottleneck": link, "flows": [{"cca": "bbr1"}]},
         "bbr1-small-buffer": {
             "bottleneck": small,
-            "flows": [{"cca": "bbr1", "count": 4, "start_jitter": "10 ms"}],
+            "flows": [{"cca": "bbr1", "count": 4}],
         },
         "mix-under-loss": {
             "bottleneck": lossy,
