@@ -58,8 +58,8 @@ def rfc9438(p: float, rtt_s: float, c: float = 0.4, beta: float = 0.7) -> float:
 
 
 # Independent losses leave gaps of all lengths. AIMD then has 1.31/1.22 of the window that the same rate of
-# periodic losses gives (Mathis et al.); CUBIC with fast convergence has 1.14 times it (Monte Carlo of the RFC's
-# function, with loss as a Poisson process in the packets sent). The real kernel shows the same in
+# periodic losses gives (Mathis et al.); CUBIC with fast convergence has 1.14 times it (Monte Carlo of the
+# function of the RFC, with loss as a Poisson process in the packets sent). The real kernel shows the same in
 # tests/differential: 43.2 packets for Reno at p = 1e-3, 218 for CUBIC at p = 1e-4 and 100 ms.
 RANDOM_RENO = 1.31 / math.sqrt(1.5)
 RANDOM_CUBIC = 1.14

@@ -47,7 +47,7 @@ impl Rounds {
 
     /// One round trip: a window is sent, queues, and is acknowledged packet by packet.
     fn run(&mut self, algorithm: &mut dyn CongestionControl) -> u32 {
-        let sent = allowed(algorithm);
+        let sent = allowed(algorithm, self.rtt);
         let dropped = sent.saturating_sub(2 * BDP);
         let arrived = sent - dropped;
         self.rtt = RTT * u64::from(arrived.max(BDP)) / u64::from(BDP);
@@ -99,11 +99,11 @@ impl Rounds {
     }
 }
 
-/// What a round may send: the window, or what pacing lets go in one base RTT.
-fn allowed(algorithm: &dyn CongestionControl) -> u32 {
+/// What a round may send: the window, or what pacing lets go in one RTT.
+fn allowed(algorithm: &dyn CongestionControl, rtt: Duration) -> u32 {
     let control = algorithm.control();
     let paced = control.pacing_rate.map_or(u64::MAX, |r| {
-        let bytes = u128::from(r.bytes_per_sec()) * u128::from(RTT.as_nanos()) / 1_000_000_000;
+        let bytes = u128::from(r.bytes_per_sec()) * u128::from(rtt.as_nanos()) / 1_000_000_000;
         (bytes / 1448).max(1).min(u128::from(u32::MAX)) as u64
     });
     u64::from(control.cwnd).min(paced) as u32
@@ -115,7 +115,7 @@ fn table(name: &str) -> String {
     algorithm.on_established(&rounds.path(CaState::Open));
     let mut text = String::from("round  sent  lost  rtt_ms  cwnd  ssthresh\n");
     for round in 0..ROUNDS {
-        let sent = allowed(&*algorithm);
+        let sent = allowed(&*algorithm, rounds.rtt);
         let lost = rounds.run(&mut *algorithm);
         let (rtt, control) = (rounds.rtt.as_micros() / 1_000, algorithm.control());
         let ssthresh =
