@@ -1,11 +1,9 @@
 //! Sets of packet numbers kept as sorted, disjoint ranges.
 
-use std::collections::VecDeque;
-
 /// A set of packet numbers, as ranges `[start, end)` in ascending order that neither touch nor overlap.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
-    ranges: VecDeque<(u32, u32)>,
+    ranges: Vec<(u32, u32)>,
 }
 
 impl RangeSet {
@@ -21,12 +19,12 @@ impl RangeSet {
 
     /// The lowest range.
     pub fn first(&self) -> Option<(u32, u32)> {
-        self.ranges.front().copied()
+        self.ranges.first().copied()
     }
 
     /// One past the highest number.
     pub fn end(&self) -> Option<u32> {
-        self.ranges.back().map(|r| r.1)
+        self.ranges.last().map(|r| r.1)
     }
 
     /// The range that holds `number`.
@@ -60,7 +58,7 @@ impl RangeSet {
 
     /// Adds `[start, end)`, merges what it touches, and returns the range it became part of.
     pub fn insert(&mut self, start: u32, end: u32) -> (u32, u32) {
-        if let Some(last) = self.ranges.back_mut()
+        if let Some(last) = self.ranges.last_mut()
             && last.0 <= start
         {
             // Most packets beyond a hole extend the last range or open a new one.
@@ -68,7 +66,7 @@ impl RangeSet {
                 last.1 = last.1.max(end);
                 return *last;
             }
-            self.ranges.push_back((start, end));
+            self.ranges.push((start, end));
             return (start, end);
         }
         let first = self.ranges.partition_point(|r| r.1 < start);
@@ -91,12 +89,12 @@ impl RangeSet {
 
     /// Removes every number below `bound`.
     pub fn remove_below(&mut self, bound: u32) {
-        while let Some(front) = self.ranges.front_mut() {
-            if front.1 > bound {
-                front.0 = front.0.max(bound);
-                return;
-            }
-            self.ranges.pop_front();
+        let gone = self.ranges.iter().take_while(|r| r.1 <= bound).count();
+        if gone > 0 {
+            self.ranges.drain(..gone);
+        }
+        if let Some(first) = self.ranges.first_mut() {
+            first.0 = first.0.max(bound);
         }
     }
 
