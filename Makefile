@@ -29,7 +29,7 @@ test: lint rust-test python-test docs ## Everything that continuous integration 
 	@echo "make test: everything passed"
 
 bench: build ## Benchmarks: criterion, the whole process on the first study, and ns-3 beside it in the same run
-	cargo bench --workspace
+	cargo bench --workspace --bench '*'
 	$(BIN)/python -m benches.whole_process
 
 docs: build $(VENV)/.docs ## Build the documentation into site/, strictly
