@@ -36,6 +36,11 @@ impl RangeSet {
         self.ranges.get(i).copied().filter(|r| r.0 <= number)
     }
 
+    /// Every number of `[start, end)` is in the set.
+    pub fn contains(&self, start: u32, end: u32) -> bool {
+        self.find(start).is_some_and(|range| range.1 >= end)
+    }
+
     /// Appends the parts of `[start, end)` that are not in the set to `gaps`.
     pub fn gaps_within(&self, mut start: u32, end: u32, gaps: &mut Vec<(u32, u32)>) {
         if self.end().is_none_or(|last| last <= start) {

@@ -113,7 +113,7 @@ impl Sender {
         new.clear();
         for (start, end) in blocks {
             let (start, end) = (start.max(ack), end.min(self.board.next));
-            if start < end {
+            if start < end && !self.board.sacked.contains(start, end) {
                 self.board.sacked.gaps_within(start, end, &mut new);
                 self.board.sacked.insert(start, end);
             }
