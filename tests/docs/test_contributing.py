@@ -41,8 +41,9 @@ def test_an_algorithm_is_one_file_and_one_line(tmp_path: Path) -> None:
 
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "contributing"
     subprocess.run(
-        ["cargo", "test", "--quiet", "-p", "fullpipe-congestion"],
+        ["cargo", "test", "--quiet", "-p", "fullpipe-congestion", "--test", "*"],
         cwd=tmp_path,
-        env={**os.environ, "CARGO_TARGET_DIR": str(target)},
+        env={**os.environ, "CARGO_TARGET_DIR": str(target), "INSTA_UPDATE": "always"},
         check=True,
     )
+    assert (source.parent.parent / "tests" / "snapshots" / "rounds__still.snap").exists()
