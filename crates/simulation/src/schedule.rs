@@ -31,13 +31,17 @@ impl Schedule {
     /// A schedule of `actors` actors, none of which has asked for anything.
     pub fn new(actors: usize) -> Schedule {
         let actors = actors.max(2);
-        let bits = usize::BITS - (actors - 1).leading_zeros();
-        Schedule { pairs: vec![[NEVER; 2]; actors], first: NEVER, actors, bits }
+        Schedule { pairs: vec![[NEVER; 2]; actors], first: NEVER, actors, bits: Schedule::bits(actors) }
     }
 
     /// The last time that a schedule of so many actors can tell from never: 4.9 hours for a million of them.
     pub fn horizon(actors: usize) -> Time {
-        Time::from_nanos((NEVER >> Schedule::new(actors).bits) - 1)
+        Time::from_nanos((NEVER >> Schedule::bits(actors)) - 1)
+    }
+
+    /// Bits that tell so many actors apart.
+    fn bits(actors: usize) -> u32 {
+        usize::BITS - (actors.max(2) - 1).leading_zeros()
     }
 
     fn key(&self, time: Time, actor: u32) -> u64 {

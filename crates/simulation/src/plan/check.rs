@@ -2,6 +2,7 @@
 
 use super::error::suggest;
 use super::{AckPlan, FlowPlan, LinkPlan, LossPlan, Plan, PlanError, TcpPlan};
+use crate::schedule::Schedule;
 use network::{Server, queue};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -28,7 +29,8 @@ impl Plan {
     /// # Errors
     /// At the first value that makes no sense.
     pub fn check(&self) -> Check {
-        within("duration_ns", self.duration_ns, 1..=LONGEST_NS)?;
+        let horizon = Schedule::horizon(self.links.len() + 2 * self.flows.len() + 1).as_nanos();
+        within("duration_ns", self.duration_ns, 1..=LONGEST_NS.min(horizon))?;
         if self.warmup_ns >= self.duration_ns {
             refuse!(
                 "warmup_ns",
