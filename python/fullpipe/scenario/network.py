@@ -9,7 +9,7 @@ from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.routing import Edge, NoRouteError, Router
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Access, Loss, Bottleneck, DropTail, Dumbbell, Graph
+from fullpipe.scenario.topology import Access, Bottleneck, DropTail, Dumbbell, Graph, Loss
 
 if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario

@@ -65,7 +65,7 @@ def _lines(details: ErrorDetails, model: type[BaseModel]) -> Iterator[str]:
         return  # the items themselves are wrong, and have lines of their own
     place = _place(model, details["loc"])
     if details["type"].startswith("union_tag"):
-        yield f"{place.path}.kind: {_tag(context)}"
+        yield f"{place.path}.kind: {_tag(context, place)}"
         return
     yield f"{place.path}: {_message(details, context, place)}"
 
@@ -97,8 +97,12 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
     return f"{details['msg'][0].lower()}{details['msg'][1:]}, got {shown(value)}"
 
 
-def _tag(context: Mapping[str, Any]) -> str:
-    known = _quoted(context.get("expected_tags", "'dumbbell', 'graph'"))
+_KINDS = {"topology": "'dumbbell', 'graph'", "loss": "'bernoulli', 'periodic'"}
+"""What a missing `kind` may be, by the name of the table; pydantic says it only of a wrong one."""
+
+
+def _tag(context: Mapping[str, Any], place: _Place) -> str:
+    known = _quoted(context.get("expected_tags", _KINDS[place.path.rpartition(".")[2]]))
     return (
         f"unknown value {shown(context['tag'])}{suggestion(str(context['tag']), known)}"
         if "tag" in context

@@ -58,7 +58,7 @@ def test_a_flow_overrides_part_of_its_access(small: Scenario) -> None:
 
 
 def test_random_loss_is_not_on_the_way_back(small: Scenario) -> None:
-    scenario = small.with_values({"topology.bottleneck.loss": {"probability": 0.1}})
+    scenario = small.with_values({"topology.bottleneck.loss": {"kind": "bernoulli", "probability": 0.1}})
     assert [link.loss is None for link in resolve(scenario).links] == [False, True]
 
 

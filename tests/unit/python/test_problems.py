@@ -67,8 +67,13 @@ CASES = [
     ),
     (
         "topology.bottleneck.loss",
-        {"probability": 2},
+        {"kind": "bernoulli", "probability": 2},
         "topology.bottleneck.loss.probability: must be at most 1, got 2",
+    ),
+    (
+        "topology.bottleneck.loss",
+        {"probability": 0.1},
+        "topology.bottleneck.loss.kind: missing; there is bernoulli, periodic",
     ),
     (
         "topology.bottleneck",
