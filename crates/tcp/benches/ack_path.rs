@@ -1,0 +1,94 @@
+//! What a data packet costs at its two endpoints: sent, received, acknowledged, and the ACK digested. No network.
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use std::collections::VecDeque;
+use std::hint::black_box;
+use tcp::{AckPolicy, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use units::{Duration, Time};
+
+const PACKETS: u64 = 20_000;
+const GAP: Duration = Duration::from_micros(12);
+
+/// A sender and a receiver 500 packets apart: one packet in, one packet out, every 12 microseconds.
+struct Loop {
+    now: Time,
+    sender: Sender,
+    receiver: Receiver,
+    data: VecDeque<Segment>,
+    out: Vec<Segment>,
+    acks: Vec<Segment>,
+    carried: u64,
+}
+
+impl Loop {
+    fn new(cca: &str) -> Loop {
+        let algorithm = congestion::build(cca, &serde_json::Value::Null, 1).expect("a known algorithm");
+        let ack = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
+        let sender = SenderConfig {
+            mss: 1448,
+            initial_window: 500,
+            data: None,
+            send_buffer: Some(500 * 1448),
+            always_pace: false,
+            max_burst_bytes: 65_536,
+            ecn: false,
+        };
+        let receiver = ReceiverConfig { mss: 1448, ack, sack_compression: true, buffer: None };
+        let mut link = Loop {
+            now: Time::ZERO,
+            sender: Sender::new(sender, algorithm),
+            receiver: Receiver::new(receiver),
+            data: VecDeque::new(),
+            out: Vec::new(),
+            acks: Vec::new(),
+            carried: 0,
+        };
+        link.sender.open(Time::ZERO, &mut link.out);
+        link.data.extend(link.out.drain(..));
+        link
+    }
+
+    /// Carries `packets` packets, losing every `loss`-th.
+    fn carry(&mut self, packets: u64, loss: Option<u64>) {
+        let end = self.carried + packets;
+        while self.carried < end {
+            self.now += GAP;
+            if self.data.is_empty() {
+                let timers = self.sender.next_timer().min(self.receiver.next_timer());
+                self.now = self.now.max(timers); // everybody waits: skip the pause
+            }
+            if let Some(segment) = self.data.pop_front() {
+                self.carried += 1;
+                if loss.is_none_or(|every| self.carried % every != 0) {
+                    self.receiver.on_segment(self.now, &segment, false, &mut self.acks);
+                }
+            }
+            self.receiver.on_timer(self.now, &mut self.acks);
+            for ack in self.acks.drain(..) {
+                self.sender.on_segment(self.now, &ack, &mut self.out);
+            }
+            if self.sender.next_timer() <= self.now {
+                self.sender.on_timer(self.now, &mut self.out);
+            }
+            self.data.extend(self.out.drain(..));
+        }
+    }
+}
+
+fn ack_path(c: &mut Criterion) {
+    let mut group = c.benchmark_group("ack_path");
+    group.throughput(Throughput::Elements(PACKETS)).sample_size(20);
+    for (case, loss) in [("in order", None), ("1 % lost", Some(100))] {
+        for cca in congestion::descriptors().iter().map(|d| d.name) {
+            group.bench_function(BenchmarkId::new(case, cca), |b| {
+                let mut link = Loop::new(cca);
+                link.carry(PACKETS, loss); // out of slow start
+                b.iter(|| link.carry(black_box(PACKETS), loss));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, ack_path);
+criterion_main!(benches);
