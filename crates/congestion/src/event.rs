@@ -124,7 +124,8 @@ pub struct Path {
     pub paced: bool,
     /// Rate the transport paces at, or would pace at: 2 or 1.2 windows per RTT unless the algorithm sets one.
     pub pacing_rate: Rate,
-    /// Bytes one burst may hold at most (Linux `sk_gso_max_size`); one MSS without segmentation offload.
+    /// Bytes one burst may hold at most (Linux `sk_gso_max_size`); what algorithms reckon with even where the sender
+    /// is told to send single packets, as in Linux.
     pub max_burst_bytes: u32,
 }
 
@@ -133,7 +134,7 @@ pub struct Path {
 pub struct Sent {
     /// Packets in the burst.
     pub packets: u32,
-    /// Nothing was outstanding before it.
+    /// Nothing was in flight before it.
     pub from_idle: bool,
     /// Time since the burst before it.
     pub gap: Duration,

@@ -45,6 +45,10 @@ pub trait CongestionControl: Send {
     fn on_ack(&mut self, ack: &Ack, path: &Path);
 
     /// A congestion episode begins (at most once per window of data, except for repeated timeouts).
+    ///
+    /// An algorithm whose recovery belongs to the transport only names a new `ssthresh`. It is the caller's duty to
+    /// bring the window there with [`set_cwnd`](Self::set_cwnd): gradually (PRR), at once, or when recovery ends;
+    /// and to set it to what is in flight plus one after a timeout.
     fn on_congestion(&mut self, congestion: Congestion, path: &Path);
 
     /// The episode turned out to be spurious: nothing was lost.
@@ -56,7 +60,8 @@ pub trait CongestionControl: Send {
     /// A burst is about to be sent: one that ends an idle time, or any if `Traits::watches_sends`.
     fn on_send(&mut self, _sent: &Sent, _path: &Path) {}
 
-    /// When the algorithm wants [`on_wakeup`](Self::on_wakeup) called, if ever.
+    /// When the algorithm wants [`on_wakeup`](Self::on_wakeup) called, if ever. After a wake-up it must lie in the
+    /// future, or time would stand still.
     fn next_wakeup(&self) -> Option<units::Time> {
         None
     }

@@ -53,6 +53,11 @@ impl Window {
         }
     }
 
+    /// An episode begins: credit earned before it is void.
+    pub fn forget_credit(&mut self) {
+        self.credit = 0;
+    }
+
     /// The transport has moved the window.
     pub fn set_cwnd(&mut self, cwnd: u32) {
         self.cwnd = cwnd.max(1);
@@ -62,7 +67,6 @@ impl Window {
     pub fn restart(&mut self, cwnd: u32) {
         self.ssthresh = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);
         self.set_cwnd(cwnd);
-        self.credit = 0;
     }
 
     /// Takes back a reduction.

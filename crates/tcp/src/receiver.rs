@@ -36,8 +36,9 @@ pub struct ReceiverConfig {
 /// Packets acknowledged one by one while Linux opens the receive window: it grows by two segments a packet,
 /// here by the 2 MB that a 16 MiB buffer leaves to be opened.
 const OPENING_PACKETS: u64 = 680;
-/// Quick ACKs after a duplicate arrived.
+/// Quick ACKs after a duplicate arrived, and after the first mark of an episode.
 const QUICK_ACKS: u32 = 16;
+const QUICK_ACKS_ON_MARK: u32 = 2;
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Duplicate ACKs sent at once before compression begins, and the most that one ACK may stand for.
 const UNCOMPRESSED: u32 = 3;
@@ -83,7 +84,12 @@ struct RttGuess {
 
 impl Receiver {
     /// A receiver that waits for a SYN.
+    ///
+    /// # Panics
+    /// If the MSS is 0 or the buffer smaller than one MSS: nothing could ever be received.
     pub fn new(config: ReceiverConfig) -> Receiver {
+        assert!(config.mss > 0, "an MSS of 0");
+        assert!(config.buffer.is_none_or(|b| b >= u64::from(config.mss)), "a receive buffer below one MSS");
         Receiver {
             config,
             next: 0,
@@ -158,9 +164,13 @@ impl Receiver {
     fn note_ecn(&mut self, ce: bool, cwr: bool) {
         if cwr {
             self.ece = false;
+            self.ack_now = true;
         }
         if ce {
             self.ce_count = self.ce_count.wrapping_add(1);
+            if !self.ece {
+                self.quick = self.quick.max(QUICK_ACKS_ON_MARK);
+            }
             self.ece = true;
         }
     }
@@ -180,6 +190,9 @@ impl Receiver {
     /// Files a packet: in order, beyond a hole, or a duplicate.
     fn take(&mut self, seq: u32, len: u16, stamp: u32) {
         let known = self.out_of_order.find(seq);
+        if seq + 1 == self.next && self.unacked == 0 {
+            self.echo = stamp; // a duplicate of what was acknowledged last is as recent (RFC 7323)
+        }
         if seq < self.next || known.is_some() {
             self.duplicates += 1;
             self.dsack = Some((seq, seq + 1));

@@ -45,7 +45,7 @@ params! {
         bw_window_rounds: u32 = 10, "rounds", 1..=100;
         /// Seconds for which an RTT minimum is believed.
         min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
-        /// Time spent in PROBE_RTT.
+        /// Time spent in PROBE_RTT; 0 switches it off.
         probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
         /// Smallest window, and the window of PROBE_RTT.
         min_cwnd: u32 = 4, "packets", 1..=1000;
@@ -494,7 +494,9 @@ impl CongestionControl for Bbr1 {
         if let Some(rtt) = self.min_rtt {
             probe.see("min_rtt", rtt.as_secs_f64(), "s");
         }
-        probe.see("pacing_rate", self.pacing_rate.bits_per_sec() as f64, "bit/s");
+        if self.pacing_rate != Rate::UNLIMITED {
+            probe.see("pacing_rate", self.pacing_rate.bits_per_sec() as f64, "bit/s");
+        }
         probe.see("pacing_gain", self.pacing_gain.as_f64(), "");
         probe.see("cwnd_gain", self.cwnd_gain.as_f64(), "");
         probe.see("policed", f64::from(u8::from(self.policer.rate().is_some())), "");

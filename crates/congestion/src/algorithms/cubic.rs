@@ -262,6 +262,7 @@ impl CongestionControl for Cubic {
 
     fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
         let cwnd = u64::from(self.window.cwnd);
+        self.window.forget_credit();
         if congestion != (Congestion::Timeout { first: false }) {
             self.epoch = None;
             let early = self.fast_convergence && self.window.cwnd < self.last_max;

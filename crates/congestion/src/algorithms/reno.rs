@@ -65,6 +65,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_congestion(&mut self, congestion: Congestion, _path: &Path) {
+        self.window.forget_credit();
         if congestion != (Congestion::Timeout { first: false }) {
             self.window.ssthresh = ((f64::from(self.window.cwnd) * self.params.beta) as u32).max(MIN_CWND);
         }

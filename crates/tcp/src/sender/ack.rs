@@ -2,7 +2,7 @@
 
 use super::rate::Sampling;
 use super::recovery::Resend;
-use super::scoreboard::{EVER_RETRANSMITTED, RETRANSMITTED, SACKED};
+use super::scoreboard::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED};
 use super::{Sender, stamp};
 use crate::{SackBlocks, Segment};
 use congestion::{Ack, CaState, Recovery};
@@ -62,17 +62,25 @@ impl Sender {
         if *ack > self.board.next {
             return; // acknowledges what was never sent
         }
-        let ack = (*ack).max(self.board.una);
+        let (overtaken, ack) = (*ack < self.board.una, (*ack).max(self.board.una));
         self.last_echo = *echo;
         let mut digest = self.start_digest(ack, *echo, *ece);
         self.read_sacks(now, ack, *dsack, sacks, &mut digest);
+        if overtaken {
+            // A later ACK came first: only its SACK blocks can be news, and it says nothing of RTT or rate.
+            let resend = self.update_recovery(now, &mut digest);
+            return self.resend(now, resend, out);
+        }
         let had_packets = self.board.packets_out() > 0;
         self.acknowledge(now, ack, &mut digest);
         self.count_marks(*ce_count, &mut digest);
         self.window_end = self.window_end.max(self.board.una_bytes + u64::from(*window));
         if !had_packets {
-            self.push(now, out);
-            return;
+            if digest.dsack {
+                self.update_recovery(now, &mut digest);
+            }
+            self.judge_probe(now, ack, &digest);
+            return self.push(now, out);
         }
         self.rack.adapt(digest.sampling.prior_delivered(), self.delivery.delivered);
         self.judge_probe(now, ack, &digest);
@@ -143,7 +151,7 @@ impl Sender {
             if self.board.get(seq).is(EVER_RETRANSMITTED) {
                 self.recovery.see_duplicate(seq);
             }
-            if self.board.get(seq).is(SACKED) && self.board.get(seq).is(RETRANSMITTED) {
+            if self.board.get(seq).flags & (LOST | RETRANSMITTED) == RETRANSMITTED {
                 self.board.get_mut(seq).flags &= !RETRANSMITTED;
                 self.board.retrans_out -= 1;
             }
@@ -199,7 +207,7 @@ impl Sender {
             digest.arm_timer = true;
             self.check_reordering(lowest_late, digest.prior_highest);
         } else if let (Some(_), Some((first, _))) = (digest.rtt, digest.sacked_sent) {
-            // Only data sent after the head was last sent may postpone the head's timeout.
+            // Data sent after the head was last sent must not postpone the head's timeout for ever.
             digest.arm_timer = self.board.get(self.board.una).sent > first;
         }
     }
@@ -238,16 +246,18 @@ impl Sender {
             && digest.sampling.prior_delivered().is_some_and(|d| d + 1 == self.delivery.delivered)
     }
 
-    pub(super) fn take_rtt_sample(&mut self, now: Time, rtt: Duration, for_minimum: bool) {
-        if for_minimum {
-            self.rtt.update_min(rtt, now);
-        }
+    pub(super) fn take_rtt_sample(&mut self, now: Time, rtt: Duration) {
+        self.rtt.update_min(rtt, now);
         self.rtt.update(rtt, self.board.una, self.board.next);
         self.last_rtt = Some(rtt);
     }
 
     fn count_marks(&mut self, ce_count: u16, digest: &mut Digest) {
-        digest.marked = u32::from(ce_count.wrapping_sub(self.ecn.ce_count));
+        let newly = ce_count.wrapping_sub(self.ecn.ce_count);
+        if newly > u16::MAX / 2 {
+            return; // an ACK that a later one has overtaken
+        }
+        digest.marked = u32::from(newly);
         self.ecn.ce_count = ce_count;
         self.delivery.marked += u64::from(digest.marked);
         self.stats.marked_packets += u64::from(digest.marked);
@@ -259,9 +269,8 @@ impl Sender {
         let lost = (self.delivery.lost - digest.prior_lost) as u32;
         let rate = self.delivery.finish(now, acked, &digest.sampling, self.rtt.min());
         let transport_reduces = self.traits.recovery == Recovery::Transport && self.recovery.is_reducing();
-        // Under reordering any forward progress may grow the window, else only cumulative progress.
-        let progress =
-            if self.rack.reordering_seen { digest.advanced || digest.sacked } else { digest.advanced };
+        // On a path that reorders any delivery may grow the window, else only cumulative progress.
+        let progress = digest.advanced || (self.rack.reorders() && digest.sacked);
         let ack = Ack {
             acked,
             lost,

@@ -127,7 +127,14 @@ struct Ecn {
 
 impl Sender {
     /// A sender that has not opened its connection yet.
+    ///
+    /// # Panics
+    /// If the MSS is 0 or above 65,535, the initial window is 0, or the send buffer is smaller than one MSS:
+    /// nothing could ever be sent.
     pub fn new(config: SenderConfig, mut algorithm: Box<dyn CongestionControl>) -> Sender {
+        assert!((1..=65_535).contains(&config.mss), "MSS {}", config.mss);
+        assert!(config.initial_window > 0, "an initial window of 0");
+        assert!(config.send_buffer.is_none_or(|b| b >= u64::from(config.mss)), "a send buffer below one MSS");
         algorithm.set_cwnd(config.initial_window);
         let traits = algorithm.traits();
         Sender {
@@ -172,20 +179,22 @@ impl Sender {
     pub fn on_segment(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         self.last_rtt = None;
         match segment {
-            Segment::SynAck { window, .. } if !self.established => self.on_established(now, *window, out),
+            Segment::SynAck { echo, window } if !self.established => {
+                self.on_established(now, *echo, *window, out);
+            }
             Segment::Ack { .. } if self.established => self.on_ack(now, segment, out),
             _ => {}
         }
     }
 
-    fn on_established(&mut self, now: Time, window: u32, out: &mut Vec<Segment>) {
+    fn on_established(&mut self, now: Time, echo: u32, window: u32, out: &mut Vec<Segment>) {
         self.established = true;
         self.timer.disarm();
+        let echoed_ms = u64::from(stamp(now).saturating_sub(echo).max(1));
         let sent_once = self.stats.timeouts == 0;
+        let rtt = if sent_once { now.since(self.last_send) } else { Duration::from_millis(echoed_ms) };
         self.rtt = RttEstimator::new(); // forget the back-off
-        if sent_once {
-            self.take_rtt_sample(now, now.since(self.last_send), true);
-        }
+        self.take_rtt_sample(now, rtt);
         self.window_end = u64::from(window);
         self.delivery.delivered = 1; // the SYN counts, as in Linux
         self.delivery.delivered_time = now;
@@ -202,7 +211,9 @@ impl Sender {
         if !self.established {
             self.timer.disarm();
         }
-        self.limits.switch(now, limits::Limit::Application);
+        if !self.limits.is_pacing() {
+            self.limits.switch(now, limits::Limit::Application); // lost packets may still wait for pacing
+        }
     }
 
     /// Everything the application had to send is acknowledged.

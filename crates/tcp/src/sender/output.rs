@@ -2,7 +2,7 @@
 //! (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_tso_should_defer`).
 
 use super::limits::Limit;
-use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, RETRANSMITTED, Record};
+use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, Record};
 use super::{Sender, stamp};
 use crate::Segment;
 use congestion::{CaState, Sent};
@@ -37,28 +37,31 @@ impl Sender {
         1 + (seq + 1..self.board.next.min(seq + limit)).take_while(belongs).count() as u32
     }
 
-    /// Sends `count` packets from `seq` on again, as one burst.
+    /// Retransmits `count` packets from `seq` on, as one burst.
     pub(super) fn retransmit(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
+        self.send_again(now, seq, count, out);
+        (seq..seq + count).for_each(|s| self.board.mark_retransmitted(s));
+        self.recovery.first_retransmission.get_or_insert(stamp(now));
+        self.recovery.unproven = Some(self.recovery.unproven.unwrap_or(0) + count);
+    }
+
+    /// Sends packets again, as one burst. Loss recovery takes no notice: a tail loss probe is not a
+    /// retransmission in its books (Linux `__tcp_retransmit_skb`).
+    pub(super) fn send_again(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.before_burst(now, count);
         let mut bytes = 0;
-        for (s, last) in (seq..seq + count).map(|s| (s, s + 1 == seq + count)) {
+        let in_flight = self.board.in_flight();
+        for (i, s) in (1..).zip(seq..seq + count) {
             let mut record = *self.board.get(s);
             record.sent = now;
             self.delivery.stamp(&mut record, self.board.packets_out());
-            if !record.is(RETRANSMITTED) {
-                self.board.retrans_out += 1;
-            }
-            record.flags |= RETRANSMITTED | EVER_RETRANSMITTED;
-            record.in_flight = self.board.in_flight();
+            record.flags |= EVER_RETRANSMITTED;
+            record.in_flight = in_flight + i;
             *self.board.get_mut(s) = record;
             self.board.link_newest(s);
             bytes += u64::from(record.len);
-            self.emit(now, s, record.len, last && count > 1, out);
+            self.emit(now, s, record.len, i == count && count > 1, false, out);
         }
-        if self.recovery.first_retransmission == 0 {
-            self.recovery.first_retransmission = stamp(now);
-        }
-        self.recovery.unproven = Some(self.recovery.unproven.unwrap_or(0) + count);
         self.stats.retransmitted_packets += u64::from(count);
         self.pace(now, bytes);
         self.last_send = now;
@@ -182,7 +185,8 @@ impl Sender {
             record.in_flight = self.board.in_flight() + 1;
             let seq = self.board.append(record);
             bytes += u64::from(len);
-            self.emit(now, seq, len, i + 1 == count && count > 1, out);
+            let cwr = std::mem::take(&mut self.ecn.tell_reduced); // only new data may say so
+            self.emit(now, seq, len, i + 1 == count && count > 1, cwr, out);
         }
         self.pace(now, bytes);
         self.last_send = now;
@@ -203,10 +207,9 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    fn emit(&mut self, now: Time, seq: u32, len: u16, push: bool, out: &mut Vec<Segment>) {
+    fn emit(&mut self, now: Time, seq: u32, len: u16, push: bool, cwr: bool, out: &mut Vec<Segment>) {
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(len);
-        let cwr = std::mem::take(&mut self.ecn.tell_reduced);
         out.push(Segment::Data { seq, len, push, cwr, stamp: stamp(now) });
     }
 

@@ -61,7 +61,8 @@ impl Sender {
     /// The rate to pace at: the algorithm's, or two windows per RTT in early slow start and 1.2 later.
     pub(super) fn update_pacing_rate(&mut self) {
         if let Some(rate) = self.control.pacing_rate {
-            self.pacer.rate = rate.max(Rate::from_bits_per_sec(1));
+            // No estimate is no reason never to send again: Linux does not pace at a rate of zero.
+            self.pacer.rate = if rate == Rate::default() { Rate::UNLIMITED } else { rate };
             return;
         }
         let Some(srtt) = self.rtt.srtt() else { return };

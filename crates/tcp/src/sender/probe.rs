@@ -16,9 +16,10 @@ pub(super) struct TailProbe {
     pub was_retransmission: bool,
 }
 
-/// Slack of the probe timer, and what a lone packet's delayed ACK may add.
+/// Slack of the probe timer.
 const SLACK: Duration = Duration::from_millis(2);
-const DELAYED_ACK: Duration = Duration::from_millis(200);
+/// The same for a lone packet, whose ACK may be delayed: the smallest timeout.
+const SLACK_ALONE: Duration = Duration::from_millis(200);
 
 impl Sender {
     /// Arms the probe timer if a probe is in order; `rto_from_now`: the RTO counts from now, not from the head.
@@ -27,7 +28,7 @@ impl Sender {
         let (Some(srtt), true) = (self.rtt.srtt(), calm && self.board.packets_out() > 0) else {
             return false;
         };
-        let slack = if self.board.packets_out() == 1 { DELAYED_ACK } else { SLACK };
+        let slack = if self.board.packets_out() == 1 { SLACK_ALONE } else { SLACK };
         let timeout = now + srtt * 2 + slack;
         let rto_at = if rto_from_now { now + self.rtt.rto() } else { self.head_timeout() };
         let due = if rto_at > now { timeout.min(rto_at) } else { timeout };
@@ -41,7 +42,7 @@ impl Sender {
             self.probe.was_retransmission = false;
             if !self.send_new_probe(now, out) {
                 let last = self.board.next - 1;
-                self.retransmit(now, last, 1, out);
+                self.send_again(now, last, 1, out); // not a retransmission to loss recovery
                 self.probe.was_retransmission = true;
             }
             self.probe.end = Some(self.board.next);

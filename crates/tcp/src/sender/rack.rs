@@ -86,6 +86,11 @@ impl Rack {
         self.persist = (self.persist + 1).min(PERSIST_RECOVERIES);
     }
 
+    /// Reordering beyond the duplicate threshold was seen.
+    pub fn reorders(&self) -> bool {
+        self.reordering > DUP_THRESHOLD
+    }
+
     /// A timeout with much selectively acknowledged: reordering was probably overestimated.
     pub fn forget_large_reordering(&mut self, sacked_out: u32) {
         if sacked_out >= DUP_THRESHOLD {
@@ -129,7 +134,10 @@ impl Sender {
                 break;
             }
             match self.rack.time_left(now, record.sent, window) {
-                None => self.mark_lost(seq),
+                None => {
+                    self.mark_lost(seq);
+                    self.board.unlink(seq);
+                }
                 left => wait = wait.max(left),
             }
         }

@@ -30,8 +30,8 @@ pub(super) struct Episode {
     pub undo_from: Option<u32>,
     /// Retransmissions of the episode not yet reported as duplicates; `None` before the first.
     pub unproven: Option<u32>,
-    /// Timestamp of the first retransmission; 0: none.
-    pub first_retransmission: u32,
+    /// Timestamp of the episode's first retransmission.
+    pub first_retransmission: Option<u32>,
     delivered: u32,
     pub sent: u32,
     /// Looking for a sign that the timeout was spurious.
@@ -88,7 +88,7 @@ impl Sender {
 
     fn leave_finished_episode(&mut self, now: Time) {
         if self.recovery.state == CaState::Open {
-            self.recovery.first_retransmission = 0;
+            self.recovery.first_retransmission = None;
             return;
         }
         if self.board.una < self.recovery.high {
@@ -209,7 +209,7 @@ impl Sender {
 
     fn try_to_open(&mut self, now: Time, digest: &Digest) {
         if !self.any_retransmission_out() {
-            self.recovery.first_retransmission = 0;
+            self.recovery.first_retransmission = None;
         }
         if digest.ece {
             self.enter_cwr(now);
@@ -246,6 +246,9 @@ impl Sender {
 
     /// Fast recovery begins.
     pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
+        if !self.any_retransmission_out() {
+            self.recovery.first_retransmission = None; // that of an episode long past
+        }
         self.recovery.prior_ssthresh = 0;
         self.watch_for_undo();
         if !self.recovery.is_reducing() {

@@ -1,7 +1,8 @@
 //! What was sent and what became of it.
 //!
 //! Invariants: `una <= next`; a packet in `una..next` has a record; the counters equal what the flags say;
-//! the send-order list holds exactly the packets still believed to be in the network.
+//! the send-order list holds every packet believed to be in the network, in the order of sending, and besides only
+//! packets that a timeout deemed lost.
 
 use crate::RangeSet;
 use std::collections::VecDeque;
@@ -149,7 +150,8 @@ impl Scoreboard {
         self.newest = seq;
     }
 
-    fn unlink(&mut self, seq: u32) {
+    /// Takes a packet out of the send order.
+    pub fn unlink(&mut self, seq: u32) {
         let record = self.get_mut(seq);
         if !record.is(LINKED) {
             return;
@@ -179,8 +181,8 @@ impl Scoreboard {
         (later != NONE).then_some(later)
     }
 
-    /// Marks a packet selectively acknowledged. Returns its flags as they were.
-    pub fn sack(&mut self, seq: u32) -> u8 {
+    /// Marks a packet selectively acknowledged.
+    pub fn sack(&mut self, seq: u32) {
         self.unlink(seq);
         let record = self.get_mut(seq);
         let before = record.flags;
@@ -195,7 +197,6 @@ impl Scoreboard {
         }
         self.get_mut(seq).flags |= SACKED;
         self.sacked_out += 1;
-        before
     }
 
     /// Forgets the lowest packet because it was cumulatively acknowledged. Returns its record.
@@ -211,6 +212,14 @@ impl Scoreboard {
         record
     }
 
+    /// A retransmission of the packet has entered the network.
+    pub fn mark_retransmitted(&mut self, seq: u32) {
+        let record = self.get_mut(seq);
+        let before = record.flags;
+        record.flags |= RETRANSMITTED;
+        self.retrans_out += u32::from(before & RETRANSMITTED == 0);
+    }
+
     /// Deems a packet lost. Returns false if nothing changed: it was delivered, or already lost.
     pub fn mark_lost(&mut self, seq: u32) -> bool {
         let flags = self.get(seq).flags;
@@ -222,7 +231,6 @@ impl Scoreboard {
             f if f == LOST | RETRANSMITTED => self.retrans_out -= 1, // the retransmission is lost, too
             _ => self.lost_out += 1,
         }
-        self.unlink(seq);
         let record = self.get_mut(seq);
         if record.is(LOST) {
             record.flags &= !RETRANSMITTED;
@@ -259,8 +267,8 @@ impl Scoreboard {
         (self.una..self.next).contains(&seq) && self.get(seq).flags & (LOST | RETRANSMITTED | SACKED) == LOST
     }
 
-    /// Takes back every loss mark (an undone episode). As in Linux the packets stay out of the send order:
-    /// only a timeout finds out if one of them was lost after all.
+    /// Takes back every loss mark (an undone episode). As in Linux packets that RACK had found lost stay out of the
+    /// send order: only a timeout finds out if one of them was lost after all.
     pub fn forget_losses(&mut self) {
         for seq in self.una..self.next {
             self.get_mut(seq).flags &= !LOST;

@@ -78,9 +78,9 @@ impl Sender {
                 Purpose::Off => {}
             }
         }
-        if self.established && !self.pacer.holds(now) {
+        if self.established {
             self.retransmit_lost(now, out);
-            self.push(now, out);
+            self.push(now, out); // also notes that pacing holds, if it does
         }
     }
 
@@ -105,7 +105,6 @@ impl Sender {
     }
 
     fn on_reordering_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
-        self.timer.disarm();
         let (in_flight, lost) = (self.board.in_flight(), self.delivery.lost);
         self.detect_losses(now);
         if self.board.in_flight() != in_flight {

@@ -19,10 +19,10 @@ impl Sender {
         self.recovery.can_undo() && (self.recovery.unproven == Some(0) || self.original_was_delayed())
     }
 
-    /// The echoed timestamp is older than the first retransmission: it was the original that arrived.
+    /// The echoed timestamp is older than the first retransmission, or nothing was retransmitted yet (pacing may
+    /// hold it): it was the original that arrived.
     fn original_was_delayed(&self) -> bool {
-        let first = self.recovery.first_retransmission;
-        first != 0 && self.last_echo < first
+        self.recovery.first_retransmission.is_none_or(|first| self.last_echo < first)
     }
 
     /// Restores window and threshold.
@@ -63,7 +63,7 @@ impl Sender {
             return true;
         }
         if !self.any_retransmission_out() {
-            self.recovery.first_retransmission = 0;
+            self.recovery.first_retransmission = None;
         }
         self.undo(now, true);
         self.keep_open();
