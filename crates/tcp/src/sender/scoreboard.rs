@@ -100,7 +100,7 @@ impl Scoreboard {
 
     /// Packets believed to be in the network (RFC 6675 "pipe", counted as Linux does).
     pub fn in_flight(&self) -> u32 {
-        (self.packets_out() + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
+        self.packets_out() + self.retrans_out - (self.sacked_out + self.lost_out)
     }
 
     pub fn bytes_out(&self) -> u64 {

@@ -1,15 +1,18 @@
 //! A sender and a receiver joined by one bottleneck and a constant delay: the smallest network there is.
 
+#![allow(dead_code)] // every test binary uses its own part
+
 use std::collections::VecDeque;
 use tcp::{AckPolicy, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Rate, Time};
 
-/// What happens to the n-th data packet that reaches the bottleneck.
+/// What happens to a data packet that reaches the bottleneck, or to an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Pass,
     Drop,
     Mark,
+    Duplicate,
     Delay(Duration),
 }
 
@@ -24,11 +27,13 @@ pub struct Pipe {
     delay: Duration,
     limit: usize,
     fate: Box<dyn FnMut(u64, u32) -> Fate>,
+    ack_fate: Box<dyn FnMut(u64) -> Fate>,
+    acks: u64,
     busy_until: Time,
     departures: VecDeque<Time>,
     count: u64,
     forward: Vec<(Time, Segment, bool)>,
-    backward: VecDeque<(Time, Segment)>,
+    backward: Vec<(Time, Segment)>,
 }
 
 pub fn config() -> SenderConfig {
@@ -65,11 +70,13 @@ impl Pipe {
             delay: Duration::from_micros(rtt_ms * 500),
             limit,
             fate: Box::new(|_, _| Fate::Pass),
+            ack_fate: Box::new(|_| Fate::Pass),
+            acks: 0,
             busy_until: Time::ZERO,
             departures: VecDeque::new(),
             count: 0,
             forward: Vec::new(),
-            backward: VecDeque::new(),
+            backward: Vec::new(),
         };
         let mut out = Vec::new();
         pipe.sender.open(Time::ZERO, &mut out);
@@ -81,6 +88,28 @@ impl Pipe {
     pub fn with_fate(mut self, fate: impl FnMut(u64, u32) -> Fate + 'static) -> Pipe {
         self.fate = Box::new(fate);
         self
+    }
+
+    /// Decides the fate of each ACK from its count.
+    pub fn with_ack_fate(mut self, fate: impl FnMut(u64) -> Fate + 'static) -> Pipe {
+        self.ack_fate = Box::new(fate);
+        self
+    }
+
+    fn answer(&mut self, acks: Vec<Segment>) {
+        for ack in acks {
+            let fate = (self.ack_fate)(self.acks);
+            self.acks += 1;
+            let copies = match fate {
+                Fate::Drop => 0,
+                Fate::Duplicate => 2,
+                _ => 1,
+            };
+            let extra = if let Fate::Delay(d) = fate { d } else { Duration::ZERO };
+            let arrival = self.now + self.delay + extra;
+            let at = self.backward.partition_point(|b| b.0 <= arrival);
+            (0..copies).for_each(|_| self.backward.insert(at, (arrival, ack)));
+        }
     }
 
     fn transmit(&mut self, segments: Vec<Segment>) {
@@ -105,13 +134,14 @@ impl Pipe {
             let extra = if let Fate::Delay(d) = fate { d } else { Duration::ZERO };
             let arrival = start + self.delay + extra; // like Linux tbf: no serialisation after an idle time
             let at = self.forward.partition_point(|f| f.0 <= arrival);
-            self.forward.insert(at, (arrival, segment, fate == Fate::Mark));
+            let copies = if fate == Fate::Duplicate { 2 } else { 1 };
+            (0..copies).for_each(|_| self.forward.insert(at, (arrival, segment, fate == Fate::Mark)));
         }
     }
 
     fn next_event(&self) -> Time {
         let arrival = self.forward.first().map_or(Time::NEVER, |f| f.0);
-        let ack = self.backward.front().map_or(Time::NEVER, |b| b.0);
+        let ack = self.backward.first().map_or(Time::NEVER, |b| b.0);
         arrival.min(ack).min(self.sender.next_timer()).min(self.receiver.next_timer())
     }
 
@@ -134,15 +164,15 @@ impl Pipe {
         if self.forward.first().is_some_and(|f| f.0 <= now) {
             let (_, segment, ce) = self.forward.remove(0);
             self.receiver.on_segment(now, &segment, ce, &mut acks);
-        } else if self.backward.front().is_some_and(|b| b.0 <= now) {
-            let (_, segment) = self.backward.pop_front().unwrap();
+        } else if self.backward.first().is_some_and(|b| b.0 <= now) {
+            let (_, segment) = self.backward.remove(0);
             self.sender.on_segment(now, &segment, &mut data);
         } else if self.sender.next_timer() <= now {
             self.sender.on_timer(now, &mut data);
         } else {
             self.receiver.on_timer(now, &mut acks);
         }
-        self.backward.extend(acks.into_iter().map(|a| (now + self.delay, a)));
+        self.answer(acks);
         self.transmit(data);
     }
 }

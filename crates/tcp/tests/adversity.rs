@@ -1,0 +1,94 @@
+//! Whatever the network does to data and ACKs for a while, a transfer completes once it behaves, and the books are
+//! right all along (their arithmetic is checked in test builds).
+
+mod pipe;
+
+use pipe::{Fate, Pipe, config, seconds};
+use proptest::prelude::*;
+use tcp::{AckPolicy, SenderConfig};
+use units::{Duration, Rng};
+
+/// Probabilities of what befalls a packet.
+#[derive(Clone, Debug)]
+struct Weather {
+    lost: f64,
+    duplicated: f64,
+    delayed: f64,
+    by_ms: u64,
+    marked: f64,
+    /// Packets after which the weather clears.
+    lasts: u64,
+}
+
+impl Weather {
+    fn fate(&self, n: u64, rng: &mut Rng) -> Fate {
+        let dice = rng.unit();
+        let delay = Duration::from_micros(u64::from(rng.below(1_000)) * self.by_ms);
+        let bounds = [self.lost, self.duplicated, self.delayed, self.marked];
+        let fates = [Fate::Drop, Fate::Duplicate, Fate::Delay(delay), Fate::Mark];
+        let mut sum = 0.0;
+        let hit = bounds.iter().position(|p| {
+            sum += p;
+            dice < sum
+        });
+        if n >= self.lasts { Fate::Pass } else { hit.map_or(Fate::Pass, |i| fates[i]) }
+    }
+}
+
+fn weather(marks: bool) -> impl Strategy<Value = Weather> {
+    let share = || prop::sample::select(vec![0.0, 0.0, 0.01, 0.1, 0.3]);
+    (share(), share(), share(), prop::sample::select(vec![1u64, 10, 100, 1000]), share(), 0u64..600).prop_map(
+        move |(lost, duplicated, delayed, by_ms, marked, lasts)| Weather {
+            lost,
+            duplicated: duplicated / 2.0,
+            delayed,
+            by_ms,
+            marked: if marks { marked / 3.0 } else { 0.0 },
+            lasts,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_transfer_completes_once_the_network_behaves(
+        cca in prop::sample::select(vec!["reno", "cubic", "bbr1"]),
+        bytes in 1u64..600_000,
+        mss in prop::sample::select(vec![100u32, 536, 1448, 8948]),
+        initial_window in prop::sample::select(vec![1u32, 2, 10, 40]),
+        send_buffer in prop::option::of(1u64..30),
+        paced in any::<bool>(),
+        ecn in any::<bool>(),
+        ack_every in prop::option::of(1u32..4),
+        mbps in prop::sample::select(vec![1u64, 10, 100]),
+        queue in prop::sample::select(vec![2usize, 20, 200]),
+        data in weather(true),
+        acks in weather(false),
+        seed in any::<u64>(),
+    ) {
+        let config = SenderConfig {
+            mss,
+            initial_window,
+            data: Some(bytes),
+            send_buffer: send_buffer.map(|packets| packets * u64::from(mss)),
+            always_pace: paced,
+            ecn,
+            ..config()
+        };
+        let policy = ack_every.map_or(AckPolicy::Linux, |packets| AckPolicy::Every {
+            packets,
+            timeout: Duration::from_millis(40),
+        });
+        let (mut data_dice, mut ack_dice) = (Rng::stream(seed, "data"), Rng::stream(seed, "acks"));
+        let mut p = Pipe::new(cca, config, policy, mbps, 40, queue)
+            .with_fate(move |n, _| data.fate(n, &mut data_dice))
+            .with_ack_fate(move |n| acks.fate(n, &mut ack_dice));
+        p.run_until(seconds(4_000.0));
+        prop_assert!(p.sender.is_done(), "{:?}", p.sender.snapshot(p.now));
+        prop_assert_eq!(p.receiver.delivered_bytes(), bytes);
+        prop_assert!(p.sender.stats().marked_packets <= p.receiver.received_packets());
+        prop_assert_eq!(p.sender.snapshot(p.now).in_flight, 0);
+    }
+}
