@@ -20,7 +20,9 @@ def healthy(folder: Path) -> bool:
     """Whether the environment is complete, is still where it was made, and has the version of this Python."""
     python = folder / "bin" / "python"
     question = "import sys, pip; print(sys.prefix, '%d.%d' % sys.version_info[:2])"
-    if not (folder / ".created").exists() or not python.exists():
+    stamp = folder / ".created"
+    # Scripts in bin/ name the folder in which they were installed; after a move they lead nowhere.
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != str(folder) or not python.exists():
         return False
     try:
         answer = subprocess.run([str(python), "-c", question], capture_output=True, text=True, check=True)
@@ -52,7 +54,7 @@ def main() -> int:
     shutil.rmtree(folder, ignore_errors=True)
     venv.EnvBuilder(with_pip=False, symlinks=True).create(folder)
     install_pip(folder)
-    (folder / ".created").touch()
+    (folder / ".created").write_text(str(folder), encoding="utf-8")
     return 0
 
 
