@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, TypeAdapter
 
 ROOT = Path(__file__).resolve().parent.parent
-ALGORITHMS = ROOT / "crates" / "congestion" / "src" / "algorithms" / "algorithms"
+ALGORITHMS = ROOT / "crates" / "congestion" / "src" / "algorithms"
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -176,7 +176,7 @@ def _head(name: str) -> str:
             comment = [line[3:].removeprefix(" ") for line in lines if line.startswith("//!")]
             body = [line for line in comment if not line.startswith("# ")]
             return "\n".join("#" + line if line.startswith("## ") else line for line in body).strip()
-    return ""
+    raise FileNotFoundError(f"no source file of the algorithm {name} in {ALGORITHMS}")
 
 
 def project_page(name: str) -> Callable[[], str]:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MODEL_VERSION: str
+SOURCES: str
 """Changes whenever the results of some plan may."""
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -88,6 +88,7 @@ fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MODEL_VERSION", MODEL_VERSION)?;
+    module.add("SOURCES", env!("FULLPIPE_SOURCES"))?;
     module.add("PlanError", module.py().get_type::<errors::PlanError>())?;
     module.add("SimulationPanic", module.py().get_type::<errors::SimulationPanic>())?;
     module.add_class::<Simulation>()?;

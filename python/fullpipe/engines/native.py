@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from fullpipe._native import MODEL_VERSION, PlanError, Simulation, SimulationPanic
+from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.engines.base import Capabilities, Problem, Progress, identity
 from fullpipe.engines.plan import plan
 from fullpipe.errors import EngineError
@@ -19,13 +19,13 @@ _LONGEST_SLICE_S = 10
 
 
 class NativeEngine:
-    """Packet-level simulation in one thread; the interpreter is free meanwhile."""
+    """Packet-level simulation in Rust, one thread per run."""
 
     name: ClassVar[str] = "native"
 
     def version(self) -> str:
-        """Version of the package."""
-        return version("fullpipe")
+        """Version of the package and a fingerprint of the simulator's sources, so that no change hides in a store."""
+        return f"{version('fullpipe')}+{SOURCES}"
 
     def model_version(self) -> str:
         """Changes whenever results may."""
