@@ -9,7 +9,7 @@ from fullpipe import _native
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from scripts.reference_pages import algorithms_page  # noqa: E402
+from scripts.reference_pages import algorithms_page
 
 
 def test_every_algorithm_shows_the_headings_of_its_file() -> None:

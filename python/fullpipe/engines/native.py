@@ -24,7 +24,7 @@ class NativeEngine:
     name: ClassVar[str] = "native"
 
     def version(self) -> str:
-        """Version of the package and a fingerprint of the simulator's sources, so that no change hides in a store."""
+        """Version of the package and a fingerprint of the simulator's sources: no change hides in a store."""
         return f"{version('fullpipe')}+{SOURCES}"
 
     def model_version(self) -> str:
