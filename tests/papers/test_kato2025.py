@@ -189,3 +189,25 @@ def test_unknown_studies_and_no_seeds_are_refused() -> None:
         papers.title("kato2024")
     with pytest.raises(ValueError, match="seeds"):
         papers.jobs("kato2025", seeds=[])
+
+
+def test_intervals_stay_within_what_a_quantity_can_be() -> None:
+    rows = comparison(paper(), ours()).to_dicts()
+    limits = {"jain": (1 / 16, 1), "below_1": (0, 16)}
+    for row in rows:
+        low, high = limits.get(row["quantity"], (0, float("inf")))
+        assert low <= row["ours_low"] <= row["ours"] <= row["ours_high"] <= high
+    # Spreads of 1, 2 and 3: 2 ± 2.48 would reach below zero.
+    assert {row["ours_low"] for row in rows if row["quantity"] == "sd_mbps"} == {0.0}
+
+
+def test_a_cut_off_peak_is_announced_in_the_title(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr(figures.plots, "save", lambda figure, *_: drawn.append(figure) or [])
+    peak = pl.DataFrame({"time_s": [0.5], "flow": ["bbr1-5"], "pacing_bps": [900e6]})
+    summary = pl.DataFrame({"flow": [f"bbr1-{i}" for i in range(1, 17)], "goodput_bps": range(16)})
+    recorded = {LARGE: series(), RECEIVE: pl.concat([peak, series()])}
+    figures.figure_6({name: {"series": s, "flows": summary} for name, s in recorded.items()}, tmp_path)
+    calm, cut = (place.get_title() for place in drawn[0].axes)
+    assert "cut off" not in calm
+    assert "cut off above: start-up, up to 900 Mbit/s" in cut

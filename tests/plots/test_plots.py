@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from fullpipe import plots
+from fullpipe.errors import ResultError
 
 MBPS = {"100 packets": [30.0, 50.0, 40.0], "500 packets": [10.0, 60.0, 20.0]}
 
@@ -90,3 +92,37 @@ def test_saved_together_and_the_same_every_time(tmp_path: Path) -> None:
     assert (
         (tmp_path / "first" / "figure-2.csv").read_text().startswith("group,rank,value\n100 packets,1,50.0")
     )
+
+
+def test_one_legend_for_all_rows_and_the_same_look_in_each() -> None:
+    long = {f"seed {seed} of a scenario with a rather long name": tables() for seed in range(1, 6)}
+    figure, _ = plots.overview(long)
+    assert [place.get_legend() for place in figure.axes] == [None] * 4
+    (legend,) = figure.legends
+    assert len(legend.get_texts()) == 15
+    looks = {(line.get_color(), line.get_linestyle()) for line in legend.get_lines()}
+    assert len(looks) == 15
+    rows = [{line.get_label(): line.get_color() for line in place.lines} for place in figure.axes]
+    assert rows[0] == rows[1] == rows[2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.canvas.draw()
+    box = legend.get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= figure.bbox.x1
+    assert all(place.get_window_extent().y1 <= box.y0 for place in figure.axes)
+
+
+def test_no_legend_when_lines_could_not_be_told_apart() -> None:
+    figure, _ = plots.overview({f"seed {seed}": tables() for seed in range(15)}, ("goodput",))
+    assert figure.legends == []
+
+
+def test_a_figure_stays_in_its_folder(tmp_path: Path) -> None:
+    figure, _ = plots.new_figure()
+    for name in ("../evil", "a/b", "a\\b", "", ".."):
+        with pytest.raises(ValueError, match="no name of a figure"):
+            plots.save(figure, pl.DataFrame(), tmp_path / "in", name)
+    (tmp_path / "file").touch()
+    with pytest.raises(ResultError, match="not a folder"):
+        plots.save(figure, pl.DataFrame(), tmp_path / "file", "x")

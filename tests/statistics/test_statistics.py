@@ -162,3 +162,11 @@ def test_bounds_of_the_summary_and_of_the_sample_size(values: list[float]) -> No
     found = statistics.summarise(values)
     assert found.minimum <= found.q1 <= found.median <= found.q3 <= found.maximum
     assert 1 <= statistics.effective_sample_size(values) <= len(values)
+
+
+def test_an_interval_is_clipped_to_what_can_be() -> None:
+    found = statistics.t_interval([0.98, 1.0])
+    assert found.high > 1
+    clipped = found.clipped(0.0, 1.0)
+    assert (clipped.low, clipped.high) == (max(found.low, 0.0), 1.0)
+    assert found.clipped() == found

@@ -1,5 +1,6 @@
 """`fullpipe plot`: finished runs over time."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,18 +26,42 @@ def plot(
     ] = None,
 ) -> None:
     """Draw runs over time, several in the same axes, as PNG and SVG with the numbers as CSV."""
+    from fullpipe.errors import ResultError, UnknownNameError
     from fullpipe.results import Run
 
-    runs = [Run.load(folder) for folder in folders]
+    runs = [Run.load(folder) for folder in dict.fromkeys(folders)]
+    tables = [run.tables for run in runs]
     plots = import_module("fullpipe.plots")
+    known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
+    for wanted in flow or ():
+        if wanted not in known:
+            raise UnknownNameError("flow", wanted, known)
     try:
         chosen = (quantity,) if quantity else ()
-        figure, data = plots.overview({_label(run): run.tables for run in runs}, *chosen, only=flow)
+        figure, data = plots.overview(dict(zip(_labels(runs), tables, strict=True)), *chosen, only=flow)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    for path in plots.save(figure, data, out, name or runs[0].name):
+    try:
+        written = plots.save(figure, data, out, runs[0].name if name is None else name)
+    except (ValueError, ResultError) as error:
+        typer.echo(f"fullpipe: {error}", err=True)
+        raise typer.Exit(2) from None
+    for path in written:
         typer.echo(path)
 
 
-def _label(run: "Run") -> str:
-    return f"{run.name} {run.meta.digest[:6]} seed {run.meta.seed}"
+def _labels(runs: "Sequence[Run]") -> list[str]:
+    """What tells the runs apart, or everything for a single one."""
+    parts = {
+        "scenario": [run.name for run in runs],
+        "digest": [run.meta.digest[:6] for run in runs],
+        "engine": [run.meta.engine.name for run in runs],
+        "seed": [f"seed {run.meta.seed}" for run in runs],
+    }
+    varied = {part: words for part, words in parts.items() if len(runs) == 1 or len(set(words)) > 1}
+    if len(set(zip(parts["scenario"], parts["digest"], strict=True))) == len(set(parts["scenario"])):
+        varied.pop("digest", None)  # the names of the scenarios say it
+    labels = [" ".join(words) for words in zip(*varied.values(), strict=True)] or [""] * len(runs)
+    if len(set(labels)) == len(runs):
+        return labels
+    return [f"{label} {run.folder}".strip() for label, run in zip(labels, runs, strict=True)]

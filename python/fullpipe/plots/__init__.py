@@ -7,7 +7,7 @@ from fullpipe.plots.distributions import boxes, sorted_bars
 from fullpipe.plots.overview import overview
 from fullpipe.plots.save import save
 from fullpipe.plots.series import QUANTITIES, Quantity, time_series
-from fullpipe.plots.style import COLOURS, in_house_style, new_figure
+from fullpipe.plots.style import COLOURS, in_house_style, new_figure, shared_legend
 
 __all__ = [
     "COLOURS",
@@ -18,6 +18,7 @@ __all__ = [
     "new_figure",
     "overview",
     "save",
+    "shared_legend",
     "sorted_bars",
     "time_series",
 ]

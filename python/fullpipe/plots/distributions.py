@@ -14,7 +14,7 @@ Groups = Mapping[str, Sequence[float]]
 
 
 @in_house_style
-def sorted_bars(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
+def sorted_bars(axes: Axes, groups: Groups, *, label: str, legend: bool = True) -> pl.DataFrame:
     """One bar per flow, the largest first, the groups side by side at every rank.
 
     Returns the columns group, rank, value.
@@ -31,9 +31,10 @@ def sorted_bars(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
     axes.set_xlabel("flow, sorted")
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
-    if len(groups) > 1:
+    if legend and len(groups) > 1:
         axes.set_ylim(top=axes.get_ylim()[1] * 1.15)  # room for the legend
-        axes.legend(loc="upper right", ncols=min(len(groups), 5))
+        box = {"frameon": True, "facecolor": "white", "edgecolor": "none", "framealpha": 1}  # hides the grid
+        axes.legend(loc="upper right", ncols=min(len(groups), 5), **box)
     return pl.DataFrame(rows, schema=["group", "rank", "value"], orient="row")
 
 

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fullpipe.plots.series import QUANTITIES, Tables, time_series
-from fullpipe.plots.style import in_house_style, new_figure
+from fullpipe.plots.style import in_house_style, new_figure, restyle, shared_legend
 
 DEFAULT = ("goodput", "rtt", "cwnd", "queue")
 
@@ -19,6 +19,8 @@ def overview(
 ) -> tuple[Figure, pl.DataFrame]:
     """A row of axes per quantity, every run in each; returns the figure and the table of what it shows.
 
+    One legend serves all rows: a flow or a link looks the same in each, and without a legend if there are too
+    many of them.
     Links of which no packet ever waited are left out, and `only` keeps the flows of these names.
     """
     figure, axes = new_figure(len(quantities), row_height=1.6)
@@ -26,10 +28,13 @@ def overview(
     for place, quantity in zip(axes, quantities, strict=True):
         of_links = quantity in QUANTITIES and QUANTITIES[quantity].table == "links"
         names = _busy_links(runs) if of_links else only
-        data = time_series(place, runs, quantity, only=names)
+        data = time_series(place, runs, quantity, only=names, legend_up_to=0)
         frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
     for place in axes[:-1]:
         place.set_xlabel("")
+    entries = restyle(axes)
+    if any(len(place.lines) > 1 for place in axes):
+        shared_legend(figure, entries)
     return figure, pl.concat(frames)
 
 

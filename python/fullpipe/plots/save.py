@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 from matplotlib.figure import Figure
 
+from fullpipe.errors import ResultError
 from fullpipe.plots.style import in_house_style
 
 
@@ -15,8 +16,17 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
     """Write `name`.png, `name`.svg and `name`.csv into the folder, and return the three paths.
 
     The same figure gives the same bytes: no dates, no version of the drawing library.
+
+    Raises:
+        ValueError: If the name is not that of a file, because it leads to another folder.
+        ResultError: If the folder cannot be made, say because it is a file.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    if name in ("", ".", "..") or any(character in name for character in "/\\\0"):
+        raise ValueError(f'"{name}" is no name of a figure: it must not be empty or lead to another folder')
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"{folder}: not a folder for figures: {error.strerror}") from error
     png, svg, csv = (folder / f"{name}.{suffix}" for suffix in ("png", "svg", "csv"))
     figure.savefig(png, format="png", metadata={"Software": None})
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})

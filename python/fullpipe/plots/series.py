@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from fullpipe.plots.style import in_house_style
+from fullpipe.plots.style import in_house_style, legend_columns
 
 Tables = Mapping[str, pl.DataFrame]
 
@@ -71,7 +71,9 @@ def time_series(
     if np.nanmin(data["value"].fill_null(float("nan")).to_numpy(), initial=0) >= 0:
         axes.set_ylim(bottom=0)
     if 1 < len(frames) <= legend_up_to:
-        axes.legend(ncols=min(len(frames), 4))
+        labels = [str(line.get_label()) for line in axes.lines]
+        inches = axes.get_window_extent().width / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
+        axes.legend(ncols=min(legend_columns(labels, inches), 4)).set_in_layout(False)
     return data
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
+from itertools import cycle
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -13,6 +14,7 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.textpath import TextPath
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,6 +22,11 @@ Width = Literal["column", "page"]
 
 # Okabe and Ito's palette, without its yellow, which is lost on paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+Dash = Literal["-", "--", ":", "-."]
+DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
+
+_LEGEND_POINTS = 7
+_LEGEND_UP_TO = len(COLOURS) * len(DASHES)  # beyond that, lines look the same
 
 _INCHES: dict[Width, float] = {"column": 3.5, "page": 7.2}
 
@@ -33,12 +40,12 @@ _STYLE: Any = {
     "axes.grid": True,
     "axes.grid.axis": "y",
     "axes.axisbelow": True,
-    "axes.prop_cycle": cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(linestyle=DASHES) * cycler(color=COLOURS),
     "grid.color": "#dddddd",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.0,
     "legend.frameon": False,
-    "legend.fontsize": 7,
+    "legend.fontsize": _LEGEND_POINTS,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "figure.dpi": 150,
@@ -75,3 +82,42 @@ def new_figure(
     FigureCanvasAgg(figure)
     grid = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
     return figure, list(np.asarray(grid).ravel())
+
+
+@in_house_style
+def legend_columns(labels: Sequence[str], inches: float) -> int:
+    """How many labels of a legend fit side by side; at least one."""
+    widest = max(
+        (TextPath((0, 0), label, size=_LEGEND_POINTS).get_extents().width for label in labels), default=0
+    )
+    column = widest + 5 * _LEGEND_POINTS  # the line before the label, and the space between columns
+    return max(1, min(len(labels), int(72 * inches / column)))
+
+
+@in_house_style
+def shared_legend(figure: Figure, entries: Mapping[str, Any]) -> None:
+    """One legend above all axes, from labels to what they stand for; none if they are too many to tell apart.
+
+    The figure grows by the height of the legend, so that the axes keep theirs.
+    """
+    if not 1 < len(entries) <= _LEGEND_UP_TO:
+        return
+    columns = legend_columns(list(entries), figure.get_figwidth())
+    lines = -(-len(entries) // columns)
+    figure.set_figheight(figure.get_figheight() + (1.6 * lines + 1) * _LEGEND_POINTS / 72)
+    figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=columns)
+
+
+def restyle(axes: Sequence[Axes]) -> dict[str, Any]:
+    """Give every line of the same label the same colour and dashes in all axes; returns a line per label."""
+    looks = cycle([(dashes, colour) for dashes in DASHES for colour in COLOURS])
+    look_of: dict[str, tuple[Dash, str]] = {}
+    entries: dict[str, Any] = {}
+    for line in (line for place in axes for line in place.lines):
+        label = str(line.get_label())
+        if label not in entries:
+            look_of[label], entries[label] = next(looks), line
+        dashes, colour = look_of[label]
+        line.set_linestyle(dashes)
+        line.set_color(colour)
+    return entries

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -30,6 +31,14 @@ class Interval:
     def half_width(self) -> float:
         """Half of the distance from low to high."""
         return (self.high - self.low) / 2
+
+    def clipped(self, low: float = -math.inf, high: float = math.inf) -> Interval:
+        """What of it lies in the range that the quantity can take.
+
+        >>> t_interval([0.98, 1.0]).clipped(high=1).high
+        1
+        """
+        return replace(self, low=min(max(self.low, low), high), high=max(min(self.high, high), low))
 
 
 def _check_level(level: float) -> None:

@@ -38,9 +38,11 @@ def figure_2(flows: pl.DataFrame, folder: Path) -> list[Path]:
     for place, sockets in zip(axes, conditions, strict=True):
         of_sockets = flows.filter(pl.col("sockets") == sockets)
         groups = {f"{b} packets": _ranked(of_sockets, b) for b in _buffers(of_sockets)}
-        data = plots.sorted_bars(place, groups, label=GOODPUT)
+        data = plots.sorted_bars(place, groups, label=GOODPUT, legend=False)
         place.set_title(f"sockets: {sockets}, mean of {_seeds(of_sockets)} runs")
         frames.append(data.select(pl.lit(sockets).alias("sockets"), pl.all()))
+    bars, labels = axes[0].get_legend_handles_labels()
+    plots.shared_legend(figure, dict(zip(labels, bars, strict=True)))
     return plots.save(figure, pl.concat(frames), folder, "figure-2")
 
 
@@ -105,11 +107,16 @@ def _pacing(
     frames = []
     for place, (sockets, tables) in zip(axes, recorded.items(), strict=True):
         data = plots.time_series(place, {sockets: tables}, "pacing", only=whom(tables))
-        place.set_title(f"{who}, 100 packets, sockets: {sockets}")
+        title = f"{who}, 100 packets, sockets: {sockets}"
         # Start-up reaches the whole link within a second and would flatten everything after it.
         settled = data.filter(pl.col("time_s") > 2)["value"].drop_nulls()
         if len(settled):
-            place.set_ylim(0, 1.3 * float(settled.to_numpy().max()) or 1.0)
+            top = 1.3 * float(settled.to_numpy().max()) or 1.0
+            peak = float(data["value"].drop_nulls().to_numpy().max())
+            place.set_ylim(0, top)
+            if peak > top:
+                title += f"\ncut off above: start-up, up to {peak:.0f} Mbit/s"
+        place.set_title(title)
         frames.append(data)
     for place in axes[:-1]:
         place.set_xlabel("")

@@ -12,7 +12,7 @@ import polars as pl
 from fullpipe import engines, sweeps
 from fullpipe.papers.kato2025 import figures, measures, text
 from fullpipe.papers.kato2025.printed import Paper, paper
-from fullpipe.papers.kato2025.table import Ours, comparison, verdicts
+from fullpipe.papers.kato2025.table import CLIPPED, Ours, comparison, verdicts
 from fullpipe.papers.kato2025.text import BOTH, LARGE, RECEIVE
 from fullpipe.papers.report import Report, Settings
 from fullpipe.results import Run
@@ -116,6 +116,7 @@ def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, ours: Ours,
         + (" with its 95 % interval" if runs > 1 else "")
         + ". In brackets: follows from printed numbers. Goodput is payload delivered over 50 s; flows start "
         "within the first 10 ms, at a time drawn from the seed. Standard deviations are those of a sample."
+        + (f" {CLIPPED}" if runs > 1 else "")
     )
     parts = [
         source.title,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,10 @@ ROWS = {
     "below_1": "flows < 1 Mbit/s",
     "jain": "Jain",
 }
+CLIPPED = (
+    "An interval that would reach beyond what a quantity can be is clipped there: Jain to 1/n .. 1, numbers "
+    "of flows to 0 .. n, all else to 0 and above."
+)
 TABLE_SCHEMA = {
     "buffer_packets": pl.Int64,
     "quantity": pl.String,
@@ -81,7 +86,7 @@ def printed_cell(source: Paper, buffer: int, quantity: str, simulator: str) -> s
 
 
 def comparison(source: Paper, ours: Ours) -> pl.DataFrame:
-    """One row per buffer, quantity and setting of the socket buffers, theirs beside ours."""
+    """One row per buffer, quantity and setting of the socket buffers, theirs beside ours; see `CLIPPED`."""
     rows = []
     for buffer in source.buffers:
         for quantity in ROWS:
@@ -91,10 +96,17 @@ def comparison(source: Paper, ours: Ours) -> pl.DataFrame:
                 if not values:
                     continue
                 interval = ours.interval(buffer, sockets, quantity)
+                if interval is not None:
+                    interval = interval.clipped(*_range(quantity, source.flows))
                 ends = (interval.low, interval.high) if interval else (None, None)
                 mean = sum(values) / len(values)
                 rows.append((buffer, quantity, *theirs, sockets, len(values), mean, *ends))
     return pl.DataFrame(rows, schema=TABLE_SCHEMA, orient="row")
+
+
+def _range(quantity: str, flows: int) -> tuple[float, float]:
+    """What a quantity of a run can be."""
+    return {"jain": (1 / flows, 1.0), "below_1": (0.0, float(flows))}.get(quantity, (0.0, math.inf))
 
 
 def verdicts(source: Paper, ours: Ours, engines: Collection[str]) -> pl.DataFrame:

@@ -1,0 +1,39 @@
+"""`fullpipe plot`: what it draws, and how it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from fullpipe import Scenario, run
+from fullpipe.cli import app
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    out = tmp_path_factory.mktemp("runs")
+    short = {"duration": "2 s", "warmup": "0 s", "record.interval": "200 ms"}
+    scenario = Scenario.named("cubic-vs-bbr1").with_values(short).expand()[0]
+    return [str(run(scenario, seed=seed, out=out).folder) for seed in (1, 2)]
+
+
+def test_labels_say_what_differs(folders: list[str], tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["plot", *folders, "--out", str(tmp_path), "--name", "both"])
+    assert done.exit_code == 0, done.output
+    assert set(pl.read_csv(tmp_path / "both.csv")["run"]) == {"seed 1", "seed 2"}
+
+
+def test_refusals_are_one_line(folders: list[str], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for options, message in (
+        (["--out", str(tmp_path / "file")], "not a folder"),
+        (["--out", str(tmp_path), "--name", "../evil"], "no name of a figure"),
+        (["--flow", "nope"], 'unknown flow "nope"; there is '),
+    ):
+        done = CliRunner().invoke(app, ["plot", folders[0], *options])
+        assert done.exit_code == 2, done.output
+        assert message in done.output
+        assert len(done.output.splitlines()) == 1
