@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fullpipe.results import Run
     from fullpipe.scenario import Scenario
 
+    __version__: str
+
 __all__ = [
     "EngineError",
     "FullpipeError",
@@ -41,6 +43,10 @@ _HOMES = {"load": "api", "run": "api", "Run": "results", "Scenario": "scenario"}
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is first used: what only reads a scenario should not wait for tables."""
+    if name == "__version__":
+        from importlib import metadata
+
+        return metadata.version("fullpipe")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
@@ -49,4 +55,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

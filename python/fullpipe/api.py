@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
-from fullpipe.engines import Progress, identity
+from fullpipe.engines import Engine, Problem, Progress, identity
 from fullpipe.engines import engine as engine_named
 from fullpipe.errors import EngineError, ScenarioError
 from fullpipe.results import Run, Store
-from fullpipe.scenario import Scenario
+from fullpipe.scenario import Scenario, paths
+from fullpipe.scenario.checks import check_seed
+from fullpipe.scenario.quantities import shown
 
 
 def run(
@@ -28,23 +30,52 @@ def run(
         progress: Told the simulated time reached, in seconds.
 
     Raises:
-        ScenarioError: If the scenario has a sweep.
+        ScenarioError: If the scenario has a sweep or is none, or the seed is out of range.
+        FolderError: If `out` cannot be written.
         EngineError: If the engine cannot run it, or fails.
     """
+    if not isinstance(scenario, Scenario):
+        raise ScenarioError([_no_scenario(scenario)])
     if scenario.sweep:
         paths = ", ".join(scenario.sweep)
         raise ScenarioError(
             [f"sweep: {paths} has several values; choose with with_values(...), or see expand()"]
         )
+    check_seed(seed)
     chosen, store = engine_named(engine), Store(Path(out)) if out is not None else None
     stored = store.find(scenario, identity(chosen), seed) if store else None
     if stored:
         return stored
-    problems = chosen.check(scenario)
-    if problems:
-        raise EngineError("\n".join(map(str, problems)))
+    lines = refusals(chosen, scenario)
+    if lines:
+        raise EngineError("\n".join(lines))
+    if store:
+        store.prepare()
     made = chosen.run(scenario, seed=seed, progress=progress)
     return store.save(made) if store else made
+
+
+def refusals(engine: Engine, scenario: Scenario) -> list[str]:
+    """Why an engine cannot run a scenario, one line each, with paths as they stand in the scenario."""
+    return [str(_as_written(problem, scenario)) for problem in engine.check(scenario)]
+
+
+def _as_written(problem: Problem, scenario: Scenario) -> Problem:
+    path = paths.as_written(problem.path, [flow.count for flow in scenario.flows])
+    message = problem.message
+    if problem.path.endswith(".cca.params"):
+        params = scenario.flows[int(path[len("flows[") : path.index("]")])].cca.params
+        named = [key for key, value in params.items() if f"`{value}`" in message and key not in message]
+        message = f"{named[0]}: {message}" if named else message
+    return Problem(path, message)
+
+
+def _no_scenario(given: object) -> str:
+    what = shown(given)
+    if not isinstance(given, str):
+        return f"expected a Scenario, got {what}"
+    how = "from_file" if given.endswith(".toml") else "named"
+    return f"{what} is text, not a Scenario; write fullpipe.run(fullpipe.Scenario.{how}({what}))"
 
 
 def load(folder: str | Path) -> Run:

@@ -36,6 +36,10 @@ class NoRunError(ResultError):
     """A folder does not hold a finished run."""
 
 
+class FolderError(ResultError):
+    """The folder of finished runs cannot be written."""
+
+
 class CancelledError(FullpipeError):
     """A run was stopped before its end because it was asked to."""
 

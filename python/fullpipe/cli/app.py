@@ -2,12 +2,12 @@
 
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from fullpipe.errors import FullpipeError, NoRunError, ScenarioError, UnknownNameError
+from fullpipe.errors import FolderError, FullpipeError, NoRunError, ScenarioError, UnknownNameError
 
 _EXAMPLES = (
     ("fullpipe run single-bbr1", "a named scenario"),
@@ -26,7 +26,7 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except (ScenarioError, UnknownNameError, NoRunError) as error:
+        except (ScenarioError, UnknownNameError, NoRunError, FolderError) as error:
             _complain(error)
             raise typer.Exit(2) from None
         except FullpipeError as error:
@@ -52,6 +52,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import fullpipe
+
+        typer.echo(f"fullpipe {fullpipe.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
 
 
 def main() -> None:

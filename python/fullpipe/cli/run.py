@@ -10,12 +10,12 @@ import typer
 
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, scenario_names
+from fullpipe.scenario.checks import MAX_SEED
 
 if TYPE_CHECKING:
     from fullpipe.results import Store
     from fullpipe.sweeps import Job, Outcome
 
-_MAX_SEED = 2**63 - 1
 Out = Annotated[Path, typer.Option(help="Folder of finished runs.", metavar="DIR")]
 Jobs = Annotated[
     int | None,
@@ -29,7 +29,7 @@ def run(
     ],
     engine: Annotated[str, typer.Option(help="What runs it.", metavar="NAME")] = "native",
     seed: Annotated[
-        int | None, typer.Option(min=0, max=_MAX_SEED, metavar="N", help="One seed; 1 unless given.")
+        int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="One seed; 1 unless given.")
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, max=100_000, metavar="N", help="The seeds 1 to N.")
@@ -110,10 +110,11 @@ def _assignment(text: str) -> tuple[str, Any]:
 def _check(todo: "list[Job]") -> None:
     """Refuse the whole sweep before anything runs if the engine cannot run all of it."""
     from fullpipe import engines
+    from fullpipe.api import refusals
 
     engine = engines.engine(todo[0].engine)
     points = {job.scenario.digest: job.scenario for job in todo}
-    lines = [str(problem) for scenario in points.values() for problem in engine.check(scenario)]
+    lines = [line for scenario in points.values() for line in refusals(engine, scenario)]
     if lines:
         raise ScenarioError(list(dict.fromkeys(lines)))
 

@@ -78,7 +78,8 @@ class _Tables(Mapping[str, pl.DataFrame]):
         try:
             return pl.read_parquet(path, glob=False)
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise ResultError(f"{path}: cannot be read: {error}") from error
+            again = f"delete the folder {self._folder} to run it again"
+            raise ResultError(f"{path}: cannot be read: {error}; {again}") from error
 
 
 @dataclass(frozen=True, eq=False)

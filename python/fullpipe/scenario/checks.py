@@ -1,7 +1,8 @@
 """What must hold between the parts of a scenario. Each function returns one line for every mistake."""
 
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 10_000
 MAX_ROWS = 50_000_000
+MAX_SEED = 2**63 - 1
 
 
 def problems_of(scenario: "Scenario") -> list[str]:
@@ -33,6 +35,12 @@ def problems_of(scenario: "Scenario") -> list[str]:
         return list(problems.lines)
     lines = [*_of_names(network), *_of_routes(network), *_of_record(scenario, network)]
     return lines or list(islice(_of_sweep(scenario), MOST_LINES))
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that no engine takes. Raises ScenarioError."""
+    if not 0 <= seed <= MAX_SEED:
+        raise ScenarioError([f"seed: {seed} is out of range; from 0 to {MAX_SEED}"])
 
 
 def _of_time(scenario: "Scenario") -> Iterator[str]:
@@ -132,11 +140,37 @@ def _of_sweep(scenario: "Scenario") -> Iterator[str]:
     if points > MAX_POINTS:
         yield f"sweep: {points:,} combinations are too many; at most {MAX_POINTS:,}"
         return
+    yield from _of_paths(scenario.sweep)
     base = scenario.model_copy(update={"sweep": {}})
     for path, values in scenario.sweep.items():
+        before: dict[str, object] = {}
         for i, value in enumerate(values):
             try:
-                base.with_values({path: value})
+                point = json.dumps(base.with_values({path: value}).to_dict(), sort_keys=True)
+                if point in before:
+                    yield f"sweep.{shown(path)}: {_repeated(before[point], value)}"
+                before.setdefault(point, value)
             except ScenarioError as error:
                 for line in error.problems:
                     yield f"sweep.{shown(path)}[{i}]: {line.removeprefix(f'{paths.normal(path)}: ')}"
+
+
+def _of_paths(swept: Iterable[str]) -> Iterator[str]:
+    """Paths of which one holds another: the later value would hide the earlier one."""
+    spelt: dict[str, str] = {}
+    for path in swept:
+        first = spelt.setdefault(paths.normal(path), path)
+        if first != path:
+            yield f"sweep: {shown(first)} and {shown(path)} are the same path; write it once"
+    for path, written in spelt.items():
+        parts = path.split(".")
+        for i in range(1, len(parts)):
+            holder = spelt.get(".".join(parts[:i]))
+            if holder is not None:
+                yield f"sweep: {shown(holder)} holds {shown(written)}; sweep one of them"
+
+
+def _repeated(first: object, value: object) -> str:
+    if shown(first) == shown(value):
+        return f"{shown(value)} stands twice"
+    return f"{shown(first)} and {shown(value)} are the same"

@@ -1,7 +1,10 @@
 """Dotted paths into a scenario as it is written: `topology.bottleneck.queue.packets`, `flows.0.cca`."""
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterable
 from copy import deepcopy
+from itertools import accumulate
 from typing import Any
 
 from fullpipe.errors import ScenarioError
@@ -18,6 +21,21 @@ def covers(path: str, other: str) -> bool:
     """Whether `path` is `other` or a part of the tree that holds it."""
     path, other = normal(path), normal(other)
     return other == path or other.startswith(f"{path}.")
+
+
+def as_written(path: str, counts: Iterable[int]) -> str:
+    """The path that a user writes for one in a plan, which has every flow by itself.
+
+    Args:
+        path: A path in the plan, such as `flows[7].cca.params`.
+        counts: How many flows each entry of `flows` stands for.
+    """
+    found = re.match(r"flows\[(\d+)\](.*)", path)
+    if not found:
+        return path
+    last = list(accumulate(counts))
+    entry = min(bisect_right(last, int(found[1])), len(last) - 1)
+    return f"flows[{entry}]{found[2].replace('.cca.params', '.cca')}"
 
 
 def replaced(tree: Tree, path: str, value: object) -> Tree:

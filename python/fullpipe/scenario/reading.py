@@ -35,7 +35,7 @@ def read_text(path: Path) -> str:
     if len(data) > MAX_FILE_BYTES:
         raise ScenarioError([f"{path}: larger than 1 MB; a scenario is a short TOML file"])
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")  # some editors begin a file with a mark
     except UnicodeDecodeError as error:
         raise ScenarioError(
             [f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 text"]

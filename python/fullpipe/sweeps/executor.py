@@ -7,7 +7,7 @@ from threading import Event
 from typing import Literal
 
 from fullpipe.engines import engine, identity
-from fullpipe.errors import CancelledError, FullpipeError
+from fullpipe.errors import CancelledError, FolderError, FullpipeError
 from fullpipe.results import Run, Store
 from fullpipe.sweeps.jobs import Job
 
@@ -78,6 +78,9 @@ def stream(
         workers: How many at the same time. Has no influence on results.
         store: Where finished runs are looked up and kept; None keeps them in memory.
         progress: Told about every step.
+
+    Raises:
+        FolderError: If a run is to be made and the folder of the store cannot be written.
     """
     stop = Event()
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
@@ -126,6 +129,10 @@ class _Worker:
     def __call__(self) -> Outcome:
         try:
             return Outcome(self.job, self._run())
+        except FolderError:  # no other run could be kept either
+            self.stop.set()
+            self._tell(0.0, "failed")
+            raise
         except Exception as error:
             self._tell(0.0, "failed")
             return Outcome(self.job, error)
@@ -137,6 +144,8 @@ class _Worker:
         if stored:
             self._tell(job.scenario.duration_s, "stored")
             return stored
+        if self.store:
+            self.store.prepare()
         run = chosen.run(job.scenario, seed=job.seed, progress=self._advanced)
         if self.store:
             run = self.store.save(run)

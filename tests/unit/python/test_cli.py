@@ -280,3 +280,29 @@ def test_plot_refuses_a_folder_that_is_no_run(fullpipe: Cli, tmp_path: Path) -> 
 
 def test_an_unknown_study_is_refused(fullpipe: Cli) -> None:
     assert fullpipe("paper", "kato2024").exit_code == 2
+
+
+@pytest.mark.parametrize("command", [("run", "single-cubic", "--seeds", 3), ("paper", "kato2025", "--quick")])
+def test_a_file_for_a_folder_is_refused_before_anything_runs(
+    fullpipe: Cli, command: tuple[object, ...]
+) -> None:
+    Path("file").touch()
+    result = fullpipe(*command, "--out", "file")
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
+    assert result.stderr.startswith("fullpipe: file: cannot be written")
+
+
+def test_the_version_is_shown(fullpipe: Cli) -> None:
+    import fullpipe as library
+
+    assert fullpipe("--version").stdout == f"fullpipe {library.__version__}\n"
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(fullpipe: Cli, small_file: Path) -> None:
+    small_file.write_bytes(b"\xef\xbb\xbf" + small_file.read_bytes())
+    assert fullpipe("run", small_file, "--no-store").exit_code == 0
+
+
+def test_a_refused_parameter_is_named_by_its_place_in_the_file(fullpipe: Cli) -> None:
+    values = ("--set", "flows.0.cca.hystart=sometimes", "--set", "flows.0.count=3")
+    assert fullpipe("run", "single-cubic", *values).stderr.startswith("fullpipe: flows[0].cca: hystart")

@@ -97,6 +97,22 @@ CASES = [
         {"flows.0.count": [1] * 101, "tcp.ecn": [True] * 100},
         "sweep: 10,100 combinations are too many",
     ),
+    ("sweep", {"flows.0.cca": ["reno", "reno"]}, 'sweep."flows.0.cca": "reno" stands twice'),
+    (
+        "sweep",
+        {"topology.bottleneck.rate": ["1 Gbit/s", "1000 Mbit/s"]},
+        'sweep."topology.bottleneck.rate": "1 Gbit/s" and "1000 Mbit/s" are the same',
+    ),
+    (
+        "sweep",
+        {QUEUE: [{"packets": 5}], f"{QUEUE}.packets": [7]},
+        f'sweep: "{QUEUE}" holds "{QUEUE}.packets"; sweep one of them',
+    ),
+    (
+        "sweep",
+        {"flows[0].cca": ["reno"], "flows.0.cca": ["cubic"]},
+        'sweep: "flows[0].cca" and "flows.0.cca" are the same path',
+    ),
     ("topology", GRAPH, "flows[0].from: missing; a flow in a graph needs it, as in from = "),
 ]
 

@@ -211,3 +211,48 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
         "backlog_max_packets",
     ]
     assert list(summary["totals"]) == ["goodput_bps", "jain", "dropped_packets"]
+
+
+def test_an_equal_run_that_is_there_stays(small: Scenario, tmp_path: Path) -> None:
+    first = fullpipe.run(small, out=tmp_path)
+    again = fullpipe.run(small)
+    kept = Store(tmp_path).save(Run(again.meta.model_copy(update={"started": "later"}), again.tables))
+    assert (kept.folder, kept.meta.started) == (first.folder, first.meta.started)
+    assert [path.name for path in (tmp_path / small.digest).iterdir()] == ["native-1"]
+
+
+def test_a_run_that_is_gone_when_it_is_read_back_is_still_returned(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = fullpipe.run(small)
+    monkeypatch.setattr("fullpipe.results.store._publish", lambda *_: None)
+    assert Store(tmp_path).save(made) is made
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"not a table at all" * 100])
+def test_a_run_with_a_damaged_table_is_made_again(small: Scenario, tmp_path: Path, content: bytes) -> None:
+    run = fullpipe.run(small)
+    folder = fullpipe.run(small, out=tmp_path).folder
+    assert folder
+    (folder / "flows.parquet").write_bytes(content)
+    assert fullpipe.run(small, out=tmp_path).flows.equals(run.flows)
+    assert fullpipe.load(folder).flows.equals(run.flows)
+
+
+def test_a_table_that_cannot_be_read_says_what_to_delete(small: Scenario, tmp_path: Path) -> None:
+    run = fullpipe.run(small, out=tmp_path)
+    assert run.folder
+    (run.folder / "flows.parquet").write_bytes(b"damaged")
+    with pytest.raises(ResultError, match="delete the folder"):
+        _ = run.flows
+
+
+def test_a_name_is_not_a_scenario() -> None:
+    with pytest.raises(fullpipe.ScenarioError, match=r"Scenario\.named"):
+        fullpipe.run("single-cubic")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_out_of_range_is_refused(small: Scenario, seed: int) -> None:
+    with pytest.raises(fullpipe.ScenarioError, match="seed: "):
+        fullpipe.run(small, seed)
