@@ -41,7 +41,8 @@ pub trait CongestionControl: Send {
     /// The handshake is over; `path` has the first RTT sample.
     fn on_established(&mut self, _path: &Path) {}
 
-    /// An ACK arrived and has been digested. Called exactly once per ACK.
+    /// An ACK arrived and has been digested. Called once per ACK, but not for one that a later ACK overtook or that
+    /// found nothing outstanding.
     fn on_ack(&mut self, ack: &Ack, path: &Path);
 
     /// A congestion episode begins (at most once per window of data, except for repeated timeouts).
