@@ -56,16 +56,17 @@ class Meta(BaseModel):
 
 
 class _Tables(Mapping[str, pl.DataFrame]):
-    """Tables in a folder, each read when it is first asked for."""
+    """Tables in a folder, each read when it is first asked for, unless it is at hand."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, at_hand: Mapping[str, pl.DataFrame]) -> None:
         self._folder = folder
+        self._at_hand = at_hand
         self._read = cache(self._from_disk)
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in TABLES:
             raise KeyError(name)
-        return self._read(name)
+        return self._at_hand[name] if name in self._at_hand else self._read(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLES)
@@ -97,8 +98,8 @@ class Run:
     folder: Path | None = None
 
     @classmethod
-    def load(cls, folder: str | Path) -> "Run":
-        """A finished run from its folder; tables are read when they are first used.
+    def load(cls, folder: str | Path, at_hand: Mapping[str, pl.DataFrame] | None = None) -> "Run":
+        """A finished run from its folder; tables are read when they are first used, but for those `at_hand`.
 
         Raises:
             NoRunError: If the folder does not hold a finished run.
@@ -113,7 +114,7 @@ class Run:
         missing = [name for name in TABLES if not (folder / f"{name}.parquet").is_file()]
         if missing:
             raise NoRunError(f"{folder}: no finished run; there is no {missing[0]}.parquet")
-        return cls(meta, _Tables(folder), folder)
+        return cls(meta, _Tables(folder, at_hand or {}), folder)
 
     @property
     def flows(self) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from fullpipe.results.schema import TABLES
 from fullpipe.scenario import Scenario
 
 _RACES = 10
+_SUMMARIES = ("flows", "links_summary")
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,12 @@ class Store:
                 shutil.rmtree(partial, ignore_errors=True)
         except OSError as error:
             raise ResultError(f"{final}: cannot be written: {error.strerror or error}") from error
-        kept = _finished(final, run.meta.digest, run.meta.engine)
-        return _named(kept, run.meta.scenario) if kept else run
+        try:
+            # Summaries are small and wanted next; the rest is read again if it is wanted.
+            kept = Run.load(final, {name: run.tables[name] for name in _SUMMARIES})
+        except NoRunError:
+            return run
+        return _named(kept, run.meta.scenario)
 
     def __iter__(self) -> Iterator[Run]:
         """Every finished run, in the order of the names of their folders."""
