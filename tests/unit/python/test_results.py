@@ -244,7 +244,7 @@ def test_a_table_that_cannot_be_read_says_what_to_delete(small: Scenario, tmp_pa
     assert run.folder
     (run.folder / "flows.parquet").write_bytes(b"damaged")
     with pytest.raises(ResultError, match="delete the folder"):
-        _ = run.flows
+        _ = fullpipe.load(run.folder).flows
 
 
 def test_a_name_is_not_a_scenario() -> None:
