@@ -1,7 +1,5 @@
 //! The window of loss-based algorithms: slow start and additive increase as Linux does them.
 
-use crate::Path;
-
 /// Smallest window a loss-based algorithm falls to, in packets (RFC 5681).
 pub(crate) const MIN_CWND: u32 = 2;
 /// Initial window, in packets (RFC 6928).
@@ -73,12 +71,6 @@ impl Window {
     pub fn undo(&mut self, undo: &crate::Undo) {
         self.cwnd = self.cwnd.max(undo.prior_cwnd);
         self.ssthresh = self.ssthresh.max(undo.prior_ssthresh);
-    }
-
-    /// Whether the sender used the window it had, so that growing it makes sense (RFC 7661 in spirit; Linux
-    /// `tcp_is_cwnd_limited`).
-    pub fn is_used(&self, path: &Path) -> bool {
-        path.cwnd_limited
     }
 }
 

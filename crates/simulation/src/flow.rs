@@ -183,7 +183,7 @@ impl Flow {
 
     /// What happened since the last sample, and where things stand.
     pub fn sample(&mut self, time: Time) -> FlowSample {
-        let state = self.sender.snapshot(time);
+        let state = self.sender.snapshot();
         let (delivered, retransmitted) =
             (self.receiver.delivered_bytes(), self.sender.stats().retransmitted_packets);
         let (before, delivered_before, retransmitted_before) = self.sampled;

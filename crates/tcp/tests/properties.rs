@@ -31,7 +31,7 @@ fn one_isolated_loss_costs_one_retransmission_and_half_the_window() {
     let mut before = 0;
     for ms in 1..20_000 {
         p.run_until(seconds(f64::from(ms) / 1e3));
-        let s = p.sender.snapshot(p.now);
+        let s = p.sender.snapshot();
         if s.state == CaState::Open && p.sender.stats().retransmitted_packets == 0 {
             before = s.cwnd;
         } else if s.state == CaState::Open {
@@ -97,11 +97,11 @@ fn a_spurious_timeout_is_undone() {
     let mut before = 0;
     while p.sender.stats().timeouts == 0 {
         assert!(p.now < seconds(5.0), "no timeout");
-        before = p.sender.snapshot(p.now).cwnd;
+        before = p.sender.snapshot().cwnd;
         p.run_until(p.now + Duration::from_millis(1));
     }
     p.run_until(p.now + Duration::from_millis(1_500));
-    let after = p.sender.snapshot(p.now);
+    let after = p.sender.snapshot();
     assert!(after.cwnd >= before, "{before} -> {after:?}");
     assert_eq!(after.state, CaState::Open);
 }
@@ -112,7 +112,7 @@ fn no_delivery_rate_sample_exceeds_the_link() {
     let link = 10e6 * 1448.0 / 1514.0;
     for step in 1..1_000 {
         p.run_until(seconds(f64::from(step) * 0.01));
-        if let Some(rate) = p.sender.snapshot(p.now).delivery_rate {
+        if let Some(rate) = p.sender.snapshot().delivery_rate {
             // One burst of two packets over the sampled round trip.
             assert!((rate.bits_per_sec() as f64) < link * 1.06, "{rate}");
         }
@@ -140,7 +140,7 @@ fn a_full_send_buffer_shows_as_such_and_stops_growth() {
     let mut p = Pipe::new("cubic", config, EACH, 1_000, 40, UNBOUNDED);
     p.run_until(seconds(10.0));
     assert!(p.sender.limited(p.now).send_buffer > Duration::from_secs(9));
-    assert!(p.sender.snapshot(p.now).cwnd <= 40);
+    assert!(p.sender.snapshot().cwnd <= 40);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn marks_reduce_once_per_window_and_are_never_undone() {
     let (mut largest, mut smallest_after) = (0, u32::MAX);
     for ms in 1..1_500 {
         p.run_until(seconds(f64::from(ms) / 1e3));
-        let cwnd = p.sender.snapshot(p.now).cwnd;
+        let cwnd = p.sender.snapshot().cwnd;
         if p.sender.stats().marked_packets == 0 {
             largest = cwnd;
         } else {

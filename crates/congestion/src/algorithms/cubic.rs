@@ -250,7 +250,7 @@ impl CongestionControl for Cubic {
         if let Some(rtt) = ack.rtt {
             self.on_rtt(rtt, ack, path);
         }
-        if !ack.may_grow || !self.window.is_used(path) {
+        if !ack.may_grow || !path.cwnd_limited {
             return;
         }
         let acked = if self.window.in_slow_start() { self.slow_start(ack, path) } else { ack.acked };

@@ -52,7 +52,7 @@ impl Algorithm for Reno {
 
 impl CongestionControl for Reno {
     fn on_ack(&mut self, ack: &Ack, path: &Path) {
-        if !ack.may_grow || !self.window.is_used(path) {
+        if !ack.may_grow || !path.cwnd_limited {
             return;
         }
         let mut acked = ack.acked;

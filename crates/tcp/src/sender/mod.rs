@@ -242,7 +242,7 @@ impl Sender {
     }
 
     /// The state at this moment.
-    pub fn snapshot(&self, _now: Time) -> Snapshot {
+    pub fn snapshot(&self) -> Snapshot {
         let sample = self.delivery.last;
         Snapshot {
             cwnd: self.control.cwnd,
