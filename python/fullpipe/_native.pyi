@@ -114,13 +114,15 @@ class Links(TypedDict):
     utilisation: Floats
 
 class Variables(TypedDict):
-    """One row per sample, flow and internal variable of its algorithm, while the flow runs."""
+    """One row per sample, flow and internal variable of its algorithm, while the flow runs; more whenever a state
+    changes. A variable is a number, or a state: then ``value`` is NaN and ``state`` is not empty."""
 
     time_s: Floats
     flow: list[str]
     name: list[str]
     value: Floats
     unit: list[str]
+    state: list[str]
 
 class Results(TypedDict):
     """Everything a run gives."""

@@ -24,7 +24,8 @@ mod algorithms;
 mod bbr;
 
 pub use event::{
-    Ack, CaState, Congestion, Control, EcnMode, Path, Probe, RateSample, Recovery, Sent, Traits, Undo,
+    Ack, CaState, Congestion, Control, EcnMode, Path, Probe, RateSample, Reading, Recovery, Sent, Traits,
+    Undo,
 };
 pub use filter::WindowedMax;
 pub use params::ParamSpec;
@@ -82,7 +83,8 @@ pub trait CongestionControl: Send {
     /// What the algorithm currently allows. Pure.
     fn control(&self) -> Control;
 
-    /// Names the internal variables for traces. Pulled by recorders, so it costs nothing when not traced.
+    /// Names the internal variables for traces: numbers at every sample, states also whenever one changes. Pulled by
+    /// recorders, so it costs nothing when not traced.
     fn observe(&self, probe: &mut Probe<'_>);
 
     /// What the algorithm needs from the transport. Constant over its life.

@@ -34,7 +34,7 @@ pub(crate) struct Engine<R> {
 }
 
 impl<R: Recorder> Engine<R> {
-    pub fn new(plan: Plan, seed: u64, ahead: Ahead) -> Result<Engine<R>, PlanError> {
+    pub fn new(plan: Plan, seed: u64, ahead: Ahead, recorder: R) -> Result<Engine<R>, PlanError> {
         let time = |nanos: u64| Time::from_nanos(nanos);
         let interval = plan.record.interval_ns.map(Duration::from_nanos);
         let looks = Looks::new(interval, time(plan.warmup_ns), time(plan.duration_ns));
@@ -47,8 +47,7 @@ impl<R: Recorder> Engine<R> {
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
         let net = Net::new(links, &routes, 2 * flows.len() + 1, ahead == Ahead::Yes);
-        let mut engine =
-            Engine { plan, net, flows, looks, recorder: R::default(), now: Time::ZERO, out: Vec::new() };
+        let mut engine = Engine { plan, net, flows, looks, recorder, now: Time::ZERO, out: Vec::new() };
         for n in 0..engine.flows.len() {
             let (actor, start) = (engine.sender_actor(n), engine.flows[n].start);
             engine.net.schedule.request(actor, start);
@@ -64,8 +63,8 @@ impl<R: Recorder> Engine<R> {
         let last = self.look_actor();
         while let Some((now, actor)) = self.net.schedule.next(until) {
             if actor < links {
-                let (flows, out) = (&mut self.flows, &mut self.out);
-                self.net.run(actor, now, |net, packet| deliver(net, flows, out, packet, now));
+                let (flows, out, recorder) = (&mut self.flows, &mut self.out, &mut self.recorder);
+                self.net.run(actor, now, |net, packet| deliver(net, flows, out, recorder, packet, now));
             } else if actor == last {
                 self.look(now);
                 self.net.schedule.end(actor, self.looks.after(now));
@@ -109,6 +108,7 @@ impl<R: Recorder> Engine<R> {
         let flow = &mut self.flows[n];
         let wakeup = if is_sender {
             flow.on_sender_wakeup(now, &mut self.out);
+            self.recorder.turn(now, flow);
             flow.sender_wakeup()
         } else {
             if flow.receiver.next_timer() <= now {
@@ -136,9 +136,7 @@ impl<R: Recorder> Engine<R> {
                 self.recorder.flow(&flow.sample(now));
             }
             if sample && self.plan.record.variables && flow.is_running() {
-                let mut sink =
-                    |name, value, unit| self.recorder.variable(now, flow.number, name, value, unit);
-                flow.sender.algorithm().observe(&mut congestion::Probe::new(&mut sink));
+                self.recorder.variables(now, flow);
             }
             if now == self.looks.warmup() {
                 flow.on_warmup(now);
@@ -156,10 +154,11 @@ fn sender_actor(net: &Net<Segment>, flow: usize) -> u32 {
 }
 
 /// A packet reaches its endpoint, which may answer.
-fn deliver(
+fn deliver<R: Recorder>(
     net: &mut Net<Segment>,
     flows: &mut [Flow],
     out: &mut Vec<Segment>,
+    recorder: &mut R,
     packet: &Packet<Segment>,
     now: Time,
 ) {
@@ -172,6 +171,7 @@ fn deliver(
         net.schedule.request(sender + 1, flow.receiver.next_timer());
     } else {
         flow.on_sender_segment(now, &packet.payload, out);
+        recorder.turn(now, flow);
         net.schedule.request(sender, flow.sender_wakeup());
     }
     send(net, flow, !to_receiver, out, now);

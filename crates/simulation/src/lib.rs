@@ -68,9 +68,10 @@ impl Simulation {
     fn build(plan: Plan, seed: u64, ahead: Ahead) -> Result<Simulation, PlanError> {
         plan.check()?;
         let engine = if plan.record.interval_ns.is_some() {
-            AnyEngine::Columns(Box::new(Engine::new(plan, seed, ahead)?))
+            let recorder = Columns::new(plan.record.variables);
+            AnyEngine::Columns(Box::new(Engine::new(plan, seed, ahead, recorder)?))
         } else {
-            AnyEngine::Silent(Box::new(Engine::new(plan, seed, ahead)?))
+            AnyEngine::Silent(Box::new(Engine::new(plan, seed, ahead, Silent)?))
         };
         Ok(Simulation { engine })
     }

@@ -1,6 +1,8 @@
 //! What is written down at every sample.
 
+use crate::flow::Flow;
 use crate::table::{Column, Table};
+use congestion::{Probe, Reading};
 use units::{Duration, Rate, Time};
 
 /// One flow at one sample.
@@ -55,7 +57,7 @@ pub struct LinkSample {
 }
 
 /// Takes samples. Chosen when the program is compiled, so that a run without samples does not even ask.
-pub trait Recorder: Default {
+pub trait Recorder {
     /// Whether samples are wanted at all.
     const ON: bool;
 
@@ -65,8 +67,11 @@ pub trait Recorder: Default {
     /// Takes a sample of a link.
     fn link(&mut self, sample: &LinkSample);
 
-    /// Takes a sample of a variable of a flow's algorithm.
-    fn variable(&mut self, time: Time, flow: u32, name: &'static str, value: f64, unit: &'static str);
+    /// Takes a sample of every variable of a flow's algorithm.
+    fn variables(&mut self, time: Time, flow: &Flow);
+
+    /// The sender of a flow has just had its turn: takes the same sample if a state of its algorithm has changed.
+    fn turn(&mut self, time: Time, flow: &Flow);
 
     /// The tables `series`, `links` and `variables`.
     fn tables(self, flows: &[String], links: &[String]) -> [Table; 3];
@@ -83,7 +88,10 @@ impl Recorder for Silent {
 
     fn link(&mut self, _: &LinkSample) {}
 
-    fn variable(&mut self, _: Time, _: u32, _: &'static str, _: f64, _: &'static str) {}
+    fn variables(&mut self, _: Time, _: &Flow) {}
+
+    #[inline]
+    fn turn(&mut self, _: Time, _: &Flow) {}
 
     fn tables(self, flows: &[String], links: &[String]) -> [Table; 3] {
         Columns::default().tables(flows, links)
@@ -96,6 +104,13 @@ pub struct Columns {
     series: Series,
     links: Links,
     variables: Variables,
+}
+
+impl Columns {
+    /// Nothing written down yet; `variables`: the internal variables of the algorithms are wanted, too.
+    pub fn new(variables: bool) -> Columns {
+        Columns { variables: Variables { wanted: variables, ..Variables::default() }, ..Columns::default() }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -127,11 +142,57 @@ struct Links {
 
 #[derive(Debug, Default)]
 struct Variables {
+    wanted: bool,
     time_s: Vec<f64>,
     flow: Vec<u32>,
     name: Names,
     value: Vec<f64>,
     unit: Names,
+    state: Names,
+    /// Per flow: the states as last observed.
+    states: Vec<Vec<&'static str>>,
+}
+
+impl Variables {
+    /// Writes down all variables of a flow that runs.
+    fn observe(&mut self, time: Time, flow: &Flow) {
+        let n = flow.number as usize;
+        self.states.resize(self.states.len().max(n + 1), Vec::new());
+        self.states[n].clear();
+        let mut sink = |name, reading| {
+            let (value, unit, state) = match reading {
+                Reading::Number(value, unit) => (value, unit, ""),
+                Reading::State(state) => (f64::NAN, "", state),
+            };
+            self.time_s.push(time.as_secs_f64());
+            self.flow.push(flow.number);
+            self.name.push(name);
+            self.value.push(value);
+            self.unit.push(unit);
+            self.state.push(state);
+            if !state.is_empty() {
+                self.states[n].push(state);
+            }
+        };
+        flow.sender.algorithm().observe(&mut Probe::new(&mut sink));
+    }
+
+    /// A state differs from when the flow was last observed; a flow never observed yet counts as changed.
+    fn state_changed(&self, flow: &Flow) -> bool {
+        if !flow.is_running() {
+            return false;
+        }
+        let Some(known) = self.states.get(flow.number as usize) else { return true };
+        let (mut at, mut changed) = (0, false);
+        let mut sink = |_, reading| {
+            if let Reading::State(state) = reading {
+                changed |= known.get(at) != Some(&state);
+                at += 1;
+            }
+        };
+        flow.sender.algorithm().observe(&mut Probe::new(&mut sink));
+        changed
+    }
 }
 
 /// A column of names that come up again and again.
@@ -193,13 +254,15 @@ impl Recorder for Columns {
         links.utilisation.push(sample.utilisation);
     }
 
-    fn variable(&mut self, time: Time, flow: u32, name: &'static str, value: f64, unit: &'static str) {
-        let variables = &mut self.variables;
-        variables.time_s.push(time.as_secs_f64());
-        variables.flow.push(flow);
-        variables.name.push(name);
-        variables.value.push(value);
-        variables.unit.push(unit);
+    fn variables(&mut self, time: Time, flow: &Flow) {
+        self.variables.observe(time, flow);
+    }
+
+    #[inline]
+    fn turn(&mut self, time: Time, flow: &Flow) {
+        if self.variables.wanted && self.variables.state_changed(flow) {
+            self.variables.observe(time, flow);
+        }
     }
 
     fn tables(self, flows: &[String], links: &[String]) -> [Table; 3] {
@@ -234,6 +297,7 @@ impl Recorder for Columns {
             ("name", variables.name.column()),
             ("value", Column::Float(variables.value)),
             ("unit", variables.unit.column()),
+            ("state", variables.state.column()),
         ];
         [series, rows, variables].map(|columns| Table { columns })
     }

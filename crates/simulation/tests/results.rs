@@ -135,3 +135,26 @@ fn random_loss_strikes_as_often_as_it_should() {
     let share = dropped / (dropped + passed);
     assert!((share - 0.02).abs() < 0.004, "{share}"); // some 24,000 packets: three standard deviations are 0.003
 }
+
+#[test]
+fn states_change_at_exact_times_with_all_variables() {
+    let mut plan = single("bbr1", 1_000);
+    plan["record"] = json!({ "interval_ns": 500_000_000, "variables": true });
+    let variables = run(&plan, 1).variables;
+    let labels = |name: &str| match variables.column(name) {
+        Some(simulation::Column::Label { codes, names }) => {
+            codes.iter().map(|&code| names[code as usize].clone()).collect::<Vec<_>>()
+        }
+        _ => panic!("no labels"),
+    };
+    let (times, states, names) = (variables.numbers("time_s"), labels("state"), labels("name"));
+    let mut seen: Vec<&str> = states.iter().map(String::as_str).filter(|s| !s.is_empty()).collect();
+    seen.dedup();
+    assert_eq!(seen[..3], ["Startup", "Drain", "ProbeBW:Cruise"]);
+    let drain = states.iter().position(|s| s == "Drain").map(|row| times[row]);
+    let drain = drain.expect("it was there");
+    assert!(drain % 0.5 > 1e-6, "{drain}"); // between two samples
+    let beside: Vec<&str> =
+        times.iter().zip(&names).filter(|row| *row.0 == drain).map(|row| row.1.as_str()).collect();
+    assert!(beside.contains(&"cwnd") && beside.contains(&"pacing_gain"), "{beside:?}");
+}

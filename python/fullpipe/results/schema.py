@@ -133,13 +133,14 @@ LINKS = Table(
 )
 VARIABLES = Table(
     "variables",
-    "sample, flow and variable",
+    "sample or change of a state, flow and variable",
     (
-        _real("time_s", "end of the interval"),
+        _real("time_s", "when: at every sample, and whenever a state changes"),
         _text("flow", "name"),
         _text("name", "internal variable of the algorithm"),
-        Column("value", _REAL, "see unit", "its value"),
-        _text("unit", "its unit"),
+        Column("value", _REAL, "see unit", "its value; null for a state"),
+        _text("unit", "its unit; empty for a pure number and for a state"),
+        _text("state", "name of the state; empty for a number"),
     ),
 )
 TABLES: Mapping[str, Table] = {

@@ -29,7 +29,7 @@ class Record(Model):
     interval_s: SecondsOrOff = Field(0.1, alias="interval", examples=["100 ms"])
     """Time between samples of every flow and link; "off" keeps summaries only."""
     variables: Switch = False
-    """Also sample the internal variables of the algorithms."""
+    """Also sample the internal variables of the algorithms, and write them down whenever a state changes."""
 
 
 class Scenario(Model):

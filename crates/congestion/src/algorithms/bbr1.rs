@@ -238,6 +238,18 @@ impl Bbr1 {
         matches!(self.mode, Mode::ProbeRtt { .. })
     }
 
+    /// The mode and, in ProbeBW, the phase that its gain stands for.
+    fn state(&self) -> &'static str {
+        match self.mode {
+            Mode::Startup => "Startup",
+            Mode::Drain => "Drain",
+            Mode::ProbeBw { phase: 0, .. } => "ProbeBW:Up",
+            Mode::ProbeBw { phase: 1, .. } => "ProbeBW:Down",
+            Mode::ProbeBw { .. } => "ProbeBW:Cruise",
+            Mode::ProbeRtt { .. } => "ProbeRTT",
+        }
+    }
+
     fn enter_probe_bw(&mut self, path: &Path) {
         // Any phase but the draining one, so that flows do not synchronise.
         let phase = (CYCLE.len() - self.rng.below(CYCLE.len() as u32 - 1) as usize) % CYCLE.len();
@@ -482,13 +494,7 @@ impl CongestionControl for Bbr1 {
     }
 
     fn observe(&self, probe: &mut Probe<'_>) {
-        let mode = match self.mode {
-            Mode::Startup => 0.0,
-            Mode::Drain => 1.0,
-            Mode::ProbeBw { .. } => 2.0,
-            Mode::ProbeRtt { .. } => 3.0,
-        };
-        probe.see("mode", mode, "0 startup, 1 drain, 2 probe_bw, 3 probe_rtt");
+        probe.state("state", self.state());
         probe.see("cwnd", f64::from(self.cwnd), "packets");
         probe.see("bw", self.max_bw().0 as f64 * 1e6 / f64::from(1 << 24), "packets/s");
         if let Some(rtt) = self.min_rtt {
@@ -499,7 +505,11 @@ impl CongestionControl for Bbr1 {
         }
         probe.see("pacing_gain", self.pacing_gain.as_f64(), "");
         probe.see("cwnd_gain", self.cwnd_gain.as_f64(), "");
-        probe.see("policed", f64::from(u8::from(self.policer.rate().is_some())), "");
+        probe.flag("filled_pipe", self.pipe_full);
+        probe.see("round_count", self.rounds as f64, "rounds");
+        probe.see("extra_acked", f64::from(self.extra_acked.allowance(self.bandwidth())), "packets");
+        probe.flag("idle_restart", self.idle_restart);
+        probe.flag("policed", self.policer.rate().is_some());
     }
 
     fn traits(&self) -> Traits {
