@@ -28,6 +28,8 @@ pub enum Congestion {
     Loss,
     /// A congestion mark was echoed.
     Ecn,
+    /// The algorithm itself asked for a reduction ([`Control::reduce`]).
+    Delay,
     /// The retransmission timer fired. The transport has moved cwnd with `set_cwnd` by the time recovery
     /// proceeds; `first` is false for back-to-back timeouts of one episode, which do not reduce again.
     Timeout {
@@ -65,7 +67,7 @@ pub struct RateSample {
 }
 
 /// One digested acknowledgement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Ack {
     /// Packets newly acknowledged, cumulatively or selectively.
     pub acked: u32,
@@ -75,6 +77,9 @@ pub struct Ack {
     pub marked: u32,
     /// RTT of the most recently sent packet that this ACK covers and that was never retransmitted.
     pub rtt: Option<Duration>,
+    /// Time the data packet that arrived last before this ACK was sent had been on its way to the receiver, to the
+    /// microsecond, both ends reading the same clock; none if the transport does not know.
+    pub one_way_delay: Option<Duration>,
     /// The ACK looks as if a delayed-ACK timer had held it back, so `rtt` may be too long.
     pub delayed: bool,
     /// Packets in flight before this ACK was digested.
@@ -153,6 +158,10 @@ pub struct Control {
     pub min_burst: u32,
     /// Mark what is sent from now on as application-limited (BBR does while it probes for the RTT).
     pub hide_samples: bool,
+    /// Asks the transport to begin an episode ([`Congestion::Delay`]) and reduce, as Linux's `tcp_enter_cwr` does. Looked
+    /// at after every [`on_ack`](crate::CongestionControl::on_ack) and granted unless an episode is under way already;
+    /// never undone. The algorithm takes the request back in `on_congestion`, or in its next `on_ack`.
+    pub reduce: bool,
 }
 
 impl Control {
@@ -164,6 +173,7 @@ impl Control {
             pacing_rate: None,
             min_burst: 2,
             hide_samples: false,
+            reduce: false,
         }
     }
 }

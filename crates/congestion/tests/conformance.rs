@@ -25,7 +25,7 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(acked, lost, rtt_us, rate, app_limited, used)| Event::Ack {
                 acked, lost, rtt_us, rate, app_limited, used
             }),
-        1 => (0u8..4).prop_map(Event::Congestion),
+        1 => (0u8..5).prop_map(Event::Congestion),
         1 => Just(Event::Undo),
         1 => Just(Event::Exit),
         2 => any::<bool>().prop_map(|idle| Event::Send { idle }),
@@ -81,7 +81,8 @@ impl Transport {
                 let (cause, state) = match kind {
                     0 => (Congestion::Loss, CaState::Recovery),
                     1 => (Congestion::Ecn, CaState::Cwr),
-                    _ => (Congestion::Timeout { first: kind == 2 }, CaState::Loss),
+                    2 => (Congestion::Delay, CaState::Cwr),
+                    _ => (Congestion::Timeout { first: kind == 3 }, CaState::Loss),
                 };
                 algorithm.on_congestion(cause, &self.path(true));
                 self.state = state;
@@ -131,6 +132,7 @@ impl Transport {
             lost,
             marked: 0,
             rtt: rtt_us.map(Duration::from_micros),
+            one_way_delay: rtt_us.map(|us| Duration::from_micros(us / 2)),
             delayed: false,
             prior_in_flight: self.in_flight,
             may_grow: self.state < CaState::Cwr || self.state == CaState::Loss,

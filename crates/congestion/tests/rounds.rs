@@ -89,6 +89,7 @@ impl Rounds {
             lost,
             marked: 0,
             rtt: Some(self.rtt),
+            one_way_delay: Some(self.rtt - RTT / 2),
             delayed: false,
             prior_in_flight: sent,
             may_grow,

@@ -1,6 +1,7 @@
 //! The receiving half of a connection: reassembly, selective acknowledgements, and when to acknowledge
 //! (Linux `__tcp_ack_snd_check`, `tcp_data_queue`; RFC 5681 section 4.2, RFC 2018, RFC 2883).
 
+use crate::segment::micros;
 use crate::{RangeSet, SackBlocks, Segment};
 use units::{Duration, Time};
 
@@ -70,6 +71,7 @@ pub struct Receiver {
     uncompressed: u32,
     uncompressed_next: u32,
     echo: u32,
+    one_way_us: u32,
     rtt: RttGuess,
     ce_count: u16,
     ece: bool,
@@ -109,6 +111,7 @@ impl Receiver {
             uncompressed: 0,
             uncompressed_next: 0,
             echo: 0,
+            one_way_us: 0,
             rtt: RttGuess::default(),
             ce_count: 0,
             ece: false,
@@ -149,8 +152,9 @@ impl Receiver {
                 self.rtt.answered = Some(now);
                 out.push(Segment::SynAck { echo: stamp, window: self.window() });
             }
-            Segment::Data { seq, len, push, cwr, stamp } => {
+            Segment::Data { seq, len, push, cwr, stamp, sent_us } => {
                 self.received += 1;
+                self.one_way_us = micros(now).wrapping_sub(sent_us);
                 self.rtt.guess(now);
                 self.note_ecn(ce, cwr);
                 self.release_before_losing_blocks(seq, out);
@@ -315,6 +319,7 @@ impl Receiver {
             ack: self.next,
             echo: self.echo,
             window: self.window(),
+            one_way_us: self.one_way_us,
             ce_count: self.ce_count,
             ece: self.ece,
             dsack: self.dsack.is_some(),
@@ -352,7 +357,7 @@ mod tests {
 
     fn deliver(r: &mut Receiver, at_us: u64, seq: u32) -> Vec<Segment> {
         let mut out = Vec::new();
-        let data = Segment::Data { seq, len: 1448, push: false, cwr: false, stamp: 0 };
+        let data = Segment::Data { seq, len: 1448, push: false, cwr: false, stamp: 0, sent_us: 0 };
         r.on_segment(Time::from_nanos(at_us * 1_000), &data, false, &mut out);
         out
     }

@@ -1,27 +1,34 @@
 //! What travels between the two endpoints of a connection.
 
+use units::Time;
+
 /// Up to three ranges of packet numbers `[start, end)`, most recent first (RFC 2018, room beside timestamps).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
-    blocks: [(u32, u32); 3],
+    starts: [u32; 3],
+    lengths: [u16; 3],
 }
 
 impl SackBlocks {
-    /// Adds a block behind those already there; a fourth one is left out.
+    /// Adds a block behind those already there; a fourth one is left out. Of a block longer than 65,535 packets only
+    /// the end is kept, which is what the other side cannot know yet.
     pub fn push(&mut self, start: u32, end: u32) {
-        if let Some(free) = self.blocks.iter_mut().find(|b| b.0 == b.1) {
-            *free = (start, end);
+        if let Some(free) = self.lengths.iter().position(|&length| length == 0) {
+            let length = (end - start).min(u32::from(u16::MAX));
+            self.starts[free] = end - length;
+            self.lengths[free] = length as u16;
         }
     }
 
     /// The blocks in the order they were pushed.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.blocks.iter().copied().take_while(|b| b.0 != b.1)
+        let block = |(&start, &length): (&u32, &u16)| (start, start + u32::from(length));
+        self.starts.iter().zip(&self.lengths).map(block).take_while(|b| b.0 != b.1)
     }
 
     /// No block at all.
     pub fn is_empty(&self) -> bool {
-        self.blocks[0].0 == self.blocks[0].1
+        self.lengths[0] == 0
     }
 
     /// How many blocks there are.
@@ -57,6 +64,8 @@ pub enum Segment {
         cwr: bool,
         /// Sender's timestamp, in the sender's clock units.
         stamp: u32,
+        /// When it was sent, microseconds modulo 2^32. Not part of TCP: both ends of a simulated path share a clock.
+        sent_us: u32,
     },
     /// Acknowledges.
     Ack {
@@ -66,6 +75,8 @@ pub enum Segment {
         echo: u32,
         /// Receive window in bytes, from `ack` on.
         window: u32,
+        /// How long the data packet that arrived last was on its way, microseconds. Not part of TCP either.
+        one_way_us: u32,
         /// CE-marked packets received so far, modulo 2^16.
         ce_count: u16,
         /// ECN-Echo (RFC 3168).
@@ -84,5 +95,31 @@ impl Segment {
             Segment::Data { len, .. } => *len,
             _ => 0,
         }
+    }
+}
+
+/// The clock that both ends share: microseconds, modulo 2^32.
+pub(crate) fn micros(now: Time) -> u32 {
+    (now.as_nanos() / 1_000) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_blocks_fit_and_an_empty_one_takes_no_room() {
+        let mut blocks = SackBlocks::default();
+        [(5, 9), (3, 3), (1, 2), (20, 30), (40, 50)]
+            .into_iter()
+            .for_each(|(start, end)| blocks.push(start, end));
+        assert_eq!(blocks.iter().collect::<Vec<_>>(), [(5, 9), (1, 2), (20, 30)]);
+    }
+
+    #[test]
+    fn a_very_long_block_keeps_its_end() {
+        let mut blocks = SackBlocks::default();
+        blocks.push(10, 100_000);
+        assert_eq!(blocks.iter().collect::<Vec<_>>(), [(34_465, 100_000)]);
     }
 }

@@ -490,6 +490,7 @@ impl CongestionControl for Bbr1 {
             pacing_rate: Some(self.pacing_rate),
             min_burst: min_burst(self.pacing_rate),
             hide_samples: self.in_probe_rtt(),
+            reduce: false,
         }
     }
 

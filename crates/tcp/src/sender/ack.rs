@@ -5,7 +5,7 @@ use super::recovery::Resend;
 use super::scoreboard::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED};
 use super::{Sender, stamp};
 use crate::{SackBlocks, Segment};
-use congestion::{Ack, CaState, Recovery};
+use congestion::{Ack, CaState, Congestion, Recovery};
 use units::{Duration, Time};
 
 /// What one ACK was found to say.
@@ -41,6 +41,7 @@ pub(super) struct Digest {
     short_packet: bool,
     /// RTT of the newest packet delivered.
     rtt: Option<Duration>,
+    one_way_delay: Duration,
     marked: u32,
     sampling: Sampling,
 }
@@ -58,13 +59,16 @@ fn extend(span: &mut Option<(Time, Time)>, sent: Time) {
 
 impl Sender {
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
-        let Segment::Ack { ack, echo, window, ce_count, ece, dsack, sacks } = segment else { return };
+        let Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks } = segment else {
+            return;
+        };
         if *ack > self.board.next {
             return; // acknowledges what was never sent
         }
         let (overtaken, ack) = (*ack < self.board.una, (*ack).max(self.board.una));
         self.last_echo = *echo;
         let mut digest = self.start_digest(ack, *echo, *ece);
+        digest.one_way_delay = Duration::from_micros(u64::from(*one_way_us));
         self.read_sacks(now, ack, *dsack, sacks, &mut digest);
         if overtaken {
             // A later ACK came first: only its SACK blocks can be news, and it says nothing of RTT or rate.
@@ -276,6 +280,7 @@ impl Sender {
             lost,
             marked: digest.marked,
             rtt: digest.rtt,
+            one_way_delay: Some(digest.one_way_delay),
             delayed: self.looks_delayed(digest),
             prior_in_flight: digest.prior_in_flight,
             may_grow: progress && !transport_reduces,
@@ -286,6 +291,9 @@ impl Sender {
         let path = self.path(now);
         self.algorithm.on_ack(&ack, &path);
         self.refresh_control();
+        if self.control.reduce {
+            self.enter_cwr(now, Congestion::Delay);
+        }
         if transport_reduces {
             self.reduce_proportionally(acked, lost, digest.advanced);
         }

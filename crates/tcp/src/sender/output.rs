@@ -5,6 +5,7 @@ use super::limits::Limit;
 use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, Record};
 use super::{Sender, stamp};
 use crate::Segment;
+use crate::segment::micros;
 use congestion::{CaState, Sent};
 use units::{Duration, Time};
 
@@ -210,7 +211,7 @@ impl Sender {
     fn emit(&mut self, now: Time, seq: u32, len: u16, push: bool, cwr: bool, out: &mut Vec<Segment>) {
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(len);
-        out.push(Segment::Data { seq, len, push, cwr, stamp: stamp(now) });
+        out.push(Segment::Data { seq, len, push, cwr, stamp: stamp(now), sent_us: micros(now) });
     }
 
     /// A tail loss probe of new data, past the window; false if there is none or the receiver has no room.

@@ -212,7 +212,7 @@ impl Sender {
             self.recovery.first_retransmission = None;
         }
         if digest.ece {
-            self.enter_cwr(now);
+            self.enter_cwr(now, Congestion::Ecn);
         }
         if self.recovery.state != CaState::Cwr {
             self.keep_open();
@@ -235,11 +235,12 @@ impl Sender {
         self.board.retrans_out > 0 || head_was_retransmitted
     }
 
-    fn enter_cwr(&mut self, now: Time) {
+    /// A reduction that is not about losses begins, unless one is under way; it will not be undone.
+    pub(super) fn enter_cwr(&mut self, now: Time, cause: Congestion) {
         self.recovery.prior_ssthresh = 0;
         if self.recovery.state < CaState::Cwr {
             self.recovery.undo_from = None;
-            self.enter_reduction(now, Congestion::Ecn);
+            self.enter_reduction(now, cause);
             self.recovery.state = CaState::Cwr;
         }
     }

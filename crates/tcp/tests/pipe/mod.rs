@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // every test binary uses its own part
 
+use congestion::CongestionControl;
 use std::collections::VecDeque;
 use tcp::{AckPolicy, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Rate, Time};
@@ -59,6 +60,18 @@ impl Pipe {
         limit: usize,
     ) -> Pipe {
         let algorithm = congestion::build(cca, &serde_json::Value::Null, 1).unwrap();
+        Pipe::with_algorithm(algorithm, config, ack, mbps, rtt_ms, limit)
+    }
+
+    /// As `new`, for an algorithm that is in no registry.
+    pub fn with_algorithm(
+        algorithm: Box<dyn CongestionControl>,
+        config: SenderConfig,
+        ack: AckPolicy,
+        mbps: u64,
+        rtt_ms: u64,
+        limit: usize,
+    ) -> Pipe {
         let receiver = ReceiverConfig { mss: config.mss, ack, sack_compression: true, buffer: None };
         let mut pipe = Pipe {
             now: Time::ZERO,

@@ -1,0 +1,134 @@
+//! What an algorithm sees of the transport, and what the transport does when an algorithm asks.
+
+mod pipe;
+
+use congestion::{Ack, CaState, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo, Window};
+use pipe::{Fate, Pipe, config, seconds};
+use std::sync::{Arc, Mutex};
+use tcp::AckPolicy;
+use units::Duration;
+
+const EACH: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
+
+/// What happened to the spy.
+#[derive(Debug, Default)]
+struct Seen {
+    acks: Vec<(Ack, CaState)>,
+    congestion: Vec<(Congestion, u64)>,
+    undone: usize,
+}
+
+/// A window of 40 packets that is halved on congestion; asks for a reduction on every ACK in `asks`.
+struct Spy {
+    window: Window,
+    reduce: bool,
+    asks: std::ops::Range<usize>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Spy {
+    fn asking(asks: std::ops::Range<usize>) -> (Box<Spy>, Arc<Mutex<Seen>>) {
+        let seen = Arc::default();
+        let spy = Spy { window: Window::default(), reduce: false, asks, seen: Arc::clone(&seen) };
+        (Box::new(spy), seen)
+    }
+}
+
+impl CongestionControl for Spy {
+    fn on_ack(&mut self, ack: &Ack, path: &Path) {
+        let mut seen = self.seen.lock().unwrap();
+        self.reduce = self.asks.contains(&seen.acks.len());
+        seen.acks.push((*ack, path.state));
+    }
+
+    fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
+        self.window.ssthresh = self.window.cwnd / 2;
+        self.seen.lock().unwrap().congestion.push((congestion, path.next));
+    }
+
+    fn on_undo(&mut self, _undo: &Undo, _path: &Path) {
+        self.seen.lock().unwrap().undone += 1;
+    }
+
+    fn set_cwnd(&mut self, cwnd: u32) {
+        self.window.set_cwnd(cwnd);
+    }
+
+    fn control(&self) -> Control {
+        Control { reduce: self.reduce, ..Control::window(&self.window) }
+    }
+
+    fn observe(&self, _probe: &mut Probe<'_>) {}
+
+    fn traits(&self) -> Traits {
+        Traits::default()
+    }
+}
+
+fn pipe(spy: Box<Spy>) -> Pipe {
+    let mut config = config();
+    config.initial_window = 40;
+    Pipe::with_algorithm(spy, config, EACH, 100, 40, usize::MAX)
+}
+
+#[test]
+fn the_one_way_delay_is_the_way_there_only() {
+    let (spy, seen) = Spy::asking(0..0);
+    // The first two rounds of ACKs are slow on their way back, which must not show.
+    let mut p =
+        pipe(spy).with_ack_fate(|n| if n < 80 { Fate::Delay(Duration::from_millis(30)) } else { Fate::Pass });
+    p.run_until(seconds(1.0));
+    let seen = seen.lock().unwrap();
+    let delays: Vec<u64> = seen.acks.iter().map(|(ack, _)| ack.one_way_delay.unwrap().as_micros()).collect();
+    assert_eq!(delays[0], 20_000);
+    // Forty packets of 1514 bytes leave at once: the last waits for 39 others, 121.12 us each.
+    assert_eq!(delays[39], 20_000 + 39 * 12_112 / 100);
+    assert!(delays.iter().all(|d| (20_000..=24_724).contains(d)));
+}
+
+#[test]
+fn a_reduction_asked_for_is_one_episode_that_ends_at_the_threshold() {
+    let (spy, seen) = Spy::asking(100..120);
+    let mut p = pipe(spy);
+    p.run_until(seconds(2.0));
+    let seen = seen.lock().unwrap();
+    assert_eq!(seen.congestion.len(), 1, "{:?}", seen.congestion);
+    assert_eq!(seen.congestion[0].0, Congestion::Delay);
+    let reducing = seen.acks.iter().filter(|(_, state)| *state == CaState::Cwr);
+    assert!(reducing.clone().count() >= 30 && reducing.clone().all(|(ack, _)| !ack.may_grow));
+    assert_eq!((p.sender.snapshot().cwnd, p.sender.snapshot().state), (20, CaState::Open));
+}
+
+#[test]
+fn the_window_comes_down_in_proportion_to_what_is_delivered() {
+    let (spy, seen) = Spy::asking(100..101);
+    let mut p = pipe(spy);
+    let start = seconds(0.0);
+    let mut reduced = Vec::new();
+    for ms in 0..500 {
+        p.run_until(start + Duration::from_millis(ms));
+        if p.sender.snapshot().state == CaState::Cwr {
+            reduced.push(p.sender.snapshot().cwnd);
+        }
+    }
+    drop(seen);
+    assert!(reduced.is_sorted_by(|a, b| a >= b), "{reduced:?}");
+    assert!(reduced.iter().any(|cwnd| (25..36).contains(cwnd)), "at once: {reduced:?}");
+}
+
+#[test]
+fn a_request_during_an_episode_is_void() {
+    let (spy, seen) = Spy::asking(100..130); // the episode lasts longer than the request
+    pipe(spy).run_until(seconds(2.0));
+    assert_eq!(seen.lock().unwrap().congestion.len(), 1);
+}
+
+#[test]
+fn a_reduction_asked_for_is_never_undone() {
+    let (spy, seen) = Spy::asking(100..101);
+    let mut p = pipe(spy)
+        .with_fate(|count, _| if count == 130 { Fate::Delay(Duration::from_millis(30)) } else { Fate::Pass });
+    p.run_until(seconds(2.0));
+    assert!(p.sender.stats().lost_packets > 0, "nothing was taken for lost");
+    assert_eq!(seen.lock().unwrap().undone, 0);
+}
