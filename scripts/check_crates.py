@@ -12,9 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # What each crate may see, for any kind of dependency: normal, for building, for tests.
 MAY_SEE: dict[str, set[str]] = {
     "units": set(),
-    "congestion": {"units"},
+    "params": set(),
+    "congestion": {"units", "params"},
     "tcp": {"units", "congestion"},
-    "network": {"units"},
+    "network": {"units", "params"},
     "simulation": {"units", "congestion", "tcp", "network"},
     "python": {"units", "congestion", "network", "simulation"},
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-const CRATES: [&str; 5] = ["units", "congestion", "tcp", "network", "simulation"];
+const CRATES: [&str; 6] = ["units", "params", "congestion", "tcp", "network", "simulation"];
 
 fn main() {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");

@@ -14,7 +14,6 @@
 mod event;
 mod filter;
 mod hystart;
-mod params;
 mod registry;
 #[cfg(test)]
 mod test_support;
@@ -22,6 +21,8 @@ mod window;
 
 mod algorithms;
 mod bbr;
+
+pub(crate) use ::params;
 
 pub use event::{
     Ack, CaState, Congestion, Control, EcnMode, Path, Probe, RateSample, Reading, Recovery, Sent, Traits,

@@ -1,8 +1,8 @@
 //! What an algorithm tells about itself, and how to get one by name.
 
 use crate::algorithms::DESCRIPTORS;
-use crate::params::{Params, read};
 use crate::{CongestionControl, ParamSpec};
+use params::{Params, read};
 use serde_json::Value;
 use thiserror::Error;
 

@@ -216,6 +216,7 @@ fn build_link(
         loss,
         looks,
     };
-    let queue = plan.build_queue(&format!("links[{n}]"))?;
+    let dice = Rng::stream(seed, &format!("queue/{}", plan.name)).next_u64();
+    let queue = plan.build_queue(&format!("links[{n}]"), dice)?;
     Ok(if ahead == Ahead::Yes { Link::new(config, queue) } else { Link::replaying(config, queue) })
 }

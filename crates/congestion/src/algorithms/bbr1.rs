@@ -23,7 +23,7 @@
 //! Linux 7.2 in virtual time (`tests/differential`).
 
 use crate::bbr::{Bandwidth, Evidence, ExtraAcked, Gain, Policer, Verdict, burst_goal, min_burst};
-use crate::params::params;
+use params::params;
 use crate::registry::Algorithm;
 use crate::window::INITIAL_CWND;
 use crate::{

@@ -22,7 +22,7 @@
 //! Linux 7.2 in virtual time (`tests/differential`), the average window of RFC 9438 section 5.1 (`tests/theory`).
 
 use crate::hystart::{Exit, HyStart, HyStartPlusPlus};
-use crate::params::params;
+use params::params;
 use crate::registry::Algorithm;
 use crate::window::{MIN_CWND, Window};
 use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Sent, Traits, Undo};

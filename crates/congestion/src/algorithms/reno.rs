@@ -21,7 +21,7 @@
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`), the square-root law (`tests/theory`).
 
-use crate::params::params;
+use params::params;
 use crate::registry::Algorithm;
 use crate::window::{MIN_CWND, Window};
 use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo};

@@ -1,19 +1,21 @@
 //! First in, first out; whoever finds the queue full is dropped (Linux `pfifo`, `bfifo`).
 
-use super::registry::{Discipline, ParamSpec};
+use super::fifo::Fifo;
+use super::registry::Discipline;
 use super::{Backlog, Losses, QueueDiscipline, Waiting};
-use crate::{Packet, Ring};
-use serde_json::Value;
+use crate::Packet;
+use params::params;
 use units::Time;
 
-/// How much may wait. The packet being transmitted does not count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Limit {
-    /// Packets; `None`: any number.
-    pub packets: Option<u64>,
-    /// Bytes on the wire; `None`: any number.
-    pub bytes: Option<u64>,
+params! {
+    /// How much may wait. The packet being transmitted does not count.
+    #[derive(Copy, PartialEq, Eq)]
+    pub struct Limit {
+        /// Most packets that may wait, not counting the one being sent; null: no limit.
+        packets: Option<u64> = None, "packets", 0.0..=1e18;
+        /// Most bytes that may wait, not counting the packet being sent; null: no limit.
+        bytes: Option<u64> = None, "bytes", 0.0..=1e18;
+    }
 }
 
 impl Limit {
@@ -28,35 +30,31 @@ impl Limit {
 #[derive(Clone, Debug)]
 pub struct DropTail<P> {
     limit: Limit,
-    ring: Ring<Waiting<P>>,
-    backlog: Backlog,
+    waiting: Fifo<P>,
 }
 
 impl<P: Copy> DropTail<P> {
     /// An empty queue.
     pub fn new(limit: Limit) -> DropTail<P> {
-        DropTail { limit, ring: Ring::new(), backlog: Backlog::default() }
+        DropTail { limit, waiting: Fifo::default() }
     }
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
     fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
-        if self.limit.admits(self.backlog, packet.size) {
-            self.backlog.add(packet.size);
-            self.ring.push(Waiting { packet, since: now });
+        if self.limit.admits(self.waiting.backlog(), packet.size) {
+            self.waiting.push(packet, now);
         } else {
             losses.drop(&packet);
         }
     }
 
     fn dequeue(&mut self, _now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
-        let next = *self.ring.pop()?;
-        self.backlog.remove(next.packet.size);
-        Some(next)
+        self.waiting.pop()
     }
 
     fn backlog(&self) -> Backlog {
-        self.backlog
+        self.waiting.backlog()
     }
 
     fn pass(&mut self, packet: Packet<P>, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
@@ -70,28 +68,12 @@ impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
 
 impl<P: Copy + Send + 'static> Discipline<P> for DropTail<P> {
     type Params = Limit;
+    const TITLE: &'static str = "First in, first out, with a limit";
+    const SOURCE: &'static str = "Linux net/sched/sch_fifo.c";
 
-    fn new(limit: Limit) -> Self {
+    fn new(limit: Limit, _seed: u64) -> Self {
         DropTail::new(limit)
     }
-}
-
-/// What scenario files may set.
-pub(super) fn params() -> Vec<ParamSpec> {
-    let spec =
-        |name, unit, doc| ParamSpec { name, doc, unit, default: Value::Null, range: Some((0.0, 1e18)) };
-    vec![
-        spec(
-            "packets",
-            "packets",
-            "Most packets that may wait, not counting the one being sent; null: no limit.",
-        ),
-        spec(
-            "bytes",
-            "bytes",
-            "Most bytes that may wait, not counting the packet being sent; null: no limit.",
-        ),
-    ]
 }
 
 #[cfg(test)]

@@ -2,11 +2,22 @@
 //!
 //! Adding one is one file beside this one and one line in the list below.
 
-mod drop_tail;
+mod fair;
+mod fifo;
 mod registry;
 
 pub use drop_tail::{DropTail, Limit};
-pub use registry::{BuildError, Descriptor, ParamSpec, build, descriptors};
+pub use registry::{BuildError, Descriptor, descriptors};
+
+registry::queues! {
+    "drop_tail" => drop_tail::DropTail,
+    "red" => red::Red,
+    "codel" => codel::CodelQueue,
+    "fq_codel" => fq_codel::FqCodel,
+    "pie" => pie::PieQueue,
+    "fq_pie" => fq_pie::FqPie,
+    "dualpi2" => dualpi2::DualPi2,
+}
 
 use crate::{Ecn, Packet};
 use units::Time;

@@ -1,23 +1,9 @@
-//! The list of queue disciplines.
+//! What a queue discipline tells about itself, and how to get one by name.
 
-use super::{DropTail, QueueDiscipline, drop_tail};
+use super::{DESCRIPTORS, QueueDiscipline};
+use params::{ParamSpec, Params, read};
 use serde_json::Value;
 use thiserror::Error;
-
-/// Describes one parameter, for validation, the command line and the documentation.
-#[derive(Clone, Debug)]
-pub struct ParamSpec {
-    /// Name in scenario files.
-    pub name: &'static str,
-    /// What it does.
-    pub doc: &'static str,
-    /// Unit of the value; empty for pure numbers, switches and names.
-    pub unit: &'static str,
-    /// Default value.
-    pub default: Value,
-    /// Smallest and largest value allowed, for numbers.
-    pub range: Option<(f64, f64)>,
-}
 
 /// What a queue discipline is called and where it comes from.
 pub struct Descriptor {
@@ -50,53 +36,56 @@ pub enum BuildError {
 /// A queue discipline as the registry sees it: its parameters, and how to make one.
 pub(super) trait Discipline<P: Copy>: QueueDiscipline<P> + Sized + 'static {
     /// Its parameter struct.
-    type Params: serde::de::DeserializeOwned;
+    type Params: Params;
+    /// One line that says what it is.
+    const TITLE: &'static str;
+    /// The source it follows.
+    const SOURCE: &'static str;
 
-    /// An empty queue.
-    fn new(params: Self::Params) -> Self;
+    /// An empty queue; `seed` feeds its randomness, if it has any.
+    fn new(params: Self::Params, seed: u64) -> Self;
 }
 
+/// Declares the modules of the disciplines, lists them and finds them by name.
 macro_rules! queues {
-    ($($name:literal => $type:ident, $params:path, $title:literal, $source:literal;)*) => {
-        static DESCRIPTORS: &[Descriptor] =
-            &[$(Descriptor { name: $name, title: $title, source: $source, params: $params },)*];
+    ($($name:literal => $module:ident::$type:ident,)*) => {
+        $(mod $module;)*
 
-        /// Makes the queue called `kind`, with `params` as a JSON object (null for the defaults).
+        pub(super) static DESCRIPTORS: &[Descriptor] =
+            &[$(registry::descriptor::<$module::$type<()>>($name),)*];
+
+        /// Makes the queue called `kind`, with `params` as a JSON object (null for the defaults). Different seeds give
+        /// different dice and hashes.
         ///
         /// # Errors
         /// If there is no such queue, or a parameter is unknown, of the wrong type or out of range.
         pub fn build<P: Copy + Send + 'static>(
             kind: &str,
-            params: &Value,
+            params: &serde_json::Value,
+            seed: u64,
         ) -> Result<Box<dyn QueueDiscipline<P>>, BuildError> {
             match kind {
-                $($name => make::<P, $type<P>>(params, &$params())
-                    .map_err(|problem| BuildError::Params { queue: $name, problem }),)*
+                $($name => registry::make::<P, $module::$type<P>>($name, params, seed),)*
                 _ => Err(BuildError::Unknown(kind.to_owned())),
             }
         }
     };
 }
+pub(super) use queues;
 
-queues! {
-    "drop_tail" => DropTail, drop_tail::params, "First in, first out, with a limit", "Linux net/sched/sch_fifo.c";
+/// Describes a discipline.
+pub(super) const fn descriptor<D: Discipline<()>>(name: &'static str) -> Descriptor {
+    Descriptor { name, title: D::TITLE, source: D::SOURCE, params: <D::Params as Params>::specs }
 }
 
-fn make<P: Copy + Send + 'static, D: Discipline<P>>(
+/// Makes a discipline.
+pub(super) fn make<P: Copy + Send + 'static, D: Discipline<P>>(
+    queue: &'static str,
     params: &Value,
-    specs: &[ParamSpec],
-) -> Result<Box<dyn QueueDiscipline<P>>, String> {
-    let params = if params.is_null() { Value::Object(Default::default()) } else { params.clone() };
-    for spec in specs {
-        let given = params.get(spec.name).and_then(Value::as_f64);
-        if let (Some(x), Some((low, high))) = (given, spec.range)
-            && !(low..=high).contains(&x)
-        {
-            return Err(format!("{} = {x} is out of range; it must lie between {low} and {high}", spec.name));
-        }
-    }
-    let params: D::Params = serde_json::from_value(params).map_err(|e| e.to_string())?;
-    Ok(Box::new(D::new(params)))
+    seed: u64,
+) -> Result<Box<dyn QueueDiscipline<P>>, BuildError> {
+    let params = read(params).map_err(|problem| BuildError::Params { queue, problem })?;
+    Ok(Box::new(D::new(params, seed)))
 }
 
 fn names() -> Vec<&'static str> {
@@ -110,16 +99,17 @@ pub fn descriptors() -> &'static [Descriptor] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::build;
     use super::*;
     use serde_json::json;
 
     fn error(kind: &str, params: Value) -> String {
-        build::<u8>(kind, &params).err().map(|e| e.to_string()).unwrap_or_default()
+        build::<u8>(kind, &params, 1).err().map(|e| e.to_string()).unwrap_or_default()
     }
 
     #[test]
     fn mistakes_are_named() {
-        assert_eq!(error("red", json!({})), "unknown queue \"red\"; known: drop_tail");
+        assert!(error("green", json!({})).starts_with("unknown queue \"green\"; known: drop_tail, "));
         assert!(error("drop_tail", json!({"packets": -1})).contains("packets = -1 is out of range"));
         assert!(error("drop_tail", json!({"packet": 1})).contains("unknown field `packet`"));
         assert_eq!(error("drop_tail", Value::Null), "");
@@ -130,7 +120,7 @@ mod tests {
         for descriptor in descriptors() {
             let defaults =
                 (descriptor.params)().into_iter().map(|s| (s.name.to_owned(), s.default)).collect();
-            assert!(build::<u8>(descriptor.name, &Value::Object(defaults)).is_ok(), "{}", descriptor.name);
+            assert!(build::<u8>(descriptor.name, &Value::Object(defaults), 1).is_ok(), "{}", descriptor.name);
         }
     }
 }

@@ -89,17 +89,18 @@ impl LinkPlan {
             Some(LossPlan::Periodic { every }) => within(format!("{path}.loss.every"), every, 1..=u64::MAX)?,
             None => {}
         }
-        self.build_queue(path).map(|_| ())
+        self.build_queue(path, 0).map(|_| ())
     }
 
-    /// Makes the queue; `path` is the link's.
+    /// Makes the queue; `path` is the link's, `seed` that of the run.
     pub(crate) fn build_queue(
         &self,
         path: &str,
+        seed: u64,
     ) -> Result<Box<dyn network::QueueDiscipline<tcp::Segment>>, PlanError> {
         let path = format!("{path}.queue");
         let kind = &self.queue.kind;
-        queue::build(kind, &Value::Object(self.queue.params.clone())).map_err(|error| match error {
+        queue::build(kind, &Value::Object(self.queue.params.clone()), seed).map_err(|error| match error {
             queue::BuildError::Unknown(_) => {
                 let names = queue::descriptors().iter().map(|d| d.name);
                 PlanError::new(path, format!("unknown queue \"{kind}\"{}", suggest(kind, names)))

@@ -1,4 +1,19 @@
-//! Parameters: one documented struct per algorithm, its defaults from the cited source.
+//! Parameters: one documented struct per algorithm or queue, its defaults from the cited source.
+//!
+//! ```
+//! use params::{params, read};
+//!
+//! params! {
+//!     /// Parameters of a leaky bucket.
+//!     pub struct Bucket {
+//!         /// How fast it leaks.
+//!         rate: f64 = 1.5, "bytes/s", 0.0..=1e9;
+//!     }
+//! }
+//! assert_eq!(read::<Bucket>(&serde_json::json!({})).unwrap().rate, 1.5);
+//! let error = read::<Bucket>(&serde_json::json!({ "rate": -1 })).unwrap_err();
+//! assert_eq!(error, "rate = -1 is out of range; it must lie between 0 and 1000000000");
+//! ```
 
 use serde_json::Value;
 
@@ -18,13 +33,16 @@ pub struct ParamSpec {
 }
 
 /// Parameters of one algorithm: what [`params!`] generates.
-pub(crate) trait Params: serde::de::DeserializeOwned + Default {
+pub trait Params: serde::de::DeserializeOwned + Default {
     /// A description of every parameter.
     fn specs() -> Vec<ParamSpec>;
 }
 
-/// Reads parameters from JSON, refusing unknown names, wrong types and values out of range.
-pub(crate) fn read<P: Params>(value: &Value) -> Result<P, String> {
+/// Reads parameters from a JSON object (null: the defaults).
+///
+/// # Errors
+/// If a name is unknown, or a value is of the wrong type or out of range.
+pub fn read<P: Params>(value: &Value) -> Result<P, String> {
     let value = if value.is_null() { Value::Object(Default::default()) } else { value.clone() };
     for spec in P::specs() {
         let given = value.get(spec.name).and_then(Value::as_f64);
@@ -38,11 +56,12 @@ pub(crate) fn read<P: Params>(value: &Value) -> Result<P, String> {
 }
 
 /// Declares a parameter struct with defaults, units, documentation and ranges in one place.
+#[macro_export]
 macro_rules! params {
-    ($(#[doc = $struct_doc:literal])* pub struct $name:ident {
+    ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[doc = $doc:literal])* $field:ident: $type:ty = $default:expr, $unit:literal $(, $low:literal ..= $high:literal)?;)*
     }) => {
-        $(#[doc = $struct_doc])*
+        $(#[$meta])*
         #[derive(Clone, Debug, serde::Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name { $($(#[doc = $doc])* pub $field: $type,)* }
@@ -51,14 +70,14 @@ macro_rules! params {
             fn default() -> Self { $name { $($field: $default,)* } }
         }
 
-        impl crate::params::Params for $name {
-            fn specs() -> Vec<crate::ParamSpec> {
-                vec![$(crate::ParamSpec {
+        impl $crate::Params for $name {
+            fn specs() -> Vec<$crate::ParamSpec> {
+                vec![$($crate::ParamSpec {
                     name: stringify!($field),
                     doc: concat!($($doc),*).trim(),
                     unit: $unit,
-                    default: serde_json::json!($default),
-                    range: params!(@range $($low ..= $high)?),
+                    default: { let default: $type = $default; serde_json::json!(default) },
+                    range: $crate::params!(@range $($low ..= $high)?),
                 },)*]
             }
         }
@@ -66,4 +85,3 @@ macro_rules! params {
     (@range) => { None };
     (@range $low:literal ..= $high:literal) => { Some(($low as f64, $high as f64)) };
 }
-pub(crate) use params;

@@ -1,0 +1,235 @@
+//! CoDel: drops from the head, ever more often while every packet of an interval waited longer than the target.
+//!
+//! RFC 8289; Linux `include/net/codel_impl.h`, `net/sched/sch_codel.c`. As in Linux the square root of the control
+//! law is one Newton step per drop on a 16-bit fraction, so the first gaps differ from the exact law
+//! (interval / 2 after the first drop instead of interval / √2), and times are not rounded to its 1.024 µs ticks.
+
+use super::fifo::Fifo;
+use super::registry::Discipline;
+use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use crate::{Ecn, Packet};
+use params::params;
+use units::{Duration, Time};
+
+/// A queue of no more than this many bytes never loses anything: one full packet.
+pub(super) const MTU: u64 = 1514;
+/// An earlier dropping state this many intervals ago is still remembered.
+const MEMORY_INTERVALS: u64 = 16;
+
+/// When CoDel drops.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) target: Duration,
+    pub(super) interval: Duration,
+    pub(super) ecn: bool,
+    /// Mark whatever waited longer than this, in addition.
+    pub(super) ce_threshold: Option<Duration>,
+}
+
+/// The state of the control law.
+#[derive(Clone, Debug)]
+pub(super) struct Codel {
+    /// Drops in this dropping state.
+    count: u32,
+    /// `count` when the state began.
+    count_before: u32,
+    dropping: bool,
+    /// 1/√count, 16 fractional bits.
+    inverse_root: u16,
+    /// When the wait will have been above the target for an interval; none while it is below.
+    above_until: Option<Time>,
+    next_drop: Time,
+}
+
+impl Default for Codel {
+    fn default() -> Self {
+        Codel {
+            count: 0,
+            count_before: 0,
+            dropping: false,
+            inverse_root: u16::MAX,
+            above_until: None,
+            next_drop: Time::ZERO,
+        }
+    }
+}
+
+impl Codel {
+    /// The next packet to send. `pop` yields the head of the queue and the bytes then left behind it.
+    pub(super) fn dequeue<P: Copy>(
+        &mut self,
+        settings: &Settings,
+        now: Time,
+        losses: &mut Losses,
+        mut pop: impl FnMut() -> Option<(Waiting<P>, u64)>,
+    ) -> Option<Waiting<P>> {
+        let mut head = pop();
+        let late = self.is_late(&head, settings, now);
+        if self.dropping {
+            self.dropping = late;
+            while self.dropping && now >= self.next_drop {
+                self.count = self.count.saturating_add(1);
+                self.step_root();
+                let marked = head.as_mut().is_some_and(|(w, _)| strike(w, settings.ecn, losses));
+                if marked {
+                    self.next_drop = self.after(self.next_drop, settings);
+                    break;
+                }
+                head = pop();
+                self.dropping = self.is_late(&head, settings, now);
+                if self.dropping {
+                    self.next_drop = self.after(self.next_drop, settings);
+                }
+            }
+        } else if late {
+            if !head.as_mut().is_some_and(|(w, _)| strike(w, settings.ecn, losses)) {
+                head = pop();
+                self.is_late(&head, settings, now);
+            }
+            self.start_dropping(settings, now);
+        }
+        let mut next = head.map(|(waiting, _)| waiting);
+        if let (Some(waiting), Some(threshold)) = (&mut next, settings.ce_threshold)
+            && now.since(waiting.since) > threshold
+        {
+            strike_if_markable(waiting, losses);
+        }
+        next
+    }
+
+    /// More was dropped from this queue than the law says.
+    pub(super) fn count_extra(&mut self, dropped: u32) {
+        self.count = self.count.saturating_add(dropped);
+    }
+
+    /// Every packet of the last interval waited longer than the target.
+    fn is_late<P>(&mut self, head: &Option<(Waiting<P>, u64)>, settings: &Settings, now: Time) -> bool {
+        let Some((waiting, left)) = head else {
+            self.above_until = None;
+            self.dropping = false;
+            return false;
+        };
+        if now.since(waiting.since) < settings.target || *left <= MTU {
+            self.above_until = None;
+            return false;
+        }
+        match self.above_until {
+            None => {
+                self.above_until = Some(now + settings.interval);
+                false
+            }
+            Some(until) => now > until,
+        }
+    }
+
+    fn start_dropping(&mut self, settings: &Settings, now: Time) {
+        self.dropping = true;
+        let recent = now.since(self.next_drop) < settings.interval * MEMORY_INTERVALS;
+        let grown = self.count.wrapping_sub(self.count_before);
+        if grown > 1 && grown < u32::MAX / 2 && recent {
+            self.count = grown; // resume near the rate that worked
+            self.step_root();
+        } else {
+            self.count = 1;
+            self.inverse_root = u16::MAX;
+        }
+        self.count_before = self.count;
+        self.next_drop = self.after(now, settings);
+    }
+
+    /// The time of the next drop: interval / √count later.
+    fn after(&self, time: Time, settings: &Settings) -> Time {
+        let span = u128::from(settings.interval.as_nanos()) * u128::from(self.inverse_root);
+        time + Duration::from_nanos((span >> 16) as u64)
+    }
+
+    /// One Newton step towards 1/√count: y ← y (3 - count y²) / 2.
+    fn step_root(&mut self) {
+        let root = u64::from(self.inverse_root) << 16; // 32 fractional bits
+        let square = (root * root) >> 32;
+        let rest = (3u64 << 32).saturating_sub(u64::from(self.count) * square);
+        self.inverse_root = (((rest >> 2) * root) >> 47).min(u64::from(u16::MAX)) as u16;
+    }
+}
+
+/// Marks a packet if it may be marked (true), else notes its drop.
+fn strike<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, losses: &mut Losses) -> bool {
+    let marks = ecn && waiting.packet.ecn.may_mark();
+    if marks {
+        losses.mark(&mut waiting.packet);
+    } else {
+        losses.drop(&waiting.packet);
+    }
+    marks
+}
+
+fn strike_if_markable<P>(waiting: &mut Waiting<P>, losses: &mut Losses) {
+    if waiting.packet.ecn.may_mark() && waiting.packet.ecn != Ecn::Ce {
+        losses.mark(&mut waiting.packet);
+    }
+}
+
+params! {
+    /// Parameters of CoDel.
+    pub struct CodelParams {
+        /// Most packets that may wait.
+        limit: u64 = 1000, "packets", 1..=10_000_000;
+        /// Acceptable wait.
+        target_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
+        /// For how long the wait must exceed the target before the first drop: about the largest RTT.
+        interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
+        /// Mark packets that may be marked instead of dropping them.
+        ecn: bool = false, "";
+        /// Mark every packet that waited longer than this, too; null: off.
+        ce_threshold_ms: Option<f64> = None, "ms", 0.0..=10_000.0;
+    }
+}
+
+/// Milliseconds of a scenario, to the nanosecond.
+pub(super) fn ms(value: f64) -> Duration {
+    Duration::from_nanos((value * 1e6).round() as u64)
+}
+
+/// One queue under CoDel.
+pub struct CodelQueue<P> {
+    limit: u64,
+    settings: Settings,
+    waiting: Fifo<P>,
+    law: Codel,
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+        if self.waiting.backlog().packets < self.limit {
+            self.waiting.push(packet, now);
+        } else {
+            losses.drop(&packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+        let waiting = &mut self.waiting;
+        let pop = || waiting.pop().map(|next| (next, waiting.backlog().bytes));
+        self.law.dequeue(&self.settings, now, losses, pop)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for CodelQueue<P> {
+    type Params = CodelParams;
+    const TITLE: &'static str = "CoDel: keeps the wait near a target";
+    const SOURCE: &'static str = "RFC 8289; Linux net/sched/sch_codel.c";
+
+    fn new(params: CodelParams, _seed: u64) -> Self {
+        let settings = Settings {
+            target: ms(params.target_ms),
+            interval: ms(params.interval_ms),
+            ecn: params.ecn,
+            ce_threshold: params.ce_threshold_ms.map(ms),
+        };
+        CodelQueue { limit: params.limit, settings, waiting: Fifo::default(), law: Codel::default() }
+    }
+}

@@ -1,0 +1,201 @@
+//! DualPI2: a classic and a low-latency queue whose congestion signals are coupled, so that scalable and classic
+//! flows share fairly while the scalable ones hardly wait.
+//!
+//! RFC 9332; Linux `net/sched/sch_dualpi2.c`. Only the drop at departure is built (the kernel's default).
+
+use super::codel::ms;
+use super::fifo::Fifo;
+use super::pie::Ticks;
+use super::registry::Discipline;
+use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use crate::{Ecn, Packet};
+use params::params;
+use units::{Duration, Rng, Time};
+
+/// A full packet, in which the scheduler's credit is reckoned.
+const MTU: i64 = 1514;
+
+params! {
+    /// Parameters of DualPI2.
+    pub struct DualPi2Params {
+        /// Most packets that may wait in both queues.
+        limit: u64 = 10_000, "packets", 1..=10_000_000;
+        /// Wait aimed at in the classic queue.
+        target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
+        /// Time between updates of the probability.
+        tupdate_ms: f64 = 16.0, "ms", 0.1..=10_000.0;
+        /// Weight of the distance from the target.
+        alpha: f64 = 0.16, "1/s", 0.0..=100.0;
+        /// Weight of the trend.
+        beta: f64 = 3.2, "1/s", 0.0..=1000.0;
+        /// How much stronger the low-latency queue is marked than the base probability.
+        coupling_factor: f64 = 2.0, "", 0.0..=255.0;
+        /// Wait in the low-latency queue above which every packet is marked.
+        step_thresh_ms: f64 = 1.0, "ms", 0.0..=10_000.0;
+        /// Share of the link that the classic queue keeps while both have packets.
+        classic_protection_percent: u32 = 10, "%", 0..=90;
+        /// Drop from both queues when the marking probability would exceed one; otherwise the classic probability is
+        /// held where that is just reached, and the limit takes care of the rest.
+        drop_on_overload: bool = true, "";
+        /// Which packets go to the low-latency queue besides CE: those with ECT(1), or (true) with any ECT.
+        any_ect: bool = false, "";
+    }
+}
+
+/// The two queues.
+pub struct DualPi2<P> {
+    params: DualPi2Params,
+    target: Duration,
+    step: Duration,
+    classic: Fifo<P>,
+    low_latency: Fifo<P>,
+    /// The base probability p'.
+    base: f64,
+    delay_before: Duration,
+    /// Positive: it is the classic queue's turn.
+    credit: i64,
+    ticks: Ticks,
+    rng: Rng,
+}
+
+impl<P: Copy> DualPi2<P> {
+    fn catch_up(&mut self, now: Time) {
+        while let Some(tick) = self.ticks.pop(now) {
+            self.update(tick);
+        }
+    }
+
+    /// The proportional-integral controller, on the longer of the two waits.
+    fn update(&mut self, now: Time) {
+        let wait =
+            |queue: &Fifo<P>| queue.front().map_or(Duration::ZERO, |head| now.since(head.since));
+        let delay = wait(&self.classic).max(wait(&self.low_latency));
+        let seconds = Duration::as_secs_f64;
+        let error = seconds(delay) - seconds(self.target);
+        let trend = seconds(delay) - seconds(self.delay_before);
+        let most = if self.params.drop_on_overload { 1.0 } else { 1.0 / self.params.coupling_factor.max(1.0) };
+        self.base = (self.base + self.params.alpha * error + self.params.beta * trend).clamp(0.0, most);
+        self.delay_before = delay;
+    }
+
+    fn is_low_latency(&self, ecn: Ecn) -> bool {
+        match ecn {
+            Ecn::Ect1 | Ecn::Ce => true,
+            Ecn::Ect0 => self.params.any_ect,
+            Ecn::NotEct => false,
+        }
+    }
+
+    /// Weighted round robin; true if the packet is a low-latency one.
+    fn next(&mut self) -> Option<(Waiting<P>, bool)> {
+        let low_latency =
+            !self.low_latency.is_empty() && (self.classic.is_empty() || self.credit <= 0);
+        let queue = if low_latency { &mut self.low_latency } else { &mut self.classic };
+        let next = queue.pop()?;
+        let share = i64::from(self.params.classic_protection_percent);
+        let size = i64::from(next.packet.size);
+        match (low_latency, self.classic.is_empty(), self.low_latency.is_empty()) {
+            (_, true, true) => self.credit = (2 * share - 100) * MTU,
+            (true, false, _) => self.credit += share * size,
+            (false, _, false) => self.credit -= (100 - share) * size,
+            _ => {}
+        }
+        Some((next, low_latency))
+    }
+
+    /// Marks the packet, or says that it must be dropped.
+    fn signal(&mut self, next: &mut Waiting<P>, low_latency: bool, now: Time, losses: &mut Losses) -> bool {
+        let backlog = self.classic.backlog().bytes + self.low_latency.backlog().bytes;
+        if backlog + u64::from(next.packet.size) < 2 * MTU as u64 {
+            return self.step_marks(next, low_latency, now, losses);
+        }
+        let coupled = self.base * self.params.coupling_factor;
+        let overloaded = coupled > 1.0 && self.params.drop_on_overload;
+        let classic_strikes = |rng: &mut Rng, p: f64| rng.chance(p) && rng.chance(p); // p'^2 without a square root
+        if !low_latency {
+            if !classic_strikes(&mut self.rng, self.base) {
+                return false;
+            }
+            if overloaded || !next.packet.ecn.may_mark() {
+                return true;
+            }
+            mark(next, losses);
+            return false;
+        }
+        if overloaded && classic_strikes(&mut self.rng, self.base) {
+            return true;
+        }
+        if overloaded || self.rng.chance(coupled.min(1.0)) {
+            mark(next, losses);
+        }
+        self.step_marks(next, low_latency, now, losses)
+    }
+
+    /// The immediate law of the low-latency queue.
+    fn step_marks(&self, next: &mut Waiting<P>, low_latency: bool, now: Time, losses: &mut Losses) -> bool {
+        if low_latency && now.since(next.since) > self.step {
+            mark(next, losses);
+        }
+        false
+    }
+}
+
+fn mark<P>(waiting: &mut Waiting<P>, losses: &mut Losses) {
+    if waiting.packet.ecn != Ecn::Ce {
+        losses.mark(&mut waiting.packet);
+    }
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+        self.catch_up(now);
+        if self.backlog().packets >= self.params.limit {
+            return losses.drop(&packet);
+        }
+        if self.is_low_latency(packet.ecn) {
+            self.low_latency.push(packet, now);
+        } else {
+            self.classic.push(packet, now);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+        self.catch_up(now);
+        while let Some((mut next, low_latency)) = self.next() {
+            if !self.signal(&mut next, low_latency, now, losses) {
+                return Some(next);
+            }
+            losses.drop(&next.packet);
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (classic, low_latency) = (self.classic.backlog(), self.low_latency.backlog());
+        Backlog {
+            packets: classic.packets + low_latency.packets,
+            bytes: classic.bytes + low_latency.bytes,
+        }
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for DualPi2<P> {
+    type Params = DualPi2Params;
+    const TITLE: &'static str = "DualPI2: coupled queues for classic and low-latency traffic (L4S)";
+    const SOURCE: &'static str = "RFC 9332; Linux net/sched/sch_dualpi2.c";
+
+    fn new(params: DualPi2Params, seed: u64) -> Self {
+        DualPi2 {
+            target: ms(params.target_ms),
+            step: ms(params.step_thresh_ms),
+            classic: Fifo::default(),
+            low_latency: Fifo::default(),
+            base: 0.0,
+            delay_before: Duration::ZERO,
+            credit: (2 * i64::from(params.classic_protection_percent) - 100) * MTU,
+            ticks: Ticks::every(ms(params.tupdate_ms)),
+            rng: Rng::stream(seed, "queue/dualpi2"),
+            params,
+        }
+    }
+}

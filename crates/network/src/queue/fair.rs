@@ -1,0 +1,111 @@
+//! Deficit round robin over hashed flows, new flows first: what FQ-CoDel and FQ-PIE share (RFC 8290 section 4).
+
+use super::fifo::Fifo;
+use super::{Backlog, Losses, Waiting};
+use crate::{Packet, Ring};
+use units::Time;
+
+/// At most this many packets are dropped at once from the fattest flow.
+const DROP_BATCH: u64 = 64;
+
+/// One hashed flow, with the state `L` of its own drop law.
+pub(super) struct Flow<P, L> {
+    pub(super) waiting: Fifo<P>,
+    pub(super) law: L,
+    deficit: i64,
+    listed: bool,
+}
+
+/// The flows and the order in which they are served.
+pub(super) struct Fair<P, L> {
+    pub(super) flows: Vec<Flow<P, L>>,
+    /// Flows that have only just begun to send: index.
+    new: Ring<u32>,
+    old: Ring<u32>,
+    quantum: i64,
+    salt: u64,
+    backlog: Backlog,
+}
+
+impl<P: Copy, L: Default> Fair<P, L> {
+    pub(super) fn new(flows: u32, quantum: u32, seed: u64) -> Fair<P, L> {
+        let flow = || Flow { waiting: Fifo::default(), law: L::default(), deficit: 0, listed: false };
+        Fair {
+            flows: (0..flows).map(|_| flow()).collect(),
+            new: Ring::new(),
+            old: Ring::new(),
+            quantum: i64::from(quantum),
+            salt: units::Rng::stream(seed, "queue/hash").next_u64(),
+            backlog: Backlog::default(),
+        }
+    }
+
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    /// The queue that the packets of `flow` share with all others of the same hash.
+    pub(super) fn index(&self, flow: u32) -> usize {
+        let mixed = (u64::from(flow) ^ self.salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let hash = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
+        ((hash * self.flows.len() as u64) >> 32) as usize
+    }
+
+    pub(super) fn push(&mut self, index: usize, packet: Packet<P>, now: Time) {
+        self.backlog.add(packet.size);
+        let flow = &mut self.flows[index];
+        flow.waiting.push(packet, now);
+        if !flow.listed {
+            flow.listed = true;
+            flow.deficit = self.quantum;
+            self.new.push(index as u32);
+        }
+    }
+
+    /// Drops from the head of the longest flow up to half of what it holds; returns it and how many were dropped.
+    pub(super) fn drop_from_longest(&mut self, losses: &mut Losses) -> (usize, u32) {
+        let bytes = |i: &usize| self.flows[*i].waiting.backlog().bytes;
+        let longest = (0..self.flows.len()).rev().max_by_key(bytes).unwrap_or(0);
+        let half = bytes(&longest) / 2;
+        let (mut dropped, mut freed) = (0, 0);
+        while dropped < DROP_BATCH && (dropped == 0 || freed < half) {
+            let Some(victim) = self.flows[longest].waiting.pop() else { break };
+            self.backlog.remove(victim.packet.size);
+            losses.drop(&victim.packet);
+            freed += u64::from(victim.packet.size);
+            dropped += 1;
+        }
+        (longest, dropped as u32)
+    }
+
+    /// The next packet: `serve` takes it from a flow, given what the whole discipline holds; it reports every packet
+    /// it takes out through that backlog.
+    pub(super) fn dequeue(
+        &mut self,
+        mut serve: impl FnMut(&mut Flow<P, L>, &mut Backlog) -> Option<Waiting<P>>,
+    ) -> Option<Waiting<P>> {
+        loop {
+            let from_new = !self.new.is_empty();
+            let list = if from_new { &mut self.new } else { &mut self.old };
+            let index = *list.front()?;
+            let flow = &mut self.flows[index as usize];
+            if flow.deficit <= 0 {
+                flow.deficit += self.quantum;
+                list.pop();
+                self.old.push(index);
+                continue;
+            }
+            if let Some(next) = serve(flow, &mut self.backlog) {
+                flow.deficit -= i64::from(next.packet.size);
+                return Some(next);
+            }
+            // An empty new flow waits behind the old ones once, so that it cannot jump the queue again at once.
+            list.pop();
+            if from_new && !self.old.is_empty() {
+                self.old.push(index);
+            } else {
+                self.flows[index as usize].listed = false;
+            }
+        }
+    }
+}

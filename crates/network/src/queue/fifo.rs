@@ -1,0 +1,43 @@
+//! First in, first out, with its backlog counted: what most disciplines are made of.
+
+use super::{Backlog, Waiting};
+use crate::{Packet, Ring};
+use units::Time;
+
+/// Packets in the order of their arrival.
+#[derive(Clone, Debug)]
+pub(super) struct Fifo<P> {
+    ring: Ring<Waiting<P>>,
+    backlog: Backlog,
+}
+
+impl<P: Copy> Fifo<P> {
+    pub(super) fn push(&mut self, packet: Packet<P>, now: Time) {
+        self.backlog.add(packet.size);
+        self.ring.push(Waiting { packet, since: now });
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Waiting<P>> {
+        let next = *self.ring.pop()?;
+        self.backlog.remove(next.packet.size);
+        Some(next)
+    }
+
+    pub(super) fn front(&self) -> Option<&Waiting<P>> {
+        self.ring.front()
+    }
+
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+}
+
+impl<P: Copy> Default for Fifo<P> {
+    fn default() -> Self {
+        Fifo { ring: Ring::new(), backlog: Backlog::default() }
+    }
+}

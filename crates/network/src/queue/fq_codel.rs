@@ -1,0 +1,91 @@
+//! FQ-CoDel: deficit round robin over hashed flows, each under CoDel.
+//!
+//! RFC 8290; Linux `net/sched/sch_fq_codel.c`. When the limit is reached the flow with the most bytes loses from its
+//! head up to half of what it holds, 64 packets at most. Memory is counted in bytes on the wire, not in those of
+//! kernel buffers.
+
+use super::codel::{Codel, Settings, ms};
+use super::fair::Fair;
+use super::registry::Discipline;
+use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use crate::Packet;
+use params::params;
+use units::Time;
+
+params! {
+    /// Parameters of FQ-CoDel.
+    pub struct FqCodelParams {
+        /// Most packets that may wait.
+        limit: u64 = 10_240, "packets", 1..=10_000_000;
+        /// Most bytes that may wait.
+        memory_limit_bytes: u64 = 33_554_432, "bytes", 1.0..=1e12;
+        /// Queues into which flows are hashed.
+        flows: u32 = 1024, "", 1..=65_536;
+        /// Bytes that a flow may send in its turn.
+        quantum: u32 = 1514, "bytes", 1..=1_048_576;
+        /// Acceptable wait.
+        target_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
+        /// For how long the wait must exceed the target before the first drop.
+        interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
+        /// Mark packets that may be marked instead of dropping them.
+        ecn: bool = true, "";
+        /// Mark every packet that waited longer than this, too; null: off.
+        ce_threshold_ms: Option<f64> = None, "ms", 0.0..=10_000.0;
+    }
+}
+
+/// The discipline.
+pub struct FqCodel<P> {
+    limit: u64,
+    memory_limit: u64,
+    settings: Settings,
+    fair: Fair<P, Codel>,
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+        let index = self.fair.index(packet.flow);
+        self.fair.push(index, packet, now);
+        let Backlog { packets, bytes } = self.fair.backlog();
+        if packets > self.limit || bytes > self.memory_limit {
+            let (longest, dropped) = self.fair.drop_from_longest(losses);
+            self.fair.flows[longest].law.count_extra(dropped);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+        let settings = &self.settings;
+        self.fair.dequeue(|flow, backlog| {
+            let waiting = &mut flow.waiting;
+            flow.law.dequeue(settings, now, losses, || {
+                let next = waiting.pop()?;
+                backlog.remove(next.packet.size);
+                Some((next, backlog.bytes))
+            })
+        })
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fair.backlog()
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for FqCodel<P> {
+    type Params = FqCodelParams;
+    const TITLE: &'static str = "FQ-CoDel: fair queueing, each flow under CoDel";
+    const SOURCE: &'static str = "RFC 8290; Linux net/sched/sch_fq_codel.c";
+
+    fn new(params: FqCodelParams, seed: u64) -> Self {
+        FqCodel {
+            limit: params.limit,
+            memory_limit: params.memory_limit_bytes,
+            settings: Settings {
+                target: ms(params.target_ms),
+                interval: ms(params.interval_ms),
+                ecn: params.ecn,
+                ce_threshold: params.ce_threshold_ms.map(ms),
+            },
+            fair: Fair::new(params.flows, params.quantum, seed),
+        }
+    }
+}

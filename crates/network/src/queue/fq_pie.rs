@@ -1,0 +1,113 @@
+//! FQ-PIE: deficit round robin over hashed flows, each with a PIE controller of its own.
+//!
+//! Linux `net/sched/sch_fq_pie.c`; RFC 8033 for the controller. All controllers are updated at the same ticks (the
+//! kernel spreads them over batches). Memory is counted in bytes on the wire.
+
+use super::fair::Fair;
+use super::pie::{Pie, Settings, Ticks};
+use super::registry::Discipline;
+use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use crate::Packet;
+use params::params;
+use units::{Rng, Time};
+
+params! {
+    /// Parameters of FQ-PIE.
+    pub struct FqPieParams {
+        /// Most packets that may wait.
+        limit: u64 = 10_240, "packets", 1..=10_000_000;
+        /// Most bytes that may wait.
+        memory_limit_bytes: u64 = 33_554_432, "bytes", 1.0..=1e12;
+        /// Queues into which flows are hashed.
+        flows: u32 = 1024, "", 1..=65_536;
+        /// Bytes that a flow may send in its turn.
+        quantum: u32 = 1514, "bytes", 1..=1_048_576;
+        /// Wait aimed at.
+        target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
+        /// Time between updates of the probabilities.
+        tupdate_ms: f64 = 15.0, "ms", 0.1..=10_000.0;
+        /// Weight of the distance from the target, in sixteenths per second.
+        alpha: u32 = 2, "1/16 s", 0..=32;
+        /// Weight of the trend, in sixteenths per second.
+        beta: u32 = 20, "1/16 s", 0..=32;
+        /// Mark packets that may be marked instead of dropping them.
+        ecn: bool = false, "";
+        /// Largest probability at which packets are marked instead of dropped.
+        ecn_prob_percent: u32 = 10, "%", 0..=100;
+        /// Scale the accumulated probability by packet size.
+        bytemode: bool = false, "";
+    }
+}
+
+/// The discipline.
+pub struct FqPie<P> {
+    limit: u64,
+    memory_limit: u64,
+    /// Largest probability at which packets are marked.
+    mark_up_to: f64,
+    settings: Settings,
+    ticks: Ticks,
+    fair: Fair<P, Pie>,
+    rng: Rng,
+}
+
+impl<P: Copy> FqPie<P> {
+    fn catch_up(&mut self, now: Time) {
+        while self.ticks.pop(now).is_some() {
+            self.fair.flows.iter_mut().for_each(|flow| flow.law.update(&self.settings));
+        }
+    }
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+        self.catch_up(now);
+        let Backlog { packets, bytes } = self.fair.backlog();
+        if packets >= self.limit || bytes > self.memory_limit {
+            return losses.drop(&packet);
+        }
+        let index = self.fair.index(packet.flow);
+        let flow = &mut self.fair.flows[index];
+        let backlog = flow.waiting.backlog().bytes;
+        if flow.law.strikes(&self.settings, backlog, packet.size, &mut self.rng) {
+            if !(flow.law.probability <= self.mark_up_to && packet.ecn.may_mark()) {
+                return losses.drop(&packet);
+            }
+            losses.mark(&mut packet);
+        }
+        self.fair.push(index, packet, now);
+    }
+
+    fn dequeue(&mut self, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+        self.catch_up(now);
+        self.fair.dequeue(|flow, backlog| {
+            let next = flow.waiting.pop()?;
+            backlog.remove(next.packet.size);
+            flow.law.departed(now.since(next.since), flow.waiting.is_empty(), now);
+            Some(next)
+        })
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fair.backlog()
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for FqPie<P> {
+    type Params = FqPieParams;
+    const TITLE: &'static str = "FQ-PIE: fair queueing, each flow under PIE";
+    const SOURCE: &'static str = "Linux net/sched/sch_fq_pie.c; RFC 8033";
+
+    fn new(p: FqPieParams, seed: u64) -> Self {
+        let settings = Settings::new(p.target_ms, p.tupdate_ms, p.alpha, p.beta, p.bytemode);
+        FqPie {
+            limit: p.limit,
+            memory_limit: p.memory_limit_bytes,
+            mark_up_to: if p.ecn { f64::from(p.ecn_prob_percent) / 100.0 } else { -1.0 },
+            settings,
+            ticks: Ticks::every(settings.update),
+            fair: Fair::new(p.flows, p.quantum, seed),
+            rng: Rng::stream(seed, "queue/fq_pie"),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! PIE: drops on arrival with a probability that a controller steers so that the wait nears a target.
+//!
+//! RFC 8033; Linux `net/sched/sch_pie.c` with its default of measuring the wait by time stamps. The probability is a
+//! floating-point number here, a 56-bit fraction there.
+
+use super::codel::ms;
+use super::fifo::Fifo;
+use super::registry::Discipline;
+use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use crate::Packet;
+use params::params;
+use units::{Duration, Rng, Time};
+
+/// Bytes below which nothing is dropped: two packets.
+const SMALL_BACKLOG: u64 = 2 * 1514;
+/// Random drops only once the probabilities added up since the last drop reach this ...
+const MIN_ACCUMULATED: f64 = 0.85;
+/// ... and a certain drop when they reach this.
+const MAX_ACCUMULATED: f64 = 8.5;
+/// A burst is let through for this long after quiet times.
+const BURST_ALLOWANCE: Duration = Duration::from_millis(150);
+/// The wait above which the probability rises by two points more.
+const HIGH_DELAY: Duration = Duration::from_millis(250);
+
+params! {
+    /// Parameters of PIE.
+    pub struct PieParams {
+        /// Most packets that may wait.
+        limit: u64 = 1000, "packets", 1..=10_000_000;
+        /// Wait aimed at.
+        target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
+        /// Time between updates of the probability.
+        tupdate_ms: f64 = 15.0, "ms", 0.1..=10_000.0;
+        /// Weight of the distance from the target, in sixteenths per second.
+        alpha: u32 = 2, "1/16 s", 0..=32;
+        /// Weight of the trend, in sixteenths per second.
+        beta: u32 = 20, "1/16 s", 0..=32;
+        /// Mark packets that may be marked instead of dropping them, while the probability is at most 10 %.
+        ecn: bool = false, "";
+        /// Scale the accumulated probability by packet size.
+        bytemode: bool = false, "";
+    }
+}
+
+/// What the controller is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub(super) target: Duration,
+    pub(super) update: Duration,
+    pub(super) alpha: f64,
+    pub(super) beta: f64,
+    pub(super) bytemode: bool,
+}
+
+impl Settings {
+    pub(super) fn new(target_ms: f64, tupdate_ms: f64, alpha: u32, beta: u32, bytemode: bool) -> Settings {
+        Settings {
+            target: ms(target_ms),
+            update: ms(tupdate_ms),
+            alpha: f64::from(alpha) / 16.0,
+            beta: f64::from(beta) / 16.0,
+            bytemode,
+        }
+    }
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub(super) struct Pie {
+    pub(super) probability: f64,
+    accumulated: f64,
+    burst_left: Duration,
+    delay: Duration,
+    delay_before: Duration,
+    last_dequeue: Time,
+}
+
+impl Default for Pie {
+    fn default() -> Self {
+        Pie {
+            probability: 0.0,
+            accumulated: 0.0,
+            burst_left: BURST_ALLOWANCE,
+            delay: Duration::ZERO,
+            delay_before: Duration::ZERO,
+            last_dequeue: Time::ZERO,
+        }
+    }
+}
+
+impl Pie {
+    /// A packet of `size` bytes that finds `backlog` bytes waiting is to be dropped.
+    pub(super) fn strikes(&mut self, settings: &Settings, backlog: u64, size: u16, rng: &mut Rng) -> bool {
+        let calm = self.delay < settings.target / 2 && self.probability < 0.2;
+        if self.burst_left > Duration::ZERO || calm || backlog < SMALL_BACKLOG {
+            return false;
+        }
+        let share = if settings.bytemode { f64::from(size) / 1514.0 } else { 1.0 };
+        let probability = self.probability * share.min(1.0);
+        if self.probability == 0.0 {
+            self.accumulated = 0.0;
+        } else {
+            self.accumulated += probability;
+        }
+        let struck = self.accumulated >= MIN_ACCUMULATED
+            && (self.accumulated >= MAX_ACCUMULATED || rng.chance(probability));
+        if struck {
+            self.accumulated = 0.0;
+        }
+        struck
+    }
+
+    /// A packet left after `wait`; `empty` says that nothing is left behind it.
+    pub(super) fn departed(&mut self, wait: Duration, empty: bool, now: Time) {
+        self.delay = if empty { Duration::ZERO } else { wait };
+        let elapsed = now.since(self.last_dequeue);
+        self.last_dequeue = now;
+        self.burst_left = self.burst_left.saturating_sub(elapsed);
+    }
+
+    /// Moves the probability; to be called once per update interval.
+    pub(super) fn update(&mut self, settings: &Settings) {
+        let (now, before) = (self.delay.as_secs_f64(), self.delay_before.as_secs_f64());
+        let scale = self.gain();
+        let mut change = scale * settings.alpha * (now - settings.target.as_secs_f64())
+            + scale * settings.beta * (now - before);
+        if self.probability >= 0.1 {
+            change = change.min(0.02);
+        }
+        if self.delay > HIGH_DELAY {
+            change += 0.02;
+        }
+        self.probability = (self.probability + change).clamp(0.0, 1.0);
+        let idle = self.delay == Duration::ZERO && self.delay_before == Duration::ZERO;
+        if idle {
+            self.probability -= self.probability / 64.0;
+        }
+        let half = settings.target / 2;
+        if self.delay < half && self.delay_before < half && self.probability == 0.0 {
+            self.burst_left = BURST_ALLOWANCE;
+            self.accumulated = 0.0;
+        }
+        self.delay_before = self.delay;
+    }
+
+    /// The smaller the probability, the smaller its steps.
+    fn gain(&self) -> f64 {
+        if self.probability >= 0.1 {
+            return 1.0;
+        }
+        let thresholds = [0.01, 0.001, 1e-4, 1e-5, 1e-6];
+        let below = thresholds.iter().filter(|&&t| self.probability < t).count();
+        0.5 * 0.25f64.powi(below as i32)
+    }
+}
+
+/// Nothing that matters is left of the past after this many ticks without a packet.
+const MEMORY_TICKS: u64 = 4096;
+
+/// A timer that ticks every `period`, caught up lazily: between two calls nothing changes but the time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticks {
+    next: Time,
+    period: Duration,
+}
+
+impl Ticks {
+    pub(super) fn every(period: Duration) -> Ticks {
+        Ticks { next: Time::ZERO + period, period }
+    }
+
+    /// The next tick that is due by `now`.
+    pub(super) fn pop(&mut self, now: Time) -> Option<Time> {
+        if now < self.next {
+            return None;
+        }
+        let missed = now.since(self.next).as_nanos() / self.period.as_nanos();
+        let tick = self.next + self.period * missed.saturating_sub(MEMORY_TICKS);
+        self.next = tick + self.period;
+        Some(tick)
+    }
+}
+
+/// One queue under PIE.
+pub struct PieQueue<P> {
+    limit: u64,
+    ecn: bool,
+    settings: Settings,
+    law: Pie,
+    ticks: Ticks,
+    waiting: Fifo<P>,
+    rng: Rng,
+}
+
+impl<P> PieQueue<P> {
+    fn catch_up(&mut self, now: Time) {
+        while self.ticks.pop(now).is_some() {
+            self.law.update(&self.settings);
+        }
+    }
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+        self.catch_up(now);
+        let Backlog { packets, bytes } = self.waiting.backlog();
+        if packets >= self.limit {
+            return losses.drop(&packet);
+        }
+        if self.law.strikes(&self.settings, bytes, packet.size, &mut self.rng) {
+            if !(self.ecn && self.law.probability <= 0.1 && packet.ecn.may_mark()) {
+                return losses.drop(&packet);
+            }
+            losses.mark(&mut packet);
+        }
+        self.waiting.push(packet, now);
+    }
+
+    fn dequeue(&mut self, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+        self.catch_up(now);
+        let next = self.waiting.pop()?;
+        self.law.departed(now.since(next.since), self.waiting.is_empty(), now);
+        Some(next)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for PieQueue<P> {
+    type Params = PieParams;
+    const TITLE: &'static str = "PIE: steers a drop probability towards a target wait";
+    const SOURCE: &'static str = "RFC 8033; Linux net/sched/sch_pie.c";
+
+    fn new(p: PieParams, seed: u64) -> Self {
+        let settings = Settings::new(p.target_ms, p.tupdate_ms, p.alpha, p.beta, p.bytemode);
+        PieQueue {
+            limit: p.limit,
+            ecn: p.ecn,
+            settings,
+            law: Pie::default(),
+            ticks: Ticks::every(settings.update),
+            waiting: Fifo::default(),
+            rng: Rng::stream(seed, "queue/pie"),
+        }
+    }
+}

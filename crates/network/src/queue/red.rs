@@ -1,0 +1,183 @@
+//! RED: drops on arrival with a probability that grows with the average backlog.
+//!
+//! Floyd and Jacobson, ToN 1(4), 1993; Floyd, Gummadi and Shenker, "Adaptive RED", 2001; Linux `net/sched/sch_red.c`,
+//! `include/net/red.h`. The average and its decay over idle times are exact here, table look-ups in the kernel.
+
+use super::codel::ms;
+use super::fifo::Fifo;
+use super::pie::Ticks;
+use super::registry::Discipline;
+use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use crate::Packet;
+use params::params;
+use units::{Rng, Time};
+
+/// Time between adaptations of the largest probability.
+const ADAPT_MS: f64 = 500.0;
+
+params! {
+    /// Parameters of RED, as `tc` has them.
+    pub struct RedParams {
+        /// Most bytes that may wait.
+        limit: u64 = 400_000, "bytes", 1.0..=1e12;
+        /// Average backlog at which dropping starts; 0: a twelfth of the limit.
+        min: u64 = 0, "bytes", 0.0..=1e12;
+        /// Average backlog at which everything is dropped; 0: a quarter of the limit.
+        max: u64 = 0, "bytes", 0.0..=1e12;
+        /// Average packet.
+        avpkt: u64 = 1000, "bytes", 1..=65_535;
+        /// Packets that may pass in a burst, which sets the weight of the average; 0: (2 min + max) / (3 avpkt).
+        burst: u64 = 0, "packets", 0..=1_000_000;
+        /// Largest probability of an early drop.
+        probability: f64 = 0.02, "", 0.0..=1.0;
+        /// Rate of the link, for the decay over idle times.
+        bandwidth_mbps: f64 = 10.0, "Mbit/s", 0.001..=1_000_000.0;
+        /// Mark packets that may be marked instead of dropping them early.
+        ecn: bool = false, "";
+        /// Drop above `max` even what may be marked.
+        harddrop: bool = false, "";
+        /// Move the largest probability so that the average stays half-way between `min` and `max`.
+        adaptive: bool = false, "";
+    }
+}
+
+/// The queue.
+pub struct Red<P> {
+    params: RedParams,
+    weight: f64,
+    average: f64,
+    /// Packets since the last early drop, if the average has been between the thresholds since.
+    since_drop: Option<u64>,
+    /// The share of the gap between drops that was drawn, in [0, 1).
+    drawn: f64,
+    idle_since: Option<Time>,
+    ticks: Ticks,
+    waiting: Fifo<P>,
+    rng: Rng,
+}
+
+/// What RED thinks of an arrival.
+#[derive(PartialEq, Eq)]
+enum Opinion {
+    Pass,
+    Early,
+    Hard,
+}
+
+impl<P: Copy> Red<P> {
+    fn average_now(&mut self, now: Time) {
+        if let Some(since) = self.idle_since.take() {
+            let packet_seconds = self.params.avpkt as f64 * 8.0 / (self.params.bandwidth_mbps * 1e6);
+            self.average *= (1.0 - self.weight).powf(now.since(since).as_secs_f64() / packet_seconds);
+        } else {
+            self.average += self.weight * (self.waiting.backlog().bytes as f64 - self.average);
+        }
+    }
+
+    fn judge(&mut self) -> Opinion {
+        let (min, max) = (self.params.min as f64, self.params.max as f64);
+        if self.average < min {
+            self.since_drop = None;
+            return Opinion::Pass;
+        }
+        if self.average >= max {
+            self.since_drop = None;
+            return Opinion::Hard;
+        }
+        let Some(count) = self.since_drop else {
+            self.since_drop = Some(0);
+            self.drawn = self.rng.unit();
+            return Opinion::Pass;
+        };
+        // Gaps are uniform: the drop comes once count reaches a share of 1/p, drawn when the gap began.
+        let probability = self.params.probability * (self.average - min) / (max - min);
+        self.since_drop = Some(count + 1);
+        if ((count + 1) as f64) * probability < self.drawn {
+            return Opinion::Pass;
+        }
+        self.since_drop = Some(0);
+        self.drawn = self.rng.unit();
+        Opinion::Early
+    }
+
+    fn adapt(&mut self, now: Time) {
+        if !self.params.adaptive {
+            return;
+        }
+        let (min, max) = (self.params.min as f64, self.params.max as f64);
+        let (low, high) = (min + 0.4 * (max - min), min + 0.6 * (max - min));
+        while self.ticks.pop(now).is_some() {
+            let p = &mut self.params.probability;
+            if self.average > high && *p <= 0.5 {
+                *p += (*p / 4.0).min(0.01);
+            } else if self.average < low && *p >= 0.01 {
+                *p *= 0.9;
+            }
+        }
+    }
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+        self.average_now(now);
+        self.adapt(now);
+        let opinion = self.judge();
+        if opinion != Opinion::Pass {
+            let marks = self.params.ecn
+                && packet.ecn.may_mark()
+                && !(opinion == Opinion::Hard && self.params.harddrop);
+            if !marks {
+                return losses.drop(&packet);
+            }
+            losses.mark(&mut packet);
+        }
+        if self.waiting.backlog().bytes + u64::from(packet.size) > self.params.limit {
+            return losses.drop(&packet);
+        }
+        self.waiting.push(packet, now);
+    }
+
+    fn dequeue(&mut self, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+        let next = self.waiting.pop();
+        if next.is_none() && self.idle_since.is_none() {
+            self.idle_since = Some(now);
+        }
+        next
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for Red<P> {
+    type Params = RedParams;
+    const TITLE: &'static str = "RED: random early detection, optionally adaptive";
+    const SOURCE: &'static str = "Floyd and Jacobson, ToN 1(4), 1993; Linux net/sched/sch_red.c";
+
+    fn new(mut params: RedParams, seed: u64) -> Self {
+        let or = |given: u64, default: u64| if given == 0 { default } else { given };
+        params.max = or(params.max, params.limit / 4).max(2);
+        params.min = or(params.min, params.max / 3).clamp(1, params.max - 1);
+        params.burst = or(params.burst, (2 * params.min + params.max) / (3 * params.avpkt)).max(1);
+        Red {
+            weight: weight(params.min, params.burst, params.avpkt),
+            params,
+            average: 0.0,
+            since_drop: None,
+            drawn: 0.0,
+            idle_since: None,
+            ticks: Ticks::every(ms(ADAPT_MS)),
+            waiting: Fifo::default(),
+            rng: Rng::stream(seed, "queue/red"),
+        }
+    }
+}
+
+/// The weight of the average that lets `burst` packets pass before it reaches `min`: the largest power of 1/2 that
+/// does (what `tc` computes).
+fn weight(min: u64, burst: u64, packet: u64) -> f64 {
+    let needed = burst as f64 + 1.0 - min as f64 / packet as f64;
+    let allows = |w: f64| (1.0 - (1.0 - w).powf(burst as f64)) / w >= needed;
+    (1..32).map(|shift| 0.5f64.powi(shift)).find(|&w| allows(w)).unwrap_or(0.5f64.powi(31))
+}
