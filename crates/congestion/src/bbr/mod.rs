@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod policer;
+pub(crate) mod v1;
 
 pub(crate) use aggregation::ExtraAcked;
 pub(crate) use policer::{Evidence, Policer, Verdict};

@@ -1,0 +1,78 @@
+//! The parameters that the whole family has.
+
+use crate::bbr::Gain;
+
+/// The kernel whose BBRv1 a descendant was built on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    /// No ACK aggregation, no look at the next departure, RTT samples of delayed ACKs count, equal RTT minima
+    /// renew their stamp.
+    Linux4_14,
+    /// As it stands.
+    Linux6_18,
+}
+
+/// The parameters in the units of the law.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) base: Base,
+    pub(crate) startup_gain: Gain,
+    pub(crate) drain_gain: Gain,
+    pub(crate) cwnd_gain: Gain,
+    pub(crate) bw_window_rounds: u32,
+    pub(crate) min_rtt_window_ms: u64,
+    pub(crate) probe_rtt_ms: u64,
+    pub(crate) min_cwnd: u32,
+    pub(crate) margin_percent: u64,
+    pub(crate) policer: bool,
+}
+
+/// Declares the parameters of a descendant: those of BBRv1, with its pacing margin, and its own.
+macro_rules! params_of_v1 {
+    ($(#[doc = $struct_doc:literal])* pub struct $name:ident on $base:ident, margin $margin:literal {
+        $($own:tt)*
+    }) => {
+        params::params! {
+            $(#[doc = $struct_doc])*
+            pub struct $name {
+                $($own)*
+                /// Pacing and window gain in STARTUP: 2/ln 2 and a little more.
+                startup_gain: f64 = 739.0 / 256.0, "", 1.0..=10.0;
+                /// Pacing gain in DRAIN.
+                drain_gain: f64 = 88.0 / 256.0, "", 0.05..=1.0;
+                /// Window gain in PROBE_BW.
+                cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
+                /// Rounds over which the bandwidth maximum is taken.
+                bw_window_rounds: u32 = 10, "rounds", 1..=100;
+                /// Seconds for which an RTT minimum is believed.
+                min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
+                /// Time spent in PROBE_RTT; 0 switches it off.
+                probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
+                /// Smallest window, and the window of PROBE_RTT.
+                min_cwnd: u32 = 4, "packets", 1..=1000;
+                /// Pace this much below the estimate, so that queues drain.
+                pacing_margin_percent: u32 = $margin, "%", 0..=50;
+                /// Recognise token-bucket policers and pace at their rate.
+                policer: bool = true, "";
+            }
+        }
+
+        impl From<&$name> for crate::bbr::v1::Settings {
+            fn from(params: &$name) -> Self {
+                crate::bbr::v1::Settings {
+                    base: crate::bbr::v1::Base::$base,
+                    startup_gain: crate::bbr::Gain::from_f64(params.startup_gain),
+                    drain_gain: crate::bbr::Gain::from_f64(params.drain_gain),
+                    cwnd_gain: crate::bbr::Gain::from_f64(params.cwnd_gain),
+                    bw_window_rounds: params.bw_window_rounds,
+                    min_rtt_window_ms: (params.min_rtt_window_s * 1e3) as u64,
+                    probe_rtt_ms: u64::from(params.probe_rtt_ms),
+                    min_cwnd: params.min_cwnd,
+                    margin_percent: u64::from(params.pacing_margin_percent),
+                    policer: params.policer,
+                }
+            }
+        }
+    };
+}
+pub(crate) use params_of_v1;

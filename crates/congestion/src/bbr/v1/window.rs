@@ -1,0 +1,119 @@
+//! Outputs: window and pacing rate.
+
+use super::{Base, Core, Mode, V1, Variant};
+use crate::bbr::{Bandwidth, Gain, burst_goal};
+use crate::window::INITIAL_CWND;
+use crate::{Ack, CaState, Path};
+use units::Duration;
+
+impl Core {
+    /// The bandwidth-delay product times `gain`, packets.
+    pub(crate) fn bdp(&self, bw: Bandwidth, gain: Gain) -> u32 {
+        self.min_rtt.map_or(INITIAL_CWND, |rtt| bw.bdp(rtt, gain))
+    }
+
+    fn with_room_for_bursts(&self, packets: u32, gain: Gain, path: &Path) -> u32 {
+        // Three bursts: one in the sender, one in the network, one waiting for its ACK; then an even number.
+        let packets = (packets + 3 * burst_goal(self.pacing_rate, path)).next_multiple_of(2);
+        // Room for a probe, even where the product is small.
+        let probing = match (self.settings.base, self.mode) {
+            (Base::Linux6_18, Mode::ProbeBw { phase, .. }) => phase == 0,
+            (Base::Linux4_14, Mode::ProbeBw { .. }) => gain > Gain::UNIT,
+            _ => false,
+        };
+        if probing { packets + 2 } else { packets }
+    }
+
+    /// Of `in_flight` packets, those still in the network when pacing lets the next burst go.
+    pub(super) fn in_net_at_departure(&self, in_flight: u32, path: &Path) -> u32 {
+        if self.settings.base == Base::Linux4_14 {
+            return in_flight;
+        }
+        let wait = path.next_departure.since(path.now).as_micros();
+        let delivered = self.bandwidth().packets_in(wait);
+        let burst = if self.pacing_gain > Gain::UNIT { burst_goal(self.pacing_rate, path) } else { 0 };
+        u64::from(in_flight + burst).saturating_sub(delivered) as u32
+    }
+
+    pub(super) fn init_pacing_rate(&mut self, path: &Path) {
+        self.seen_rtt = path.srtt.is_some();
+        let rtt = path.srtt.unwrap_or(Duration::from_millis(1));
+        let Core { cwnd, settings, .. } = *self;
+        self.pacing_rate = Bandwidth::over(u64::from(cwnd), rtt).pacing_rate(
+            path.mss,
+            settings.startup_gain,
+            settings.margin_percent,
+        );
+    }
+
+    pub(super) fn save_cwnd(&mut self) {
+        let undisturbed = self.prior_state < CaState::Recovery && !self.in_probe_rtt();
+        self.prior_cwnd = if undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+    }
+}
+
+impl<V: Variant> V1<V> {
+    /// Bandwidth-delay product times `gain`, with room for bursts, packets.
+    pub(super) fn inflight(&self, bw: Bandwidth, gain: Gain, path: &Path) -> u32 {
+        self.core.with_room_for_bursts(self.variant.bdp(&self.core, bw, gain), gain, path)
+    }
+
+    pub(super) fn set_pacing_rate(&mut self, gain: Gain, path: &Path) {
+        let core = &mut self.core;
+        if !core.seen_rtt && path.srtt.is_some() {
+            core.init_pacing_rate(path);
+        }
+        let rate = core.bandwidth().pacing_rate(path.mss, gain, core.settings.margin_percent);
+        let rate = self.variant.pace(core, rate, path.mss);
+        if core.pipe_full || rate > core.pacing_rate {
+            core.pacing_rate = rate;
+        }
+    }
+
+    /// Window on entering and leaving recovery; true if packet conservation rules this ACK.
+    fn recover_or_restore(&mut self, ack: &Ack, path: &Path) -> bool {
+        let core = &mut self.core;
+        core.cwnd = core.cwnd.saturating_sub(ack.lost).max(1);
+        let entering = path.state == CaState::Recovery && core.prior_state != CaState::Recovery;
+        if entering {
+            core.conserve_packets = true; // for one round
+            core.round_end = path.delivered;
+        } else if core.prior_state >= CaState::Recovery && path.state < CaState::Recovery {
+            if V::RESTORES_CWND {
+                core.cwnd = core.cwnd.max(core.prior_cwnd);
+            }
+            core.conserve_packets = false;
+        }
+        core.prior_state = path.state;
+        if core.conserve_packets {
+            let flow = path.in_flight + ack.acked;
+            core.cwnd = self.variant.conserve(core.cwnd, flow, path.in_flight, entering);
+        }
+        core.conserve_packets
+    }
+
+    pub(super) fn update_cwnd(&mut self, ack: &Ack, path: &Path) {
+        if ack.acked > 0 && !self.recover_or_restore(ack, path) {
+            let target = self.target(path);
+            let core = &mut self.core;
+            if core.pipe_full {
+                core.cwnd = (core.cwnd + ack.acked).min(target);
+            } else if core.cwnd < target || path.delivered < u64::from(INITIAL_CWND) {
+                core.cwnd += ack.acked;
+            }
+            core.cwnd = core.cwnd.max(core.settings.min_cwnd);
+        }
+        let core = &mut self.core;
+        if core.in_probe_rtt() {
+            core.cwnd = core.cwnd.min(core.probe_rtt_cwnd);
+        }
+    }
+
+    /// Where the window is headed.
+    pub(super) fn target(&self, path: &Path) -> u32 {
+        let core = &self.core;
+        let (bw, gain) = (core.bandwidth(), core.cwnd_gain);
+        let allowance = if core.pipe_full { core.extra_acked.allowance(bw) } else { 0 };
+        core.with_room_for_bursts(self.variant.bdp(core, bw, gain) + allowance, gain, path)
+    }
+}
