@@ -18,6 +18,7 @@ mod registry;
 #[cfg(test)]
 mod test_support;
 mod window;
+mod window_algorithm;
 
 mod algorithms;
 mod bbr;
@@ -32,6 +33,7 @@ pub use filter::WindowedMax;
 pub use params::ParamSpec;
 pub use registry::{BuildError, Descriptor, build, descriptors};
 pub use window::Window;
+pub use window_algorithm::WindowAlgorithm;
 
 /// Turns what the network said into a window and a rate.
 ///
@@ -57,7 +59,8 @@ pub trait CongestionControl: Send {
     /// The episode turned out to be spurious: nothing was lost.
     fn on_undo(&mut self, undo: &Undo, path: &Path);
 
-    /// Everything outstanding when the episode began has been delivered.
+    /// Everything outstanding when the episode began has been delivered: after a loss, a mark or a timeout. The
+    /// transport has brought the window to `ssthresh` by then, except after a timeout; the algorithm may move both.
     fn on_recovery_exit(&mut self, _path: &Path) {}
 
     /// A burst is about to be sent: one that ends an idle time, or any if `Traits::watches_sends`.

@@ -36,6 +36,14 @@ impl Window {
         left
     }
 
+    /// Grows by slow start, then by one packet per window acknowledged (RFC 5681).
+    pub fn reno(&mut self, acked: u32) {
+        let left = if self.in_slow_start() { self.slow_start(acked) } else { acked };
+        if left > 0 {
+            self.additive_increase(self.cwnd, left);
+        }
+    }
+
     /// Grows by one packet for every `per_increment` packets acknowledged. Credit earned while
     /// `per_increment` was larger is released one packet at a time, so that the window never jumps.
     pub fn additive_increase(&mut self, per_increment: u32, acked: u32) {

@@ -24,8 +24,7 @@
 use crate::hystart::{Exit, HyStart, HyStartPlusPlus};
 use params::params;
 use crate::registry::Algorithm;
-use crate::window::{MIN_CWND, Window};
-use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Sent, Traits, Undo};
+use crate::{Ack, Congestion, Path, Probe, Sent, Window, WindowAlgorithm};
 use units::{Duration, Time};
 
 /// How the first slow start ends before a loss does.
@@ -245,14 +244,22 @@ fn cube_root(x: u128) -> u64 {
     root
 }
 
-impl CongestionControl for Cubic {
-    fn on_ack(&mut self, ack: &Ack, path: &Path) {
+impl WindowAlgorithm for Cubic {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn measure(&mut self, ack: &Ack, path: &Path) {
         if let Some(rtt) = ack.rtt {
             self.on_rtt(rtt, ack, path);
         }
-        if !ack.may_grow || !path.cwnd_limited {
-            return;
-        }
+    }
+
+    fn grow(&mut self, ack: &Ack, path: &Path) {
         let acked = if self.window.in_slow_start() { self.slow_start(ack, path) } else { ack.acked };
         if acked > 0 {
             let per_increment = self.update_slope(path.now, acked);
@@ -260,29 +267,23 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
-        let cwnd = u64::from(self.window.cwnd);
-        self.window.forget_credit();
-        if congestion != (Congestion::Timeout { first: false }) {
-            self.epoch = None;
-            let early = self.fast_convergence && self.window.cwnd < self.last_max;
-            self.last_max = if early { (cwnd * (1024 + self.beta_1024) / 2048) as u32 } else { cwnd as u32 };
-            self.window.ssthresh = ((cwnd * self.beta_1024 / 1024) as u32).max(MIN_CWND);
-        }
+    fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
         self.hystart_pp.stop();
-        if matches!(congestion, Congestion::Timeout { .. }) {
-            self.last_max = 0;
-            self.delay_min = None;
-            self.epoch = None;
-            self.hystart.restart(path);
-        }
+        self.epoch = None;
+        let cwnd = u64::from(self.window.cwnd);
+        let early = self.fast_convergence && self.window.cwnd < self.last_max;
+        self.last_max = if early { (cwnd * (1024 + self.beta_1024) / 2048) as u32 } else { cwnd as u32 };
+        (cwnd * self.beta_1024 / 1024) as u32
     }
 
-    fn on_undo(&mut self, undo: &Undo, _path: &Path) {
-        self.window.undo(undo);
+    fn timed_out(&mut self, path: &Path) {
+        self.last_max = 0;
+        self.delay_min = None;
+        self.epoch = None;
+        self.hystart.restart(path);
     }
 
-    fn on_send(&mut self, sent: &Sent, path: &Path) {
+    fn sending(&mut self, sent: &Sent, path: &Path) {
         // Idle time is not the network's: shift the epoch by it.
         if let (true, Some(epoch)) = (sent.from_idle, self.epoch.as_mut()) {
             let now_ms = path.now.as_millis();
@@ -290,20 +291,7 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn set_cwnd(&mut self, cwnd: u32) {
-        self.window.set_cwnd(cwnd);
-    }
-
-    fn restart(&mut self, cwnd: u32) {
-        self.window.restart(cwnd);
-    }
-
-    fn control(&self) -> Control {
-        Control::window(&self.window)
-    }
-
-    fn observe(&self, probe: &mut Probe<'_>) {
-        probe.window(&self.window);
+    fn variables(&self, probe: &mut Probe<'_>) {
         probe.see("w_max", f64::from(self.last_max), "packets");
         if let Some(epoch) = &self.epoch {
             probe.see("k", epoch.k as f64 / TICKS_PER_SECOND as f64, "s");
@@ -311,15 +299,12 @@ impl CongestionControl for Cubic {
             probe.see("w_est", f64::from(epoch.reno), "packets");
         }
     }
-
-    fn traits(&self) -> Traits {
-        Traits::default()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CongestionControl;
     use crate::test_support::path_at;
 
     fn cubic() -> Cubic {

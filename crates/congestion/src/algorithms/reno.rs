@@ -23,8 +23,7 @@
 
 use params::params;
 use crate::registry::Algorithm;
-use crate::window::{MIN_CWND, Window};
-use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo};
+use crate::{Congestion, Path, Window, WindowAlgorithm};
 
 params! {
     /// Parameters of Reno.
@@ -50,48 +49,16 @@ impl Algorithm for Reno {
     }
 }
 
-impl CongestionControl for Reno {
-    fn on_ack(&mut self, ack: &Ack, path: &Path) {
-        if !ack.may_grow || !path.cwnd_limited {
-            return;
-        }
-        let mut acked = ack.acked;
-        if self.window.in_slow_start() {
-            acked = self.window.slow_start(acked);
-        }
-        if acked > 0 {
-            self.window.additive_increase(self.window.cwnd, acked);
-        }
+impl WindowAlgorithm for Reno {
+    fn window(&self) -> &Window {
+        &self.window
     }
 
-    fn on_congestion(&mut self, congestion: Congestion, _path: &Path) {
-        self.window.forget_credit();
-        if congestion != (Congestion::Timeout { first: false }) {
-            self.window.ssthresh = ((f64::from(self.window.cwnd) * self.params.beta) as u32).max(MIN_CWND);
-        }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
     }
 
-    fn on_undo(&mut self, undo: &Undo, _path: &Path) {
-        self.window.undo(undo);
-    }
-
-    fn set_cwnd(&mut self, cwnd: u32) {
-        self.window.set_cwnd(cwnd);
-    }
-
-    fn restart(&mut self, cwnd: u32) {
-        self.window.restart(cwnd);
-    }
-
-    fn control(&self) -> Control {
-        Control::window(&self.window)
-    }
-
-    fn observe(&self, probe: &mut Probe<'_>) {
-        probe.window(&self.window);
-    }
-
-    fn traits(&self) -> Traits {
-        Traits::default()
+    fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
+        (f64::from(self.window.cwnd) * self.params.beta) as u32
     }
 }

@@ -59,7 +59,7 @@ impl Sender {
         } else if ack > end {
             self.enter_reduction(now, congestion::Congestion::Loss);
             self.recovery.state = CaState::Cwr;
-            self.end_reduction();
+            self.end_reduction(now);
             self.keep_open();
         } else if !digest.advanced && !digest.sacked {
             self.probe.end = None; // a pure duplicate

@@ -95,14 +95,8 @@ impl Sender {
             return;
         }
         match self.recovery.state {
-            CaState::Cwr if self.board.una > self.recovery.high => {
-                self.end_reduction();
-                self.recovery.state = CaState::Open;
-            }
-            CaState::Recovery => {
-                self.end_recovery(now);
-                self.end_reduction();
-            }
+            CaState::Cwr if self.board.una > self.recovery.high => self.end_reduction(now),
+            CaState::Recovery => self.end_recovery(now),
             _ => {}
         }
     }
@@ -113,6 +107,14 @@ impl Sender {
         } else {
             self.rack.recovery_was_real();
         }
+        if self.recovery.state == CaState::Recovery {
+            self.end_reduction(now);
+        } else {
+            self.end_episode(now);
+        }
+    }
+
+    fn end_episode(&mut self, now: Time) {
         self.recovery.state = CaState::Open;
         let path = self.path(now);
         self.algorithm.on_recovery_exit(&path);
@@ -275,11 +277,12 @@ impl Sender {
     }
 
     /// The reduction is over: the window is the threshold.
-    pub(super) fn end_reduction(&mut self) {
+    pub(super) fn end_reduction(&mut self, now: Time) {
         let due = self.recovery.state == CaState::Cwr || self.recovery.can_undo(); // and was not undone
         if due && self.traits.recovery == Recovery::Transport && self.control.ssthresh != u32::MAX {
             self.set_cwnd(self.control.ssthresh);
         }
+        self.end_episode(now);
     }
 
     /// Proportional rate reduction: sends in proportion to what is delivered, so that the window reaches the

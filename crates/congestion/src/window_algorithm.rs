@@ -1,0 +1,114 @@
+//! What algorithms that only have a window share: everything but their law.
+
+use crate::window::MIN_CWND;
+use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Sent, Traits, Undo, Window};
+
+/// An algorithm with a [`Window`], brought down by the transport: a law of growth and a law of reduction.
+///
+/// Whoever implements this gets [`CongestionControl`]. Every other method has a default that does as Linux does
+/// for modules that leave the hook out.
+pub trait WindowAlgorithm: Send {
+    /// The window.
+    fn window(&self) -> &Window;
+
+    /// The window, to be moved.
+    fn window_mut(&mut self) -> &mut Window;
+
+    /// ssthresh after a reduction, packets; at least 2 is enforced (Linux `ssthresh`). Not called for back-to-back
+    /// timeouts of one episode.
+    fn reduced(&mut self, congestion: Congestion, path: &Path) -> u32;
+
+    /// Grows the window: only called when the transport allows it and the window was used (Linux `cong_avoid`).
+    fn grow(&mut self, ack: &Ack, _path: &Path) {
+        self.window_mut().reno(ack.acked);
+    }
+
+    /// Looks at every ACK before the window may grow (Linux `in_ack_event`, `pkts_acked`).
+    fn measure(&mut self, _ack: &Ack, _path: &Path) {}
+
+    /// The handshake is over.
+    fn established(&mut self, _path: &Path) {}
+
+    /// A timeout, the first of its episode or not, after `reduced` (Linux `set_state(TCP_CA_Loss)`).
+    fn timed_out(&mut self, _path: &Path) {}
+
+    /// An episode was spurious.
+    fn undone(&mut self, undo: &Undo, _path: &Path) {
+        self.window_mut().undo(undo);
+    }
+
+    /// An episode is over: see [`CongestionControl::on_recovery_exit`].
+    fn recovered(&mut self, _path: &Path) {}
+
+    /// A burst leaves: see [`CongestionControl::on_send`].
+    fn sending(&mut self, _sent: &Sent, _path: &Path) {}
+
+    /// The window stood unused: see [`CongestionControl::restart`] (Linux `CA_EVENT_CWND_RESTART`).
+    fn restarted(&mut self, cwnd: u32) {
+        self.window_mut().restart(cwnd);
+    }
+
+    /// Names the variables besides cwnd and ssthresh.
+    fn variables(&self, _probe: &mut Probe<'_>) {}
+
+    /// What the algorithm needs from the transport.
+    fn needs(&self) -> Traits {
+        Traits::default()
+    }
+}
+
+impl<A: WindowAlgorithm> CongestionControl for A {
+    fn on_established(&mut self, path: &Path) {
+        self.established(path);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, path: &Path) {
+        self.measure(ack, path);
+        if ack.may_grow && path.cwnd_limited {
+            self.grow(ack, path);
+        }
+    }
+
+    fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
+        self.window_mut().forget_credit();
+        if congestion != (Congestion::Timeout { first: false }) {
+            self.window_mut().ssthresh = self.reduced(congestion, path).max(MIN_CWND);
+        }
+        if matches!(congestion, Congestion::Timeout { .. }) {
+            self.timed_out(path);
+        }
+    }
+
+    fn on_undo(&mut self, undo: &Undo, path: &Path) {
+        self.undone(undo, path);
+    }
+
+    fn on_recovery_exit(&mut self, path: &Path) {
+        self.recovered(path);
+    }
+
+    fn on_send(&mut self, sent: &Sent, path: &Path) {
+        self.sending(sent, path);
+    }
+
+    fn set_cwnd(&mut self, cwnd: u32) {
+        self.window_mut().set_cwnd(cwnd);
+    }
+
+    fn restart(&mut self, cwnd: u32) {
+        self.restarted(cwnd);
+    }
+
+    fn control(&self) -> Control {
+        Control::window(self.window())
+    }
+
+    fn observe(&self, probe: &mut Probe<'_>) {
+        probe.window(self.window());
+        self.variables(probe);
+    }
+
+    fn traits(&self) -> Traits {
+        self.needs()
+    }
+}
