@@ -180,10 +180,20 @@ impl<P: Copy> Link<P> {
         self.wire.len() == 1
     }
 
-    /// When the next packet reaches the far end, or is lost there.
+    /// When the next packet reaches the far end, or is lost there; or when a shaper may first send one.
     #[inline]
     pub fn next_arrival(&self) -> Time {
-        self.wire.front().map_or(Time::NEVER, |flight| flight.arrival)
+        self.wire.front().map_or_else(|| self.next_departure(), |flight| flight.arrival)
+    }
+
+    /// When a shaper lets the next packet go, if one is held back.
+    fn next_departure(&self) -> Time {
+        match &self.service {
+            Service::Replay { queue, idle: false } if queue.backlog().packets > 0 => {
+                queue.ready().max(self.line.server.free_at())
+            }
+            _ => Time::NEVER,
+        }
     }
 
     /// Takes the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
@@ -226,8 +236,11 @@ impl<P: Copy> Link<P> {
     /// Replays the departures up to now.
     fn replay(&mut self, now: Time) {
         let Service::Replay { queue, idle } = &mut self.service else { return };
-        while !*idle && self.line.server.free_at() <= now {
-            let start = self.line.server.free_at();
+        while !*idle {
+            let start = self.line.server.free_at().max(queue.ready());
+            if start > now {
+                return;
+            }
             let mut losses = Losses::default();
             match queue.dequeue(start, &mut losses) {
                 Some(next) => depart(&mut self.line, &mut self.wire, next, start),
@@ -244,9 +257,14 @@ impl<P: Copy> Link<P> {
         if !*idle {
             queue.enqueue(packet, now, &mut losses);
             self.line.book.backlog(now, queue.backlog().packets);
-        } else if let Some(next) = queue.pass(packet, now, &mut losses) {
-            *idle = false;
-            depart(&mut self.line, &mut self.wire, next, now);
+        } else {
+            match queue.pass(packet, now, &mut losses) {
+                Some(next) => {
+                    *idle = false;
+                    depart(&mut self.line, &mut self.wire, next, now);
+                }
+                None => *idle = queue.backlog().packets == 0, // held back by a shaper, or dropped
+            }
         }
         self.line.book.losses(now, losses);
     }

@@ -11,6 +11,8 @@ pub use registry::{BuildError, Descriptor, descriptors};
 
 registry::queues! {
     "drop_tail" => drop_tail::DropTail,
+    "tbf" => tbf::Tbf,
+    "police" => police::Police,
     "red" => red::Red,
     "codel" => codel::CodelQueue,
     "fq_codel" => fq_codel::FqCodel,
@@ -29,12 +31,17 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// A packet arrives and has to wait, or is dropped.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses);
 
-    /// The link is free: who goes next? `now` is the start of that transmission. Called once more when the queue
-    /// has become empty, so that a discipline may notice.
+    /// The link is free: who goes next? `now` is the start of that transmission, not before [`ready`](Self::ready).
+    /// Called once more when the queue has become empty, so that a discipline may notice.
     fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>>;
 
     /// What waits.
     fn backlog(&self) -> Backlog;
+
+    /// From when on somebody may go; later than the present only while a shaper holds packets back.
+    fn ready(&self) -> Time {
+        Time::ZERO
+    }
 
     /// A packet arrives while the link is free and nothing waits. It is not subject to limits on who waits.
     fn pass(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {

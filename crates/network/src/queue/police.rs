@@ -1,0 +1,63 @@
+//! Policer: drops on arrival what exceeds a token bucket, and queues the rest first in, first out.
+//!
+//! Linux `net/sched/act_police.c` (`police rate R burst B drop`), which acts in front of a queue; the queue behind it
+//! is a drop-tail one here.
+
+use super::fifo::Fifo;
+use super::registry::Discipline;
+use super::tbf::Bucket;
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
+use crate::Packet;
+use params::params;
+use units::Time;
+
+params! {
+    /// Parameters of the policer.
+    pub struct PoliceParams {
+        /// Rate at which tokens arrive.
+        rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e12;
+        /// Bytes that may pass at once after a pause.
+        burst_bytes: u64 = 125_000, "bytes", 1.0..=1e12;
+        /// Most packets that may wait behind the policer; null: no limit.
+        packets: Option<u64> = None, "packets", 0.0..=1e18;
+    }
+}
+
+/// The policer and its queue.
+pub struct Police<P> {
+    bucket: Bucket,
+    limit: Limit,
+    waiting: Fifo<P>,
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for Police<P> {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+        if self.bucket.take(packet.size, now) && self.limit.admits(self.waiting.backlog(), packet.size) {
+            self.waiting.push(packet, now);
+        } else {
+            losses.drop(&packet);
+        }
+    }
+
+    fn dequeue(&mut self, _now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+        self.waiting.pop()
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for Police<P> {
+    type Params = PoliceParams;
+    const TITLE: &'static str = "Policer: drops what exceeds a rate, without a queue of its own";
+    const SOURCE: &'static str = "Linux net/sched/act_police.c";
+
+    fn new(params: PoliceParams, _seed: u64) -> Self {
+        Police {
+            bucket: Bucket::new(params.rate_bps, params.burst_bytes),
+            limit: Limit { packets: params.packets, bytes: None },
+            waiting: Fifo::default(),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Token bucket filter: shapes to a rate, with a burst and optionally a peak rate.
+//!
+//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to
+//! nanoseconds of transmission, here they are exact. On a link of unlimited rate this is how the kernel's own tests build a bottleneck: a packet that finds
+//! tokens leaves at once, without the time its transmission would take on a wire.
+
+use super::fifo::Fifo;
+use super::registry::Discipline;
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
+use crate::Packet;
+use params::params;
+use units::{Duration, Time};
+
+params! {
+    /// Parameters of the token bucket filter.
+    pub struct TbfParams {
+        /// Rate at which tokens arrive.
+        rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e12;
+        /// Bytes that may leave at once after a pause.
+        burst_bytes: u64 = 125_000, "bytes", 1.0..=1e12;
+        /// Rate that not even a burst exceeds; null: no such limit.
+        peak_bps: Option<u64> = None, "bit/s", 1.0..=1e12;
+        /// Bytes that may leave at once at the peak rate.
+        mtu_bytes: u64 = 1514, "bytes", 1.0..=1e9;
+        /// Most packets that may wait; null: no limit.
+        packets: Option<u64> = None, "packets", 0.0..=1e18;
+        /// Most bytes that may wait; null: no limit.
+        limit_bytes: Option<u64> = None, "bytes", 0.0..=1e18;
+    }
+}
+
+/// A token bucket, exact: its level is in billionths of a bit, so a nanosecond brings `rate` of them.
+#[derive(Clone, Debug)]
+pub(super) struct Bucket {
+    rate: u128,
+    depth: u128,
+    level: u128,
+    /// When it held `level`.
+    at: Time,
+}
+
+const BILLIONTHS_PER_BYTE: u128 = 8_000_000_000;
+
+impl Bucket {
+    /// A full bucket.
+    pub(super) fn new(rate_bps: u64, bytes: u64) -> Bucket {
+        let depth = u128::from(bytes) * BILLIONTHS_PER_BYTE;
+        Bucket { rate: u128::from(rate_bps), depth, level: depth, at: Time::ZERO }
+    }
+
+    /// Whether a packet of `size` bytes can ever pass.
+    pub(super) fn fits(&self, size: u16) -> bool {
+        u128::from(size) * BILLIONTHS_PER_BYTE <= self.depth
+    }
+
+    /// When there are tokens for `size` bytes.
+    pub(super) fn ready(&self, size: u16) -> Time {
+        let lacking = (u128::from(size) * BILLIONTHS_PER_BYTE).saturating_sub(self.level);
+        self.at + Duration::from_nanos(lacking.div_ceil(self.rate) as u64)
+    }
+
+    /// Takes the tokens of `size` bytes, if they are there.
+    pub(super) fn take(&mut self, size: u16, now: Time) -> bool {
+        let gained = u128::from(now.since(self.at).as_nanos()) * self.rate;
+        self.level = (self.level + gained).min(self.depth);
+        self.at = now;
+        let cost = u128::from(size) * BILLIONTHS_PER_BYTE;
+        let enough = cost <= self.level;
+        if enough {
+            self.level -= cost;
+        }
+        enough
+    }
+}
+
+/// The shaper.
+pub struct Tbf<P> {
+    bucket: Bucket,
+    peak: Option<Bucket>,
+    limit: Limit,
+    waiting: Fifo<P>,
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+        let fits = self.bucket.fits(packet.size) && self.peak.iter().all(|peak| peak.fits(packet.size));
+        if fits && self.limit.admits(self.waiting.backlog(), packet.size) {
+            self.waiting.push(packet, now);
+        } else {
+            losses.drop(&packet);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+        if self.ready() > now {
+            return None;
+        }
+        let next = self.waiting.pop()?;
+        self.bucket.take(next.packet.size, now);
+        if let Some(peak) = &mut self.peak {
+            peak.take(next.packet.size, now);
+        }
+        Some(next)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+
+    fn ready(&self) -> Time {
+        let Some(head) = self.waiting.front() else { return Time::ZERO };
+        let peak = self.peak.as_ref().map_or(Time::ZERO, |peak| peak.ready(head.packet.size));
+        self.bucket.ready(head.packet.size).max(peak)
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for Tbf<P> {
+    type Params = TbfParams;
+    const TITLE: &'static str = "Token bucket filter: shapes to a rate with a burst";
+    const SOURCE: &'static str = "Linux net/sched/sch_tbf.c";
+
+    fn new(params: TbfParams, _seed: u64) -> Self {
+        Tbf {
+            bucket: Bucket::new(params.rate_bps, params.burst_bytes),
+            peak: params.peak_bps.map(|rate| Bucket::new(rate, params.mtu_bytes)),
+            limit: Limit { packets: params.packets, bytes: params.limit_bytes },
+            waiting: Fifo::default(),
+        }
+    }
+}
