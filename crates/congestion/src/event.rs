@@ -211,6 +211,8 @@ pub struct Traits {
     pub needs_pacing: bool,
     /// `on_send` is wanted for every burst, not only for those that end an idle time.
     pub watches_sends: bool,
+    /// Its window grows even while it is not used: a peculiarity, kept where the source has it.
+    pub grows_unused: bool,
 }
 
 /// What an internal variable shows at one moment.

@@ -11,10 +11,13 @@
 //! assert_eq!(algorithm.control().cwnd, 10); // the initial window, in packets
 //! ```
 
+mod delay;
 mod event;
 mod filter;
 mod hystart;
 mod registry;
+#[cfg(test)]
+mod test_drive;
 #[cfg(test)]
 mod test_support;
 mod window;

@@ -59,6 +59,18 @@ impl Window {
         }
     }
 
+    /// Counts acknowledged packets; true when a window of them had been counted before, which starts again.
+    pub fn full_window_acked(&mut self, acked: u32) -> bool {
+        let full = self.credit >= self.cwnd;
+        self.credit = if full { 0 } else { self.credit + acked };
+        full
+    }
+
+    /// Remembers most of the present window as the threshold (Linux `tcp_current_ssthresh`).
+    pub fn raise_ssthresh(&mut self) {
+        self.ssthresh = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);
+    }
+
     /// An episode begins: credit earned before it is void.
     pub fn forget_credit(&mut self) {
         self.credit = 0;
@@ -71,7 +83,7 @@ impl Window {
 
     /// The transport restarts after a time of disuse: remember most of the old window as the threshold.
     pub fn restart(&mut self, cwnd: u32) {
-        self.ssthresh = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);
+        self.raise_ssthresh();
         self.set_cwnd(cwnd);
     }
 

@@ -3,5 +3,11 @@
 crate::registry::algorithms! {
     "reno" or "newreno" => reno::Reno,
     "cubic" => cubic::Cubic,
+
+    "vegas" => vegas::Vegas,
+    "veno" => veno::Veno,
+    "nv" or "nevada" => nv::Nv,
+    "yeah" => yeah::Yeah,
+
     "bbr1" or "bbr" => bbr1::Bbr1,
 }

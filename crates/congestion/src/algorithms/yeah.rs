@@ -1,0 +1,268 @@
+//! # YeAH
+//!
+//! ## Idea
+//! Yet another high-speed TCP: grows as fast as Scalable while its own queue is short ("fast"), like Reno when it is
+//! not ("slow"), and takes its queue out of the network before that overflows, unless a competing Reno flow would
+//! profit from it.
+//!
+//! ## Source and revision
+//! Behaviour of Linux 7.2 `net/ipv4/tcp_yeah.c`; Baiocchi, Castellani and Vacirca, "YeAH-TCP: Yet Another Highspeed
+//! TCP", PFLDnet 2007.
+//!
+//! ## Signals
+//! RTT (smallest of each round against the smallest since the flow was last idle), loss, classic ECN marks.
+//!
+//! ## State diagram
+//! slow start → fast ⇄ slow, judged once per round: slow if more than 80 packets are queued or the RTT is an eighth
+//! above its base → (more than 80 queued) → cwnd loses the queue, down to half or to the estimated Reno window →
+//! (congestion) → ssthresh = cwnd less the queue (an eighth to a half), or cwnd / 2 after 16 slow rounds in a row.
+//!
+//! ## Deviations from the source
+//! From Linux: none known. As in Linux, fast growth is one packet per min(cwnd, 100) acknowledged, so that below 100
+//! packets fast and slow are the same; unlike Vegas it judges rounds outside the Open state too.
+//!
+//! ## Validated against
+//! Linux 7.2 in virtual time (`tests/differential`); its own queue on a long path (`tests/theory/test_delay_based.py`).
+
+use crate::delay::RttWatch;
+use crate::registry::Algorithm;
+use crate::window::MIN_CWND;
+use crate::{Ack, Congestion, Path, Probe, Sent, Window, WindowAlgorithm};
+use params::params;
+
+params! {
+    /// Parameters of YeAH.
+    pub struct YeahParams {
+        /// Queue that calls for decongestion.
+        alpha: u32 = 80, "packets", 1..=100000;
+        /// The queueing delay may be the base RTT divided by this.
+        phy: u32 = 8, "", 1..=1000;
+        /// After so many slow rounds in a row the competitor is taken to be greedy: halve on loss.
+        rho: u32 = 16, "rounds", 1..=100000;
+        /// After so many fast rounds there is no competitor.
+        zeta: u32 = 50, "rounds", 1..=100000;
+        /// A loss costs at least the window divided by 2 to this.
+        delta: u32 = 3, "", 1..=10;
+    }
+}
+
+/// Packets per increment in fast mode (Linux's Scalable).
+const FAST_INCREMENT: u32 = 100;
+
+/// Fast while the queue is short.
+pub struct Yeah {
+    params: YeahParams,
+    window: Window,
+    watch: RttWatch,
+    /// Queue at the last judgement, packets.
+    queued: u32,
+    slow_rounds: u32,
+    fast_rounds: u32,
+    /// What a competing Reno flow's window is thought to be, packets.
+    reno_window: u32,
+}
+
+impl Algorithm for Yeah {
+    type Params = YeahParams;
+    const TITLE: &'static str = "YeAH (Scalable while the queue is short, Reno otherwise)";
+    const SOURCE: &'static str = "Baiocchi et al. 2007; Linux net/ipv4/tcp_yeah.c";
+
+    fn new(params: YeahParams, _seed: u64) -> Yeah {
+        Yeah {
+            params,
+            window: Window::default(),
+            watch: RttWatch::default(),
+            queued: 0,
+            slow_rounds: 0,
+            fast_rounds: 0,
+            reno_window: MIN_CWND,
+        }
+    }
+}
+
+impl Yeah {
+    fn climb(&mut self, acked: u32) {
+        let left = if self.window.in_slow_start() { self.window.slow_start(acked) } else { acked };
+        if left > 0 {
+            let cwnd = self.window.cwnd;
+            let per_increment = if self.slow_rounds == 0 { cwnd.min(FAST_INCREMENT) } else { cwnd };
+            self.window.additive_increase(per_increment, left);
+        }
+    }
+
+    /// The verdict on a round.
+    fn judge_round(&mut self) {
+        let extra_us = self.watch.min_us - self.watch.base_us;
+        let cwnd = u64::from(self.window.cwnd);
+        self.queued = (cwnd * u64::from(extra_us) / u64::from(self.watch.min_us)) as u32;
+        let long = self.queued > self.params.alpha;
+        if long || extra_us > self.watch.base_us / self.params.phy {
+            if long {
+                self.decongest();
+            }
+            self.reno_window =
+                if self.reno_window <= MIN_CWND { self.half() } else { self.reno_window.saturating_add(1) };
+            self.slow_rounds = self.slow_rounds.saturating_add(1);
+        } else {
+            self.slow_rounds = 0;
+            self.fast_rounds += 1;
+            if self.fast_rounds > self.params.zeta {
+                self.fast_rounds = 0;
+                self.reno_window = MIN_CWND;
+            }
+        }
+    }
+
+    /// Takes the queue out of the network.
+    fn decongest(&mut self) {
+        let cwnd = self.window.cwnd;
+        if cwnd > self.reno_window {
+            self.window.cwnd = (cwnd - self.queued.min(cwnd / 2)).max(self.reno_window);
+            self.window.ssthresh = self.window.cwnd;
+        }
+    }
+
+    fn half(&self) -> u32 {
+        (self.window.cwnd / 2).max(MIN_CWND)
+    }
+
+    /// What a loss costs, packets.
+    fn reduction(&self) -> u32 {
+        if self.slow_rounds >= self.params.rho {
+            return self.half();
+        }
+        self.queued.min(self.half()).max(self.window.cwnd >> self.params.delta)
+    }
+}
+
+impl WindowAlgorithm for Yeah {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn measure(&mut self, ack: &Ack, path: &Path) {
+        self.watch.digest(ack, path);
+    }
+
+    fn grow(&mut self, ack: &Ack, path: &Path) {
+        self.climb(ack.acked);
+        if self.watch.round_is_over(ack, path) {
+            if self.watch.knows() {
+                self.judge_round();
+            }
+            self.watch.forget_round();
+        }
+    }
+
+    fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
+        self.watch.suspend();
+        let kept = self.window.cwnd.saturating_sub(self.reduction());
+        self.fast_rounds = 0;
+        self.reno_window = (self.reno_window / 2).max(MIN_CWND);
+        kept
+    }
+
+    fn timed_out(&mut self, _path: &Path) {
+        self.watch.suspend();
+    }
+
+    fn sending(&mut self, sent: &Sent, path: &Path) {
+        if sent.from_idle {
+            self.watch.restart(path);
+        }
+    }
+
+    fn variables(&self, probe: &mut Probe<'_>) {
+        self.watch.observe(probe);
+        probe.state("mode", if self.slow_rounds == 0 { "Fast" } else { "Slow" });
+        probe.see("queued", f64::from(self.queued), "packets");
+        probe.see("reno_window", f64::from(self.reno_window), "packets");
+        probe.see("slow_rounds", f64::from(self.slow_rounds), "rounds");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CongestionControl;
+    use crate::test_drive::Drive;
+
+    const BASE_US: u64 = 100_000;
+    /// 1000 * (1 - 100/110) = 91 packets queued: too many, though the delay would do.
+    const LONG_US: u64 = 110_000;
+    /// An eighth above the base and a little: too slow whatever the queue.
+    const SLOW_US: u64 = 113_000;
+
+    /// In congestion avoidance with `cwnd` packets, in fast mode, knowing the base RTT.
+    fn steady(cwnd: u32) -> (Yeah, Drive) {
+        let (mut yeah, mut drive) = (Yeah::new(YeahParams::default(), 0), Drive::new());
+        yeah.set_cwnd(cwnd);
+        yeah.window.ssthresh = 20;
+        drive.round(&mut yeah, BASE_US);
+        yeah.set_cwnd(cwnd);
+        (yeah, drive)
+    }
+
+    #[test]
+    fn a_thousand_packets_without_a_queue_grow_by_ten_per_round() {
+        let (mut yeah, mut drive) = steady(1000);
+        drive.round(&mut yeah, BASE_US);
+        assert_eq!(yeah.window.cwnd, 1010);
+    }
+
+    #[test]
+    fn decongestion_takes_the_queue_out_once_per_round() {
+        let (mut yeah, mut drive) = steady(1000);
+        drive.round(&mut yeah, LONG_US); // its first ACK ends the round before
+        let before = yeah.window.cwnd;
+        drive.ack(&mut yeah, before, 1, LONG_US); // its first ACK judges it
+        assert_eq!(yeah.window.cwnd, before - before / 11);
+        assert_eq!(yeah.window.ssthresh, yeah.window.cwnd);
+        drive.ack(&mut yeah, before, 1, LONG_US);
+        assert_eq!(yeah.window.cwnd, before - before / 11);
+    }
+
+    #[test]
+    fn decongestion_leaves_half_the_window() {
+        let (mut yeah, _) = steady(1000);
+        yeah.queued = 900;
+        yeah.decongest();
+        assert_eq!(yeah.window.cwnd, 500);
+    }
+
+    #[test]
+    fn decongestion_leaves_a_competing_reno_flows_window() {
+        let (mut yeah, _) = steady(1000);
+        (yeah.queued, yeah.reno_window) = (400, 700);
+        yeah.decongest();
+        assert_eq!(yeah.window.cwnd, 700);
+    }
+
+    #[test]
+    fn a_loss_without_a_queue_costs_an_eighth() {
+        let (mut yeah, mut drive) = steady(1000);
+        assert_eq!(drive.lose(&mut yeah), 875);
+    }
+
+    #[test]
+    fn a_loss_after_sixteen_slow_rounds_costs_half() {
+        let (mut yeah, mut drive) = steady(200);
+        drive.rounds(&mut yeah, 18, SLOW_US);
+        assert!(yeah.slow_rounds >= 16);
+        let cwnd = yeah.window.cwnd;
+        assert_eq!(drive.lose(&mut yeah), cwnd - cwnd / 2);
+    }
+
+    #[test]
+    fn fifty_fast_rounds_forget_the_competitor() {
+        let (mut yeah, mut drive) = steady(200);
+        drive.rounds(&mut yeah, 2, SLOW_US);
+        assert!(yeah.reno_window > MIN_CWND);
+        drive.rounds(&mut yeah, 53, BASE_US);
+        assert_eq!(yeah.reno_window, MIN_CWND);
+    }
+}

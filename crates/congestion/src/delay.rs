@@ -1,0 +1,104 @@
+//! What Vegas and its descendants watch: the smallest RTT ever and that of the present round.
+
+use crate::{Ack, CaState, Path};
+use units::Duration;
+
+/// Stands for "no sample yet", microseconds, as in Linux.
+const NONE_US: u32 = i32::MAX as u32;
+
+/// The RTT block of Linux `tcp_vegas.h`. Off while anything but `Open`; a fresh round begins when it comes back on.
+///
+/// RTTs are in whole microseconds plus one, as in Linux, so that none is zero.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RttWatch {
+    /// Smallest RTT since the flow was last idle.
+    pub base_us: u32,
+    /// Smallest RTT since [`forget_round`](Self::forget_round).
+    pub min_us: u32,
+    /// Samples since then.
+    pub samples: u32,
+    round_end: u64,
+    open: bool,
+    enabled: bool,
+}
+
+impl Default for RttWatch {
+    fn default() -> Self {
+        RttWatch { base_us: NONE_US, min_us: NONE_US, samples: 0, round_end: 0, open: true, enabled: true }
+    }
+}
+
+impl RttWatch {
+    /// RTT samples a round needs before it is believed: fewer may all be of delayed ACKs.
+    const ENOUGH_SAMPLES: u32 = 3;
+
+    /// The flow was idle: nothing is known any more, not even the base.
+    pub fn restart(&mut self, path: &Path) {
+        self.base_us = NONE_US;
+        self.enable(path);
+    }
+
+    /// A congestion episode begins.
+    pub fn suspend(&mut self) {
+        (self.open, self.enabled) = (false, false);
+    }
+
+    /// Takes the RTT of an ACK, then notices whether the transport's state changed.
+    pub fn digest(&mut self, ack: &Ack, path: &Path) {
+        if let Some(rtt) = ack.rtt {
+            let rtt_us = plus_one(rtt);
+            self.base_us = self.base_us.min(rtt_us);
+            self.min_us = self.min_us.min(rtt_us);
+            self.samples = self.samples.saturating_add(1);
+        }
+        let open = path.state == CaState::Open;
+        if open && !self.open {
+            self.enable(path);
+        } else if !open && self.open {
+            self.suspend();
+        }
+        self.open = open;
+    }
+
+    fn enable(&mut self, path: &Path) {
+        self.enabled = true;
+        self.round_end = path.next;
+        self.forget_round();
+    }
+
+    /// Whether delay is to be believed at all.
+    pub fn enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Enough samples were taken in this round.
+    pub fn knows(&self) -> bool {
+        self.samples >= Self::ENOUGH_SAMPLES
+    }
+
+    /// Everything outstanding when the round began has been acknowledged; the next round begins.
+    pub fn round_is_over(&mut self, ack: &Ack, path: &Path) -> bool {
+        let over = ack.una > self.round_end;
+        if over {
+            self.round_end = path.next;
+        }
+        over
+    }
+
+    /// Forgets the samples of the round, but not the base.
+    pub fn forget_round(&mut self) {
+        self.min_us = NONE_US;
+        self.samples = 0;
+    }
+
+    /// Names the RTTs for traces.
+    pub fn observe(&self, probe: &mut crate::Probe<'_>) {
+        if self.base_us != NONE_US {
+            probe.see("base_rtt", f64::from(self.base_us) / 1e6, "s");
+        }
+    }
+}
+
+fn plus_one(rtt: Duration) -> u32 {
+    (rtt.as_micros() + 1).min(u64::from(NONE_US)) as u32
+}
