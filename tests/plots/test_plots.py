@@ -51,6 +51,26 @@ def test_boxes_reach_to_the_extremes_and_cross_the_mean() -> None:
     assert [float(line.get_ydata()[0]) for line in crosses] == [5.0]
 
 
+def test_grouped_bars_have_the_interval_of_the_mean() -> None:
+    _, (axes,) = plots.new_figure()
+    groups = {"a": {"x": [1.0, 2.0, 3.0], "y": [4.0]}, "b": {"x": [5.0, 5.0], "y": [6.0, 6.0]}}
+    data = plots.grouped_bars(axes, groups, label="Mbit/s")
+    # Mean 2, sd 1, n = 3: half width 4.302653 / sqrt(3) = 2.48414.
+    assert data.row(0)[:4] == ("a", "x", 3, 2.0)
+    assert data.row(0)[4:] == (pytest.approx(-0.48414, abs=1e-5), pytest.approx(4.48414, abs=1e-5))
+    assert data.row(1) == ("a", "y", 1, 4.0, 4.0, 4.0)
+    assert [bar.get_height() for bar in axes.patches] == [2, 4, 5, 6]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["x", "y"]
+
+
+def test_lines_with_intervals_return_what_they_draw() -> None:
+    _, (axes,) = plots.new_figure()
+    data = plots.lines_with_intervals(axes, {"a": {1: [2.0, 4.0], 2: [5.0, 5.0]}}, label="ms")
+    assert data["at"].to_list() == ["1", "2"]
+    assert data["mean"].to_list() == [3.0, 5.0]
+    assert axes.get_ylabel() == "ms"
+
+
 def test_time_series_of_two_runs() -> None:
     _, (axes,) = plots.new_figure()
     data = plots.time_series(axes, {"one": tables(), "two": tables()}, "goodput", only=["a"])

@@ -25,6 +25,13 @@ same direction                  against the reference condition our mean moves t
                                 95 % intervals of our two means do not overlap
 not reproduced                  otherwise"""
 
+RULE_FOR_WORDS = """\
+A claim in words is taken as comparisons, one for each condition that it names. A comparison holds if the 95 %
+interval of our difference over the seeds lies on the claimed side of zero, and fails if it lies on the other.
+reproduced                      every comparison holds
+same direction                  more than half of them hold, and none fails
+not reproduced                  otherwise"""
+
 
 class Verdict(StrEnum):
     """What can be said of a printed number or a claim."""
@@ -75,6 +82,25 @@ def judge(
     if direction is not None and _same_direction(printed, ours, direction):
         return Verdict.SAME_DIRECTION
     return Verdict.NOT_REPRODUCED
+
+
+def judge_comparisons(comparisons: Sequence[Sequence[float]]) -> Verdict:
+    """Apply `RULE_FOR_WORDS` to differences that are positive where the claim is right, one row per
+    comparison, one value per run."""
+    if not comparisons or not all(comparisons):
+        return Verdict.NOT_TESTABLE
+    held = sum(holds(differences) for differences in comparisons)
+    if held == len(comparisons):
+        return Verdict.REPRODUCED
+    fails = any(holds([-difference for difference in row]) for row in comparisons)
+    return Verdict.SAME_DIRECTION if 2 * held > len(comparisons) and not fails else Verdict.NOT_REPRODUCED
+
+
+def holds(differences: Sequence[float]) -> bool:
+    """Whether the 95 % interval of the mean lies above zero; of a single run, whether that run does."""
+    if len(differences) < 2:
+        return sum(differences) > 0
+    return t_interval(differences, LEVEL).low > 0
 
 
 def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:

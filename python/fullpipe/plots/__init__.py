@@ -3,6 +3,7 @@
 A drawing function takes axes and data, draws, and returns the table of what it drew; `save` writes figure and
 table together, so that a figure never travels without its numbers."""
 
+from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, sorted_bars
 from fullpipe.plots.overview import overview
 from fullpipe.plots.save import save
@@ -14,7 +15,9 @@ __all__ = [
     "QUANTITIES",
     "Quantity",
     "boxes",
+    "grouped_bars",
     "in_house_style",
+    "lines_with_intervals",
     "new_figure",
     "overview",
     "save",

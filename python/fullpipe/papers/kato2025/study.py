@@ -15,6 +15,7 @@ from fullpipe.papers.kato2025.printed import Paper, paper
 from fullpipe.papers.kato2025.table import CLIPPED, Ours, comparison, verdicts
 from fullpipe.papers.kato2025.text import BOTH, LARGE, RECEIVE
 from fullpipe.papers.report import Report, Settings
+from fullpipe.papers.text import wrapped
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job
@@ -111,7 +112,7 @@ def _write_tables(folder: Path, beside: pl.DataFrame, judged: pl.DataFrame) -> l
 
 
 def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, ours: Ours, runs: int) -> str:
-    how = text.wrapped(
+    how = wrapped(
         f"Table II: printed values of ns-3 3.40 and 3.44, and ours as the mean over {runs} seeds"
         + (" with its 95 % interval" if runs > 1 else "")
         + ". In brackets: follows from printed numbers. Goodput is payload delivered over 50 s; flows start "
@@ -124,6 +125,6 @@ def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, ours: Ours,
         text.table_text(beside, list(SOCKETS)),
         "Every printed number and claim, with our value and the verdict:",
         text.verdict_text(judged, list(SOCKETS)),
-        text.wrapped(text.cap_text(source, ours, SOCKET_BYTES)),
+        wrapped(text.cap_text(source, ours, SOCKET_BYTES)),
     ]
     return "\n\n".join(parts)

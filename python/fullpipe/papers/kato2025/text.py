@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 import polars as pl
 
 from fullpipe.papers.kato2025.printed import Paper
 from fullpipe.papers.kato2025.table import ROWS, Ours
+from fullpipe.papers.text import aligned, shortened, tally
 from fullpipe.papers.verdicts import RULE
 
 MIB = 1 << 20
 
 LARGE, BOTH, RECEIVE = "large", "1 MiB both", "1 MiB receive"
 """Settings of the socket buffers: never a limit; sending and receiving limited; receiving limited."""
-
-
-def wrapped(sentences: str) -> str:
-    """Prose in lines of a hundred characters."""
-    return textwrap.fill(sentences, 100)
-
-
-def aligned(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> str:
-    """Rows of words in columns; the columns of these numbers to the right. The first row is underlined."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-
-    def line(row: Sequence[str]) -> str:
-        cells = [
-            c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        ]
-        return "  ".join(cells).rstrip()
-
-    return "\n".join([line(rows[0]), "  ".join("-" * w for w in widths), *(line(row) for row in rows[1:])])
 
 
 def table_text(comparison: pl.DataFrame, sockets: Sequence[str]) -> str:
@@ -62,20 +44,15 @@ def verdict_text(verdicts: pl.DataFrame, sockets: Sequence[str]) -> str:
     for (where,), group in verdicts.group_by("where", maintain_order=True):
         of = {row["sockets"]: row for row in group.iter_rows(named=True)}
         cells = [_verdict(of[name]) for name in sockets]
-        rows.append([str(where), _short(of[sockets[0]]["printed"]), *cells])
+        rows.append([str(where), shortened(of[sockets[0]]["printed"]), *cells])
     counts = []
     for name in sockets:
-        tally = verdicts.filter(pl.col("sockets") == name)["verdict"].value_counts(sort=True)
-        counts.append(f"sockets {name}: " + ", ".join(f"{n} {verdict}" for verdict, n in tally.iter_rows()))
+        counts.append(f"sockets {name}: " + tally(verdicts.filter(pl.col("sockets") == name)["verdict"]))
     return aligned(rows) + "\n\n" + "\n".join(counts) + "\n\nThe rule, in this order:\n" + RULE
 
 
 def _verdict(row: dict[str, float | str]) -> str:
     return f"{row['ours']:.4g}: {row['verdict']}" if row["ours"] is not None else str(row["verdict"])
-
-
-def _short(text: str, width: int = 40) -> str:
-    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 
 def cap_text(source: Paper, ours: Ours, socket_bytes: int) -> str:

@@ -1,0 +1,106 @@
+"""Experiments of a study: scenarios, the algorithms that go through them, and what is measured of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from fullpipe.results import Run
+from fullpipe.scenario import Scenario
+from fullpipe.statistics import t_interval
+from fullpipe.sweeps import Job
+
+Value = str | int | float
+Conditions = tuple[tuple[str, Value], ...]
+
+MEASURED = {
+    "experiment": pl.String,
+    "algorithm": pl.String,
+    "conditions": pl.String,
+    "quantity": pl.String,
+    "runs": pl.Int64,
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A scenario whose sweep spans the conditions, and what is measured of every run."""
+
+    name: str
+    scenario: Scenario
+    keys: Mapping[str, str]
+    """Short names of the swept paths, such as "buffer"."""
+    measure: Callable[[Run], Mapping[str, float]]
+
+    def jobs(self, algorithms: Mapping[str, Any], seeds: Sequence[int]) -> list[Job]:
+        """Every algorithm under every condition with every seed; all flows use the same algorithm."""
+        points = list(zip(self.scenario.expand(), self.scenario.points(), strict=True))
+        return [
+            Job(self._with(scenario, cca), seed, point=self._point(name, point))
+            for name, cca in algorithms.items()
+            for scenario, point in points
+            for seed in seeds
+        ]
+
+    def _with(self, scenario: Scenario, cca: Any) -> Scenario:
+        return scenario.with_values({f"flows.{i}.cca": cca for i in range(len(scenario.flows))})
+
+    def _point(self, algorithm: str, point: Mapping[str, Any]) -> dict[str, Any]:
+        short = {self.keys[path]: value for path, value in point.items()}
+        return {"experiment": self.name, "algorithm": algorithm, **short}
+
+
+@dataclass
+class Measurements:
+    """One number per run, by experiment, quantity, algorithm and conditions, in the order of the seeds."""
+
+    _values: dict[tuple[str, str, str, Conditions], list[float]] = field(default_factory=dict)
+
+    def add(self, job: Job, found: Mapping[str, float]) -> None:
+        """What was measured of the run of a job."""
+        point = dict(job.point)
+        experiment, algorithm = point.pop("experiment"), point.pop("algorithm")
+        for quantity, value in found.items():
+            key = (experiment, quantity, algorithm, tuple(sorted(point.items())))
+            self._values.setdefault(key, []).append(value)
+
+    def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
+        """One number per seed: the mean over all conditions that `where` leaves open; empty if there are
+        none."""
+        rows = [
+            values
+            for (e, q, a, conditions), values in self._values.items()
+            if (e, q, a) == (experiment, quantity, algorithm) and where.items() <= dict(conditions).items()
+        ]
+        return [sum(column) / len(column) for column in zip(*rows, strict=True)]
+
+    def choices(self, experiment: str, key: str) -> list[Value]:
+        """The values of a condition, in the order of the runs."""
+        found = [dict(c)[key] for e, _, _, c in self._values if e == experiment and key in dict(c)]
+        return list(dict.fromkeys(found))
+
+    def table(self) -> pl.DataFrame:
+        """Mean and 95 % interval of everything."""
+        rows = []
+        for (experiment, quantity, algorithm, conditions), values in self._values.items():
+            where = ", ".join(f"{key} {value}" for key, value in conditions)
+            interval = t_interval(values) if len(values) > 1 else None
+            ends = (interval.low, interval.high) if interval else (None, None)
+            mean = sum(values) / len(values)
+            rows.append((experiment, algorithm, where, quantity, len(values), mean, *ends))
+        return pl.DataFrame(rows, schema=MEASURED, orient="row")
+
+
+def measured(experiments: Collection[Experiment], jobs: Iterable[Job], runs: Iterable[Run]) -> Measurements:
+    """Measure every run the way of its experiment."""
+    of = {experiment.name: experiment.measure for experiment in experiments}
+    found = Measurements()
+    for job, run in zip(jobs, runs, strict=True):
+        found.add(job, of[job.point["experiment"]](run))
+    return found
