@@ -33,7 +33,7 @@ pub use event::{
     Undo,
 };
 pub use filter::WindowedMax;
-pub use params::ParamSpec;
+pub use params::{ParamSpec, Preset};
 pub use registry::{BuildError, Descriptor, build, descriptors};
 pub use window::Window;
 pub use window_algorithm::WindowAlgorithm;

@@ -2,7 +2,7 @@
 
 use crate::algorithms::DESCRIPTORS;
 use crate::{CongestionControl, ParamSpec};
-use params::{Params, read};
+use params::{Params, Preset, read};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -20,6 +20,8 @@ pub struct Descriptor {
     pub source: &'static str,
     /// Its parameters.
     pub params: fn() -> Vec<ParamSpec>,
+    /// Named sets of values for them, the default one first; empty if there is none to choose.
+    pub presets: &'static [Preset],
     build: fn(&Value, u64) -> Result<Boxed, String>,
 }
 
@@ -75,6 +77,7 @@ pub(crate) const fn descriptor<A: Algorithm>(
         title: A::TITLE,
         source: A::SOURCE,
         params: <A::Params as Params>::specs,
+        presets: <A::Params as Params>::PRESETS,
         build: make::<A>,
     }
 }

@@ -245,3 +245,13 @@ fn bad_parameters_are_refused_with_a_reason() {
     refuse("cubic", serde_json::json!({"hystart": "maybe"}), "linux");
     refuse("cubik", serde_json::json!({}), "unknown algorithm");
 }
+
+#[test]
+fn every_preset_can_be_built() {
+    for d in descriptors() {
+        for preset in d.presets {
+            let built = build(d.name, &serde_json::json!({ "preset": preset.name }), 1);
+            assert!(built.is_ok(), "{} {}: {}", d.name, preset.name, built.err().unwrap());
+        }
+    }
+}

@@ -22,9 +22,9 @@
 //! Linux 7.2 in virtual time (`tests/differential`), the average window of RFC 9438 section 5.1 (`tests/theory`).
 
 use crate::hystart::{Exit, HyStart, HyStartPlusPlus};
-use params::params;
 use crate::registry::Algorithm;
 use crate::{Ack, Congestion, Path, Probe, Sent, Window, WindowAlgorithm};
+use params::params;
 use units::{Duration, Time};
 
 /// How the first slow start ends before a loss does.

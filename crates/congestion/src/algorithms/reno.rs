@@ -21,9 +21,9 @@
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`), the square-root law (`tests/theory`).
 
-use params::params;
 use crate::registry::Algorithm;
 use crate::{Congestion, Path, Window, WindowAlgorithm};
+use params::params;
 
 params! {
     /// Parameters of Reno.
