@@ -26,6 +26,11 @@ pub enum CaState {
 pub enum Congestion {
     /// Packets were found lost; fast recovery begins.
     Loss,
+    /// A tail loss probe repaired a loss: the episode is over as soon as it is known (RFC 8985 section 7.4.2).
+    TailLoss {
+        /// The packet that was lost had been sent while the application was the limit.
+        app_limited: bool,
+    },
     /// A congestion mark was echoed.
     Ecn,
     /// The algorithm itself asked for a reduction ([`Control::reduce`]).
@@ -52,8 +57,9 @@ pub struct Undo {
 pub struct RateSample {
     /// Packets delivered over `interval`.
     pub delivered: u32,
-    /// The longer of the send phase and the ACK phase of the sampled flight.
-    pub interval: Duration,
+    /// The longer of the send phase and the ACK phase of the sampled flight. `None` if it is shorter than the smallest
+    /// RTT (it was a retransmission's original that arrived): then the sample says nothing of the bandwidth.
+    pub interval: Option<Duration>,
     /// The sampled packet was sent while the application, not the network, was the limit.
     pub app_limited: bool,
     /// `Path::delivered` when the sampled packet was sent.
@@ -62,8 +68,21 @@ pub struct RateSample {
     pub lost: u32,
     /// Packets reported CE-marked since the sampled packet was sent.
     pub marked: u32,
-    /// Packets in flight just after the sampled packet was sent.
+    /// Packets in flight just after the sampled packet was sent, itself included.
     pub tx_in_flight: u32,
+}
+
+/// A packet just deemed lost.
+#[derive(Clone, Copy, Debug)]
+pub struct LostPacket {
+    /// Its number, to tell one hole from several.
+    pub number: u64,
+    /// Packets in flight just after it was last sent, itself included.
+    pub tx_in_flight: u32,
+    /// Packets found lost since it was last sent, itself included.
+    pub lost: u32,
+    /// It was sent while the application, not the network, was the limit.
+    pub app_limited: bool,
 }
 
 /// One digested acknowledgement.
@@ -90,8 +109,17 @@ pub struct Ack {
     pub advanced: bool,
     /// Every packet below this number has been acknowledged, for algorithms that count rounds by sequence.
     pub una: u64,
-    /// The delivery-rate sample, if this ACK gave a valid one.
+    /// The delivery-rate sample, if this ACK delivered anything.
     pub rate: Option<RateSample>,
+    /// The ACK reaches the end of a repeated tail loss probe, and it is not known yet whether the original had arrived.
+    pub acks_probe: bool,
+}
+
+impl Ack {
+    /// The delivery-rate sample and its interval, if it says something of the bandwidth.
+    pub fn bandwidth_sample(&self) -> Option<(&RateSample, Duration)> {
+        self.rate.as_ref().and_then(|sample| Some((sample, sample.interval?)))
+    }
 }
 
 /// The transport's view of the path, valid during one call.
@@ -119,7 +147,8 @@ pub struct Path {
     pub delivered_time: Time,
     /// Packets deemed lost since the start.
     pub lost: u64,
-    /// cwnd was what stopped the sender in the round just acknowledged (Linux `tcp_is_cwnd_limited`).
+    /// cwnd was what stopped the sender in the round just acknowledged, or slow start has not yet doubled what was in
+    /// flight (Linux `tcp_is_cwnd_limited`); the latter not for algorithms that own recovery: they have no slow start.
     pub cwnd_limited: bool,
     /// The application has been the limit since the last rate sample bubble was opened.
     pub app_limited: bool,
@@ -213,6 +242,8 @@ pub struct Traits {
     pub watches_sends: bool,
     /// Its window grows even while it is not used: a peculiarity, kept where the source has it.
     pub grows_unused: bool,
+    /// `on_lost` is wanted for every packet deemed lost.
+    pub watches_losses: bool,
 }
 
 /// What an internal variable shows at one moment.

@@ -29,8 +29,8 @@ mod bbr;
 pub(crate) use ::params;
 
 pub use event::{
-    Ack, CaState, Congestion, Control, EcnMode, Path, Probe, RateSample, Reading, Recovery, Sent, Traits,
-    Undo,
+    Ack, CaState, Congestion, Control, EcnMode, LostPacket, Path, Probe, RateSample, Reading, Recovery, Sent,
+    Traits, Undo,
 };
 pub use filter::WindowedMax;
 pub use params::{ParamSpec, Preset};
@@ -51,6 +51,10 @@ pub trait CongestionControl: Send {
     /// An ACK arrived and has been digested. Called once per ACK, but not for one that a later ACK overtook or that
     /// found nothing outstanding.
     fn on_ack(&mut self, ack: &Ack, path: &Path);
+
+    /// A packet was deemed lost. Only if `Traits::watches_losses`; before the episode it may begin, and before the
+    /// [`on_ack`](Self::on_ack) of the ACK that revealed it.
+    fn on_lost(&mut self, _lost: &LostPacket, _path: &Path) {}
 
     /// A congestion episode begins (at most once per window of data, except for repeated timeouts).
     ///

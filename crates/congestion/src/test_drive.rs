@@ -63,7 +63,7 @@ impl Drive {
             una: self.una,
             rate: Some(RateSample {
                 delivered: in_flight,
-                interval: rtt,
+                interval: Some(rtt),
                 app_limited: false,
                 prior_delivered: self.una.saturating_sub(u64::from(in_flight)),
                 lost: 0,

@@ -1,7 +1,8 @@
 //! What every algorithm must do whatever happens to it: run over the whole registry.
 
 use congestion::{
-    Ack, CaState, Congestion, CongestionControl, Path, RateSample, Recovery, Sent, Undo, build, descriptors,
+    Ack, CaState, Congestion, CongestionControl, LostPacket, Path, RateSample, Recovery, Sent, Undo, build,
+    descriptors,
 };
 use proptest::prelude::*;
 use units::{Duration, Rate, Time};
@@ -25,7 +26,7 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(acked, lost, rtt_us, rate, app_limited, used)| Event::Ack {
                 acked, lost, rtt_us, rate, app_limited, used
             }),
-        1 => (0u8..5).prop_map(Event::Congestion),
+        1 => (0u8..6).prop_map(Event::Congestion),
         1 => Just(Event::Undo),
         1 => Just(Event::Exit),
         2 => any::<bool>().prop_map(|idle| Event::Send { idle }),
@@ -82,7 +83,8 @@ impl Transport {
                     0 => (Congestion::Loss, CaState::Recovery),
                     1 => (Congestion::Ecn, CaState::Cwr),
                     2 => (Congestion::Delay, CaState::Cwr),
-                    _ => (Congestion::Timeout { first: kind == 3 }, CaState::Loss),
+                    3 => (Congestion::TailLoss { app_limited: false }, CaState::Open),
+                    _ => (Congestion::Timeout { first: kind == 4 }, CaState::Loss),
                 };
                 algorithm.on_congestion(cause, &self.path(true));
                 self.state = state;
@@ -117,10 +119,10 @@ impl Transport {
     ) {
         let prior_delivered = self.delivered.saturating_sub(u64::from(self.in_flight));
         self.delivered += u64::from(acked);
-        self.lost += u64::from(lost);
+        self.report_losses(algorithm, lost);
         let sample = rate.map(|app_limited| RateSample {
             delivered: acked,
-            interval: Duration::from_micros(rtt_us.unwrap_or(40_000)),
+            interval: (rtt_us != Some(1)).then(|| Duration::from_micros(rtt_us.unwrap_or(40_000))),
             app_limited,
             prior_delivered,
             lost,
@@ -139,9 +141,28 @@ impl Transport {
             advanced: acked > 0,
             una: self.delivered,
             rate: sample,
+            acks_probe: false,
         };
         algorithm.on_ack(&ack, &self.path(used));
         self.in_flight = algorithm.control().cwnd.min(10_000);
+    }
+}
+
+impl Transport {
+    /// Every lost packet is told of, if the algorithm wants to know, before the ACK.
+    fn report_losses(&mut self, algorithm: &mut dyn CongestionControl, lost: u32) {
+        for i in 1..=lost {
+            self.lost += 1;
+            if algorithm.traits().watches_losses {
+                let packet = LostPacket {
+                    number: self.delivered + u64::from(i),
+                    tx_in_flight: self.in_flight,
+                    lost: i,
+                    app_limited: false,
+                };
+                algorithm.on_lost(&packet, &self.path(true));
+            }
+        }
     }
 }
 

@@ -77,7 +77,7 @@ impl Rounds {
     fn ack(&self, n: u32, lost: u32, start: Time, before: u64, sent: u32, may_grow: bool) -> Ack {
         let sample = RateSample {
             delivered: n,
-            interval: self.now.since(start),
+            interval: Some(self.now.since(start)),
             app_limited: false,
             prior_delivered: before,
             lost,
@@ -96,6 +96,7 @@ impl Rounds {
             advanced: true,
             una: self.delivered,
             rate: (n == sent.min(2 * BDP)).then_some(sample),
+            acks_probe: false,
         }
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Digest {
     pub ece: bool,
     /// A duplicate was reported.
     pub dsack: bool,
+    /// The ACK reaches the end of a repeated tail loss probe, and the original may have arrived.
+    pub acks_probe: bool,
     /// The duplicate is that of the tail loss probe.
     pub dsack_of_probe: bool,
     /// A retransmission was found lost.
@@ -83,11 +85,11 @@ impl Sender {
             if digest.dsack {
                 self.update_recovery(now, &mut digest);
             }
-            self.judge_probe(now, ack, &digest);
+            self.judge_probe(now, ack, &mut digest);
             return self.push(now, out);
         }
         self.rack.adapt(digest.sampling.prior_delivered(), self.delivery.delivered);
-        self.judge_probe(now, ack, &digest);
+        self.judge_probe(now, ack, &mut digest);
         let resend = self.update_recovery(now, &mut digest);
         if digest.arm_timer {
             self.set_timer_after_progress(now);
@@ -287,6 +289,7 @@ impl Sender {
             advanced: digest.advanced,
             una: u64::from(self.board.una),
             rate,
+            acks_probe: digest.acks_probe,
         };
         let path = self.path(now);
         self.algorithm.on_ack(&ack, &path);

@@ -243,16 +243,15 @@ impl Sender {
 
     /// The state at this moment.
     pub fn snapshot(&self) -> Snapshot {
-        let sample = self.delivery.last;
         Snapshot {
             cwnd: self.control.cwnd,
             in_flight: self.board.in_flight(),
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
             pacing_rate: self.pacer.enabled().then(|| self.pacer.rate()),
-            delivery_rate: sample.map(|s| {
-                let bits = u128::from(s.delivered) * u128::from(self.config.mss) * 8_000_000_000;
-                Rate::from_bits_per_sec((bits / u128::from(s.interval.as_nanos())) as u64)
+            delivery_rate: self.delivery.last_rate.map(|(packets, interval)| {
+                let bits = u128::from(packets) * u128::from(self.config.mss) * 8_000_000_000;
+                Rate::from_bits_per_sec((bits / u128::from(interval.as_nanos())) as u64)
             }),
             state: self.recovery.state,
         }

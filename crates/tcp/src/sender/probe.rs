@@ -3,8 +3,9 @@
 
 use super::Sender;
 use super::ack::Digest;
+use super::scoreboard::APP_LIMITED;
 use crate::Segment;
-use congestion::CaState;
+use congestion::{CaState, Congestion};
 use units::{Duration, Time};
 
 /// Waiting for the ACK of a probe.
@@ -14,6 +15,8 @@ pub(super) struct TailProbe {
     pub end: Option<u32>,
     /// The probe repeated the last packet.
     pub was_retransmission: bool,
+    /// The packet that it repeated had been sent while the application was the limit.
+    app_limited: bool,
 }
 
 /// Slack of the probe timer.
@@ -42,6 +45,7 @@ impl Sender {
             self.probe.was_retransmission = false;
             if !self.send_new_probe(now, out) {
                 let last = self.board.next - 1;
+                self.probe.app_limited = self.board.get(last).is(APP_LIMITED);
                 self.send_again(now, last, 1, out); // not a retransmission to loss recovery
                 self.probe.was_retransmission = true;
             }
@@ -52,17 +56,19 @@ impl Sender {
     }
 
     /// An ACK arrived while a probe is out: was the tail lost?
-    pub(super) fn judge_probe(&mut self, now: Time, ack: u32, digest: &Digest) {
+    pub(super) fn judge_probe(&mut self, now: Time, ack: u32, digest: &mut Digest) {
         let Some(end) = self.probe.end.filter(|&end| ack >= end) else { return };
         if !self.probe.was_retransmission || digest.dsack_of_probe {
             self.probe.end = None; // both copies arrived, or the probe was new data: nothing was lost
         } else if ack > end {
-            self.enter_reduction(now, congestion::Congestion::Loss);
+            self.enter_reduction(now, Congestion::TailLoss { app_limited: self.probe.app_limited });
             self.recovery.state = CaState::Cwr;
             self.end_reduction(now);
             self.keep_open();
         } else if !digest.advanced && !digest.sacked {
             self.probe.end = None; // a pure duplicate
+        } else {
+            digest.acks_probe = true; // the original or the probe: the next ACK tells
         }
     }
 }

@@ -1,8 +1,8 @@
 //! RACK: a packet is lost when one sent sufficiently later was delivered (RFC 8985; Linux `tcp_recovery.c`).
 
 use super::Sender;
-use super::scoreboard::{LOST, RETRANSMITTED};
-use congestion::CaState;
+use super::scoreboard::{APP_LIMITED, LOST, RETRANSMITTED};
+use congestion::{CaState, LostPacket};
 use units::{Duration, Time};
 
 /// Duplicates after which reordering is no longer waited for, until reordering is seen (RFC 5681).
@@ -135,7 +135,7 @@ impl Sender {
             }
             match self.rack.time_left(now, record.sent, window) {
                 None => {
-                    self.mark_lost(seq);
+                    self.mark_lost(now, seq);
                     self.board.unlink(seq);
                 }
                 left => wait = wait.max(left),
@@ -153,10 +153,26 @@ impl Sender {
         wait.is_some()
     }
 
-    pub(super) fn mark_lost(&mut self, seq: u32) {
+    pub(super) fn mark_lost(&mut self, now: Time, seq: u32) {
         if self.board.mark_lost(seq) {
             self.delivery.lost += 1;
             self.stats.lost_packets += 1;
+            if self.traits.watches_losses {
+                self.report_loss(now, seq);
+            }
         }
+    }
+
+    fn report_loss(&mut self, now: Time, seq: u32) {
+        let record = self.board.get(seq);
+        let lost = LostPacket {
+            number: u64::from(seq),
+            tx_in_flight: record.in_flight,
+            lost: (self.delivery.lost as u32).wrapping_sub(record.lost),
+            app_limited: record.is(APP_LIMITED),
+        };
+        let path = self.path(now);
+        self.algorithm.on_lost(&lost, &path);
+        self.refresh_control();
     }
 }

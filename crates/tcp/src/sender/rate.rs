@@ -22,8 +22,8 @@ pub(super) struct Delivery {
     flight_start: Time,
     /// `delivered` at which what was sent while application-limited is gone; 0: not limited.
     app_limited_until: u64,
-    /// The last valid sample, for traces.
-    pub last: Option<RateSample>,
+    /// Packets and time of the last sample of the bandwidth, for traces.
+    pub last_rate: Option<(u32, Duration)>,
 }
 
 /// The sample that one ACK builds up.
@@ -68,7 +68,7 @@ impl Delivery {
         }
     }
 
-    /// Ends an ACK that newly delivered `delivered` packets; the sample, unless it is invalid.
+    /// Ends an ACK that newly delivered `delivered` packets; the sample, if there is one.
     pub fn finish(
         &mut self,
         now: Time,
@@ -85,19 +85,21 @@ impl Delivery {
         sampling.newest?;
         let record = &sampling.record;
         let interval = sampling.send_elapsed.max(now.since(record.delivered_time));
-        if interval == Duration::ZERO || min_rtt.is_some_and(|min| interval.as_micros() < min.as_micros()) {
-            return None; // faster than light: the ACK of a retransmission's original
-        }
+        // Faster than light: the ACK of a retransmission's original.
+        let impossible =
+            interval == Duration::ZERO || min_rtt.is_some_and(|min| interval.as_micros() < min.as_micros());
         let sample = RateSample {
             delivered: (self.delivered as u32).wrapping_sub(record.delivered),
-            interval,
+            interval: (!impossible).then_some(interval),
             app_limited: record.is(APP_LIMITED),
             prior_delivered: u64::from(record.delivered),
             lost: (self.lost as u32).wrapping_sub(record.lost),
             marked: (self.marked as u32).wrapping_sub(record.marked),
             tx_in_flight: record.in_flight,
         };
-        self.last = Some(sample);
+        if !impossible {
+            self.last_rate = Some((sample.delivered, interval));
+        }
         Some(sample)
     }
 
@@ -109,5 +111,24 @@ impl Delivery {
     /// Packets sent now count as application-limited.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited_until != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_shorter_than_the_smallest_rtt_has_counts_but_no_interval() {
+        let (mut delivery, mut sampling) = (Delivery::default(), Sampling::default());
+        let mut record = Record::new(Time::ZERO, 1448, 0);
+        delivery.stamp(&mut record, 0);
+        delivery.delivered = 3;
+        delivery.lost = 2;
+        delivery.sample(0, &record, &mut sampling);
+        let now = Time::ZERO + Duration::from_millis(10);
+        let min_rtt = Some(Duration::from_millis(40));
+        let sample = delivery.finish(now, 3, &sampling, min_rtt).expect("a sample");
+        assert_eq!((sample.delivered, sample.lost, sample.interval), (3, 2, None));
     }
 }

@@ -340,7 +340,7 @@ impl Sender {
         for seq in head..self.board.next {
             let sent = self.board.get(seq).sent;
             if seq == head || self.rack.time_left(now, sent, units::Duration::ZERO).is_none() {
-                self.mark_lost(seq);
+                self.mark_lost(now, seq);
             }
         }
     }

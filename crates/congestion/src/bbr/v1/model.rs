@@ -20,7 +20,7 @@ impl Core {
     }
 
     pub(super) fn update_aggregation(&mut self, ack: &Ack, path: &Path) {
-        if self.settings.base == Base::Linux6_18 && ack.rate.is_some() && ack.acked > 0 {
+        if self.settings.base == Base::Linux6_18 && ack.bandwidth_sample().is_some() && ack.acked > 0 {
             let (bw, cwnd) = (self.bandwidth(), self.cwnd);
             self.extra_acked.update(ack.acked, path.delivered_time, self.round_start, bw, cwnd);
         }
@@ -44,7 +44,7 @@ impl Core {
 impl<V: Variant> V1<V> {
     pub(super) fn update_bandwidth(&mut self, ack: &Ack, path: &Path) {
         self.core.round_start = false;
-        let Some(sample) = &ack.rate else { return };
+        let Some((sample, interval)) = ack.bandwidth_sample() else { return };
         if sample.prior_delivered >= self.core.round_end {
             self.core.round_end = path.delivered;
             self.core.rounds = self.core.rounds.wrapping_add(1);
@@ -52,7 +52,7 @@ impl<V: Variant> V1<V> {
             self.core.conserve_packets = false;
         }
         self.judge_policer(ack.lost > 0, sample.app_limited, path);
-        let bw = Bandwidth::over(u64::from(sample.delivered), sample.interval);
+        let bw = Bandwidth::over(u64::from(sample.delivered), interval);
         let core = &mut self.core;
         if !sample.app_limited || bw >= core.max_bw() {
             core.bw.update(core.settings.bw_window_rounds, core.rounds, bw.0);
