@@ -5,7 +5,7 @@ from typing import Any
 from fullpipe.scenario import Link, Route, Scenario, resolve
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import DropTail
+from fullpipe.scenario.topology import Discipline, DropTail
 
 Plan = dict[str, Any]
 
@@ -35,7 +35,9 @@ def _link(link: Link) -> Plan:
     }
 
 
-def _queue(queue: DropTail) -> Plan:
+def _queue(queue: DropTail | Discipline) -> Plan:
+    if isinstance(queue, Discipline):
+        return {"kind": queue.kind, **queue.params}
     return {"kind": queue.kind, "packets": queue.packets, "bytes": queue.limit_bytes}
 
 

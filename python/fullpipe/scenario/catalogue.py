@@ -57,6 +57,17 @@ def controller(name: str) -> Entry:
     raise UnknownNameError("algorithm", name, controllers())
 
 
+def queue(name: str) -> Entry:
+    """The queue discipline called `name`.
+
+    Raises:
+        UnknownNameError: If there is none.
+    """
+    if name not in queues():
+        raise UnknownNameError("queue", name, queues())
+    return queues()[name]
+
+
 def _native() -> Any:
     """The compiled module, by name: an import would look like one of the whole package to import-linter."""
     return import_module("fullpipe._native")

@@ -121,7 +121,7 @@ def _of_routes(network: Network) -> Iterator[str]:
 def _is_boundless(network: Network, route: Route) -> bool:
     """Whether a flow could double its rate for ever."""
     links = [network.links[i] for i in route.forward]
-    on_the_way = any(link.rate_bps is not None or link.loss is not None for link in links)
+    on_the_way = any(link.limit_bps is not None or link.loss is not None for link in links)
     buffers = (route.tcp.send_buffer_bytes, route.tcp.receive_buffer_bytes)
     return not on_the_way and route.flow.size_bytes is None and buffers == (None, None)
 

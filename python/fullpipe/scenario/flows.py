@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Annotated, Any
 
-from pydantic import Field, model_serializer, model_validator
+from pydantic import Field, model_serializer
 
-from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.scenario import catalogue
+from fullpipe.scenario.chosen import Chosen
 from fullpipe.scenario.model import Model, Name
-from fullpipe.scenario.quantities import Bytes, Seconds, shown
+from fullpipe.scenario.quantities import Bytes, Seconds
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Access
 
@@ -19,67 +19,21 @@ MAX_GROUPS = 10_000
 """Entries of `flows`, each of which may stand for many with `count`."""
 
 
-class Cca(Model):
+class Cca(Chosen):
     """A congestion control algorithm and the parameters that differ from its defaults.
 
     Written "bbr1", or { kind = "bbr1", parameter = value }.
     """
 
-    kind: str
-    """Name in the catalogue; an alias becomes the name it stands for."""
-    params: dict[str, Any] = Field(default_factory=dict)
-
-    @model_validator(mode="before")
     @classmethod
-    def _read(cls, value: object) -> object:
-        if isinstance(value, Cca):
-            return value
-        if isinstance(value, str):
-            value = {"kind": value}
-        if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
-            raise ValueError(
-                f'expected a name such as "cubic" or {{ kind = "cubic", ... }}, got {shown(value)}'
-            )
-        params = {key: v for key, v in value.items() if key != "kind"}
-        entry = _entry(value["kind"])
-        problems = [problem for key, v in params.items() if (problem := _problem(entry, key, v))]
-        if problems:
-            raise ValueError("; ".join(problems))
-        return {"kind": entry.name, "params": params}
+    def _entry(cls, name: str) -> catalogue.Entry:
+        return catalogue.controller(name)
+
+    _example = 'a name such as "cubic" or { kind = "cubic", ... }'
 
     @model_serializer
     def _write(self) -> str | dict[str, Any]:
         return {"kind": self.kind, **self.params} if self.params else self.kind
-
-
-def _entry(name: str) -> catalogue.Entry:
-    try:
-        return catalogue.controller(name)
-    except UnknownNameError as error:
-        raise ValueError(str(error)) from None
-
-
-def _problem(entry: catalogue.Entry, key: str, value: object) -> str | None:
-    """Why `value` cannot be parameter `key` of an algorithm, if it cannot."""
-    param = entry.params.get(key)
-    if param is None:
-        return f'unknown parameter "{key}" of {entry.name}{suggestion(key, entry.params)}'
-    if not _same_type(param.default, value):
-        return f"{key}: expected a value like {shown(param.default)}, got {shown(value)}"
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        low = float("-inf") if param.min is None else param.min
-        high = float("inf") if param.max is None else param.max
-        if not low <= value <= high or value in (float("inf"), float("-inf")):
-            return f"{key}: {shown(value)} is out of range; from {low:g} to {high:g}"
-    return None
-
-
-def _same_type(default: object, value: object) -> bool:
-    if isinstance(default, bool) or isinstance(value, bool):
-        return isinstance(default, bool) and isinstance(value, bool)
-    if isinstance(default, float):
-        return isinstance(value, int | float)
-    return isinstance(value, type(default))
 
 
 class Flow(Model):

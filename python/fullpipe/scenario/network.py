@@ -9,7 +9,7 @@ from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.routing import Edge, NoRouteError, Router
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Access, Bottleneck, DropTail, Dumbbell, Graph, Loss
+from fullpipe.scenario.topology import Access, Bottleneck, Discipline, DropTail, Dumbbell, Graph, Loss
 
 if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
@@ -24,7 +24,7 @@ class Link:
     name: str
     rate_bps: int | None
     delay_s: float
-    queue: DropTail | None
+    queue: DropTail | Discipline | None
     loss: Loss | None
     where: str
     """The part of the scenario that describes it, for messages."""
@@ -33,6 +33,12 @@ class Link:
     def delay_ns(self) -> int:
         """Propagation in whole nanoseconds."""
         return to_nanoseconds(self.delay_s)
+
+    @property
+    def limit_bps(self) -> int | None:
+        """What it carries at most: its rate, or that of a shaper in front of it if that is lower."""
+        shaped = self.queue.rate_bps if isinstance(self.queue, Discipline) else None
+        return min((rate for rate in (self.rate_bps, shaped) if rate is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -139,11 +145,10 @@ def _sized(links: Sequence[Link], routes: Sequence[Route]) -> tuple[Link, ...]:
     )
 
 
-def _absolute(link: Link, links: Sequence[Link], crossing: Sequence[Route]) -> DropTail:
+def _absolute(link: Link, links: Sequence[Link], crossing: Sequence[Route]) -> DropTail | Discipline:
     """Rate times the largest base RTT of the flows that cross, in whole segments, and at least one."""
-    size_bdp = link.queue.size_bdp if link.queue else None
-    where = f"{link.where}.queue.size"
-    if size_bdp is None or link.rate_bps is None:
+    queue, where = link.queue, f"{link.where}.queue.size"
+    if queue is None or queue.size_bdp is None or link.limit_bps is None:
         raise ProblemsError(
             f"{where}: a link of unlimited rate has no BDP; give it a rate, or use packets = 100"
         )
@@ -151,10 +156,13 @@ def _absolute(link: Link, links: Sequence[Link], crossing: Sequence[Route]) -> D
         raise ProblemsError(f"{where}: no flow crosses this link, so it has no BDP; use packets = 100")
     rtt_ns = max(_base_rtt_ns(links, route) for route in crossing)
     segment_bits = 8 * max(route.tcp.segment_bytes for route in crossing)
-    packets = max(1, int(size_bdp * link.rate_bps * rtt_ns / (segment_bits * NANOSECONDS)))
+    packets = max(1, int(queue.size_bdp * link.limit_bps * rtt_ns / (segment_bits * NANOSECONDS)))
     if packets > MAX_PACKETS:
         raise ProblemsError(f"{where}: makes {packets:,} packets, more than {MAX_PACKETS:,}")
-    return DropTail(packets=packets)
+    if isinstance(queue, DropTail):
+        return DropTail(packets=packets)
+    params = {**queue.params, queue.limit_key or "": packets}
+    return queue.model_copy(update={"size_bdp": None, "params": params})
 
 
 def _base_rtt_ns(links: Sequence[Link], route: Route) -> int:

@@ -133,9 +133,7 @@ def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
         if isinstance(part, int):
             path += f"[{part}]"
             continue
-        tagged = (
-            [m for m in models if part in get_args(_field(m, "kind").annotation)] if len(models) > 1 else []
-        )
+        tagged = [m for m in models if _is_tag(part, m)] if len(models) > 1 else []
         if tagged:
             models = tagged
             continue
@@ -144,6 +142,11 @@ def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
         field = next((_keys(m)[part] for m in models if part in _keys(m)), None)
         models = list(_models(field.annotation)) if field else []
     return _Place(path, field, siblings)
+
+
+def _is_tag(part: str, model: type[BaseModel]) -> bool:
+    """Whether pydantic says with `part` that it chose this model of a union."""
+    return part == model.__name__ or part in get_args(_field(model, "kind").annotation)
 
 
 def _keys(model: type[BaseModel]) -> dict[str, FieldInfo]:

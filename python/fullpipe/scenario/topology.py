@@ -1,9 +1,11 @@
 """The network: a dumbbell, or any graph of nodes and links. Sizes relative to the path stay relative here."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
 
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.chosen import Chosen
 from fullpipe.scenario.model import Model, Name, Packets, ProblemsError, Switch
 from fullpipe.scenario.quantities import Bdps, BitsPerSecond, Bytes, Seconds, shown
 
@@ -35,6 +37,62 @@ class DropTail(Model):
                 f'give one of packets = 100, bytes = "1 MiB" and size = "1 bdp"; there are {given}'
             )
         return self
+
+
+class Discipline(Chosen):
+    """Any other queue discipline of the catalogue, with the parameters that differ from its defaults.
+
+    Written { kind = "codel", parameter = value }. `size` sets its limit in packets, as for drop_tail.
+    """
+
+    size_bdp: Bdps | None = Field(None, alias="size", examples=["1 bdp"])
+    """A multiple of the link's bandwidth-delay product in place of the parameter that limits packets."""
+
+    _example = 'a queue such as { kind = "codel", ... }'
+
+    @classmethod
+    def _entry(cls, name: str) -> catalogue.Entry:
+        return catalogue.queue(name)
+
+    @property
+    def limit_key(self) -> str | None:
+        """The parameter that limits the packets that wait, if it has one."""
+        params = catalogue.queue(self.kind).params
+        return next(
+            (key for key in ("limit", "packets") if key in params and params[key].unit == "packets"), None
+        )
+
+    @property
+    def rate_bps(self) -> int | None:
+        """The rate to which it shapes, if it does."""
+        params = catalogue.queue(self.kind).params
+        return int(self.params.get("rate_bps", params["rate_bps"].default)) if "rate_bps" in params else None
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Self:
+        if self.size_bdp is not None and self.limit_key is None:
+            raise ValueError(f"{self.kind} has no limit in packets that a size could set")
+        if self.size_bdp is not None and self.limit_key in self.params:
+            raise ValueError(f"give one of {self.limit_key} and size")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: Any) -> dict[str, Any]:
+        size = {key: v for key, v in write(self).items() if key in ("size", "size_bdp") and v is not None}
+        return {"kind": self.kind, **size, **self.params}
+
+
+def _queue_class(value: object) -> str:
+    if isinstance(value, DropTail | Discipline):
+        return type(value).__name__
+    kind = value.get("kind", "drop_tail") if isinstance(value, dict) else "drop_tail"
+    return "DropTail" if kind == "drop_tail" else "Discipline"
+
+
+Queue = Annotated[
+    Annotated[DropTail, Tag("DropTail")] | Annotated[Discipline, Tag("Discipline")],
+    Discriminator(_queue_class),
+]
 
 
 class Bernoulli(Model):
@@ -76,7 +134,7 @@ class Bottleneck(Model):
     """Left out: unlimited."""
     delay_s: Delay = Field(0.0, alias="delay", examples=["20 ms"])
     """Propagation, one way."""
-    queue: DropTail | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
+    queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
     """Left out: never full."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
     """Loss apart from the queue: bernoulli or periodic. Left out: none."""
