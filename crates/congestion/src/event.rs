@@ -90,6 +90,8 @@ pub struct LostPacket {
 pub struct Ack {
     /// Packets newly acknowledged, cumulatively or selectively.
     pub acked: u32,
+    /// Packets cumulatively acknowledged, those delivered selectively before included (Linux `pkts_acked`).
+    pub cumulative: u32,
     /// Packets newly found lost.
     pub lost: u32,
     /// Packets newly reported CE-marked.
@@ -101,6 +103,8 @@ pub struct Ack {
     pub one_way_delay: Option<Duration>,
     /// The ACK looks as if a delayed-ACK timer had held it back, so `rtt` may be too long.
     pub delayed: bool,
+    /// Where loss recovery stood before this ACK was digested.
+    pub prior_state: CaState,
     /// Packets in flight before this ACK was digested.
     pub prior_in_flight: u32,
     /// The transport would let a window algorithm grow now: not reducing, and data was acknowledged.

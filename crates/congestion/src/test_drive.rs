@@ -56,6 +56,8 @@ impl Drive {
         let rtt = Duration::from_micros(rtt_us);
         let ack = Ack {
             acked,
+            cumulative: acked,
+            prior_state: self.state,
             rtt: Some(rtt),
             prior_in_flight: in_flight,
             may_grow: !matches!(self.state, CaState::Cwr | CaState::Recovery),

@@ -131,11 +131,13 @@ impl Transport {
         });
         let ack = Ack {
             acked,
+            cumulative: acked,
             lost,
             marked: 0,
             rtt: rtt_us.map(Duration::from_micros),
             one_way_delay: rtt_us.map(|us| Duration::from_micros(us / 2)),
             delayed: false,
+            prior_state: self.state,
             prior_in_flight: self.in_flight,
             may_grow: self.state < CaState::Cwr || self.state == CaState::Loss,
             advanced: acked > 0,

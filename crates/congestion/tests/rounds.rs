@@ -86,11 +86,13 @@ impl Rounds {
         };
         Ack {
             acked: 1,
+            cumulative: 1,
             lost,
             marked: 0,
             rtt: Some(self.rtt),
             one_way_delay: Some(self.rtt - RTT / 2),
             delayed: false,
+            prior_state: CaState::Open,
             prior_in_flight: sent,
             may_grow,
             advanced: true,

@@ -12,6 +12,7 @@ use units::{Duration, Time};
 #[derive(Debug, Default)]
 pub(super) struct Digest {
     pub prior_una: u32,
+    prior_state: CaState,
     prior_in_flight: u32,
     prior_highest: u32,
     prior_delivered: u64,
@@ -102,6 +103,7 @@ impl Sender {
     fn start_digest(&self, ack: u32, echo: u32, ece: bool) -> Digest {
         Digest {
             prior_una: self.board.una,
+            prior_state: self.recovery.state,
             prior_in_flight: self.board.in_flight(),
             prior_highest: self.board.highest_sacked(),
             prior_delivered: self.delivery.delivered,
@@ -279,11 +281,13 @@ impl Sender {
         let progress = digest.advanced || (self.rack.reorders() && digest.sacked);
         let ack = Ack {
             acked,
+            cumulative: self.board.una - digest.prior_una,
             lost,
             marked: digest.marked,
             rtt: digest.rtt,
             one_way_delay: Some(digest.one_way_delay),
             delayed: self.looks_delayed(digest),
+            prior_state: digest.prior_state,
             prior_in_flight: digest.prior_in_flight,
             may_grow: progress && !transport_reduces,
             advanced: digest.advanced,
