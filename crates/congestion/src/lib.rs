@@ -15,6 +15,7 @@ mod delay;
 mod event;
 mod filter;
 mod hystart;
+pub mod kit;
 mod registry;
 #[cfg(test)]
 mod test_drive;

@@ -1,0 +1,165 @@
+//! What must hold whatever happens: the one list that tests, fuzzer and outside algorithms share.
+
+use super::{Event, Script, Transport};
+use crate::{Congestion, CongestionControl, Control, Probe, Reading, Recovery};
+use std::fmt;
+
+/// The moment after an event.
+pub struct Step<'a> {
+    /// The algorithm.
+    pub algorithm: &'a dyn CongestionControl,
+    /// Another of the same seed to which the same has happened.
+    pub twin: &'a dyn CongestionControl,
+    /// What the algorithm allowed before the event.
+    pub before: Control,
+    /// What has just happened.
+    pub event: &'a Event,
+    /// Where.
+    pub transport: &'a Transport,
+}
+
+/// Something that holds after every event.
+pub struct Invariant {
+    /// What holds, as a sentence.
+    pub name: &'static str,
+    /// What is wrong, if anything is.
+    pub check: fn(&Step<'_>) -> Result<(), String>,
+}
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Which.
+    pub invariant: &'static str,
+    /// The place of the event in the script.
+    pub event: usize,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "broken after event {}: {}: {}", self.event, self.invariant, self.problem)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// Every invariant. That nothing panics goes without saying.
+pub const INVARIANTS: &[Invariant] = &[
+    Invariant { name: "the window is at least one packet", check: window },
+    Invariant { name: "the threshold is at least two packets", check: threshold },
+    Invariant { name: "a pacing rate is above zero", check: pacing },
+    Invariant { name: "asking changes nothing", check: asking },
+    Invariant { name: "variables are finite, each named once", check: variables },
+    Invariant { name: "after a wake-up the next one lies ahead", check: wakeup },
+    Invariant { name: "same seed and events, same outcome", check: twins },
+    Invariant { name: "an unused window does not grow", check: unused },
+    Invariant { name: "the transport may set any window", check: set },
+    Invariant { name: "a repeated timeout does not reduce again", check: repeated },
+    Invariant { name: "undo restores the window and the threshold", check: undo },
+];
+
+/// Plays a script to a new algorithm and checks every invariant after every event.
+///
+/// # Errors
+/// At the first invariant that does not hold.
+pub fn judge(make: &dyn Fn() -> Box<dyn CongestionControl>, script: &Script) -> Result<(), Broken> {
+    let (mut algorithm, mut twin) = (make(), make());
+    let mut transport = Transport::new(script.mss);
+    algorithm.on_established(&transport.path(true));
+    twin.on_established(&transport.path(true));
+    for (n, event) in script.events.iter().enumerate() {
+        let before = algorithm.control();
+        transport.clone().apply(&mut *twin, event);
+        transport.apply(&mut *algorithm, event);
+        let step = Step { algorithm: &*algorithm, twin: &*twin, before, event, transport: &transport };
+        for Invariant { name, check } in INVARIANTS {
+            check(&step).map_err(|problem| Broken { invariant: name, event: n, problem })?;
+        }
+    }
+    Ok(())
+}
+
+fn ensure(holds: bool, problem: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(problem()) }
+}
+
+fn window(step: &Step<'_>) -> Result<(), String> {
+    let cwnd = step.algorithm.control().cwnd;
+    ensure(cwnd >= 1, || format!("cwnd is {cwnd}"))
+}
+
+fn threshold(step: &Step<'_>) -> Result<(), String> {
+    let ssthresh = step.algorithm.control().ssthresh;
+    ensure(ssthresh >= 2, || format!("ssthresh is {ssthresh}"))
+}
+
+fn pacing(step: &Step<'_>) -> Result<(), String> {
+    let rate = step.algorithm.control().pacing_rate;
+    ensure(rate.is_none_or(|r| r.bits_per_sec() > 0), || "it is zero".to_owned())
+}
+
+fn asking(step: &Step<'_>) -> Result<(), String> {
+    let (control, wakeup) = (step.algorithm.control(), step.algorithm.next_wakeup());
+    step.algorithm.observe(&mut Probe::new(&mut |_, _| {}));
+    let again = step.algorithm.control();
+    ensure(control == again, || format!("{control:?} became {again:?}"))?;
+    ensure(wakeup == step.algorithm.next_wakeup(), || "the wake-up moved".to_owned())
+}
+
+fn variables(step: &Step<'_>) -> Result<(), String> {
+    let (mut names, mut wrong) = (Vec::new(), None);
+    step.algorithm.observe(&mut Probe::new(&mut |name, reading| {
+        let number = !matches!(reading, Reading::Number(value, _) if !value.is_finite());
+        if !number || names.contains(&name) {
+            wrong = Some(format!("{name} is {reading:?}"));
+        }
+        names.push(name);
+    }));
+    wrong.map_or(Ok(()), Err)
+}
+
+fn wakeup(step: &Step<'_>) -> Result<(), String> {
+    let (now, next) = (step.transport.now(), step.algorithm.next_wakeup());
+    let due = matches!(step.event, Event::Pass(_)) && next.is_some_and(|at| at <= now);
+    ensure(!due, || format!("at {now:?} it is {next:?}"))
+}
+
+fn twins(step: &Step<'_>) -> Result<(), String> {
+    let (one, other) = (step.algorithm.control(), step.twin.control());
+    ensure(one == other, || format!("{one:?} and {other:?}"))
+}
+
+/// A window that follows a model is not the transport's to judge.
+fn owns_its_window(step: &Step<'_>) -> bool {
+    step.algorithm.traits().recovery == Recovery::Algorithm
+}
+
+fn unused(step: &Step<'_>) -> Result<(), String> {
+    let (before, now) = (step.before.cwnd, step.algorithm.control().cwnd);
+    let unused = matches!(step.event, Event::Ack { used: false, .. });
+    let exempt = owns_its_window(step) || step.algorithm.traits().grows_unused;
+    ensure(!unused || now <= before || exempt, || format!("it grew from {before} to {now}"))
+}
+
+fn set(step: &Step<'_>) -> Result<(), String> {
+    let (Event::SetCwnd(wanted) | Event::Restart(wanted)) = *step.event else { return Ok(()) };
+    let cwnd = step.algorithm.control().cwnd;
+    ensure(cwnd == wanted.max(1) || owns_its_window(step), || format!("set to {wanted} it is {cwnd}"))
+}
+
+fn repeated(step: &Step<'_>) -> Result<(), String> {
+    let again = *step.event == Event::Congestion(Congestion::Timeout { first: false });
+    let (before, now) = (step.before.ssthresh, step.algorithm.control().ssthresh);
+    ensure(!again || now >= before || owns_its_window(step), || {
+        format!("ssthresh went from {before} to {now}")
+    })
+}
+
+fn undo(step: &Step<'_>) -> Result<(), String> {
+    let (Event::Undo, Some(prior)) = (step.event, step.transport.prior()) else { return Ok(()) };
+    let now = step.algorithm.control();
+    let restored = now.cwnd >= prior.prior_cwnd && now.ssthresh >= prior.prior_ssthresh;
+    ensure(restored || owns_its_window(step), || format!("{now:?} after {prior:?}"))
+}

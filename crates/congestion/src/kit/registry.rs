@@ -1,0 +1,45 @@
+//! The whole registry under one script: the body of the fuzz target and of the property test.
+
+use super::{Script, judge};
+use crate::{ParamSpec, build, descriptors};
+use serde_json::{Map, Value, json};
+
+/// Judges every algorithm of the registry by a script read from `bytes`. The first byte says whether parameters have
+/// their defaults, or bounds of their ranges as further bytes choose.
+///
+/// # Errors
+/// At the first invariant that does not hold: which algorithm, with which parameters, after which events.
+pub fn judge_registry(bytes: &[u8]) -> Result<(), String> {
+    let (extreme, bytes) = bytes.split_first().map_or((0, bytes), |(&first, rest)| (first, rest));
+    let script = Script::from_bytes(bytes);
+    for descriptor in descriptors() {
+        let params = if extreme % 4 == 3 { extremes(&(descriptor.params)(), bytes) } else { Value::Null };
+        if build(descriptor.name, &params, 1).is_err() {
+            continue; // parameters that exclude each other
+        }
+        let make = || build(descriptor.name, &params, 1).expect("it was built before");
+        judge(&make, &script).map_err(|broken| {
+            let events = &script.events[..=broken.event];
+            format!("{} {params}: {broken}\nmss {}, events: {events:#?}", descriptor.name, script.mss)
+        })?;
+    }
+    Ok(())
+}
+
+/// Each parameter at its default, or at an end of its range, or switched.
+fn extremes(specs: &[ParamSpec], bytes: &[u8]) -> Value {
+    let choose = |n: usize| bytes.get(n % bytes.len().max(1)).map_or(0, |byte| (byte >> (n % 4)) % 3);
+    let chosen = specs.iter().enumerate().filter_map(|(n, spec)| {
+        let value = match (choose(n), spec.range, &spec.default) {
+            (0, ..) => return None,
+            (_, _, Value::Bool(on)) => json!(!on),
+            (side, Some((low, high)), default) => {
+                let bound = if side == 1 { low } else { high };
+                if default.is_f64() { json!(bound) } else { json!(bound as u64) }
+            }
+            _ => return None,
+        };
+        Some((spec.name.to_owned(), value))
+    });
+    Value::Object(chosen.collect::<Map<_, _>>())
+}

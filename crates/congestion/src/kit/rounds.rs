@@ -1,0 +1,163 @@
+//! One round trip at a time on an ideal path.
+//!
+//! Every packet of a round is acknowledged in the next while the next is being sent, so that a whole window is in
+//! flight at any time; what does not fit the buffer is lost.
+
+use super::ideal;
+use crate::{Ack, CaState, Congestion, CongestionControl, Path, RateSample, Recovery};
+use std::fmt::Write;
+use units::{Duration, Time};
+
+/// The bottleneck.
+#[derive(Clone, Copy, Debug)]
+pub struct Bottleneck {
+    /// Bandwidth-delay product, packets.
+    pub bdp: u32,
+    /// Packets that may wait.
+    pub buffer: u32,
+    /// RTT without a queue.
+    pub rtt: Duration,
+}
+
+impl Default for Bottleneck {
+    /// 50 packets per 40 ms, and a buffer of as many again.
+    fn default() -> Self {
+        Bottleneck { bdp: 50, buffer: 50, rtt: ideal::RTT }
+    }
+}
+
+/// What became of one round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// Packets sent.
+    pub sent: u32,
+    /// Of these, packets that did not fit the buffer.
+    pub lost: u32,
+    /// RTT, queue included.
+    pub rtt: Duration,
+    /// Window afterwards, packets.
+    pub cwnd: u32,
+    /// Threshold afterwards, packets; `u32::MAX` if none was ever set.
+    pub ssthresh: u32,
+}
+
+/// An algorithm alone on a bottleneck.
+pub struct Rounds<'a> {
+    algorithm: &'a mut dyn CongestionControl,
+    bottleneck: Bottleneck,
+    now: Time,
+    delivered: u64,
+    lost: u64,
+    rtt: Duration,
+    in_flight: u32,
+}
+
+impl<'a> Rounds<'a> {
+    /// The algorithm's handshake is over, and nothing has been sent.
+    pub fn new(algorithm: &'a mut dyn CongestionControl, bottleneck: Bottleneck) -> Rounds<'a> {
+        let rtt = bottleneck.rtt;
+        let rounds =
+            Rounds { algorithm, bottleneck, now: Time::ZERO, delivered: 1, lost: 0, rtt, in_flight: 0 };
+        let path = rounds.path(CaState::Open);
+        rounds.algorithm.on_established(&path);
+        rounds
+    }
+
+    /// What the next round may send: the window, or what pacing lets go in one RTT.
+    fn allowed(&self) -> u32 {
+        let control = self.algorithm.control();
+        let paced = control.pacing_rate.map_or(u128::MAX, |r| {
+            let bytes = u128::from(r.bytes_per_sec()) * u128::from(self.rtt.as_nanos()) / 1_000_000_000;
+            (bytes / u128::from(ideal::MSS)).max(1)
+        });
+        u128::from(control.cwnd).min(paced) as u32
+    }
+
+    fn path(&self, state: CaState) -> Path {
+        Path {
+            state,
+            srtt: Some(self.rtt),
+            min_rtt: Some(self.bottleneck.rtt),
+            in_flight: self.in_flight,
+            packets_out: self.in_flight,
+            next: self.delivered + u64::from(self.in_flight),
+            delivered: self.delivered,
+            lost: self.lost,
+            ..ideal::path(self.now)
+        }
+    }
+
+    /// A window is sent, queues, and is acknowledged packet by packet.
+    fn round(&mut self) -> Round {
+        let Bottleneck { bdp, buffer, rtt } = self.bottleneck;
+        let sent = self.allowed();
+        let lost = sent.saturating_sub(bdp + buffer);
+        let arrived = sent - lost;
+        self.rtt = rtt * u64::from(arrived.max(bdp)) / u64::from(bdp);
+        self.in_flight = sent;
+        let reduces = lost > 0 && self.algorithm.traits().recovery == Recovery::Transport;
+        let state = if lost > 0 { CaState::Recovery } else { CaState::Open };
+        if lost > 0 {
+            self.algorithm.on_congestion(Congestion::Loss, &self.path(CaState::Open));
+        }
+        self.acknowledge(arrived, lost, sent, state, !reduces);
+        if lost > 0 {
+            self.algorithm.on_recovery_exit(&self.path(CaState::Open));
+        }
+        if reduces {
+            self.algorithm.set_cwnd(self.algorithm.control().ssthresh);
+        }
+        let control = self.algorithm.control();
+        Round { sent, lost, rtt: self.rtt, cwnd: control.cwnd, ssthresh: control.ssthresh }
+    }
+
+    fn acknowledge(&mut self, arrived: u32, lost: u32, sent: u32, state: CaState, may_grow: bool) {
+        let (start, before) = (self.now, self.delivered);
+        for n in 1..=arrived {
+            self.now = start + self.rtt * u64::from(n) / u64::from(arrived);
+            self.delivered += 1;
+            let lost = if n == 1 { lost } else { 0 };
+            self.lost += u64::from(lost);
+            let sample = RateSample {
+                prior_delivered: before,
+                lost,
+                tx_in_flight: sent,
+                ..ideal::sample(n, self.now.since(start))
+            };
+            let ack = Ack {
+                lost,
+                rtt: Some(self.rtt),
+                one_way_delay: Some(self.rtt - self.bottleneck.rtt / 2),
+                prior_in_flight: sent,
+                may_grow,
+                una: self.delivered,
+                rate: (n == arrived).then_some(sample),
+                ..ideal::ack(1)
+            };
+            let path = self.path(state);
+            self.algorithm.on_ack(&ack, &path);
+        }
+    }
+}
+
+impl Iterator for Rounds<'_> {
+    type Item = Round;
+
+    /// The next round trip; there is always one.
+    fn next(&mut self) -> Option<Round> {
+        Some(self.round())
+    }
+}
+
+/// The first `count` round trips of an algorithm on the default bottleneck, one line each.
+pub fn table(algorithm: &mut dyn CongestionControl, count: usize) -> String {
+    let mut text = String::from("round  sent  lost  rtt_ms  cwnd  ssthresh\n");
+    for (n, round) in Rounds::new(algorithm, Bottleneck::default()).take(count).enumerate() {
+        let Round { sent, lost, rtt, cwnd, ssthresh } = round;
+        let rtt_ms = rtt.as_micros() / 1_000;
+        let ssthresh = if ssthresh == u32::MAX { "-".to_owned() } else { ssthresh.to_string() };
+        let line = format!("{n:>5} {sent:>5} {lost:>5} {rtt_ms:>7} {cwnd:>5} {ssthresh:>9}");
+        writeln!(text, "{line}").expect("text grows");
+    }
+    text
+}
