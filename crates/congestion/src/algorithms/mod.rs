@@ -10,4 +10,7 @@ crate::registry::algorithms! {
     "yeah" => yeah::Yeah,
 
     "bbr1" or "bbr" => bbr1::Bbr1,
+    "bbq" => bbq::Bbq,
+    "da_bbr" => da_bbr::DaBbr,
+    "ad_bbr" => ad_bbr::AdBbr,
 }

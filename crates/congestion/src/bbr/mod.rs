@@ -1,10 +1,12 @@
 //! Law shared by the BBR family: fixed-point bandwidth and gains, ACK aggregation, the policer estimator.
 
 mod aggregation;
+mod history;
 mod policer;
 pub(crate) mod v1;
 
 pub(crate) use aggregation::ExtraAcked;
+pub(crate) use history::RttHistory;
 pub(crate) use policer::{Evidence, Policer, Verdict};
 
 use crate::Path;

@@ -31,7 +31,7 @@ pub(crate) struct Settings {
 macro_rules! params_of_v1 {
     ($(#[doc = $struct_doc:literal])* pub struct $name:ident on $base:ident, margin $margin:literal {
         $($own:tt)*
-    }) => {
+    } $($presets:tt)*) => {
         params::params! {
             $(#[doc = $struct_doc])*
             pub struct $name {
@@ -55,6 +55,7 @@ macro_rules! params_of_v1 {
                 /// Recognise token-bucket policers and pace at their rate.
                 policer: bool = true, "";
             }
+            $($presets)*
         }
 
         impl From<&$name> for crate::bbr::v1::Settings {

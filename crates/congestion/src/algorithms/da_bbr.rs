@@ -1,0 +1,135 @@
+//! # Delay-Aware BBR
+//!
+//! ## Idea
+//! BBRv1 whose window shrinks with the queue that a flow sees in proportion to its own RTT: one bandwidth-delay product
+//! on an empty path, up to two behind a long queue. A flow with a long RTT sees little of a shared queue and keeps a
+//! small window, so the short one gets its share.
+//!
+//! ## Source and revision
+//! Kim and Cho, IEEE Access 7, 2019; their module for Linux 4.14 (ku-asteam/da-bbr), in behaviour.
+//!
+//! ## Signals
+//! BBRv1's; each RTT sample moves the window.
+//!
+//! ## State diagram
+//! BBRv1's. In PROBE_BW the bandwidth-delay product counts rtt / (rtt + RTprop) of itself, unless RTprop has grown by
+//! more than a fifth since the last window of its filter; PROBE_RTT holds a third of the window; recovery
+//! begins with what is in flight at a gain of 0.75, and the old window does not come back when it ends.
+//!
+//! ## Deviations from the source
+//! An ACK without an RTT sample uses the last one (the module divides by garbage). The window of PROBE_RTT and of
+//! recovery is at least one packet. The base is BBRv1 of Linux 4.14 where it matters: no pacing margin, no ACK
+//! aggregation, no look at the next departure, RTT samples of delayed ACKs count, room for a probe wherever the gain
+//! exceeds 1; its other differences from 6.18 are not modelled.
+//!
+//! ## Validated against
+//! The properties of its specification (`tests/theory`); nothing else runs it.
+
+use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
+use crate::bbr::{Bandwidth, Gain};
+use crate::registry::Algorithm;
+use crate::{Ack, Path, Probe};
+use units::Duration;
+
+params_of_v1! {
+    /// Parameters of Delay-Aware BBR.
+    pub struct DaBbrParams on Linux4_14, margin 0 {
+        /// PROBE_RTT holds the window divided by this.
+        probe_rtt_divisor: u32 = 3, "", 1..=1000;
+        /// RTprop is taken for contaminated, and the window left at BBRv1's, if it grew by more than this fraction.
+        rtprop_growth: f64 = 0.2, "", 0.0..=100.0;
+        /// Pacing gain from the start of a recovery to the next phase.
+        recovery_gain: f64 = 0.75, "", 0.05..=2.0;
+    }
+}
+
+/// Delay-Aware BBR.
+pub(crate) type DaBbr = V1<DelayAware>;
+
+impl Algorithm for DaBbr {
+    type Params = DaBbrParams;
+    const TITLE: &'static str = "Delay-Aware BBR (BBRv1 with a window that follows the queue)";
+    const SOURCE: &'static str = "Kim and Cho, IEEE Access 7, 2019; module for Linux 4.14";
+
+    fn new(params: DaBbrParams, seed: u64) -> DaBbr {
+        let settings = Settings::from(&params);
+        V1::with(DelayAware { params, rtt: None, rtprop_before: None, recovering: false }, settings, seed)
+    }
+}
+
+/// What Delay-Aware BBR does otherwise than BBRv1.
+pub(crate) struct DelayAware {
+    params: DaBbrParams,
+    rtt: Option<Duration>,
+    /// RTprop of the window of its filter before the last.
+    rtprop_before: Option<Duration>,
+    /// Recovery has begun in this phase.
+    recovering: bool,
+}
+
+impl DelayAware {
+    /// RTprop, discounted by what of the RTT is not queue.
+    fn discounted(&self, rtprop: Duration) -> Duration {
+        let contaminated = self.rtprop_before.is_some_and(|before| {
+            before.as_micros() as f64 * (1.0 + self.params.rtprop_growth) < rtprop.as_micros() as f64
+        });
+        match self.rtt {
+            Some(rtt) if !contaminated => {
+                let (rtt, rtprop) = (u128::from(rtt.as_micros()), u128::from(rtprop.as_micros()));
+                Duration::from_micros((rtprop * rtt / (rtprop + rtt).max(1)) as u64)
+            }
+            _ => rtprop,
+        }
+    }
+}
+
+impl Variant for DelayAware {
+    const RESTORES_CWND: bool = false;
+
+    fn on_established(&mut self, core: &Core, _path: &Path) {
+        self.rtprop_before = core.min_rtt;
+    }
+
+    fn on_ack(&mut self, _core: &Core, ack: &Ack) {
+        self.rtt = ack.rtt.or(self.rtt);
+    }
+
+    fn on_phase(&mut self, _core: &Core) {
+        self.recovering = false;
+    }
+
+    fn update_min_rtt(&mut self, core: &mut Core, ack: &Ack, path: &Path) -> bool {
+        let probing = matches!(core.mode, Mode::ProbeBw { .. });
+        if probing && ack.rtt.is_some() && core.min_rtt_expired(path) {
+            self.rtprop_before = core.min_rtt;
+        }
+        core.update_min_rtt(ack, path)
+    }
+
+    fn enter_probe_rtt(&mut self, core: &Core) -> u32 {
+        (core.cwnd / self.params.probe_rtt_divisor).max(1)
+    }
+
+    fn pacing_gain(&self, gain: Gain) -> Gain {
+        if self.recovering { Gain::from_f64(self.params.recovery_gain) } else { gain }
+    }
+
+    fn bdp(&self, core: &Core, bw: Bandwidth, gain: Gain) -> u32 {
+        match (core.mode, core.min_rtt) {
+            (Mode::ProbeBw { .. }, Some(rtprop)) => bw.bdp(self.discounted(rtprop), gain),
+            _ => core.bdp(bw, gain),
+        }
+    }
+
+    fn conserve(&mut self, cwnd: u32, _flow: u32, in_flight: u32, entering: bool) -> u32 {
+        self.recovering |= entering;
+        if entering { in_flight.max(1) } else { cwnd }
+    }
+
+    fn observe(&self, core: &Core, probe: &mut Probe<'_>) {
+        if let Some(rtprop) = core.min_rtt {
+            let share = self.discounted(rtprop).as_secs_f64() / rtprop.as_secs_f64().max(1e-9);
+            probe.see("window_share", share, "");
+        }
+    }
+}
