@@ -124,6 +124,24 @@ class Variables(TypedDict):
     unit: list[str]
     state: list[str]
 
+class Packets(TypedDict):
+    """One row per packet and point of capture, in the order of time."""
+
+    time_ns: Counts
+    point: list[str]
+    flow: list[str]
+    kind: list[str]
+    seq: Counts
+    len: Counts
+    ack: Counts
+    window: Counts
+    sacks: list[str]
+    ts_val: Counts
+    ts_ecr: Counts
+    flags: list[str]
+    ecn: list[str]
+    size: Counts
+
 class Results(TypedDict):
     """Everything a run gives."""
 
@@ -132,6 +150,7 @@ class Results(TypedDict):
     series: Series
     links: Links
     variables: Variables
+    packets: Packets
     data_packets: int
     """Data segments sent by all senders."""
     packet_hops: int

@@ -13,6 +13,7 @@ pub fn results(py: Python<'_>, results: Results) -> PyResult<Py<PyAny>> {
     out.set_item("series", table(py, results.series)?)?;
     out.set_item("links", table(py, results.links)?)?;
     out.set_item("variables", table(py, results.variables)?)?;
+    out.set_item("packets", table(py, results.packets)?)?;
     out.set_item("data_packets", results.data_packets)?;
     out.set_item("packet_hops", results.packet_hops)?;
     Ok(out.into_any().unbind())

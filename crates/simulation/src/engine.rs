@@ -46,7 +46,8 @@ impl<R: Recorder> Engine<R> {
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
-        let net = Net::new(links, &routes, 2 * flows.len() + 1, ahead == Ahead::Yes);
+        let mut net = Net::new(links, &routes, 2 * flows.len() + 1, ahead == Ahead::Yes);
+        net.tap(|n| plan.record.packets.contains(&plan.links[n].name));
         let mut engine = Engine { plan, net, flows, looks, recorder, now: Time::ZERO, out: Vec::new() };
         for n in 0..engine.flows.len() {
             let (actor, start) = (engine.sender_actor(n), engine.flows[n].start);
@@ -71,6 +72,12 @@ impl<R: Recorder> Engine<R> {
             } else {
                 self.run_timer(actor, now);
             }
+            if R::ON {
+                self.net
+                    .tapped
+                    .drain(..)
+                    .for_each(|(at, link, packet)| self.recorder.passed(at, link, &packet));
+            }
         }
         self.now = self.now.max(until);
         self.now
@@ -81,13 +88,15 @@ impl<R: Recorder> Engine<R> {
         self.advance(self.looks.end());
         let flows: Vec<String> = self.plan.flows.iter().map(|flow| flow.name.clone()).collect();
         let links: Vec<String> = self.plan.links.iter().map(|link| link.name.clone()).collect();
-        let [series, rows, variables] = self.recorder.tables(&flows, &links);
+        let mss: Vec<u32> = self.flows.iter().map(Flow::mss).collect();
+        let [series, rows, variables, packets] = self.recorder.tables(&flows, &links, &mss, self.looks.end());
         Results {
             flows: summary::flows(&self.plan, &self.flows),
             links_summary: summary::links(&self.plan, self.net.links()),
             series,
             links: rows,
             variables,
+            packets,
             data_packets: self.flows.iter().map(|flow| flow.sender.stats().sent_packets).sum(),
             packet_hops: self.net.links().map(|link| link.totals().run.forwarded_packets).sum(),
         }
@@ -117,7 +126,7 @@ impl<R: Recorder> Engine<R> {
             flow.receiver.next_timer()
         };
         self.net.schedule.end(actor, wakeup);
-        send(&mut self.net, flow, is_sender, &mut self.out, now);
+        send(&mut self.net, flow, is_sender, &mut self.out, &mut self.recorder, now);
     }
 
     /// Somebody looks at the counters.
@@ -166,6 +175,7 @@ fn deliver<R: Recorder>(
     let to_receiver = packet.flow % 2 == 0;
     let sender = sender_actor(net, n);
     let flow = &mut flows[n];
+    recorder.arrived(now, packet);
     if to_receiver {
         flow.receiver.on_segment(now, &packet.payload, packet.ecn == Ecn::Ce, out);
         net.schedule.request(sender + 1, flow.receiver.next_timer());
@@ -174,13 +184,22 @@ fn deliver<R: Recorder>(
         recorder.turn(now, flow);
         net.schedule.request(sender, flow.sender_wakeup());
     }
-    send(net, flow, !to_receiver, out, now);
+    send(net, flow, !to_receiver, out, recorder, now);
 }
 
 /// Sends what an endpoint has just put out.
-fn send(net: &mut Net<Segment>, flow: &Flow, from_sender: bool, out: &mut Vec<Segment>, now: Time) {
+fn send<R: Recorder>(
+    net: &mut Net<Segment>,
+    flow: &Flow,
+    from_sender: bool,
+    out: &mut Vec<Segment>,
+    recorder: &mut R,
+    now: Time,
+) {
     for segment in out.drain(..) {
-        net.send(&flow.packet(segment, from_sender), now);
+        let packet = flow.packet(segment, from_sender);
+        recorder.sent(now, flow, &packet);
+        net.send(&packet, now);
     }
 }
 

@@ -209,6 +209,11 @@ impl Flow {
         }
     }
 
+    /// Payload of a full segment.
+    pub fn mss(&self) -> u32 {
+        self.mss
+    }
+
     /// Bytes around the payload of every packet.
     pub fn overhead(&self) -> u32 {
         self.overhead

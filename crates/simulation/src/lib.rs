@@ -10,6 +10,7 @@
 //! assert!(error.to_string().contains("missing field `warmup_ns`"));
 //! ```
 
+mod capture;
 mod engine;
 mod flow;
 mod net;
@@ -26,6 +27,7 @@ pub use routes::{Hop, Routes, Successors};
 pub use schedule::Schedule;
 pub use table::{Column, Results, Table};
 
+use capture::Capture;
 use engine::{Ahead, Engine};
 use record::{Columns, Silent};
 use units::Time;
@@ -67,8 +69,11 @@ impl Simulation {
 
     fn build(plan: Plan, seed: u64, ahead: Ahead) -> Result<Simulation, PlanError> {
         plan.check()?;
-        let engine = if plan.record.interval_ns.is_some() {
-            let recorder = Columns::new(plan.record.variables);
+        let captures = !plan.record.packets.is_empty();
+        let engine = if plan.record.interval_ns.is_some() || captures {
+            let links: Vec<String> = plan.links.iter().map(|link| link.name.clone()).collect();
+            let capture = captures.then(|| Capture::new(&plan.record.packets, &links, plan.flows.len()));
+            let recorder = Columns::new(plan.record.variables, capture);
             AnyEngine::Columns(Box::new(Engine::new(plan, seed, ahead, recorder)?))
         } else {
             AnyEngine::Silent(Box::new(Engine::new(plan, seed, ahead, Silent)?))

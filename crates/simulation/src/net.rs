@@ -19,6 +19,8 @@ pub struct Net<P> {
     entries: Vec<u32>,
     /// Wake-ups of links, and of whoever else has a number from the number of links on.
     pub schedule: Schedule,
+    /// What links with a tap have handed over: when, which link, what. Whoever taps has to empty it.
+    pub tapped: Vec<(Time, u32, Packet<P>)>,
 }
 
 /// A link and what comes after it.
@@ -27,6 +29,8 @@ struct Node<P> {
     next: Successors,
     /// Packets reach it ahead of the clock.
     chained: bool,
+    /// Packets are noted when they leave it.
+    tap: bool,
 }
 
 impl<P: Copy> Net<P> {
@@ -40,9 +44,14 @@ impl<P: Copy> Net<P> {
             links.into_iter().zip(successors).zip(only_feeder).map(|(((link, delay), next), feeder)| {
                 let fed_ahead = feeder.is_some_and(|feeder| foresees[feeder as usize]);
                 let chained = ahead && delay > Duration::ZERO && link.foresees() && fed_ahead;
-                Node { link, next, chained }
+                Node { link, next, chained, tap: false }
             });
-        Net { nodes: nodes.collect(), entries, schedule }
+        Net { nodes: nodes.collect(), entries, schedule, tapped: Vec::new() }
+    }
+
+    /// Taps the links whose number is `wanted`. A packet may be noted before its time comes.
+    pub fn tap(&mut self, wanted: impl Fn(usize) -> bool) {
+        self.nodes.iter_mut().enumerate().for_each(|(n, node)| node.tap = wanted(n));
     }
 
     /// The number of links, and of the first actor that is none.
@@ -79,6 +88,9 @@ impl<P: Copy> Net<P> {
                 return self.schedule.request(link, node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
+            if node.tap {
+                self.tapped.push((arrival, link, *packet));
+            }
             if let Hop::Link(next) = node.next.of(packet.flow)
                 && self.nodes[next as usize].chained
             {
@@ -97,6 +109,9 @@ impl<P: Copy> Net<P> {
         let node = &mut self.nodes[link as usize];
         if let Some(arrived) = node.link.take(now) {
             let packet = *arrived;
+            if node.tap && !node.link.foresees() {
+                self.tapped.push((now, link, packet));
+            }
             match node.next.of(packet.flow) {
                 Hop::Link(next) => self.forward(next, &packet, now),
                 Hop::End => deliver(self, &packet),

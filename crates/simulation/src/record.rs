@@ -1,8 +1,11 @@
 //! What is written down at every sample.
 
+use crate::capture::Capture;
 use crate::flow::Flow;
 use crate::table::{Column, Table};
 use congestion::{Probe, Reading};
+use network::Packet;
+use tcp::Segment;
 use units::{Duration, Rate, Time};
 
 /// One flow at one sample.
@@ -73,8 +76,17 @@ pub trait Recorder {
     /// The sender of a flow has just had its turn: takes the same sample if a state of its algorithm has changed.
     fn turn(&mut self, time: Time, flow: &Flow);
 
-    /// The tables `series`, `links` and `variables`.
-    fn tables(self, flows: &[String], links: &[String]) -> [Table; 3];
+    /// An endpoint of a flow sends a packet.
+    fn sent(&mut self, time: Time, flow: &Flow, packet: &Packet<Segment>);
+
+    /// A packet reaches its endpoint.
+    fn arrived(&mut self, time: Time, packet: &Packet<Segment>);
+
+    /// A link hands a packet over.
+    fn passed(&mut self, time: Time, link: u32, packet: &Packet<Segment>);
+
+    /// The tables `series`, `links`, `variables` and `packets`.
+    fn tables(self, flows: &[String], links: &[String], mss: &[u32], end: Time) -> [Table; 4];
 }
 
 /// Writes nothing down.
@@ -93,8 +105,16 @@ impl Recorder for Silent {
     #[inline]
     fn turn(&mut self, _: Time, _: &Flow) {}
 
-    fn tables(self, flows: &[String], links: &[String]) -> [Table; 3] {
-        Columns::default().tables(flows, links)
+    #[inline]
+    fn sent(&mut self, _: Time, _: &Flow, _: &Packet<Segment>) {}
+
+    #[inline]
+    fn arrived(&mut self, _: Time, _: &Packet<Segment>) {}
+
+    fn passed(&mut self, _: Time, _: u32, _: &Packet<Segment>) {}
+
+    fn tables(self, flows: &[String], links: &[String], mss: &[u32], end: Time) -> [Table; 4] {
+        Columns::default().tables(flows, links, mss, end)
     }
 }
 
@@ -104,12 +124,17 @@ pub struct Columns {
     series: Series,
     links: Links,
     variables: Variables,
+    capture: Option<Box<Capture>>,
 }
 
 impl Columns {
     /// Nothing written down yet; `variables`: the internal variables of the algorithms are wanted, too.
-    pub fn new(variables: bool) -> Columns {
-        Columns { variables: Variables { wanted: variables, ..Variables::default() }, ..Columns::default() }
+    pub fn new(variables: bool, capture: Option<Capture>) -> Columns {
+        Columns {
+            variables: Variables { wanted: variables, ..Variables::default() },
+            capture: capture.map(Box::new),
+            ..Columns::default()
+        }
     }
 }
 
@@ -265,9 +290,31 @@ impl Recorder for Columns {
         }
     }
 
-    fn tables(self, flows: &[String], links: &[String]) -> [Table; 3] {
+    #[inline]
+    fn sent(&mut self, time: Time, flow: &Flow, packet: &Packet<Segment>) {
+        if let Some(capture) = &mut self.capture {
+            capture.sent(time, flow, packet);
+        }
+    }
+
+    #[inline]
+    fn arrived(&mut self, time: Time, packet: &Packet<Segment>) {
+        if let Some(capture) = &mut self.capture {
+            capture.arrived(time, packet);
+        }
+    }
+
+    fn passed(&mut self, time: Time, link: u32, packet: &Packet<Segment>) {
+        if let Some(capture) = &mut self.capture {
+            capture.passed(time, link, packet);
+        }
+    }
+
+    fn tables(self, flows: &[String], links: &[String], mss: &[u32], end: Time) -> [Table; 4] {
+        let packets = self.capture.map(|capture| *capture).unwrap_or_default();
+        let packets = packets.table(flows, links, mss, end);
         let label = |codes, names: &[String]| Column::Label { codes, names: names.to_vec() };
-        let Columns { series, links: rows, variables } = self;
+        let Columns { series, links: rows, variables, .. } = self;
         let series = vec![
             ("time_s", Column::Float(series.time_s)),
             ("flow", label(series.flow, flows)),
@@ -299,6 +346,7 @@ impl Recorder for Columns {
             ("unit", variables.unit.column()),
             ("state", variables.state.column()),
         ];
-        [series, rows, variables].map(|columns| Table { columns })
+        let [series, rows, variables] = [series, rows, variables].map(|columns| Table { columns });
+        [series, rows, variables, packets]
     }
 }

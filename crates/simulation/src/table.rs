@@ -73,6 +73,8 @@ pub struct Results {
     pub links: Table,
     /// One row per sample, flow and variable of its algorithm.
     pub variables: Table,
+    /// One row per packet captured.
+    pub packets: Table,
     /// Data segments sent by all senders.
     pub data_packets: u64,
     /// Packets forwarded, over all links.

@@ -67,6 +67,8 @@ proptest! {
 
     #[test]
     fn handing_packets_over_ahead_of_the_clock_changes_nothing(plan in plans()) {
+        let mut plan = plan;
+        plan["record"]["packets"] = json!(["receiver", "core", "access 0", "access 1"]);
         let read = || Plan::from_json(&plan.to_string()).expect("a valid plan");
         let behind = Simulation::one_link_at_a_time(read(), 1).expect("a valid plan").finish();
         prop_assert_eq!(digest(&behind), digest(&run(&plan, 1)));
@@ -76,6 +78,8 @@ proptest! {
     fn sampling_changes_nothing(plan in plans()) {
         let mut silent = plan.clone();
         silent["record"] = json!({ "interval_ns": null, "variables": false });
+        let mut plan = plan;
+        plan["record"]["packets"] = json!(["sender", "receiver", "core", "access 0"]);
         let (a, b) = (run(&plan, 1), run(&silent, 1));
         prop_assert_eq!(format!("{:?}{:?}", a.flows, a.links_summary), format!("{:?}{:?}", b.flows, b.links_summary));
         prop_assert_eq!((a.data_packets, a.packet_hops), (b.data_packets, b.packet_hops));

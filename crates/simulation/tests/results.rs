@@ -136,18 +136,23 @@ fn random_loss_strikes_as_often_as_it_should() {
     assert!((share - 0.02).abs() < 0.004, "{share}"); // some 24,000 packets: three standard deviations are 0.003
 }
 
+/// The texts of a column.
+fn labels(table: &simulation::Table, name: &str) -> Vec<String> {
+    match table.column(name) {
+        Some(simulation::Column::Label { codes, names }) => {
+            codes.iter().map(|&code| names[code as usize].clone()).collect()
+        }
+        _ => panic!("no labels"),
+    }
+}
+
 #[test]
 fn states_change_at_exact_times_with_all_variables() {
     let mut plan = single("bbr1", 1_000);
     plan["record"] = json!({ "interval_ns": 500_000_000, "variables": true });
     let variables = run(&plan, 1).variables;
-    let labels = |name: &str| match variables.column(name) {
-        Some(simulation::Column::Label { codes, names }) => {
-            codes.iter().map(|&code| names[code as usize].clone()).collect::<Vec<_>>()
-        }
-        _ => panic!("no labels"),
-    };
-    let (times, states, names) = (variables.numbers("time_s"), labels("state"), labels("name"));
+    let (times, states, names) =
+        (variables.numbers("time_s"), labels(&variables, "state"), labels(&variables, "name"));
     let mut seen: Vec<&str> = states.iter().map(String::as_str).filter(|s| !s.is_empty()).collect();
     seen.dedup();
     assert_eq!(seen[..3], ["Startup", "Drain", "ProbeBW:Cruise"]);
@@ -157,4 +162,30 @@ fn states_change_at_exact_times_with_all_variables() {
     let beside: Vec<&str> =
         times.iter().zip(&names).filter(|row| *row.0 == drain).map(|row| row.1.as_str()).collect();
     assert!(beside.contains(&"cwnd") && beside.contains(&"pacing_gain"), "{beside:?}");
+}
+
+#[test]
+fn a_capture_has_the_handshake_and_every_byte_at_its_time() {
+    // Ten packets and a short one to an empty path, as in the first test.
+    let mut plan = single("reno", 1_000);
+    plan["flows"][0]["bytes"] = json!(14_580);
+    plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 1, "timeout_ns": 40_000_000 });
+    plan["record"]["packets"] = json!(["sender", "there"]);
+    let packets = run(&plan, 1).packets;
+    let (kinds, points) = (labels(&packets, "kind"), labels(&packets, "point"));
+    let (times, seqs) = (packets.numbers("time_ns"), packets.numbers("seq"));
+    let rows = |point: &str, kind: &str| {
+        (0..kinds.len()).filter(|&n| points[n] == point && kinds[n] == kind).collect::<Vec<_>>()
+    };
+    assert_eq!((rows("sender", "syn").len(), rows("sender", "syn_ack").len()), (1, 1));
+    let (sent, passed) = (rows("sender", "data"), rows("there", "data"));
+    assert_eq!((sent.len(), passed.len(), rows("sender", "ack").len()), (11, 11, 11));
+    assert_eq!(seqs[sent[10]], 14_480.0);
+    assert_eq!(packets.numbers("len")[sent[10]], 100.0);
+    assert_eq!(packets.numbers("ack")[rows("sender", "ack")[10]], 14_580.0);
+    assert_eq!(times[passed[0]] - times[sent[0]], 1_211_200.0 + 20e6);
+    // The SYN took 52,800 ns and 20 ms; the answer left at 20.0528 ms and its clock is echoed with the data.
+    assert_eq!(packets.numbers("ts_val")[rows("sender", "syn_ack")[0]], 20.0);
+    assert_eq!(packets.numbers("ts_ecr")[sent[0]], 20.0);
+    assert!(times.windows(2).all(|pair| pair[0] <= pair[1]));
 }

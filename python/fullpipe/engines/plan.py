@@ -21,6 +21,7 @@ def plan(scenario: Scenario) -> Plan:
         "record": {
             "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
             "variables": scenario.record.variables,
+            "packets": list(scenario.record.packets or ()),
         },
     }
 

@@ -142,6 +142,11 @@ class Run:
         return self.tables["variables"]
 
     @property
+    def packets(self) -> pl.DataFrame:
+        """One row per packet captured; empty unless the scenario says where to capture."""
+        return self.tables["packets"]
+
+    @property
     def scenario(self) -> Scenario:
         """What was run, without a sweep."""
         return Scenario(**self.meta.scenario)

@@ -143,8 +143,28 @@ VARIABLES = Table(
         _text("state", "name of the state; empty for a number"),
     ),
 )
+PACKETS = Table(
+    "packets",
+    "packet and point of capture",
+    (
+        Column("time_ns", _COUNT, "ns", "when it was sent, arrived, or was handed over by the link"),
+        _text("point", "sender, receiver or the name of a link"),
+        _text("flow", "name"),
+        _text("kind", "syn, syn_ack, data or ack"),
+        Column("seq", _COUNT, "bytes", "first byte of payload, from 0; 0 without payload"),
+        Column("len", _COUNT, "bytes", "payload"),
+        Column("ack", _COUNT, "bytes", "every byte below has arrived; 0 unless it is an ACK"),
+        Column("window", _COUNT, "bytes", "receive window, from ack on; 0 in what the sender sends"),
+        _text("sacks", 'selective acknowledgements, as in "1448-2896 5792-7240"; empty if there are none'),
+        Column("ts_val", _COUNT, "ms", "timestamp of whoever sent it"),
+        Column("ts_ecr", _COUNT, "ms", "timestamp echoed"),
+        _text("flags", "any of psh, cwr, ece, and dsack (the first block reports a duplicate)"),
+        _text("ecn", "not_ect, ect0, ect1 or ce"),
+        Column("size", _COUNT, "bytes", "on the wire, every header included"),
+    ),
+)
 TABLES: Mapping[str, Table] = {
-    table.name: table for table in (FLOWS, SERIES, LINKS, LINKS_SUMMARY, VARIABLES)
+    table.name: table for table in (FLOWS, SERIES, LINKS, LINKS_SUMMARY, VARIABLES, PACKETS)
 }
 
 

@@ -130,6 +130,10 @@ def _of_record(scenario: "Scenario", network: Network) -> Iterator[str]:
     interval_s = scenario.record.interval_s
     if scenario.record.variables and not interval_s:
         yield 'record.variables: they are sampled; give an interval, as in interval = "100 ms"'
+    points = ("sender", "receiver", *(link.name for link in network.links))
+    for i, point in enumerate(scenario.record.packets or ()):
+        if point not in points:
+            yield f"record.packets[{i}]: unknown point {shown(point)}{suggestion(point, points[:20])}"
     rows = scenario.duration_s / interval_s * (len(network.routes) + len(network.links)) if interval_s else 0
     if rows > MAX_ROWS:
         yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'

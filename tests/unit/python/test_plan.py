@@ -86,7 +86,7 @@ def test_every_field_of_a_plan() -> None:
                 },
             }
         ],
-        "record": {"interval_ns": None, "variables": False},
+        "record": {"interval_ns": None, "variables": False, "packets": []},
     }
 
 

@@ -57,6 +57,13 @@ impl Plan {
     }
 
     fn check_record(&self) -> Check {
+        for (n, point) in self.record.packets.iter().enumerate() {
+            let known = ["sender", "receiver"].into_iter().chain(self.links.iter().map(|l| l.name.as_str()));
+            if !known.clone().any(|name| name == point) {
+                let hint = suggest(point, known);
+                refuse!(format!("record.packets[{n}]"), "unknown point of capture \"{point}\"{hint}");
+            }
+        }
         let Some(interval) = self.record.interval_ns else {
             if self.record.variables {
                 refuse!("record.variables", "variables are sampled; set record.interval_ns, too");

@@ -152,13 +152,16 @@ pub enum PacingPlan {
 }
 
 /// What to write down besides summaries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordPlan {
     /// Time between samples; `None`: no samples.
     pub interval_ns: Option<u64>,
     /// Sample the internal variables of the algorithms, too.
     pub variables: bool,
+    /// Where packets are captured: "sender", "receiver", and names of links.
+    #[serde(default)]
+    pub packets: Vec<String>,
 }
 
 impl Plan {
