@@ -114,8 +114,8 @@ class Links(TypedDict):
     utilisation: Floats
 
 class Variables(TypedDict):
-    """One row per sample, flow and internal variable of its algorithm, while the flow runs; more whenever a state
-    changes. A variable is a number, or a state: then ``value`` is NaN and ``state`` is not empty."""
+    """One row per sample, flow and internal variable of its algorithm, while the flow runs; more whenever
+    a state changes. A variable is a number, or a state: then ``value`` is NaN and ``state`` is not empty."""
 
     time_s: Floats
     flow: list[str]

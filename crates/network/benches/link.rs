@@ -14,6 +14,7 @@ fn config() -> LinkConfig {
         delay: Duration::from_millis(1),
         loss: None,
         looks: Looks::new(None, Time::ZERO, Time::from_nanos(u64::MAX - 1)),
+        weather: network::Weather::default(),
     }
 }
 

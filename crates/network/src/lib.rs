@@ -5,7 +5,7 @@
 //! A link knows nothing of what its packets carry.
 //!
 //! ```
-//! use network::{Ecn, Link, LinkConfig, Looks, Packet, queue};
+//! use network::{Ecn, Link, LinkConfig, Looks, Packet, Weather, queue};
 //! use units::{Duration, Rate, Time};
 //!
 //! let config = LinkConfig {
@@ -13,6 +13,7 @@
 //!     delay: Duration::from_millis(10),
 //!     loss: None,
 //!     looks: Looks::new(None, Time::ZERO, Time::from_nanos(1_000_000_000)),
+//!     weather: Weather::default(),
 //! };
 //! let queue = queue::build("drop_tail", &serde_json::json!({ "packets": 1 }), 1).unwrap();
 //! let mut link = Link::new(config, queue);
@@ -28,12 +29,14 @@ mod packet;
 pub mod queue;
 mod ring;
 mod server;
+mod weather;
 
 pub use book::{Counters, Looks, Totals};
 pub use histogram::Histogram;
-pub use link::{Link, LinkConfig};
+pub use link::{Link, LinkConfig, Weather};
 pub use loss::Loss;
 pub use packet::{Ecn, Packet};
 pub use queue::{Backlog, Losses, QueueDiscipline};
 pub use ring::Ring;
 pub use server::Server;
+pub use weather::Detour;

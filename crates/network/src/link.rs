@@ -3,7 +3,8 @@
 use crate::book::{Book, Counters, Looks, Totals};
 use crate::queue::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
 use crate::server::Server;
-use crate::{Loss, Packet, Ring};
+use crate::weather::{Agenda, Detours, slot_after};
+use crate::{Detour, Loss, Packet, Ring};
 use units::{Duration, Rate, Time};
 
 /// What a link is made of, apart from its queue.
@@ -17,6 +18,21 @@ pub struct LinkConfig {
     pub loss: Option<Loss>,
     /// When its counters are read.
     pub looks: Looks,
+    /// What is not the same all the time.
+    pub weather: Weather,
+}
+
+/// What is not the same all the time. The default is fair weather.
+#[derive(Clone, Debug, Default)]
+pub struct Weather {
+    /// Rates that take over, in the order of time; a packet being transmitted is not affected.
+    pub rates: Vec<(Time, Rate)>,
+    /// Losses that take over at the far end, in the order of time.
+    pub losses: Vec<(Time, Loss)>,
+    /// The far end hands packets over at multiples of this time only: batches, as on a radio link.
+    pub slot: Option<Duration>,
+    /// Some packets are overtaken.
+    pub detour: Option<Detour>,
 }
 
 /// A link: in = dropped + waiting + on the wire + lost + forwarded, at any time.
@@ -87,14 +103,27 @@ struct Line {
     server: Server,
     delay: Duration,
     loss: Option<Loss>,
+    losses: Agenda<Loss>,
+    slot: Option<Duration>,
+    detours: Option<Detours>,
     book: Book,
 }
 
 impl Line {
-    /// The next packet is lost at the far end.
+    /// The packet that reaches the far end at `now` is lost there.
     #[inline]
-    fn loses(&mut self) -> bool {
+    fn loses(&mut self, now: Time) -> bool {
+        if let Some(loss) = self.losses.due(now) {
+            self.loss = Some(loss);
+        }
         self.loss.as_mut().is_some_and(Loss::strikes)
+    }
+
+    /// When a packet reaches the far end whose transmission ended at `finish`.
+    #[inline]
+    fn arrival(&self, finish: Time) -> Time {
+        let arrival = finish + self.delay;
+        self.slot.map_or(arrival, |slot| slot_after(arrival, slot))
     }
 }
 
@@ -105,10 +134,11 @@ impl<P: Copy> Link<P> {
     /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
     pub fn new(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
         let service = match queue.plain_limit() {
-            Some(limit) => {
+            // Whoever is overtaken does not arrive in the order of departures.
+            Some(limit) if config.weather.detour.is_none() => {
                 Service::Foresight(Foresight { limit, waiting: Ring::new(), backlog: Backlog::default() })
             }
-            None => Service::Replay { queue, idle: true },
+            _ => Service::Replay { queue, idle: true },
         };
         Link::with_service(config, service)
     }
@@ -122,8 +152,16 @@ impl<P: Copy> Link<P> {
     }
 
     fn with_service(config: LinkConfig, service: Service<P>) -> Link<P> {
-        let LinkConfig { rate, delay, loss, looks } = config;
-        let line = Line { server: Server::new(rate), delay, loss, book: Book::new(looks) };
+        let LinkConfig { rate, delay, loss, looks, weather } = config;
+        let line = Line {
+            server: Server::changing(rate, weather.rates),
+            delay,
+            loss,
+            losses: Agenda::new(weather.losses),
+            slot: weather.slot,
+            detours: weather.detour.map(|detour| Detours { detour, seen: 0 }),
+            book: Book::new(looks),
+        };
         Link { service, line, wire: Ring::new() }
     }
 
@@ -166,8 +204,8 @@ impl<P: Copy> Link<P> {
             }
         }
         let sent = line.server.transmit(size, at);
-        let arrival = sent.finish + line.delay;
-        let lost = line.loses();
+        let arrival = line.arrival(sent.finish);
+        let lost = line.loses(arrival);
         line.book.passed(size, at, sent, arrival, lost);
         (!lost).then_some(arrival)
     }
@@ -214,7 +252,7 @@ impl<P: Copy> Link<P> {
             return None;
         }
         let Flight { arrival, packet } = self.wire.pop()?;
-        if self.line.loses() {
+        if self.line.loses(*arrival) {
             self.line.book.lost(*arrival);
             return None;
         }
@@ -275,5 +313,12 @@ fn depart<P: Copy>(line: &mut Line, wire: &mut Ring<Flight<P>>, next: Waiting<P>
     let sent = line.server.transmit(next.packet.size, ready);
     line.book.started(next.packet.size, next.since, sent);
     line.book.waited(next.since, sent.start);
-    wire.push(Flight { arrival: sent.finish + line.delay, packet: next.packet });
+    let flight = Flight { arrival: line.arrival(sent.finish), packet: next.packet };
+    match &mut line.detours {
+        None => wire.push(flight),
+        Some(detours) => {
+            let arrival = flight.arrival + detours.extra(sent.finish);
+            wire.insert(Flight { arrival, ..flight }, |a, b| a.arrival < b.arrival);
+        }
+    }
 }

@@ -41,6 +41,17 @@ impl<T: Copy> Ring<T> {
         }
     }
 
+    /// Appends a value, then moves it before all those that it must come before; equal ones stay in order.
+    pub fn insert(&mut self, value: T, before: impl Fn(&T, &T) -> bool) {
+        self.push(value);
+        let slot = |n: usize| (self.head + n) & (self.capacity - 1);
+        let mut at = self.len - 1;
+        while at > 0 && before(&value, &self.slots[slot(at - 1)]) {
+            self.slots.swap(slot(at - 1), slot(at));
+            at -= 1;
+        }
+    }
+
     /// The oldest value.
     #[inline]
     pub fn front(&self) -> Option<&T> {

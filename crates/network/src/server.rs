@@ -1,5 +1,6 @@
 //! Transmission at a rate, exact in the long run.
 
+use crate::weather::Agenda;
 use units::{Duration, Rate, Time};
 
 /// Transmits one packet after the other.
@@ -16,6 +17,7 @@ pub struct Server {
     carry: u64,
     /// Size last sent and what it takes: whole nanoseconds and the rest. Sizes hardly vary, divisions are slow.
     known: (u16, u64, u64),
+    changes: Agenda<Rate>,
 }
 
 /// When a packet is transmitted.
@@ -36,9 +38,25 @@ impl Server {
     /// # Panics
     /// If the rate is zero, or above [`MAX_RATE`](Self::MAX_RATE) without being [`Rate::UNLIMITED`].
     pub fn new(rate: Rate) -> Server {
-        let bits = rate.bits_per_sec();
-        assert!(rate == Rate::UNLIMITED || (1..=Self::MAX_RATE).contains(&bits), "rate {bits} bit/s");
-        Server { rate: bits, free_at: Time::ZERO, carry: 0, known: (0, 0, 0) }
+        Server::changing(rate, Vec::new())
+    }
+
+    /// The same with a rate that changes: from each time on, whatever begins to be transmitted goes at that rate.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new), for any of the rates.
+    pub fn changing(rate: Rate, changes: Vec<(Time, Rate)>) -> Server {
+        for rate in changes.iter().map(|change| change.1).chain([rate]) {
+            let bits = rate.bits_per_sec();
+            assert!(rate == Rate::UNLIMITED || (1..=Self::MAX_RATE).contains(&bits), "rate {bits} bit/s");
+        }
+        Server {
+            rate: rate.bits_per_sec(),
+            free_at: Time::ZERO,
+            carry: 0,
+            known: (0, 0, 0),
+            changes: Agenda::new(changes),
+        }
     }
 
     /// When the packet being transmitted has left; in the past if there is none.
@@ -55,6 +73,9 @@ impl Server {
             self.carry = 0;
         }
         let start = self.free_at;
+        if let Some(rate) = self.changes.due(start) {
+            (self.rate, self.carry, self.known) = (rate.bits_per_sec(), 0, (0, 0, 0));
+        }
         if self.rate != u64::MAX {
             let (whole, part) = self.span(size);
             self.carry += part;
@@ -88,6 +109,15 @@ mod tests {
         assert_eq!(ends[0], 1_142_857_142); // 8/7 s, rounded down
         assert_eq!(ends[1], 2_285_714_285); // 16/7 s
         assert_eq!(ends[6], 8_000_000_000);
+    }
+
+    #[test]
+    fn a_rate_that_changes_does_so_between_two_packets() {
+        let rate = Rate::from_bits_per_sec;
+        let change = (Time::from_nanos(1_500_000_000), rate(80));
+        let mut server = Server::changing(rate(8), vec![change]);
+        let ends: Vec<u64> = (0..3).map(|_| server.transmit(1, Time::ZERO).finish.as_millis()).collect();
+        assert_eq!(ends, [1_000, 2_000, 2_100]);
     }
 
     #[test]

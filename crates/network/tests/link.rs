@@ -17,6 +17,7 @@ fn config(bits: u64, delay_us: u64) -> LinkConfig {
         delay: Duration::from_micros(delay_us),
         loss: None,
         looks: Looks::new(None, Time::ZERO, END),
+        weather: network::Weather::default(),
     }
 }
 

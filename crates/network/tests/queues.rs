@@ -387,8 +387,7 @@ mod token_bucket {
                 rate: Rate::UNLIMITED,
                 delay: Duration::ZERO,
                 loss: None,
-                looks: Looks::new(None, Time::ZERO, end),
-            };
+                looks: Looks::new(None, Time::ZERO, end), weather: network::Weather::default() };
             let mut link: Link<u64> = Link::new(config, queue("tbf", params));
             let (mut now, mut gone) = (Time::ZERO, Vec::new());
             let mut drain = |link: &mut Link<u64>, until: Time| {

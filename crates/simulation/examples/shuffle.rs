@@ -27,7 +27,13 @@ fn net() -> Net<Payload> {
     let links = study::links(FLOWS).into_iter().map(|(rate, delay)| {
         let delay = Duration::from_nanos(delay);
         let looks = Looks::new(None, Time::ZERO, END);
-        let config = LinkConfig { rate: Rate::from_bits_per_sec(rate), delay, loss: None, looks };
+        let config = LinkConfig {
+            rate: Rate::from_bits_per_sec(rate),
+            delay,
+            loss: None,
+            looks,
+            weather: network::Weather::default(),
+        };
         let queue = DropTail::new(Limit { packets: Some(u64::from(FLOWS * WINDOW)), bytes: None });
         (Link::new(config, Box::new(queue)), delay)
     });

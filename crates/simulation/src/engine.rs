@@ -6,7 +6,7 @@ use crate::plan::{LinkPlan, LossPlan, Plan, PlanError};
 use crate::record::{LinkSample, Recorder};
 use crate::summary;
 use crate::table::Results;
-use network::{Counters, Ecn, Link, LinkConfig, Looks, Loss, Packet};
+use network::{Counters, Detour, Ecn, Link, LinkConfig, Looks, Loss, Packet, Weather};
 use tcp::Segment;
 use units::{Duration, Rate, Rng, Time};
 
@@ -216,6 +216,37 @@ fn link_sample(time: Time, link: u32, interval: &Counters, run: &Counters, span:
     }
 }
 
+fn build_loss(plan: LossPlan, seed: u64, stream: &str) -> Loss {
+    match plan {
+        LossPlan::Bernoulli { probability } => {
+            Loss::Bernoulli { probability, rng: Rng::stream(seed, stream) }
+        }
+        LossPlan::Periodic { every } => Loss::Periodic { every, seen: 0 },
+    }
+}
+
+fn build_weather(plan: &LinkPlan, seed: u64) -> Weather {
+    let rates = plan.changes.iter().filter_map(|change| {
+        Some((Time::from_nanos(change.at_ns), Rate::from_bits_per_sec(change.rate_bps?)))
+    });
+    let losses = plan.changes.iter().enumerate().filter_map(|(n, change)| {
+        let loss = build_loss(change.loss?, seed, &format!("loss/{}/{n}", plan.name));
+        Some((Time::from_nanos(change.at_ns), loss))
+    });
+    let detour = plan.detour.map(|detour| Detour {
+        every: detour.every,
+        extra: Duration::from_nanos(detour.extra_ns),
+        from: Time::from_nanos(detour.from_ns),
+        until: detour.until_ns.map_or(Time::NEVER, Time::from_nanos),
+    });
+    Weather {
+        rates: rates.collect(),
+        losses: losses.collect(),
+        slot: plan.slot_ns.map(Duration::from_nanos),
+        detour,
+    }
+}
+
 fn build_link(
     n: usize,
     plan: &LinkPlan,
@@ -223,17 +254,12 @@ fn build_link(
     seed: u64,
     ahead: Ahead,
 ) -> Result<Link<Segment>, PlanError> {
-    let loss = plan.loss.map(|loss| match loss {
-        LossPlan::Bernoulli { probability } => {
-            Loss::Bernoulli { probability, rng: Rng::stream(seed, &format!("loss/{}", plan.name)) }
-        }
-        LossPlan::Periodic { every } => Loss::Periodic { every, seen: 0 },
-    });
     let config = LinkConfig {
         rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
         delay: Duration::from_nanos(plan.delay_ns),
-        loss,
+        loss: plan.loss.map(|loss| build_loss(loss, seed, &format!("loss/{}", plan.name))),
         looks,
+        weather: build_weather(plan, seed),
     };
     let dice = Rng::stream(seed, &format!("queue/{}", plan.name)).next_u64();
     let queue = plan.build_queue(&format!("links[{n}]"), dice)?;

@@ -1,5 +1,6 @@
 //! One connection: its two endpoints, and what is measured of it.
 
+use crate::application::Application;
 use crate::plan::{AckPlan, FlowPlan, PacingPlan, PlanError};
 use crate::record::{FlowSample, STATES};
 use congestion::EcnMode;
@@ -19,7 +20,9 @@ pub struct Flow {
     pub start: Time,
     /// When the application stops sending.
     stop: Time,
-    /// How much payload there is to send.
+    /// When it hands data out, if that is not all at once.
+    application: Option<Box<Application>>,
+    /// The payload to send has an end.
     finite: bool,
     mss: u32,
     overhead: u32,
@@ -78,6 +81,7 @@ impl Flow {
             receiver: Receiver::new(receiver_config(plan)),
             start: start(plan, seed),
             stop: plan.stop_ns.map_or(Time::NEVER, Time::from_nanos),
+            application: Application::new(plan).map(Box::new),
             finite: plan.bytes.is_some(),
             mss: plan.tcp.mss_bytes,
             overhead: plan.tcp.overhead_bytes,
@@ -96,7 +100,10 @@ impl Flow {
     pub fn sender_wakeup(&self) -> Time {
         match self.phase {
             Phase::Waiting => self.start,
-            Phase::Running => self.sender.next_timer().min(self.stop),
+            Phase::Running => {
+                let application = self.application.as_ref().map_or(Time::NEVER, |app| app.next());
+                self.sender.next_timer().min(self.stop).min(application)
+            }
             Phase::Over => self.sender.next_timer(),
         }
     }
@@ -112,6 +119,13 @@ impl Flow {
             if now >= self.looks.warmup() {
                 self.begin = Some(self.mark(now));
             }
+        }
+        if self.phase == Phase::Running
+            && let Some(application) = &mut self.application
+            && application.next() <= now
+        {
+            let offered = application.run(now, self.sender.sent_once_bytes());
+            self.sender.offer(now, offered, out);
         }
         if self.phase == Phase::Running && now >= self.stop {
             self.sender.stop(now);

@@ -10,6 +10,7 @@
 //! assert!(error.to_string().contains("missing field `warmup_ns`"));
 //! ```
 
+mod application;
 mod capture;
 mod engine;
 mod flow;

@@ -133,7 +133,13 @@ mod tests {
         let links = delays_us.iter().map(|&us| {
             let delay = Duration::from_micros(us);
             let looks = Looks::new(None, Time::ZERO, Time::from_nanos(1_000_000_000));
-            let config = LinkConfig { rate: Rate::from_bits_per_sec(8_000_000), delay, loss: None, looks };
+            let config = LinkConfig {
+                rate: Rate::from_bits_per_sec(8_000_000),
+                delay,
+                loss: None,
+                looks,
+                weather: network::Weather::default(),
+            };
             (Link::new(config, Box::new(DropTail::new(Limit::default()))), delay)
         });
         let route = (0..delays_us.len() as u32).collect();

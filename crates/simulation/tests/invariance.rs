@@ -13,6 +13,11 @@ fn digest(results: &Results) -> String {
     format!("{results:?}")
 }
 
+/// Another rate and loss from some time on, and batches at the far end.
+fn weather() -> impl Strategy<Value = Option<(u64, u64, u64)>> {
+    proptest::option::of((0u64..500_000_000, 1_000_000u64..50_000_000, 500_000u64..20_000_000))
+}
+
 /// Two to four flows of any kind over a shared core, with access links or without.
 pub fn plans() -> impl Strategy<Value = Value> {
     let cca = prop_oneof![Just("reno"), Just("cubic"), Just("bbr1")];
@@ -20,7 +25,7 @@ pub fn plans() -> impl Strategy<Value = Value> {
     let access = (rate(), 0u64..5_000_000, proptest::option::of(0u64..50));
     let core = ((1_000_000u64..100_000_000).prop_map(Some), 1_000_000u64..20_000_000, 0u64..50, 0.0f64..0.05);
     let one = (cca, access, 0u64..50_000_000, proptest::option::of(1u64..500_000), any::<bool>());
-    let rest = (proptest::option::of(5_000_000u64..60_000_000), 0u64..400_000_000, any::<bool>());
+    let rest = (proptest::option::of(5_000_000u64..60_000_000), 0u64..400_000_000, any::<bool>(), weather());
     (core, proptest::collection::vec(one, 2..5), rest).prop_map(|(core, flows, rest)| {
         let (rate, delay, packets, probability) = core;
         let mut links = vec![link("core", rate, delay, Some(packets)), link("back", None, delay, None)];
@@ -38,7 +43,12 @@ pub fn plans() -> impl Strategy<Value = Value> {
             all.push(flow);
         }
         let mut plan = plan(500, links, all);
-        let (interval, warmup, variables) = rest;
+        let (interval, warmup, variables, weather) = rest;
+        if let Some((at, rate, slot)) = weather {
+            plan["links"][0]["changes"] =
+                json!([{ "at_ns": at, "rate_bps": rate, "loss": { "kind": "periodic", "every": 20 } }]);
+            plan["links"][0]["slot_ns"] = json!(slot);
+        }
         plan["record"] = json!({ "interval_ns": interval, "variables": variables && interval.is_some() });
         plan["warmup_ns"] = json!(warmup);
         plan

@@ -189,3 +189,59 @@ fn a_capture_has_the_handshake_and_every_byte_at_its_time() {
     assert_eq!(packets.numbers("ts_ecr")[sent[0]], 20.0);
     assert!(times.windows(2).all(|pair| pair[0] <= pair[1]));
 }
+
+#[test]
+fn an_application_keeps_its_pace_and_its_silence() {
+    // 1 Mbit/s of payload from 1 s on, nothing from 3 s on, and as much as goes from 4 s on.
+    let mut plan = single("cubic", 5_000);
+    plan["flows"][0]["application"] = json!([
+        { "at_ns": 0, "rate_bps": 0 },
+        { "at_ns": 1_000_000_000, "rate_bps": 1_000_000 },
+        { "at_ns": 3_000_000_000u64, "rate_bps": 0 },
+        { "at_ns": 4_000_000_000u64, "rate_bps": null },
+    ]);
+    plan["record"]["interval_ns"] = json!(1_000_000_000);
+    let goodput = run(&plan, 1).series.numbers("goodput_bps");
+    assert_eq!(goodput[0], 0.0);
+    assert!((0.95e6..1.02e6).contains(&goodput[1]) && (0.98e6..1.05e6).contains(&goodput[2]), "{goodput:?}");
+    assert!(goodput[3] < 0.05e6 && goodput[4] > 7e6, "{goodput:?}");
+}
+
+#[test]
+fn a_link_changes_its_rate_and_its_loss_when_the_plan_says_so() {
+    let mut plan = single("bbr1", 6_000);
+    plan["links"][0]["changes"] = json!([
+        { "at_ns": 2_000_000_000u64, "rate_bps": 5_000_000, "loss": null },
+        { "at_ns": 4_000_000_000u64, "rate_bps": null, "loss": { "kind": "periodic", "every": 10 } },
+    ]);
+    plan["record"]["interval_ns"] = json!(2_000_000_000);
+    let links = run(&plan, 1).links;
+    let (dropped, used) = (links.numbers("dropped_packets"), links.numbers("utilisation"));
+    assert!(used.iter().step_by(2).all(|share| *share > 0.9), "{used:?}");
+    assert!(dropped[4] > 50.0, "{dropped:?}");
+}
+
+#[test]
+fn packets_leave_a_slotted_link_in_batches() {
+    let mut plan = single("reno", 2_000);
+    plan["links"][0]["slot_ns"] = json!(5_000_000);
+    plan["record"]["packets"] = json!(["there"]);
+    let packets = run(&plan, 1).packets;
+    let times = packets.numbers("time_ns");
+    assert!(times.len() > 100 && times.iter().all(|time| time % 5e6 == 0.0));
+}
+
+#[test]
+fn a_detour_reorders_and_loses_nothing() {
+    let mut plan = single("reno", 3_000);
+    plan["flows"][0]["bytes"] = json!(1_448_000);
+    plan["links"][0]["queue"]["packets"] = json!(null);
+    plan["links"][0]["detour"] =
+        json!({ "every": 100, "extra_ns": 15_000_000, "from_ns": 0, "until_ns": null });
+    plan["record"]["packets"] = json!(["receiver"]);
+    let results = run(&plan, 1);
+    let seqs = results.packets.numbers("seq");
+    assert!(seqs.windows(2).any(|pair| pair[1] > 0.0 && pair[1] < pair[0]));
+    assert_eq!(first(&results.flows, "delivered_bytes"), 1_448_000.0);
+    assert_eq!(first(&results.links_summary, "dropped_packets"), 0.0);
+}

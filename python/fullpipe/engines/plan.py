@@ -5,7 +5,7 @@ from typing import Any
 from fullpipe.scenario import Link, Route, Scenario, resolve
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Discipline, DropTail
+from fullpipe.scenario.topology import Change, Detour, Discipline, DropTail
 
 Plan = dict[str, Any]
 
@@ -33,6 +33,26 @@ def _link(link: Link) -> Plan:
         "delay_ns": link.delay_ns,
         "queue": _queue(link.queue or DropTail.model_construct()),
         "loss": link.loss.model_dump() if link.loss else None,
+        "changes": [_change(change) for change in link.changes],
+        "slot_ns": None if link.batch_s is None else to_nanoseconds(link.batch_s),
+        "detour": _detour(link.detour) if link.detour else None,
+    }
+
+
+def _change(change: Change) -> Plan:
+    return {
+        "at_ns": to_nanoseconds(change.at_s),
+        "rate_bps": change.rate_bps,
+        "loss": change.loss.model_dump() if change.loss else None,
+    }
+
+
+def _detour(detour: Detour) -> Plan:
+    return {
+        "every": detour.every,
+        "extra_ns": to_nanoseconds(detour.extra_s),
+        "from_ns": to_nanoseconds(detour.from_s),
+        "until_ns": None if detour.until_s is None else to_nanoseconds(detour.until_s),
     }
 
 
@@ -51,6 +71,9 @@ def _flow(route: Route) -> Plan:
         "start_jitter_ns": to_nanoseconds(flow.start_jitter_s),
         "stop_ns": None if flow.stop_s is None else to_nanoseconds(flow.stop_s),
         "bytes": flow.size_bytes,
+        "application": [
+            {"at_ns": to_nanoseconds(pace.at_s), "rate_bps": pace.rate_bps} for pace in flow.application or ()
+        ],
         "forward": list(route.forward),
         "reverse": list(route.reverse),
         "tcp": _tcp(route.tcp),

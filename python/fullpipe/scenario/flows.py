@@ -10,7 +10,7 @@ from pydantic import Field, model_serializer
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.chosen import Chosen
 from fullpipe.scenario.model import Model, Name
-from fullpipe.scenario.quantities import Bytes, Seconds
+from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Access
 
@@ -36,6 +36,14 @@ class Cca(Chosen):
         return {"kind": self.kind, **self.params} if self.params else self.kind
 
 
+class Pace(Model):
+    """How fast the application hands data out from a time on."""
+
+    at_s: Seconds = Field(alias="at", examples=["5 s"])
+    rate_bps: BitsPerSecond | None = Field(None, alias="rate", examples=["1 Mbit/s"])
+    """Payload, packet by packet; "0 bit/s" is silence. Left out: without limit."""
+
+
 class Flow(Model):
     """One flow, or `count` flows that differ in nothing but their names."""
 
@@ -53,6 +61,8 @@ class Flow(Model):
     """When the application stops handing out data. Left out: never."""
     size_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="size", examples=["10 MB"])
     """Payload to send. Left out: unlimited."""
+    application: tuple[Pace, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "1 Mbit/s" }]'])
+    """How fast the application hands data out, in the order of time; without limit before the first entry."""
     access: Access | None = None
     """In a dumbbell, what differs from the access links of the topology."""
     source: Name | None = Field(None, alias="from")

@@ -9,7 +9,17 @@ from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.routing import Edge, NoRouteError, Router
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Access, Bottleneck, Discipline, DropTail, Dumbbell, Graph, Loss
+from fullpipe.scenario.topology import (
+    Access,
+    Bottleneck,
+    Change,
+    Detour,
+    Discipline,
+    DropTail,
+    Dumbbell,
+    Graph,
+    Loss,
+)
 
 if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
@@ -28,6 +38,9 @@ class Link:
     loss: Loss | None
     where: str
     """The part of the scenario that describes it, for messages."""
+    changes: tuple[Change, ...] = ()
+    batch_s: float | None = None
+    detour: Detour | None = None
 
     @property
     def delay_ns(self) -> int:
@@ -123,7 +136,17 @@ def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Rout
 
 
 def _link(described: Bottleneck, name: str, where: str) -> Link:
-    return Link(name, described.rate_bps, described.delay_s, described.queue, described.loss, where)
+    return Link(
+        name,
+        described.rate_bps,
+        described.delay_s,
+        described.queue,
+        described.loss,
+        where,
+        described.changes or (),
+        described.batch_s,
+        described.detour,
+    )
 
 
 def _single_flows(scenario: "Scenario") -> Iterator[tuple[Flow, str]]:

@@ -112,6 +112,28 @@ class Periodic(Model):
 Loss = Annotated[Bernoulli | Periodic, Field(discriminator="kind")]
 
 
+class Change(Model):
+    """What a link is like from a time on. What is left out stays as it is; no loss is a probability of 0."""
+
+    at_s: Seconds = Field(alias="at", examples=["5 s"])
+    """A packet being transmitted at this time is not affected."""
+    rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Mbit/s"])
+    loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.05 }'])
+
+
+class Detour(Model):
+    """Every so many packets, one takes longer on the wire, and those behind overtake it: reordering."""
+
+    every: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = Field(examples=[100])
+    """Packets per detour."""
+    extra_s: Annotated[Delay, Field(gt=0)] = Field(alias="extra", examples=["30 ms"])
+    """How much longer it takes."""
+    from_s: Seconds = Field(0.0, alias="from")
+    """When it begins."""
+    until_s: Seconds | None = Field(None, alias="until")
+    """When it ends. Left out: never."""
+
+
 class Access(Model):
     """The link between a host and the router beside it; the same in both directions, and never a drop."""
 
@@ -138,6 +160,15 @@ class Bottleneck(Model):
     """Left out: never full."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
     """Loss apart from the queue: bernoulli or periodic. Left out: none."""
+    changes: tuple[Change, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "10 Mbit/s" }]'])
+    """Other rates and other loss from given times on, in the order of time."""
+    batch_s: Annotated[Delay, Field(gt=0)] | None = Field(None, alias="batch", examples=["10 ms"])
+    """Packets are handed over at multiples of this time only, as on a radio link that aggregates them."""
+    detour: Detour | None = Field(None, examples=['{ every = 100, extra = "30 ms" }'])
+    """Some packets are overtaken. Left out: none."""
+
+
+_WEATHER = ("loss", "changes", "batch_s", "detour")
 
 
 class Dumbbell(Model):
@@ -151,14 +182,14 @@ class Dumbbell(Model):
     bottleneck: Bottleneck
     """The direction of the data."""
     reverse: Bottleneck | None = None
-    """The direction of the ACKs. Left out: rate, delay and queue of the bottleneck, and no such loss."""
+    """The direction of the ACKs. Left out: rate, delay and queue of the bottleneck, nothing else."""
     access: Access = Access()
     """Both access links of every flow, which a flow may override."""
 
     @property
     def backward(self) -> Bottleneck:
         """The bottleneck as ACKs see it."""
-        return self.reverse or self.bottleneck.model_copy(update={"loss": None})
+        return self.reverse or self.bottleneck.model_copy(update=dict.fromkeys(_WEATHER))
 
 
 class GraphLink(Bottleneck):

@@ -202,7 +202,7 @@ def test_jobs_change_nothing(fullpipe: Cli, small_file: Path) -> None:
         {path.relative_to(root): path.read_bytes() for path in Path(root).rglob("*.parquet")}
         for root in ("runs-1", "runs-2")
     ]
-    assert len(tables[0]) == 20
+    assert len(tables[0]) == 24
     assert tables[0] == tables[1]
 
 

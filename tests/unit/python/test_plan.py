@@ -18,6 +18,9 @@ rate = "1 Gbit/s"
 delay = "50 ms"
 queue = { kind = "drop_tail", bytes = "1 MiB" }
 loss = { kind = "bernoulli", probability = 0.01 }
+changes = [{ at = "20 s", rate = "500 Mbit/s" }, { at = "30 s", loss = { kind = "periodic", every = 9 } }]
+batch = "4 ms"
+detour = { every = 100, extra = "30 ms", from = "1 s" }
 [tcp]
 mss = "1420 B"
 timestamps = false
@@ -53,6 +56,12 @@ def test_every_field_of_a_plan() -> None:
                 "delay_ns": 50_000_000,
                 "queue": {"kind": "drop_tail", "packets": None, "bytes": 1_048_576},
                 "loss": {"kind": "bernoulli", "probability": 0.01},
+                "changes": [
+                    {"at_ns": 20_000_000_000, "rate_bps": 500_000_000, "loss": None},
+                    {"at_ns": 30_000_000_000, "rate_bps": None, "loss": {"kind": "periodic", "every": 9}},
+                ],
+                "slot_ns": 4_000_000,
+                "detour": {"every": 100, "extra_ns": 30_000_000, "from_ns": 1_000_000_000, "until_ns": None},
             },
             {
                 "name": "bottleneck-reverse",
@@ -60,6 +69,9 @@ def test_every_field_of_a_plan() -> None:
                 "delay_ns": 50_000_000,
                 "queue": back,
                 "loss": None,
+                "changes": [],
+                "slot_ns": None,
+                "detour": None,
             },
         ],
         "flows": [
@@ -70,6 +82,7 @@ def test_every_field_of_a_plan() -> None:
                 "start_jitter_ns": 5_000_000,
                 "stop_ns": 40_000_000_000,
                 "bytes": 10_000_000,
+                "application": [],
                 "forward": [0],
                 "reverse": [1],
                 "tcp": {
@@ -120,3 +133,11 @@ def test_a_plan_is_json() -> None:
     for scenario in Scenario.named("kato2025").expand():
         found = plan(scenario)
         assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_an_application_has_a_pace(small: Scenario) -> None:
+    paced = small.with_values({"flows[0].application": [{"at": "1 s", "rate": "2 Mbit/s"}, {"at": "3 s"}]})
+    assert plan(paced)["flows"][0]["application"] == [
+        {"at_ns": 10**9, "rate_bps": 2_000_000},
+        {"at_ns": 3 * 10**9, "rate_bps": None},
+    ]

@@ -89,14 +89,24 @@ impl LinkPlan {
             })?;
         }
         within(format!("{path}.delay_ns"), self.delay_ns, 0..=LONGEST_NS)?;
-        match self.loss {
-            Some(LossPlan::Bernoulli { probability }) => {
-                within(format!("{path}.loss.probability"), probability, 0.0..=1.0)?;
-            }
-            Some(LossPlan::Periodic { every }) => within(format!("{path}.loss.every"), every, 1..=u64::MAX)?,
-            None => {}
-        }
+        check_loss(path, self.loss)?;
+        self.check_weather(path)?;
         self.build_queue(path, 0).map(|_| ())
+    }
+
+    fn check_weather(&self, path: &str) -> Check {
+        in_order(&format!("{path}.changes"), self.changes.iter().map(|change| change.at_ns))?;
+        for (n, change) in self.changes.iter().enumerate() {
+            let path = format!("{path}.changes[{n}]");
+            within(format!("{path}.rate_bps"), change.rate_bps.unwrap_or(1), 1..=Server::MAX_RATE)?;
+            check_loss(&path, change.loss)?;
+        }
+        within(format!("{path}.slot_ns"), self.slot_ns.unwrap_or(1), 1..=LONGEST_NS)?;
+        if let Some(detour) = self.detour {
+            within(format!("{path}.detour.every"), detour.every, 1..=u64::MAX)?;
+            within(format!("{path}.detour.extra_ns"), detour.extra_ns, 1..=LONGEST_NS)?;
+        }
+        Ok(())
     }
 
     /// Makes the queue; `path` is the link's, `seed` that of the run.
@@ -134,6 +144,17 @@ impl FlowPlan {
         }
         if let Some(bytes) = self.bytes {
             within(format!("{path}.bytes"), bytes, 1..=MOST_BYTES)?;
+            if !self.application.is_empty() {
+                refuse!(
+                    format!("{path}.bytes"),
+                    "an application with a rate never ends; leave out one of them"
+                );
+            }
+        }
+        in_order(&format!("{path}.application"), self.application.iter().map(|pace| pace.at_ns))?;
+        for (n, pace) in self.application.iter().enumerate() {
+            let rate = pace.rate_bps.unwrap_or(0);
+            within(format!("{path}.application[{n}].rate_bps"), rate, 0..=Server::MAX_RATE)?;
         }
         route(&format!("{path}.forward"), &self.forward, plan)?;
         route(&format!("{path}.reverse"), &self.reverse, plan)?;
@@ -207,6 +228,25 @@ fn within<T: PartialOrd + Display>(path: impl Into<String>, value: T, range: Ran
     }
     let (low, high) = range.into_inner();
     refuse!(path, "{value} is out of range; it must lie between {low} and {high}")
+}
+
+fn check_loss(path: &str, loss: Option<LossPlan>) -> Check {
+    match loss {
+        Some(LossPlan::Bernoulli { probability }) => {
+            within(format!("{path}.loss.probability"), probability, 0.0..=1.0)
+        }
+        Some(LossPlan::Periodic { every }) => within(format!("{path}.loss.every"), every, 1..=u64::MAX),
+        None => Ok(()),
+    }
+}
+
+fn in_order(path: &str, times_ns: impl Iterator<Item = u64>) -> Check {
+    let mut last = 0;
+    for (n, at) in times_ns.enumerate() {
+        within(format!("{path}[{n}].at_ns"), at, last..=LONGEST_NS)?;
+        last = at;
+    }
+    Ok(())
 }
 
 fn unique<'a>(path: &str, names: impl Iterator<Item = &'a str>) -> Check {

@@ -38,6 +38,41 @@ pub struct LinkPlan {
     pub queue: QueuePlan,
     /// Loss that is not congestion.
     pub loss: Option<LossPlan>,
+    /// What changes during the run, in the order of time.
+    #[serde(default)]
+    pub changes: Vec<ChangePlan>,
+    /// The far end hands packets over at multiples of this time only; `None`: at once.
+    #[serde(default)]
+    pub slot_ns: Option<u64>,
+    /// Some packets are overtaken.
+    #[serde(default)]
+    pub detour: Option<DetourPlan>,
+}
+
+/// A change on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangePlan {
+    /// When.
+    pub at_ns: u64,
+    /// The rate from then on; `None`: as before.
+    pub rate_bps: Option<u64>,
+    /// Loss from then on; `None`: as before.
+    pub loss: Option<LossPlan>,
+}
+
+/// Every so many packets one takes longer on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DetourPlan {
+    /// Packets per detour.
+    pub every: u64,
+    /// How much longer it takes.
+    pub extra_ns: u64,
+    /// From when on.
+    pub from_ns: u64,
+    /// Until when; `None`: the end.
+    pub until_ns: Option<u64>,
 }
 
 /// A queue discipline and its parameters.
@@ -82,12 +117,25 @@ pub struct FlowPlan {
     pub stop_ns: Option<u64>,
     /// Payload to send; `None`: unlimited.
     pub bytes: Option<u64>,
+    /// How fast the application hands data out, in the order of time; before the first entry, without limit.
+    #[serde(default)]
+    pub application: Vec<PacePlan>,
     /// Links from sender to receiver, in order.
     pub forward: Vec<u32>,
     /// Links from receiver to sender, in order.
     pub reverse: Vec<u32>,
     /// Transport.
     pub tcp: TcpPlan,
+}
+
+/// From a time on, the application hands data out at a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PacePlan {
+    /// When.
+    pub at_ns: u64,
+    /// Payload, packet by packet; 0: nothing; `None`: without limit.
+    pub rate_bps: Option<u64>,
 }
 
 /// A congestion control algorithm and its parameters.

@@ -205,6 +205,17 @@ impl Sender {
         self.push(now, out);
     }
 
+    /// The application has handed out so many bytes by now (`None`: there is always more); sends what that releases.
+    pub fn offer(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
+        self.config.data = bytes;
+        self.push(now, out);
+    }
+
+    /// Payload bytes sent at least once.
+    pub fn sent_once_bytes(&self) -> u64 {
+        self.board.next_bytes
+    }
+
     /// The application has no more data; what is outstanding is still repaired.
     pub fn stop(&mut self, now: Time) {
         self.config.data = Some(self.board.next_bytes);

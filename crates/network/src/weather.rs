@@ -1,0 +1,93 @@
+//! What changes on a link while it is used.
+
+use units::{Duration, Time};
+
+/// Values that take over at given times, asked for in the order of time.
+#[derive(Clone, Debug)]
+pub(crate) struct Agenda<T> {
+    next: Time,
+    /// Last first.
+    later: Vec<(Time, T)>,
+}
+
+impl<T> Agenda<T> {
+    /// An agenda of entries in the order of time.
+    pub fn new(mut entries: Vec<(Time, T)>) -> Agenda<T> {
+        entries.reverse();
+        Agenda { next: entries.last().map_or(Time::NEVER, |entry| entry.0), later: entries }
+    }
+
+    /// The value that takes over at or before `now`, if any has not been asked for.
+    #[inline]
+    pub fn due(&mut self, now: Time) -> Option<T> {
+        if now < self.next { None } else { self.turn_page(now) }
+    }
+
+    #[cold]
+    fn turn_page(&mut self, now: Time) -> Option<T> {
+        let mut due = None;
+        while let Some((_, value)) = self.later.pop_if(|entry| entry.0 <= now) {
+            due = Some(value);
+        }
+        self.next = self.later.last().map_or(Time::NEVER, |entry| entry.0);
+        due
+    }
+}
+
+/// Every so many packets, one takes longer on the wire, and others overtake it.
+#[derive(Clone, Copy, Debug)]
+pub struct Detour {
+    /// Packets per detour.
+    pub every: u64,
+    /// How much longer it takes.
+    pub extra: Duration,
+    /// No packet that leaves earlier takes it.
+    pub from: Time,
+    /// No packet that leaves at this time or later takes it.
+    pub until: Time,
+}
+
+/// The detour, and how many packets have passed since the last one that took it.
+#[derive(Clone, Debug)]
+pub(crate) struct Detours {
+    pub detour: Detour,
+    pub seen: u64,
+}
+
+impl Detours {
+    /// What the packet that leaves at `now` takes longer.
+    pub fn extra(&mut self, now: Time) -> Duration {
+        if now < self.detour.from || now >= self.detour.until {
+            return Duration::ZERO;
+        }
+        self.seen = (self.seen + 1) % self.detour.every;
+        if self.seen == 0 { self.detour.extra } else { Duration::ZERO }
+    }
+}
+
+/// The first multiple of `slot` at or after `time`.
+pub(crate) fn slot_after(time: Time, slot: Duration) -> Time {
+    Time::from_nanos(time.as_nanos().div_ceil(slot.as_nanos()).saturating_mul(slot.as_nanos()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_due_values_the_last_one_holds() {
+        let at = Time::from_nanos;
+        let mut agenda = Agenda::new(vec![(at(5), 'a'), (at(7), 'b'), (at(9), 'c')]);
+        assert_eq!(agenda.due(at(4)), None);
+        assert_eq!(agenda.due(at(8)), Some('b'));
+        assert_eq!(agenda.due(at(8)), None);
+        assert_eq!(agenda.due(at(9)), Some('c'));
+        assert_eq!(agenda.due(Time::NEVER), None);
+    }
+
+    #[test]
+    fn a_packet_waits_for_its_slot_unless_it_is_on_time() {
+        let slot = Duration::from_nanos(10);
+        assert_eq!([20, 21, 30].map(|t| slot_after(Time::from_nanos(t), slot).as_nanos()), [20, 30, 30]);
+    }
+}
