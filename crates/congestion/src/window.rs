@@ -13,7 +13,8 @@ pub struct Window {
     pub cwnd: u32,
     /// Slow-start threshold, packets; `u32::MAX` before the first reduction.
     pub ssthresh: u32,
-    credit: u32,
+    /// Acknowledged packets not yet turned into growth (Linux `snd_cwnd_cnt`).
+    pub(crate) credit: u32,
 }
 
 impl Default for Window {
@@ -36,9 +37,14 @@ impl Window {
         left
     }
 
+    /// Slow start if it is time for it; returns the packets left over for congestion avoidance.
+    pub fn slow_start_first(&mut self, acked: u32) -> u32 {
+        if self.in_slow_start() { self.slow_start(acked) } else { acked }
+    }
+
     /// Grows by slow start, then by one packet per window acknowledged (RFC 5681).
     pub fn reno(&mut self, acked: u32) {
-        let left = if self.in_slow_start() { self.slow_start(acked) } else { acked };
+        let left = self.slow_start_first(acked);
         if left > 0 {
             self.additive_increase(self.cwnd, left);
         }

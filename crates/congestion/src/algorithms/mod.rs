@@ -3,6 +3,10 @@
 crate::registry::algorithms! {
     "reno" or "newreno" => reno::Reno,
     "cubic" => cubic::Cubic,
+    "bic" => bic::Bic,
+    "highspeed" => highspeed::HighSpeed,
+    "illinois" => illinois::Illinois,
+    "scalable" => scalable::Scalable,
 
     "vegas" => vegas::Vegas,
     "veno" => veno::Veno,
