@@ -94,7 +94,8 @@ pub struct Ack {
     pub cumulative: u32,
     /// Packets newly found lost.
     pub lost: u32,
-    /// Packets newly reported CE-marked.
+    /// Packets newly reported CE-marked: as counted by accurate feedback, else all that an ACK with ECN-Echo
+    /// acknowledges (as Linux's `delivered_ce`).
     pub marked: u32,
     /// RTT of the most recently sent packet that this ACK covers and that was never retransmitted.
     pub rtt: Option<Duration>,
@@ -151,6 +152,8 @@ pub struct Path {
     pub delivered_time: Time,
     /// Packets deemed lost since the start.
     pub lost: u64,
+    /// ECN was negotiated: congestion may show as marks.
+    pub ecn: bool,
     /// cwnd was what stopped the sender in the round just acknowledged, or slow start has not yet doubled what was in
     /// flight (Linux `tcp_is_cwnd_limited`); the latter not for algorithms that own recovery: they have no slow start.
     pub cwnd_limited: bool,
@@ -224,12 +227,12 @@ pub enum Recovery {
 /// What an algorithm does with ECN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
-    /// As RFC 3168 says: a mark is like a loss, once per round.
+    /// As RFC 3168 says: a mark is like a loss, once per round. Sends ECT(0).
     #[default]
     Classic,
-    /// Wants every mark echoed at once (DCTCP, RFC 8257).
+    /// Wants every mark echoed at once (DCTCP, RFC 8257). Sends ECT(0).
     EveryMark,
-    /// Sends ECT(1) and expects marks early (L4S, RFC 9330).
+    /// Expects marks early and wants them counted (L4S, RFC 9330; AccECN, RFC 9768). Sends ECT(1).
     L4s,
 }
 

@@ -1,11 +1,13 @@
 //! One connection: its two endpoints, and what is measured of it.
 
 use crate::application::Application;
-use crate::plan::{AckPlan, FlowPlan, PacingPlan, PlanError};
+use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan, PlanError};
 use crate::record::{FlowSample, STATES};
 use congestion::EcnMode;
 use network::{Ecn, Histogram, Looks, Packet};
-use tcp::{AckPolicy, Limited, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, SenderStats};
+use tcp::{
+    AckPolicy, Feedback, Limited, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, SenderStats,
+};
 use units::{Duration, Rng, Time};
 
 /// A connection that carries data one way. Its data travels on route `2 n`, its acknowledgements on `2 n + 1`.
@@ -26,7 +28,8 @@ pub struct Flow {
     finite: bool,
     mss: u32,
     overhead: u32,
-    data_ecn: Ecn,
+    feedback: Feedback,
+    ecn: EcnMode,
     phase: Phase,
     /// When all data was acknowledged.
     pub finish: Option<Time>,
@@ -70,22 +73,20 @@ impl Flow {
     pub fn new(number: u32, plan: &FlowPlan, looks: Looks, seed: u64) -> Result<Flow, PlanError> {
         let path = format!("flows[{number}]");
         let algorithm = plan.build_cca(&path, Rng::stream(seed, &format!("cca/{}", plan.name)).next_u64())?;
-        let data_ecn = match (plan.tcp.ecn, algorithm.traits().ecn) {
-            (false, _) => Ecn::NotEct,
-            (true, EcnMode::L4s) => Ecn::Ect1,
-            (true, _) => Ecn::Ect0,
-        };
+        let ecn = algorithm.traits().ecn;
+        let feedback = agree(plan.tcp.ecn, ecn);
         Ok(Flow {
             number,
-            sender: Sender::new(sender_config(plan), algorithm),
-            receiver: Receiver::new(receiver_config(plan)),
+            sender: Sender::new(sender_config(plan, feedback), algorithm),
+            receiver: Receiver::new(receiver_config(plan, feedback)),
             start: start(plan, seed),
             stop: plan.stop_ns.map_or(Time::NEVER, Time::from_nanos),
             application: Application::new(plan).map(Box::new),
             finite: plan.bytes.is_some(),
             mss: plan.tcp.mss_bytes,
             overhead: plan.tcp.overhead_bytes,
-            data_ecn,
+            feedback,
+            ecn,
             phase: Phase::Waiting,
             finish: None,
             rtt: Histogram::new(),
@@ -156,7 +157,7 @@ impl Flow {
         Packet {
             flow: 2 * self.number + u32::from(!from_sender),
             size: payload + self.overhead as u16,
-            ecn: if payload > 0 { self.data_ecn } else { Ecn::NotEct },
+            ecn: ecn_bits(&segment, self.feedback, self.ecn),
             payload: segment,
         }
     }
@@ -240,7 +241,32 @@ fn start(plan: &FlowPlan, seed: u64) -> Time {
     Time::from_nanos(plan.start_ns) + Duration::from_nanos(jitter)
 }
 
-fn sender_config(plan: &FlowPlan) -> SenderConfig {
+/// The feedback that the two ends agree upon.
+fn agree(plan: EcnPlan, mode: EcnMode) -> Feedback {
+    match (plan, mode) {
+        (EcnPlan::Negotiated(false), _) => Feedback::Off,
+        (EcnPlan::Feedback(EcnFeedback::Accecn), _) | (_, EcnMode::L4s) => Feedback::Accurate,
+        (_, EcnMode::EveryMark) => Feedback::EveryMark,
+        (_, EcnMode::Classic) => Feedback::Classic,
+    }
+}
+
+/// Whether a segment may be marked, and what a mark means to its sender.
+fn ecn_bits(segment: &Segment, feedback: Feedback, mode: EcnMode) -> Ecn {
+    let capable = match segment {
+        _ if feedback == Feedback::Off => false,
+        Segment::Data { again: false, .. } => true,
+        Segment::Data { .. } | Segment::Ack { .. } => feedback.covers_everything(),
+        Segment::Syn { .. } | Segment::SynAck { .. } => false,
+    };
+    match (capable, mode) {
+        (false, _) => Ecn::NotEct,
+        (true, EcnMode::L4s) => Ecn::Ect1,
+        (true, _) => Ecn::Ect0,
+    }
+}
+
+fn sender_config(plan: &FlowPlan, feedback: Feedback) -> SenderConfig {
     SenderConfig {
         mss: plan.tcp.mss_bytes,
         initial_window: plan.tcp.initial_window,
@@ -248,11 +274,11 @@ fn sender_config(plan: &FlowPlan) -> SenderConfig {
         send_buffer: plan.tcp.send_buffer_bytes,
         always_pace: plan.tcp.pacing == PacingPlan::Always,
         max_burst_bytes: plan.tcp.max_burst_bytes,
-        ecn: plan.tcp.ecn,
+        ecn: feedback,
     }
 }
 
-fn receiver_config(plan: &FlowPlan) -> ReceiverConfig {
+fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
     let ack = match plan.tcp.ack {
         AckPlan::Linux {} => AckPolicy::Linux,
         AckPlan::Every { packets, timeout_ns } => {
@@ -262,7 +288,63 @@ fn receiver_config(plan: &FlowPlan) -> ReceiverConfig {
     ReceiverConfig {
         mss: plan.tcp.mss_bytes,
         ack,
+        ecn: feedback,
         sack_compression: plan.tcp.sack_compression,
         buffer: plan.tcp.receive_buffer_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcp::SackBlocks;
+
+    fn data(again: bool) -> Segment {
+        Segment::Data { seq: 0, len: 1448, push: false, again, cwr: false, stamp: 0, sent_us: 0 }
+    }
+
+    fn ack() -> Segment {
+        let sacks = SackBlocks::default();
+        Segment::Ack {
+            ack: 0,
+            echo: 0,
+            window: 0,
+            one_way_us: 0,
+            ce_count: 0,
+            ece: false,
+            dsack: false,
+            sacks,
+        }
+    }
+
+    /// The ECN bits of new data, of a retransmission and of a bare ACK.
+    fn bits(ecn: EcnPlan, mode: EcnMode) -> [Ecn; 3] {
+        let feedback = agree(ecn, mode);
+        [data(false), data(true), ack()].map(|segment| ecn_bits(&segment, feedback, mode))
+    }
+
+    #[test]
+    fn classic_ecn_exempts_retransmissions_and_acks() {
+        let on = EcnPlan::Negotiated(true);
+        assert_eq!(bits(on, EcnMode::Classic), [Ecn::Ect0, Ecn::NotEct, Ecn::NotEct]);
+    }
+
+    #[test]
+    fn dctcp_and_prague_exempt_nothing_and_prague_asks_for_low_latency() {
+        let on = EcnPlan::Negotiated(true);
+        assert_eq!(bits(on, EcnMode::EveryMark), [Ecn::Ect0; 3]);
+        assert_eq!(bits(on, EcnMode::L4s), [Ecn::Ect1; 3]);
+    }
+
+    #[test]
+    fn accurate_feedback_can_be_had_by_any_algorithm() {
+        let accurate = EcnPlan::Feedback(EcnFeedback::Accecn);
+        assert_eq!(agree(accurate, EcnMode::Classic), Feedback::Accurate);
+        assert_eq!(bits(accurate, EcnMode::Classic), [Ecn::Ect0; 3]);
+    }
+
+    #[test]
+    fn without_ecn_nothing_may_be_marked() {
+        assert_eq!(bits(EcnPlan::Negotiated(false), EcnMode::L4s), [Ecn::NotEct; 3]);
     }
 }

@@ -3,7 +3,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::collections::VecDeque;
 use std::hint::black_box;
-use tcp::{AckPolicy, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use tcp::{AckPolicy, Feedback, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Time};
 
 const PACKETS: u64 = 20_000;
@@ -31,9 +31,10 @@ impl Loop {
             send_buffer: Some(500 * 1448),
             always_pace: false,
             max_burst_bytes: 65_536,
-            ecn: false,
+            ecn: Feedback::Off,
         };
-        let receiver = ReceiverConfig { mss: 1448, ack, sack_compression: true, buffer: None };
+        let receiver =
+            ReceiverConfig { mss: 1448, ack, ecn: Feedback::Off, sack_compression: true, buffer: None };
         let mut link = Loop {
             now: Time::ZERO,
             sender: Sender::new(sender, algorithm),

@@ -1,8 +1,9 @@
 //! The receiving half of a connection: reassembly, selective acknowledgements, and when to acknowledge
 //! (Linux `__tcp_ack_snd_check`, `tcp_data_queue`; RFC 5681 section 4.2, RFC 2018, RFC 2883).
 
+use crate::feedback::Echo;
 use crate::segment::micros;
-use crate::{RangeSet, SackBlocks, Segment};
+use crate::{Feedback, RangeSet, SackBlocks, Segment};
 use units::{Duration, Time};
 
 /// When a receiver acknowledges.
@@ -28,6 +29,8 @@ pub struct ReceiverConfig {
     pub mss: u32,
     /// When to acknowledge.
     pub ack: AckPolicy,
+    /// How marks are told to the sender.
+    pub ecn: Feedback,
     /// Hold back duplicate ACKs for up to a millisecond (Linux does).
     pub sack_compression: bool,
     /// Receive buffer in bytes of payload: the window it advertises; `None`: no bound.
@@ -37,9 +40,8 @@ pub struct ReceiverConfig {
 /// Packets acknowledged one by one while Linux opens the receive window: it grows by two segments a packet,
 /// here by the 2 MB that a 16 MiB buffer leaves to be opened.
 const OPENING_PACKETS: u64 = 680;
-/// Quick ACKs after a duplicate arrived, and after the first mark of an episode.
+/// Quick ACKs after a duplicate arrived.
 const QUICK_ACKS: u32 = 16;
-const QUICK_ACKS_ON_MARK: u32 = 2;
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Duplicate ACKs sent at once before compression begins, and the most that one ACK may stand for.
 const UNCOMPRESSED: u32 = 3;
@@ -73,8 +75,7 @@ pub struct Receiver {
     echo: u32,
     one_way_us: u32,
     rtt: RttGuess,
-    ce_count: u16,
-    ece: bool,
+    echoed: Echo,
 }
 
 /// A receiver's idea of the RTT: from the SYN-ACK to the first data.
@@ -93,6 +94,7 @@ impl Receiver {
         assert!(config.mss > 0, "an MSS of 0");
         assert!(config.buffer.is_none_or(|b| b >= u64::from(config.mss)), "a receive buffer below one MSS");
         Receiver {
+            echoed: Echo::new(config.ecn),
             config,
             next: 0,
             delivered_bytes: 0,
@@ -113,8 +115,6 @@ impl Receiver {
             echo: 0,
             one_way_us: 0,
             rtt: RttGuess::default(),
-            ce_count: 0,
-            ece: false,
         }
     }
 
@@ -152,11 +152,11 @@ impl Receiver {
                 self.rtt.answered = Some(now);
                 out.push(Segment::SynAck { echo: stamp, window: self.window() });
             }
-            Segment::Data { seq, len, push, cwr, stamp, sent_us } => {
+            Segment::Data { seq, len, push, cwr, stamp, sent_us, .. } => {
                 self.received += 1;
                 self.one_way_us = micros(now).wrapping_sub(sent_us);
                 self.rtt.guess(now);
-                self.note_ecn(ce, cwr);
+                self.note_ecn(ce, cwr, out);
                 self.release_before_losing_blocks(seq, out);
                 self.take(seq, len, stamp);
                 self.decide(now, push, out);
@@ -165,18 +165,14 @@ impl Receiver {
         }
     }
 
-    fn note_ecn(&mut self, ce: bool, cwr: bool) {
-        if cwr {
-            self.ece = false;
-            self.ack_now = true;
+    fn note_ecn(&mut self, ce: bool, cwr: bool, out: &mut Vec<Segment>) {
+        let wanted = self.echoed.arrive(ce, cwr);
+        if wanted.flush && self.delayed_at != Time::NEVER {
+            self.send_ack(out);
         }
-        if ce {
-            self.ce_count = self.ce_count.wrapping_add(1);
-            if !self.ece {
-                self.quick = self.quick.max(QUICK_ACKS_ON_MARK);
-            }
-            self.ece = true;
-        }
+        self.echoed.turn(ce);
+        self.quick = self.quick.max(wanted.quick);
+        self.ack_now |= wanted.now;
     }
 
     /// A packet that opens a third block, or grows an old one, would push a block out of the next ACK: send the
@@ -320,11 +316,12 @@ impl Receiver {
             echo: self.echo,
             window: self.window(),
             one_way_us: self.one_way_us,
-            ce_count: self.ce_count,
-            ece: self.ece,
+            ce_count: self.echoed.count,
+            ece: self.echoed.ece,
             dsack: self.dsack.is_some(),
             sacks,
         });
+        self.echoed.reported();
         self.dsack = None;
         self.unacked = 0;
         self.ack_now = false;
@@ -348,7 +345,13 @@ mod tests {
     use super::*;
 
     fn receiver(ack: AckPolicy) -> Receiver {
-        Receiver::new(ReceiverConfig { mss: 1448, ack, sack_compression: true, buffer: None })
+        Receiver::new(ReceiverConfig {
+            mss: 1448,
+            ack,
+            ecn: Feedback::Off,
+            sack_compression: true,
+            buffer: None,
+        })
     }
 
     fn every(packets: u32) -> AckPolicy {
@@ -357,9 +360,12 @@ mod tests {
 
     fn deliver(r: &mut Receiver, at_us: u64, seq: u32) -> Vec<Segment> {
         let mut out = Vec::new();
-        let data = Segment::Data { seq, len: 1448, push: false, cwr: false, stamp: 0, sent_us: 0 };
-        r.on_segment(Time::from_nanos(at_us * 1_000), &data, false, &mut out);
+        r.on_segment(Time::from_nanos(at_us * 1_000), &data(seq), false, &mut out);
         out
+    }
+
+    fn data(seq: u32) -> Segment {
+        Segment::Data { seq, len: 1448, push: false, again: false, cwr: false, stamp: 0, sent_us: 0 }
     }
 
     fn blocks(segment: &Segment) -> (u32, Vec<(u32, u32)>) {
@@ -397,6 +403,24 @@ mod tests {
         assert!(matches!(again, Segment::Ack { dsack: true, .. }));
         assert_eq!(blocks(again), (1, vec![(0, 1)]));
         assert_eq!(r.duplicate_packets(), 1);
+    }
+
+    #[test]
+    fn a_change_of_marks_is_acknowledged_at_once_and_what_came_before_as_it_was() {
+        let mut r = receiver(every(2));
+        r.echoed = Echo::new(Feedback::EveryMark);
+        let mut arrive = |at_us: u64, seq, ce| -> Vec<(u32, bool)> {
+            let mut out = Vec::new();
+            r.on_segment(Time::from_nanos(at_us * 1_000), &data(seq), ce, &mut out);
+            let told =
+                |s: &Segment| if let Segment::Ack { ack, ece, .. } = s { (*ack, *ece) } else { panic!() };
+            out.iter().map(told).collect()
+        };
+        assert_eq!(arrive(0, 0, false), []);
+        assert_eq!(arrive(1, 1, true), [(1, false), (2, true)]);
+        assert_eq!(arrive(2, 2, true), []);
+        assert_eq!(arrive(3, 3, true), [(4, true)]);
+        assert_eq!(arrive(4, 4, false), [(5, false)]); // nothing was waiting: one ACK will do
     }
 
     #[test]

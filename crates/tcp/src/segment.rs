@@ -60,6 +60,8 @@ pub enum Segment {
         len: u16,
         /// Last packet of a burst of several (Linux sets PSH there, and receivers answer it at once).
         push: bool,
+        /// It was sent before.
+        again: bool,
         /// The sender has reduced its window in answer to an echoed mark (RFC 3168 CWR).
         cwr: bool,
         /// Sender's timestamp, in the sender's clock units.

@@ -5,7 +5,7 @@ mod pipe;
 
 use pipe::{Fate, Pipe, config, seconds};
 use proptest::prelude::*;
-use tcp::{AckPolicy, SenderConfig};
+use tcp::{AckPolicy, Feedback, SenderConfig};
 use units::{Duration, Rng};
 
 /// Probabilities of what befalls a packet.
@@ -60,7 +60,7 @@ proptest! {
         initial_window in prop::sample::select(vec![1u32, 2, 10, 40]),
         send_buffer in prop::option::of(1u64..30),
         paced in any::<bool>(),
-        ecn in any::<bool>(),
+        ecn in prop::sample::select(vec![Feedback::Off, Feedback::Classic, Feedback::EveryMark, Feedback::Accurate]),
         ack_every in prop::option::of(1u32..4),
         mbps in prop::sample::select(vec![1u64, 10, 100]),
         queue in prop::sample::select(vec![2usize, 20, 200]),

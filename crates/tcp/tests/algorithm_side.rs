@@ -2,68 +2,13 @@
 
 mod pipe;
 
-use congestion::{Ack, CaState, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo, Window};
+use congestion::{CaState, Congestion};
+use pipe::spy::Spy;
 use pipe::{Fate, Pipe, config, seconds};
-use std::sync::{Arc, Mutex};
 use tcp::AckPolicy;
 use units::Duration;
 
 const EACH: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
-
-/// What happened to the spy.
-#[derive(Debug, Default)]
-struct Seen {
-    acks: Vec<(Ack, CaState)>,
-    congestion: Vec<(Congestion, u64)>,
-    undone: usize,
-}
-
-/// A window of 40 packets that is halved on congestion; asks for a reduction on every ACK in `asks`.
-struct Spy {
-    window: Window,
-    reduce: bool,
-    asks: std::ops::Range<usize>,
-    seen: Arc<Mutex<Seen>>,
-}
-
-impl Spy {
-    fn asking(asks: std::ops::Range<usize>) -> (Box<Spy>, Arc<Mutex<Seen>>) {
-        let seen = Arc::default();
-        let spy = Spy { window: Window::default(), reduce: false, asks, seen: Arc::clone(&seen) };
-        (Box::new(spy), seen)
-    }
-}
-
-impl CongestionControl for Spy {
-    fn on_ack(&mut self, ack: &Ack, path: &Path) {
-        let mut seen = self.seen.lock().unwrap();
-        self.reduce = self.asks.contains(&seen.acks.len());
-        seen.acks.push((*ack, path.state));
-    }
-
-    fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
-        self.window.ssthresh = self.window.cwnd / 2;
-        self.seen.lock().unwrap().congestion.push((congestion, path.next));
-    }
-
-    fn on_undo(&mut self, _undo: &Undo, _path: &Path) {
-        self.seen.lock().unwrap().undone += 1;
-    }
-
-    fn set_cwnd(&mut self, cwnd: u32) {
-        self.window.set_cwnd(cwnd);
-    }
-
-    fn control(&self) -> Control {
-        Control { reduce: self.reduce, ..Control::window(&self.window) }
-    }
-
-    fn observe(&self, _probe: &mut Probe<'_>) {}
-
-    fn traits(&self) -> Traits {
-        Traits::default()
-    }
-}
 
 fn pipe(spy: Box<Spy>) -> Pipe {
     let mut config = config();

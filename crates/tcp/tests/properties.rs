@@ -4,7 +4,7 @@ mod pipe;
 
 use congestion::CaState;
 use pipe::{Fate, Pipe, config, seconds};
-use tcp::{AckPolicy, SenderConfig};
+use tcp::{AckPolicy, Feedback, SenderConfig};
 use units::Duration;
 
 const EACH: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
@@ -124,8 +124,13 @@ fn a_full_receive_window_shows_as_receiver_limited() {
     use tcp::{Receiver, ReceiverConfig};
     let window = 20 * 1448;
     let mut p = Pipe::new("reno", config(), EACH, 1_000, 40, UNBOUNDED);
-    p.receiver =
-        Receiver::new(ReceiverConfig { mss: 1448, ack: EACH, sack_compression: true, buffer: Some(window) });
+    p.receiver = Receiver::new(ReceiverConfig {
+        mss: 1448,
+        ack: EACH,
+        ecn: Feedback::Off,
+        sack_compression: true,
+        buffer: Some(window),
+    });
     p.run_until(seconds(10.0));
     let rate = p.receiver.delivered_bytes() as f64 * 8.0 / 10.0;
     let cap = window as f64 * 8.0 / 0.040;
@@ -145,7 +150,7 @@ fn a_full_send_buffer_shows_as_such_and_stops_growth() {
 
 #[test]
 fn marks_reduce_once_per_window_and_are_never_undone() {
-    let config = SenderConfig { ecn: true, ..config() };
+    let config = SenderConfig { ecn: Feedback::Classic, ..config() };
     let mut p = Pipe::new("reno", config, EACH, 50, 40, UNBOUNDED)
         .with_fate(|n, _| if (1_000..1_010).contains(&n) { Fate::Mark } else { Fate::Pass });
     let (mut largest, mut smallest_after) = (0, u32::MAX);

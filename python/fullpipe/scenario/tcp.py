@@ -2,13 +2,22 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from fullpipe.scenario.model import Model, Switch
-from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds
+from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds, shown
 
 IP_AND_TCP_HEADERS_BYTES = 40
 TIMESTAMPS_BYTES = 12
+
+
+def _ecn(value: object) -> object:
+    if isinstance(value, bool) or value == "accecn":
+        return value
+    raise ValueError(f'expected true, false or "accecn", got {shown(value)}')
+
+
+Ecn = Annotated[bool | Literal["accecn"], BeforeValidator(_ecn)]
 
 
 class Tcp(Model):
@@ -38,8 +47,10 @@ class Tcp(Model):
     """Pace when the algorithm needs it, or always."""
     max_burst_bytes: Annotated[BytesOrOff, Field(le=2**24)] = Field(65_536, alias="max_burst")
     """Payload handed to the network card at once (segmentation offload); "off" sends single packets."""
-    ecn: Switch = False
-    """Negotiate explicit congestion notification."""
+    ecn: Ecn = False
+    """Negotiate explicit congestion notification. `true`: using the feedback the algorithm wants: that is,
+    DCTCP's for `dctcp` (RFC 8257), AccECN for `prague` (RFC 9768), else RFC 3168's, one echo per round trip.
+    "accecn": with AccECN, which counts marks, whatever the algorithm. Prague sends ECT(1), others ECT(0)."""
 
     @property
     def overhead_bytes(self) -> int:

@@ -87,7 +87,7 @@ CASES = [
         'flows: nothing limits "cubic-1"; give a link on its way a rate',
     ),
     ("tcp.mss", "1 Mbit/s", 'tcp.mss: unknown unit "Mbit/s" of a size; there is'),
-    ("tcp.ecn", 1, "tcp.ecn: expected true or false, got 1"),
+    ("tcp.ecn", 1, 'tcp.ecn: expected true, false or "accecn", got 1'),
     ("tcp.pacing", "alway", 'tcp.pacing: unknown value "alway"; did you mean "always"?'),
     ("tcp.delayed_ack_timeout", "40 ms", "tcp.delayed_ack_timeout: only with ack_every, as in ack_every = 2"),
     ("tcp.send_buffer", "1 kB", "tcp.send_buffer: 1000 B is less than one segment, 1448 B"),

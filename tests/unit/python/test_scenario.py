@@ -42,7 +42,7 @@ TCPS = maybe(
     send_buffer=quantity(SIZE, 9000, 2**30),
     pacing=st.sampled_from(["auto", "always"]),
     max_burst=st.one_of(st.just("off"), quantity(SIZE, 1, 2**24)),
-    ecn=st.booleans(),
+    ecn=st.booleans() | st.just("accecn"),
 )
 FLOWS = st.fixed_dictionaries(
     {"cca": st.sampled_from(["reno", "cubic", "bbr1", "bbr", {"kind": "reno", "beta": 0.7}])},

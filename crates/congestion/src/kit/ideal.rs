@@ -14,7 +14,7 @@ pub const MSS: u32 = 1448;
 /// The base RTT.
 pub const RTT: Duration = Duration::from_millis(40);
 
-/// A paced path of 40 ms at `now`, limited by its window, with ten packets in flight and nothing delivered.
+/// A paced path of 40 ms at `now` that may mark, limited by its window, with ten packets in flight and nothing delivered.
 pub fn path(now: Time) -> Path {
     Path {
         now,
@@ -28,6 +28,7 @@ pub fn path(now: Time) -> Path {
         delivered: 0,
         delivered_time: now,
         lost: 0,
+        ecn: true,
         cwnd_limited: true,
         app_limited: false,
         next_departure: now,

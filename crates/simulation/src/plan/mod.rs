@@ -170,8 +170,8 @@ pub struct TcpPlan {
     pub pacing: PacingPlan,
     /// Longest burst of segmentation offload; 0: single packets.
     pub max_burst_bytes: u32,
-    /// Whether data packets may be marked instead of dropped.
-    pub ecn: bool,
+    /// Whether packets may be marked instead of dropped, and how the receiver tells of it.
+    pub ecn: EcnPlan,
 }
 
 /// When the receiver acknowledges.
@@ -187,6 +187,24 @@ pub enum AckPlan {
         /// Longest delay.
         timeout_ns: u64,
     },
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "expected true, false or \"accecn\"")]
+pub enum EcnPlan {
+    /// `false`: not at all. `true`: with the feedback that the algorithm wants, which is RFC 3168's for most.
+    Negotiated(bool),
+    /// With a feedback by name.
+    Feedback(EcnFeedback),
+}
+
+/// A feedback that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnFeedback {
+    /// AccECN (RFC 9768), whatever the algorithm.
+    Accecn,
 }
 
 /// Whether to pace.

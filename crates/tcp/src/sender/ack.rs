@@ -25,7 +25,7 @@ pub(super) struct Digest {
     pub sacked: bool,
     /// A packet never retransmitted was (selectively) acknowledged that had been sent before the episode began.
     pub original_delivered: bool,
-    /// ECN-Echo was set.
+    /// Marks were reported.
     pub ece: bool,
     /// A duplicate was reported.
     pub dsack: bool,
@@ -45,7 +45,7 @@ pub(super) struct Digest {
     /// RTT of the newest packet delivered.
     rtt: Option<Duration>,
     one_way_delay: Duration,
-    marked: u32,
+    pub marked: u32,
     sampling: Sampling,
 }
 
@@ -70,7 +70,7 @@ impl Sender {
         }
         let (overtaken, ack) = (*ack < self.board.una, (*ack).max(self.board.una));
         self.last_echo = *echo;
-        let mut digest = self.start_digest(ack, *echo, *ece);
+        let mut digest = self.start_digest(ack, *echo);
         digest.one_way_delay = Duration::from_micros(u64::from(*one_way_us));
         self.read_sacks(now, ack, *dsack, sacks, &mut digest);
         if overtaken {
@@ -80,7 +80,7 @@ impl Sender {
         }
         let had_packets = self.board.packets_out() > 0;
         self.acknowledge(now, ack, &mut digest);
-        self.count_marks(*ce_count, &mut digest);
+        self.read_marks(*ce_count, *ece, &mut digest);
         self.window_end = self.window_end.max(self.board.una_bytes + u64::from(*window));
         if !had_packets {
             if digest.dsack {
@@ -100,7 +100,7 @@ impl Sender {
         self.push(now, out);
     }
 
-    fn start_digest(&self, ack: u32, echo: u32, ece: bool) -> Digest {
+    fn start_digest(&self, ack: u32, echo: u32) -> Digest {
         Digest {
             prior_una: self.board.una,
             prior_state: self.recovery.state,
@@ -111,7 +111,6 @@ impl Sender {
             prior_sacked_out: self.board.sacked_out,
             echo,
             advanced: ack > self.board.una,
-            ece: ece && self.config.ecn,
             ..Digest::default()
         }
     }
@@ -260,21 +259,12 @@ impl Sender {
         self.last_rtt = Some(rtt);
     }
 
-    fn count_marks(&mut self, ce_count: u16, digest: &mut Digest) {
-        let newly = ce_count.wrapping_sub(self.ecn.ce_count);
-        if newly > u16::MAX / 2 {
-            return; // an ACK that a later one has overtaken
-        }
-        digest.marked = u32::from(newly);
-        self.ecn.ce_count = ce_count;
-        self.delivery.marked += u64::from(digest.marked);
-        self.stats.marked_packets += u64::from(digest.marked);
-    }
-
     /// Ends the sample and lets the algorithm (or proportional rate reduction) set the window.
     fn control_congestion(&mut self, now: Time, digest: &Digest) {
         let acked = (self.delivery.delivered - digest.prior_delivered) as u32;
         let lost = (self.delivery.lost - digest.prior_lost) as u32;
+        let marked = self.marks_among(acked, digest);
+        self.delivery.marked += u64::from(marked);
         let rate = self.delivery.finish(now, acked, &digest.sampling, self.rtt.min());
         let transport_reduces = self.traits.recovery == Recovery::Transport && self.recovery.is_reducing();
         // On a path that reorders any delivery may grow the window, else only cumulative progress.
@@ -283,7 +273,7 @@ impl Sender {
             acked,
             cumulative: self.board.una - digest.prior_una,
             lost,
-            marked: digest.marked,
+            marked,
             rtt: digest.rtt,
             one_way_delay: Some(digest.one_way_delay),
             delayed: self.looks_delayed(digest),

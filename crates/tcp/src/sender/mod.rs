@@ -5,6 +5,7 @@
 
 mod ack;
 mod limits;
+mod marks;
 mod output;
 mod pacing;
 mod probe;
@@ -19,9 +20,10 @@ mod usage;
 
 pub use limits::Limited;
 
-use crate::Segment;
+use crate::{Feedback, Segment};
 use congestion::{CaState, CongestionControl, Control, Path, Traits};
 use limits::Limits;
+use marks::Marks;
 use pacing::Pacer;
 use probe::TailProbe;
 use rack::Rack;
@@ -48,8 +50,8 @@ pub struct SenderConfig {
     pub always_pace: bool,
     /// Bytes of the largest burst handed to the network at once (segmentation offload); 0: single packets.
     pub max_burst_bytes: u32,
-    /// ECN was negotiated.
-    pub ecn: bool,
+    /// How the receiver tells of marks.
+    pub ecn: Feedback,
 }
 
 /// Counters since the start.
@@ -63,7 +65,7 @@ pub struct SenderStats {
     pub retransmitted_packets: u64,
     /// Packets deemed lost (rightly or not).
     pub lost_packets: u64,
-    /// Packets reported CE-marked.
+    /// Packets that arrived CE-marked, as far as known.
     pub marked_packets: u64,
     /// Payload bytes cumulatively acknowledged.
     pub acked_bytes: u64,
@@ -113,16 +115,8 @@ pub struct Sender {
     last_rtt: Option<Duration>,
     last_echo: u32,
     stats: SenderStats,
-    ecn: Ecn,
+    marks: Marks,
     scratch: Vec<(u32, u32)>,
-}
-
-/// The sender's half of ECN (RFC 3168, and the CE counts of accurate feedback).
-#[derive(Debug, Default)]
-struct Ecn {
-    /// The next new segment says that the window was reduced.
-    tell_reduced: bool,
-    ce_count: u16,
 }
 
 impl Sender {
@@ -155,7 +149,7 @@ impl Sender {
             last_rtt: None,
             last_echo: 0,
             stats: SenderStats::default(),
-            ecn: Ecn::default(),
+            marks: Marks::default(),
             scratch: Vec::new(),
             config,
             algorithm,
@@ -282,6 +276,7 @@ impl Sender {
             delivered: self.delivery.delivered,
             delivered_time: self.delivery.delivered_time,
             lost: self.delivery.lost,
+            ecn: self.config.ecn != Feedback::Off,
             cwnd_limited: self.is_cwnd_limited(),
             app_limited: self.delivery.is_app_limited(),
             next_departure: self.pacer.next_departure(),

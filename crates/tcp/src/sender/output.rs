@@ -61,7 +61,7 @@ impl Sender {
             *self.board.get_mut(s) = record;
             self.board.link_newest(s);
             bytes += u64::from(record.len);
-            self.emit(now, s, record.len, i == count && count > 1, false, out);
+            self.emit(now, s, record.len, i == count && count > 1, true, out);
         }
         self.stats.retransmitted_packets += u64::from(count);
         self.pace(now, bytes);
@@ -186,8 +186,7 @@ impl Sender {
             record.in_flight = self.board.in_flight() + 1;
             let seq = self.board.append(record);
             bytes += u64::from(len);
-            let cwr = std::mem::take(&mut self.ecn.tell_reduced); // only new data may say so
-            self.emit(now, seq, len, i + 1 == count && count > 1, cwr, out);
+            self.emit(now, seq, len, i + 1 == count && count > 1, false, out);
         }
         self.pace(now, bytes);
         self.last_send = now;
@@ -208,10 +207,11 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    fn emit(&mut self, now: Time, seq: u32, len: u16, push: bool, cwr: bool, out: &mut Vec<Segment>) {
+    fn emit(&mut self, now: Time, seq: u32, len: u16, push: bool, again: bool, out: &mut Vec<Segment>) {
+        let cwr = !again && std::mem::take(&mut self.marks.tell_reduced); // only new data may say so
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(len);
-        out.push(Segment::Data { seq, len, push, cwr, stamp: stamp(now), sent_us: micros(now) });
+        out.push(Segment::Data { seq, len, push, again, cwr, stamp: stamp(now), sent_us: micros(now) });
     }
 
     /// A tail loss probe of new data, past the window; false if there is none or the receiver has no room.

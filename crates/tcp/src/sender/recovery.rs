@@ -273,7 +273,7 @@ impl Sender {
         let path = self.path(now);
         self.algorithm.on_congestion(cause, &path);
         self.refresh_control();
-        self.ecn.tell_reduced = self.config.ecn;
+        self.tell_reduced();
     }
 
     /// The reduction is over: the window is the threshold.
@@ -329,7 +329,7 @@ impl Sender {
         self.recovery.state = CaState::Loss;
         self.recovery.high = self.board.next;
         self.probe.end = None;
-        self.ecn.tell_reduced = self.config.ecn;
+        self.tell_reduced();
         self.recovery.frto = fresh || self.recovery.timeouts > 0;
         self.update_pacing_rate();
     }

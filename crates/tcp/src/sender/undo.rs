@@ -34,7 +34,7 @@ impl Sender {
             let (target, path) = (self.undo_target(), self.path(now));
             self.algorithm.on_undo(&target, &path);
             self.refresh_control();
-            self.ecn.tell_reduced = false;
+            self.marks.tell_reduced = false;
         }
         self.recovery.undo_from = None;
     }

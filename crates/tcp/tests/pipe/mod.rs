@@ -2,9 +2,11 @@
 
 #![allow(dead_code)] // every test binary uses its own part
 
+pub mod spy;
+
 use congestion::CongestionControl;
 use std::collections::VecDeque;
-use tcp::{AckPolicy, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use tcp::{AckPolicy, Feedback, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Rate, Time};
 
 /// What happens to a data packet that reaches the bottleneck, or to an ACK.
@@ -45,7 +47,7 @@ pub fn config() -> SenderConfig {
         send_buffer: None,
         always_pace: false,
         max_burst_bytes: 65_536,
-        ecn: false,
+        ecn: Feedback::Off,
     }
 }
 
@@ -72,7 +74,8 @@ impl Pipe {
         rtt_ms: u64,
         limit: usize,
     ) -> Pipe {
-        let receiver = ReceiverConfig { mss: config.mss, ack, sack_compression: true, buffer: None };
+        let receiver =
+            ReceiverConfig { mss: config.mss, ack, ecn: config.ecn, sack_compression: true, buffer: None };
         let mut pipe = Pipe {
             now: Time::ZERO,
             sender: Sender::new(config, algorithm),

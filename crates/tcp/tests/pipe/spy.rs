@@ -1,0 +1,61 @@
+//! An algorithm that writes down what it hears.
+
+use congestion::{Ack, CaState, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo, Window};
+use std::sync::{Arc, Mutex};
+
+/// What happened to the spy.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// ACKs, and where recovery stood.
+    pub acks: Vec<(Ack, CaState)>,
+    /// Episodes, and the number of the next new packet when they began.
+    pub congestion: Vec<(Congestion, u64)>,
+    pub undone: usize,
+}
+
+/// A window that is halved on congestion and never grows; asks for a reduction on every ACK in `asks`.
+pub struct Spy {
+    window: Window,
+    reduce: bool,
+    asks: std::ops::Range<usize>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Spy {
+    pub fn asking(asks: std::ops::Range<usize>) -> (Box<Spy>, Arc<Mutex<Seen>>) {
+        let seen = Arc::default();
+        let spy = Spy { window: Window::default(), reduce: false, asks, seen: Arc::clone(&seen) };
+        (Box::new(spy), seen)
+    }
+}
+
+impl CongestionControl for Spy {
+    fn on_ack(&mut self, ack: &Ack, path: &Path) {
+        let mut seen = self.seen.lock().unwrap();
+        self.reduce = self.asks.contains(&seen.acks.len());
+        seen.acks.push((*ack, path.state));
+    }
+
+    fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
+        self.window.ssthresh = self.window.cwnd / 2;
+        self.seen.lock().unwrap().congestion.push((congestion, path.next));
+    }
+
+    fn on_undo(&mut self, _undo: &Undo, _path: &Path) {
+        self.seen.lock().unwrap().undone += 1;
+    }
+
+    fn set_cwnd(&mut self, cwnd: u32) {
+        self.window.set_cwnd(cwnd);
+    }
+
+    fn control(&self) -> Control {
+        Control { reduce: self.reduce, ..Control::window(&self.window) }
+    }
+
+    fn observe(&self, _probe: &mut Probe<'_>) {}
+
+    fn traits(&self) -> Traits {
+        Traits::default()
+    }
+}
