@@ -1,0 +1,42 @@
+"""What theory predicts, as functions of the path: yardsticks to lay beside what is measured."""
+
+from __future__ import annotations
+
+
+def bbr_share(
+    buffer_bdp: float, rate_bps: float, rtt_s: float, *, flows: int = 1, packet_bytes: int = 1514
+) -> float:
+    """Share of a link that BBRv1 flows take together from flows that fill the buffer, such as CUBIC's.
+
+    The model takes every BBR flow as held by its cap of two estimated bandwidth-delay products in flight.
+    The others hold a share p of the buffer; a BBR flow in ProbeRTT sees their queue and four packets of each
+    BBR flow, so that the cap of all is 2 (1 - p) c ((p q + 4 N) / c + l). Setting that equal to what they
+    have in flight, (1 - p) (q + c l), gives p = 1/2 - 1/(2 X) - 4 N / q. Nothing is sent in a ProbeRTT, of
+    which there is one in 10 s that takes q/c + 0.2 s + l. How many flows fill the buffer has no influence.
+
+    Source: Ware, Mukerjee, Seshan and Sherry, "Modeling BBR's interactions with loss-based congestion
+    control", IMC 2019, equations 9 to 11.
+
+    Args:
+        buffer_bdp: Buffer X, in bandwidth-delay products.
+        rate_bps: Rate of the link, of which c is the number of packets per second.
+        rtt_s: Round-trip time l of the empty path.
+        flows: BBR flows N.
+        packet_bytes: Size of a packet on the wire.
+
+    Returns:
+        From 0 to 1.
+
+    Raises:
+        ValueError: If there is no buffer, no link, no delay or no flow.
+
+    >>> round(bbr_share(4, 50e6, 0.04), 3)
+    0.606
+    """
+    if min(buffer_bdp, rate_bps, rtt_s, flows, packet_bytes) <= 0:
+        raise ValueError("buffer, rate, round-trip time, flows and packet must all be above zero")
+    packets_per_s = rate_bps / 8 / packet_bytes
+    buffer_packets = buffer_bdp * rtt_s * packets_per_s
+    others = max(0.0, 1 / 2 - 1 / (2 * buffer_bdp) - 4 * flows / buffer_packets)
+    probing_s = buffer_packets / packets_per_s + 0.2 + rtt_s
+    return (1 - others) * max(0.0, 1 - probing_s / 10)

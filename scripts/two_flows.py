@@ -1,0 +1,111 @@
+"""Draws the figures of docs/explanation/two-flows.md and prints their numbers: a minute or two.
+
+python scripts/two_flows.py --out runs --jobs 2
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from fullpipe import plots, sweeps
+from fullpipe.results import Store
+from fullpipe.scenario import Scenario
+from fullpipe.theory import bbr_share
+
+ASSETS = Path(__file__).resolve().parent.parent / "docs" / "assets"
+SIZE = "topology.bottleneck.queue.size"
+SEEDS = range(1, 6)
+
+Rates = dict[float, list[list[float]]]
+"""Goodput in Mbit/s of every flow, one row per seed, by the swept number."""
+
+
+def measure(scenario: Scenario, path: str, store: Store, workers: int) -> Rates:
+    """Run a sweep of one path whose values begin with a number."""
+    todo = sweeps.jobs(scenario.with_values({"record.interval": "off"}), SEEDS)
+    found: Rates = {}
+    for job, run in zip(todo, sweeps.run(todo, workers=workers, store=store), strict=True):
+        at = float(str(job.point[path]).split()[0])
+        found.setdefault(at, []).append((run.flows["goodput_bps"] / 1e6).to_list())
+    return found
+
+
+def lines(rates: Rates, names: Sequence[str]) -> dict[str, dict[float, list[float]]]:
+    """What `plots.lines_with_intervals` draws: a line per flow."""
+    return {name: {x: [row[i] for row in rows] for x, rows in rates.items()} for i, name in enumerate(names)}
+
+
+def rtt(store: Store, workers: int) -> pl.DataFrame:
+    """BBRv1 with 10 ms against 50 ms."""
+    rates = measure(Scenario.named("bbr1-rtt-fairness"), SIZE, store, workers)
+
+    def draw(place: Axes) -> pl.DataFrame:
+        data = plots.lines_with_intervals(place, lines(rates, ("10 ms", "50 ms")), label="goodput (Mbit/s)")
+        for value in (6.3, 87.3):
+            place.axhline(value, color="#777777", linewidth=0.7, linestyle=":")
+        place.set_title("two BBRv1 flows on 100 Mbit/s; dotted: Ma et al., 2017")
+        return data
+
+    return figure("two-flows-rtt", draw, "buffer (bandwidth-delay products)", tuple(rates))
+
+
+def cubic(store: Store, workers: int) -> pl.DataFrame:
+    """BBRv1 against CUBIC, and the model."""
+    scenario = Scenario.named("cubic-vs-bbr1").with_values({"duration": "300 s", "warmup": "60 s"})
+    sizes = [f"{x:g} bdp" for x in (0.5, 1, 2, 3, 4, 6, 8, 16)]
+    rates = measure(Scenario(**{**scenario.to_dict(), "sweep": {SIZE: sizes}}), SIZE, store, workers)
+    share = {x: [row[1] / sum(row) for row in rows] for x, rows in rates.items()}
+
+    def draw(place: Axes) -> pl.DataFrame:
+        data = plots.lines_with_intervals(place, {"measured": share}, label="share of BBRv1", legend=False)
+        model = [bbr_share(x, 50e6, 0.04) for x in share]
+        place.plot(list(share), model, color="#777777", linestyle="--", label="model of Ware et al., 2019")
+        place.legend()
+        place.set_title("one BBRv1 and one CUBIC flow, 50 Mbit/s, 40 ms")
+        return data.with_columns(model=pl.Series(model))
+
+    return figure("two-flows-bbr-cubic", draw, "buffer (bandwidth-delay products)", tuple(share))
+
+
+def figure(
+    name: str, draw: Callable[[Axes], pl.DataFrame], label: str, ticks: Sequence[float]
+) -> pl.DataFrame:
+    """One picture for the documentation, from a function that draws into its axes."""
+    picture, (place,) = plots.new_figure(row_height=2.6)
+    data = draw(place)
+    place.set_xscale("log")
+    place.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    place.minorticks_off()
+    place.set_xlabel(label)
+    place.set_ylim(bottom=0)
+    with TemporaryDirectory() as folder:
+        for path in plots.save(picture, data, Path(folder), name):
+            if path.suffix == ".svg":
+                (ASSETS / path.name).write_bytes(path.read_bytes())
+    return data
+
+
+FIGURES: Mapping[str, Callable[[Store, int], pl.DataFrame]] = {"rtt": rtt, "cubic": cubic}
+
+
+@plots.in_house_style
+def main() -> None:
+    """Draw the figures named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*FIGURES, []], help="which; all if none is named")
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="where finished runs are kept")
+    parser.add_argument("--jobs", type=int, default=1, help="how many runs at the same time")
+    chosen = parser.parse_args()
+    pl.Config.set_tbl_rows(-1)
+    for name in chosen.names or FIGURES:
+        print(name, FIGURES[name](Store(chosen.out), chosen.jobs))
+
+
+if __name__ == "__main__":
+    main()
