@@ -33,6 +33,7 @@ fn tight(kind: &str) -> Value {
         "drop_tail" => json!({ "packets": 20 }),
         "tbf" => json!({ "packets": 20, "rate_bps": 1_000_000, "burst_bytes": 3000 }),
         "police" => json!({ "packets": 20, "rate_bps": 1_000_000, "burst_bytes": 30_000 }),
+        "step" => json!({ "limit": 20, "mark_packets": 3, "mark_ms": 2.0 }),
         "red" => json!({ "limit": 30_000, "ecn": true, "adaptive": true }),
         "dualpi2" => json!({ "limit": 20, "target_ms": 2.0 }),
         _ => json!({ "limit": 20, "target_ms": 1.0, "ecn": true }),

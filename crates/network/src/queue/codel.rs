@@ -92,7 +92,7 @@ impl Codel {
         if let (Some(waiting), Some(threshold)) = (&mut next, settings.ce_threshold)
             && now.since(waiting.since) > threshold
         {
-            strike_if_markable(waiting, losses);
+            losses.mark_if_capable(&mut waiting.packet);
         }
         next
     }
@@ -161,12 +161,6 @@ fn strike<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, losses: &mut Losses) -> 
         losses.drop(&waiting.packet);
     }
     marks
-}
-
-fn strike_if_markable<P>(waiting: &mut Waiting<P>, losses: &mut Losses) {
-    if waiting.packet.ecn.may_mark() && waiting.packet.ecn != Ecn::Ce {
-        losses.mark(&mut waiting.packet);
-    }
 }
 
 params! {

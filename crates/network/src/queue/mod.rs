@@ -13,6 +13,7 @@ registry::queues! {
     "drop_tail" => drop_tail::DropTail,
     "tbf" => tbf::Tbf,
     "police" => police::Police,
+    "step" => step::Step,
     "red" => red::Red,
     "codel" => codel::CodelQueue,
     "fq_codel" => fq_codel::FqCodel,
@@ -102,6 +103,13 @@ impl Losses {
     pub fn drop<P>(&mut self, packet: &Packet<P>) {
         self.dropped_packets += 1;
         self.dropped_bytes += u64::from(packet.size);
+    }
+
+    /// Marks a packet if it may be marked and is not yet.
+    pub fn mark_if_capable<P>(&mut self, packet: &mut Packet<P>) {
+        if packet.ecn.may_mark() && packet.ecn != Ecn::Ce {
+            self.mark(packet);
+        }
     }
 
     /// Marks a packet. The caller has asked [`Ecn::may_mark`].

@@ -1,0 +1,109 @@
+//! Step marking: every packet that finds more than a threshold before it is marked, none of the others.
+//!
+//! The switches of DCTCP (Alizadeh et al., SIGCOMM 2010, section 3.1; RFC 8257 section 3.1) mark on arrival by the
+//! length of the queue; L4S marks on departure by the time spent in it (RFC 9331; Linux `ce_threshold` of CoDel).
+
+use super::codel::ms;
+use super::fifo::Fifo;
+use super::registry::Discipline;
+use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use crate::Packet;
+use params::params;
+use units::Time;
+
+params! {
+    /// Parameters of step marking.
+    pub struct StepParams {
+        /// Most packets that may wait.
+        limit: u64 = 1000, "packets", 1.0..=1e12;
+        /// A packet is marked that finds more than so many waiting; null: none is for that reason.
+        mark_packets: Option<u64> = Some(20), "packets", 0.0..=1e12;
+        /// A packet is marked that waited longer than this; null: none is for that reason.
+        mark_ms: Option<f64> = None, "ms", 0.0..=60_000.0;
+    }
+}
+
+/// The queue.
+pub struct Step<P> {
+    params: StepParams,
+    waiting: Fifo<P>,
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for Step<P> {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+        let backlog = self.waiting.backlog().packets;
+        if backlog >= self.params.limit {
+            return losses.drop(&packet);
+        }
+        if self.params.mark_packets.is_some_and(|most| backlog > most) {
+            losses.mark_if_capable(&mut packet);
+        }
+        self.waiting.push(packet, now);
+    }
+
+    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+        let mut next = self.waiting.pop()?;
+        if self.params.mark_ms.is_some_and(|most| now.since(next.since) > ms(most)) {
+            losses.mark_if_capable(&mut next.packet);
+        }
+        Some(next)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.waiting.backlog()
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for Step<P> {
+    type Params = StepParams;
+    const TITLE: &'static str = "Step marking: the threshold of DCTCP's switches, by packets or by time";
+    const SOURCE: &'static str = "Alizadeh et al., DCTCP, SIGCOMM 2010, section 3.1; RFC 9331";
+
+    fn new(params: StepParams, _seed: u64) -> Self {
+        Step { params, waiting: Fifo::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Ecn;
+    use units::Duration;
+
+    fn packet(ecn: Ecn) -> Packet<u8> {
+        Packet { flow: 0, size: 1514, ecn, payload: 0 }
+    }
+
+    fn queue(mark_packets: Option<u64>, mark_ms: Option<f64>) -> Step<u8> {
+        Step::new(StepParams { limit: 5, mark_packets, mark_ms }, 1)
+    }
+
+    /// Which of eight packets that arrive at once leave marked when one departs each millisecond.
+    fn marked(mut queue: Step<u8>, ecn: Ecn) -> (Vec<bool>, Losses) {
+        let mut losses = Losses::default();
+        (0..8).for_each(|_| queue.enqueue(packet(ecn), Time::ZERO, &mut losses));
+        let leave = |i| queue.dequeue(Time::ZERO + Duration::from_millis(i), &mut losses);
+        let out = (1..=8).map_while(leave).map(|w| w.packet.ecn == Ecn::Ce).collect();
+        (out, losses)
+    }
+
+    #[test]
+    fn whoever_finds_more_than_the_threshold_is_marked() {
+        let (out, losses) = marked(queue(Some(2), None), Ecn::Ect0);
+        assert_eq!(out, [false, false, false, true, true]);
+        assert_eq!((losses.marked_packets, losses.dropped_packets), (2, 3));
+    }
+
+    #[test]
+    fn whoever_waited_longer_than_the_threshold_is_marked() {
+        let (out, _) = marked(queue(None, Some(3.0)), Ecn::Ect1);
+        assert_eq!(out, [false, false, false, true, true]);
+    }
+
+    #[test]
+    fn one_packet_is_marked_once_and_who_may_not_be_marked_passes() {
+        let (out, losses) = marked(queue(Some(2), Some(3.0)), Ecn::Ect0);
+        assert_eq!((out.iter().filter(|m| **m).count(), losses.marked_packets), (2, 2));
+        assert_eq!(marked(queue(Some(0), Some(0.0)), Ecn::NotEct).1.marked_packets, 0);
+    }
+}
