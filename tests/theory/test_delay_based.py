@@ -1,0 +1,108 @@
+"""What delay-based algorithms promise of queues, windows and shares, measured. Windows and queues in packets."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import fullpipe
+
+MSS = 1448
+WIRE = 1514
+
+
+def run(
+    flows: list[dict[str, Any]],
+    *,
+    rate_mbps: float = 20,
+    rtt_ms: float = 40,
+    queue_packets: int = 66,
+    duration_s: float = 30,
+    warmup_s: float | None = None,
+    tcp: dict[str, Any] | None = None,
+    loss: float = 0,
+    seed: int = 1,
+) -> fullpipe.Run:
+    bottleneck: dict[str, Any] = {
+        "rate": f"{rate_mbps} Mbit/s",
+        "delay": f"{rtt_ms / 2} ms",
+        "queue": {"kind": "drop_tail", "packets": queue_packets},
+    }
+    if loss:
+        bottleneck["loss"] = {"kind": "bernoulli", "probability": loss}
+    scenario = fullpipe.Scenario(
+        name="delay-based",
+        duration=f"{duration_s} s",
+        warmup=f"{duration_s / 2 if warmup_s is None else warmup_s} s",
+        topology={"kind": "dumbbell", "bottleneck": bottleneck},
+        tcp=tcp or {},
+        flows=flows,
+        record={"interval": "50 ms"},
+    )
+    return fullpipe.run(scenario, seed=seed)
+
+
+def queue(result: fullpipe.Run, after_s: float) -> pl.Series:
+    """Packets waiting at the bottleneck."""
+    late = (pl.col("link") == "bottleneck") & (pl.col("time_s") > after_s)
+    return result.links.filter(late)["backlog_packets"]
+
+
+def window(result: fullpipe.Run, after_s: float, before_s: float = float("inf")) -> pl.Series:
+    late = (pl.col("time_s") > after_s) & (pl.col("time_s") < before_s)
+    return result.series.filter(late)["cwnd_bytes"] / MSS
+
+
+def goodputs(result: fullpipe.Run) -> list[float]:
+    return [flow["goodput_bps"] for flow in result.summary()["flows"]]
+
+
+def bdp(rate_mbps: float, rtt_ms: float) -> float:
+    """What fits between an empty queue's ends, the packet being sent included."""
+    return rate_mbps * 1e3 * rtt_ms / 8 / WIRE + 1
+
+
+def test_vegas_alone_keeps_two_to_four_packets_queued() -> None:
+    packets = queue(run([{"cca": "vegas"}]), after_s=15)
+    assert packets.min() >= 2
+    assert packets.max() <= 4
+
+
+@pytest.mark.parametrize("flows", [2, 4])
+def test_vegas_flows_that_know_the_base_rtt_keep_two_to_four_packets_each(flows: int) -> None:
+    """They start in turn within one round trip: bursts that start together would queue behind each other."""
+    starts = [{"cca": "vegas", "start": f"{40 * i / flows} ms"} for i in range(flows)]
+    result = run(starts, rate_mbps=50, queue_packets=1000, duration_s=60)
+    assert 2 * flows <= queue(result, after_s=45).mean() <= 4 * flows
+
+
+def test_a_vegas_flow_that_comes_later_gets_more() -> None:
+    """Its base RTT contains the first flow's queue."""
+    result = run([{"cca": "vegas"}, {"cca": "vegas", "start": "10 s"}], duration_s=90)
+    early, late = goodputs(result)
+    assert late > 1.2 * early
+
+
+def test_vegas_starves_beside_cubic_in_a_deep_buffer() -> None:
+    vegas, cubic = goodputs(run([{"cca": "vegas"}, {"cca": "cubic"}], queue_packets=264, duration_s=60))
+    assert vegas < 0.1 * (vegas + cubic)
+
+
+def test_nv_holds_eight_to_ten_packets_above_the_bdp_while_it_knows_the_base_rtt() -> None:
+    held = window(run([{"cca": "nv"}], duration_s=5), after_s=2.5)
+    assert bdp(20, 40) + 8 <= held.min()
+    assert held.max() <= bdp(20, 40) + 10.5
+
+
+def test_nv_ratchets_upwards_as_its_queue_enters_its_base_rtt() -> None:
+    """Linux 7.2 holds 76 packets until the first renewal of the floor, then 85, 94 and 103."""
+    held = window(run([{"cca": "nv"}], duration_s=30), after_s=29)
+    assert held.mean() > bdp(20, 40) + 20
+
+
+def test_yeah_alone_on_a_long_path_takes_its_queue_out_at_80_packets() -> None:
+    """Growth of 1 % per round goes on for the rounds it takes to notice: four are allowed for."""
+    result = run([{"cca": "yeah"}], rate_mbps=200, rtt_ms=100, queue_packets=5000, duration_s=60)
+    packets = queue(result, after_s=30)
+    assert packets.max() <= 80 + 4 * 0.01 * bdp(200, 100)
+    assert packets.min() < 80
