@@ -48,6 +48,11 @@ pub trait WindowAlgorithm: Send {
         self.window_mut().restart(cwnd);
     }
 
+    /// Asks for a reduction: see [`Control::reduce`] (Linux `tcp_enter_cwr`).
+    fn wants_reduction(&self) -> bool {
+        false
+    }
+
     /// Names the variables besides cwnd and ssthresh.
     fn variables(&self, _probe: &mut Probe<'_>) {}
 
@@ -100,7 +105,7 @@ impl<A: WindowAlgorithm> CongestionControl for A {
     }
 
     fn control(&self) -> Control {
-        Control::window(self.window())
+        Control { reduce: self.wants_reduction(), ..Control::window(self.window()) }
     }
 
     fn observe(&self, probe: &mut Probe<'_>) {

@@ -12,6 +12,8 @@ crate::registry::algorithms! {
     "veno" => veno::Veno,
     "nv" or "nevada" => nv::Nv,
     "yeah" => yeah::Yeah,
+    "cdg" => cdg::Cdg,
+    "lp" => lp::Lp,
 
     "bbr1" or "bbr" => bbr1::Bbr1,
     "bbq" => bbq::Bbq,

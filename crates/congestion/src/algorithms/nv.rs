@@ -102,7 +102,6 @@ pub struct Nv {
     good_decisions: u32,
     /// Congestion: begin anew once it is over.
     disturbed: bool,
-    state: CaState,
 }
 
 impl Algorithm for Nv {
@@ -127,7 +126,6 @@ impl Algorithm for Nv {
             slowness: 0,
             good_decisions: 0,
             disturbed: false,
-            state: CaState::Open,
         }
     }
 }
@@ -267,7 +265,7 @@ impl WindowAlgorithm for Nv {
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         if let Some(rtt) = ack.rtt
-            && self.state <= CaState::Disorder
+            && ack.prior_state <= CaState::Disorder
         {
             let acked = ack.una.saturating_sub(self.last_una);
             self.last_una = ack.una;
@@ -278,7 +276,6 @@ impl WindowAlgorithm for Nv {
                 }
             }
         }
-        self.state = path.state;
         if self.disturbed && path.state == CaState::Open {
             self.begin_anew(ack);
         }
@@ -302,14 +299,12 @@ impl WindowAlgorithm for Nv {
     fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
         self.disturbed = true;
         self.allowed_to_grow = false;
-        self.state = CaState::Recovery;
         ((u64::from(self.window.cwnd) * u64::from(self.params.loss_dec_factor)) >> 10) as u32
     }
 
     fn timed_out(&mut self, _path: &Path) {
         self.disturbed = true;
         self.allowed_to_grow = false;
-        self.state = CaState::Loss;
         if self.params.growth_rate_neg > 0 {
             self.slowness = (self.slowness + 1).min(SLOWEST_GROWTH);
         }

@@ -1,0 +1,501 @@
+//! # CDG
+//!
+//! ## Idea
+//! CAIA delay gradient: back off when the RTT rises from round to round, however long it is, with a probability that
+//! grows with the slope. A shadow window remembers what the flow would have without those back-offs, so that a loss
+//! does not punish it twice.
+//!
+//! ## Source and revision
+//! Behaviour of Linux 7.2 `net/ipv4/tcp_cdg.c` (Jonassen, 2015); Hayes and Armitage, "Revisiting TCP congestion control
+//! using delay gradients", Networking 2011.
+//!
+//! ## Signals
+//! Smallest and largest RTT of each round, loss, classic ECN marks; chance.
+//!
+//! ## State diagram
+//! slow start → (an ACK train of half the base RTT, an RTT an eighth above base, or congestion) → Reno growth → (RTT
+//! gradient g over 8 rounds positive: with probability 1 − exp(−g · 42 / s)) → reduction to 0.7071 cwnd; after five
+//! reductions that did not turn the gradient around, none. Loss: ssthresh = max(cwnd / 2, shadow / 2).
+//!
+//! ## Deviations from the source
+//! From Linux: the exponential is exact where the kernel multiplies table entries (within 0.1 %), and its random
+//! numbers are others. From the paper, as in Linux: the gradient is the sum over the window of rounds, not the mean;
+//! a HyStart of its own; the loss-tolerance heuristic is there, but off.
+//!
+//! ## Validated against
+//! Linux 7.2 in virtual time (`tests/differential`); the probability of a back-off (here).
+
+use crate::registry::Algorithm;
+use crate::window::MIN_CWND;
+use crate::{Ack, CaState, Congestion, Path, Probe, Sent, Window, WindowAlgorithm};
+use params::params;
+use units::{Duration, Rng, Time};
+
+params! {
+    /// Parameters of CDG.
+    pub struct CdgParams {
+        /// Rounds over which the gradient is summed.
+        window: u32 = 8, "rounds", 1..=256;
+        /// Fraction of the window kept in a back-off; Linux has 724/1024.
+        backoff_beta: f64 = 724.0 / 1024.0, "", 0.1..=1.0;
+        /// How the probability of a back-off grows with the summed gradient.
+        backoff_factor: u32 = 42, "1/s", 0..=10000;
+        /// Back-offs without effect after which delay is ignored; 0: never.
+        use_ineff: u32 = 5, "", 0..=1000;
+        /// Remember in a shadow window what back-offs took.
+        use_shadow: bool = true, "";
+        /// Ignore losses while the path's buffer does not seem full.
+        use_tolerance: bool = false, "";
+        /// Leave slow start on long ACK trains and delay.
+        hystart: bool = true, "";
+    }
+}
+
+/// A sum of gradients this far below zero shows that back-offs work, microseconds.
+const EFFECT_US: i64 = -32;
+/// ACKs further apart do not belong to one train.
+const TRAIN_GAP: Duration = Duration::from_millis(3);
+/// HyStart looks at delay after so many ACKs of a round.
+const DELAY_SAMPLES: u32 = 8;
+/// Delays and trains below this say nothing, microseconds.
+const LEAST_US: i64 = 125;
+/// At most so many single-packet ACKs in a row are suspected to have been delayed.
+const MOST_DELAYED: u8 = 5;
+
+/// Smallest and largest RTT of a round, or the change of either, microseconds; zero: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Extremes {
+    min: i64,
+    max: i64,
+}
+
+impl Extremes {
+    fn minus(self, other: Extremes) -> Extremes {
+        Extremes { min: self.min - other.min, max: self.max - other.max }
+    }
+
+    fn is_known(self) -> bool {
+        self != Extremes::default()
+    }
+}
+
+/// The sum of the last gradients.
+#[derive(Clone, Debug)]
+struct Gradients {
+    ring: Box<[Extremes]>,
+    tail: usize,
+    filled: bool,
+    sum: Extremes,
+}
+
+impl Gradients {
+    fn new(rounds: u32) -> Gradients {
+        let ring = vec![Extremes::default(); rounds as usize].into_boxed_slice();
+        Gradients { ring, tail: 0, filled: false, sum: Extremes::default() }
+    }
+
+    fn clear(&mut self) {
+        self.ring.fill(Extremes::default());
+        (self.tail, self.filled, self.sum) = (0, false, Extremes::default());
+    }
+
+    /// Adds the gradient of a round; the sum, extrapolated while rounds are missing.
+    fn add(&mut self, gradient: Extremes) -> i64 {
+        let change = gradient.minus(std::mem::replace(&mut self.ring[self.tail], gradient));
+        self.sum = Extremes { min: self.sum.min + change.min, max: self.sum.max + change.max };
+        self.tail = (self.tail + 1) % self.ring.len();
+        let sum = if self.sum.min > 0 { self.sum.min } else { self.sum.max };
+        self.filled |= self.tail == 0;
+        if self.filled { sum } else { sum * self.ring.len() as i64 / self.tail as i64 }
+    }
+}
+
+/// What the buffer of the path is thought to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Buffer {
+    #[default]
+    Unknown,
+    Full,
+    NotFull,
+}
+
+/// Backs off when delay rises.
+pub struct Cdg {
+    params: CdgParams,
+    window: Window,
+    rng: Rng,
+    gradients: Gradients,
+    rtt: Extremes,
+    prior_rtt: Extremes,
+    round_end: u64,
+    /// Single-packet ACKs still suspected to have been delayed.
+    delayed: u8,
+    shadow: u32,
+    ineffective: u32,
+    buffer: Buffer,
+    asks: bool,
+    backing_off: bool,
+    reduction_over: bool,
+    before_restart: Option<u32>,
+    // HyStart
+    base_us: i64,
+    samples: u32,
+    train_start: Time,
+    last_ack: Option<Time>,
+}
+
+impl Algorithm for Cdg {
+    type Params = CdgParams;
+    const TITLE: &'static str = "CDG (backs off on rising delay)";
+    const SOURCE: &'static str = "Hayes and Armitage 2011; Linux net/ipv4/tcp_cdg.c";
+
+    fn new(params: CdgParams, seed: u64) -> Cdg {
+        let window = Window::default();
+        Cdg {
+            gradients: Gradients::new(params.window),
+            params,
+            window,
+            rng: Rng::stream(seed, "cdg/backoff"),
+            rtt: Extremes::default(),
+            prior_rtt: Extremes::default(),
+            round_end: 0,
+            delayed: 0,
+            shadow: window.cwnd,
+            ineffective: 0,
+            buffer: Buffer::Unknown,
+            asks: false,
+            backing_off: false,
+            reduction_over: false,
+            before_restart: None,
+            base_us: 0,
+            samples: 0,
+            train_start: Time::ZERO,
+            last_ack: None,
+        }
+    }
+}
+
+/// Measuring.
+impl Cdg {
+    /// Takes an RTT, unless the receiver's timer may have lengthened it (Hayes' filter).
+    fn sample(&mut self, rtt: Duration, ack: &Ack, path: &Path) {
+        let rtt_us = rtt.as_micros() as i64;
+        if matches!(path.state, CaState::Open | CaState::Cwr) {
+            if ack.cumulative == 1 && self.delayed > 0 {
+                self.rtt.min = self.rtt.min.min(rtt_us);
+                self.delayed -= 1;
+                return;
+            }
+            if ack.cumulative > 1 && self.delayed < MOST_DELAYED {
+                self.delayed += 1;
+            }
+        }
+        self.rtt.min = least(self.rtt.min, rtt_us);
+        self.rtt.max = self.rtt.max.max(rtt_us);
+    }
+
+    fn next_round(&mut self, next: u64) {
+        self.round_end = next;
+        self.prior_rtt = std::mem::take(&mut self.rtt);
+    }
+
+    /// The gradient at the end of a round.
+    fn gradient(&mut self) -> i64 {
+        if !self.prior_rtt.is_known() {
+            return 0;
+        }
+        let sum = self.gradients.add(self.rtt.minus(self.prior_rtt));
+        let trend = self.gradients.sum;
+        if trend.min <= EFFECT_US || trend.max <= EFFECT_US {
+            self.ineffective = 0;
+        }
+        if self.params.use_tolerance {
+            self.judge_buffer(trend);
+        }
+        sum
+    }
+
+    /// A full buffer raises the smallest RTT while the largest stands.
+    fn judge_buffer(&mut self, trend: Extremes) {
+        let rounded = |us: i64| (us + 32 * us.signum()) / 64;
+        let (min, max) = (rounded(trend.min), rounded(trend.max));
+        if min > 0 && max <= 0 {
+            self.buffer = Buffer::Full;
+        } else if (min > 0 && max > 0) || max < 0 {
+            self.buffer = Buffer::NotFull;
+        }
+    }
+
+    fn hystart(&mut self, path: &Path) {
+        self.base_us = least(self.base_us, self.rtt.min);
+        if self.base_us == 0 {
+            return;
+        }
+        if self.train_is_long(path) || self.delay_has_grown() {
+            self.window.ssthresh = self.window.cwnd.max(MIN_CWND);
+        }
+    }
+
+    fn train_is_long(&mut self, path: &Path) -> bool {
+        match self.last_ack {
+            Some(last) if path.cwnd_limited => {
+                if path.now.since(last) >= TRAIN_GAP {
+                    return false;
+                }
+                self.last_ack = Some(path.now);
+                path.now.since(self.train_start).as_micros() as i64 > (self.base_us / 2).max(LEAST_US)
+            }
+            _ => {
+                self.last_ack = Some(path.now);
+                self.train_start = path.now;
+                false
+            }
+        }
+    }
+
+    fn delay_has_grown(&mut self) -> bool {
+        if self.samples < DELAY_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        self.rtt.min > (self.base_us + self.base_us / 8).max(LEAST_US)
+    }
+}
+
+/// Deciding.
+impl Cdg {
+    /// Decides at the end of a round whether to back off.
+    fn end_round(&mut self, path: &Path) {
+        let gradient = self.gradient();
+        self.next_round(path.next);
+        self.last_ack = None;
+        self.samples = 0;
+        if gradient > 0 && self.rng.chance(probability(gradient, self.params.backoff_factor)) {
+            self.back_off();
+        }
+    }
+
+    fn back_off(&mut self) {
+        if self.params.use_ineff > 0 {
+            self.ineffective = self.ineffective.saturating_add(1);
+            if self.ineffective > self.params.use_ineff {
+                return;
+            }
+        }
+        self.shadow = self.shadow.max(self.window.cwnd);
+        self.backing_off = true;
+        self.asks = true;
+    }
+}
+
+/// The smaller of two, but zero means unknown.
+fn least(known: i64, new: i64) -> i64 {
+    match (known, new) {
+        (0, other) | (other, 0) => other,
+        _ => known.min(new),
+    }
+}
+
+/// Probability of a back-off for a summed gradient in microseconds: 1 − exp(−gradient · factor).
+fn probability(gradient_us: i64, factor: u32) -> f64 {
+    1.0 - exp_minus(gradient_us as f64 * 1e-6 * f64::from(factor))
+}
+
+/// exp(−x) for x ≥ 0 from additions and multiplications only, which give the same bits everywhere.
+fn exp_minus(x: f64) -> f64 {
+    if x > 40.0 {
+        return 0.0;
+    }
+    let y = x / 1024.0;
+    let mut power = 1.0 - y * (1.0 - y / 2.0 * (1.0 - y / 3.0 * (1.0 - y / 4.0 * (1.0 - y / 5.0))));
+    for _ in 0..10 {
+        power *= power;
+    }
+    power
+}
+
+impl WindowAlgorithm for Cdg {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn established(&mut self, path: &Path) {
+        self.round_end = path.next;
+        self.shadow = self.window.cwnd;
+    }
+
+    fn measure(&mut self, ack: &Ack, path: &Path) {
+        (self.asks, self.before_restart) = (false, None);
+        if let Some(rtt) = ack.rtt {
+            self.sample(rtt, ack, path);
+        }
+        if std::mem::take(&mut self.reduction_over) && ack.prior_state != CaState::Loss {
+            (self.backing_off, self.buffer) = (false, Buffer::Unknown);
+            self.next_round(path.next);
+        }
+        if !ack.may_grow {
+            return;
+        }
+        if self.params.hystart && self.window.in_slow_start() {
+            self.hystart(path);
+        }
+        if ack.una > self.round_end && self.rtt.is_known() {
+            self.end_round(path);
+        }
+        if !self.asks && !path.cwnd_limited {
+            self.shadow = self.shadow.min(self.window.cwnd);
+        }
+    }
+
+    fn grow(&mut self, ack: &Ack, _path: &Path) {
+        if self.asks {
+            return;
+        }
+        let before = self.window.cwnd;
+        self.window.reno(ack.acked);
+        self.shadow = self.shadow.saturating_add(self.window.cwnd - before);
+    }
+
+    fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
+        self.asks = false;
+        let cwnd = self.window.cwnd;
+        if self.backing_off {
+            return (f64::from(cwnd) * self.params.backoff_beta) as u32;
+        }
+        if self.params.use_tolerance && self.buffer == Buffer::NotFull {
+            return cwnd;
+        }
+        self.shadow = (self.shadow / 2).min(cwnd);
+        if self.params.use_shadow { self.shadow.max(cwnd / 2) } else { cwnd / 2 }
+    }
+
+    fn recovered(&mut self, _path: &Path) {
+        self.reduction_over = true;
+    }
+
+    fn restarted(&mut self, cwnd: u32) {
+        self.before_restart = Some(self.window.cwnd);
+        self.window.restart(cwnd);
+    }
+
+    fn sending(&mut self, sent: &Sent, path: &Path) {
+        if let (true, Some(shadow)) = (sent.from_idle, self.before_restart.take()) {
+            self.gradients.clear();
+            (self.rtt, self.prior_rtt) = (Extremes::default(), Extremes::default());
+            (self.delayed, self.ineffective, self.base_us, self.samples) = (0, 0, 0, 0);
+            (self.backing_off, self.buffer, self.last_ack) = (false, Buffer::Unknown, None);
+            (self.round_end, self.shadow) = (path.next, shadow);
+        }
+    }
+
+    fn wants_reduction(&self) -> bool {
+        self.asks
+    }
+
+    fn variables(&self, probe: &mut Probe<'_>) {
+        probe.see("gradient_min", self.gradients.sum.min as f64 / 1e6, "s");
+        probe.see("gradient_max", self.gradients.sum.max as f64 / 1e6, "s");
+        probe.see("shadow", f64::from(self.shadow), "packets");
+        probe.see("ineffective", f64::from(self.ineffective), "");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CongestionControl;
+    use crate::test_drive::Drive;
+
+    /// In congestion avoidance with 100 packets.
+    fn steady(seed: u64) -> (Cdg, Drive) {
+        let (mut cdg, mut drive) = (Cdg::new(CdgParams::default(), seed), Drive::new());
+        cdg.established(&drive.path(0));
+        cdg.set_cwnd(100);
+        cdg.window.ssthresh = 20;
+        drive.rounds(&mut cdg, 10, 40_000);
+        (cdg, drive)
+    }
+
+    /// Rounds until the first back-off when the RTT grows by `step_us` per round, at most `limit`.
+    fn rounds_to_back_off(seed: u64, step_us: u64, limit: u64) -> u64 {
+        let (mut cdg, mut drive) = steady(seed);
+        let backed_off = |n: &u64| {
+            let window = cdg.control().cwnd;
+            (0..window).any(|_| {
+                drive.ack(&mut cdg, window, 1, 40_000 + n * step_us);
+                cdg.control().reduce
+            })
+        };
+        (1..limit).find(backed_off).unwrap_or(limit)
+    }
+
+    #[test]
+    fn the_exponential_is_exact_to_a_billionth() {
+        for x in [0.0, 1e-6, 0.1, 1.0, 5.0, 20.0] {
+            assert!((exp_minus(x) - (-x).exp()).abs() < 1e-9, "{x}");
+        }
+    }
+
+    #[test]
+    fn three_milliseconds_per_round_back_off_with_probability_0_63() {
+        let p = probability(8 * 3_000, 42);
+        assert!((p - 0.635).abs() < 0.001, "{p}");
+    }
+
+    #[test]
+    fn a_standing_queue_is_no_reason_to_back_off() {
+        assert_eq!(rounds_to_back_off(1, 0, 500), 500);
+    }
+
+    #[test]
+    fn a_growing_queue_is() {
+        assert!((0..20).all(|seed| rounds_to_back_off(seed, 3_000, 40) < 40));
+    }
+
+    #[test]
+    fn a_steeper_slope_backs_off_sooner() {
+        let mean = |step| (0..50).map(|seed| rounds_to_back_off(seed, step, 500)).sum::<u64>() as f64 / 50.0;
+        assert!(mean(1_000) < 0.8 * mean(100));
+    }
+
+    #[test]
+    fn a_back_off_keeps_0_7071_and_the_shadow_window_the_whole() {
+        let (mut cdg, mut drive) = steady(1);
+        let cwnd = cdg.window.cwnd;
+        cdg.back_off();
+        assert_eq!(drive.lose(&mut cdg), cwnd * 724 / 1024);
+        assert_eq!(cdg.shadow, cwnd);
+    }
+
+    #[test]
+    fn a_loss_after_a_back_off_costs_half_of_the_shadow_only() {
+        let (mut cdg, mut drive) = steady(1);
+        let cwnd = cdg.window.cwnd;
+        cdg.back_off();
+        drive.lose(&mut cdg);
+        drive.ack(&mut cdg, 70, 1, 40_000); // the reduction is over
+        assert_eq!(drive.lose(&mut cdg), cwnd / 2);
+    }
+
+    #[test]
+    fn five_back_offs_without_effect_are_enough() {
+        let (mut cdg, _) = steady(1);
+        for n in 1..=7 {
+            cdg.asks = false;
+            cdg.back_off();
+            assert_eq!(cdg.asks, n <= 5, "back-off {n}");
+        }
+    }
+
+    #[test]
+    fn a_falling_rtt_shows_that_back_offs_work() {
+        let (mut cdg, mut drive) = steady(1);
+        cdg.ineffective = 5;
+        drive.rounds(&mut cdg, 2, 39_000);
+        assert_eq!(cdg.ineffective, 0);
+    }
+}
