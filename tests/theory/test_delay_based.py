@@ -1,4 +1,4 @@
-"""What delay-based algorithms promise of queues, windows and shares, measured. Windows and queues in packets."""
+"""What delay-based algorithms promise of queues, windows and shares, measured. All sizes in packets."""
 
 from typing import Any
 
@@ -106,3 +106,41 @@ def test_yeah_alone_on_a_long_path_takes_its_queue_out_at_80_packets() -> None:
     packets = queue(result, after_s=30)
     assert packets.max() <= 80 + 4 * 0.01 * bdp(200, 100)
     assert packets.min() < 80
+
+
+VENO_LOSS = {"rate_mbps": 10_000, "queue_packets": 100_000, "duration_s": 400, "tcp": {"ack_every": 1}}
+
+
+@pytest.mark.parametrize(("loss", "gain"), [(0.01, 1.5), (0.001, 1.7)])
+def test_veno_has_a_larger_window_than_reno_under_random_loss(loss: float, gain: float) -> None:
+    """AIMD(1, 4/5) has sqrt(3) = 1.73 times the window of AIMD(1, 1/2), less a round without growth per loss:
+    the fewer rounds between losses, the more it costs. Linux 7.2 has 1.54 times Reno's window at 1 % (19.06
+    packets against 12.38) and 65.91 packets at 0.1 %."""
+    veno, reno = (
+        window(run([{"cca": cca}], loss=loss, **VENO_LOSS), after_s=100).mean() for cca in ("veno", "reno")
+    )
+    assert veno / reno == pytest.approx(gain, rel=0.05)
+
+
+EXACT_LP = {"kind": "lp", "clock": "exact"}
+
+
+@pytest.mark.parametrize("competitor", ["reno", "cubic"])
+def test_lp_with_an_exact_clock_leaves_the_path_to_others(competitor: str) -> None:
+    lp, other = goodputs(run([{"cca": EXACT_LP}, {"cca": competitor}], duration_s=60))
+    assert lp < 0.1 * (lp + other)
+
+
+def test_lp_with_an_exact_clock_uses_a_path_that_nobody_wants() -> None:
+    (goodput,) = goodputs(run([{"cca": EXACT_LP}], duration_s=60))
+    assert goodput > 0.7 * 20e6
+
+
+def test_lp_with_the_kernels_clock_is_reno() -> None:
+    lp, reno = (run([{"cca": cca}]).series.drop("flow") for cca in ("lp", "reno"))
+    assert lp.equals(reno)
+
+
+def test_cdg_alone_keeps_the_queue_short() -> None:
+    """Linux 7.2 has 3.7 packets on average, Reno 38."""
+    assert queue(run([{"cca": "cdg"}]), after_s=7.5).mean() < 10
