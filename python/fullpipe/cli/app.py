@@ -15,6 +15,8 @@ _EXAMPLES = (
     ("fullpipe run kato2025 --set tcp.mss='1448 B' --json", "one JSON object per run"),
     ("fullpipe show kato2025 > my.toml", "start from that one"),
     ("fullpipe plot runs/*/native-1", "runs over time"),
+    ("fullpipe plot RUN --var cwnd,bw,state", "what an algorithm thought"),
+    ("fullpipe export RUN -o run.pcapng", "captured packets, for Wireshark"),
     ("fullpipe paper kato2025 --quick", "a published study"),
 )
 _EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52}{what}" for command, what in _EXAMPLES)])

@@ -20,7 +20,16 @@ def plot(
     flow: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this flow; may be repeated.")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the figures.")] = Path("figures"),
+    var: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Internal variables instead, such as cwnd,bw,state; quantities may be among them.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder of the figures, or a file: .png, .svg or .pdf.")
+    ] = Path("figures"),
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")
     ] = None,
@@ -37,12 +46,20 @@ def plot(
         if wanted not in known:
             raise UnknownNameError("flow", wanted, known)
     try:
-        chosen = (quantity,) if quantity else ()
-        figure, data = plots.overview(dict(zip(_labels(runs), tables, strict=True)), *chosen, only=flow)
+        labelled = dict(zip(_labels(runs), tables, strict=True))
+        if var is not None:
+            names = [part.strip() for part in var.split(",") if part.strip()]
+            figure, data = plots.variables(labelled, names, only=flow)
+        else:
+            chosen = (quantity,) if quantity else ()
+            figure, data = plots.overview(labelled, *chosen, only=flow)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     try:
-        written = plots.save(figure, data, out, runs[0].name if name is None else name)
+        if out.suffix.removeprefix(".") in plots.FORMATS:
+            written = plots.save_as(figure, data, out)
+        else:
+            written = plots.save(figure, data, out, runs[0].name if name is None else name)
     except (ValueError, ResultError) as error:
         typer.echo(f"fullpipe: {error}", err=True)
         raise typer.Exit(2) from None

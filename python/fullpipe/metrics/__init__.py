@@ -10,13 +10,16 @@ from fullpipe.metrics.throughput import (
     total_goodput_bps,
     utilisation,
 )
+from fullpipe.metrics.variables import numbers, states
 
 __all__ = [
     "jain",
     "mean_goodput_bps",
+    "numbers",
     "retransmission_rate",
     "standard_deviation_bps",
     "starved_flows",
+    "states",
     "summary",
     "throughput_percentiles_bps",
     "total_goodput_bps",

@@ -6,12 +6,14 @@ table together, so that a figure never travels without its numbers."""
 from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, sorted_bars
 from fullpipe.plots.overview import overview
-from fullpipe.plots.save import save
+from fullpipe.plots.save import FORMATS, save, save_as
 from fullpipe.plots.series import QUANTITIES, Quantity, time_series
 from fullpipe.plots.style import COLOURS, in_house_style, new_figure, shared_legend
+from fullpipe.plots.variables import variables
 
 __all__ = [
     "COLOURS",
+    "FORMATS",
     "QUANTITIES",
     "Quantity",
     "boxes",
@@ -21,7 +23,9 @@ __all__ = [
     "new_figure",
     "overview",
     "save",
+    "save_as",
     "shared_legend",
     "sorted_bars",
     "time_series",
+    "variables",
 ]

@@ -10,6 +10,29 @@ from matplotlib.figure import Figure
 from fullpipe.errors import ResultError
 from fullpipe.plots.style import in_house_style
 
+FORMATS = ("png", "svg", "pdf")
+
+
+@in_house_style
+def save_as(figure: Figure, data: pl.DataFrame, path: Path) -> list[Path]:
+    """Write one file, in the format that its ending names, and the numbers as CSV beside it.
+
+    Raises:
+        ValueError: If the ending is not one of `FORMATS`.
+        ResultError: If the file cannot be written.
+    """
+    format = path.suffix.removeprefix(".")
+    if format not in FORMATS:
+        raise ValueError(f'"{path.name}" does not end in .{", .".join(FORMATS)}')
+    dates = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
+    csv = path.with_suffix(".csv")
+    try:
+        figure.savefig(path, format=format, metadata=dict.fromkeys(dates[format]))
+        data.write_csv(csv, float_precision=6)
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return [path, csv]
+
 
 @in_house_style
 def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Path]:

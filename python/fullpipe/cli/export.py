@@ -1,0 +1,43 @@
+"""`fullpipe export`: a finished run for other tools."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Format(StrEnum):
+    """What a run can become."""
+
+    qlog = "qlog"
+    pcapng = "pcapng"
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")],
+    format: Annotated[Format | None, typer.Option(help="Left out: by the ending of the file.")] = None,
+    point: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="pcapng: only what was captured here; may be repeated."),
+    ] = None,
+) -> None:
+    """Write a run as a qlog trace, or its captured packets as a pcapng file for Wireshark."""
+    from fullpipe.errors import ResultError
+    from fullpipe.export import pcapng, qlog
+    from fullpipe.results import Run
+
+    endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
+    chosen = format or endings.get(out.suffix)
+    if chosen is None:
+        raise typer.BadParameter(
+            f"{out.name} does not say which format; add --format qlog or --format pcapng"
+        )
+    run = Run.load(folder)
+    content = qlog(run) if chosen == Format.qlog else pcapng(run, point or ())
+    try:
+        out.write_bytes(content)
+    except OSError as error:
+        raise ResultError(f"{out}: cannot be written: {error.strerror or error}") from error
+    typer.echo(out)

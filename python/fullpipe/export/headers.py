@@ -1,0 +1,102 @@
+"""Ethernet, IPv4 and TCP headers of a captured packet (RFC 791, 9293, 7323, 2018, 3168)."""
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ETHERNET_BYTES = 14
+SNAP_BYTES = 128
+"""What is captured of a packet at most: any header fits."""
+
+_SHIFT = 14
+"""Window scale, the largest one allowed, because windows in a simulation may be of any size."""
+_FIN, _SYN, _RST, _PSH, _ACK, _URG, _ECE, _CWR = (1 << bit for bit in range(8))
+_ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
+_SENDER_NET, _RECEIVER_NET = 10 << 24, (10 << 24) + (1 << 23)
+_PORTS = (49_152, 5_201)
+_TTL = 64
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What the headers of a flow have in common; `number` gives addresses, from 10.0.0.1 and 10.128.0.1."""
+
+    number: int
+    mss_bytes: int
+    timestamps: bool
+    ecn: bool
+
+
+def frame(row: Mapping[str, Any], flow: Flow) -> tuple[bytes, int]:
+    """The headers of a row of `packets`, and the length of the packet on the wire with its payload."""
+    from_sender = row["kind"] in ("syn", "data")
+    tcp = _tcp(row, flow, from_sender)
+    source, target = _SENDER_NET + flow.number + 1, _RECEIVER_NET + flow.number + 1
+    if not from_sender:
+        source, target = target, source
+    length = 20 + len(tcp) + row["len"]
+    pseudo = struct.pack("!IIBBH", source, target, 0, 6, length - 20)
+    tcp = tcp[:16] + struct.pack("!H", _checksum(pseudo + tcp)) + tcp[18:]
+    identity = (row["time_ns"] // 1_000) & 0xFFFF
+    ip = struct.pack(
+        "!BBHHHBBHII", 0x45, _ECN[row["ecn"]], length, identity, 0x4000, _TTL, 6, 0, source, target
+    )
+    ip = ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:]
+    ethernet = _mac(target) + _mac(source) + b"\x08\x00"
+    return ethernet + ip + tcp, ETHERNET_BYTES + length
+
+
+def _tcp(row: Mapping[str, Any], flow: Flow, from_sender: bool) -> bytes:
+    """A TCP header with an empty checksum. The SYN takes number 0, so the first byte of payload is 1."""
+    kind, flags = row["kind"], row["flags"].split()
+    sequence = {"syn": 0, "syn_ack": 0, "data": row["seq"] + 1, "ack": 1}[kind] & 0xFFFFFFFF
+    acknowledged = {"syn": 0, "syn_ack": 1, "data": 1, "ack": row["ack"] + 1}[kind] & 0xFFFFFFFF
+    bits = {"syn": _SYN, "syn_ack": _SYN | _ACK, "data": _ACK, "ack": _ACK}[kind]
+    bits |= (
+        (_PSH if "psh" in flags else 0) | (_ECE if "ece" in flags else 0) | (_CWR if "cwr" in flags else 0)
+    )
+    if flow.ecn:
+        bits |= {"syn": _ECE | _CWR, "syn_ack": _ECE}.get(kind, 0)
+    opening = kind in ("syn", "syn_ack")
+    window = 0xFFFF if from_sender else row["window"] if opening else row["window"] >> _SHIFT
+    options = _opening(row, flow) if opening else _stamps(row, flow) + _sacks(row["sacks"])
+    source, target = _PORTS if from_sender else _PORTS[::-1]
+    offset = (20 + len(options)) // 4 << 4
+    fields = (source, target, sequence, acknowledged, offset, bits, min(window, 0xFFFF), 0, 0)
+    return struct.pack("!HHIIBBHHH", *fields) + options
+
+
+def _opening(row: Mapping[str, Any], flow: Flow) -> bytes:
+    """MSS, SACK permitted, timestamps and window scale, as Linux orders them."""
+    segment = struct.pack("!BBH", 2, 4, flow.mss_bytes + 12 * flow.timestamps)
+    permitted = b"\x04\x02"
+    stamps = _stamps(row, flow)[2:] if flow.timestamps else b"\x01\x01"
+    return segment + permitted + stamps + struct.pack("!BBBB", 1, 3, 3, _SHIFT)
+
+
+def _stamps(row: Mapping[str, Any], flow: Flow) -> bytes:
+    if not flow.timestamps:
+        return b""
+    return struct.pack("!BBBBII", 1, 1, 8, 10, row["ts_val"] & 0xFFFFFFFF, row["ts_ecr"] & 0xFFFFFFFF)
+
+
+def _sacks(text: str) -> bytes:
+    if not text:
+        return b""
+    edges = [(int(edge) + 1) & 0xFFFFFFFF for block in text.split() for edge in block.split("-")]
+    return struct.pack(f"!BBBB{len(edges)}I", 1, 1, 5, 2 + 4 * len(edges), *edges)
+
+
+def _mac(address: int) -> bytes:
+    """Locally administered, from the IPv4 address."""
+    return b"\x02\x00" + struct.pack("!I", address)
+
+
+def _checksum(data: bytes) -> int:
+    """The Internet checksum (RFC 1071)."""
+    data += bytes(len(data) % 2)
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF

@@ -1,0 +1,163 @@
+"""What algorithms thought: their internal variables over time, with their states as bands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from fullpipe.metrics import states
+from fullpipe.plots.series import QUANTITIES, Tables, time_series
+from fullpipe.plots.style import in_house_style, new_figure, restyle, shared_legend
+
+_SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "bytes": (1e-3, "kB"), "bool": (1, "0 or 1")}
+# Light, so that lines stay readable on them; in the order in which states appear.
+_BANDS = ("#fde2c8", "#c9dff0", "#c8e8dc", "#f0d9e8", "#e4e4e4", "#fbeec2", "#d6d2ee", "#d9ead0")
+_SHADED_UP_TO = 400
+"""Bands in one panel; more of them would be a smear."""
+_LETTER = 0.008
+"""Width of a letter, as a share of the time axis."""
+Actors = Mapping[str, tuple[pl.DataFrame, str]]
+"""From the label of a flow to the variables of its run and its name there."""
+
+
+@in_house_style
+def variables(
+    runs: Mapping[str, Tables], names: Sequence[str], *, only: Sequence[str] | None = None
+) -> tuple[Figure, pl.DataFrame]:
+    """A panel per variable, every flow of every run in each; a state becomes a band per flow.
+
+    With a single flow its first state variable among `names` also shades the other panels. A name that no
+    algorithm published may be a quantity, such as "goodput". `only` keeps the flows of these names.
+
+    Returns:
+        The figure, and its table: panel, actor, time_s, value, unit, state.
+
+    Raises:
+        ValueError: If nothing was recorded under a name.
+    """
+    actors = _actors(runs, only)
+    known = dict.fromkeys(name for frame, _ in actors.values() for name in frame["name"].unique())
+    for name in names:
+        if name not in known and name not in QUANTITIES:
+            have = ", ".join(sorted(known)) or "none; was the run recorded with record.variables = true?"
+            raise ValueError(f"unknown variable {name!r}; there is {have}")
+    figure, axes = new_figure(len(names), row_height=1.3)
+    colours: dict[str, str] = {}
+    frames = []
+    for place, name in zip(axes, names, strict=True):
+        if name not in known:
+            drawn = time_series(place, runs, name, only=only, legend_up_to=0)
+            frames.append(_rows(name, drawn["actor"], drawn["time_s"], drawn["value"]))
+        elif _is_state(actors, name):
+            frames.extend(_bands(place, actors, name, colours))
+        else:
+            frames.extend(_lines(place, actors, name))
+    _finish(figure, axes, names, actors, colours)
+    return figure, pl.concat(frames)
+
+
+def _actors(runs: Mapping[str, Tables], only: Sequence[str] | None) -> dict[str, tuple[pl.DataFrame, str]]:
+    found = {}
+    for label, tables in runs.items():
+        frame = tables["variables"]
+        for flow in frame["flow"].unique(maintain_order=True):
+            if only is None or flow in only:
+                name = flow if len(runs) == 1 else f"{label}: {flow}"
+                found[name] = (frame.filter(pl.col("flow") == flow), flow)
+    return found
+
+
+def _is_state(actors: Actors, name: str) -> bool:
+    return any(
+        not f.filter((pl.col("name") == name) & (pl.col("state") != "")).is_empty()
+        for f, _ in actors.values()
+    )
+
+
+def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
+    frames = []
+    for actor, (frame, _) in actors.items():
+        rows = frame.filter(pl.col("name") == name)
+        if rows.is_empty():
+            continue
+        scale, unit = _SCALES.get(rows["unit"][0], (1, rows["unit"][0]))
+        values = rows["value"].fill_null(float("nan")) * scale
+        place.plot(rows["time_s"].to_numpy(), values.to_numpy(), label=actor, drawstyle="steps-post")
+        place.set_ylabel(f"{name}\n({unit})" if unit else name)
+        frames.append(_rows(name, pl.Series([actor] * rows.height), rows["time_s"], values, unit))
+    if place.get_ylim()[0] > 0:
+        place.set_ylim(bottom=0)
+    return frames
+
+
+def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> list[pl.DataFrame]:
+    """A row of coloured spans per flow, named where there is room."""
+    frames = []
+    for height, (actor, (frame, flow)) in enumerate(actors.items()):
+        if frame.filter(pl.col("name") == name).is_empty():
+            continue
+        spans = states(frame, flow, name)
+        for start_s, end_s, state in spans.iter_rows():
+            colour = colours.setdefault(state, _BANDS[len(colours) % len(_BANDS)])
+            place.broken_barh([(start_s, end_s - start_s)], (height - 0.4, 0.8), facecolors=colour)
+            if (end_s - start_s) / spans["end_s"][-1] > _LETTER * len(state):
+                middle = (start_s + end_s) / 2, height
+                place.annotate(state, middle, ha="center", va="center", fontsize=6, annotation_clip=True)
+        frames.append(
+            _rows(name, pl.Series([actor] * spans.height), spans["start_s"], None, "", spans["state"])
+        )
+    place.set_yticks(range(len(actors)), list(actors)) if len(actors) > 1 else place.set_yticks([])
+    place.set_ylim(len(actors) - 0.5, -0.5)
+    place.set_ylabel(name)
+    place.grid(visible=False)
+    return frames
+
+
+def _finish(
+    figure: Figure, axes: Sequence[Axes], names: Sequence[str], actors: Actors, colours: dict[str, str]
+) -> None:
+    end_s = max((float(frame["time_s"].max() or 0) for frame, _ in actors.values()), default=1.0)  # type: ignore[arg-type]
+    shading = [name for name in names if _is_state(actors, name)]
+    for place, name in zip(axes, names, strict=True):
+        place.set_xlim(0, end_s)
+        place.set_xlabel("")
+        if len(actors) == 1 and shading and name not in shading:
+            _shade(place, *next(iter(actors.values())), shading[0], colours)
+    axes[-1].set_xlabel("time (s)")
+    lines = restyle(axes)
+    patches = {state: Patch(facecolor=colour) for state, colour in colours.items()}
+    shared_legend(figure, ({} if len(lines) < 2 else lines) | patches)
+    figure.align_ylabels(axes)
+
+
+def _shade(place: Axes, frame: pl.DataFrame, flow: str, name: str, colours: dict[str, str]) -> None:
+    spans = states(frame, flow, name)
+    if spans.height > _SHADED_UP_TO:
+        return
+    for start_s, end_s, state in spans.iter_rows():
+        place.axvspan(start_s, end_s, facecolor=colours[state], linewidth=0, alpha=0.7, zorder=0)
+
+
+def _rows(
+    panel: str,
+    actor: pl.Series,
+    time_s: pl.Series,
+    value: pl.Series | None,
+    unit: str = "",
+    state: pl.Series | None = None,
+) -> pl.DataFrame:
+    size = len(time_s)
+    return pl.DataFrame(
+        {
+            "panel": [panel] * size,
+            "actor": actor.to_list(),
+            "time_s": time_s,
+            "value": pl.Series([None] * size, dtype=pl.Float64) if value is None else value.cast(pl.Float64),
+            "unit": [unit] * size,
+            "state": [""] * size if state is None else state.to_list(),
+        }
+    )

@@ -1,0 +1,87 @@
+"""Internal variables: what is drawn, what is written beside it, and how mistakes are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from fullpipe import Scenario, plots, run
+from fullpipe.cli import app
+from fullpipe.metrics import numbers, states
+from fullpipe.results import Run
+
+
+def recorded(**changes: Any) -> Scenario:
+    return Scenario(
+        name="traced",
+        duration="3 s",
+        topology={
+            "kind": "dumbbell",
+            "bottleneck": {
+                "rate": "10 Mbit/s",
+                "delay": "20 ms",
+                "queue": {"kind": "drop_tail", "packets": 60},
+            },
+        },
+        **{
+            "flows": [{"cca": "bbr1"}],
+            "record": {"interval": "50 ms", "variables": True, "packets": ["sender"]},
+            **changes,
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def traced() -> Run:
+    return run(recorded())
+
+
+def test_states_follow_each_other_without_a_gap(traced: Run) -> None:
+    spans = states(traced.variables, "bbr1-1")
+    assert spans["state"].to_list()[:3] == ["Startup", "Drain", "ProbeBW:Cruise"]
+    assert spans["start_s"].to_list()[1:] == spans["end_s"].to_list()[:-1]
+    assert (spans["state"] != spans["state"].shift(1)).drop_nulls().all()
+
+
+def test_the_numbers_of_a_change_are_at_its_time(traced: Run) -> None:
+    drain = states(traced.variables, "bbr1-1").row(1, named=True)
+    gains = dict(numbers(traced.variables, "bbr1-1", "pacing_gain").iter_rows())
+    assert gains[drain["start_s"]] == pytest.approx(0.3438, abs=1e-3)
+
+
+def test_a_panel_per_variable_with_its_unit(traced: Run) -> None:
+    figure, data = plots.variables({"": traced.tables}, ["state", "cwnd", "min_rtt", "goodput"])
+    assert [axes.get_ylabel() for axes in figure.axes] == [
+        "state",
+        "cwnd\n(packets)",
+        "min_rtt\n(ms)",
+        "goodput (Mbit/s)",
+    ]
+    assert data["panel"].unique(maintain_order=True).to_list() == ["state", "cwnd", "min_rtt", "goodput"]
+    assert data.filter(data["panel"] == "min_rtt")["value"].min() == pytest.approx(40.1, abs=0.1)
+
+
+def test_flows_without_a_variable_are_left_out_of_its_panel() -> None:
+    mixed = run(recorded(flows=[{"cca": "bbr1"}, {"cca": "cubic"}]))
+    _, data = plots.variables({"": mixed.tables}, ["cwnd", "w_max", "state"])
+    assert set(data.filter(data["panel"] == "cwnd")["actor"]) == {"bbr1-1", "cubic-1"}
+    assert set(data.filter(data["panel"] == "w_max")["actor"]) == {"cubic-1"}
+    assert set(data.filter(data["panel"] == "state")["state"]) >= {"Startup", "SlowStart"}
+
+
+@pytest.mark.parametrize("ending", plots.FORMATS)
+def test_the_ending_names_the_format(traced: Run, tmp_path: Path, ending: str) -> None:
+    stored = run(recorded(), out=tmp_path / "runs")
+    file = tmp_path / f"trace.{ending}"
+    done = CliRunner().invoke(app, ["plot", str(stored.folder), "--var", "cwnd,state", "--out", str(file)])
+    assert done.exit_code == 0, done.output
+    assert file.stat().st_size > 1_000
+    assert file.with_suffix(".csv").exists()
+
+
+def test_an_unknown_variable_is_refused_with_those_that_there_are(traced: Run) -> None:
+    with pytest.raises(ValueError, match=r"unknown variable 'w_max'; there is bw, cwnd"):
+        plots.variables({"": traced.tables}, ["w_max"])
