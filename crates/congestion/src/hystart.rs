@@ -31,7 +31,7 @@ pub(crate) struct HyStart {
 
 impl HyStart {
     /// Below this window slow start is left alone, packets.
-    pub(crate) const LOW_WINDOW: u32 = 16;
+    const LOW_WINDOW: u32 = 16;
     const MIN_SAMPLES: u32 = 8;
     const TRAIN_GAP: Duration = Duration::from_millis(2);
 
@@ -49,13 +49,24 @@ impl HyStart {
         self.start_round(path.now, path.next);
     }
 
-    /// Judges an RTT sample; `base` is the smallest RTT seen.
-    pub(crate) fn on_rtt(&mut self, rtt: Duration, base: Duration, ack: &Ack, path: &Path) -> Exit {
+    /// Judges an RTT sample; `base` is the smallest RTT seen. Rounds are counted from the first one on, whatever the
+    /// window, so that the first train judged is a whole one (Linux since 6.14).
+    pub(crate) fn on_rtt(
+        &mut self,
+        rtt: Duration,
+        base: Duration,
+        cwnd: u32,
+        ack: &Ack,
+        path: &Path,
+    ) -> Exit {
         if self.found {
             return Exit::NotYet;
         }
         if ack.una > self.round_end {
             self.start_round(path.now, path.next);
+        }
+        if cwnd < Self::LOW_WINDOW {
+            return Exit::NotYet;
         }
         self.found = self.train_is_long(base, path) | self.delay_has_grown(rtt, base);
         if self.found { Exit::Now } else { Exit::NotYet }

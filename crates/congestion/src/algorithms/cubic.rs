@@ -211,8 +211,7 @@ impl Cubic {
         self.delay_min = Some(base);
         if self.exit == SlowStartExit::Linux
             && self.window.in_slow_start()
-            && self.window.cwnd >= HyStart::LOW_WINDOW
-            && self.hystart.on_rtt(rtt, base, ack, path) == Exit::Now
+            && self.hystart.on_rtt(rtt, base, self.window.cwnd, ack, path) == Exit::Now
         {
             self.window.ssthresh = self.window.cwnd;
         }
