@@ -152,6 +152,8 @@ pub struct Path {
     pub delivered_time: Time,
     /// Packets deemed lost since the start.
     pub lost: u64,
+    /// Packets reported CE-marked since the start (see [`Ack::marked`]).
+    pub marked: u64,
     /// ECN was negotiated: congestion may show as marks.
     pub ecn: bool,
     /// cwnd was what stopped the sender in the round just acknowledged, or slow start has not yet doubled what was in
@@ -192,6 +194,8 @@ pub struct Control {
     pub pacing_rate: Option<Rate>,
     /// Smallest burst worth sending, in packets (Linux `min_tso_segs`).
     pub min_burst: u32,
+    /// Largest burst wanted, in packets; `u32::MAX` leaves it to the transport.
+    pub max_burst: u32,
     /// Mark what is sent from now on as application-limited (BBR does while it probes for the RTT).
     pub hide_samples: bool,
     /// Asks the transport to begin an episode ([`Congestion::Delay`]) and reduce, as Linux's `tcp_enter_cwr` does. Looked
@@ -208,6 +212,7 @@ impl Control {
             ssthresh: window.ssthresh,
             pacing_rate: None,
             min_burst: 2,
+            max_burst: u32::MAX,
             hide_samples: false,
             reduce: false,
         }
@@ -236,7 +241,8 @@ pub enum EcnMode {
     L4s,
 }
 
-/// What an algorithm needs from its transport. The default suits algorithms that only have a window.
+/// What an algorithm needs from its transport. The default suits algorithms that only have a window. `ecn` is read before
+/// the handshake; the rest may depend on what that negotiated, and is final once `on_established` returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
     /// Who owns the window in recovery.

@@ -99,6 +99,6 @@ pub trait CongestionControl: Send {
     /// recorders, so it costs nothing when not traced.
     fn observe(&self, probe: &mut Probe<'_>);
 
-    /// What the algorithm needs from the transport. Constant over its life.
+    /// What the algorithm needs from the transport. Constant once the connection is established.
     fn traits(&self) -> Traits;
 }

@@ -48,6 +48,7 @@ impl CongestionControl for Witness {
             ssthresh: CWND,
             pacing_rate: None,
             min_burst: 1,
+            max_burst: u32::MAX,
             hide_samples: false,
             reduce: false,
         }

@@ -128,6 +128,7 @@ pub struct Transport {
     mss: u32,
     delivered: u64,
     lost: u64,
+    marked: u64,
     state: CaState,
     in_flight: u32,
     srtt: Duration,
@@ -143,6 +144,7 @@ impl Transport {
             mss,
             delivered: 1,
             lost: 0,
+            marked: 0,
             state: CaState::Open,
             in_flight: 10,
             srtt: ideal::RTT,
@@ -173,6 +175,7 @@ impl Transport {
             next: self.delivered + u64::from(self.in_flight),
             delivered: self.delivered,
             lost: self.lost,
+            marked: self.marked,
             cwnd_limited: used,
             app_limited: !used,
             ..ideal::path(self.now)
@@ -228,6 +231,7 @@ impl Transport {
         let Event::Ack { acked, lost, marked, rtt, rate, timed, used } = *event else { return };
         let prior_delivered = self.delivered.saturating_sub(u64::from(self.in_flight));
         self.delivered += u64::from(acked);
+        self.marked += u64::from(marked);
         self.lose(algorithm, lost);
         if let Some(rtt) = rtt {
             self.min_rtt = self.min_rtt.min(rtt);

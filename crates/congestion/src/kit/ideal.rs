@@ -28,6 +28,7 @@ pub fn path(now: Time) -> Path {
         delivered: 0,
         delivered_time: now,
         lost: 0,
+        marked: 0,
         ecn: true,
         cwnd_limited: true,
         app_limited: false,

@@ -7,7 +7,7 @@
 use super::fifo::Fifo;
 use super::registry::Discipline;
 use super::{Backlog, Losses, QueueDiscipline, Waiting};
-use crate::{Ecn, Packet};
+use crate::Packet;
 use params::params;
 use units::{Duration, Time};
 

@@ -15,7 +15,7 @@ pub(super) struct Digest {
     prior_state: CaState,
     prior_in_flight: u32,
     prior_highest: u32,
-    prior_delivered: u64,
+    pub prior_delivered: u64,
     prior_lost: u64,
     prior_sacked_out: u32,
     echo: u32,
@@ -263,8 +263,6 @@ impl Sender {
     fn control_congestion(&mut self, now: Time, digest: &Digest) {
         let acked = (self.delivery.delivered - digest.prior_delivered) as u32;
         let lost = (self.delivery.lost - digest.prior_lost) as u32;
-        let marked = self.marks_among(acked, digest);
-        self.delivery.marked += u64::from(marked);
         let rate = self.delivery.finish(now, acked, &digest.sampling, self.rtt.min());
         let transport_reduces = self.traits.recovery == Recovery::Transport && self.recovery.is_reducing();
         // On a path that reorders any delivery may grow the window, else only cumulative progress.
@@ -273,7 +271,7 @@ impl Sender {
             acked,
             cumulative: self.board.una - digest.prior_una,
             lost,
-            marked,
+            marked: digest.marked,
             rtt: digest.rtt,
             one_way_delay: Some(digest.one_way_delay),
             delayed: self.looks_delayed(digest),

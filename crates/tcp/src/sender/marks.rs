@@ -13,33 +13,51 @@ pub(super) struct Marks {
     count: u16,
 }
 
+impl Marks {
+    /// Takes the receiver's count; returns by how much it has grown. A duplicate that was overtaken has an old one.
+    fn advance(&mut self, count: u16) -> u32 {
+        let newly = count.wrapping_sub(self.count);
+        if newly > u16::MAX / 2 {
+            return 0;
+        }
+        self.count = count;
+        u32::from(newly)
+    }
+}
+
 impl Sender {
     /// What an ACK that no later one has overtaken says.
     pub(super) fn read_marks(&mut self, count: u16, ece: bool, digest: &mut Digest) {
-        let newly = count.wrapping_sub(self.marks.count);
-        if newly <= u16::MAX / 2 {
-            digest.marked = u32::from(newly);
-            self.marks.count = count;
-            self.stats.marked_packets += u64::from(newly);
-        }
+        let newly = self.marks.advance(count);
+        self.stats.marked_packets += u64::from(newly);
+        let acked = (self.delivery.delivered - digest.prior_delivered) as u32;
         digest.ece = match self.config.ecn {
             Feedback::Off => false,
             Feedback::Classic | Feedback::EveryMark => ece,
-            Feedback::Accurate => digest.marked > 0,
+            Feedback::Accurate => newly > 0,
         };
-    }
-
-    /// Marked packets that the algorithm hears of: what the feedback in use can tell of `acked` packets.
-    pub(super) fn marks_among(&self, acked: u32, digest: &Digest) -> u32 {
-        match self.config.ecn {
-            Feedback::Accurate => digest.marked,
+        // What the algorithm hears of is what the feedback in use can tell.
+        digest.marked = match self.config.ecn {
+            Feedback::Accurate => newly,
             _ if digest.ece => acked,
             _ => 0,
-        }
+        };
+        self.delivery.marked += u64::from(digest.marked);
     }
 
     /// The window was reduced: a receiver that repeats itself wants to know.
     pub(super) fn tell_reduced(&mut self) {
         self.marks.tell_reduced = matches!(self.config.ecn, Feedback::Classic | Feedback::EveryMark);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_wraps_and_never_goes_back() {
+        let mut marks = Marks { count: 65_534, ..Marks::default() };
+        assert_eq!([65_535, 3, 1, 3].map(|count| marks.advance(count)), [1, 4, 0, 0]);
     }
 }

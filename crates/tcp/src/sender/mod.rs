@@ -194,6 +194,7 @@ impl Sender {
         self.delivery.delivered_time = now;
         let path = self.path(now);
         self.algorithm.on_established(&path);
+        self.traits = self.algorithm.traits();
         self.refresh_control();
         self.update_pacing_rate();
         self.push(now, out);
@@ -276,6 +277,7 @@ impl Sender {
             delivered: self.delivery.delivered,
             delivered_time: self.delivery.delivered_time,
             lost: self.delivery.lost,
+            marked: self.delivery.marked,
             ecn: self.config.ecn != Feedback::Off,
             cwnd_limited: self.is_cwnd_limited(),
             app_limited: self.delivery.is_app_limited(),

@@ -84,7 +84,7 @@ impl Sender {
         if shift < 32 {
             bytes = (bytes + (largest >> shift)).min(largest);
         }
-        (bytes / self.config.mss).max(self.control.min_burst)
+        (bytes / self.config.mss).max(self.control.min_burst).min(self.control.max_burst).max(1)
     }
 }
 

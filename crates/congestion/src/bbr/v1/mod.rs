@@ -164,6 +164,7 @@ impl<V: Variant> CongestionControl for V1<V> {
             ssthresh: u32::MAX,
             pacing_rate: Some(self.core.pacing_rate),
             min_burst: min_burst(self.core.pacing_rate),
+            max_burst: u32::MAX,
             hide_samples: self.core.in_probe_rtt(),
             reduce: false,
         }
