@@ -131,7 +131,7 @@ impl WindowAlgorithm for HighSpeed {
     }
 
     fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
-        let given_up = u64::from(self.window.cwnd) * u64::from(self.table[self.row].decrease_256) >> 8;
+        let given_up = u64::from(self.window.cwnd) * u64::from(self.table[self.row].decrease_256) / 256;
         self.window.cwnd - given_up as u32
     }
 

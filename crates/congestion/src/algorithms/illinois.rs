@@ -99,9 +99,9 @@ impl Illinois {
     fn judge_round(&mut self) {
         if self.window.cwnd < self.params.win_thresh {
             self.become_reno();
-        } else if self.samples > 0 {
+        } else if let Some(mean) = self.round_us.checked_div(self.samples) {
             let longest = self.max_us - self.base_us;
-            let average = self.round_us / self.samples - self.base_us;
+            let average = mean - self.base_us;
             self.alpha = self.choose_alpha(average, longest);
             self.beta = choose_beta(average, longest);
         }

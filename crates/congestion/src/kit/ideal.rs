@@ -41,7 +41,14 @@ pub fn path(now: Time) -> Path {
 
 /// An ACK that brings `acked` packets in order and nothing else.
 pub fn ack(acked: u32) -> Ack {
-    Ack { acked, prior_in_flight: 10, may_grow: true, advanced: acked > 0, ..Ack::default() }
+    Ack {
+        acked,
+        cumulative: acked,
+        prior_in_flight: 10,
+        may_grow: true,
+        advanced: acked > 0,
+        ..Ack::default()
+    }
 }
 
 /// A rate sample of `delivered` packets in `interval`, taken while the network was the limit.
