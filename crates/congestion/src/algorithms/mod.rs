@@ -5,8 +5,12 @@ crate::registry::algorithms! {
     "cubic" => cubic::Cubic,
     "bic" => bic::Bic,
     "highspeed" => highspeed::HighSpeed,
+    "htcp" => htcp::Htcp,
+    "hybla" => hybla::Hybla,
     "illinois" => illinois::Illinois,
     "scalable" => scalable::Scalable,
+    "westwood" => westwood::Westwood,
+    "compound" => compound::Compound,
 
     "vegas" => vegas::Vegas,
     "veno" => veno::Veno,

@@ -1,0 +1,267 @@
+//! # Compound
+//!
+//! ## Idea
+//! Two windows in one: Reno's, and on top of it a delay window that grows fast while no queue is seen and gives way as
+//! soon as one is, so that a busy path sees hardly more than Reno.
+//!
+//! ## Source and revision
+//! draft-sridharan-tcpm-ctcp-02 (2008); Tan, Song, Zhang and Sridharan, "A Compound TCP approach for high-speed and long
+//! distance networks", INFOCOM 2006.
+//!
+//! ## Signals
+//! Loss, classic ECN marks, the smallest RTT of each round over the smallest ever seen.
+//!
+//! ## State diagram
+//! slow start → (cwnd ≥ ssthresh) → Reno's growth and, once per round, the delay window: up by win^¾/8 - 1 while fewer
+//! than gamma packets queue, else down by the queue → (congestion) → both halve; a timeout ends the delay window.
+//!
+//! ## Deviations from the source
+//! The exponent is fixed at ¾ (two square roots, the same on every machine). gamma follows ¾ of what Reno's window alone
+//! would have queued at each loss, half new and half old, between 5 and 30: the draft leaves the weight open. No module
+//! in Linux: an old port (2006) differs by keeping the delay window across losses.
+//!
+//! ## Validated against
+//! The numbers of the draft, as tests.
+
+use crate::delay::RttWatch;
+use crate::params::params;
+use crate::registry::Algorithm;
+use crate::{Ack, Congestion, Path, Probe, Sent, Undo, Window, WindowAlgorithm};
+
+params! {
+    /// Parameters of Compound.
+    pub struct CompoundParams {
+        /// Scale of the delay window's growth.
+        alpha: f64 = 0.125, "", 0.001..=10.0;
+        /// Share of the window given up on congestion.
+        beta: f64 = 0.5, "", 0.05..=0.9;
+        /// Packets by which the delay window shrinks per packet queued.
+        zeta: f64 = 1.0, "", 0.0..=10.0;
+        /// Packets in the queue above which the delay window shrinks, at first and at most.
+        gamma: f64 = 30.0, "packets", 1.0..=10_000.0;
+        /// Smallest gamma that losses may lead to.
+        gamma_low: f64 = 5.0, "packets", 1.0..=10_000.0;
+        /// Follow with gamma what Reno alone would have queued.
+        tune_gamma: bool = true, "";
+        /// There is no delay window below this window.
+        low_window: u32 = 41, "packets", 2..=10_000;
+    }
+}
+
+/// Weight of a loss in gamma.
+const TUNING_WEIGHT: f64 = 0.5;
+
+/// A loss window and a delay window.
+pub struct Compound {
+    params: CompoundParams,
+    /// The sum of both.
+    window: Window,
+    delay_window: f64,
+    prior_delay_window: f64,
+    gamma: f64,
+    /// What Reno's window alone would have queued in the last round, packets.
+    reno_queue: f64,
+    watch: RttWatch,
+}
+
+impl Algorithm for Compound {
+    type Params = CompoundParams;
+    const TITLE: &'static str = "Compound TCP (a loss window and a delay window)";
+    const SOURCE: &'static str = "draft-sridharan-tcpm-ctcp-02";
+
+    fn new(params: CompoundParams, _seed: u64) -> Compound {
+        Compound {
+            gamma: params.gamma,
+            params,
+            window: Window::default(),
+            delay_window: 0.0,
+            prior_delay_window: 0.0,
+            reno_queue: 0.0,
+            watch: RttWatch::default(),
+        }
+    }
+}
+
+impl Compound {
+    /// Reno's part, packets.
+    fn loss_window(&self) -> u32 {
+        self.window.cwnd.saturating_sub(self.delay_window as u32)
+    }
+
+    /// Once per round: more on an empty path, less on a queue.
+    fn judge_round(&mut self) {
+        let loss_window = self.loss_window();
+        let win = f64::from(self.window.cwnd);
+        let queued_share = 1.0 - f64::from(self.watch.base_us) / f64::from(self.watch.min_us);
+        let queue = win * queued_share;
+        self.reno_queue = f64::from(loss_window) * queued_share;
+        let step = if queue < self.gamma { self.growth(win) } else { -self.params.zeta * queue };
+        self.delay_window = (self.delay_window + step).max(0.0);
+        self.window.cwnd = loss_window + self.delay_window as u32;
+    }
+
+    /// Packets the delay window grows by in a round without a queue.
+    fn growth(&self, win: f64) -> f64 {
+        (self.params.alpha * (win * win.sqrt()).sqrt() - 1.0).max(0.0)
+    }
+
+    fn adapt_gamma(&mut self) {
+        if self.params.tune_gamma {
+            let mean = (1.0 - TUNING_WEIGHT) * self.gamma + TUNING_WEIGHT * 0.75 * self.reno_queue;
+            self.gamma = mean.max(self.params.gamma_low).min(self.params.gamma);
+        }
+    }
+}
+
+impl WindowAlgorithm for Compound {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn measure(&mut self, ack: &Ack, path: &Path) {
+        self.watch.digest(ack, path);
+    }
+
+    fn grow(&mut self, ack: &Ack, path: &Path) {
+        let growing_slowly = !self.window.in_slow_start();
+        self.window.reno(ack.acked);
+        if self.watch.round_is_over(ack, path) {
+            let large = self.window.cwnd >= self.params.low_window;
+            if growing_slowly && large && self.watch.enabled() && self.watch.knows() {
+                self.judge_round();
+            }
+            self.watch.forget_round();
+        }
+    }
+
+    fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
+        self.watch.suspend();
+        self.adapt_gamma();
+        self.prior_delay_window = self.delay_window;
+        let kept = f64::from(self.window.cwnd) * (1.0 - self.params.beta);
+        self.delay_window = (kept - f64::from(self.loss_window()) / 2.0).max(0.0);
+        kept as u32
+    }
+
+    fn timed_out(&mut self, _path: &Path) {
+        self.watch.suspend();
+        self.delay_window = 0.0;
+    }
+
+    fn undone(&mut self, undo: &Undo, _path: &Path) {
+        self.delay_window = self.prior_delay_window;
+        self.window.undo(undo);
+    }
+
+    fn sending(&mut self, sent: &Sent, _path: &Path) {
+        if sent.from_idle {
+            self.delay_window = 0.0; // the base RTT stays
+            self.watch.forget_round();
+        }
+    }
+
+    fn restarted(&mut self, cwnd: u32) {
+        self.delay_window = 0.0;
+        self.window.restart(cwnd);
+    }
+
+    fn variables(&self, probe: &mut Probe<'_>) {
+        self.watch.observe(probe);
+        probe.see("loss_window", f64::from(self.loss_window()), "packets");
+        probe.see("delay_window", self.delay_window, "packets");
+        probe.see("gamma", self.gamma, "packets");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CongestionControl;
+    use crate::test_drive::Drive;
+
+    const BASE_US: u64 = 100_000;
+
+    /// In congestion avoidance with a window of `cwnd`, of which `delay_window`; knows the base RTT.
+    fn steady(cwnd: u32, delay_window: f64) -> (Compound, Drive) {
+        let (mut compound, mut drive) = (Compound::new(CompoundParams::default(), 0), Drive::new());
+        compound.window.ssthresh = 2;
+        compound.set_cwnd(10);
+        drive.rounds(&mut compound, 2, BASE_US);
+        compound.set_cwnd(cwnd);
+        compound.delay_window = delay_window;
+        (compound, drive)
+    }
+
+    /// The delay window after a round judged with this RTT.
+    fn judged(cwnd: u32, delay_window: f64, rtt_us: u32) -> f64 {
+        let (mut compound, _) = steady(cwnd, delay_window);
+        (compound.watch.base_us, compound.watch.min_us) = (BASE_US as u32, rtt_us);
+        compound.judge_round();
+        compound.delay_window
+    }
+
+    #[test]
+    fn an_empty_path_adds_21_packets_per_round_to_a_thousand() {
+        let gained = judged(1_000, 100.0, 100_000) - 100.0;
+        assert!((gained - 21.2).abs() < 0.1, "{gained}"); // 1000^0.75 / 8 - 1
+    }
+
+    #[test]
+    fn thirty_packets_in_the_queue_end_the_growth() {
+        assert!(judged(1_000, 100.0, 103_000) > 100.0); // 29.1 packets
+        assert!(judged(1_000, 100.0, 103_200) < 100.0); // 31.0 packets
+    }
+
+    #[test]
+    fn a_queue_takes_the_delay_window_back_but_not_renos() {
+        let (mut compound, _) = steady(1_000, 100.0);
+        (compound.watch.base_us, compound.watch.min_us) = (100_000, 200_000);
+        compound.judge_round();
+        assert_eq!((compound.delay_window, compound.window.cwnd), (0.0, 900));
+    }
+
+    #[test]
+    fn a_loss_halves_both_windows() {
+        let (mut compound, mut drive) = steady(1_000, 400.0);
+        assert_eq!(drive.lose(&mut compound), 500);
+        assert_eq!((compound.delay_window, compound.loss_window()), (200.0, 300));
+    }
+
+    #[test]
+    fn a_timeout_ends_the_delay_window() {
+        let (mut compound, mut drive) = steady(1_000, 400.0);
+        drive.time_out(&mut compound);
+        assert_eq!(compound.delay_window, 0.0);
+    }
+
+    #[test]
+    fn undo_restores_the_delay_window() {
+        let (mut compound, drive) = steady(1_000, 400.0);
+        compound.on_congestion(Congestion::Loss, &drive.path(1_000));
+        compound.on_undo(&Undo { prior_cwnd: 1_000, prior_ssthresh: 750 }, &drive.path(1_000));
+        assert_eq!((compound.delay_window, compound.window.cwnd), (400.0, 1_000));
+    }
+
+    #[test]
+    fn below_41_packets_it_is_reno() {
+        let (mut compound, mut drive) = steady(30, 0.0);
+        drive.rounds(&mut compound, 3, BASE_US);
+        assert_eq!((compound.delay_window, compound.window.cwnd), (0.0, 33));
+    }
+
+    #[test]
+    fn gamma_follows_what_reno_would_have_queued() {
+        let (mut compound, mut drive) = steady(1_000, 0.0);
+        compound.reno_queue = 0.0;
+        drive.lose(&mut compound);
+        assert_eq!(compound.gamma, 15.0);
+        (0..10).for_each(|_| {
+            drive.lose(&mut compound);
+        });
+        assert_eq!(compound.gamma, 5.0);
+    }
+}
