@@ -41,8 +41,9 @@ pub enum BuildError {
     },
 }
 
-/// An algorithm as the registry sees it: its parameters, and how to make one.
-pub(crate) trait Algorithm: CongestionControl + Sized + 'static {
+/// An algorithm as the registry sees it: its parameters, and how to make one. Most are what they make; names under which
+/// a shared law goes by different rules are not.
+pub(crate) trait Algorithm: 'static {
     /// Its parameter struct.
     type Params: Params;
     /// One line that says what it is.
@@ -50,7 +51,7 @@ pub(crate) trait Algorithm: CongestionControl + Sized + 'static {
     /// The source it follows.
     const SOURCE: &'static str;
     /// A fresh instance; `seed` feeds its randomness, if it has any.
-    fn new(params: Self::Params, seed: u64) -> Self;
+    fn new(params: Self::Params, seed: u64) -> impl CongestionControl + 'static;
 }
 
 /// Declares the modules of the algorithms and lists them.

@@ -23,4 +23,7 @@ crate::registry::algorithms! {
     "bbq" => bbq::Bbq,
     "da_bbr" => da_bbr::DaBbr,
     "ad_bbr" => ad_bbr::AdBbr,
+    "bbr2" => bbr2::Bbr2,
+    "bbr3" => bbr3::Bbr3,
+    "bbr_n_plus" => bbr_n_plus::BbrNPlus,
 }

@@ -1,20 +1,36 @@
 //! How many more packets ACKs report than the bandwidth explains (Linux `bbr_update_ack_aggregation`).
 
 use super::Bandwidth;
+use crate::WindowedMax;
 use units::Time;
 
-/// Rounds per slot of the two-slot maximum.
-const SLOT_ROUNDS: u32 = 5;
 /// An epoch restarts after this many packets, so that old credit cannot hide new aggregation.
 const EPOCH_RESET: u64 = 1 << 20;
 /// Aggregation is believed for at most this long a stretch of silence.
 const MAX_MICROS: u64 = 100_000;
 
-/// The windowed maximum of the excess, over the last five to ten rounds.
+/// For how long the largest excess is remembered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Slots {
+    /// Two slots of so many rounds, filled in turn.
+    Two { rounds: u32 },
+    /// A sliding window of so many rounds.
+    Sliding { rounds: u32 },
+}
+
+impl Default for Slots {
+    fn default() -> Slots {
+        Slots::Two { rounds: 5 }
+    }
+}
+
+/// The windowed maximum of the excess: over the last five to ten rounds, unless told otherwise.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExtraAcked {
+    memory: Slots,
     slots: [u64; 2],
     current: usize,
+    sliding: WindowedMax,
     rounds: u32,
     epoch_start: Time,
     epoch_acked: u64,
@@ -27,15 +43,15 @@ impl ExtraAcked {
         self.epoch_acked = 0;
     }
 
+    /// For how long to remember from now on.
+    pub(crate) fn remember(&mut self, memory: Slots) {
+        self.memory = memory;
+    }
+
     /// Accounts for `acked` packets delivered at `now`, with the window at `cwnd`.
     pub(crate) fn update(&mut self, acked: u32, now: Time, round_start: bool, bw: Bandwidth, cwnd: u32) {
         if round_start {
-            self.rounds += 1;
-            if self.rounds >= SLOT_ROUNDS {
-                self.rounds = 0;
-                self.current ^= 1;
-                self.slots[self.current] = 0;
-            }
+            self.end_round();
         }
         let mut expected = bw.packets_in(now.since(self.epoch_start).as_micros());
         if self.epoch_acked <= expected || self.epoch_acked + u64::from(acked) >= EPOCH_RESET {
@@ -44,11 +60,31 @@ impl ExtraAcked {
         }
         self.epoch_acked += u64::from(acked);
         let extra = (self.epoch_acked - expected).min(u64::from(cwnd));
-        self.slots[self.current] = self.slots[self.current].max(extra);
+        match self.memory {
+            Slots::Two { .. } => self.slots[self.current] = self.slots[self.current].max(extra),
+            Slots::Sliding { rounds } => {
+                self.sliding.update(rounds, self.rounds, extra);
+            }
+        }
+    }
+
+    fn end_round(&mut self) {
+        self.rounds = self.rounds.wrapping_add(1);
+        if let Slots::Two { rounds } = self.memory
+            && self.rounds >= rounds
+        {
+            self.rounds = 0;
+            self.current ^= 1;
+            self.slots[self.current] = 0;
+        }
     }
 
     /// Packets to add to the window.
     pub(crate) fn allowance(&self, bw: Bandwidth) -> u32 {
-        self.slots[0].max(self.slots[1]).min(bw.packets_in(MAX_MICROS)) as u32
+        let largest = match self.memory {
+            Slots::Two { .. } => self.slots[0].max(self.slots[1]),
+            Slots::Sliding { .. } => self.sliding.get(),
+        };
+        largest.min(bw.packets_in(MAX_MICROS)) as u32
     }
 }

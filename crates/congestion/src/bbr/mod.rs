@@ -4,8 +4,9 @@ mod aggregation;
 mod history;
 mod policer;
 pub(crate) mod v1;
+pub(crate) mod v3;
 
-pub(crate) use aggregation::ExtraAcked;
+pub(crate) use aggregation::{ExtraAcked, Slots};
 pub(crate) use history::RttHistory;
 pub(crate) use policer::{Evidence, Policer, Verdict};
 
@@ -22,6 +23,9 @@ pub(crate) struct Gain(pub(crate) u32);
 
 const BANDWIDTH_BITS: u32 = 24;
 const GAIN_BITS: u32 = 8;
+/// Bytes by which a burst is larger on a path of no length, halved for every 2^9 microseconds of its RTT.
+const SHORT_PATH_BYTES: u32 = 65_536;
+const SHORT_PATH_SHIFT: u32 = 9;
 /// Largest burst BBR counts on, packets (Linux: seven bits).
 const MAX_BURST_PACKETS: u32 = 127;
 
@@ -38,9 +42,21 @@ impl Gain {
 }
 
 impl Bandwidth {
+    pub(crate) const MAX: Bandwidth = Bandwidth(u64::MAX);
+
     /// `packets` per `interval`, counting whole microseconds.
     pub(crate) fn over(packets: u64, interval: Duration) -> Bandwidth {
         Bandwidth((packets << BANDWIDTH_BITS) / interval.as_micros().max(1))
+    }
+
+    /// The same rounded up: never nothing where anything was delivered.
+    pub(crate) fn covering(packets: u64, interval: Duration) -> Bandwidth {
+        Bandwidth((packets << BANDWIDTH_BITS).div_ceil(interval.as_micros().max(1)))
+    }
+
+    /// In packets per second, for traces.
+    pub(crate) fn packets_per_second(self) -> f64 {
+        self.0 as f64 * 1e6 / f64::from(1 << BANDWIDTH_BITS)
     }
 
     /// Packets delivered at this bandwidth in `micros` microseconds, rounded down.
@@ -66,6 +82,21 @@ impl Bandwidth {
 pub(crate) fn burst_goal(rate: Rate, path: &Path) -> u32 {
     let bytes = (rate.bytes_per_sec() >> 10).min(u64::from(path.max_burst_bytes)) as u32;
     (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
+}
+
+/// Packets per burst at `rate` on a path of `min_rtt`: twice as much more for every half millisecond that it is shorter
+/// than about 8 ms (Linux `tcp_tso_rtt_log`).
+pub(crate) fn short_path_burst_goal(rate: Rate, min_rtt: Duration, path: &Path) -> u32 {
+    let short = SHORT_PATH_BYTES.checked_shr((min_rtt.as_micros() >> SHORT_PATH_SHIFT).min(64) as u32);
+    let bytes = (rate.bytes_per_sec() >> 10) + u64::from(short.unwrap_or(0));
+    let bytes = bytes.min(u64::from(path.max_burst_bytes)) as u32;
+    (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
+}
+
+/// Of `in_flight` packets, and a burst of `burst` about to go, those still in the network when pacing lets it go.
+pub(crate) fn in_net_at_departure(in_flight: u32, burst: u32, bw: Bandwidth, path: &Path) -> u32 {
+    let wait = path.next_departure.since(path.now).as_micros();
+    u64::from(in_flight.saturating_add(burst)).saturating_sub(bw.packets_in(wait)) as u32
 }
 
 /// Smallest burst worth sending at `rate`, packets.

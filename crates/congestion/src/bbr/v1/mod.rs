@@ -174,7 +174,7 @@ impl<V: Variant> CongestionControl for V1<V> {
         let core = &self.core;
         probe.state("state", core.mode.name());
         probe.see("cwnd", f64::from(core.cwnd), "packets");
-        probe.see("bw", core.max_bw().0 as f64 * 1e6 / f64::from(1 << 24), "packets/s");
+        probe.see("bw", core.max_bw().packets_per_second(), "packets/s");
         if let Some(rtt) = core.min_rtt {
             probe.see("min_rtt", rtt.as_secs_f64(), "s");
         }

@@ -1,7 +1,7 @@
 //! Outputs: window and pacing rate.
 
 use super::{Base, Core, Mode, V1, Variant};
-use crate::bbr::{Bandwidth, Gain, burst_goal};
+use crate::bbr::{Bandwidth, Gain, burst_goal, in_net_at_departure};
 use crate::window::INITIAL_CWND;
 use crate::{Ack, CaState, Path};
 use units::Duration;
@@ -29,10 +29,8 @@ impl Core {
         if self.settings.base == Base::Linux4_14 {
             return in_flight;
         }
-        let wait = path.next_departure.since(path.now).as_micros();
-        let delivered = self.bandwidth().packets_in(wait);
         let burst = if self.pacing_gain > Gain::UNIT { burst_goal(self.pacing_rate, path) } else { 0 };
-        u64::from(in_flight + burst).saturating_sub(delivered) as u32
+        in_net_at_departure(in_flight, burst, self.bandwidth(), path)
     }
 
     pub(super) fn init_pacing_rate(&mut self, path: &Path) {

@@ -1,0 +1,93 @@
+//! # BBR, version 2
+//!
+//! ## Idea
+//! As BBRv3, whose predecessor it is: bounds of the flight learnt from loss. It drains faster (0.75), leaves a probe as
+//! soon as a quarter BDP is queued instead of when the bandwidth stops growing, and so finds bandwidth that others
+//! freed more slowly.
+//!
+//! ## Source and revision
+//! google/bbr, branch v2alpha, `net/ipv4/tcp_bbr2.c`, in behaviour and fixed-point arithmetic.
+//!
+//! ## Signals
+//! Those of BBRv3; a tail loss repaired by a probe is not counted.
+//!
+//! ## State diagram
+//! As BBRv3, with STARTUP left after three rounds without 25 % growth of the bandwidth maximum, or a round of recovery
+//! with eight loss events and more than 2 % lost; and UP left after a minimal RTT once 1.25 BDP are in flight.
+//!
+//! ## Deviations from the source
+//! The window after an undone recovery is restored as in version 3. Not built: the fast path for application-limited
+//! flows, which only saves time.
+//!
+//! ## Validated against
+//! The checkable properties of the source (`crates/congestion/tests/bbr2.rs`).
+
+use crate::bbr::Gain;
+use crate::bbr::v3::{EcnRules, Rules, V3};
+use crate::registry::Algorithm;
+use params::params;
+
+params! {
+    /// Parameters of BBRv2. Gains are rounded to 1/256.
+    pub struct Bbr2Params {
+        /// Pacing and window gain in STARTUP.
+        startup_gain: f64 = 739.0 / 256.0, "", 1.0..=10.0;
+        /// Pacing gain in DRAIN.
+        drain_gain: f64 = 88.0 / 256.0, "", 0.05..=1.0;
+        /// Pacing gain in UP, and the flight in BDP that ends it.
+        up_gain: f64 = 1.25, "", 1.0..=4.0;
+        /// Pacing gain in DOWN; later versions have 0.91.
+        down_gain: f64 = 0.75, "", 0.05..=1.0;
+        /// Window gain in PROBE_BW.
+        cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
+        /// Window gain in UP; later versions have 2.25.
+        up_cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
+        /// Loss is too high above this share of the flight.
+        loss_threshold: f64 = 5.0 / 256.0, "", 0.0..=0.5;
+        /// What is kept of a bound after loss.
+        beta: f64 = 180.0 / 256.0, "", 0.1..=1.0;
+        /// Share of the long-term bound left free for others while cruising.
+        headroom: f64 = 38.0 / 256.0, "", 0.0..=0.9;
+        /// Loss events in a round of recovery that end STARTUP, if loss is too high.
+        full_loss_events: u32 = 8, "", 1..=15;
+        /// Time spent in PROBE_RTT; 0 switches it off.
+        probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
+        /// Answer marks: for paths of at most 5 ms that mark early, and echo every mark.
+        ecn: bool = false, "";
+    }
+}
+
+impl From<&Bbr2Params> for Rules {
+    fn from(p: &Bbr2Params) -> Rules {
+        let gain = Gain::from_f64;
+        Rules {
+            startup_gain: gain(p.startup_gain),
+            startup_cwnd_gain: gain(p.startup_gain),
+            drain_gain: gain(p.drain_gain),
+            up_gain: gain(p.up_gain),
+            down_gain: gain(p.down_gain),
+            cwnd_gain: gain(p.cwnd_gain),
+            up_cwnd_gain: gain(p.up_cwnd_gain),
+            loss_threshold: gain(p.loss_threshold),
+            beta: gain(p.beta),
+            headroom: gain(p.headroom),
+            full_loss_events: p.full_loss_events,
+            probe_rtt_ms: u64::from(p.probe_rtt_ms),
+            ecn: p.ecn.then(EcnRules::v2),
+            ..Rules::v2()
+        }
+    }
+}
+
+/// BBR, version 2.
+pub(crate) enum Bbr2 {}
+
+impl Algorithm for Bbr2 {
+    type Params = Bbr2Params;
+    const TITLE: &'static str = "BBR version 2";
+    const SOURCE: &'static str = "google/bbr v2alpha net/ipv4/tcp_bbr2.c";
+
+    fn new(params: Bbr2Params, seed: u64) -> V3 {
+        V3::new(Rules::from(&params), seed)
+    }
+}

@@ -1,0 +1,196 @@
+//! # BBR, version 3
+//!
+//! ## Idea
+//! As BBRv1, a model of the path: the bandwidth (maximum over the last two probes) and the propagation delay. Beyond
+//! version 1 the model has bounds: a long-term bound of the flight learnt by probing until more than 2 % is lost, and
+//! short-term bounds that follow losses between probes. Probes are rare and timed so that Reno and CUBIC get their
+//! share; while cruising some room is left for others.
+//!
+//! ## Source and revision
+//! google/bbr, branch v3, `net/ipv4/tcp_bbr.c` (preset `google`), and draft-ietf-ccwg-bbr of August 2026 (preset
+//! `draft`), in behaviour, with the fixed-point arithmetic of the former.
+//!
+//! ## Signals
+//! Delivery-rate samples with the losses and the flight they belong to, every lost packet with its own flight, RTT
+//! samples, packets in flight, round boundaries. Marks only with `ecn`, on paths shorter than 5 ms.
+//!
+//! ## State diagram
+//! STARTUP → (three rounds without 25 % growth, or a round of recovery with six loss events and more than 2 % lost) →
+//! DRAIN → (in flight ≤ BDP) → PROBE_BW: DOWN (0.91) → (in flight ≤ BDP and below the bound less 15 %) → CRUISE →
+//! (2 to 3 s, or as many rounds as packets in flight, 63 at most) → REFILL (one round) → UP (1.25) → (three rounds
+//! without growth, too much loss, or the bound of last time) → DOWN; any → (no lower RTT for 5 s) → PROBE_RTT at half
+//! a BDP for 200 ms and a round → CRUISE or STARTUP.
+//!
+//! ## Deviations from the source
+//! The fast path for ACKs of application-limited flows, which only saves time, is left out, and so is the rerouting of
+//! flows within a data centre (PLB). The window is in packets in preset `draft`, too. What the presets change is in
+//! [the table](../../explanation/bbr3-google-and-draft.md).
+//!
+//! ## Validated against
+//! The checkable properties of both sources, one by one (`crates/congestion/tests/bbr3.rs`, `tests/theory`). There is
+//! no BBRv3 in mainline Linux to compare with.
+
+use crate::bbr::Gain;
+use crate::bbr::v3::{Aggregation, EarlyGrowth, EcnRules, LossEvents, Plateau, Rules, V3};
+use crate::registry::Algorithm;
+use params::params;
+use units::Duration;
+
+/// When growth of the bandwidth is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlateauTest {
+    /// On every ACK.
+    Ack,
+    /// Once per round.
+    Round,
+}
+
+params! {
+    /// Parameters of BBRv3. Gains are rounded to 1/256.
+    pub struct Bbr3Params {
+        /// Pacing gain in STARTUP: 4 ln 2.
+        startup_gain: f64 = 710.0 / 256.0, "", 1.0..=10.0;
+        /// Window gain in STARTUP and DRAIN.
+        startup_cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
+        /// Pacing gain in DRAIN.
+        drain_gain: f64 = 88.0 / 256.0, "", 0.05..=1.0;
+        /// DRAIN ends after this many rounds even if a queue is left; 0: only when it is gone.
+        drain_max_rounds: u32 = 0, "rounds", 0..=1000;
+        /// Pacing gain in UP.
+        up_gain: f64 = 1.25, "", 1.0..=4.0;
+        /// Pacing gain in DOWN.
+        down_gain: f64 = 232.0 / 256.0, "", 0.05..=1.0;
+        /// Window gain in PROBE_BW.
+        cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
+        /// Window gain in UP.
+        up_cwnd_gain: f64 = 2.25, "", 1.0..=10.0;
+        /// Window in PROBE_RTT at most.
+        probe_rtt_cwnd: f64 = 0.5, "BDP", 0.0..=2.0;
+        /// Window gain in PROBE_RTT, below that cap.
+        probe_rtt_cwnd_gain: f64 = 1.0, "", 0.0..=2.0;
+        /// Time spent in PROBE_RTT; 0 switches it off.
+        probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
+        /// Time without a lower RTT after which PROBE_RTT begins.
+        probe_rtt_interval_s: f64 = 5.0, "s", 0.1..=3600.0;
+        /// Seconds for which the model believes an RTT minimum.
+        min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
+        /// Smallest window.
+        min_cwnd: u32 = 4, "packets", 1..=1000;
+        /// Pace this much below the estimate, so that queues drain.
+        pacing_margin_percent: u32 = 1, "%", 0..=50;
+        /// Loss is too high above this share of the flight.
+        loss_threshold: f64 = 5.0 / 256.0, "", 0.0..=0.5;
+        /// What is kept of a bound after loss.
+        beta: f64 = 180.0 / 256.0, "", 0.1..=1.0;
+        /// Share of the long-term bound left free for others while cruising.
+        headroom: f64 = 38.0 / 256.0, "", 0.0..=0.9;
+        /// Loss events in a round of recovery that end STARTUP, if loss is too high.
+        full_loss_events: u32 = 6, "", 1..=15;
+        /// What counts as a loss event: acks that reveal losses, or ranges of lost packets.
+        loss_events: LossEvents = LossEvents::Acks, "";
+        /// When growth of the bandwidth is looked for: on every ack, or once per round.
+        plateau_test: PlateauTest = PlateauTest::Ack, "";
+        /// Wall time between probes at least.
+        probe_wait_s: f64 = 2.0, "s", 0.0..=100.0;
+        /// Random time on top.
+        probe_wait_random_s: f64 = 1.0, "s", 0.0..=100.0;
+        /// Rounds between probes at most.
+        probe_max_rounds: u32 = 63, "rounds", 1..=255;
+        /// How long aggregation of ACKs is remembered: two slots of five rounds, or sliding over ten.
+        aggregation: Aggregation = Aggregation::Slots, "";
+        /// Reckon with larger bursts on very short paths.
+        short_path_bursts: bool = true, "";
+        /// On entering CRUISE bring the short-term bound down to the long-term one.
+        cruise_lowers_inflight_lo: bool = true, "";
+        /// RTT samples that the receiver seems to have delayed do not renew an expired minimum.
+        delayed_ack_guard: bool = true, "";
+        /// While the pipe is not full the window grows freely until twice the initial window, or until as much as that window was delivered.
+        early_growth: EarlyGrowth = EarlyGrowth::Window, "";
+        /// Undoing a spurious loss also goes back to the STARTUP or probe that the loss had ended.
+        undo_returns_to_probe: bool = false, "";
+        /// The window comes back after fast recovery, not only after timeouts.
+        restore_after_recovery: bool = false, "";
+        /// Answer marks: for paths of at most 5 ms that mark early, and echo every mark.
+        ecn: bool = false, "";
+    }
+    presets {
+        "google" => {},
+        "draft" => {
+            drain_gain: 0.5,
+            drain_max_rounds: 3,
+            down_gain: 0.9,
+            probe_rtt_cwnd_gain: 0.5,
+            loss_threshold: 0.02,
+            beta: 0.7,
+            headroom: 0.15,
+            loss_events: LossEvents::Ranges,
+            plateau_test: PlateauTest::Round,
+            aggregation: Aggregation::Sliding,
+            short_path_bursts: false,
+            cruise_lowers_inflight_lo: false,
+            delayed_ack_guard: false,
+            early_growth: EarlyGrowth::Delivered,
+            undo_returns_to_probe: true,
+            restore_after_recovery: true,
+        },
+    }
+}
+
+impl From<&Bbr3Params> for Rules {
+    fn from(p: &Bbr3Params) -> Rules {
+        let gain = Gain::from_f64;
+        let seconds = |s: f64| Duration::from_micros((s * 1e6).round() as u64);
+        Rules {
+            startup_gain: gain(p.startup_gain),
+            startup_cwnd_gain: gain(p.startup_cwnd_gain),
+            drain_gain: gain(p.drain_gain),
+            drain_max_rounds: p.drain_max_rounds,
+            up_gain: gain(p.up_gain),
+            down_gain: gain(p.down_gain),
+            cwnd_gain: gain(p.cwnd_gain),
+            up_cwnd_gain: gain(p.up_cwnd_gain),
+            probe_rtt_cwnd: gain(p.probe_rtt_cwnd),
+            probe_rtt_cwnd_gain: gain(p.probe_rtt_cwnd_gain),
+            probe_rtt_ms: u64::from(p.probe_rtt_ms),
+            probe_rtt_interval_ms: seconds(p.probe_rtt_interval_s).as_micros() / 1_000,
+            min_rtt_window_ms: seconds(p.min_rtt_window_s).as_micros() / 1_000,
+            min_cwnd: p.min_cwnd,
+            margin_percent: u64::from(p.pacing_margin_percent),
+            loss_threshold: gain(p.loss_threshold),
+            beta: gain(p.beta),
+            headroom: gain(p.headroom),
+            full_loss_events: p.full_loss_events,
+            loss_events: p.loss_events,
+            plateau: match p.plateau_test {
+                PlateauTest::Ack => Plateau::EveryAck,
+                PlateauTest::Round => Plateau::RoundStart,
+            },
+            probe_wait: seconds(p.probe_wait_s),
+            probe_wait_random: seconds(p.probe_wait_random_s),
+            probe_max_rounds: p.probe_max_rounds,
+            aggregation: p.aggregation,
+            short_path_bursts: p.short_path_bursts,
+            cruise_lowers_inflight_lo: p.cruise_lowers_inflight_lo,
+            delayed_ack_guard: p.delayed_ack_guard,
+            early_growth: p.early_growth,
+            undo_returns_to_probe: p.undo_returns_to_probe,
+            restore_after_recovery: p.restore_after_recovery,
+            ecn: p.ecn.then(EcnRules::google),
+            ..Rules::google()
+        }
+    }
+}
+
+/// BBR, version 3.
+pub(crate) enum Bbr3 {}
+
+impl Algorithm for Bbr3 {
+    type Params = Bbr3Params;
+    const TITLE: &'static str = "BBR version 3";
+    const SOURCE: &'static str = "google/bbr v3 net/ipv4/tcp_bbr.c; draft-ietf-ccwg-bbr";
+
+    fn new(params: Bbr3Params, seed: u64) -> V3 {
+        V3::new(Rules::from(&params), seed)
+    }
+}

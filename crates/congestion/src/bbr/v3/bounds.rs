@@ -1,0 +1,229 @@
+//! The two-sided model: long-term bounds from probing, short-term bounds from what happened since.
+
+use super::cycle::{AckPhase, Phase};
+use super::signals::Flight;
+use super::{Mode, V3};
+use crate::bbr::{Bandwidth, Gain};
+use crate::{Ack, LostPacket, Path};
+
+/// No bound.
+pub(super) const UNBOUNDED: u32 = u32::MAX;
+
+/// Bounds on bandwidth and flight; unbounded until something shows them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    pub(super) bw_lo: Bandwidth,
+    pub(super) inflight_lo: u32,
+    pub(super) inflight_hi: u32,
+    /// Long-term bound of the bandwidth: version 2 with ECN only.
+    pub(super) bw_hi: Bandwidth,
+    saved: (Bandwidth, u32, u32),
+    /// The probing mode that congestion ended since recovery began.
+    pub(super) cut_short: Option<Mode>,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds {
+            bw_lo: Bandwidth::MAX,
+            inflight_lo: UNBOUNDED,
+            inflight_hi: UNBOUNDED,
+            bw_hi: Bandwidth::MAX,
+            saved: (Bandwidth::MAX, UNBOUNDED, UNBOUNDED),
+            cut_short: None,
+        }
+    }
+}
+
+impl Bounds {
+    pub(super) fn reset_lower(&mut self) {
+        self.bw_lo = Bandwidth::MAX;
+        self.inflight_lo = UNBOUNDED;
+    }
+
+    /// An episode begins that may turn out spurious.
+    pub(super) fn save(&mut self) {
+        self.saved = (self.bw_lo, self.inflight_lo, self.inflight_hi);
+        self.cut_short = None;
+    }
+
+    /// It was spurious.
+    pub(super) fn restore(&mut self) {
+        self.bw_lo = self.bw_lo.max(self.saved.0);
+        self.inflight_lo = self.inflight_lo.max(self.saved.1);
+        self.inflight_hi = self.inflight_hi.max(self.saved.2);
+    }
+}
+
+/// `x` times `gain`, rounded down.
+pub(super) fn scale(x: u32, gain: Gain) -> u32 {
+    ((u64::from(x) * u64::from(gain.0)) >> 8).min(u64::from(u32::MAX)) as u32
+}
+
+/// Short-term bounds.
+impl V3 {
+    /// Once per round, unless the flow is probing: then the flight is meant to be larger than the bounds.
+    pub(super) fn adapt_lower_bounds(&mut self) {
+        if self.is_probing() {
+            return;
+        }
+        let marked_lo = self.lower_bound_by_marks();
+        if self.latest.loss_in_round {
+            self.init_lower_bounds(true);
+            let (bounds, beta) = (&mut self.bounds, self.rules.beta);
+            bounds.bw_lo = self.latest.bw.max(Bandwidth((bounds.bw_lo.0 * u64::from(beta.0)) >> 8));
+            bounds.inflight_lo = self.latest.inflight.max(scale(bounds.inflight_lo, beta));
+        }
+        self.bounds.inflight_lo = self.bounds.inflight_lo.min(marked_lo);
+        self.bounds.bw_lo = self.bounds.bw_lo.max(Bandwidth(1));
+    }
+
+    pub(super) fn init_lower_bounds(&mut self, bandwidth: bool) {
+        if bandwidth && self.bounds.bw_lo == Bandwidth::MAX {
+            self.bounds.bw_lo = self.max_bw.get();
+        }
+        if self.bounds.inflight_lo == UNBOUNDED {
+            self.bounds.inflight_lo = self.cwnd;
+        }
+    }
+
+    /// The flow asks the path for more than the model grants.
+    pub(super) fn is_probing(&self) -> bool {
+        matches!(self.mode, Mode::Startup | Mode::ProbeBw(Phase::Refill | Phase::Up))
+    }
+}
+
+/// Long-term bounds.
+impl V3 {
+    /// Follows the samples of a probe; true if a transition was decided.
+    pub(super) fn adapt_upper_bounds(&mut self, ack: &Ack, path: &Path) -> bool {
+        if self.round.start && self.end_probe_round(ack, path) {
+            return true;
+        }
+        let Some(flight) = ack.rate.as_ref().map(Flight::from) else { return false };
+        if self.is_too_high(&flight) {
+            if self.probe.sampling {
+                self.handle_too_high(&flight, path);
+            }
+            return false;
+        }
+        self.raise_upper_bounds(&flight, ack, path);
+        false
+    }
+
+    /// A round trip later the samples of a probe begin, or end, to come in.
+    fn end_probe_round(&mut self, ack: &Ack, path: &Path) -> bool {
+        match self.probe.acks {
+            AckPhase::Starting => self.probe.acks = AckPhase::Feedback,
+            AckPhase::Stopping => {
+                self.probe.sampling = false;
+                self.probe.acks = AckPhase::Init;
+                if !matches!(self.mode, Mode::ProbeBw(_)) {
+                    return false;
+                }
+                // The best sample of this cycle is in: forget the cycle before the last.
+                if !ack.rate.is_some_and(|s| s.app_limited) {
+                    self.max_bw.advance();
+                }
+                // The bound was reached without harm: ask again, and for more.
+                if self.probe.stopped_risky && !self.probe.was_too_high {
+                    self.start_refill(0, path);
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// The network bore this flight: the bounds may be at least as high.
+    fn raise_upper_bounds(&mut self, flight: &Flight, ack: &Ack, path: &Path) {
+        self.ecn.good_probe |= self.probe.sampling;
+        if self.bounds.bw_hi != Bandwidth::MAX {
+            self.bounds.bw_hi = self.bounds.bw_hi.max(self.sample_bw);
+        }
+        if self.bounds.inflight_hi == UNBOUNDED {
+            return;
+        }
+        self.bounds.inflight_hi = self.bounds.inflight_hi.max(flight.tx_in_flight);
+        if self.mode == Mode::ProbeBw(Phase::Up) {
+            self.probe_inflight_hi_upward(ack, path);
+        }
+    }
+
+    /// Raises the bound by one packet in the first round, two in the second, then four ...
+    fn probe_inflight_hi_upward(&mut self, ack: &Ack, path: &Path) {
+        if !path.cwnd_limited || self.cwnd < self.bounds.inflight_hi {
+            return; // the bound does not limit
+        }
+        self.probe.up_acks += u64::from(ack.acked);
+        if self.probe.up_acks >= self.probe.up_count {
+            let grown = self.probe.up_acks / self.probe.up_count;
+            self.probe.up_acks -= grown * self.probe.up_count;
+            let hi = u64::from(self.bounds.inflight_hi) + grown;
+            self.bounds.inflight_hi = hi.min(u64::from(UNBOUNDED - 1)) as u32;
+        }
+        if self.round.start {
+            self.raise_slope();
+        }
+    }
+
+    /// A probe met too much loss: once per probe the bound comes down to what was too much, and the probe ends.
+    pub(super) fn handle_too_high(&mut self, flight: &Flight, path: &Path) {
+        self.probe.was_too_high = true;
+        self.probe.sampling = false;
+        if !flight.app_limited {
+            let floor = scale(self.target_inflight(path), self.rules.beta);
+            self.bounds.inflight_hi = flight.tx_in_flight.max(floor);
+        }
+        self.bound_bw_by_marks();
+        if self.mode == Mode::ProbeBw(Phase::Up) {
+            self.start_down(path);
+            self.bounds.cut_short = Some(Mode::ProbeBw(Phase::Up));
+        }
+    }
+
+    /// A packet was lost. If its flight was a probe's, finds where in it the loss became too much.
+    pub(super) fn on_lost_packet(&mut self, lost: &LostPacket, path: &Path) {
+        if self.rules.undo_returns_to_probe && !self.latest.loss_in_round {
+            self.bounds.save(); // before this loss ends the probe
+        }
+        self.latest.note_loss(path.delivered);
+        self.losses.count_packet(self.rules.loss_events, lost.number);
+        if !self.probe.sampling {
+            return;
+        }
+        let mut flight = Flight {
+            tx_in_flight: lost.tx_in_flight,
+            lost: lost.lost,
+            delivered: 0,
+            marked: 0,
+            app_limited: lost.app_limited,
+        };
+        if self.is_too_high(&flight) {
+            flight.tx_in_flight = self.crossing(&flight);
+            self.handle_too_high(&flight, path);
+        }
+    }
+
+    /// Where between the packet before and the lost one the loss crossed the threshold: packets of this size are the
+    /// most the path bears.
+    fn crossing(&self, flight: &Flight) -> u32 {
+        let threshold = u64::from(self.rules.loss_threshold.0);
+        let before = u64::from(flight.tx_in_flight.saturating_sub(1));
+        let lost_before = u64::from(flight.lost.saturating_sub(1));
+        let budget = (before * threshold).div_ceil(256);
+        let prefix = (budget.saturating_sub(lost_before) << 8) / 256u64.saturating_sub(threshold).max(1);
+        (before + prefix) as u32
+    }
+
+    /// A probe repaired the loss of the last packet.
+    pub(super) fn on_tail_loss(&mut self, app_limited: bool, path: &Path) {
+        self.latest.note_loss(path.delivered);
+        let tx_in_flight = self.latest.inflight.saturating_add(1);
+        let flight = Flight { tx_in_flight, lost: 1, delivered: 0, marked: 0, app_limited };
+        if self.probe.sampling && self.is_too_high(&flight) {
+            self.handle_too_high(&flight, path);
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! DRAIN and the probing cycle: DOWN, CRUISE, REFILL, UP.
+
+use super::bounds::{UNBOUNDED, scale};
+use super::rules::UpExit;
+use super::{Mode, V3};
+use crate::bbr::Gain;
+use crate::{Ack, CaState, Path};
+use units::{Duration, Time};
+
+/// Phases of PROBE_BW.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Send slower than the bandwidth, until the queue of the probe is gone and room is left.
+    Down,
+    /// Send at the bandwidth.
+    Cruise,
+    /// Fill the pipe without building a queue, for one round.
+    Refill,
+    /// Send faster than the bandwidth, to see if there is more.
+    Up,
+}
+
+/// What the ACKs that come in now say about the last probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    /// Nothing.
+    #[default]
+    Init,
+    /// They are of the refilling.
+    Refilling,
+    /// The probe has begun; they are still of packets sent before.
+    Starting,
+    /// They are of the probe.
+    Feedback,
+    /// The probe is over; they are still of it.
+    Stopping,
+}
+
+/// The probe for bandwidth.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    pub(super) acks: AckPhase,
+    /// Samples tell how the path takes the probe.
+    pub(super) sampling: bool,
+    /// The last probe was ended by loss or marks.
+    pub(super) was_too_high: bool,
+    /// The last probe was ended at the bound that had been too high before.
+    pub(super) stopped_risky: bool,
+    /// Doublings of the growth of the bound.
+    pub(super) up_rounds: u32,
+    /// Packets acknowledged per packet by which the bound grows.
+    pub(super) up_count: u64,
+    pub(super) up_acks: u64,
+    /// When the present cycle, or UP, began.
+    pub(super) since: Time,
+    /// Time from there to the next probe.
+    pub(super) wait: Duration,
+}
+
+/// Doublings of the growth of the bound at most.
+const MAX_UP_ROUNDS: u32 = 30;
+
+impl Default for Probe {
+    fn default() -> Probe {
+        Probe {
+            acks: AckPhase::Init,
+            sampling: false,
+            was_too_high: false,
+            stopped_risky: false,
+            up_rounds: 0,
+            up_count: u64::MAX,
+            up_acks: 0,
+            since: Time::ZERO,
+            wait: Duration::ZERO,
+        }
+    }
+}
+
+impl V3 {
+    pub(super) fn check_drain(&mut self, path: &Path) {
+        if self.mode == Mode::Startup && self.full_pipe.reached {
+            self.mode = Mode::Drain;
+            self.drain_start = self.round.count;
+            self.latest.reset();
+        }
+        if self.mode != Mode::Drain {
+            return;
+        }
+        let long = self.rules.drain_max_rounds;
+        let tired = long > 0 && self.round.count.wrapping_sub(self.drain_start) > long;
+        let in_net = self.in_net_at_departure(path.in_flight, path);
+        if tired || in_net <= self.inflight(self.max_bw.get(), Gain::UNIT, path) {
+            self.start_down(path);
+        }
+    }
+
+    pub(super) fn update_cycle(&mut self, ack: &Ack, path: &Path) {
+        if !self.full_pipe.reached || self.adapt_upper_bounds(ack, path) {
+            return;
+        }
+        let Mode::ProbeBw(phase) = self.mode else { return };
+        match phase {
+            Phase::Cruise | Phase::Down if self.refill_if_time(path) => {}
+            Phase::Down if self.is_time_to_cruise(ack, path) => self.start_cruise(),
+            Phase::Refill if self.round.start => self.start_up(path),
+            Phase::Up if self.is_probe_done(ack, path) => {
+                self.probe.was_too_high = false;
+                self.start_down(path);
+            }
+            _ => {}
+        }
+    }
+
+    /// UP has learnt what there is to learn.
+    fn is_probe_done(&mut self, ack: &Ack, path: &Path) -> bool {
+        let in_net = self.in_net_at_departure(ack.prior_in_flight, path);
+        if self.probe.was_too_high && in_net >= self.bounds.inflight_hi {
+            self.probe.stopped_risky = true;
+            return true;
+        }
+        match self.rules.up_exit {
+            UpExit::Plateau if path.cwnd_limited && self.cwnd >= self.bounds.inflight_hi => {
+                self.full_pipe.restart(self.sample_bw); // it is the bound that keeps the bandwidth from growing
+                false
+            }
+            UpExit::Plateau => self.full_pipe.now,
+            UpExit::Queue => {
+                let long = self.min_rtt.is_some_and(|rtt| path.now.since(self.probe.since) > rtt);
+                long && in_net >= self.inflight(self.max_bw.get(), self.rules.up_gain, path)
+            }
+        }
+    }
+
+    fn is_time_to_cruise(&self, ack: &Ack, path: &Path) -> bool {
+        let in_net = self.in_net_at_departure(ack.prior_in_flight, path);
+        in_net <= self.inflight_with_headroom()
+            && in_net <= self.inflight(self.max_bw.get(), Gain::UNIT, path)
+    }
+
+    /// Begins to probe if it is time; true if it does.
+    fn refill_if_time(&mut self, path: &Path) -> bool {
+        if let Some(growth) = self.growth_after_marks(path.state == CaState::Open) {
+            self.start_refill(growth, path);
+            return true;
+        }
+        let waited = path.now.since(self.probe.since) > self.probe.wait;
+        // As often as Reno would lose a packet, so that it gets its share; but not too rarely on long, fat paths.
+        let reno = self.rules.probe_max_rounds.min(self.target_inflight(path));
+        let due = waited || self.round.since_probe >= reno;
+        if due {
+            self.start_refill(0, path);
+        }
+        due
+    }
+
+    /// What the flow wants in flight at most: the BDP, or its window.
+    pub(super) fn target_inflight(&self, path: &Path) -> u32 {
+        self.inflight(self.bw(), Gain::UNIT, path).min(self.cwnd)
+    }
+
+    /// The long-term bound, less room for others to enter.
+    pub(super) fn inflight_with_headroom(&self) -> u32 {
+        let hi = self.bounds.inflight_hi;
+        if hi == UNBOUNDED {
+            return UNBOUNDED;
+        }
+        let room = scale(hi, self.rules.headroom).max(1);
+        hi.saturating_sub(room).max(self.rules.min_cwnd)
+    }
+}
+
+/// Transitions.
+impl V3 {
+    pub(super) fn start_down(&mut self, path: &Path) {
+        self.mode = Mode::ProbeBw(Phase::Down);
+        self.latest.reset();
+        self.probe.up_count = u64::MAX;
+        self.round.since_probe = self.rng.below(2);
+        let random_us = self.rules.probe_wait_random.as_micros() as u32;
+        self.probe.wait =
+            self.rules.probe_wait + Duration::from_micros(u64::from(self.rng.below(random_us.max(1))));
+        self.probe.since = path.delivered_time;
+        self.probe.acks = AckPhase::Stopping;
+        self.round.end = path.delivered;
+    }
+
+    pub(super) fn start_cruise(&mut self) {
+        self.mode = Mode::ProbeBw(Phase::Cruise);
+        if self.rules.cruise_lowers_inflight_lo && self.bounds.inflight_lo != UNBOUNDED {
+            self.bounds.inflight_lo = self.bounds.inflight_lo.min(self.bounds.inflight_hi);
+        }
+    }
+
+    pub(super) fn start_refill(&mut self, up_rounds: u32, path: &Path) {
+        self.mode = Mode::ProbeBw(Phase::Refill);
+        self.bounds.reset_lower();
+        self.ecn.good_probe = false;
+        self.probe.up_rounds = up_rounds;
+        self.probe.up_acks = 0;
+        self.probe.stopped_risky = false;
+        self.probe.acks = AckPhase::Refilling;
+        self.round.end = path.delivered;
+    }
+
+    fn start_up(&mut self, path: &Path) {
+        self.mode = Mode::ProbeBw(Phase::Up);
+        self.probe.sampling = true;
+        self.probe.acks = AckPhase::Starting;
+        self.round.end = path.delivered;
+        self.probe.since = path.now;
+        self.full_pipe.restart(self.sample_bw);
+        self.raise_slope();
+    }
+
+    /// The bound grows twice as fast from now on.
+    pub(super) fn raise_slope(&mut self) {
+        self.probe.up_count = u64::from(self.cwnd >> self.probe.up_rounds).max(1);
+        self.probe.up_rounds = (self.probe.up_rounds + 1).min(MAX_UP_ROUNDS);
+    }
+}

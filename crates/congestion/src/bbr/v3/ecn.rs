@@ -1,0 +1,116 @@
+//! The answer to marks on paths that mark early (as data centres do); ordinary marks are not for BBR.
+
+use super::bounds::{UNBOUNDED, scale};
+use super::signals::Flight;
+use super::{Mode, V3};
+use crate::Path;
+use crate::bbr::{Bandwidth, Gain};
+
+/// The average share of marks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ecn {
+    /// Marks count: the path is short enough.
+    pub(super) eligible: bool,
+    /// Average share of marked packets, in 1/256.
+    pub(super) alpha: Gain,
+    /// Packets marked since the start.
+    pub(super) marked: u64,
+    last_delivered: u64,
+    last_marked: u64,
+    startup_rounds: u32,
+    /// A probe's sample was borne since the last refill.
+    pub(super) good_probe: bool,
+}
+
+impl Default for Ecn {
+    fn default() -> Ecn {
+        Ecn {
+            eligible: false,
+            alpha: Gain::UNIT,
+            marked: 0,
+            last_delivered: 0,
+            last_marked: 0,
+            startup_rounds: 0,
+            good_probe: false,
+        }
+    }
+}
+
+impl Ecn {
+    /// The handshake is over.
+    pub(super) fn start(&mut self, delivered: u64) {
+        self.last_delivered = delivered;
+    }
+
+    /// The average after a round of which `ratio` was marked.
+    fn average(&mut self, gain: Gain, ratio: u32) {
+        let kept = ((256 - gain.0) * self.alpha.0) >> 8;
+        self.alpha = Gain(kept + ((gain.0 * ratio) >> 8)).min(Gain::UNIT);
+    }
+
+    /// What is left of a bound after marks.
+    fn cut(&self, factor: Gain) -> Gain {
+        Gain(256 - ((self.alpha.0 * factor.0) >> 8).min(256))
+    }
+}
+
+impl V3 {
+    /// A round ends: averages its share of marks.
+    pub(super) fn end_mark_round(&mut self, path: &Path) {
+        let Some(rules) = self.rules.ecn else { return };
+        self.ecn.eligible |= self.min_rtt.is_some_and(|rtt| rtt <= rules.max_rtt);
+        let delivered = path.delivered.saturating_sub(self.ecn.last_delivered);
+        if !self.ecn.eligible || delivered == 0 {
+            return;
+        }
+        let ratio = (((self.ecn.marked - self.ecn.last_marked) << 8) / delivered).min(256) as u32;
+        self.ecn.average(rules.alpha_gain, ratio);
+        self.ecn.last_delivered = path.delivered;
+        self.ecn.last_marked = self.ecn.marked;
+        if self.full_pipe.reached {
+            return;
+        }
+        let high = ratio >= rules.threshold.0;
+        self.ecn.startup_rounds = if high { self.ecn.startup_rounds + 1 } else { 0 };
+        if self.ecn.startup_rounds >= rules.full_rounds {
+            self.end_startup_by_queue(path);
+        }
+    }
+
+    pub(super) fn marks_are_too_many(&self, flight: &Flight) -> bool {
+        let Some(rules) = self.rules.ecn.filter(|_| self.ecn.eligible) else { return false };
+        let threshold = scale(flight.delivered, rules.threshold);
+        let beyond = if rules.v2 { flight.marked >= threshold } else { flight.marked > threshold };
+        flight.marked > 0 && flight.delivered > 0 && beyond
+    }
+
+    /// The short-term bound that the marks of this round ask for.
+    pub(super) fn lower_bound_by_marks(&mut self) -> u32 {
+        let Some(rules) = self.rules.ecn.filter(|_| self.latest.marks_in_round) else { return UNBOUNDED };
+        self.init_lower_bounds(rules.v2);
+        let cut = self.ecn.cut(rules.factor);
+        if rules.v2 {
+            self.bounds.bw_lo = Bandwidth((self.bounds.bw_lo.0 * u64::from(cut.0)) >> 8);
+        }
+        scale(self.bounds.inflight_lo, cut)
+    }
+
+    /// Version 2: a probe that met marks before anything was borne bounds the bandwidth, too.
+    pub(super) fn bound_bw_by_marks(&mut self) {
+        let Some(rules) = self.rules.ecn.filter(|r| r.v2 && self.ecn.eligible && !self.ecn.good_probe) else {
+            return;
+        };
+        let bw = self.bounds.bw_hi.min(self.max_bw.get());
+        self.bounds.bw_hi =
+            Bandwidth((bw.0 * u64::from(self.ecn.cut(rules.factor).0)) >> 8).max(Bandwidth(1));
+    }
+
+    /// Marks were all that held the flow back, and they have ceased: the doublings with which to probe at once.
+    pub(super) fn growth_after_marks(&self, open: bool) -> Option<u32> {
+        let rules = self.rules.ecn.filter(|r| r.reprobe_gain > Gain(0) && self.ecn.eligible)?;
+        let only_marks = self.latest.marks_in_cycle && !self.latest.loss_in_cycle;
+        let probing = matches!(self.mode, Mode::ProbeBw(_));
+        (only_marks && open && probing)
+            .then(|| scale(self.bounds.inflight_hi, rules.reprobe_gain).max(1).ilog2().min(30))
+    }
+}

@@ -1,0 +1,103 @@
+//! Is there more bandwidth to be had? The plateau test of STARTUP and UP.
+
+use super::V3;
+use super::rules::{Plateau, SmartExit};
+use crate::bbr::Bandwidth;
+use crate::{Ack, Path};
+use units::Duration;
+
+/// The best bandwidth so far and how long it has not grown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FullPipe {
+    pub(super) bw: Bandwidth,
+    pub(super) rounds: u32,
+    /// It has stopped growing since the test was restarted.
+    pub(super) now: bool,
+    /// It had stopped growing once: STARTUP is over.
+    pub(super) reached: bool,
+    /// Smallest RTT of the present round.
+    round_rtt: Option<Duration>,
+    startup_rounds: u32,
+}
+
+impl FullPipe {
+    /// Looks for growth from `bw` on.
+    pub(super) fn restart(&mut self, bw: Bandwidth) {
+        self.bw = bw;
+        self.rounds = 0;
+        self.now = false;
+    }
+
+    fn count_round(&mut self, limit: u32) {
+        self.rounds += 1;
+        self.now = self.rounds >= limit;
+        self.reached |= self.now;
+    }
+}
+
+impl V3 {
+    pub(super) fn check_full_pipe(&mut self, ack: &Ack, path: &Path) {
+        match self.rules.plateau {
+            Plateau::EveryAck => self.check_plateau(ack, true),
+            Plateau::RoundStart => self.check_plateau(ack, false),
+            Plateau::MaxBandwidth => self.check_max_bw(ack),
+            Plateau::SmartExit(rule) if !self.full_pipe.reached => self.check_smart_exit(&rule, ack, path),
+            Plateau::SmartExit(_) => self.check_plateau(ack, true),
+        }
+    }
+
+    fn has_grown_to(&self, bw: Bandwidth) -> bool {
+        bw.0 >= (self.full_pipe.bw.0 * u64::from(self.rules.full_bw_growth.0)) >> 8
+    }
+
+    fn check_plateau(&mut self, ack: &Ack, every_ack: bool) {
+        if self.full_pipe.now || ack.rate.is_none_or(|s| s.app_limited) || !(every_ack || self.round.start) {
+            return;
+        }
+        if self.has_grown_to(self.sample_bw) {
+            self.full_pipe.restart(self.sample_bw);
+        } else if self.round.start {
+            self.full_pipe.count_round(self.rules.full_bw_rounds);
+        }
+    }
+
+    fn check_max_bw(&mut self, ack: &Ack) {
+        if self.full_pipe.reached || !self.round.start || ack.rate.is_some_and(|s| s.app_limited) {
+            return;
+        }
+        if self.has_grown_to(self.max_bw.get()) {
+            self.full_pipe.restart(self.max_bw.get());
+        } else {
+            self.full_pipe.count_round(self.rules.full_bw_rounds);
+        }
+    }
+
+    fn check_smart_exit(&mut self, rule: &SmartExit, ack: &Ack, path: &Path) {
+        let finished = self.full_pipe.round_rtt;
+        self.full_pipe.round_rtt = match (finished.filter(|_| !self.round.start), ack.rtt) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        if !self.round.start || ack.rate.is_some_and(|s| s.app_limited) {
+            return;
+        }
+        let base = self.min_rtt.or(path.min_rtt).unwrap_or_default();
+        let queue = finished.is_some_and(|rtt| rtt.saturating_sub(base) > rule.queue);
+        self.judge_smart_exit(rule, queue);
+        self.full_pipe.startup_rounds += 1;
+        self.full_pipe.reached |= rule.max_rounds > 0 && self.full_pipe.startup_rounds >= rule.max_rounds;
+    }
+
+    fn judge_smart_exit(&mut self, rule: &SmartExit, queue: bool) {
+        let bw = self.sample_bw;
+        let fallen = bw.0 < (self.full_pipe.bw.0 * u64::from(rule.tolerance.0)) >> 8;
+        let stuck = if rule.literal { fallen } else { !self.has_grown_to(bw) };
+        if stuck && queue {
+            self.full_pipe.count_round(self.rules.full_bw_rounds);
+        } else if rule.literal || fallen || self.has_grown_to(bw) {
+            self.full_pipe.restart(bw);
+        } else {
+            self.full_pipe.rounds = 0; // flat, but no queue: something else limits; keep the yardstick
+        }
+    }
+}

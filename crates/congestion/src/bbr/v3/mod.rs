@@ -1,0 +1,281 @@
+//! BBR version 3 as a law whose numbers and choices are [`Rules`]: version 2 and BBR-n+ are other rules.
+//!
+//! One file per concern; the order within an ACK is in [`CongestionControl::on_ack`].
+
+mod bounds;
+mod cycle;
+mod ecn;
+mod full_pipe;
+mod probe_rtt;
+mod rules;
+mod signals;
+mod window;
+
+pub(crate) use rules::{Aggregation, EarlyGrowth, EcnRules, LossEvents, Plateau, Rules, SmartExit};
+
+use super::{Bandwidth, ExtraAcked, Gain};
+use crate::window::INITIAL_CWND;
+use crate::{
+    Ack, CaState, Congestion, CongestionControl, Control, EcnMode, LostPacket, Path, Probe, Recovery, Sent,
+    Traits, Undo,
+};
+use bounds::{Bounds, UNBOUNDED};
+use cycle::Phase;
+use ecn::Ecn;
+use full_pipe::FullPipe;
+use probe_rtt::ProbeRtt;
+use signals::{Latest, LossCount, MaxBandwidth, Round};
+use units::{Duration, Rate, Rng};
+
+/// Where the flow stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// Doubling each round.
+    Startup,
+    /// Emptying the queue that STARTUP built.
+    Drain,
+    /// Cycling through the phases of probing.
+    ProbeBw(Phase),
+    /// Emptying half the pipe to see the propagation delay.
+    ProbeRtt { until_ms: Option<u64>, round_done: bool },
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Mode::Startup => "Startup",
+            Mode::Drain => "Drain",
+            Mode::ProbeBw(Phase::Down) => "ProbeBW:Down",
+            Mode::ProbeBw(Phase::Cruise) => "ProbeBW:Cruise",
+            Mode::ProbeBw(Phase::Refill) => "ProbeBW:Refill",
+            Mode::ProbeBw(Phase::Up) => "ProbeBW:Up",
+            Mode::ProbeRtt { .. } => "ProbeRTT",
+        }
+    }
+}
+
+/// BBR version 3 under some rules.
+pub(crate) struct V3 {
+    rules: Rules,
+    rng: Rng,
+    mode: Mode,
+    drain_start: u32,
+    cwnd: u32,
+    initial_cwnd: u32,
+    prior_cwnd: u32,
+    prior_state: CaState,
+    idle_restart: bool,
+    seen_rtt: bool,
+    pacing_rate: Rate,
+    pacing_gain: Gain,
+    cwnd_gain: Gain,
+    min_rtt: Option<Duration>,
+    /// Bandwidth of the present ACK's sample; 0 if it has none.
+    sample_bw: Bandwidth,
+    round: Round,
+    max_bw: MaxBandwidth,
+    latest: Latest,
+    losses: LossCount,
+    bounds: Bounds,
+    probe: cycle::Probe,
+    full_pipe: FullPipe,
+    probe_rtt: ProbeRtt,
+    extra_acked: ExtraAcked,
+    ecn: Ecn,
+}
+
+impl V3 {
+    /// A fresh flow; `seed` spreads the times of its probes.
+    pub(crate) fn new(rules: Rules, seed: u64) -> V3 {
+        V3 {
+            rules,
+            rng: Rng::stream(seed, "bbr3/probe"),
+            mode: Mode::Startup,
+            drain_start: 0,
+            cwnd: INITIAL_CWND,
+            initial_cwnd: INITIAL_CWND,
+            prior_cwnd: 0,
+            prior_state: CaState::Open,
+            idle_restart: false,
+            seen_rtt: false,
+            pacing_rate: Rate::UNLIMITED,
+            pacing_gain: rules.startup_gain,
+            cwnd_gain: rules.startup_cwnd_gain,
+            min_rtt: None,
+            sample_bw: Bandwidth::default(),
+            round: Round::default(),
+            max_bw: MaxBandwidth::default(),
+            latest: Latest::default(),
+            losses: LossCount::default(),
+            bounds: Bounds::default(),
+            probe: cycle::Probe::default(),
+            full_pipe: FullPipe::default(),
+            probe_rtt: ProbeRtt::default(),
+            extra_acked: ExtraAcked::default(),
+            ecn: Ecn::default(),
+        }
+    }
+
+    fn on_timeout(&mut self) {
+        self.prior_state = CaState::Loss;
+        self.full_pipe.restart(Bandwidth::default());
+        if !self.is_probing() && self.bounds.inflight_lo == UNBOUNDED {
+            self.bounds.inflight_lo = self.cwnd.max(self.prior_cwnd); // the window before the timeout
+        }
+    }
+
+    /// Back to the probe that the spurious loss had ended.
+    fn return_to_probe(&mut self, path: &Path) {
+        match self.bounds.cut_short.take() {
+            Some(Mode::Startup) if self.full_pipe.reached => {
+                self.full_pipe.reached = false;
+                if !self.in_probe_rtt() {
+                    self.mode = Mode::Startup;
+                }
+            }
+            Some(Mode::ProbeBw(_)) if !self.is_probing() && !self.in_probe_rtt() => {
+                self.start_refill(0, path);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl CongestionControl for V3 {
+    fn on_established(&mut self, path: &Path) {
+        let now_ms = path.now.as_millis();
+        self.initial_cwnd = self.cwnd;
+        self.min_rtt = path.min_rtt;
+        self.probe_rtt = ProbeRtt::start(path.min_rtt, now_ms);
+        self.round.end = path.delivered;
+        self.latest.round_end = path.delivered + 1;
+        self.ecn.start(path.delivered);
+        self.extra_acked.restart(path.now);
+        self.init_pacing_rate(path);
+    }
+
+    fn on_ack(&mut self, ack: &Ack, path: &Path) {
+        self.restore_cwnd(path);
+        self.update_round(ack, path);
+        self.update_latest(ack, path);
+        // The model.
+        self.update_congestion_signals(ack);
+        self.update_aggregation(ack, path);
+        self.check_startup_losses(ack, path);
+        self.check_full_pipe(ack, path);
+        self.check_drain(path);
+        self.update_cycle(ack, path);
+        self.update_min_rtt(ack, path);
+        // What follows from it.
+        self.update_gains();
+        self.set_pacing_rate(self.pacing_gain, path);
+        self.update_cwnd(ack, path);
+        self.end_ack(ack, path);
+    }
+
+    fn on_lost(&mut self, lost: &LostPacket, path: &Path) {
+        self.on_lost_packet(lost, path);
+    }
+
+    fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
+        if congestion != (Congestion::Timeout { first: false }) {
+            self.save_cwnd();
+            if !self.rules.undo_returns_to_probe {
+                self.bounds.save();
+            }
+        }
+        match congestion {
+            Congestion::Timeout { .. } => self.on_timeout(),
+            Congestion::TailLoss { app_limited } if self.rules.tail_loss => {
+                self.on_tail_loss(app_limited, path);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_undo(&mut self, _undo: &Undo, path: &Path) {
+        self.full_pipe.restart(Bandwidth::default());
+        self.latest.loss_in_round = false;
+        self.bounds.restore();
+        self.cwnd = self.prior_cwnd.max(self.rules.min_cwnd);
+        if self.rules.undo_returns_to_probe {
+            self.return_to_probe(path);
+        }
+    }
+
+    fn on_send(&mut self, sent: &Sent, path: &Path) {
+        if !sent.from_idle || !path.app_limited {
+            return;
+        }
+        self.idle_restart = true;
+        self.extra_acked.restart(path.now);
+        match self.mode {
+            Mode::ProbeBw(_) => self.set_pacing_rate(Gain::UNIT, path),
+            Mode::ProbeRtt { .. } => self.leave_probe_rtt_if_done(path),
+            Mode::Startup | Mode::Drain => {}
+        }
+    }
+
+    fn set_cwnd(&mut self, cwnd: u32) {
+        self.cwnd = cwnd.max(1);
+    }
+
+    fn control(&self) -> Control {
+        Control {
+            cwnd: self.cwnd,
+            ssthresh: u32::MAX,
+            pacing_rate: Some(self.pacing_rate),
+            min_burst: self.min_burst(),
+            hide_samples: self.in_probe_rtt(),
+            reduce: false,
+        }
+    }
+
+    fn observe(&self, probe: &mut Probe<'_>) {
+        probe.state("state", self.mode.name());
+        probe.see("cwnd", f64::from(self.cwnd), "packets");
+        probe.see("bw", self.bw().packets_per_second(), "packets/s");
+        probe.see("max_bw", self.max_bw.get().packets_per_second(), "packets/s");
+        if self.bounds.bw_lo != Bandwidth::MAX {
+            probe.see("bw_lo", self.bounds.bw_lo.packets_per_second(), "packets/s");
+        }
+        if self.bounds.bw_hi != Bandwidth::MAX {
+            probe.see("bw_hi", self.bounds.bw_hi.packets_per_second(), "packets/s");
+        }
+        let bounds = [("inflight_hi", self.bounds.inflight_hi), ("inflight_lo", self.bounds.inflight_lo)];
+        for (name, bound) in bounds.into_iter().filter(|b| b.1 != UNBOUNDED) {
+            probe.see(name, f64::from(bound), "packets");
+        }
+        if let Some(rtt) = self.min_rtt {
+            probe.see("min_rtt", rtt.as_secs_f64(), "s");
+            probe.see("bdp", f64::from(self.bdp(self.bw(), Gain::UNIT)), "packets");
+        }
+        if self.pacing_rate != Rate::UNLIMITED {
+            probe.see("pacing_rate", self.pacing_rate.bits_per_sec() as f64, "bit/s");
+        }
+        probe.see("pacing_gain", self.pacing_gain.as_f64(), "");
+        probe.see("cwnd_gain", self.cwnd_gain.as_f64(), "");
+        probe.see("extra_acked", f64::from(self.extra_acked.allowance(self.bw())), "packets");
+        probe.see("full_bw", self.full_pipe.bw.packets_per_second(), "packets/s");
+        probe.see("full_bw_cnt", f64::from(self.full_pipe.rounds), "rounds");
+        probe.flag("full_bw_reached", self.full_pipe.reached);
+        probe.see("round_count", f64::from(self.round.count), "rounds");
+        probe.see("rounds_since_probe", f64::from(self.round.since_probe), "rounds");
+        probe.see("probe_wait", self.probe.wait.as_secs_f64(), "s");
+        probe.flag("prev_probe_too_high", self.probe.was_too_high);
+        probe.flag("idle_restart", self.idle_restart);
+        if self.rules.ecn.is_some() {
+            probe.see("ecn_alpha", self.ecn.alpha.as_f64(), "");
+        }
+    }
+
+    fn traits(&self) -> Traits {
+        Traits {
+            recovery: Recovery::Algorithm,
+            ecn: if self.rules.ecn.is_some() { EcnMode::EveryMark } else { EcnMode::Classic },
+            needs_pacing: true,
+            watches_losses: true,
+            ..Traits::default()
+        }
+    }
+}

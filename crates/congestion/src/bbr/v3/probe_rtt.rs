@@ -1,0 +1,116 @@
+//! The RTT minima, and PROBE_RTT, which renews them.
+
+use super::cycle::{AckPhase, Phase};
+use super::{Mode, V3};
+use crate::bbr::Gain;
+use crate::{Ack, Path};
+use units::Duration;
+
+/// The minimum that PROBE_RTT keeps fresh; the model's own is believed for longer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProbeRtt {
+    min: Option<Duration>,
+    stamp_ms: u64,
+    /// When the model's minimum was seen.
+    model_stamp_ms: u64,
+}
+
+impl ProbeRtt {
+    pub(super) fn start(min: Option<Duration>, now_ms: u64) -> ProbeRtt {
+        ProbeRtt { min, stamp_ms: now_ms, model_stamp_ms: now_ms }
+    }
+}
+
+impl V3 {
+    pub(super) fn in_probe_rtt(&self) -> bool {
+        matches!(self.mode, Mode::ProbeRtt { .. })
+    }
+
+    pub(super) fn update_min_rtt(&mut self, ack: &Ack, path: &Path) {
+        let expired = self.take_rtt(ack, path.now.as_millis());
+        if expired && !self.idle_restart && !self.in_probe_rtt() && self.rules.probe_rtt_ms > 0 {
+            self.mode = Mode::ProbeRtt { until_ms: None, round_done: false };
+            self.save_cwnd();
+            self.probe.acks = AckPhase::Stopping;
+            self.round.end = path.delivered;
+        }
+        if self.in_probe_rtt() {
+            self.run_probe_rtt(path);
+        }
+        if ack.rate.is_some_and(|s| s.delivered > 0) {
+            self.idle_restart = false;
+        }
+    }
+
+    /// Takes the sample in; true if the fresh minimum had expired.
+    fn take_rtt(&mut self, ack: &Ack, now_ms: u64) -> bool {
+        let rtt = &mut self.probe_rtt;
+        let expired = now_ms > rtt.stamp_ms + self.rules.probe_rtt_interval_ms;
+        let lower = |sample: Duration| {
+            rtt.min.is_none_or(|min| sample < min || (self.rules.equal_rtt_renews && sample == min))
+        };
+        let renews = expired && !(ack.delayed && self.rules.delayed_ack_guard);
+        if let Some(sample) = ack.rtt.filter(|&sample| renews || lower(sample)) {
+            rtt.min = Some(sample);
+            rtt.stamp_ms = now_ms;
+        }
+        let model_expired = now_ms > rtt.model_stamp_ms + self.rules.min_rtt_window_ms;
+        if model_expired || self.min_rtt.is_none_or(|min| rtt.min.is_some_and(|m| m <= min)) {
+            self.min_rtt = rtt.min;
+            rtt.model_stamp_ms = rtt.stamp_ms;
+        }
+        expired
+    }
+
+    /// The window of PROBE_RTT, packets.
+    pub(super) fn probe_rtt_cwnd(&self) -> u32 {
+        self.bdp(self.bw(), self.rules.probe_rtt_cwnd).max(self.rules.min_cwnd)
+    }
+
+    fn run_probe_rtt(&mut self, path: &Path) {
+        let small = path.in_flight <= self.probe_rtt_cwnd();
+        let Mode::ProbeRtt { until_ms, round_done } = &mut self.mode else { return };
+        match until_ms {
+            None if small => {
+                *until_ms = Some(path.now.as_millis() + self.rules.probe_rtt_ms);
+                *round_done = false;
+                self.round.end = path.delivered;
+            }
+            None => {}
+            Some(_) => {
+                *round_done |= self.round.start;
+                if *round_done {
+                    self.leave_probe_rtt_if_done(path);
+                }
+            }
+        }
+    }
+
+    pub(super) fn leave_probe_rtt_if_done(&mut self, path: &Path) {
+        let Mode::ProbeRtt { until_ms: Some(until_ms), .. } = self.mode else { return };
+        if path.now.as_millis() <= until_ms {
+            return;
+        }
+        self.probe_rtt.stamp_ms = path.now.as_millis();
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.bounds.reset_lower();
+        if self.full_pipe.reached {
+            self.start_down(path); // draws the time of the next probe, ...
+            self.start_cruise(); // but there is no queue to drain
+        } else {
+            self.mode = Mode::Startup;
+        }
+    }
+
+    pub(super) fn update_gains(&mut self) {
+        let rules = &self.rules;
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (rules.startup_gain, rules.startup_cwnd_gain),
+            Mode::Drain => (rules.drain_gain, rules.startup_cwnd_gain),
+            Mode::ProbeBw(Phase::Up) => (rules.up_gain, rules.up_cwnd_gain),
+            Mode::ProbeBw(Phase::Down) => (rules.down_gain, rules.cwnd_gain),
+            Mode::ProbeBw(_) => (Gain::UNIT, rules.cwnd_gain),
+            Mode::ProbeRtt { .. } => (Gain::UNIT, rules.probe_rtt_cwnd_gain),
+        };
+    }
+}

@@ -1,0 +1,217 @@
+//! What the path delivered, lost and marked lately: rounds, the two-slot bandwidth maximum, the latest delivery.
+
+use super::rules::LossEvents;
+use super::{Mode, V3};
+use crate::bbr::{Bandwidth, Gain};
+use crate::{Ack, CaState, Path, RateSample};
+
+/// Round trips counted by what is delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Round {
+    /// `delivered` at which the present round ends.
+    pub(super) end: u64,
+    /// This ACK starts a round.
+    pub(super) start: bool,
+    pub(super) count: u32,
+    /// Rounds since the last probe, at most 255.
+    pub(super) since_probe: u32,
+}
+
+/// Bandwidth maximum of this probing cycle and of the one before.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct MaxBandwidth {
+    before: Bandwidth,
+    current: Bandwidth,
+}
+
+impl MaxBandwidth {
+    pub(super) fn get(&self) -> Bandwidth {
+        self.before.max(self.current)
+    }
+
+    fn take(&mut self, sample: Bandwidth) {
+        self.current = self.current.max(sample);
+    }
+
+    /// A cycle ends: forgets the one before it, unless nothing was learnt since.
+    pub(super) fn advance(&mut self) {
+        if self.current > Bandwidth::default() {
+            *self = MaxBandwidth { before: self.current, current: Bandwidth::default() };
+        }
+    }
+}
+
+/// The most delivered in the present round of loss accounting, and signs of congestion.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Latest {
+    pub(super) bw: Bandwidth,
+    /// Largest delivery of one sample, packets.
+    pub(super) inflight: u32,
+    pub(super) round_end: u64,
+    /// This ACK starts a round of loss accounting.
+    pub(super) round_start: bool,
+    pub(super) loss_in_round: bool,
+    pub(super) marks_in_round: bool,
+    pub(super) loss_in_cycle: bool,
+    pub(super) marks_in_cycle: bool,
+}
+
+impl Latest {
+    /// A cycle of probing begins: nothing has been seen yet.
+    pub(super) fn reset(&mut self) {
+        *self = Latest { round_end: self.round_end, round_start: self.round_start, ..Latest::default() };
+    }
+
+    /// A packet was lost: in the first one's honour the round starts anew, so that it covers a full round trip.
+    pub(super) fn note_loss(&mut self, delivered: u64) {
+        if !self.loss_in_round {
+            self.round_end = delivered;
+        }
+        self.loss_in_round = true;
+        self.loss_in_cycle = true;
+    }
+}
+
+/// A flight of packets and what became of it: of a rate sample, a lost packet or a tail loss.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    pub(super) tx_in_flight: u32,
+    pub(super) lost: u32,
+    pub(super) delivered: u32,
+    pub(super) marked: u32,
+    pub(super) app_limited: bool,
+}
+
+impl From<&RateSample> for Flight {
+    fn from(sample: &RateSample) -> Flight {
+        Flight {
+            tx_in_flight: sample.tx_in_flight,
+            lost: sample.lost,
+            delivered: sample.delivered,
+            marked: sample.marked,
+            app_limited: sample.app_limited,
+        }
+    }
+}
+
+impl V3 {
+    pub(super) fn update_round(&mut self, ack: &Ack, path: &Path) {
+        self.ecn.marked += u64::from(ack.marked);
+        let sample = ack.bandwidth_sample();
+        self.round.start = sample.is_some_and(|(s, _)| s.prior_delivered >= self.round.end);
+        self.sample_bw =
+            sample.map_or(Bandwidth::default(), |(s, i)| Bandwidth::covering(u64::from(s.delivered), i));
+        if self.round.start {
+            self.round.end = path.delivered;
+            self.round.count = self.round.count.wrapping_add(1);
+            self.round.since_probe = (self.round.since_probe + 1).min(255);
+            self.end_mark_round(path);
+        }
+        self.latest.marks_in_round |= self.ecn.eligible && ack.marked > 0;
+    }
+
+    pub(super) fn update_latest(&mut self, ack: &Ack, path: &Path) {
+        self.latest.round_start = false;
+        let Some((sample, _)) = ack.bandwidth_sample().filter(|_| ack.acked > 0) else { return };
+        let latest = &mut self.latest;
+        latest.bw = latest.bw.max(self.sample_bw);
+        latest.inflight = latest.inflight.max(sample.delivered);
+        if sample.prior_delivered >= latest.round_end {
+            latest.round_end = path.delivered;
+            latest.round_start = true;
+        }
+    }
+
+    /// The bandwidth maximum, and once per round the short-term bounds.
+    pub(super) fn update_congestion_signals(&mut self, ack: &Ack) {
+        let Some((sample, _)) = ack.bandwidth_sample().filter(|_| ack.acked > 0) else { return };
+        if !sample.app_limited || self.sample_bw >= self.max_bw.get() {
+            self.max_bw.take(self.sample_bw);
+        }
+        self.latest.loss_in_round |= ack.lost > 0;
+        if self.latest.round_start {
+            self.adapt_lower_bounds();
+            self.latest.loss_in_round = false;
+            self.latest.marks_in_round = false;
+        }
+    }
+
+    /// This ACK is done with: what follows belongs to the next round, if it started one.
+    pub(super) fn end_ack(&mut self, ack: &Ack, path: &Path) {
+        if let Some(sample) = &ack.rate {
+            // What the path delivered before a tail loss is worth remembering until it is known to be one.
+            if self.latest.round_start && !(ack.acks_probe && self.rules.tail_loss) {
+                self.latest.bw = self.sample_bw;
+                self.latest.inflight = sample.delivered;
+            }
+            self.latest.loss_in_cycle |= sample.lost > 0;
+            self.latest.marks_in_cycle |= sample.marked > 0;
+        }
+        self.prior_state = path.state;
+    }
+
+    /// Loss (or marks) in this flight were more than the network should be asked to bear.
+    pub(super) fn is_too_high(&self, flight: &Flight) -> bool {
+        let share = u64::from(flight.tx_in_flight) * u64::from(self.rules.loss_threshold.0) >> 8;
+        let lossy = flight.tx_in_flight > 0 && u64::from(flight.lost) > share;
+        lossy || self.marks_are_too_many(flight)
+    }
+
+    /// The bandwidth to act on.
+    pub(super) fn bw(&self) -> Bandwidth {
+        self.max_bw.get().min(self.bounds.bw_lo).min(self.bounds.bw_hi)
+    }
+
+    /// STARTUP ends if a round of recovery lost too much in too many places.
+    pub(super) fn check_startup_losses(&mut self, ack: &Ack, path: &Path) {
+        if self.full_pipe.reached {
+            return;
+        }
+        self.losses.count_ack(self.rules.loss_events, ack);
+        if !self.latest.round_start {
+            return;
+        }
+        let too_high = ack.rate.as_ref().is_some_and(|s| self.is_too_high(&s.into()));
+        let recovering = path.state == CaState::Recovery;
+        if recovering && self.losses.events >= self.rules.full_loss_events && too_high {
+            self.end_startup_by_queue(path);
+            return;
+        }
+        self.losses.events = 0;
+    }
+
+    /// STARTUP has built a queue that is too long: bound the flight, and drain.
+    pub(super) fn end_startup_by_queue(&mut self, path: &Path) {
+        self.full_pipe.reached = true;
+        let bdp = self.inflight(self.max_bw.get(), Gain::UNIT, path);
+        let delivered = if self.rules.startup_keeps_delivered { self.latest.inflight } else { 0 };
+        self.bounds.inflight_hi = bdp.max(delivered);
+        self.bounds.cut_short = Some(Mode::Startup);
+    }
+}
+
+/// Loss events of the present round in STARTUP.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LossCount {
+    pub(super) events: u32,
+    next_number: u64,
+}
+
+/// As far as loss events are counted.
+const MAX_LOSS_EVENTS: u32 = 15;
+
+impl LossCount {
+    fn count_ack(&mut self, what: LossEvents, ack: &Ack) {
+        if what == LossEvents::Acks && ack.lost > 0 {
+            self.events = (self.events + 1).min(MAX_LOSS_EVENTS);
+        }
+    }
+
+    /// A packet was lost: of a range already counted, or of a new one.
+    pub(super) fn count_packet(&mut self, what: LossEvents, number: u64) {
+        if what == LossEvents::Ranges && number != self.next_number {
+            self.events = (self.events + 1).min(MAX_LOSS_EVENTS);
+        }
+        self.next_number = number + 1;
+    }
+}

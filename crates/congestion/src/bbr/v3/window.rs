@@ -1,0 +1,135 @@
+//! Outputs: window and pacing rate.
+
+use super::bounds::UNBOUNDED;
+use super::cycle::Phase;
+use super::rules::{Aggregation, EarlyGrowth};
+use super::{Mode, V3};
+use crate::bbr::{Bandwidth, Gain, Slots, burst_goal, in_net_at_departure, short_path_burst_goal};
+use crate::{Ack, CaState, Path};
+use units::Duration;
+
+/// Rounds for which aggregation is remembered: per slot, and sliding. One while the pipe is filling.
+const SLOT_ROUNDS: u32 = 5;
+const SLIDING_ROUNDS: u32 = 10;
+
+impl V3 {
+    /// Bandwidth-delay product times `gain`, with room for bursts, packets.
+    pub(super) fn inflight(&self, bw: Bandwidth, gain: Gain, path: &Path) -> u32 {
+        self.with_room_for_bursts(self.bdp(bw, gain), path)
+    }
+
+    pub(super) fn bdp(&self, bw: Bandwidth, gain: Gain) -> u32 {
+        self.min_rtt.map_or(self.initial_cwnd, |rtt| bw.bdp(rtt, gain))
+    }
+
+    fn with_room_for_bursts(&self, packets: u32, path: &Path) -> u32 {
+        // Three bursts: one in the sender, one in the network, one waiting for its ACK.
+        let packets = packets.max(3 * self.burst_goal(path)).max(self.rules.min_cwnd);
+        if self.mode == Mode::ProbeBw(Phase::Up) { packets.saturating_add(2) } else { packets }
+    }
+
+    fn burst_goal(&self, path: &Path) -> u32 {
+        let goal = match self.min_rtt.filter(|_| self.rules.short_path_bursts) {
+            Some(rtt) => short_path_burst_goal(self.pacing_rate, rtt, path),
+            None => burst_goal(self.pacing_rate, path),
+        };
+        goal.max(self.min_burst())
+    }
+
+    /// Smallest burst worth sending, packets.
+    pub(super) fn min_burst(&self) -> u32 {
+        if self.rules.single_packets_when_slow {
+            return crate::bbr::min_burst(self.pacing_rate);
+        }
+        self.rules.min_burst
+    }
+
+    /// Of `in_flight` packets, those still in the network when pacing lets the next burst go.
+    pub(super) fn in_net_at_departure(&self, in_flight: u32, path: &Path) -> u32 {
+        let burst = if self.pacing_gain > Gain::UNIT { self.burst_goal(path) } else { 0 };
+        in_net_at_departure(in_flight, burst, self.bw(), path)
+    }
+
+    pub(super) fn update_aggregation(&mut self, ack: &Ack, path: &Path) {
+        if ack.bandwidth_sample().is_none() || ack.acked == 0 {
+            return;
+        }
+        let full = self.full_pipe.reached;
+        let slots = match self.rules.aggregation {
+            Aggregation::Slots => Slots::Two { rounds: if full { SLOT_ROUNDS } else { 1 } },
+            Aggregation::Sliding => Slots::Sliding { rounds: if full { SLIDING_ROUNDS } else { 1 } },
+        };
+        let (bw, cwnd) = (self.bw(), self.cwnd);
+        self.extra_acked.remember(slots);
+        self.extra_acked.update(ack.acked, path.delivered_time, self.round.start, bw, cwnd);
+    }
+
+    pub(super) fn init_pacing_rate(&mut self, path: &Path) {
+        self.seen_rtt = path.srtt.is_some();
+        let rtt = path.srtt.unwrap_or(Duration::from_millis(1));
+        let bw = Bandwidth::over(u64::from(self.cwnd), rtt);
+        self.pacing_rate = bw.pacing_rate(path.mss, self.rules.startup_gain, self.rules.margin_percent);
+    }
+
+    pub(super) fn set_pacing_rate(&mut self, gain: Gain, path: &Path) {
+        if !self.seen_rtt && path.srtt.is_some() {
+            self.init_pacing_rate(path);
+        }
+        let rate = self.bw().pacing_rate(path.mss, gain, self.rules.margin_percent);
+        if self.full_pipe.reached || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    pub(super) fn save_cwnd(&mut self) {
+        let undisturbed = self.prior_state < CaState::Recovery && !self.in_probe_rtt();
+        self.prior_cwnd = if undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+    }
+
+    /// Recovery is over: the window of before is as good as it was.
+    pub(super) fn restore_cwnd(&mut self, path: &Path) {
+        let timeout_over = self.prior_state == CaState::Loss && path.state != CaState::Loss;
+        let recovery_over = self.prior_state >= CaState::Recovery && path.state < CaState::Recovery;
+        if timeout_over || (recovery_over && self.rules.restore_after_recovery) {
+            self.cwnd = self.cwnd.max(self.prior_cwnd);
+        }
+    }
+
+    pub(super) fn update_cwnd(&mut self, ack: &Ack, path: &Path) {
+        if ack.acked > 0 {
+            let bw = self.bw();
+            let target = self.bdp(bw, self.cwnd_gain).saturating_add(self.extra_acked.allowance(bw));
+            let target = self.with_room_for_bursts(target, path);
+            let grown = self.cwnd.saturating_add(ack.acked);
+            if self.full_pipe.reached {
+                self.cwnd = grown.min(target);
+            } else if self.cwnd < target || self.is_early(path) {
+                self.cwnd = grown;
+            }
+            self.cwnd = self.cwnd.max(self.rules.min_cwnd);
+        }
+        if self.in_probe_rtt() {
+            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+        }
+        self.bound_cwnd();
+    }
+
+    /// The model knows too little yet to limit the window.
+    fn is_early(&self, path: &Path) -> bool {
+        match self.rules.early_growth {
+            EarlyGrowth::Window => self.cwnd < 2 * self.initial_cwnd,
+            EarlyGrowth::Delivered => path.delivered < u64::from(self.initial_cwnd),
+        }
+    }
+
+    /// The bounds of the model hold: the long-term one, with room for others while cruising, and the short-term one.
+    fn bound_cwnd(&mut self) {
+        let long_term = match self.mode {
+            Mode::Startup | Mode::Drain => UNBOUNDED,
+            Mode::ProbeRtt { .. } | Mode::ProbeBw(Phase::Cruise) => self.inflight_with_headroom(),
+            Mode::ProbeBw(_) => self.bounds.inflight_hi,
+        };
+        let cap = long_term.min(self.bounds.inflight_lo).max(self.rules.min_cwnd);
+        self.cwnd = self.cwnd.min(cap);
+    }
+}
