@@ -24,7 +24,7 @@
 //! ## Deviations from the source
 //! The fast path for ACKs of application-limited flows, which only saves time, is left out, and so is the rerouting of
 //! flows within a data centre (PLB). The window is in packets in preset `draft`, too. What the presets change is in
-//! [the table](../../explanation/bbr3-google-and-draft.md).
+//! [the table](../explanation/bbr3-google-and-draft.md).
 //!
 //! ## Validated against
 //! The checkable properties of both sources, one by one (`crates/congestion/tests/bbr3.rs`, `tests/theory`). There is

@@ -20,10 +20,10 @@ crate::registry::algorithms! {
     "lp" => lp::Lp,
 
     "bbr1" or "bbr" => bbr1::Bbr1,
-    "bbq" => bbq::Bbq,
-    "da_bbr" => da_bbr::DaBbr,
-    "ad_bbr" => ad_bbr::AdBbr,
     "bbr2" => bbr2::Bbr2,
     "bbr3" => bbr3::Bbr3,
     "bbr_n_plus" => bbr_n_plus::BbrNPlus,
+    "bbq" => bbq::Bbq,
+    "da_bbr" => da_bbr::DaBbr,
+    "ad_bbr" => ad_bbr::AdBbr,
 }

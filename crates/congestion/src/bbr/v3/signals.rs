@@ -152,7 +152,7 @@ impl V3 {
 
     /// Loss (or marks) in this flight were more than the network should be asked to bear.
     pub(super) fn is_too_high(&self, flight: &Flight) -> bool {
-        let share = u64::from(flight.tx_in_flight) * u64::from(self.rules.loss_threshold.0) >> 8;
+        let share = (u64::from(flight.tx_in_flight) * u64::from(self.rules.loss_threshold.0)) >> 8;
         let lossy = flight.tx_in_flight > 0 && u64::from(flight.lost) > share;
         lossy || self.marks_are_too_many(flight)
     }
