@@ -13,8 +13,6 @@ pub(super) struct Ecn {
     pub(super) eligible: bool,
     /// Average share of marked packets, in 1/256.
     pub(super) alpha: Gain,
-    /// Packets marked since the start.
-    pub(super) marked: u64,
     last_delivered: u64,
     last_marked: u64,
     startup_rounds: u32,
@@ -27,7 +25,6 @@ impl Default for Ecn {
         Ecn {
             eligible: false,
             alpha: Gain::UNIT,
-            marked: 0,
             last_delivered: 0,
             last_marked: 0,
             startup_rounds: 0,
@@ -38,8 +35,9 @@ impl Default for Ecn {
 
 impl Ecn {
     /// The handshake is over.
-    pub(super) fn start(&mut self, delivered: u64) {
-        self.last_delivered = delivered;
+    pub(super) fn start(&mut self, path: &Path) {
+        self.last_delivered = path.delivered;
+        self.last_marked = path.marked;
     }
 
     /// The average after a round of which `ratio` was marked.
@@ -58,15 +56,16 @@ impl V3 {
     /// A round ends: averages its share of marks.
     pub(super) fn end_mark_round(&mut self, path: &Path) {
         let Some(rules) = self.rules.ecn else { return };
-        self.ecn.eligible |= self.min_rtt.is_some_and(|rtt| rtt <= rules.max_rtt);
+        self.ecn.eligible |= path.ecn && self.min_rtt.is_some_and(|rtt| rtt <= rules.max_rtt);
         let delivered = path.delivered.saturating_sub(self.ecn.last_delivered);
         if !self.ecn.eligible || delivered == 0 {
             return;
         }
-        let ratio = (((self.ecn.marked - self.ecn.last_marked) << 8) / delivered).min(256) as u32;
+        let marked = path.marked.saturating_sub(self.ecn.last_marked);
+        let ratio = ((marked << 8) / delivered).min(256) as u32;
         self.ecn.average(rules.alpha_gain, ratio);
         self.ecn.last_delivered = path.delivered;
-        self.ecn.last_marked = self.ecn.marked;
+        self.ecn.last_marked = path.marked;
         if self.full_pipe.reached {
             return;
         }

@@ -149,7 +149,7 @@ impl CongestionControl for V3 {
         self.probe_rtt = ProbeRtt::start(path.min_rtt, now_ms);
         self.round.end = path.delivered;
         self.latest.round_end = path.delivered + 1;
-        self.ecn.start(path.delivered);
+        self.ecn.start(path);
         self.extra_acked.restart(path.now);
         self.init_pacing_rate(path);
     }
@@ -226,6 +226,7 @@ impl CongestionControl for V3 {
             ssthresh: u32::MAX,
             pacing_rate: Some(self.pacing_rate),
             min_burst: self.min_burst(),
+            max_burst: u32::MAX,
             hide_samples: self.in_probe_rtt(),
             reduce: false,
         }

@@ -96,7 +96,6 @@ impl From<&RateSample> for Flight {
 
 impl V3 {
     pub(super) fn update_round(&mut self, ack: &Ack, path: &Path) {
-        self.ecn.marked += u64::from(ack.marked);
         let sample = ack.bandwidth_sample();
         self.round.start = sample.is_some_and(|(s, _)| s.prior_delivered >= self.round.end);
         self.sample_bw =
