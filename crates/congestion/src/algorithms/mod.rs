@@ -26,4 +26,6 @@ crate::registry::algorithms! {
     "bbq" => bbq::Bbq,
     "da_bbr" => da_bbr::DaBbr,
     "ad_bbr" => ad_bbr::AdBbr,
+
+    "dctcp" => dctcp::Dctcp,
 }
