@@ -144,3 +144,28 @@ def test_lp_with_the_kernels_clock_is_reno() -> None:
 def test_cdg_alone_keeps_the_queue_short() -> None:
     """Linux 7.2 has 3.7 packets on average, Reno 38."""
     assert queue(run([{"cca": "cdg"}]), after_s=7.5).mean() < 10
+
+
+def test_ledbat_alone_queues_for_its_target() -> None:
+    """100 ms are 165 packets of 1514 B at 20 Mbit/s."""
+    packets = queue(run([{"cca": "ledbat"}], queue_packets=300, duration_s=60), after_s=30)
+    assert packets.mean() == pytest.approx(0.1 * 20e6 / 8 / WIRE, rel=0.02)
+
+
+@pytest.mark.parametrize("competitor", ["reno", "cubic"])
+def test_ledbat_yields_to_flows_that_fill_more_than_its_target(competitor: str) -> None:
+    flows = [{"cca": "ledbat"}, {"cca": competitor}]
+    ledbat, other = goodputs(run(flows, queue_packets=300, duration_s=120))
+    assert ledbat < 0.05 * (ledbat + other)
+
+
+def test_ledbat_is_no_gentler_than_reno_in_a_buffer_below_its_target() -> None:
+    ledbat, reno = goodputs(run([{"cca": "ledbat"}, {"cca": "reno"}], queue_packets=66, duration_s=60))
+    assert ledbat > 0.3 * (ledbat + reno)
+
+
+def test_a_ledbat_flow_that_comes_later_starves_the_first() -> None:
+    """It takes the first one's queue for the length of the path."""
+    flows = [{"cca": "ledbat"}, {"cca": "ledbat", "start": "20 s"}]
+    early, late = goodputs(run(flows, queue_packets=1000, duration_s=120))
+    assert late > 3 * early

@@ -38,7 +38,8 @@ impl Drive {
         let window = algorithm.control().cwnd;
         for _ in 0..window {
             self.now += Duration::from_nanos(rtt_us * 1_000 / u64::from(window));
-            self.ack(algorithm, window, 1, rtt_us);
+            let in_flight = algorithm.control().cwnd.max(window); // what the window gains is sent at once
+            self.ack(algorithm, in_flight, 1, rtt_us);
         }
     }
 

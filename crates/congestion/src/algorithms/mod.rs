@@ -18,6 +18,7 @@ crate::registry::algorithms! {
     "yeah" => yeah::Yeah,
     "cdg" => cdg::Cdg,
     "lp" => lp::Lp,
+    "ledbat" => ledbat::Ledbat,
 
     "bbr1" or "bbr" => bbr1::Bbr1,
     "bbr2" => bbr2::Bbr2,

@@ -1,0 +1,274 @@
+//! # LEDBAT
+//!
+//! ## Idea
+//! Low extra delay background transport: steers its own queueing delay to a target (100 ms) in proportion to the
+//! distance from it, so that it fills an idle path and retreats before anything that queues.
+//!
+//! ## Source and revision
+//! RFC 6817 (2012); ns-3 3.43 `tcp-ledbat.cc` for what it leaves to implementations.
+//!
+//! ## Signals
+//! One-way delay (current: smallest of the last four; base: smallest of the last ten minutes), loss, classic ECN marks.
+//! Where the transport has no one-way delay, half the RTT stands for it: queueing then counts half.
+//!
+//! ## State diagram
+//! slow start (optional) → (delay above target, or congestion) → cwnd += gain · (target − queueing delay) / target ·
+//! acked / cwnd, at most one packet more than was in flight → (congestion) → ssthresh = cwnd / 2.
+//!
+//! ## Deviations from the source
+//! Windows are whole packets: what is gained or lost accumulates until it is one. The RFC leaves slow start open; it
+//! ends here when the queueing delay first exceeds the target (a reading: ns-3 waits for a loss) and returns only after
+//! a timeout. Known, and kept: a flow that comes later takes the first one's queue for the path's delay, and starves
+//! it; below a buffer of the target's size the target is never met and LEDBAT is no gentler than Reno.
+//!
+//! ## Validated against
+//! The law of RFC 6817 section 2.4.2 (here); its target alone and yielding to Reno (`tests/theory/test_delay_based.py`).
+
+use crate::registry::Algorithm;
+use crate::window::MIN_CWND;
+use crate::{Ack, Congestion, Path, Probe, Window, WindowAlgorithm};
+use params::params;
+use units::{Duration, Time};
+
+params! {
+    /// Parameters of LEDBAT.
+    pub struct LedbatParams {
+        /// Queueing delay to aim at.
+        target_ms: u32 = 100, "ms", 1..=10000;
+        /// Packets gained per round trip without queueing.
+        gain: f64 = 1.0, "packets", 0.01..=1.0;
+        /// Packets the window may exceed what was in flight.
+        allowed_increase: u32 = 1, "packets", 1..=1000;
+        /// Minutes for which the smallest delay is believed.
+        base_history: u32 = 10, "minutes", 1..=60;
+        /// Samples whose smallest is the current delay.
+        current_filter: u32 = 4, "", 1..=64;
+        /// Begin with slow start.
+        slow_start: bool = true, "";
+    }
+}
+
+/// The smallest of the last few values.
+#[derive(Clone, Debug)]
+struct Recent {
+    values: Box<[Duration]>,
+    at: usize,
+}
+
+impl Recent {
+    fn new(length: u32) -> Recent {
+        Recent { values: vec![Duration::MAX; length as usize].into_boxed_slice(), at: 0 }
+    }
+
+    fn push(&mut self, value: Duration) {
+        self.at = (self.at + 1) % self.values.len();
+        self.values[self.at] = value;
+    }
+
+    fn lower_last(&mut self, value: Duration) {
+        self.values[self.at] = self.values[self.at].min(value);
+    }
+
+    fn min(&self) -> Duration {
+        self.values.iter().copied().min().unwrap_or(Duration::MAX)
+    }
+}
+
+/// Steers queueing delay to a target.
+pub struct Ledbat {
+    params: LedbatParams,
+    target: Duration,
+    window: Window,
+    current: Recent,
+    base: Recent,
+    minute: Option<u64>,
+    /// Of the window, the part that is less than a packet.
+    fraction: f64,
+}
+
+impl Algorithm for Ledbat {
+    type Params = LedbatParams;
+    const TITLE: &'static str = "LEDBAT (background traffic with a delay target)";
+    const SOURCE: &'static str = "RFC 6817; ns-3 tcp-ledbat.cc";
+
+    fn new(params: LedbatParams, _seed: u64) -> Ledbat {
+        Ledbat {
+            target: Duration::from_millis(u64::from(params.target_ms)),
+            window: Window::default(),
+            current: Recent::new(params.current_filter),
+            base: Recent::new(params.base_history),
+            minute: None,
+            fraction: 0.0,
+            params,
+        }
+    }
+}
+
+impl Ledbat {
+    fn sample(&mut self, delay: Duration, now: Time) {
+        let minute = now.as_millis() / 60_000;
+        if self.minute == Some(minute) {
+            self.base.lower_last(delay);
+        } else {
+            self.minute = Some(minute);
+            self.base.push(delay);
+        }
+        self.current.push(delay);
+    }
+
+    fn queueing_delay(&self) -> Duration {
+        self.current.min().saturating_sub(self.base.min())
+    }
+
+    /// The distance from the target in targets: 1 without queueing, negative above the target.
+    fn off_target(&self) -> f64 {
+        1.0 - self.queueing_delay().as_nanos() as f64 / self.target.as_nanos() as f64
+    }
+
+    fn steer(&mut self, ack: &Ack, path: &Path) {
+        if self.window.in_slow_start() {
+            if self.params.slow_start && self.queueing_delay() <= self.target {
+                if path.cwnd_limited {
+                    self.window.slow_start(ack.acked);
+                }
+                return;
+            }
+            self.window.ssthresh = self.window.cwnd.max(MIN_CWND);
+        }
+        let off_target = self.off_target();
+        if off_target < 0.0 || path.cwnd_limited {
+            self.move_by(
+                self.params.gain * off_target * f64::from(ack.acked) / f64::from(self.window.cwnd),
+                ack,
+            );
+        }
+    }
+
+    /// Moves the window by whole packets and remembers the rest.
+    fn move_by(&mut self, packets: f64, ack: &Ack) {
+        let before = f64::from(self.window.cwnd);
+        let allowed = f64::from(ack.prior_in_flight + self.params.allowed_increase).max(before);
+        let wanted = (before + self.fraction + packets).clamp(f64::from(MIN_CWND), allowed);
+        self.window.cwnd = wanted as u32;
+        self.fraction = wanted - f64::from(self.window.cwnd);
+    }
+}
+
+impl WindowAlgorithm for Ledbat {
+    fn window(&self) -> &Window {
+        &self.window
+    }
+
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.window
+    }
+
+    fn measure(&mut self, ack: &Ack, path: &Path) {
+        if let Some(delay) = ack.one_way_delay.or(ack.rtt.map(|rtt| rtt / 2)) {
+            self.sample(delay, path.now);
+        }
+        // Not in `grow`: the window falls even if it is not used.
+        if ack.may_grow && self.minute.is_some() {
+            self.steer(ack, path);
+        }
+    }
+
+    fn grow(&mut self, _ack: &Ack, _path: &Path) {}
+
+    fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
+        self.fraction = 0.0;
+        self.window.cwnd / 2
+    }
+
+    fn variables(&self, probe: &mut Probe<'_>) {
+        if self.minute.is_some() {
+            probe.see("base_delay", self.base.min().as_secs_f64(), "s");
+            probe.see("queueing_delay", self.queueing_delay().as_secs_f64(), "s");
+            probe.see("off_target", self.off_target(), "");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CongestionControl;
+    use crate::test_drive::Drive;
+
+    const EMPTY_US: u64 = 40_000;
+
+    /// With 100 packets, after slow start, knowing the base delay.
+    fn steady() -> (Ledbat, Drive) {
+        let (mut ledbat, mut drive) = (Ledbat::new(LedbatParams::default(), 0), Drive::new());
+        drive.round(&mut ledbat, EMPTY_US);
+        ledbat.set_cwnd(100);
+        ledbat.window.ssthresh = 20;
+        (ledbat, drive)
+    }
+
+    /// Packets gained in ten rounds at this queueing delay.
+    fn gained_at(queueing_us: u64) -> i64 {
+        let (mut ledbat, mut drive) = steady();
+        drive.rounds(&mut ledbat, 1, EMPTY_US + queueing_us); // the filter still knows smaller delays
+        let before = i64::from(ledbat.window.cwnd);
+        drive.rounds(&mut ledbat, 10, EMPTY_US + queueing_us);
+        i64::from(ledbat.window.cwnd) - before
+    }
+
+    #[test]
+    fn without_queueing_it_gains_a_packet_per_round_trip() {
+        assert!((9..=10).contains(&gained_at(0)), "{}", gained_at(0));
+    }
+
+    #[test]
+    fn halfway_to_the_target_it_gains_half_a_packet_per_round_trip() {
+        assert!((4..=5).contains(&gained_at(50_000)), "{}", gained_at(50_000));
+    }
+
+    #[test]
+    fn on_target_it_stands() {
+        assert_eq!(gained_at(100_000), 0);
+    }
+
+    #[test]
+    fn at_twice_the_target_it_loses_a_packet_per_round_trip() {
+        assert!((-11..=-9).contains(&gained_at(200_000)), "{}", gained_at(200_000));
+    }
+
+    #[test]
+    fn one_small_delay_in_four_hides_queueing() {
+        let (mut ledbat, mut drive) = steady();
+        for rtt_us in [200_000, 200_000, 200_000, EMPTY_US] {
+            drive.ack(&mut ledbat, 100, 1, rtt_us);
+        }
+        assert_eq!(ledbat.queueing_delay(), Duration::ZERO);
+    }
+
+    #[test]
+    fn the_base_delay_is_forgotten_after_ten_minutes() {
+        let (mut ledbat, _) = steady();
+        let later = |minutes: u64| Time::ZERO + Duration::from_secs(60 * minutes);
+        let (old, new) = (ledbat.base.min(), Duration::from_millis(80));
+        for minute in 1..=9 {
+            ledbat.sample(new, later(minute));
+            assert_eq!(ledbat.base.min(), old, "minute {minute}");
+        }
+        ledbat.sample(new, later(10));
+        assert_eq!(ledbat.base.min(), new);
+    }
+
+    #[test]
+    fn the_window_stays_within_a_packet_of_what_was_in_flight() {
+        let (mut ledbat, mut drive) = steady();
+        for _ in 0..1000 {
+            drive.ack(&mut ledbat, 100, 1, EMPTY_US);
+        }
+        assert_eq!(ledbat.window.cwnd, 101);
+    }
+
+    #[test]
+    fn a_loss_halves() {
+        let (mut ledbat, mut drive) = steady();
+        assert_eq!(drive.lose(&mut ledbat), 50);
+    }
+}
