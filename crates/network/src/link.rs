@@ -27,6 +27,9 @@ pub struct LinkConfig {
 pub struct Weather {
     /// Rates that take over, in the order of time; a packet being transmitted is not affected.
     pub rates: Vec<(Time, Rate)>,
+    /// Delays that take over for packets whose transmission ends at or after a time, in the order of time. Behind a
+    /// shorter one, packets overtake those sent before.
+    pub delays: Vec<(Time, Duration)>,
     /// Losses that take over at the far end, in the order of time.
     pub losses: Vec<(Time, Loss)>,
     /// The far end hands packets over at multiples of this time only: batches, as on a radio link.
@@ -102,6 +105,8 @@ impl Foresight {
 struct Line {
     server: Server,
     delay: Duration,
+    delays: Agenda<Duration>,
+    reorders: bool,
     loss: Option<Loss>,
     losses: Agenda<Loss>,
     slot: Option<Duration>,
@@ -121,9 +126,19 @@ impl Line {
 
     /// When a packet reaches the far end whose transmission ended at `finish`.
     #[inline]
-    fn arrival(&self, finish: Time) -> Time {
+    fn arrival(&mut self, finish: Time) -> Time {
+        if let Some(delay) = self.delays.due(finish) {
+            self.delay = delay;
+        }
         let arrival = finish + self.delay;
         self.slot.map_or(arrival, |slot| slot_after(arrival, slot))
+    }
+}
+
+impl Weather {
+    /// Packets may arrive in another order than that of their departures.
+    fn reorders(&self) -> bool {
+        self.detour.is_some() || !self.delays.is_empty()
     }
 }
 
@@ -135,7 +150,7 @@ impl<P: Copy> Link<P> {
     pub fn new(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
         let service = match queue.plain_limit() {
             // Whoever is overtaken does not arrive in the order of departures.
-            Some(limit) if config.weather.detour.is_none() => {
+            Some(limit) if !config.weather.reorders() => {
                 Service::Foresight(Foresight { limit, waiting: Ring::new(), backlog: Backlog::default() })
             }
             _ => Service::Replay { queue, idle: true },
@@ -154,8 +169,10 @@ impl<P: Copy> Link<P> {
     fn with_service(config: LinkConfig, service: Service<P>) -> Link<P> {
         let LinkConfig { rate, delay, loss, looks, weather } = config;
         let line = Line {
+            reorders: weather.reorders(),
             server: Server::changing(rate, weather.rates),
             delay,
+            delays: Agenda::new(weather.delays),
             loss,
             losses: Agenda::new(weather.losses),
             slot: weather.slot,
@@ -218,13 +235,18 @@ impl<P: Copy> Link<P> {
         self.wire.len() == 1
     }
 
-    /// When the next packet reaches the far end, or is lost there; or when a shaper may first send one.
+    /// When the next packet reaches the far end, or is lost there; at the latest. It may turn out then that a packet has
+    /// only departed.
     #[inline]
     pub fn next_arrival(&self) -> Time {
-        self.wire.front().map_or_else(|| self.next_departure(), |flight| flight.arrival)
+        match self.wire.front() {
+            None => self.next_departure(),
+            Some(flight) if !self.line.reorders => flight.arrival,
+            Some(flight) => flight.arrival.min(self.next_departure()), // whoever departs next may arrive first
+        }
     }
 
-    /// When a shaper lets the next packet go, if one is held back.
+    /// When the next packet that waits departs, if one does and its departure is not foreseen.
     fn next_departure(&self) -> Time {
         match &self.service {
             Service::Replay { queue, idle: false } if queue.backlog().packets > 0 => {
@@ -314,11 +336,9 @@ fn depart<P: Copy>(line: &mut Line, wire: &mut Ring<Flight<P>>, next: Waiting<P>
     line.book.started(next.packet.size, next.since, sent);
     line.book.waited(next.since, sent.start);
     let flight = Flight { arrival: line.arrival(sent.finish), packet: next.packet };
-    match &mut line.detours {
-        None => wire.push(flight),
-        Some(detours) => {
-            let arrival = flight.arrival + detours.extra(sent.finish);
-            wire.insert(Flight { arrival, ..flight }, |a, b| a.arrival < b.arrival);
-        }
+    if !line.reorders {
+        return wire.push(flight);
     }
+    let extra = line.detours.as_mut().map_or(Duration::ZERO, |detours| detours.extra(sent.finish));
+    wire.insert(Flight { arrival: flight.arrival + extra, ..flight }, |a, b| a.arrival < b.arrival);
 }

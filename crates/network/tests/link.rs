@@ -180,3 +180,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn behind_a_shorter_delay_packets_overtake_and_behind_a_longer_one_they_do_not() {
+    // 100 bytes take 100 us; the delay is 1 ms, from 250 us on 0.2 ms, from 450 us on 5 ms.
+    let mut config = config(8_000_000, 1_000);
+    config.weather.delays =
+        vec![(us(250), Duration::from_micros(200)), (us(450), Duration::from_micros(5_000))];
+    let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
+    (0..5).for_each(|id| link.send(packet(100, id), Time::ZERO));
+    assert_eq!(
+        drain(&mut link),
+        [(us(500), 2), (us(600), 3), (us(1_100), 0), (us(1_200), 1), (us(5_500), 4)]
+    );
+}

@@ -229,6 +229,10 @@ fn build_weather(plan: &LinkPlan, seed: u64) -> Weather {
     let rates = plan.changes.iter().filter_map(|change| {
         Some((Time::from_nanos(change.at_ns), Rate::from_bits_per_sec(change.rate_bps?)))
     });
+    let delays = plan
+        .changes
+        .iter()
+        .filter_map(|change| Some((Time::from_nanos(change.at_ns), Duration::from_nanos(change.delay_ns?))));
     let losses = plan.changes.iter().enumerate().filter_map(|(n, change)| {
         let loss = build_loss(change.loss?, seed, &format!("loss/{}/{n}", plan.name));
         Some((Time::from_nanos(change.at_ns), loss))
@@ -241,6 +245,7 @@ fn build_weather(plan: &LinkPlan, seed: u64) -> Weather {
     });
     Weather {
         rates: rates.collect(),
+        delays: delays.collect(),
         losses: losses.collect(),
         slot: plan.slot_ns.map(Duration::from_nanos),
         detour,

@@ -46,7 +46,7 @@ pub fn plans() -> impl Strategy<Value = Value> {
         let (interval, warmup, variables, weather) = rest;
         if let Some((at, rate, slot)) = weather {
             plan["links"][0]["changes"] =
-                json!([{ "at_ns": at, "rate_bps": rate, "loss": { "kind": "periodic", "every": 20 } }]);
+                json!([{ "at_ns": at, "rate_bps": rate, "delay_ns": rate % 7_000_000, "loss": { "kind": "periodic", "every": 20 } }]);
             plan["links"][0]["slot_ns"] = json!(slot);
         }
         plan["record"] = json!({ "interval_ns": interval, "variables": variables && interval.is_some() });

@@ -43,6 +43,7 @@ def _change(change: Change) -> Plan:
     return {
         "at_ns": to_nanoseconds(change.at_s),
         "rate_bps": change.rate_bps,
+        "delay_ns": None if change.delay_s is None else to_nanoseconds(change.delay_s),
         "loss": change.loss.model_dump() if change.loss else None,
     }
 

@@ -118,6 +118,8 @@ class Change(Model):
     at_s: Seconds = Field(alias="at", examples=["5 s"])
     """A packet being transmitted at this time is not affected."""
     rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Mbit/s"])
+    delay_s: Delay | None = Field(None, alias="delay", examples=["50 ms"])
+    """Of what leaves from then on; behind a shorter delay, packets overtake those sent before."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.05 }'])
 
 
@@ -161,7 +163,7 @@ class Bottleneck(Model):
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
     """Loss apart from the queue: bernoulli or periodic. Left out: none."""
     changes: tuple[Change, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "10 Mbit/s" }]'])
-    """Other rates and other loss from given times on, in the order of time."""
+    """Other rates, delays and loss from given times on, in the order of time. Relative sizes go by the link as it begins."""
     batch_s: Annotated[Delay, Field(gt=0)] | None = Field(None, alias="batch", examples=["10 ms"])
     """Packets are handed over at multiples of this time only, as on a radio link that aggregates them."""
     detour: Detour | None = Field(None, examples=['{ every = 100, extra = "30 ms" }'])

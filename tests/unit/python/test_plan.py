@@ -18,7 +18,10 @@ rate = "1 Gbit/s"
 delay = "50 ms"
 queue = { kind = "drop_tail", bytes = "1 MiB" }
 loss = { kind = "bernoulli", probability = 0.01 }
-changes = [{ at = "20 s", rate = "500 Mbit/s" }, { at = "30 s", loss = { kind = "periodic", every = 9 } }]
+changes = [
+    { at = "20 s", rate = "500 Mbit/s", delay = "5 ms" },
+    { at = "30 s", loss = { kind = "periodic", every = 9 } },
+]
 batch = "4 ms"
 detour = { every = 100, extra = "30 ms", from = "1 s" }
 [tcp]
@@ -57,8 +60,13 @@ def test_every_field_of_a_plan() -> None:
                 "queue": {"kind": "drop_tail", "packets": None, "bytes": 1_048_576},
                 "loss": {"kind": "bernoulli", "probability": 0.01},
                 "changes": [
-                    {"at_ns": 20_000_000_000, "rate_bps": 500_000_000, "loss": None},
-                    {"at_ns": 30_000_000_000, "rate_bps": None, "loss": {"kind": "periodic", "every": 9}},
+                    {"at_ns": 20_000_000_000, "rate_bps": 500_000_000, "delay_ns": 5_000_000, "loss": None},
+                    {
+                        "at_ns": 30_000_000_000,
+                        "rate_bps": None,
+                        "delay_ns": None,
+                        "loss": {"kind": "periodic", "every": 9},
+                    },
                 ],
                 "slot_ns": 4_000_000,
                 "detour": {"every": 100, "extra_ns": 30_000_000, "from_ns": 1_000_000_000, "until_ns": None},

@@ -99,6 +99,7 @@ impl LinkPlan {
         for (n, change) in self.changes.iter().enumerate() {
             let path = format!("{path}.changes[{n}]");
             within(format!("{path}.rate_bps"), change.rate_bps.unwrap_or(1), 1..=Server::MAX_RATE)?;
+            within(format!("{path}.delay_ns"), change.delay_ns.unwrap_or(0), 0..=LONGEST_NS)?;
             check_loss(&path, change.loss)?;
         }
         within(format!("{path}.slot_ns"), self.slot_ns.unwrap_or(1), 1..=LONGEST_NS)?;

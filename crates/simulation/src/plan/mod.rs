@@ -57,6 +57,9 @@ pub struct ChangePlan {
     pub at_ns: u64,
     /// The rate from then on; `None`: as before.
     pub rate_bps: Option<u64>,
+    /// Propagation delay of what leaves from then on; `None`: as before.
+    #[serde(default)]
+    pub delay_ns: Option<u64>,
     /// Loss from then on; `None`: as before.
     pub loss: Option<LossPlan>,
 }
