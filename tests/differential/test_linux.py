@@ -1,6 +1,7 @@
 """The native engine against the real Linux kernel, case by case."""
 
 import csv
+from functools import cache
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -14,6 +15,8 @@ CASES = list(csv.DictReader(REFERENCE.open(encoding="utf-8")))
 CLEAN = [case for case in CASES if case["loss"] == "0"]
 LOSSY = [case for case in CASES if case["loss"] != "0"]
 SEEDS = range(1, 6)
+THROWS_DICE = {"cdg"}
+"""Algorithms whose runs differ by seed even without random loss; their reference is a mean of eight runs."""
 
 
 def name(case: dict[str, str]) -> str:
@@ -22,6 +25,12 @@ def name(case: dict[str, str]) -> str:
 
 def run(case: dict[str, str], *, warmup: bool, seed: int = 1) -> dict[str, Any]:
     """The flow of a case, over the last three quarters of the run or over all of it."""
+    return run_once(tuple(case.items()), warmup, seed)
+
+
+@cache
+def run_once(items: tuple[tuple[str, str], ...], warmup: bool, seed: int) -> dict[str, Any]:
+    case = dict(items)
     duration = int(case["duration_s"])
     bottleneck: dict[str, Any] = {
         "rate": f"{case['rate_mbps']} Mbit/s",
@@ -42,25 +51,32 @@ def run(case: dict[str, str], *, warmup: bool, seed: int = 1) -> dict[str, Any]:
     return flow
 
 
+def mean_of(case: dict[str, str], quantity: str, *, warmup: bool) -> float:
+    """A quantity of a case without random loss; the mean of several runs if the algorithm throws dice."""
+    seeds = SEEDS if case["cca"] in THROWS_DICE else [1]
+    return mean(run(case, warmup=warmup, seed=seed)[quantity] for seed in seeds)
+
+
 def relative(ours: float, theirs: str) -> float:
     return ours / float(theirs) - 1
 
 
 @pytest.mark.parametrize("case", CLEAN, ids=name)
 def test_goodput_agrees_within_1_percent(case: dict[str, str]) -> None:
-    flow = run(case, warmup=True)
-    assert abs(relative(flow["goodput_bps"] / 1e6, case["goodput_mbps"])) <= 0.01
+    ours = mean_of(case, "goodput_bps", warmup=True) / 1e6
+    assert abs(relative(ours, case["goodput_mbps"])) <= 0.01
 
 
 @pytest.mark.parametrize("case", CLEAN, ids=name)
 def test_mean_rtt_agrees_within_4_percent(case: dict[str, str]) -> None:
-    flow = run(case, warmup=True)
-    assert abs(relative(flow["rtt_mean_s"] * 1e3, case["srtt_mean_ms"])) <= 0.04
+    ours = mean_of(case, "rtt_mean_s", warmup=True) * 1e3
+    assert abs(relative(ours, case["srtt_mean_ms"])) <= 0.04
 
 
 @pytest.mark.parametrize("case", CLEAN, ids=name)
 def test_retransmissions_agree_within_a_quarter_or_20_packets(case: dict[str, str]) -> None:
-    ours, theirs = run(case, warmup=False)["retransmitted_packets"], int(case["retransmitted_packets"])
+    ours = mean_of(case, "retransmitted_packets", warmup=False)
+    theirs = int(case["retransmitted_packets"])
     assert abs(ours - theirs) <= max(20, 0.25 * theirs)
 
 
