@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fullpipe.api import load, run
     from fullpipe.errors import (
+        ControllerError,
         EngineError,
         FullpipeError,
         NoRunError,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "ControllerError",
     "EngineError",
     "FullpipeError",
     "NoRunError",

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from fullpipe.cca import classes
 from fullpipe.engines import Engine, Problem, Progress, identity
 from fullpipe.engines import engine as engine_named
 from fullpipe.errors import EngineError, ScenarioError
 from fullpipe.results import Run, Store
 from fullpipe.scenario import Scenario, paths
 from fullpipe.scenario.checks import check_seed
+from fullpipe.scenario.flows import own_algorithms
 from fullpipe.scenario.quantities import shown
 
 
@@ -18,6 +20,7 @@ def run(
     engine: str = "native",
     out: str | Path | None = None,
     progress: Progress | None = None,
+    allow_python: bool = False,
 ) -> Run:
     """Run a scenario once.
 
@@ -28,9 +31,12 @@ def run(
         out: Folder in which runs are kept and looked up, such as "runs"; a run that is there is not made
             again. Left out, the run stays in memory.
         progress: Told the simulated time reached, in seconds.
+        allow_python: Import the modules of algorithms written as "python:module:Class", which runs their code. A
+            class that was passed to the scenario itself needs no permission.
 
     Raises:
-        ScenarioError: If the scenario has a sweep or is none, or the seed is out of range.
+        ScenarioError: If the scenario has a sweep or is none, the seed is out of range, or a module cannot be
+            imported.
         FolderError: If `out` cannot be written.
         EngineError: If the engine cannot run it, or fails.
     """
@@ -42,8 +48,10 @@ def run(
             [f"sweep: {paths} has several values; choose with with_values(...), or see expand()"]
         )
     check_seed(seed)
+    if allow_python:
+        bring(scenario)
     chosen, store = engine_named(engine), Store(Path(out)) if out is not None else None
-    stored = store.find(scenario, identity(chosen), seed) if store else None
+    stored = store.find(scenario, identity(chosen, scenario), seed) if store else None
     if stored:
         return stored
     lines = refusals(chosen, scenario)
@@ -53,6 +61,16 @@ def run(
         store.prepare()
     made = chosen.run(scenario, seed=seed, progress=progress)
     return store.save(made) if store else made
+
+
+def bring(scenario: Scenario) -> None:
+    """Import the classes of Python-written algorithms that a scenario names: this runs the code of their modules.
+
+    Raises:
+        ScenarioError: If one cannot be imported.
+    """
+    for kind in own_algorithms(scenario.flows):
+        classes.bring(kind)
 
 
 def refusals(engine: Engine, scenario: Scenario) -> list[str]:

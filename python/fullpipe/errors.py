@@ -28,6 +28,17 @@ class EngineError(FullpipeError):
     """An engine refused or failed to run a scenario."""
 
 
+class ControllerError(EngineError):
+    """An algorithm written in Python failed: which, of which flow, when, and the traceback.
+
+    `__cause__` is what it raised; `time_s` is the simulated time.
+    """
+
+    def __init__(self, message: str, time_s: float) -> None:
+        super().__init__(message)
+        self.time_s = time_s
+
+
 class ResultError(FullpipeError):
     """A run cannot be kept or read, or its tables are not what the schema says."""
 

@@ -1,10 +1,11 @@
 //! Rust errors as Python exceptions.
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use units::Time;
 
 create_exception!(
     fullpipe._native,
@@ -18,6 +19,52 @@ create_exception!(
     PyRuntimeError,
     "The simulator broke one of its own rules. `digest` and `seed` say in which run."
 );
+
+create_exception!(
+    fullpipe._native,
+    ControllerError,
+    PyRuntimeError,
+    "An algorithm written in Python failed. `controller`, `flow`, `event` and `time_s` say which one, where and when; \
+     `__cause__` is what it raised."
+);
+
+/// What a Python-written algorithm raised. It travels through the simulator as a panic without a message.
+pub struct Failure {
+    /// Name of the algorithm.
+    pub controller: String,
+    /// Name of the flow.
+    pub flow: String,
+    /// Method that raised it.
+    pub event: &'static str,
+    /// Simulated time.
+    pub time: Time,
+    /// What was raised.
+    pub error: PyErr,
+}
+
+impl Failure {
+    /// The exception to raise. An interrupt stays one: it is the user's, not the algorithm's.
+    fn raised(self) -> PyErr {
+        Python::attach(|py| {
+            if self.error.is_instance_of::<PyKeyboardInterrupt>(py) {
+                return self.error;
+            }
+            let Failure { controller, flow, event, time, error } = self;
+            let time_s = time.as_secs_f64();
+            let raised = ControllerError::new_err(format!(
+                "{controller} of flow {flow} failed at {time_s:.9} s in {event}: {error}"
+            ));
+            let value = raised.value(py);
+            let set = value
+                .setattr("controller", controller)
+                .and_then(|()| value.setattr("flow", flow))
+                .and_then(|()| value.setattr("event", event))
+                .and_then(|()| value.setattr("time_s", time_s));
+            raised.set_cause(py, Some(error));
+            set.map_or_else(|problem| problem, |()| raised.clone_ref(py))
+        })
+    }
+}
 
 /// A `PlanError` with its attributes.
 pub fn plan_error(error: simulation::PlanError) -> PyErr {
@@ -49,7 +96,10 @@ impl Identity {
     ///
     /// `work` owns what it changes, so nothing half-changed survives a panic.
     pub fn guard<T>(&self, work: impl FnOnce() -> T) -> PyResult<T> {
-        catch_unwind(AssertUnwindSafe(work)).map_err(|payload| self.panic(&*payload))
+        catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<Failure>() {
+            Ok(failure) => failure.raised(),
+            Err(payload) => self.panic(&*payload),
+        })
     }
 
     fn panic(&self, payload: &(dyn Any + Send)) -> PyErr {

@@ -1,11 +1,14 @@
 //! The Python module `fullpipe._native`: conversions and exceptions, no logic.
 
 mod catalogue;
+mod controller;
 mod errors;
+mod events;
 mod tables;
 
 use pyo3::prelude::*;
-use simulation::{MODEL_VERSION, Plan};
+use pyo3::types::PyDict;
+use simulation::{FlowPlan, MODEL_VERSION, Plan};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::Time;
 
@@ -20,13 +23,21 @@ struct Simulation {
 
 #[pymethods]
 impl Simulation {
-    /// Build everything that the plan (JSON) describes. All randomness comes from the seed.
+    /// Build everything that the plan (JSON) describes. All randomness comes from the seed. `controllers` has a factory,
+    /// called with parameters and a seed, for every kind with a colon in it.
     #[new]
-    fn new(plan_json: &str, seed: u64) -> PyResult<Simulation> {
+    #[pyo3(signature = (plan_json, seed, controllers = None))]
+    fn new(
+        py: Python<'_>,
+        plan_json: &str,
+        seed: u64,
+        controllers: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Simulation> {
         let plan = Plan::from_json(plan_json).map_err(errors::plan_error)?;
         let identity = errors::Identity::new(plan_json, seed);
         let duration_ns = plan.duration_ns;
-        let built = identity.guard(|| simulation::Simulation::new(plan, seed))?;
+        let make = |flow: &FlowPlan, seed: u64| controller::make(py, controllers, flow, seed);
+        let built = identity.guard(|| simulation::Simulation::with_controllers(plan, seed, &make))?;
         let inner = Mutex::new(Some(built.map_err(errors::plan_error)?));
         Ok(Simulation { inner, duration_ns, identity })
     }
@@ -91,7 +102,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SOURCES", env!("FULLPIPE_SOURCES"))?;
     module.add("PlanError", module.py().get_type::<errors::PlanError>())?;
     module.add("SimulationPanic", module.py().get_type::<errors::SimulationPanic>())?;
+    module.add("ControllerError", module.py().get_type::<errors::ControllerError>())?;
     module.add_class::<Simulation>()?;
+    module.add_class::<events::Ack>()?;
+    module.add_class::<events::Episode>()?;
+    module.add_class::<events::LostPacket>()?;
+    module.add_class::<events::Path>()?;
+    module.add_class::<events::RateSample>()?;
+    module.add_class::<events::Sent>()?;
+    module.add_class::<events::Undo>()?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(queues, module)?)
 }

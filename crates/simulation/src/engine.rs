@@ -1,5 +1,6 @@
 //! The run loop.
 
+use crate::Controllers;
 use crate::flow::Flow;
 use crate::net::Net;
 use crate::plan::{LinkPlan, LossPlan, Plan, PlanError};
@@ -34,7 +35,13 @@ pub(crate) struct Engine<R> {
 }
 
 impl<R: Recorder> Engine<R> {
-    pub fn new(plan: Plan, seed: u64, ahead: Ahead, recorder: R) -> Result<Engine<R>, PlanError> {
+    pub fn new(
+        plan: Plan,
+        seed: u64,
+        ahead: Ahead,
+        recorder: R,
+        controllers: Controllers<'_>,
+    ) -> Result<Engine<R>, PlanError> {
         let time = |nanos: u64| Time::from_nanos(nanos);
         let interval = plan.record.interval_ns.map(Duration::from_nanos);
         let looks = Looks::new(interval, time(plan.warmup_ns), time(plan.duration_ns));
@@ -42,7 +49,7 @@ impl<R: Recorder> Engine<R> {
             Ok((build_link(n, link, looks, seed, ahead)?, Duration::from_nanos(link.delay_ns)))
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
-        let flows = (0u32..).zip(&plan.flows).map(|(n, flow)| Flow::new(n, flow, looks, seed));
+        let flows = (0u32..).zip(&plan.flows).map(|(n, flow)| Flow::new(n, flow, looks, seed, controllers));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();

@@ -1,5 +1,6 @@
 //! One connection: its two endpoints, and what is measured of it.
 
+use crate::Controllers;
 use crate::application::Application;
 use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan, PlanError};
 use crate::record::{FlowSample, STATES};
@@ -70,9 +71,16 @@ impl Flow {
     ///
     /// # Errors
     /// If its algorithm cannot be built.
-    pub fn new(number: u32, plan: &FlowPlan, looks: Looks, seed: u64) -> Result<Flow, PlanError> {
+    pub fn new(
+        number: u32,
+        plan: &FlowPlan,
+        looks: Looks,
+        seed: u64,
+        controllers: Controllers<'_>,
+    ) -> Result<Flow, PlanError> {
         let path = format!("flows[{number}]");
-        let algorithm = plan.build_cca(&path, Rng::stream(seed, &format!("cca/{}", plan.name)).next_u64())?;
+        let seed_of_cca = Rng::stream(seed, &format!("cca/{}", plan.name)).next_u64();
+        let algorithm = plan.make_cca(&path, seed_of_cca, controllers)?;
         let ecn = algorithm.traits().ecn;
         let feedback = agree(plan.tcp.ecn, ecn);
         Ok(Flow {

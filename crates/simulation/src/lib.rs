@@ -23,12 +23,13 @@ mod summary;
 mod table;
 
 pub use net::Net;
-pub use plan::{Plan, PlanError};
+pub use plan::{FlowPlan, Plan, PlanError};
 pub use routes::{Hop, Routes, Successors};
 pub use schedule::Schedule;
 pub use table::{Column, Results, Table};
 
 use capture::Capture;
+use congestion::CongestionControl;
 use engine::{Ahead, Engine};
 use record::{Columns, Silent};
 use units::Time;
@@ -38,6 +39,10 @@ pub const MODEL_VERSION: &str = "1";
 
 // A packet fits into 48 bytes; see `network::Packet`.
 const _: () = assert!(size_of::<network::Packet<tcp::Segment>>() == 48);
+
+/// Makes the algorithms that the registry does not have: those with a colon in their `kind`, such as `python:mine:Reno`.
+/// Is given the flow and the seed of its algorithm's randomness; answers with what is wrong if it cannot.
+pub type Controllers<'a> = &'a dyn Fn(&FlowPlan, u64) -> Result<Box<dyn CongestionControl>, String>;
 
 /// A simulation that can be run in steps.
 pub struct Simulation {
@@ -55,7 +60,19 @@ impl Simulation {
     /// # Errors
     /// If the plan makes no sense.
     pub fn new(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, Ahead::Yes)
+        Simulation::build(plan, seed, Ahead::Yes, &nobody_brought)
+    }
+
+    /// As [`new`](Self::new), with algorithms that the caller brings along.
+    ///
+    /// # Errors
+    /// If the plan makes no sense, or one of the algorithms cannot be made.
+    pub fn with_controllers(
+        plan: Plan,
+        seed: u64,
+        controllers: Controllers<'_>,
+    ) -> Result<Simulation, PlanError> {
+        Simulation::build(plan, seed, Ahead::Yes, controllers)
     }
 
     /// As [`new`](Self::new), but every link replays its queue and packets take one link at a time. Slower, with the same
@@ -65,19 +82,24 @@ impl Simulation {
     /// If the plan makes no sense.
     #[doc(hidden)]
     pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, Ahead::No)
+        Simulation::build(plan, seed, Ahead::No, &nobody_brought)
     }
 
-    fn build(plan: Plan, seed: u64, ahead: Ahead) -> Result<Simulation, PlanError> {
+    fn build(
+        plan: Plan,
+        seed: u64,
+        ahead: Ahead,
+        controllers: Controllers<'_>,
+    ) -> Result<Simulation, PlanError> {
         plan.check()?;
         let captures = !plan.record.packets.is_empty();
         let engine = if plan.record.interval_ns.is_some() || captures {
             let links: Vec<String> = plan.links.iter().map(|link| link.name.clone()).collect();
             let capture = captures.then(|| Capture::new(&plan.record.packets, &links, plan.flows.len()));
             let recorder = Columns::new(plan.record.variables, capture);
-            AnyEngine::Columns(Box::new(Engine::new(plan, seed, ahead, recorder)?))
+            AnyEngine::Columns(Box::new(Engine::new(plan, seed, ahead, recorder, controllers)?))
         } else {
-            AnyEngine::Silent(Box::new(Engine::new(plan, seed, ahead, Silent)?))
+            AnyEngine::Silent(Box::new(Engine::new(plan, seed, ahead, Silent, controllers)?))
         };
         Ok(Simulation { engine })
     }
@@ -98,4 +120,8 @@ impl Simulation {
             AnyEngine::Columns(engine) => engine.finish(),
         }
     }
+}
+
+fn nobody_brought(flow: &FlowPlan, _seed: u64) -> Result<Box<dyn CongestionControl>, String> {
+    Err(format!("\"{}\" is not of the registry, and was not brought along", flow.cca.kind))
 }

@@ -48,6 +48,10 @@ def run(
     no_store: Annotated[
         bool, typer.Option("--no-store", help="Run again, and keep nothing on disk.")
     ] = False,
+    allow_python: Annotated[
+        bool,
+        typer.Option("--allow-python", help="Import algorithms written as python:module:Class: runs their code."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
     """Run a scenario: every point of its sweep with every seed.
@@ -62,6 +66,8 @@ def run(
     from fullpipe.sweeps import jobs
 
     todo = jobs(chosen, range(1, seeds + 1) if seeds else [1 if seed is None else seed], engine)
+    if allow_python:
+        _bring(todo, scenario)
     _check(todo)
     outcomes = _run(todo, workers or processors(), None if no_store else Store(out), as_json)
     if not as_json:
@@ -105,6 +111,16 @@ def _assignment(text: str) -> tuple[str, Any]:
         return path, tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):
         return path, value.strip()
+
+
+def _bring(todo: "list[Job]", scenario: str) -> None:
+    """Import the Python-written algorithms; modules are found beside the scenario's file and in this folder."""
+    from fullpipe.api import bring
+    from fullpipe.cca.classes import look_in
+
+    look_in(Path(scenario).parent, Path())
+    for job in todo:
+        bring(job.scenario)
 
 
 def _check(todo: "list[Job]") -> None:

@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from fullpipe.cca import classes
 from fullpipe.results import EngineId, Run
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.flows import own_algorithms
 
 Progress = Callable[[float], None]
 """Told the simulated time reached, in seconds. May raise, which stops the run."""
@@ -62,6 +64,12 @@ class Engine(Protocol):
         ...
 
 
-def identity(engine: Engine) -> EngineId:
-    """What results depend on apart from scenario and seed."""
-    return EngineId(name=engine.name, version=engine.version(), model_version=engine.model_version())
+def identity(engine: Engine, scenario: Scenario) -> EngineId:
+    """What results depend on apart from scenario and seed: all the code, that of brought algorithms included."""
+    own = [kind for kind in own_algorithms(scenario.flows) if classes.find(kind)]
+    return EngineId(
+        name=engine.name,
+        version=engine.version(),
+        model_version=engine.model_version(),
+        code=" ".join(classes.fingerprint(kind) for kind in own),
+    )

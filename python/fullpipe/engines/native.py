@@ -3,16 +3,20 @@
 import json
 import math
 import time
+import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
+from fullpipe import _native
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
+from fullpipe.cca import classes
 from fullpipe.engines.base import Capabilities, Problem, Progress, identity
 from fullpipe.engines.plan import plan
-from fullpipe.errors import EngineError
+from fullpipe.errors import ControllerError, EngineError
 from fullpipe.results import TABLES, Meta, Run, frame, host, version, versions
 from fullpipe.scenario import Scenario, catalogue
+from fullpipe.scenario.flows import own_algorithms
 
 _SLICES = 200
 _LONGEST_SLICE_S = 10
@@ -56,7 +60,7 @@ class NativeEngine:
         meta = Meta(
             scenario=scenario.to_dict(),
             digest=scenario.digest,
-            engine=identity(self),
+            engine=identity(self, scenario),
             seed=seed,
             duration_s=scenario.duration_s,
             wall_s=wall_s,
@@ -81,9 +85,15 @@ def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mappin
         return simulation.finish()
     except PlanError as error:
         raise EngineError(str(error)) from error
+    except _native.ControllerError as error:
+        cause = error.__cause__
+        trace = "".join(traceback.format_exception(cause)) if cause else ""
+        message = f"scenario {scenario.digest}, seed {seed}: {error}\n{trace}".rstrip()
+        raise ControllerError(message, error.time_s) from cause
     except SimulationPanic as error:
         raise EngineError(f"scenario {scenario.digest}, seed {seed}: {error}") from error
 
 
 def _simulation(scenario: Scenario, seed: int) -> Simulation:
-    return Simulation(json.dumps(plan(scenario)), seed)
+    kinds = [kind for kind in own_algorithms(scenario.flows) if classes.find(kind)]
+    return Simulation(json.dumps(plan(scenario)), seed, {kind: classes.factory(kind) for kind in kinds})

@@ -28,6 +28,8 @@ class EngineId(BaseModel):
     name: str
     version: str
     model_version: str
+    code: str = ""
+    """Fingerprints of the algorithms that were brought along; empty if there are none."""
 
 
 class Meta(BaseModel):

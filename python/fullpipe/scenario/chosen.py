@@ -20,15 +20,21 @@ class Chosen(Model):
     _example: ClassVar[str]
 
     @classmethod
-    def _entry(cls, name: str) -> catalogue.Entry:
-        """What is called `name`. Raises UnknownNameError."""
+    def _entry(cls, name: str) -> catalogue.Entry | None:
+        """What is called `name`; None if nothing is known of its parameters. Raises UnknownNameError."""
         raise NotImplementedError
+
+    @classmethod
+    def _spelt(cls, value: object) -> object:
+        """What was given, spelt as in TOML."""
+        return value
 
     @model_validator(mode="before")
     @classmethod
     def _read(cls, value: object) -> object:
         if isinstance(value, cls):
             return value
+        value = cls._spelt(value)
         if isinstance(value, str):
             value = {"kind": value}
         if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
@@ -39,11 +45,11 @@ class Chosen(Model):
             raise ValueError(str(error)) from None
         own = {field.alias or name for name, field in cls.model_fields.items()} - {"params"}
         params = {key: v for key, v in value.items() if key not in own}
-        problems = [problem for key, v in params.items() if (problem := _problem(entry, key, v))]
+        problems = [problem for key, v in params.items() if entry and (problem := _problem(entry, key, v))]
         if problems:
             raise ValueError("; ".join(problems))
         kept = {key: v for key, v in value.items() if key in own}
-        return {**kept, "kind": entry.name, "params": params}
+        return {**kept, "kind": entry.name if entry else value["kind"], "params": params}
 
 
 def _problem(entry: catalogue.Entry, key: str, value: object) -> str | None:

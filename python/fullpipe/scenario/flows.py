@@ -7,10 +7,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_serializer
 
+from fullpipe.cca import classes
+from fullpipe.cca.controller import parameters
+from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.chosen import Chosen
 from fullpipe.scenario.model import Model, Name
-from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds
+from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds, shown
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Access
 
@@ -22,12 +25,26 @@ MAX_GROUPS = 10_000
 class Cca(Chosen):
     """A congestion control algorithm and the parameters that differ from its defaults.
 
-    Written "bbr1", or { kind = "bbr1", parameter = value }.
+    Written "bbr1", or { kind = "bbr1", parameter = value }. One of your own is "python:module:Class"; in Python
+    the class itself will do.
     """
 
     @classmethod
-    def _entry(cls, name: str) -> catalogue.Entry:
-        return catalogue.controller(name)
+    def _entry(cls, name: str) -> catalogue.Entry | None:
+        if not name.startswith(classes.PREFIX):
+            return catalogue.controller(name)
+        if not classes.is_name(name):
+            raise ValueError(f'{shown(name)} is no name of a class; write it as in "python:my_module:MyClass"')
+        return _own_entry(name)
+
+    @classmethod
+    def _spelt(cls, value: object) -> object:
+        """A class stands for its name."""
+        if isinstance(value, type):
+            return _name(value)
+        if isinstance(value, dict) and isinstance(value.get("kind"), type):
+            return {**value, "kind": _name(value["kind"])}
+        return value
 
     _example = 'a name such as "cubic" or { kind = "cubic", ... }'
 
@@ -42,6 +59,28 @@ class Pace(Model):
     at_s: Seconds = Field(alias="at", examples=["5 s"])
     rate_bps: BitsPerSecond | None = Field(None, alias="rate", examples=["1 Mbit/s"])
     """Payload, packet by packet; "0 bit/s" is silence. Left out: without limit."""
+
+
+def _name(cls: type) -> str:
+    try:
+        return classes.name(cls)
+    except ScenarioError as error:
+        raise ValueError(str(error)) from None
+
+
+def _own_entry(name: str) -> catalogue.Entry | None:
+    """What is known of a Python-written algorithm whose class has come; nothing of one that has not."""
+    cls = classes.find(name)
+    if cls is None:
+        return None
+    params = {key: catalogue.Param(key, default, "", "") for key, default in parameters(cls).items()}
+    return catalogue.Entry(name, title="", source="", aliases=(), params=params)
+
+
+def own_algorithms(flows: "Sequence[Flow]") -> list[str]:
+    """The names of the Python-written algorithms that flows use, each once."""
+    kinds = [flow.cca.kind for flow in flows if flow.cca.kind.startswith(classes.PREFIX)]
+    return list(dict.fromkeys(kinds))
 
 
 class Flow(Model):
@@ -83,10 +122,14 @@ def flow_names(flows: Sequence[Flow]) -> list[list[str]]:
     numbered from 1 across the whole scenario.
     """
     numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
-    return [_numbered(flow, numbers[flow.name or flow.cca.kind]) for flow in flows]
+    return [_numbered(flow, numbers[_base_name(flow)]) for flow in flows]
 
 
 def _numbered(flow: Flow, numbers: Iterator[int]) -> list[str]:
     if flow.name and flow.count == 1:
         return [flow.name]
-    return [f"{flow.name or flow.cca.kind}-{next(numbers)}" for _ in range(flow.count)]
+    return [f"{_base_name(flow)}-{next(numbers)}" for _ in range(flow.count)]
+
+
+def _base_name(flow: Flow) -> str:
+    return flow.name or classes.title(flow.cca.kind)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 import tomli_w
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from fullpipe.cca import classes
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import paths, reading
 from fullpipe.scenario.checks import problems_of
@@ -157,6 +158,19 @@ class Scenario(Model):
     def tcp_of(self, flow: Flow) -> Tcp:
         """The transport of a flow, its own settings over those of the scenario."""
         return self.tcp.overridden_by(flow.tcp)
+
+    @field_validator("sweep", mode="before")
+    @classmethod
+    def _by_name(cls, value: object) -> object:
+        """A class in a sweep stands for its name."""
+        if not isinstance(value, dict):
+            return value
+        return {
+            path: [classes.name(v) if isinstance(v, type) else v for v in values]
+            if isinstance(values, list | tuple)
+            else values
+            for path, values in value.items()
+        }
 
     @field_validator("flows", mode="before")
     @classmethod

@@ -2,6 +2,7 @@
 
 use super::error::suggest;
 use super::{AckPlan, FlowPlan, LinkPlan, LossPlan, Plan, PlanError, TcpPlan};
+use crate::Controllers;
 use crate::schedule::Schedule;
 use network::{Server, queue};
 use serde_json::Value;
@@ -161,7 +162,7 @@ impl FlowPlan {
         route(&format!("{path}.reverse"), &self.reverse, plan)?;
         self.check_bounds(&format!("{path}.forward"), plan)?;
         self.tcp.check(&format!("{path}.tcp"))?;
-        self.build_cca(path, 0).map(|_| ())
+        if self.cca.is_brought() { Ok(()) } else { self.build_cca(path, 0).map(|_| ()) }
     }
 
     /// Refuses what would never move the clock, or send ever more.
@@ -177,12 +178,20 @@ impl FlowPlan {
         Ok(())
     }
 
-    /// Makes the congestion control algorithm; `path` is the flow's.
-    pub(crate) fn build_cca(
+    /// Makes the congestion control algorithm, of the registry or brought along; `path` is the flow's.
+    pub(crate) fn make_cca(
         &self,
         path: &str,
         seed: u64,
+        controllers: Controllers<'_>,
     ) -> Result<Box<dyn congestion::CongestionControl>, PlanError> {
+        if self.cca.is_brought() {
+            return controllers(self, seed).map_err(|problem| PlanError::new(format!("{path}.cca"), problem));
+        }
+        self.build_cca(path, seed)
+    }
+
+    fn build_cca(&self, path: &str, seed: u64) -> Result<Box<dyn congestion::CongestionControl>, PlanError> {
         let kind = &self.cca.kind;
         congestion::build(kind, &Value::Object(self.cca.params.clone()), seed).map_err(|error| match error {
             congestion::BuildError::Unknown(_) => {

@@ -145,10 +145,18 @@ pub struct PacePlan {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CcaPlan {
-    /// Name or alias in [`congestion::descriptors`].
+    /// Name or alias in [`congestion::descriptors`], or with a colon in it that of an algorithm
+    /// [brought along](crate::Controllers).
     pub kind: String,
     /// Parameters.
     pub params: Map<String, Value>,
+}
+
+impl CcaPlan {
+    /// The registry does not have it: the caller brings it along.
+    pub(crate) fn is_brought(&self) -> bool {
+        self.kind.contains(':')
+    }
 }
 
 /// Options of the transport.

@@ -1,0 +1,20 @@
+"""Algorithms of your own, written in Python: subclass `Controller` and name it as the `cca` of a flow."""
+
+from fullpipe._native import Ack, Episode, LostPacket, Path, RateSample, Sent, Undo
+from fullpipe.cca.classes import bring, find, fingerprint, name
+from fullpipe.cca.controller import Controller
+
+__all__ = [
+    "Ack",
+    "Controller",
+    "Episode",
+    "LostPacket",
+    "Path",
+    "RateSample",
+    "Sent",
+    "Undo",
+    "bring",
+    "find",
+    "fingerprint",
+    "name",
+]

@@ -1,0 +1,128 @@
+"""The base class of algorithms written in Python."""
+
+import math
+from collections.abc import Mapping
+from inspect import get_annotations
+from random import Random
+from typing import Any, ClassVar, Literal
+
+from fullpipe._native import Ack, Episode, LostPacket, Path, Sent, Undo
+from fullpipe.errors import suggestion
+
+
+class Controller:
+    """Turns what the network said into a window and a rate, as the Rust trait `CongestionControl` does.
+
+    Define the methods that you need and set the attributes `cwnd`, `ssthresh`, `pacing_bps` and so on. They are
+    read after every call; before a call, `cwnd` and `ssthresh` are brought up to date if the transport or the
+    law has moved them. Windows and counts are in packets, times in seconds, rates in bits of payload per second.
+
+    `on_ack` is called once per round trip with the sum of its ACKs, which costs next to nothing. In between the
+    window follows the law that the class declares with `slow_start` and `increase`. With `per_ack = True` it is
+    called for every ACK, at about two microseconds each.
+
+    Annotated attributes of a subclass are its parameters, with their defaults:
+
+    >>> class Reno(Controller):
+    ...     slow_start = 1.0
+    ...     increase = 1.0
+    ...     beta: float = 0.5
+    ...
+    ...     def on_congestion(self, episode, path):
+    ...         if episode.first:
+    ...             self.ssthresh = self.cwnd * self.beta
+    """
+
+    per_ack: ClassVar[bool] = False
+    """Call `on_ack` for every ACK."""
+    owns_recovery: ClassVar[bool] = False
+    """The window is the algorithm's during loss recovery, too, as BBR's is; otherwise the transport brings it down
+    to `ssthresh` by proportional rate reduction."""
+    needs_pacing: ClassVar[bool] = False
+    """The flow must be paced, at `pacing_bps` or at the transport's choice."""
+    watches_sends: ClassVar[bool] = False
+    """Call `on_send` for every burst, not only for those that end an idle time."""
+    ecn: ClassVar[Literal["classic", "every_mark", "l4s"]] = "classic"
+    """What a mark means: a loss once per round, each to be echoed (DCTCP), or ECT(1) (Prague)."""
+    traced: ClassVar[Mapping[str, str]] = {}
+    """Attributes to record as variables, and their units."""
+
+    cwnd: float = 10
+    """Window in packets, at least 1; the transport uses the whole packets of it."""
+    ssthresh: float = math.inf
+    """Slow-start threshold in packets, to which the transport reduces. Less than 2 counts as 2."""
+    slow_start: float = 0.0
+    """Packets that the window grows by per packet acknowledged while it is below `ssthresh`."""
+    increase: float = 0.0
+    """Packets that it grows by per window of packets acknowledged from `ssthresh` on."""
+    pacing_bps: float | None = None
+    """Rate to pace at; None leaves it to the transport."""
+    wakeup_s: float | None = None
+    """When to call `on_wakeup`; forgotten when the time has come."""
+    hide_samples: bool = False
+    """Mark what is sent from now on as application-limited, as BBR does in ProbeRTT."""
+    reduce: bool = False
+    """Ask the transport to begin an episode ("delay") and to reduce; take it back in `on_congestion`."""
+    state: str | None = None
+    """Name of the state for traces; None: slow start or avoidance, as the window has it."""
+    rng: Random
+    """Random numbers from the seed of the run and the name of the flow: draw from no other."""
+
+    def __init__(self, rng: Random, **params: Any) -> None:
+        """Set the parameters. A subclass with an `__init__` of its own calls this one first.
+
+        Raises:
+            ValueError: If a parameter is unknown, or of another type than its default.
+        """
+        self.rng = rng
+        known = parameters(type(self))
+        for key, value in params.items():
+            if key not in known:
+                raise ValueError(f'unknown parameter "{key}"{suggestion(key, known)}')
+            if not _alike(known[key], value):
+                raise ValueError(f"{key}: expected a value like {known[key]!r}, got {value!r}")
+            setattr(self, key, value)
+
+    def on_established(self, path: Path) -> None:
+        """The handshake is over; `path` has the first RTT sample."""
+
+    def on_ack(self, ack: Ack, path: Path) -> None:
+        """A round trip is over, or with `per_ack` an ACK has been digested. The law has been applied to it."""
+
+    def on_lost(self, lost: LostPacket, path: Path) -> None:
+        """A packet was deemed lost: before the episode that it may begin, and before the ACK that revealed it."""
+
+    def on_congestion(self, episode: Episode, path: Path) -> None:
+        """An episode begins: set `ssthresh`. The transport brings the window there, or after a timeout to 1."""
+
+    def on_undo(self, undo: Undo, path: Path) -> None:
+        """The episode was spurious. Unless overridden, window and threshold go back to what they were."""
+
+    def on_recovery_exit(self, path: Path) -> None:
+        """Everything outstanding when the episode began has been delivered."""
+
+    def on_send(self, sent: Sent, path: Path) -> None:
+        """A burst is about to be sent: one that ends an idle time, or with `watches_sends` any."""
+
+    def on_wakeup(self, path: Path) -> None:
+        """`wakeup_s` has come."""
+
+    def _events(self) -> list[str]:
+        """The methods that the subclass defines: the others are never called."""
+        mine = [name for name in vars(Controller) if name.startswith("on_")]
+        return [name for name in mine if getattr(type(self), name) is not getattr(Controller, name)]
+
+
+def parameters(cls: type[Controller]) -> dict[str, Any]:
+    """The parameters of a class and their defaults: what it and its bases annotate, but for `Controller`."""
+    own = [base for base in reversed(cls.__mro__) if issubclass(base, Controller) and base is not Controller]
+    names = [name for base in own for name in get_annotations(base)]
+    return {name: getattr(cls, name) for name in names if hasattr(cls, name) and not hasattr(Controller, name)}
+
+
+def _alike(default: object, value: object) -> bool:
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if isinstance(default, float):
+        return isinstance(value, int | float)
+    return default is None or isinstance(value, type(default))
