@@ -1,5 +1,6 @@
 """The simulator: a plan (JSON) and a seed in, tables of columns out. ARCHITECTURE.md describes the plan."""
 
+from collections.abc import Callable
 from typing import Any, TypeAlias, TypedDict, final
 
 import numpy as np
@@ -27,6 +28,17 @@ class SimulationPanic(RuntimeError):  # noqa: N818
     digest: str
     """A hash of the plan."""
     seed: int
+
+class ControllerError(RuntimeError):
+    """An algorithm written in Python failed. ``__cause__`` is what it raised."""
+
+    controller: str
+    """Its name, ``python:module:Class``."""
+    flow: str
+    event: str
+    """The method that failed."""
+    time_s: float
+    """Simulated time."""
 
 class Param(TypedDict):
     """A parameter of an algorithm or a queue discipline."""
@@ -160,8 +172,10 @@ class Results(TypedDict):
 class Simulation:
     """A simulation that can be run in steps. Stepping never changes results."""
 
-    def __new__(cls, plan_json: str, seed: int) -> Simulation:
+    def __new__(cls, plan_json: str, seed: int, controllers: dict[str, Any] | None = None) -> Simulation:
         """Build everything that the plan describes. All randomness comes from the seed.
+
+        ``controllers`` has a factory, called with parameters and a seed, for every kind with a colon in it.
 
         Raises PlanError if the plan makes no sense.
         """
@@ -175,6 +189,325 @@ class Simulation:
 
     def finish(self) -> Results:
         """Run to the end and return the tables. The simulation is used up."""
+
+@final
+class RateSample:
+    """A delivery-rate sample."""
+
+    @property
+    def delivered(self) -> int:
+        """Packets delivered over the interval."""
+
+    @property
+    def interval_s(self) -> float | None:
+        """Its length in seconds; None if it says nothing of the bandwidth."""
+
+    @property
+    def packets_per_s(self) -> float | None:
+        """Packets per second; None without an interval."""
+
+    @property
+    def app_limited(self) -> bool:
+        """The sampled packet was sent while the application was the limit."""
+
+    @property
+    def prior_delivered(self) -> int:
+        """``Path.delivered`` when it was sent."""
+
+    @property
+    def lost(self) -> int:
+        """Packets found lost since it was sent."""
+
+    @property
+    def marked(self) -> int:
+        """Packets reported marked since it was sent."""
+
+    @property
+    def tx_in_flight(self) -> int:
+        """Packets in flight just after it was sent, itself included."""
+
+    def __new__(
+        cls,
+        *,
+        delivered: int = 0,
+        interval_s: float | None = None,
+        packets_per_s: float | None = None,
+        app_limited: bool = False,
+        prior_delivered: int = 0,
+        lost: int = 0,
+        marked: int = 0,
+        tx_in_flight: int = 0,
+    ) -> RateSample: ...
+
+@final
+class Ack:
+    """What one ACK brought or, unless the class says `per_ack`, all the ACKs of a round trip."""
+
+    @property
+    def acks(self) -> int:
+        """ACKs that this stands for."""
+
+    @property
+    def acked(self) -> int:
+        """Packets newly acknowledged."""
+
+    @property
+    def lost(self) -> int:
+        """Packets newly found lost."""
+
+    @property
+    def marked(self) -> int:
+        """Packets newly reported CE-marked."""
+
+    @property
+    def rtts(self) -> int:
+        """RTT samples that ``rtt_min_s``, ``rtt_mean_s`` and ``rtt_max_s`` are of."""
+
+    @property
+    def rtt_s(self) -> float | None:
+        """The last RTT sample in seconds."""
+
+    @property
+    def rtt_min_s(self) -> float | None:
+        """The smallest one."""
+
+    @property
+    def rtt_mean_s(self) -> float | None:
+        """Their mean."""
+
+    @property
+    def rtt_max_s(self) -> float | None:
+        """The largest one."""
+
+    @property
+    def one_way_delay_s(self) -> float | None:
+        """One-way delay of the last packet in seconds."""
+
+    @property
+    def delayed(self) -> bool:
+        """The last RTT may be too long: a delayed-ACK timer seems to have held the ACK back."""
+
+    @property
+    def prior_in_flight(self) -> int:
+        """Packets in flight before the last ACK."""
+
+    @property
+    def may_grow(self) -> bool:
+        """A window algorithm may grow now."""
+
+    @property
+    def advanced(self) -> bool:
+        """The cumulative acknowledgement advanced."""
+
+    @property
+    def una(self) -> int:
+        """Every packet below this number has been acknowledged."""
+
+    @property
+    def rate(self) -> RateSample | None:
+        """The delivery-rate sample; of a round, the one of the highest rate."""
+
+    def __new__(
+        cls,
+        *,
+        acks: int = 1,
+        acked: int = 0,
+        lost: int = 0,
+        marked: int = 0,
+        rtts: int = 0,
+        rtt_s: float | None = None,
+        rtt_min_s: float | None = None,
+        rtt_mean_s: float | None = None,
+        rtt_max_s: float | None = None,
+        one_way_delay_s: float | None = None,
+        delayed: bool = False,
+        prior_in_flight: int = 0,
+        may_grow: bool = True,
+        advanced: bool = True,
+        una: int = 0,
+        rate: RateSample | None = None,
+    ) -> Ack: ...
+
+@final
+class Path:
+    """The transport's view of the path at one moment."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time in seconds."""
+
+    @property
+    def mss(self) -> int:
+        """Payload of a full packet, bytes."""
+
+    @property
+    def state(self) -> str:
+        """ "open", "disorder", "cwr", "recovery" or "loss"."""
+
+    @property
+    def srtt_s(self) -> float | None:
+        """Smoothed RTT in seconds."""
+
+    @property
+    def min_rtt_s(self) -> float | None:
+        """Smallest RTT of five minutes, in seconds."""
+
+    @property
+    def in_flight(self) -> int:
+        """Packets in flight."""
+
+    @property
+    def packets_out(self) -> int:
+        """Packets sent and not cumulatively acknowledged."""
+
+    @property
+    def next(self) -> int:
+        """Number of the next packet never sent before."""
+
+    @property
+    def delivered(self) -> int:
+        """Packets delivered since the start."""
+
+    @property
+    def lost(self) -> int:
+        """Packets deemed lost since the start."""
+
+    @property
+    def cwnd_limited(self) -> bool:
+        """The window was what stopped the sender."""
+
+    @property
+    def app_limited(self) -> bool:
+        """The application is the limit."""
+
+    @property
+    def paced(self) -> bool:
+        """The flow is paced."""
+
+    @property
+    def pacing_bps(self) -> int:
+        """At this rate, bits of payload per second."""
+
+    @property
+    def max_burst_bytes(self) -> int:
+        """Bytes that one burst may hold."""
+
+    def __new__(
+        cls,
+        *,
+        now_s: float = 0.0,
+        mss: int = 1448,
+        state: str = "open",
+        srtt_s: float | None = None,
+        min_rtt_s: float | None = None,
+        in_flight: int = 0,
+        packets_out: int = 0,
+        next: int = 0,
+        delivered: int = 0,
+        lost: int = 0,
+        cwnd_limited: bool = True,
+        app_limited: bool = False,
+        paced: bool = False,
+        pacing_bps: int = 0,
+        max_burst_bytes: int = 65536,
+    ) -> Path: ...
+
+@final
+class Episode:
+    """A congestion episode begins."""
+
+    @property
+    def kind(self) -> str:
+        """ "loss", "tail_loss", "ecn", "delay" (asked for with ``reduce``) or "timeout"."""
+
+    @property
+    def first(self) -> bool:
+        """False for timeouts after the first of an episode: they do not reduce again."""
+
+    def __new__(
+        cls,
+        *,
+        kind: str = "loss",
+        first: bool = True,
+    ) -> Episode: ...
+
+@final
+class Undo:
+    """What to go back to after a spurious episode."""
+
+    @property
+    def prior_cwnd(self) -> int:
+        """Window when it began, packets."""
+
+    @property
+    def prior_ssthresh(self) -> int:
+        """Threshold when it began, packets; 0 if it must not be restored."""
+
+    def __new__(
+        cls,
+        *,
+        prior_cwnd: int = 0,
+        prior_ssthresh: int = 0,
+    ) -> Undo: ...
+
+@final
+class Sent:
+    """A burst is about to be sent."""
+
+    @property
+    def packets(self) -> int:
+        """Packets in it."""
+
+    @property
+    def from_idle(self) -> bool:
+        """Nothing was in flight before it."""
+
+    @property
+    def gap_s(self) -> float:
+        """Seconds since the burst before it."""
+
+    def __new__(
+        cls,
+        *,
+        packets: int = 1,
+        from_idle: bool = False,
+        gap_s: float = 0.0,
+    ) -> Sent: ...
+
+@final
+class LostPacket:
+    """A packet just deemed lost."""
+
+    @property
+    def number(self) -> int:
+        """Its number."""
+
+    @property
+    def tx_in_flight(self) -> int:
+        """Packets in flight just after it was sent."""
+
+    @property
+    def lost(self) -> int:
+        """Packets found lost since it was sent, itself included."""
+
+    @property
+    def app_limited(self) -> bool:
+        """It was sent while the application was the limit."""
+
+    def __new__(
+        cls,
+        *,
+        number: int = 0,
+        tx_in_flight: int = 0,
+        lost: int = 1,
+        app_limited: bool = False,
+    ) -> LostPacket: ...
+
+def judge(factory: Callable[[], Any], script: bytes) -> str | None:
+    """Play events read from any bytes to an algorithm; say which invariant breaks, if any does."""
+
+def round_trips(factory: Callable[[], Any], count: int) -> str:
+    """Round trips of an algorithm on an ideal path, one line each."""
 
 def controllers() -> list[Description]:
     """Describe the congestion control algorithms."""

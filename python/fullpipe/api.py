@@ -31,8 +31,8 @@ def run(
         out: Folder in which runs are kept and looked up, such as "runs"; a run that is there is not made
             again. Left out, the run stays in memory.
         progress: Told the simulated time reached, in seconds.
-        allow_python: Import the modules of algorithms written as "python:module:Class", which runs their code. A
-            class that was passed to the scenario itself needs no permission.
+        allow_python: Import the modules of algorithms written as "python:module:Class", which runs their
+            code. A class that was passed to the scenario itself needs no permission.
 
     Raises:
         ScenarioError: If the scenario has a sweep or is none, the seed is out of range, or a module cannot be
@@ -64,7 +64,7 @@ def run(
 
 
 def bring(scenario: Scenario) -> None:
-    """Import the classes of Python-written algorithms that a scenario names: this runs the code of their modules.
+    """Import the classes of Python-written algorithms that a scenario names: this runs their modules.
 
     Raises:
         ScenarioError: If one cannot be imported.

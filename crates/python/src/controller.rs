@@ -18,7 +18,8 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use units::{Rate, Time};
 
-const MAX_PACKETS: f64 = 1e9;
+/// 14 GB in flight: more than that is a mistake, and would not fit in memory.
+const MAX_PACKETS: f64 = 1e7;
 const MIN_SSTHRESH: u32 = 2;
 
 /// Methods that the class defines; the others are never called.
@@ -88,9 +89,10 @@ pub fn make(
 impl Controller {
     /// Wraps an instance of a subclass of `fullpipe.cca.Controller`.
     pub fn new(object: &Bound<'_, PyAny>, name: &str, flow: &str) -> PyResult<Controller> {
-        let defined: BTreeSet<String> = object.call_method0("_events")?.extract()?;
-        let method =
-            |name: &str| defined.contains(name).then(|| object.getattr(name).map(Bound::unbind)).transpose();
+        let defined: Vec<String> = object.call_method0("_events")?.extract()?;
+        let method = |name: &str| {
+            defined.iter().any(|d| d == name).then(|| object.getattr(name).map(Bound::unbind)).transpose()
+        };
         let methods = Methods {
             established: method("on_established")?,
             ack: method("on_ack")?,
@@ -176,10 +178,26 @@ impl Controller {
         for traced in &mut self.traced {
             traced.value = object.getattr(traced.name)?.extract::<Option<f64>>()?.unwrap_or(f64::NAN);
         }
-        ensure((1.0..=MAX_PACKETS).contains(&cwnd), "cwnd", cwnd, "at least 1 packet and finite")?;
+        let untouched = cwnd == f64::from(self.told.0); // the transport and the law may go beyond
+        ensure(
+            untouched || (1.0..=MAX_PACKETS).contains(&cwnd),
+            "cwnd",
+            cwnd,
+            "from 1 to 10,000,000 packets",
+        )?;
         ensure(ssthresh >= 0.0, "ssthresh", ssthresh, "a number of packets, or infinite")?;
-        ensure((0.0..=MAX_PACKETS).contains(&self.slow_start), "slow_start", self.slow_start, "at least 0")?;
-        ensure((0.0..=MAX_PACKETS).contains(&self.increase), "increase", self.increase, "at least 0")?;
+        ensure(
+            (0.0..=MAX_PACKETS).contains(&self.slow_start),
+            "slow_start",
+            self.slow_start,
+            "from 0 to 10,000,000",
+        )?;
+        ensure(
+            (0.0..=MAX_PACKETS).contains(&self.increase),
+            "increase",
+            self.increase,
+            "from 0 to 10,000,000",
+        )?;
         let rate = pacing.unwrap_or(1.0);
         ensure((1.0..=1e18).contains(&rate), "pacing_bps", rate, "None, or at least 1 bit/s and finite")?;
         let at = wakeup.map(|at| (at, events::instant(at)));

@@ -298,7 +298,7 @@ impl Round {
             rtts: round.rtts,
             rtt_s: seconds(ack.rtt),
             rtt_min_s: seconds(round.rtt_range.map(|range| range.0)),
-            rtt_mean_s: (round.rtts > 0).then(|| round.rtt_sum.as_secs_f64() / f64::from(round.rtts)),
+            rtt_mean_s: (round.rtts > 0).then(|| (round.rtt_sum / u64::from(round.rtts)).as_secs_f64()),
             rtt_max_s: seconds(round.rtt_range.map(|range| range.1)),
             one_way_delay_s: seconds(ack.one_way_delay),
             delayed: ack.delayed,

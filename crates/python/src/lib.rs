@@ -4,6 +4,7 @@ mod catalogue;
 mod controller;
 mod errors;
 mod events;
+mod kit;
 mod tables;
 
 use pyo3::prelude::*;
@@ -111,6 +112,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::RateSample>()?;
     module.add_class::<events::Sent>()?;
     module.add_class::<events::Undo>()?;
+    module.add_function(wrap_pyfunction!(kit::judge, module)?)?;
+    module.add_function(wrap_pyfunction!(kit::round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(queues, module)?)
 }

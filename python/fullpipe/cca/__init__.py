@@ -3,6 +3,7 @@
 from fullpipe._native import Ack, Episode, LostPacket, Path, RateSample, Sent, Undo
 from fullpipe.cca.classes import bring, find, fingerprint, name
 from fullpipe.cca.controller import Controller
+from fullpipe.cca.kit import judge, round_trips
 
 __all__ = [
     "Ack",
@@ -16,5 +17,7 @@ __all__ = [
     "bring",
     "find",
     "fingerprint",
+    "judge",
     "name",
+    "round_trips",
 ]

@@ -1,7 +1,7 @@
 """Which classes stand behind names such as "python:mine:Reno".
 
-A scenario only ever holds the name. A class is known once it was passed to a scenario itself, or its module was
-imported by `bring`, which nothing does without being told to: a file from a stranger runs no code.
+A scenario only ever holds the name. A class is known once it was passed to a scenario itself, or its module
+was imported by `bring`, which nothing does without being told to: a file from a stranger runs no code.
 """
 
 import hashlib
@@ -89,7 +89,7 @@ def factory(kind: str) -> Factory:
 
 
 def fingerprint(kind: str) -> str:
-    """What results depend on: a digest of the source files of a class and its bases, as they were when it came.
+    """What results depend on: a digest of the source files of a class and its bases, as it came.
 
     A class without a file, such as one of an interactive session, has a new one every time: nothing stored is
     taken for its result. What the files import in their turn has no part in it.

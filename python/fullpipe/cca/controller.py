@@ -13,13 +13,14 @@ from fullpipe.errors import suggestion
 class Controller:
     """Turns what the network said into a window and a rate, as the Rust trait `CongestionControl` does.
 
-    Define the methods that you need and set the attributes `cwnd`, `ssthresh`, `pacing_bps` and so on. They are
-    read after every call; before a call, `cwnd` and `ssthresh` are brought up to date if the transport or the
-    law has moved them. Windows and counts are in packets, times in seconds, rates in bits of payload per second.
+    Define the methods that you need and set the attributes `cwnd`, `ssthresh`, `pacing_bps` and so on. They
+    are read after every call; before a call, `cwnd` and `ssthresh` are brought up to date if the transport or
+    the law has moved them. Windows and counts are in packets, times in seconds, rates in bits of payload per
+    second.
 
-    `on_ack` is called once per round trip with the sum of its ACKs, which costs next to nothing. In between the
-    window follows the law that the class declares with `slow_start` and `increase`. With `per_ack = True` it is
-    called for every ACK, at about two microseconds each.
+    `on_ack` is called once per round trip with the sum of its ACKs, which costs next to nothing. In between
+    the window follows the law that the class declares with `slow_start` and `increase`. With `per_ack = True`
+    it is called for every ACK, at about a microsecond each.
 
     Annotated attributes of a subclass are its parameters, with their defaults:
 
@@ -36,8 +37,8 @@ class Controller:
     per_ack: ClassVar[bool] = False
     """Call `on_ack` for every ACK."""
     owns_recovery: ClassVar[bool] = False
-    """The window is the algorithm's during loss recovery, too, as BBR's is; otherwise the transport brings it down
-    to `ssthresh` by proportional rate reduction."""
+    """The window is the algorithm's during loss recovery, too, as BBR's is; otherwise the transport brings it
+    down to `ssthresh` by proportional rate reduction."""
     needs_pacing: ClassVar[bool] = False
     """The flow must be paced, at `pacing_bps` or at the transport's choice."""
     watches_sends: ClassVar[bool] = False
@@ -87,13 +88,13 @@ class Controller:
         """The handshake is over; `path` has the first RTT sample."""
 
     def on_ack(self, ack: Ack, path: Path) -> None:
-        """A round trip is over, or with `per_ack` an ACK has been digested. The law has been applied to it."""
+        """A round trip is over, or with `per_ack` an ACK came. The law has been applied to it."""
 
     def on_lost(self, lost: LostPacket, path: Path) -> None:
-        """A packet was deemed lost: before the episode that it may begin, and before the ACK that revealed it."""
+        """A packet was deemed lost. Comes before the episode that it may begin, and before its ACK."""
 
     def on_congestion(self, episode: Episode, path: Path) -> None:
-        """An episode begins: set `ssthresh`. The transport brings the window there, or after a timeout to 1."""
+        """An episode begins: set `ssthresh`. The transport moves the window there, or to 1 on a timeout."""
 
     def on_undo(self, undo: Undo, path: Path) -> None:
         """The episode was spurious. Unless overridden, window and threshold go back to what they were."""
@@ -117,7 +118,9 @@ def parameters(cls: type[Controller]) -> dict[str, Any]:
     """The parameters of a class and their defaults: what it and its bases annotate, but for `Controller`."""
     own = [base for base in reversed(cls.__mro__) if issubclass(base, Controller) and base is not Controller]
     names = [name for base in own for name in get_annotations(base)]
-    return {name: getattr(cls, name) for name in names if hasattr(cls, name) and not hasattr(Controller, name)}
+    return {
+        name: getattr(cls, name) for name in names if hasattr(cls, name) and not hasattr(Controller, name)
+    }
 
 
 def _alike(default: object, value: object) -> bool:

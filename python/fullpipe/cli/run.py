@@ -50,7 +50,7 @@ def run(
     ] = False,
     allow_python: Annotated[
         bool,
-        typer.Option("--allow-python", help="Import algorithms written as python:module:Class: runs their code."),
+        typer.Option("--allow-python", help="Import what python:module:Class names, which runs its code."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
@@ -114,7 +114,7 @@ def _assignment(text: str) -> tuple[str, Any]:
 
 
 def _bring(todo: "list[Job]", scenario: str) -> None:
-    """Import the Python-written algorithms; modules are found beside the scenario's file and in this folder."""
+    """Import Python-written algorithms; modules are found beside the scenario's file and in this folder."""
     from fullpipe.api import bring
     from fullpipe.cca.classes import look_in
 

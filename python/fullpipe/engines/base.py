@@ -65,7 +65,7 @@ class Engine(Protocol):
 
 
 def identity(engine: Engine, scenario: Scenario) -> EngineId:
-    """What results depend on apart from scenario and seed: all the code, that of brought algorithms included."""
+    """What results depend on apart from scenario and seed: the code, that of own algorithms included."""
     own = [kind for kind in own_algorithms(scenario.flows) if classes.find(kind)]
     return EngineId(
         name=engine.name,

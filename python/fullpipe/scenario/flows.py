@@ -25,8 +25,8 @@ MAX_GROUPS = 10_000
 class Cca(Chosen):
     """A congestion control algorithm and the parameters that differ from its defaults.
 
-    Written "bbr1", or { kind = "bbr1", parameter = value }. One of your own is "python:module:Class"; in Python
-    the class itself will do.
+    Written "bbr1", or { kind = "bbr1", parameter = value }. One of your own is "python:module:Class"; in
+    Python the class itself will do.
     """
 
     @classmethod
@@ -34,7 +34,9 @@ class Cca(Chosen):
         if not name.startswith(classes.PREFIX):
             return catalogue.controller(name)
         if not classes.is_name(name):
-            raise ValueError(f'{shown(name)} is no name of a class; write it as in "python:my_module:MyClass"')
+            raise ValueError(
+                f'{shown(name)} is no name of a class; write it as in "python:my_module:MyClass"'
+            )
         return _own_entry(name)
 
     @classmethod

@@ -140,7 +140,9 @@ class _Worker:
     def _run(self) -> Run:
         chosen, job = engine(self.job.engine), self.job
         self._advanced(0.0)
-        stored = self.store.find(job.scenario, identity(chosen, job.scenario), job.seed) if self.store else None
+        stored = (
+            self.store.find(job.scenario, identity(chosen, job.scenario), job.seed) if self.store else None
+        )
         if stored:
             self._tell(job.scenario.duration_s, "stored")
             return stored

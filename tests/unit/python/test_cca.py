@@ -1,0 +1,413 @@
+"""Algorithms written in Python: what they are told, what they may say, and whose code runs when."""
+
+import math
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from fullpipe import Run, Scenario, cca, sweeps
+from fullpipe import run as run_once
+from fullpipe.cca import Ack, Controller, Episode, Undo
+from fullpipe.cca import Path as PathView
+from fullpipe.errors import ControllerError, EngineError, ScenarioError
+from fullpipe.results import Store
+
+Cli = Callable[..., Any]
+
+
+class Reno(Controller):
+    """Reno by the law."""
+
+    slow_start = 1.0
+    increase = 1.0
+    beta: float = 0.5
+
+    def on_congestion(self, episode: Episode, path: PathView) -> None:
+        if episode.first:
+            self.ssthresh = self.cwnd * self.beta
+
+
+class RenoPerAck(Controller):
+    """Reno with every law of its own."""
+
+    per_ack = True
+    credit = 0
+
+    def on_ack(self, ack: Ack, path: PathView) -> None:
+        if not (ack.may_grow and path.cwnd_limited):
+            return
+        acked, cwnd = ack.acked, int(self.cwnd)
+        if cwnd < self.ssthresh:
+            grown = int(min(cwnd + acked, self.ssthresh))
+            acked, cwnd = acked - (grown - cwnd), grown
+        if acked:
+            if self.credit >= cwnd:
+                self.credit, cwnd = 0, cwnd + 1
+            self.credit += acked
+            if self.credit >= cwnd:
+                cwnd, self.credit = cwnd + self.credit // cwnd, self.credit % cwnd
+        self.cwnd = cwnd
+
+    def on_congestion(self, episode: Episode, path: PathView) -> None:
+        self.credit = 0
+        if episode.first:
+            self.ssthresh = max(self.cwnd // 2, 2)
+
+
+@pytest.fixture
+def ten(small: Scenario) -> Scenario:
+    """One flow for ten seconds that loses packets now and then."""
+    return small.with_values({"duration": "10 s", "flows.0.name": "it"})
+
+
+def run(scenario: Scenario, algorithm: object, seed: int = 1, **values: Any) -> Run:
+    return run_once(scenario.with_values({"flows.0.cca": algorithm, **values}), seed)
+
+
+def failure(scenario: Scenario, algorithm: type[Controller]) -> ControllerError:
+    with pytest.raises(ControllerError) as caught:
+        run(scenario, algorithm)
+    return caught.value
+
+
+@pytest.mark.parametrize("algorithm", [Reno, RenoPerAck])
+def test_reno_in_python_is_reno(ten: Scenario, algorithm: type[Controller]) -> None:
+    native, python = run(ten, "reno"), run(ten, algorithm)
+    assert native.flows["retransmitted_packets"][0] > 0
+    assert python.series.equals(native.series)
+    assert python.flows.drop("cca").equals(native.flows.drop("cca"))
+
+
+def test_a_round_trip_is_one_call(ten: Scenario) -> None:
+    calls: list[Ack] = []
+
+    class Watcher(Reno):
+        def on_ack(self, ack: Ack, path: PathView) -> None:
+            calls.append(ack)
+
+    made = run(ten, Watcher)
+    rounds = 10 / made.flows["rtt_mean_s"][0]
+    assert 0.7 * rounds < len(calls) < 1.4 * rounds
+    assert all(ack.rtt_min_s <= ack.rtt_mean_s <= ack.rtt_max_s for ack in calls if ack.rtts)  # type: ignore[operator]
+    delivered = sum(ack.acked for ack in calls)
+    sent = made.flows["sent_packets"][0] - made.flows["lost_packets"][0]
+    assert delivered == pytest.approx(sent, rel=0.02)
+
+
+def test_per_ack_is_a_call_for_every_ack(ten: Scenario) -> None:
+    calls: list[int] = []
+
+    class Watcher(Reno):
+        per_ack = True
+
+        def on_ack(self, ack: Ack, path: PathView) -> None:
+            calls.append(ack.acks)
+
+    run(ten, Watcher)
+    assert len(calls) > 1000
+    assert set(calls) == {1}
+
+
+def test_the_window_of_the_transport_reaches_the_class(ten: Scenario) -> None:
+    windows: list[tuple[float, float]] = []
+
+    class Watcher(Reno):
+        def on_recovery_exit(self, path: PathView) -> None:
+            windows.append((self.cwnd, self.ssthresh))
+
+    run(ten, Watcher)
+    assert windows
+    assert all(cwnd <= ssthresh for cwnd, ssthresh in windows)  # reduced by the transport
+
+
+def test_a_pacing_rate_is_kept(ten: Scenario) -> None:
+    class Paced(Controller):
+        owns_recovery = True
+        needs_pacing = True
+        state = "Cruise"
+        cwnd = 100
+        pacing_bps = 5e6
+        traced: ClassVar = {"pacing_bps": "bit/s"}
+
+    made = run(ten, Paced, **{"record.variables": True})
+    assert made.flows["goodput_bps"][0] == pytest.approx(5e6, rel=0.05)
+    values = made.variables.filter(made.variables["name"] == "pacing_bps")["value"]
+    assert set(values) == {5e6}
+    assert "Cruise" in set(made.variables["state"])
+
+
+def test_a_wakeup_comes_when_it_was_asked_for(ten: Scenario) -> None:
+    times: list[float] = []
+
+    class Alarm(Reno):
+        wakeup_s = 0.5
+
+        def on_wakeup(self, path: PathView) -> None:
+            times.append(path.now_s)
+            assert self.wakeup_s is None
+            self.wakeup_s = path.now_s + 1
+
+    run(ten, Alarm)
+    assert times[:3] == pytest.approx([0.5, 1.5, 2.5], abs=1e-6)
+
+
+def test_undo_takes_the_window_back_unless_overridden() -> None:
+    assert "on_undo" not in Reno.__dict__
+    broken = cca.judge(Reno, cases=30)
+    assert not broken, broken[0]
+
+
+def test_the_seed_decides_what_is_drawn(ten: Scenario) -> None:
+    class Dice(Reno):
+        def on_ack(self, ack: Ack, path: PathView) -> None:
+            self.increase = self.rng.choice([0.5, 1.0, 2.0])
+
+    runs = [run(ten, Dice, seed, **{"flows.0.start_jitter": "0 s"}) for seed in (1, 1, 2)]
+    assert runs[0].series.equals(runs[1].series)
+    assert not runs[0].series.equals(runs[2].series)
+
+
+def test_threads_change_nothing(ten: Scenario) -> None:
+    scenario = ten.with_values({"flows.0.cca": RenoPerAck, "duration": "3 s"})
+    jobs = sweeps.jobs(scenario, range(1, 5))
+    one, four = sweeps.run(jobs), sweeps.run(jobs, workers=4)
+    assert all(a.series.equals(b.series) for a, b in zip(one, four, strict=True))
+
+
+class TestParameters:
+    def test_they_are_what_the_class_annotates(self, ten: Scenario) -> None:
+        gentle = run(ten, {"kind": Reno, "beta": 0.8})
+        assert gentle.series.equals(run(ten, {"kind": "reno", "beta": 0.8}).series)
+
+    @pytest.mark.parametrize(("params", "word"), [({"bta": 0.8}, "bta"), ({"beta": "much"}, "beta")])
+    def test_others_are_refused_where_they_stand(
+        self, ten: Scenario, params: dict[str, Any], word: str
+    ) -> None:
+        with pytest.raises(ScenarioError, match=rf"flows\[0\]\.cca: .*{word}"):
+            ten.with_values({"flows.0.cca": {"kind": Reno, **params}})
+
+
+class TestFailures:
+    def test_an_exception_ends_the_run_with_traceback_and_time(self, ten: Scenario) -> None:
+        class Divides(Reno):
+            def on_congestion(self, episode: Episode, path: PathView) -> None:
+                self.ssthresh = self.cwnd / 0
+
+        error = failure(ten, Divides)
+        assert isinstance(error.__cause__, ZeroDivisionError)
+        assert 0 < error.time_s < 10
+        for words in ("Divides of flow it failed at", "in on_congestion", "self.ssthresh = self.cwnd / 0"):
+            assert words in str(error)
+        assert run(ten, Reno).flows.height == 1  # the interpreter and the engine are well
+
+    def test_leaving_the_interpreter_only_ends_the_run(self, ten: Scenario) -> None:
+        class Leaves(Reno):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                sys.exit(3)
+
+        assert isinstance(failure(ten, Leaves).__cause__, SystemExit)
+
+    def test_an_interrupt_stays_one(self, ten: Scenario) -> None:
+        class Interrupted(Reno):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            run(ten, Interrupted)
+
+    @pytest.mark.parametrize("cwnd", [math.inf, math.nan, -1, 0, 1e12])
+    def test_windows_that_are_none_are_refused(self, ten: Scenario, cwnd: float) -> None:
+        class Odd(Reno):
+            def on_congestion(self, episode: Episode, path: PathView) -> None:
+                self.cwnd = cwnd
+
+        message = str(failure(ten, Odd))
+        assert "Odd of flow it failed at" in message
+        assert "cwnd is" in message
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("ssthresh", -1), ("ssthresh", math.nan), ("increase", -1.0), ("pacing_bps", 0), ("wakeup_s", -1.0)],
+    )
+    def test_so_are_other_values(self, ten: Scenario, name: str, value: float) -> None:
+        class Odd(Reno):
+            def on_congestion(self, episode: Episode, path: PathView) -> None:
+                setattr(self, name, value)
+
+        assert f"{name} is" in str(failure(ten, Odd))
+
+    def test_a_wakeup_in_the_past_is_refused(self, ten: Scenario) -> None:
+        class Stuck(Reno):
+            wakeup_s = 0.5
+
+            def on_wakeup(self, path: PathView) -> None:
+                self.wakeup_s = path.now_s
+
+        assert "must lie in the future" in str(failure(ten, Stuck))
+
+    def test_one_job_that_fails_leaves_the_others_alone(self, ten: Scenario) -> None:
+        class Fails(Reno):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                raise RuntimeError("no")
+
+        bad, good = ten.with_values({"flows.0.cca": Fails}), ten.with_values({"flows.0.cca": Reno})
+        outcomes = list(sweeps.stream([sweeps.Job(bad, 1), sweeps.Job(good, 1)], workers=2))
+        assert isinstance(outcomes[0].error, ControllerError)
+        assert outcomes[1].error is None
+
+    def test_a_class_that_is_no_controller_is_refused(self, ten: Scenario) -> None:
+        with pytest.raises(ScenarioError, match="no subclass"):
+            ten.with_values({"flows.0.cca": int})
+
+    def test_the_engine_cannot_be_entered_again(self, ten: Scenario) -> None:
+        from fullpipe._native import ControllerError as Native
+        from fullpipe._native import Simulation
+        from fullpipe.engines.plan import plan
+
+        class Again(Reno):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                held[0].advance(10**10)
+
+        import json
+
+        text = json.dumps(plan(ten.with_values({"flows.0.cca": Again})))
+        held = [Simulation(text, 1, {cca.name(Again): lambda params, seed: Again(None)})]  # type: ignore[arg-type]
+        with pytest.raises(Native, match="finished or running"):
+            held[0].advance(10**10)
+        with pytest.raises(RuntimeError, match="finished or running"):
+            held[0].advance(10**10)
+
+
+MINE = """
+from pathlib import Path
+from fullpipe.cca import Controller
+
+Path(__file__).with_name("imported").touch()
+
+class Mine(Controller):
+    slow_start = 1.0
+    increase = 1.0
+
+    def on_congestion(self, episode, path):
+        self.ssthresh = self.cwnd * 0.5
+"""
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, small: Scenario, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A scenario file that names a class in a module beside it, which leaves a trace when it is imported."""
+    (tmp_path / "their_module.py").write_text(MINE, encoding="utf-8")
+    scenario = small.with_values({"flows.0.cca": "python:their_module:Mine"})
+    (tmp_path / "theirs.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield tmp_path / "theirs.toml"
+    sys.modules.pop("their_module", None)
+    cca.classes._known.pop("python:their_module:Mine", None)  # type: ignore[attr-defined]
+
+
+def was_imported(file: Path) -> bool:
+    return file.with_name("imported").exists() or "their_module" in sys.modules
+
+
+class TestTrust:
+    def test_a_file_is_refused_and_nothing_imported(self, theirs: Path, fullpipe: Cli) -> None:
+        result = fullpipe("run", theirs)
+        assert result.exit_code == 2
+        assert "flows[0].cca" in result.output
+        assert "--allow-python" in result.output
+        assert not was_imported(theirs)
+
+    def test_it_can_be_read_and_shown(self, theirs: Path, fullpipe: Cli) -> None:
+        result = fullpipe("show", theirs)
+        assert result.exit_code == 0
+        assert "python:their_module:Mine" in result.output
+        assert Scenario.from_file(theirs).digest
+        assert not was_imported(theirs)
+
+    def test_with_permission_it_runs(self, theirs: Path, fullpipe: Cli) -> None:
+        result = fullpipe("run", theirs, "--allow-python", "--no-store")
+        assert result.exit_code == 0, result.output
+        assert was_imported(theirs)
+
+    def test_the_api_wants_permission_too(self, theirs: Path) -> None:
+        scenario = Scenario.from_file(theirs)
+        with pytest.raises(EngineError, match="allow_python=True"):
+            run_once(scenario)
+        assert not was_imported(theirs)
+        sys.path.insert(0, str(theirs.parent))
+        made = run_once(scenario, allow_python=True)
+        assert made.flows["flow"].to_list() == ["Mine-1"]
+
+    def test_what_cannot_be_imported_is_a_mistake_in_the_scenario(self, theirs: Path, fullpipe: Cli) -> None:
+        result = fullpipe("run", theirs, "--set", "flows.0.cca=python:no_such_module:X", "--allow-python")
+        assert result.exit_code == 2
+        assert "no_such_module" in result.output
+
+    @pytest.mark.parametrize("name", ["python:", "python:os", "python:os:system()", "python:a b:C"])
+    def test_names_that_are_none_are_refused(self, small: Scenario, name: str) -> None:
+        with pytest.raises(ScenarioError, match="no name of a class"):
+            small.with_values({"flows.0.cca": name})
+
+    def test_a_failure_says_so_on_the_command_line(self, theirs: Path, fullpipe: Cli) -> None:
+        module = theirs.with_name("their_module.py")
+        module.write_text(MINE.replace("self.cwnd * 0.5", "self.cwnd * nonsense"), encoding="utf-8")
+        result = fullpipe("run", theirs, "--allow-python", "--no-store", "--set", "duration=5 s")
+        assert result.exit_code == 1
+        assert "NameError" in result.output
+        assert "failed at" in result.output
+
+
+class TestStore:
+    def test_a_run_is_found_again(self, theirs: Path, tmp_path: Path) -> None:
+        sys.path.insert(0, str(theirs.parent))
+        first = run_once(Scenario.from_file(theirs), out=tmp_path / "runs", allow_python=True)
+        again = run_once(Scenario.from_file(theirs), out=tmp_path / "runs", allow_python=True)
+        assert first.meta.started == again.meta.started
+        assert first.meta.engine.code
+
+    def test_another_source_is_another_run(self, theirs: Path, tmp_path: Path) -> None:
+        from fullpipe.engines import engine, identity
+
+        sys.path.insert(0, str(theirs.parent))
+        scenario = Scenario.from_file(theirs)
+        run_once(scenario, out=tmp_path / "runs", allow_python=True)
+        theirs.with_name("their_module.py").write_text(MINE + "\n# edited\n", encoding="utf-8")
+        sys.modules.pop("their_module")
+        cca.classes._known.pop("python:their_module:Mine")  # type: ignore[attr-defined]
+        cca.bring("python:their_module:Mine")
+        store = Store(tmp_path / "runs")
+        assert store.find(scenario, identity(engine("native"), scenario), 1) is None
+
+    def test_a_class_without_a_file_is_never_taken_from_the_store(self, ten: Scenario) -> None:
+        names: dict[str, Any] = {"__name__": "nowhere", "Controller": Controller}
+        exec("class Loose(Controller): slow_start = 1.0", names)
+        kind = cca.name(names["Loose"])
+        assert cca.fingerprint(kind) != cca.fingerprint(kind)
+
+
+class TestKit:
+    def test_reno_holds_all_invariants_per_ack_too(self) -> None:
+        assert not cca.judge(RenoPerAck, cases=30)
+
+    def test_a_fault_is_found(self) -> None:
+        class Grows(Controller):
+            per_ack = True
+
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                self.cwnd += 1
+
+        assert any("unused window" in line for line in cca.judge(Grows, cases=20))
+
+    def test_round_trips_are_those_of_reno(self) -> None:
+        snapshot = Path(__file__).parents[3] / "crates/congestion/tests/snapshots/rounds__reno.snap"
+        assert snapshot.read_text(encoding="utf-8").endswith(cca.round_trips(Reno).rstrip("\n") + "\n")
+
+
+def test_events_can_be_made_for_tests() -> None:
+    ack = Ack(acked=2, rtt_s=0.04)
+    assert (ack.acked, ack.acks, ack.rate) == (2, 1, None)
+    assert Undo(prior_cwnd=7).prior_cwnd == 7
