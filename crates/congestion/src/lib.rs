@@ -17,6 +17,7 @@ mod filter;
 mod hystart;
 pub mod kit;
 mod registry;
+mod rtt_scaling;
 #[cfg(test)]
 mod test_drive;
 #[cfg(test)]

@@ -29,4 +29,5 @@ crate::registry::algorithms! {
     "ad_bbr" => ad_bbr::AdBbr,
 
     "dctcp" => dctcp::Dctcp,
+    "prague" => prague::Prague,
 }
