@@ -21,6 +21,8 @@ from fullpipe.theory import bbr_share
 ASSETS = Path(__file__).resolve().parent.parent / "docs" / "assets"
 SIZE = "topology.bottleneck.queue.size"
 SEEDS = range(1, 6)
+LINUX_SHARE = {1: 0.888, 4: 0.487}
+"""Share against CUBIC in Linux 7.2 in virtual time, by buffer: one run of 120 s, without its first third."""
 
 Rates = dict[float, list[list[float]]]
 """Goodput in Mbit/s of every flow, one row per seed, by the swept number."""
@@ -66,6 +68,8 @@ def cubic(store: Store, workers: int) -> pl.DataFrame:
         data = plots.lines_with_intervals(place, {"measured": share}, label="share of BBRv1", legend=False)
         model = [bbr_share(x, 50e6, 0.04) for x in share]
         place.plot(list(share), model, color="#777777", linestyle="--", label="model of Ware et al., 2019")
+        linux = (list(LINUX_SHARE), list(LINUX_SHARE.values()))
+        place.plot(*linux, color="#D55E00", linestyle="none", marker="x", label="Linux 7.2")
         place.legend()
         place.set_title("one BBRv1 and one CUBIC flow, 50 Mbit/s, 40 ms")
         return data.with_columns(model=pl.Series(model))
