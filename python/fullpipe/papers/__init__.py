@@ -2,7 +2,7 @@
 
 >>> from fullpipe import papers
 >>> papers.names()
-['kato2025']
+['adbbr2025', 'kato2025']
 """
 
 from __future__ import annotations

@@ -42,9 +42,10 @@ class Experiment:
         """Every algorithm under every condition with every seed; all flows use the same algorithm."""
         points = list(zip(self.scenario.expand(), self.scenario.points(), strict=True))
         return [
-            Job(self._with(scenario, cca), seed, point=self._point(name, point))
+            Job(chosen, seed, point=self._point(name, point))
             for name, cca in algorithms.items()
             for scenario, point in points
+            for chosen in [self._with(scenario, cca)]
             for seed in seeds
         ]
 

@@ -1,0 +1,5 @@
+"""Ad-BBR against five others, the wired part: Wang et al., Future Internet 2025."""
+
+from fullpipe.papers.adbbr2025.study import jobs, run, title
+
+__all__ = ["jobs", "run", "title"]

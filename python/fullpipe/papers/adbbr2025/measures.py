@@ -1,0 +1,98 @@
+"""From the tables of a run to the quantities that the paper talks about. Rates in Mbit/s, times in ms."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from fullpipe.metrics import jain, retransmission_rate, total_goodput_bps
+from fullpipe.results import Run
+
+MBPS = 1e-6
+MS = 1e3
+
+SETTLED_S = 5.0
+"""Start-up is no steep drop."""
+DROP = 0.7
+"""A steep drop: the bottleneck sends less than this share of the time in a sample."""
+APART_S = 1.0
+"""Drops closer together than this are one."""
+
+SPANS_S = {
+    "jain_alone": (0, 30),
+    "jain_after_30": (30, 40),
+    "jain_before_60": (50, 60),
+    "jain_after_60": (60, 70),
+    "jain_three": (60, 90),
+    "jain_shared": (30, 120),
+}
+"""Where Jain's index over time is averaged, in the experiment with flows that join and leave."""
+
+
+def lone_flow(run: Run) -> dict[str, float]:
+    """Goodput and mean RTT."""
+    return {
+        "goodput_mbps": total_goodput_bps(run.flows) * MBPS,
+        "rtt_ms": MS * float(run.flows["rtt_mean_s"][0]),
+    }
+
+
+def two_flows(run: Run) -> dict[str, float]:
+    """What the flow of 10 ms and the flow of 50 ms got, how evenly, and how smoothly."""
+    short, long = (float(rate) * MBPS for rate in run.flows["goodput_bps"])
+    return {
+        "short_mbps": short,
+        "long_mbps": long,
+        "total_mbps": short + long,
+        "gap_mbps": abs(long - short),
+        "lead_mbps": long - short,
+        "short_share": short / (short + long),
+        "jain": jain([short, long]) or 0.0,
+        "drops_per_100s": drops_per_100s(run.links),
+    }
+
+
+def joining_flows(run: Run) -> dict[str, float]:
+    """Means of Jain's index over spans of time."""
+    index = jain_over_time(run)
+    spans = {
+        name: index.filter((pl.col("time_s") > low) & (pl.col("time_s") <= high))["jain"].drop_nulls()
+        for name, (low, high) in SPANS_S.items()
+    }
+    return {name: float(values.to_numpy().mean()) for name, values in spans.items() if len(values)}
+
+
+def many_flows(run: Run) -> dict[str, float]:
+    """Packets sent again, the mean RTT over all flows, and the mean wait in the queue."""
+    bottleneck = run.links_summary.filter(pl.col("link") == "bottleneck")
+    return {
+        "retransmitted_percent": 100 * (retransmission_rate(run.flows) or 0.0),
+        "rtt_ms": MS * float(run.flows["rtt_mean_s"].to_numpy().mean()),
+        "queue_ms": MS * float(bottleneck["sojourn_mean_s"][0] or 0.0),
+    }
+
+
+def jain_over_time(run: Run) -> pl.DataFrame:
+    """Jain's index of the goodput of the flows that were there for all of a sample; null if none was."""
+    interval_s = float(run.series["time_s"].min())  # type: ignore[arg-type]
+    present = (pl.col("time_s") - interval_s >= pl.col("start_s").floor()) & (
+        pl.col("time_s") <= pl.col("end_s")
+    )
+    rate = pl.col("goodput_bps")
+    return (
+        run.series.join(run.flows.select("flow", "start_s", "end_s"), on="flow")
+        .filter(present)
+        .group_by("time_s", maintain_order=True)
+        .agg(jain=rate.sum() ** 2 / (rate.len() * (rate**2).sum()))
+        .with_columns(pl.col("jain").fill_nan(None))
+        .sort("time_s")
+    )
+
+
+def drops_per_100s(links: pl.DataFrame) -> float:
+    """How often the bottleneck runs dry once settled, per 100 s."""
+    samples = links.filter((pl.col("link") == "bottleneck") & (pl.col("time_s") > SETTLED_S))
+    times = samples.filter(pl.col("utilisation") < DROP)["time_s"].to_numpy()
+    count = int((np.diff(times, prepend=-np.inf) > APART_S).sum())
+    span_s = float(samples["time_s"].max()) - SETTLED_S if samples.height else 0.0  # type: ignore[arg-type]
+    return 100 * count / span_s if span_s else 0.0

@@ -1,0 +1,120 @@
+"""Runs the wired experiments: five scenarios, six algorithms, and five readings of Ad-BBR."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fullpipe import sweeps
+from fullpipe.papers.adbbr2025 import figures, measures, text
+from fullpipe.papers.claims import Claim, Court, Judged
+from fullpipe.papers.experiments import Experiment, Measurements, measured
+from fullpipe.papers.report import Report, Settings
+from fullpipe.results import Run
+from fullpipe.scenario import Scenario
+from fullpipe.sweeps import Job
+
+SUBJECT = "Ad-BBR"
+OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
+PRESETS = ("faithful", "literal", "sane", "dynamic", "si")
+"""Readings of the pseudo-code, the one nearest to the printed text first."""
+READINGS = {f"{SUBJECT} {preset}": {"kind": "ad_bbr", "preset": preset} for preset in PRESETS}
+ALGORITHMS: Mapping[str, Any] = {**READINGS, **OTHERS}
+
+KEYS = {
+    "topology.bottleneck.queue.size": "buffer",
+    "topology.bottleneck.loss.probability": "loss",
+    "flows.0.count": "flows",
+}
+MEASURES = {
+    "loss": measures.lone_flow,
+    "fairness": measures.two_flows,
+    "join-leave": measures.joining_flows,
+    "retransmissions": measures.many_flows,
+    "latency": measures.many_flows,
+}
+SEEDS = 5
+QUICK_SEEDS = 3
+QUICK_DURATION = {"loss": "20 s", "fairness": "25 s", "retransmissions": "15 s", "latency": "15 s"}
+"""The schedule of the flows that join and leave cannot be shortened."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The transcription."""
+
+    title: str
+    claims: tuple[Claim, ...]
+    setup: tuple[Mapping[str, Any], ...]
+
+
+@cache
+def paper() -> Paper:
+    """The transcription of `expected.toml`."""
+    data = tomllib.loads(files(__package__).joinpath("expected.toml").read_text(encoding="utf-8"))
+    return Paper(data["title"], tuple(Claim.of(row) for row in data["claim"]), tuple(data["setup"]))
+
+
+def title() -> str:
+    """One line."""
+    return paper().title
+
+
+def seeds(settings: Settings) -> tuple[int, ...]:
+    """The seeds that are run."""
+    return settings.seeds_or(QUICK_SEEDS if settings.quick else SEEDS)
+
+
+def experiments(*, quick: bool) -> list[Experiment]:
+    """The five experiments; quick ones are shorter where the paper's schedule allows."""
+    found = []
+    for name, measure in MEASURES.items():
+        scenario = Scenario.named(f"adbbr2025-{name}")
+        if quick and name in QUICK_DURATION:
+            scenario = scenario.with_values({"duration": QUICK_DURATION[name]})
+        keys = {path: KEYS[path] for path in scenario.sweep}
+        found.append(Experiment(name, scenario, keys, measure))
+    return found
+
+
+def jobs(settings: Settings) -> list[Job]:
+    """Every run of the study."""
+    chosen = seeds(settings)
+    return [job for e in experiments(quick=settings.quick) for job in e.jobs(ALGORITHMS, chosen)]
+
+
+def run(settings: Settings) -> Report:
+    """Run what is missing, and write tables, verdicts and figures."""
+    source, todo = paper(), jobs(settings)
+    runs = sweeps.run(todo, workers=settings.jobs, store=settings.store, progress=settings.progress)
+    found = measured(experiments(quick=settings.quick), todo, runs)
+    court = Court(found, SUBJECT, tuple(READINGS), tuple(OTHERS))
+    judged = [verdict for claim in source.claims for verdict in court.judged(claim)]
+    written = _write_tables(settings.folder, found, judged)
+    written += figures.draw(found, _series(todo, runs), settings.folder)
+    report = text.report(source.title, judged, source.setup, len(seeds(settings)), quick=settings.quick)
+    return Report(report, tuple(written), settings.folder)
+
+
+def _series(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Series:
+    """The sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
+    found: figures.Series = {}
+    for job, one in zip(todo, runs, strict=True):
+        if job.scenario.record.interval_s:
+            key = (job.point["experiment"], job.point["algorithm"], str(job.point.get("buffer", "")))
+            found.setdefault(key, []).append(one)
+    return found
+
+
+def _write_tables(folder: Path, found: Measurements, judged: Sequence[Judged]) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers, verdicts, page = (folder / name for name in ("measured.csv", "verdicts.csv", "verdicts.md"))
+    found.table().write_csv(numbers, float_precision=6)
+    text.table(judged).write_csv(verdicts, float_precision=6)
+    page.write_text(text.markdown(judged), encoding="utf-8")
+    return [numbers, verdicts, page]
