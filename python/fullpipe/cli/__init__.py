@@ -1,9 +1,9 @@
 """The command line: thin commands over the library."""
 
-from fullpipe.cli import export, list_, paper, plot, run, show
+from fullpipe.cli import conformance, export, list_, paper, plot, run, show
 from fullpipe.cli.app import app, main
 
-for _command in (run.run, paper.paper, plot.plot, export.export, show.show):
+for _command in (run.run, paper.paper, plot.plot, export.export, conformance.conformance, show.show):
     app.command()(_command)
 app.command("list")(list_.list_names)
 

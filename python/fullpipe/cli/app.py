@@ -17,6 +17,7 @@ _EXAMPLES = (
     ("fullpipe plot runs/*/native-1", "runs over time"),
     ("fullpipe plot RUN --var cwnd,bw,state", "what an algorithm thought"),
     ("fullpipe export RUN -o run.pcapng", "captured packets, for Wireshark"),
+    ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
     ("fullpipe paper kato2025 --quick", "a published study"),
 )
 _EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52}{what}" for command, what in _EXAMPLES)])

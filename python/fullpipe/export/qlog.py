@@ -22,8 +22,8 @@ def qlog(run: Run) -> bytes:
     """Every flow of a run in one trace, told apart by `group_id`.
 
     `recovery_metrics_updated` comes from every sample, `congestion_state_updated` from every change of a
-    state that the algorithm published, and packets if the scenario captured them at the sender. A packet counts
-    as lost when it is sent again.
+    state that the algorithm published, and packets if the scenario captured them at the sender. A packet
+    counts as lost when it is sent again.
 
     Raises:
         ResultError: If the run was recorded without samples.

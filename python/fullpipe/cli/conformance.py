@@ -1,0 +1,91 @@
+"""`fullpipe conformance`: an algorithm judged by the example tests of the BBR draft."""
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fullpipe.cli.run import Jobs, processors
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fullpipe.conformance import Result
+
+
+def conformance(
+    cca: Annotated[str, typer.Argument(metavar="CCA", help="An algorithm from list ccas.")] = "bbr3",
+    params: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME=VALUE]...", help="Parameters of the algorithm, such as preset=draft."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEST", help="Only this test, by section (A.5) or name; may be repeated."),
+    ] = None,
+    workers: Jobs = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep the runs here, to look at them.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Everything as one JSON object.")] = False,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")] = None,
+    list_tests: Annotated[bool, typer.Option("--list", help="List the tests and run none.")] = False,
+) -> None:
+    """Judge an algorithm by the example tests of draft-ietf-ccwg-bbr, appendix A.
+
+    The exit code is 1 if a test failed. A test that needs what the algorithm never publishes does not apply.
+    """
+    from rich.console import Console
+
+    from fullpipe.conformance import cases, judge, report
+    from fullpipe.errors import UnknownNameError
+    from fullpipe.results import Store
+
+    console = Console(highlight=False)
+    if list_tests:
+        console.print(report.listing(cases()))
+        return
+    known = [name for case in cases() for name in (case.section, case.name)]
+    for test in only or ():
+        if test not in known:
+            raise UnknownNameError("test", test, known)
+    values = dict(_parameter(text) for text in params or ())
+    store = Store(out) if out else None
+    results = judge({"kind": cca, **values}, only=only or (), workers=workers or processors(), store=store)
+    subject = " ".join([cca, *(params or ())])
+    _show(console, subject, results, as_json)
+    if junit:
+        _write(junit, report.as_junit(subject, results))
+    if any(result.verdict == "failed" for result in results):
+        raise typer.Exit(1)
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    """Split `name=value`; the value is TOML, or else text."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f'"{text}" is no parameter; write it as NAME=VALUE, as in preset=draft')
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except (tomllib.TOMLDecodeError, ValueError):
+        return name, value
+
+
+def _show(console: Any, subject: str, results: "Sequence[Result]", as_json: bool) -> None:
+    from fullpipe.conformance import report
+
+    if as_json:
+        typer.echo(report.as_json(subject, results))
+        return
+    console.print(report.table(results))
+    console.print(f"{subject}: {report.summary(results)}")
+
+
+def _write(path: Path, text: str) -> None:
+    from fullpipe.errors import ResultError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be written: {error.strerror or error}") from error
