@@ -179,6 +179,27 @@ def _head(name: str) -> str:
     raise FileNotFoundError(f"no source file of the algorithm {name} in {ALGORITHMS}")
 
 
+def conformance_page() -> str:
+    """The example tests of the BBR draft, from the cases themselves."""
+    from fullpipe.conformance import cases
+    from fullpipe.conformance.case import DRAFT
+
+    rows = [
+        [f"[{case.section}](#{case.name})", f"`{case.name}`", case.title, ", ".join(case.needs) or "nothing"]
+        for case in cases()
+    ]
+    parts = [
+        "# Conformance tests",
+        f"The example tests of {DRAFT}, appendix A, as `fullpipe conformance` runs them: "
+        "[how to](../how-to/conformance.md).",
+        table(["section", "test", "what it says", "needs"], rows),
+    ]
+    for case in cases():
+        heading = f"## {case.section} {case.title} {{#{case.name}}}"
+        parts += [heading, f"`{case.name}`. {case.why}", f"**Tolerance.** {case.tolerance}"]
+    return "\n\n".join(parts)
+
+
 def project_page(name: str) -> Callable[[], str]:
     """A page of the repository's root, with its links to other such pages turned to where they are here."""
 
@@ -198,6 +219,7 @@ PAGES = {
     "reference/scenario.md": scenario_page,
     "reference/cli.md": cli_page,
     "reference/algorithms.md": algorithms_page,
+    "reference/conformance.md": conformance_page,
 }
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def conformance(
-    cca: Annotated[str, typer.Argument(metavar="CCA", help="An algorithm from list ccas.")] = "bbr3",
+    cca: Annotated[
+        str, typer.Argument(metavar="CCA", help="An algorithm from list ccas, or python:module:Class.")
+    ] = "bbr3",
     params: Annotated[
         list[str] | None,
         typer.Argument(metavar="[NAME=VALUE]...", help="Parameters of the algorithm, such as preset=draft."),
@@ -28,6 +30,10 @@ def conformance(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the runs here, to look at them.")
     ] = None,
+    allow_python: Annotated[
+        bool,
+        typer.Option("--allow-python", help="Import what python:module:Class names, which runs its code."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as one JSON object.")] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")] = None,
     list_tests: Annotated[bool, typer.Option("--list", help="List the tests and run none.")] = False,
@@ -38,6 +44,7 @@ def conformance(
     """
     from rich.console import Console
 
+    from fullpipe.cca import classes
     from fullpipe.conformance import cases, judge, report
     from fullpipe.errors import UnknownNameError
     from fullpipe.results import Store
@@ -50,6 +57,9 @@ def conformance(
     for test in only or ():
         if test not in known:
             raise UnknownNameError("test", test, known)
+    if allow_python and cca.startswith(classes.PREFIX):
+        classes.look_in(Path())
+        classes.bring(cca)
     values = dict(_parameter(text) for text in params or ())
     store = Store(out) if out else None
     results = judge({"kind": cca, **values}, only=only or (), workers=workers or processors(), store=store)

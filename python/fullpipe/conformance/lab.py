@@ -97,7 +97,7 @@ class Trace:
         every = self._own.filter(pl.col("time_s") <= time_s + 1e-9)["time_s"]
         last_s = every.max() if every.len() else None
         rows = self.numbers(name, 0.0, time_s + 1e-9)
-        if rows.is_empty() or last_s is None or rows["time_s"][-1] < last_s:  # type: ignore[operator]
+        if rows.is_empty() or last_s is None or rows["time_s"][-1] < last_s:
             return _NOWHERE
         return float(rows["value"][-1])
 
