@@ -76,10 +76,10 @@ def test_reno_follows_mathis_under_random_loss(p: float, rtt_ms: float, duration
     assert window == pytest.approx(mathis(p), rel=0.1)
 
 
-# Windows are whole packets, so the top of the cubic curve is flat for (1 packet / C)^(1/3) = 1.36 s on both sides, and
-# a loss that comes anywhere on it finds the window it expects: with exactly periodic losses every mean between about
-# 0.85 and 1.2 times the formula persists at windows of some hundred packets. Only large windows, whose periods are long
-# against 1.36 s, come close to it whatever they start from.
+# Windows are whole packets, so the top of the cubic curve is flat for (1 packet / C)^(1/3) = 1.36 s on both
+# sides, and a loss that comes anywhere on it finds the window it expects: with exactly periodic losses every
+# mean between about 0.85 and 1.2 times the formula persists at windows of some hundred packets. Only large
+# windows, whose periods are long against 1.36 s, come close to it whatever they start from.
 @pytest.mark.parametrize(("p", "rtt_ms", "duration_s"), [(2e-5, 200, 1500), (1e-5, 200, 2000)])
 def test_cubic_follows_its_rfc_under_periodic_loss(p: float, rtt_ms: float, duration_s: float) -> None:
     window = mean_window("cubic", periodic(p), rtt_ms=rtt_ms, duration_s=duration_s)
