@@ -38,7 +38,7 @@ fn net() -> Net<Payload> {
         (Link::new(config, Box::new(queue)), delay)
     });
     let routes: Vec<_> = (0..FLOWS).flat_map(study::routes).collect();
-    Net::new(links.collect(), &routes, 0, true)
+    Net::new(links.collect(), &routes, Vec::new(), 0, true)
 }
 
 fn main() {

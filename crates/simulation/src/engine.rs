@@ -5,6 +5,7 @@ use crate::flow::Flow;
 use crate::net::Net;
 use crate::plan::{LinkPlan, LossPlan, Plan, PlanError};
 use crate::record::{LinkSample, Recorder};
+use crate::routes::Reroute;
 use crate::summary;
 use crate::table::Results;
 use network::{Counters, Detour, Ecn, Link, LinkConfig, Looks, Loss, Packet, Weather};
@@ -53,7 +54,7 @@ impl<R: Recorder> Engine<R> {
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
-        let mut net = Net::new(links, &routes, 2 * flows.len() + 1, ahead == Ahead::Yes);
+        let mut net = Net::new(links, &routes, reroutes(&plan), 2 * flows.len() + 1, ahead == Ahead::Yes);
         net.tap(|n| plan.record.packets.contains(&plan.links[n].name));
         let mut engine = Engine { plan, net, flows, looks, recorder, now: Time::ZERO, out: Vec::new() };
         for n in 0..engine.flows.len() {
@@ -162,6 +163,20 @@ impl<R: Recorder> Engine<R> {
             }
         }
     }
+}
+
+/// What the flows of a plan say of routes that change. Data travels on route `2 n`, acknowledgements on `2 n + 1`.
+fn reroutes(plan: &Plan) -> Vec<Reroute> {
+    let flows = (0u32..).zip(&plan.flows);
+    let all = flows.flat_map(|(n, flow)| flow.reroutes.iter().map(move |reroute| (n, reroute)));
+    all.flat_map(|(n, reroute)| {
+        [(2 * n, &reroute.forward), (2 * n + 1, &reroute.reverse)].map(|(route, path)| {
+            let at = Time::from_nanos(reroute.at_ns);
+            path.as_ref().map(|path| Reroute { at, route, path: path.clone() })
+        })
+    })
+    .flatten()
+    .collect()
 }
 
 /// The sender of a flow; its receiver is the next actor.

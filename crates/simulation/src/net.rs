@@ -1,6 +1,6 @@
 //! Links joined by routes, and the schedule that moves packets along them.
 
-use crate::routes::{Hop, Routes, Successors};
+use crate::routes::{Hop, Reroute, Routes, Successors, Switch};
 use crate::schedule::Schedule;
 use network::{Link, Packet};
 use units::{Duration, Time};
@@ -17,6 +17,10 @@ pub struct Net<P> {
     nodes: Vec<Node<P>>,
     /// First link of every route.
     entries: Vec<u32>,
+    /// When a route next changes.
+    next_switch: Time,
+    /// What changes then and later, last first.
+    switches: Vec<(Time, Switch)>,
     /// Wake-ups of links, and of whoever else has a number from the number of links on.
     pub schedule: Schedule,
     /// What links with a tap have handed over: when, which link, what. Whoever taps has to empty it.
@@ -36,17 +40,40 @@ struct Node<P> {
 impl<P: Copy> Net<P> {
     /// A network of idle links with their propagation delays, and a schedule with room for `others` more actors.
     /// `ahead` permits packets to be handed over ahead of the clock.
-    pub fn new(links: Vec<(Link<P>, Duration)>, routes: &[Vec<u32>], others: usize, ahead: bool) -> Net<P> {
-        let Routes { entries, successors, only_feeder } = Routes::new(links.len(), routes);
+    pub fn new(
+        links: Vec<(Link<P>, Duration)>,
+        routes: &[Vec<u32>],
+        reroutes: Vec<Reroute>,
+        others: usize,
+        ahead: bool,
+    ) -> Net<P> {
+        let Routes { entries, successors, only_feeder, switches_at, mut switches } =
+            Routes::new(links.len(), routes, reroutes);
+        switches.reverse();
         let foresees: Vec<bool> = links.iter().map(|(link, _)| link.foresees()).collect();
         let schedule = Schedule::new(links.len() + others);
         let nodes =
             links.into_iter().zip(successors).zip(only_feeder).map(|(((link, delay), next), feeder)| {
-                let fed_ahead = feeder.is_some_and(|feeder| foresees[feeder as usize]);
+                // Behind a fork whose routes change, nobody knows yet who will come.
+                let fed_ahead =
+                    feeder.is_some_and(|feeder| foresees[feeder as usize] && !switches_at[feeder as usize]);
                 let chained = ahead && delay > Duration::ZERO && link.foresees() && fed_ahead;
                 Node { link, next, chained, tap: false }
             });
-        Net { nodes: nodes.collect(), entries, schedule, tapped: Vec::new() }
+        let next_switch = switches.last().map_or(Time::NEVER, |switch| switch.0);
+        Net { nodes: nodes.collect(), entries, next_switch, switches, schedule, tapped: Vec::new() }
+    }
+
+    /// Makes the changes of routes that are due.
+    #[cold]
+    fn switch(&mut self, now: Time) {
+        while let Some((_, switch)) = self.switches.pop_if(|switch| switch.0 <= now) {
+            match switch {
+                Switch::Entry { route, link } => self.entries[route as usize] = link,
+                Switch::Hop { route, link, hop } => self.nodes[link as usize].next.set(route, hop),
+            }
+        }
+        self.next_switch = self.switches.last().map_or(Time::NEVER, |switch| switch.0);
     }
 
     /// Taps the links whose number is `wanted`. A packet may be noted before its time comes.
@@ -76,6 +103,9 @@ impl<P: Copy> Net<P> {
 
     /// An endpoint sends a packet.
     pub fn send(&mut self, packet: &Packet<P>, now: Time) {
+        if now >= self.next_switch {
+            self.switch(now);
+        }
         self.forward(self.entries[packet.flow as usize], packet, now);
     }
 
@@ -106,6 +136,9 @@ impl<P: Copy> Net<P> {
 
     /// The turn of a link: a packet reaches its far end, and goes on to the next link or is delivered to its endpoint.
     pub fn run(&mut self, link: u32, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
+        if now >= self.next_switch {
+            self.switch(now);
+        }
         let node = &mut self.nodes[link as usize];
         if let Some(arrived) = node.link.take(now) {
             let packet = *arrived;
@@ -143,7 +176,7 @@ mod tests {
             (Link::new(config, Box::new(DropTail::new(Limit::default()))), delay)
         });
         let route = (0..delays_us.len() as u32).collect();
-        Net::new(links.collect(), &[route], 0, ahead)
+        Net::new(links.collect(), &[route], Vec::new(), 0, ahead)
     }
 
     /// Sends two packets of 100 bytes; returns when they are delivered, in microseconds, and the number of turns.

@@ -1,4 +1,7 @@
-//! Where a packet goes after each link.
+//! Where a packet goes after each link, and when that changes.
+
+use std::collections::BTreeMap;
+use units::Time;
 
 /// What comes after a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +34,13 @@ pub enum Successors {
 }
 
 impl Successors {
-    /// A table of (route, next hop) pairs, which must be in the order of routes.
-    pub fn new(pairs: Vec<(u32, Hop)>) -> Successors {
+    /// A table of (route, next hop) pairs, which must be in the order of routes. Only one that `may_change` can be
+    /// [`set`](Self::set) later.
+    pub fn new(pairs: Vec<(u32, Hop)>, may_change: bool) -> Successors {
         let (Some(&(first, hop)), Some(&(last, _))) = (pairs.first(), pairs.last()) else {
             return Successors::End;
         };
-        if pairs.iter().all(|pair| pair.1 == hop) {
+        if !may_change && pairs.iter().all(|pair| pair.1 == hop) {
             return match hop {
                 Hop::End => Successors::End,
                 Hop::Link(link) => Successors::Link(link),
@@ -49,6 +53,22 @@ impl Successors {
         let mut hops = vec![Hop::End; span];
         pairs.iter().for_each(|&(route, hop)| hops[(route - first) as usize] = hop);
         Successors::Dense { first, hops }
+    }
+
+    /// From now on packets of `route` go on to `hop`.
+    ///
+    /// # Panics
+    /// If the table may not change.
+    pub fn set(&mut self, route: u32, hop: Hop) {
+        match self {
+            Successors::Dense { first, hops } => hops[(route - *first) as usize] = hop,
+            Successors::Sparse(pairs) => {
+                if let Ok(n) = pairs.binary_search_by_key(&route, |pair| pair.0) {
+                    pairs[n].1 = hop;
+                }
+            }
+            Successors::End | Successors::Link(_) => panic!("this table does not change"),
+        }
     }
 
     /// What comes next for a packet of `route`, which must be one of those that cross this link.
@@ -65,6 +85,38 @@ impl Successors {
     }
 }
 
+/// A route from a time on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reroute {
+    /// When packets that reach a fork go the new way. Those past it finish on the old one.
+    pub at: Time,
+    /// Number of the route.
+    pub route: u32,
+    /// Its links, in order.
+    pub path: Vec<u32>,
+}
+
+/// One thing that changes when a route does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// The route begins with another link.
+    Entry {
+        /// Number of the route.
+        route: u32,
+        /// Its first link from now on.
+        link: u32,
+    },
+    /// The route goes on differently after a link.
+    Hop {
+        /// Number of the route.
+        route: u32,
+        /// The link.
+        link: u32,
+        /// What comes after it from now on.
+        hop: Hop,
+    },
+}
+
 /// All routes, turned into one table per link.
 #[derive(Clone, Debug)]
 pub struct Routes {
@@ -72,8 +124,12 @@ pub struct Routes {
     pub entries: Vec<u32>,
     /// Per link.
     pub successors: Vec<Successors>,
-    /// Per link: the one link that feeds it, if nothing else does.
+    /// Per link: the one link that feeds it, if nothing else ever does.
     pub only_feeder: Vec<Option<u32>>,
+    /// Per link: what comes after it changes.
+    pub switches_at: Vec<bool>,
+    /// What changes, in the order of time.
+    pub switches: Vec<(Time, Switch)>,
 }
 
 /// Who sends packets into a link.
@@ -84,29 +140,54 @@ enum Feeder {
     Several,
 }
 
+impl Feeder {
+    fn add(&mut self, link: u32) {
+        *self = match *self {
+            Feeder::Nobody => Feeder::Link(link),
+            Feeder::Link(same) if same == link => *self,
+            _ => Feeder::Several,
+        };
+    }
+}
+
 impl Routes {
     /// Tables for `links` links and the given routes: lists of link numbers, none empty, no link twice in one.
-    pub fn new(links: usize, routes: &[Vec<u32>]) -> Routes {
-        let mut pairs = vec![Vec::new(); links];
+    pub fn new(links: usize, routes: &[Vec<u32>], mut reroutes: Vec<Reroute>) -> Routes {
+        reroutes.sort_by_key(|reroute| reroute.at); // stable: of two at a time the later one in the list holds
+        let first =
+            (0u32..).zip(routes).map(|(route, path)| Reroute { at: Time::ZERO, route, path: path.clone() });
+        let mut hops: Vec<BTreeMap<u32, Hop>> = vec![BTreeMap::new(); links];
+        let mut current = hops.clone();
         let mut feeders = vec![Feeder::Nobody; links];
-        for (route, number) in routes.iter().zip(0u32..) {
-            feeders[route[0] as usize] = Feeder::Several; // an endpoint counts as several
-            for step in route.windows(2) {
-                pairs[step[0] as usize].push((number, Hop::Link(step[1])));
-                let feeder = &mut feeders[step[1] as usize];
-                *feeder = match *feeder {
-                    Feeder::Nobody => Feeder::Link(step[0]),
-                    same if same == Feeder::Link(step[0]) => same,
-                    _ => Feeder::Several,
-                };
+        let mut entries: Vec<u32> = routes.iter().map(|path| path[0]).collect();
+        let (mut switches, mut switches_at) = (Vec::new(), vec![false; links]);
+        for Reroute { at, route, path } in first.chain(reroutes) {
+            feeders[path[0] as usize] = Feeder::Several; // an endpoint counts as several
+            path.windows(2).for_each(|step| feeders[step[1] as usize].add(step[0]));
+            if std::mem::replace(&mut entries[route as usize], path[0]) != path[0] {
+                switches.push((at, Switch::Entry { route, link: path[0] }));
             }
-            pairs[route[route.len() - 1] as usize].push((number, Hop::End));
+            let next = path.iter().skip(1).map(|&link| Hop::Link(link)).chain([Hop::End]);
+            for (&link, hop) in path.iter().zip(next) {
+                hops[link as usize].entry(route).or_insert(hop);
+                if current[link as usize].insert(route, hop).is_some_and(|before| before != hop) {
+                    switches_at[link as usize] = true;
+                    switches.push((at, Switch::Hop { route, link, hop }));
+                }
+            }
         }
-        let only = |feeder| if let Feeder::Link(link) = feeder { Some(link) } else { None };
+        let tables = hops.into_iter().zip(&switches_at);
         Routes {
-            entries: routes.iter().map(|route| route[0]).collect(),
-            successors: pairs.into_iter().map(Successors::new).collect(),
-            only_feeder: feeders.into_iter().map(only).collect(),
+            entries: routes.iter().map(|path| path[0]).collect(),
+            successors: tables
+                .map(|(table, &may)| Successors::new(table.into_iter().collect(), may))
+                .collect(),
+            only_feeder: feeders
+                .into_iter()
+                .map(|feeder| if let Feeder::Link(link) = feeder { Some(link) } else { None })
+                .collect(),
+            switches_at,
+            switches,
         }
     }
 }
@@ -119,7 +200,7 @@ mod tests {
     fn a_dumbbell_of_two_flows() {
         // Links: 0, 1 access; 2 bottleneck; 3, 4 receivers; 5 the way back.
         let routes = [vec![0, 2, 3], vec![5], vec![1, 2, 4], vec![5]];
-        let tables = Routes::new(6, &routes);
+        let tables = Routes::new(6, &routes, Vec::new());
         assert_eq!(tables.entries, [0, 5, 1, 5]);
         assert!(matches!(tables.successors[0], Successors::Link(2)));
         assert!(matches!(tables.successors[3], Successors::End));
@@ -130,14 +211,27 @@ mod tests {
 
     #[test]
     fn few_routes_with_distant_numbers_are_searched() {
-        let table = Successors::new(vec![(3, Hop::Link(1)), (9_000, Hop::Link(2)), (20_000, Hop::End)]);
+        let table =
+            Successors::new(vec![(3, Hop::Link(1)), (9_000, Hop::Link(2)), (20_000, Hop::End)], false);
         assert!(matches!(table, Successors::Sparse(_)));
         assert_eq!([3, 9_000, 20_000].map(|r| table.of(r)), [Hop::Link(1), Hop::Link(2), Hop::End]);
     }
 
     #[test]
     fn a_link_fed_by_a_link_and_an_endpoint_has_no_only_feeder() {
-        assert_eq!(Routes::new(2, &[vec![0, 1], vec![1]]).only_feeder, [None, None]);
-        assert_eq!(Routes::new(2, &[vec![1], vec![0, 1]]).only_feeder, [None, None]);
+        assert_eq!(Routes::new(2, &[vec![0, 1], vec![1]], Vec::new()).only_feeder, [None, None]);
+        assert_eq!(Routes::new(2, &[vec![1], vec![0, 1]], Vec::new()).only_feeder, [None, None]);
+    }
+
+    #[test]
+    fn a_route_that_changes_its_middle_switches_at_the_fork_only() {
+        // Over link 1 or link 2, between links 0 and 3.
+        let change = |at, middle| Reroute { at: Time::from_nanos(at), route: 0, path: vec![0, middle, 3] };
+        let tables = Routes::new(4, &[vec![0, 1, 3]], vec![change(9, 1), change(5, 2)]);
+        let hop = |link| Switch::Hop { route: 0, link: 0, hop: Hop::Link(link) };
+        assert_eq!(tables.switches, [(Time::from_nanos(5), hop(2)), (Time::from_nanos(9), hop(1))]);
+        assert_eq!(tables.switches_at, [true, false, false, false]);
+        assert_eq!([1, 2].map(|link: usize| tables.successors[link].of(0)), [Hop::Link(3); 2]);
+        assert_eq!(tables.only_feeder, [None, Some(0), Some(0), None]);
     }
 }

@@ -42,6 +42,18 @@ pub fn plans() -> impl Strategy<Value = Value> {
             flow["bytes"] = json!(bytes);
             all.push(flow);
         }
+        if let Some((at, _, _)) = rest.3 {
+            // A second core link beside the first, taken by the first flow for a while.
+            let second = links.len() as u32;
+            links.push(link("detour", rate, delay / 2, Some(packets)));
+            let old = all[0]["forward"].clone();
+            let new: Vec<Value> = old.as_array().into_iter().flatten()
+                .map(|link| if *link == json!(0) { json!(second) } else { link.clone() }).collect();
+            all[0]["reroutes"] = json!([
+                { "at_ns": at, "forward": new, "reverse": null },
+                { "at_ns": at + 50_000_000, "forward": old, "reverse": null },
+            ]);
+        }
         let mut plan = plan(500, links, all);
         let (interval, warmup, variables, weather) = rest;
         if let Some((at, rate, slot)) = weather {

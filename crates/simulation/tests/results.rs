@@ -245,3 +245,28 @@ fn a_detour_reorders_and_loses_nothing() {
     assert_eq!(first(&results.flows, "delivered_bytes"), 1_448_000.0);
     assert_eq!(first(&results.links_summary, "dropped_packets"), 0.0);
 }
+
+#[test]
+fn a_rerouted_flow_leaves_the_old_link_and_what_is_past_the_fork_finishes_on_it() {
+    // Access, then 20 ms over link 1 until 1 s, over the faster link 2 (5 ms) until 2 s, then link 1 again.
+    let links = vec![
+        link("access", Some(100_000_000), 1_000_000, None),
+        link("slow", Some(10_000_000), 20_000_000, Some(100)),
+        link("fast", Some(10_000_000), 5_000_000, Some(100)),
+        link("back", None, 10_000_000, None),
+    ];
+    let mut plan = plan(3_000, links, vec![flow("only", "reno", &[0, 1], &[3])]);
+    plan["flows"][0]["reroutes"] = json!([
+        { "at_ns": 1_000_000_000u64, "forward": [0, 2], "reverse": null },
+        { "at_ns": 2_000_000_000u64, "forward": [0, 1], "reverse": null },
+    ]);
+    plan["record"]["interval_ns"] = json!(500_000_000);
+    plan["record"]["packets"] = json!(["slow", "fast"]);
+    let results = run(&plan, 1);
+    let (points, times) = (labels(&results.packets, "point"), results.packets.numbers("time_ns"));
+    let on =
+        |link: &str| points.iter().zip(&times).filter(|p| p.0 == link).map(|p| p.1 / 1e9).collect::<Vec<_>>();
+    assert!(on("fast").iter().all(|&t| (1.005..2.2).contains(&t)));
+    assert!(!on("slow").iter().any(|&t| (1.3..2.02).contains(&t)));
+    assert!(on("slow").iter().any(|&t| (1.0..1.2).contains(&t)), "the queue of the old link empties");
+}

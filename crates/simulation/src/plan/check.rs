@@ -111,6 +111,14 @@ impl LinkPlan {
         Ok(())
     }
 
+    /// It has a rate, or its queue shapes to one.
+    fn is_limited(&self) -> bool {
+        let shapes =
+            |queue: &queue::Descriptor| (queue.params)().iter().any(|param| param.name == "rate_bps");
+        self.rate_bps.is_some()
+            || queue::descriptors().iter().any(|queue| queue.name == self.queue.kind && shapes(queue))
+    }
+
     /// Makes the queue; `path` is the link's, `seed` that of the run.
     pub(crate) fn build_queue(
         &self,
@@ -160,6 +168,14 @@ impl FlowPlan {
         }
         route(&format!("{path}.forward"), &self.forward, plan)?;
         route(&format!("{path}.reverse"), &self.reverse, plan)?;
+        in_order(&format!("{path}.reroutes"), self.reroutes.iter().map(|reroute| reroute.at_ns))?;
+        for (n, reroute) in self.reroutes.iter().enumerate() {
+            let path = format!("{path}.reroutes[{n}]");
+            let routes = [("forward", &reroute.forward), ("reverse", &reroute.reverse)];
+            for (way, links) in routes.into_iter().filter_map(|(way, links)| Some((way, links.as_ref()?))) {
+                route(&format!("{path}.{way}"), links, plan)?;
+            }
+        }
         self.check_bounds(&format!("{path}.forward"), plan)?;
         self.tcp.check(&format!("{path}.tcp"))?;
         if self.cca.is_brought() { Ok(()) } else { self.build_cca(path, 0).map(|_| ()) }
@@ -172,7 +188,7 @@ impl FlowPlan {
             refuse!(path, "a round trip takes no time; give one of the links a delay");
         }
         let buffered = self.tcp.send_buffer_bytes.or(self.tcp.receive_buffer_bytes).or(self.bytes);
-        if links().all(|link| link.rate_bps.is_none()) && buffered.is_none() {
+        if !links().any(LinkPlan::is_limited) && buffered.is_none() {
             refuse!(path, "nothing limits this flow; give a link a rate, or the flow a buffer or a size");
         }
         Ok(())

@@ -127,8 +127,23 @@ pub struct FlowPlan {
     pub forward: Vec<u32>,
     /// Links from receiver to sender, in order.
     pub reverse: Vec<u32>,
+    /// Other routes from given times on.
+    #[serde(default)]
+    pub reroutes: Vec<ReroutePlan>,
     /// Transport.
     pub tcp: TcpPlan,
+}
+
+/// From a time on, packets take another route where they reach it. Those past a fork finish on the old one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReroutePlan {
+    /// When.
+    pub at_ns: u64,
+    /// Links from sender to receiver; `None`: as before.
+    pub forward: Option<Vec<u32>>,
+    /// Links from receiver to sender; `None`: as before.
+    pub reverse: Option<Vec<u32>>,
 }
 
 /// From a time on, the application hands data out at a rate.
