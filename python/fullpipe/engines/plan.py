@@ -3,6 +3,7 @@
 from typing import Any
 
 from fullpipe.scenario import Link, Route, Scenario, resolve
+from fullpipe.scenario.network import NewWay
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Change, Detour, Discipline, DropTail
@@ -77,7 +78,16 @@ def _flow(route: Route) -> Plan:
         ],
         "forward": list(route.forward),
         "reverse": list(route.reverse),
+        "reroutes": [_new_way(way) for way in route.new_ways],
         "tcp": _tcp(route.tcp),
+    }
+
+
+def _new_way(way: NewWay) -> Plan:
+    return {
+        "at_ns": to_nanoseconds(way.at_s),
+        "forward": None if way.forward is None else list(way.forward),
+        "reverse": None if way.reverse is None else list(way.reverse),
     }
 
 

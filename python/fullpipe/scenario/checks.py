@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 10_000
 MAX_ROWS = 50_000_000
+MAX_TURNS = 10_000
 MAX_SEED = 2**63 - 1
 
 
@@ -77,20 +78,44 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
 
 
 def _in_dumbbell(_: "Scenario", flow: Flow) -> Iterator[str]:
-    for key, value in (("from", flow.source), ("to", flow.target), ("via", flow.via)):
+    for key, value in (
+        ("from", flow.source),
+        ("to", flow.target),
+        ("via", flow.via),
+        ("reroutes", flow.reroutes),
+        ("alternate", flow.alternate),
+    ):
         if value:
             yield f'{key}: only with topology.kind = "graph"; in a dumbbell every flow crosses the bottleneck'
 
 
 def _in_graph(scenario: "Scenario", flow: Flow) -> Iterator[str]:
-    nodes = scenario.topology.nodes if isinstance(scenario.topology, Graph) else ()
+    graph = scenario.topology
+    if not isinstance(graph, Graph):
+        return
     if flow.access is not None:
         yield 'access: only with topology.kind = "dumbbell"; in a graph it is a link'
-    for key, node in (("from", flow.source), ("to", flow.target), *(("via", node) for node in flow.via)):
+    for key, node in (("from", flow.source), ("to", flow.target)):
         if node is None:
-            yield f"{key}: missing; a flow in a graph needs it, as in {key} = {shown(nodes[0])}"
-        elif node not in nodes:
-            yield f"{key}: unknown node {shown(node)}{suggestion(node, nodes[:20])}"
+            yield f"{key}: missing; a flow in a graph needs it, as in {key} = {shown(graph.nodes[0])}"
+        elif node not in graph.nodes:
+            yield f"{key}: unknown node {shown(node)}{suggestion(node, graph.nodes[:20])}"
+    turns = flow.alternate.vias if flow.alternate else ()
+    ways = [
+        ("via", flow.via),
+        *((f"reroutes[{i}].via", reroute.via) for i, reroute in enumerate(flow.reroutes or ())),
+        *((f"alternate.via[{i}]", via) for i, via in enumerate(turns)),
+    ]
+    places = graph.places
+    for key, via in ways:
+        for place in via:
+            if place not in places:
+                yield f"{key}: unknown node or link {shown(place)}{suggestion(place, places[:20])}"
+    times = [reroute.at_s for reroute in flow.reroutes or ()]
+    if times != sorted(times):
+        yield "reroutes: not in the order of time; sort them by at"
+    if flow.alternate and scenario.duration_s / flow.alternate.every_s > MAX_TURNS:
+        yield f"alternate.every: makes more than {MAX_TURNS:,} changes; lengthen it"
     if flow.source is not None and flow.source == flow.target:
         yield f"to: {shown(flow.target)} is where the flow starts"
 
@@ -110,7 +135,12 @@ def _of_routes(network: Network) -> Iterator[str]:
         if network.base_rtt_s(route) == 0:
             yield f"flows: the round trip of {shown(route.name)} takes no time; give one of its links a delay"
             return
-        if len(set(route.forward)) < len(route.forward) or len(set(route.reverse)) < len(route.reverse):
+        ways = [
+            route.forward,
+            route.reverse,
+            *(w for new in route.new_ways for w in (new.forward, new.reverse) if w),
+        ]
+        if any(len(set(way)) < len(way) for way in ways):
             yield f"flows: {shown(route.name)} would cross a link twice; change its via"
             return
         if _is_boundless(network, route):

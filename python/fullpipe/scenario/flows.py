@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_serializer
 
@@ -85,6 +85,31 @@ def own_algorithms(flows: "Sequence[Flow]") -> list[str]:
     return list(dict.fromkeys(kinds))
 
 
+Ways = Literal["both", "data", "acks"]
+
+
+class Reroute(Model):
+    """Another way from a time on. Packets past the fork by then finish on the old one."""
+
+    at_s: Seconds = Field(alias="at", examples=["10 s"])
+    via: tuple[Name, ...] = Field(examples=['["slow"]'])
+    """Nodes and links that data passes in this order; empty: the shortest path."""
+    ways: Ways = "both"
+    """Whose way changes: that of data, of ACKs, or of both."""
+
+
+class Alternation(Model):
+    """Ways that take turns: the first of them after one period, the next after two, and so on in a circle."""
+
+    every_s: Annotated[Seconds, Field(gt=0)] = Field(alias="every", examples=["3 s"])
+    vias: Annotated[tuple[tuple[Name, ...], ...], Field(min_length=1)] = Field(
+        alias="via", examples=['[["slow"], ["fast"]]']
+    )
+    """Nodes and links that data passes, one list for every way."""
+    ways: Ways = "both"
+    """Whose way changes: that of data, of ACKs, or of both."""
+
+
 class Flow(Model):
     """One flow, or `count` flows that differ in nothing but their names."""
 
@@ -111,10 +136,28 @@ class Flow(Model):
     target: Name | None = Field(None, alias="to")
     """In a graph, the node that receives."""
     via: tuple[Name, ...] = ()
-    """In a graph, nodes that data passes in this order, and ACKs in the opposite one. Between them, and from
-    end to end if there are none, the path is the shortest by delay."""
+    """In a graph, nodes and links that data passes in this order, and ACKs in the opposite one. Between them,
+    and from end to end if there are none, the path is the shortest by delay."""
+    reroutes: tuple[Reroute, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
+    """In a graph, other ways from given times on, in the order of time."""
+    alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], ["fast"]] }'])
+    """In a graph, ways that take turns."""
     tcp: Tcp | None = None
     """What differs from the transport of the scenario."""
+
+
+def ways_of(flow: Flow, duration_s: float) -> Iterator[Reroute]:
+    """Every change of a flow's way during a run, in the order of time."""
+    turns = flow.alternate
+    turn_count = int(duration_s / turns.every_s) if turns else 0
+    taken = (
+        Reroute.model_construct(
+            at_s=n * turns.every_s, via=turns.vias[(n - 1) % len(turns.vias)], ways=turns.ways
+        )
+        for n in range(1, turn_count + 1)
+        if turns
+    )
+    return iter(sorted((*(flow.reroutes or ()), *taken), key=lambda reroute: reroute.at_s))
 
 
 def flow_names(flows: Sequence[Flow]) -> list[list[str]]:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from fullpipe.scenario.flows import Flow, flow_names
+from fullpipe.scenario.flows import Flow, Reroute, flow_names, ways_of
 from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
-from fullpipe.scenario.routing import Edge, NoRouteError, Router
+from fullpipe.scenario.routing import BACKWARD, Edge, NoRouteError, Router
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import (
     Access,
@@ -63,6 +63,17 @@ class Route:
     tcp: Tcp
     forward: tuple[int, ...]
     reverse: tuple[int, ...]
+    new_ways: "tuple[NewWay, ...]" = ()
+    """Other ways from given times on, in the order of time."""
+
+
+@dataclass(frozen=True)
+class NewWay:
+    """The numbers of the links of data and of ACKs from a time on; `None`: as before."""
+
+    at_s: float
+    forward: tuple[int, ...] | None
+    reverse: tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
@@ -74,7 +85,7 @@ class Network:
 
     def base_rtt_s(self, route: Route) -> float:
         """Propagation along the links of the data and back along those of the ACKs, without serialisation."""
-        return _base_rtt_ns(self.links, route) / NANOSECONDS
+        return sum(self.links[i].delay_ns for i in (*route.forward, *route.reverse)) / NANOSECONDS
 
 
 def resolve(scenario: "Scenario") -> Network:
@@ -122,17 +133,27 @@ def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Rout
         links.append(link)
         edges.append(Edge(described.source, described.target, link.delay_ns))
         if described.duplex:
-            links.append(replace(link, name=f"{link.name}-reverse"))
+            links.append(replace(link, name=f"{link.name}{BACKWARD}"))
             edges.append(Edge(described.target, described.source, link.delay_ns))
-    router, routes = Router(edges), []
+    router, routes = Router(edges, [link.name for link in links]), []
     for flow, name in _single_flows(scenario):
         stops = [flow.source or "", *flow.via, flow.target or ""]
         try:
-            forward, reverse = router.route(stops), router.route(stops[::-1])
+            forward, reverse = router.route(stops), router.back(stops)
+            new_ways = tuple(_new_way(router, flow, way) for way in ways_of(flow, scenario.duration_s))
         except NoRouteError as error:
             raise ProblemsError(f"flows[{scenario.flows.index(flow)}]: {error}") from None
-        routes.append(Route(name, flow, scenario.tcp_of(flow), forward, reverse))
+        routes.append(Route(name, flow, scenario.tcp_of(flow), forward, reverse, new_ways))
     return links, routes
+
+
+def _new_way(router: Router, flow: Flow, way: Reroute) -> NewWay:
+    stops = [flow.source or "", *way.via, flow.target or ""]
+    return NewWay(
+        way.at_s,
+        None if way.ways == "acks" else router.route(stops),
+        None if way.ways == "data" else router.back(stops),
+    )
 
 
 def _link(described: Bottleneck, name: str, where: str) -> Link:
@@ -158,17 +179,36 @@ def _single_flows(scenario: "Scenario") -> Iterator[tuple[Flow, str]]:
 def _sized(links: Sequence[Link], routes: Sequence[Route]) -> tuple[Link, ...]:
     """The links with queues that count packets or bytes; relative sizes need the flows that cross."""
     relative = {i for i, link in enumerate(links) if link.queue and link.queue.size_bdp is not None}
-    crossing: dict[int, list[Route]] = {i: [] for i in relative}
+    crossing: dict[int, list[_Crossing]] = {i: [] for i in relative}
     for route in routes if relative else ():
-        for i in relative.intersection((*route.forward, *route.reverse)):
-            crossing[i].append(route)
+        for circle in set(_circles(route)):
+            rtt_ns = sum(links[i].delay_ns for i in circle)
+            for i in relative.intersection(circle):
+                crossing[i].append(_Crossing(rtt_ns, route.tcp.segment_bytes))
     return tuple(
-        replace(link, queue=_absolute(link, links, crossing[i])) if i in relative else link
+        replace(link, queue=_absolute(link, crossing[i])) if i in relative else link
         for i, link in enumerate(links)
     )
 
 
-def _absolute(link: Link, links: Sequence[Link], crossing: Sequence[Route]) -> DropTail | Discipline:
+@dataclass(frozen=True)
+class _Crossing:
+    """A flow that crosses a link for at least a part of the run."""
+
+    rtt_ns: int
+    segment_bytes: int
+
+
+def _circles(route: Route) -> Iterator[tuple[int, ...]]:
+    """The links of every round trip that a flow makes, one after the other as its ways change."""
+    forward, reverse = route.forward, route.reverse
+    yield (*forward, *reverse)
+    for way in route.new_ways:
+        forward, reverse = way.forward or forward, way.reverse or reverse
+        yield (*forward, *reverse)
+
+
+def _absolute(link: Link, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
     """Rate times the largest base RTT of the flows that cross, in whole segments, and at least one."""
     queue, where = link.queue, f"{link.where}.queue.size"
     if queue is None or queue.size_bdp is None or link.limit_bps is None:
@@ -177,8 +217,8 @@ def _absolute(link: Link, links: Sequence[Link], crossing: Sequence[Route]) -> D
         )
     if not crossing:
         raise ProblemsError(f"{where}: no flow crosses this link, so it has no BDP; use packets = 100")
-    rtt_ns = max(_base_rtt_ns(links, route) for route in crossing)
-    segment_bits = 8 * max(route.tcp.segment_bytes for route in crossing)
+    rtt_ns = max(flow.rtt_ns for flow in crossing)
+    segment_bits = 8 * max(flow.segment_bytes for flow in crossing)
     packets = max(1, int(queue.size_bdp * link.limit_bps * rtt_ns / (segment_bits * NANOSECONDS)))
     if packets > MAX_PACKETS:
         raise ProblemsError(f"{where}: makes {packets:,} packets, more than {MAX_PACKETS:,}")
@@ -186,7 +226,3 @@ def _absolute(link: Link, links: Sequence[Link], crossing: Sequence[Route]) -> D
         return DropTail(packets=packets)
     params = {**queue.params, queue.limit_key or "": packets}
     return queue.model_copy(update={"size_bdp": None, "params": params})
-
-
-def _base_rtt_ns(links: Sequence[Link], route: Route) -> int:
-    return sum(links[i].delay_ns for i in (*route.forward, *route.reverse))

@@ -163,8 +163,8 @@ class Bottleneck(Model):
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
     """Loss apart from the queue: bernoulli or periodic. Left out: none."""
     changes: tuple[Change, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "10 Mbit/s" }]'])
-    """Other rates, delays and loss from given times on, in the order of time. Sizes relative to the path go by
-    the link as it begins."""
+    """Other rates, delays and loss from given times on, in the order of time. Sizes relative to the path go
+    by the link as it begins."""
     batch_s: Annotated[Delay, Field(gt=0)] | None = Field(None, alias="batch", examples=["10 ms"])
     """Packets are handed over at multiples of this time only, as on a radio link that aggregates them."""
     detour: Detour | None = Field(None, examples=['{ every = 100, extra = "30 ms" }'])
@@ -214,6 +214,13 @@ class Graph(Model):
         examples=['["a", "b"]']
     )
     links: Annotated[tuple[GraphLink, ...], Field(min_length=1, max_length=100_000)]
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What a way may lead past: every node, and every link in both directions."""
+        links = [(link.name or f"{link.source}-{link.target}", link.duplex) for link in self.links]
+        both = [n for name, duplex in links for n in ((name, f"{name}-reverse") if duplex else (name,))]
+        return (*self.nodes, *both)
 
     @model_validator(mode="after")
     def _ends_exist(self) -> Self:

@@ -93,6 +93,7 @@ def test_every_field_of_a_plan() -> None:
                 "application": [],
                 "forward": [0],
                 "reverse": [1],
+                "reroutes": [],
                 "tcp": {
                     "mss_bytes": 1420,
                     "overhead_bytes": 54,
