@@ -166,7 +166,9 @@ def test_probe_rtt_comes_every_ten_seconds() -> None:
 
 def test_probe_rtt_holds_four_packets_for_200_milliseconds_and_a_round() -> None:
     found = run("bbr1", (40,), **CLOSELY)
-    for start, end in stays(found, "ProbeRTT"):
+    probes = stays(found, "ProbeRTT")
+    assert probes
+    for start, end in probes:
         low = found.series.filter(
             pl.col("time_s").is_between(start, end) & (pl.col("in_flight_bytes") <= 4 * 1448)
         )
@@ -259,7 +261,9 @@ def test_da_bbr_alone_fills_the_link() -> None:
 
 def test_da_bbr_loses_two_thirds_of_its_rate_in_probe_rtt() -> None:
     found = run("da_bbr", (40,), **CLOSELY)
-    for start, end in stays(found, "ProbeRTT"):
+    probes = stays(found, "ProbeRTT")
+    assert probes
+    for start, end in probes:
         inside = found.links.filter(
             (pl.col("link") == "bottleneck") & pl.col("time_s").is_between(start + 0.05, end)
         )
@@ -295,3 +299,49 @@ def test_ad_bbr_in_seconds_favours_the_short_flow_at_a_larger_queue() -> None:
     assert mean_queue_ms(run("ad_bbr", (10, 50), preset="si", **UNEQUAL)) > mean_queue_ms(
         run("bbr1", (10, 50), **UNEQUAL)
     )
+
+
+# Ad-BBR alone on 20 Mbit/s, on a path that grows from 20 to 60 ms after 10 s, without a queue.
+
+
+@cache
+def longer_path(preset: str) -> pl.DataFrame:
+    """Goodput in Mbit/s every 100 ms."""
+    bottleneck = {
+        "rate": "20 Mbit/s",
+        "delay": "10 ms",
+        "queue": {"kind": "drop_tail", "packets": 500},
+        "changes": [{"at": "10 s", "delay": "50 ms"}],
+    }
+    scenario = fullpipe.Scenario(
+        name="longer",
+        duration="40 s",
+        topology={"kind": "dumbbell", "bottleneck": bottleneck, "reverse": {"delay": "10 ms"}},
+        flows=[{"cca": {"kind": "ad_bbr", "preset": preset}}],
+        record={"interval": "100 ms"},
+    )
+    return fullpipe.run(scenario, seed=1).series.select("time_s", mbps=pl.col("goodput_bps") / 1e6)
+
+
+def goodput_between(preset: str, start_s: float, end_s: float) -> float:
+    """Mean over a time, Mbit/s."""
+    return float(longer_path(preset).filter(pl.col("time_s").is_between(start_s, end_s))["mbps"].mean())
+
+
+@pytest.mark.parametrize("preset", ["literal", "faithful", "sane"])
+def test_a_longer_path_starves_ad_bbr_for_ten_seconds(preset: str) -> None:
+    assert goodput_between(preset, 12, 20) < 0.2 * 20
+
+
+@pytest.mark.parametrize("preset", ["faithful", "sane"])
+def test_probe_rtt_ends_the_starvation(preset: str) -> None:
+    assert goodput_between(preset, 23, 40) > 0.9 * 20 * PAYLOAD
+
+
+def test_literal_does_not_come_back() -> None:
+    """The specification expects it back, but it becomes so slow that PROBE_RTT passes without a sample."""
+    assert goodput_between("literal", 23, 40) < 0.01 * 20
+
+
+def test_dynamic_follows_a_longer_path() -> None:
+    assert goodput_between("dynamic", 12, 20) > 0.9 * 20 * PAYLOAD

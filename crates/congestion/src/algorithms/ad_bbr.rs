@@ -21,8 +21,12 @@
 //! where Algorithm 3 compares them; the spread is that of the last 10 s. Where γ is clamped it is at most 1/β and
 //! `gamma_max`, and the rate at least four packets per nRTT. Delayed-ACK samples can lower RTprop and do nothing else.
 //!
+//! A PROBE_RTT that passes without an RTT sample leaves RTprop as it was; that is why `literal`, once its RTT has grown by
+//! 40 ms, sends a packet a second for ever.
+//!
 //! ## Validated against
-//! The properties of its specification (`tests/theory`); nothing else runs it.
+//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); nothing else runs it. Of these one does not
+//! hold: `literal` does not come back after a longer path.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::bbr::{Bandwidth, Gain, RttHistory};

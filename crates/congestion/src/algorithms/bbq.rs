@@ -21,7 +21,7 @@
 //! the cycle is BBRv1's.
 //!
 //! ## Validated against
-//! The properties of its specification (`tests/theory`); nothing else runs it.
+//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); nothing else runs it.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::registry::Algorithm;

@@ -20,7 +20,8 @@
 //! None known, apart from `policer`, which can switch the policer estimator off.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time (`tests/differential`).
+//! Linux 7.2 in virtual time (`tests/differential`), the properties of its specification (`tests/bbr1_family`,
+//! `tests/theory`).
 
 use crate::bbr::v1::{Plain, Settings, V1, params_of_v1};
 use crate::registry::Algorithm;

@@ -20,10 +20,11 @@
 //! An ACK without an RTT sample uses the last one (the module divides by garbage). The window of PROBE_RTT and of
 //! recovery is at least one packet. The base is BBRv1 of Linux 4.14 where it matters: no pacing margin, no ACK
 //! aggregation, no look at the next departure, RTT samples of delayed ACKs count, room for a probe wherever the gain
-//! exceeds 1; its other differences from 6.18 are not modelled.
+//! exceeds 1, and an RTT equal to the minimum renews it: on a path without noise PROBE_RTT becomes rare. Its other
+//! differences from 6.18 are not modelled.
 //!
 //! ## Validated against
-//! The properties of its specification (`tests/theory`); nothing else runs it.
+//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); nothing else runs it.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::bbr::{Bandwidth, Gain};
