@@ -1,6 +1,8 @@
 """`fullpipe list`: what there is."""
 
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,15 +27,32 @@ class Kind(StrEnum):
     tables = "tables"
 
 
-def list_names(kind: Annotated[Kind, typer.Argument(help="What to list.")]) -> None:
+def list_names(
+    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by name.")] = False,
+) -> None:
     """List algorithms, queues, scenarios, studies, engines, or the tables of a run."""
     from rich.console import Console
     from rich.table import Table
 
+    entries = _ENTRIES.get(kind, dict)()
+    if as_json:
+        typer.echo(json.dumps({n: asdict(e) for n, e in entries.items()} if entries else names(kind)))
+        return
     table = Table(box=None, pad_edge=False, show_header=False)
     for name, text in names(kind).items():
         table.add_row(f"[bold]{name}[/bold]", text)
+        if name in entries:
+            table.add_row("", f"[dim]{entries[name].source}[/dim]")
+            table.add_row("", f"[dim]parameters: {', '.join(entries[name].params) or 'none'}[/dim]")
     Console(highlight=False).print(table)
+
+
+_ENTRIES: Mapping[Kind, Callable[[], Mapping[str, catalogue.Entry]]] = {
+    Kind.ccas: catalogue.controllers,
+    Kind.queues: catalogue.queues,
+}
+"""What has a source and parameters."""
 
 
 def names(kind: Kind) -> Mapping[str, str]:

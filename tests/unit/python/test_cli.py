@@ -236,6 +236,13 @@ def test_list_names_what_there_is(fullpipe: Cli, kind: str, name: str) -> None:
     assert name in [line.split()[0] for line in fullpipe("list", kind).stdout.splitlines() if line.strip()]
 
 
+def test_algorithms_are_listed_with_source_and_parameters(fullpipe: Cli) -> None:
+    text = " ".join(fullpipe("list", "ccas").stdout.split())
+    assert "Linux net/ipv4/tcp_vegas.c parameters: alpha, beta, gamma" in text
+    listed = json.loads(fullpipe("list", "ccas", "--json").stdout)
+    assert listed["vegas"]["params"]["alpha"]["default"] == 2
+
+
 def test_an_unknown_list_is_refused(fullpipe: Cli) -> None:
     assert fullpipe("list", "flows").exit_code == 2
 
