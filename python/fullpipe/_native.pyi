@@ -373,6 +373,14 @@ class Path:
         """Packets deemed lost since the start."""
 
     @property
+    def marked(self) -> int:
+        """Packets reported CE-marked since the start."""
+
+    @property
+    def ecn(self) -> bool:
+        """ECN was negotiated."""
+
+    @property
     def cwnd_limited(self) -> bool:
         """The window was what stopped the sender."""
 
@@ -405,6 +413,8 @@ class Path:
         next: int = 0,
         delivered: int = 0,
         lost: int = 0,
+        marked: int = 0,
+        ecn: bool = False,
         cwnd_limited: bool = True,
         app_limited: bool = False,
         paced: bool = False,

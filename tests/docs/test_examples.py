@@ -42,6 +42,13 @@ def commands(text: str) -> None:
         assert result.exit_code == 0, f"{line}\n{result.output}"
 
 
+def save(text: str) -> None:
+    """A Python block that begins with the name of a file is also saved under it."""
+    named = re.match(r"# (\w+\.py)\n", text)
+    if named:
+        Path(named[1]).write_text(text, encoding="utf-8")
+
+
 def run_page(page: Path) -> None:
     """Run the blocks of a page in their order; Python blocks share their names."""
     names: dict[str, object] = {"__name__": "example"}
@@ -51,6 +58,7 @@ def run_page(page: Path) -> None:
         elif language == "sh":
             commands(text)
         elif language == "python":
+            save(text)
             exec(compile(text, str(page), "exec"), names)
 
 

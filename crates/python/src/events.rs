@@ -107,6 +107,10 @@ event! {
         delivered: u64 = 0,
         /// Packets deemed lost since the start.
         lost: u64 = 0,
+        /// Packets reported CE-marked since the start.
+        marked: u64 = 0,
+        /// ECN was negotiated.
+        ecn: bool = false,
         /// The window was what stopped the sender.
         cwnd_limited: bool = true,
         /// The application is the limit.
@@ -206,6 +210,8 @@ impl From<&congestion::Path> for Path {
             next: path.next,
             delivered: path.delivered,
             lost: path.lost,
+            marked: path.marked,
+            ecn: path.ecn,
             cwnd_limited: path.cwnd_limited,
             app_limited: path.app_limited,
             paced: path.paced,

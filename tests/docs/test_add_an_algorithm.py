@@ -1,4 +1,4 @@
-"""The steps of CONTRIBUTING.md for a new algorithm, performed on a copy of the crate."""
+"""The Rust of docs/how-to/add-an-algorithm.md: the steps are performed, the excerpts are of a program."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def rust_blocks() -> list[str]:
-    """The algorithm, and its line in the registry."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    """The algorithm, its line in the registry, and the excerpts of the example that uses the crate alone."""
+    text = (ROOT / "docs" / "how-to" / "add-an-algorithm.md").read_text(encoding="utf-8")
     return re.findall(r"^```rust\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
@@ -29,7 +29,7 @@ def insert_before(path: Path, mark: str, line: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 def test_an_algorithm_is_one_file_and_one_line(tmp_path: Path) -> None:
-    algorithm, registry_line = rust_blocks()
+    algorithm, registry_line = rust_blocks()[:2]
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml"):
         if (ROOT / name).exists():
             shutil.copy(ROOT / name, tmp_path / name)
@@ -48,3 +48,12 @@ def test_an_algorithm_is_one_file_and_one_line(tmp_path: Path) -> None:
         check=True,
     )
     assert (source.parent.parent / "tests" / "snapshots" / "rounds__still.snap").exists()
+
+
+def test_the_excerpts_are_of_the_example_that_is_run() -> None:
+    program = (ROOT / "crates" / "congestion" / "examples" / "bare_loop.rs").read_text(encoding="utf-8")
+    lines = [line.strip() for line in program.splitlines()]
+    excerpts = rust_blocks()[2:]
+    assert excerpts
+    for line in "".join(excerpts).splitlines():
+        assert line.strip() in lines
