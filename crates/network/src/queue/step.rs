@@ -16,12 +16,15 @@ params! {
     pub struct StepParams {
         /// Most packets that may wait.
         limit: u64 = 1000, "packets", 1.0..=1e12;
-        /// A packet is marked that finds more than so many waiting; null: none is for that reason.
-        mark_packets: Option<u64> = Some(20), "packets", 0.0..=1e12;
+        /// A packet is marked that finds more than so many waiting; null: none is for that reason, or 20 without mark_ms.
+        mark_packets: Option<u64> = None, "packets", 0.0..=1e12;
         /// A packet is marked that waited longer than this; null: none is for that reason.
         mark_ms: Option<f64> = None, "ms", 0.0..=60_000.0;
     }
 }
+
+/// The threshold of the paper at 1 Gbit/s, packets.
+const PACKETS: u64 = 20;
 
 /// The queue.
 pub struct Step<P> {
@@ -59,7 +62,10 @@ impl<P: Copy + Send + 'static> Discipline<P> for Step<P> {
     const TITLE: &'static str = "Step marking: the threshold of DCTCP's switches, by packets or by time";
     const SOURCE: &'static str = "Alizadeh et al., DCTCP, SIGCOMM 2010, section 3.1; RFC 9331";
 
-    fn new(params: StepParams, _seed: u64) -> Self {
+    fn new(mut params: StepParams, _seed: u64) -> Self {
+        if params.mark_ms.is_none() {
+            params.mark_packets = params.mark_packets.or(Some(PACKETS));
+        }
         Step { params, waiting: Fifo::default() }
     }
 }
