@@ -46,12 +46,13 @@ impl Bandwidth {
 
     /// `packets` per `interval`, counting whole microseconds.
     pub(crate) fn over(packets: u64, interval: Duration) -> Bandwidth {
-        Bandwidth((packets << BANDWIDTH_BITS) / interval.as_micros().max(1))
+        Bandwidth(divide(packets << BANDWIDTH_BITS, interval.as_micros().max(1)))
     }
 
     /// The same rounded up: never nothing where anything was delivered.
     pub(crate) fn covering(packets: u64, interval: Duration) -> Bandwidth {
-        Bandwidth((packets << BANDWIDTH_BITS).div_ceil(interval.as_micros().max(1)))
+        let micros = interval.as_micros().max(1);
+        Bandwidth(divide((packets << BANDWIDTH_BITS) + micros - 1, micros))
     }
 
     /// In packets per second, for traces.
@@ -78,10 +79,16 @@ impl Bandwidth {
     }
 }
 
+/// `a / b`, rounded down: by the floating-point unit where that is exact, for it divides several times as fast.
+fn divide(a: u64, b: u64) -> u64 {
+    // Below 2^53 both are exact, and a quotient short of a whole number is so by more than is lost in rounding.
+    if (a | b) >> 53 == 0 { (a as f64 / b as f64) as u64 } else { a / b }
+}
+
 /// Packets per burst at `rate`: about a millisecond's worth, at least two (one below 1.2 Mbit/s).
 pub(crate) fn burst_goal(rate: Rate, path: &Path) -> u32 {
     let bytes = (rate.bytes_per_sec() >> 10).min(u64::from(path.max_burst_bytes)) as u32;
-    (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
+    (divide(u64::from(bytes), u64::from(path.mss)) as u32).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
 /// Packets per burst at `rate` on a path of `min_rtt`: twice as much more for every half millisecond that it is shorter
@@ -90,7 +97,7 @@ pub(crate) fn short_path_burst_goal(rate: Rate, min_rtt: Duration, path: &Path) 
     let short = SHORT_PATH_BYTES.checked_shr((min_rtt.as_micros() >> SHORT_PATH_SHIFT).min(64) as u32);
     let bytes = (rate.bytes_per_sec() >> 10) + u64::from(short.unwrap_or(0));
     let bytes = bytes.min(u64::from(path.max_burst_bytes)) as u32;
-    (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
+    (divide(u64::from(bytes), u64::from(path.mss)) as u32).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
 /// Of `in_flight` packets, and a burst of `burst` about to go, those still in the network when pacing lets it go.
@@ -113,6 +120,17 @@ mod tests {
         let bw = Bandwidth::over(10, Duration::from_millis(1));
         let paced = bw.pacing_rate(1448, Gain::UNIT, 1).bits_per_sec() as f64;
         assert!((paced / 115.84e6 - 0.99).abs() < 1e-4);
+    }
+
+    #[test]
+    fn division_is_exact() {
+        for b in [1, 3, 7, 1_000, 40_000, (1 << 52) + 1] {
+            for q in [0, 1, 5, 1 << 20, (1 << 53) / b - 1] {
+                for a in [q * b, q * b + 1, (q * b + b - 1).min(u64::MAX - 1)] {
+                    assert_eq!(divide(a, b), a / b, "{a} / {b}");
+                }
+            }
+        }
     }
 
     #[test]

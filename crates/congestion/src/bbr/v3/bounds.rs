@@ -173,7 +173,7 @@ impl V3 {
         self.probe.was_too_high = true;
         self.probe.sampling = false;
         if !flight.app_limited {
-            let floor = scale(self.target_inflight(path), self.rules.beta);
+            let floor = scale(self.target_inflight(), self.rules.beta);
             self.bounds.inflight_hi = flight.tx_in_flight.max(floor);
         }
         self.bound_bw_by_marks();

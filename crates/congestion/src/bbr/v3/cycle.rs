@@ -89,7 +89,7 @@ impl V3 {
         let long = self.rules.drain_max_rounds;
         let tired = long > 0 && self.round.count.wrapping_sub(self.drain_start) > long;
         let in_net = self.in_net_at_departure(path.in_flight, path);
-        if tired || in_net <= self.inflight(self.max_bw.get(), Gain::UNIT, path) {
+        if tired || in_net <= self.inflight(self.max_bw.get(), Gain::UNIT) {
             self.start_down(path);
         }
     }
@@ -126,15 +126,14 @@ impl V3 {
             UpExit::Plateau => self.full_pipe.now,
             UpExit::Queue => {
                 let long = self.min_rtt.is_some_and(|rtt| path.now.since(self.probe.since) > rtt);
-                long && in_net >= self.inflight(self.max_bw.get(), self.rules.up_gain, path)
+                long && in_net >= self.inflight(self.max_bw.get(), self.rules.up_gain)
             }
         }
     }
 
     fn is_time_to_cruise(&self, ack: &Ack, path: &Path) -> bool {
         let in_net = self.in_net_at_departure(ack.prior_in_flight, path);
-        in_net <= self.inflight_with_headroom()
-            && in_net <= self.inflight(self.max_bw.get(), Gain::UNIT, path)
+        in_net <= self.inflight_with_headroom() && in_net <= self.inflight(self.max_bw.get(), Gain::UNIT)
     }
 
     /// Begins to probe if it is time; true if it does.
@@ -145,7 +144,7 @@ impl V3 {
         }
         let waited = path.now.since(self.probe.since) > self.probe.wait;
         // As often as Reno would lose a packet, so that it gets its share; but not too rarely on long, fat paths.
-        let reno = self.rules.probe_max_rounds.min(self.target_inflight(path));
+        let reno = self.rules.probe_max_rounds.min(self.target_inflight());
         let due = waited || self.round.since_probe >= reno;
         if due {
             self.start_refill(0, path);
@@ -154,8 +153,8 @@ impl V3 {
     }
 
     /// What the flow wants in flight at most: the BDP, or its window.
-    pub(super) fn target_inflight(&self, path: &Path) -> u32 {
-        self.inflight(self.bw(), Gain::UNIT, path).min(self.cwnd)
+    pub(super) fn target_inflight(&self) -> u32 {
+        self.inflight(self.bw(), Gain::UNIT).min(self.cwnd)
     }
 
     /// The long-term bound, less room for others to enter.

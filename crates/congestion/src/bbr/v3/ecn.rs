@@ -72,7 +72,7 @@ impl V3 {
         let high = ratio >= rules.threshold.0;
         self.ecn.startup_rounds = if high { self.ecn.startup_rounds + 1 } else { 0 };
         if self.ecn.startup_rounds >= rules.full_rounds {
-            self.end_startup_by_queue(path);
+            self.end_startup_by_queue();
         }
     }
 

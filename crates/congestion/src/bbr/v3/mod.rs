@@ -67,6 +67,10 @@ pub(crate) struct V3 {
     idle_restart: bool,
     seen_rtt: bool,
     pacing_rate: Rate,
+    /// Packets per burst at that rate.
+    burst_goal: u32,
+    /// What rate and bursts were computed from: bandwidth, gain, RTT and whether the pipe had been full.
+    paced_for: Option<(Bandwidth, Gain, Option<Duration>, bool)>,
     pacing_gain: Gain,
     cwnd_gain: Gain,
     min_rtt: Option<Duration>,
@@ -99,6 +103,8 @@ impl V3 {
             idle_restart: false,
             seen_rtt: false,
             pacing_rate: Rate::UNLIMITED,
+            burst_goal: rules.min_burst,
+            paced_for: None,
             pacing_gain: rules.startup_gain,
             cwnd_gain: rules.startup_cwnd_gain,
             min_rtt: None,

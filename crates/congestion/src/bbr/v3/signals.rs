@@ -173,16 +173,16 @@ impl V3 {
         let too_high = ack.rate.as_ref().is_some_and(|s| self.is_too_high(&s.into()));
         let recovering = path.state == CaState::Recovery;
         if recovering && self.losses.events >= self.rules.full_loss_events && too_high {
-            self.end_startup_by_queue(path);
+            self.end_startup_by_queue();
             return;
         }
         self.losses.events = 0;
     }
 
     /// STARTUP has built a queue that is too long: bound the flight, and drain.
-    pub(super) fn end_startup_by_queue(&mut self, path: &Path) {
+    pub(super) fn end_startup_by_queue(&mut self) {
         self.full_pipe.reached = true;
-        let bdp = self.inflight(self.max_bw.get(), Gain::UNIT, path);
+        let bdp = self.inflight(self.max_bw.get(), Gain::UNIT);
         let delivered = if self.rules.startup_keeps_delivered { self.latest.inflight } else { 0 };
         self.bounds.inflight_hi = bdp.max(delivered);
         self.bounds.cut_short = Some(Mode::Startup);

@@ -6,7 +6,10 @@ use super::rules::{Aggregation, EarlyGrowth};
 use super::{Mode, V3};
 use crate::bbr::{Bandwidth, Gain, Slots, burst_goal, in_net_at_departure, short_path_burst_goal};
 use crate::{Ack, CaState, Path};
-use units::Duration;
+use units::{Duration, Rate};
+
+/// A rate of nothing would mean no pacing at all.
+const SLOWEST: Rate = Rate::from_bytes_per_sec(1);
 
 /// Rounds for which aggregation is remembered: per slot, and sliding. One while the pipe is filling.
 const SLOT_ROUNDS: u32 = 5;
@@ -14,26 +17,27 @@ const SLIDING_ROUNDS: u32 = 10;
 
 impl V3 {
     /// Bandwidth-delay product times `gain`, with room for bursts, packets.
-    pub(super) fn inflight(&self, bw: Bandwidth, gain: Gain, path: &Path) -> u32 {
-        self.with_room_for_bursts(self.bdp(bw, gain), path)
+    pub(super) fn inflight(&self, bw: Bandwidth, gain: Gain) -> u32 {
+        self.with_room_for_bursts(self.bdp(bw, gain))
     }
 
     pub(super) fn bdp(&self, bw: Bandwidth, gain: Gain) -> u32 {
         self.min_rtt.map_or(self.initial_cwnd, |rtt| bw.bdp(rtt, gain))
     }
 
-    fn with_room_for_bursts(&self, packets: u32, path: &Path) -> u32 {
+    fn with_room_for_bursts(&self, packets: u32) -> u32 {
         // Three bursts: one in the sender, one in the network, one waiting for its ACK.
-        let packets = packets.max(3 * self.burst_goal(path)).max(self.rules.min_cwnd);
+        let packets = packets.max(3 * self.burst_goal).max(self.rules.min_cwnd);
         if self.mode == Mode::ProbeBw(Phase::Up) { packets.saturating_add(2) } else { packets }
     }
 
-    fn burst_goal(&self, path: &Path) -> u32 {
+    /// The rate or the path has changed: so may have the bursts.
+    fn update_burst_goal(&mut self, path: &Path) {
         let goal = match self.min_rtt.filter(|_| self.rules.short_path_bursts) {
             Some(rtt) => short_path_burst_goal(self.pacing_rate, rtt, path),
             None => burst_goal(self.pacing_rate, path),
         };
-        goal.max(self.min_burst())
+        self.burst_goal = goal.max(self.min_burst());
     }
 
     /// Smallest burst worth sending, packets.
@@ -46,7 +50,7 @@ impl V3 {
 
     /// Of `in_flight` packets, those still in the network when pacing lets the next burst go.
     pub(super) fn in_net_at_departure(&self, in_flight: u32, path: &Path) -> u32 {
-        let burst = if self.pacing_gain > Gain::UNIT { self.burst_goal(path) } else { 0 };
+        let burst = if self.pacing_gain > Gain::UNIT { self.burst_goal } else { 0 };
         in_net_at_departure(in_flight, burst, self.bw(), path)
     }
 
@@ -69,16 +73,23 @@ impl V3 {
         let rtt = path.srtt.unwrap_or(Duration::from_millis(1));
         let bw = Bandwidth::over(u64::from(self.cwnd), rtt);
         self.pacing_rate = bw.pacing_rate(path.mss, self.rules.startup_gain, self.rules.margin_percent);
+        self.update_burst_goal(path);
     }
 
     pub(super) fn set_pacing_rate(&mut self, gain: Gain, path: &Path) {
         if !self.seen_rtt && path.srtt.is_some() {
             self.init_pacing_rate(path);
         }
-        let rate = self.bw().pacing_rate(path.mss, gain, self.rules.margin_percent);
+        let inputs = (self.bw(), gain, self.min_rtt, self.full_pipe.reached);
+        if self.paced_for == Some(inputs) {
+            return; // as on most ACKs
+        }
+        self.paced_for = Some(inputs);
+        let rate = inputs.0.pacing_rate(path.mss, gain, self.rules.margin_percent).max(SLOWEST);
         if self.full_pipe.reached || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
+        self.update_burst_goal(path);
     }
 
     pub(super) fn save_cwnd(&mut self) {
@@ -99,7 +110,7 @@ impl V3 {
         if ack.acked > 0 {
             let bw = self.bw();
             let target = self.bdp(bw, self.cwnd_gain).saturating_add(self.extra_acked.allowance(bw));
-            let target = self.with_room_for_bursts(target, path);
+            let target = self.with_room_for_bursts(target);
             let grown = self.cwnd.saturating_add(ack.acked);
             if self.full_pipe.reached {
                 self.cwnd = grown.min(target);
