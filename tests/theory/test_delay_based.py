@@ -169,3 +169,48 @@ def test_a_ledbat_flow_that_comes_later_starves_the_first() -> None:
     flows = [{"cca": "ledbat"}, {"cca": "ledbat", "start": "20 s"}]
     early, late = goodputs(run(flows, queue_packets=1000, duration_s=120))
     assert late > 3 * early
+
+
+MVFST = {"kind": "copa", "preset": "mvfst"}
+COPA_ALONE = {"kind": "copa", "competitive": False}
+
+
+@pytest.mark.parametrize("flows", [1, 2, 4, 8])
+def test_copa_keeps_one_over_delta_packets_per_flow(flows: int) -> None:
+    """Delta is 0.05; measured while everybody knows the true smallest RTT, which expires after 10 s."""
+    starts = [{"cca": MVFST, "start": f"{40 * i / flows} ms"} for i in range(flows)]
+    result = run(starts, rate_mbps=50, queue_packets=1000, duration_s=10, tcp={"ack_every": 1})
+    assert queue(result, after_s=3).mean() == pytest.approx(20 * flows, rel=0.15)
+
+
+@pytest.mark.parametrize("flows", [4, 8])
+def test_copa_with_delta_one_half_keeps_two_packets_per_flow(flows: int) -> None:
+    """The paper's cycle from empty to 2.5 times that has a mean of 1.25 times."""
+    starts = [{"cca": COPA_ALONE, "start": f"{40 * i / flows} ms"} for i in range(flows)]
+    result = run(starts, rate_mbps=50, queue_packets=1000, duration_s=40, tcp={"ack_every": 1})
+    assert queue(result, after_s=20).mean() == pytest.approx(1.25 * 2 * flows, rel=0.25)
+    assert queue(result, after_s=20).min() == 0
+
+
+def test_copa_flows_share_equally() -> None:
+    starts = [{"cca": COPA_ALONE, "start": f"{i} s"} for i in range(4)]
+    shares = goodputs(run(starts, rate_mbps=50, queue_packets=1000, duration_s=60))
+    assert max(shares) < 1.1 * min(shares)
+
+
+@pytest.mark.parametrize("competitor", ["reno", "cubic"])
+def test_copa_competes_with_flows_that_fill_the_buffer(competitor: str) -> None:
+    copa, other = goodputs(run([{"cca": "copa"}, {"cca": competitor}], queue_packets=132, duration_s=60))
+    assert 0.3 < copa / (copa + other) < 0.7
+
+
+@pytest.mark.parametrize("competitor", ["reno", "cubic"])
+def test_copa_without_its_competitive_mode_is_starved_by_them(competitor: str) -> None:
+    flows = [{"cca": COPA_ALONE}, {"cca": competitor}]
+    copa, other = goodputs(run(flows, queue_packets=132, duration_s=60))
+    assert copa < 0.1 * (copa + other)
+
+
+def test_copa_does_not_care_about_random_loss() -> None:
+    (goodput,) = goodputs(run([{"cca": "copa"}], loss=0.01, duration_s=60))
+    assert goodput > 0.95 * 0.99 * 20e6 * MSS / WIRE

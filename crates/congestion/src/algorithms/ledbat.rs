@@ -148,7 +148,8 @@ impl Ledbat {
     fn move_by(&mut self, packets: f64, ack: &Ack) {
         let before = f64::from(self.window.cwnd);
         let allowed = f64::from(ack.prior_in_flight + self.params.allowed_increase).max(before);
-        let wanted = (before + self.fraction + packets).clamp(f64::from(MIN_CWND), allowed);
+        let floor = f64::from(MIN_CWND).min(before); // a timeout may have left less
+        let wanted = (before + self.fraction + packets).clamp(floor, allowed);
         self.window.cwnd = wanted as u32;
         self.fraction = wanted - f64::from(self.window.cwnd);
     }

@@ -19,6 +19,7 @@ crate::registry::algorithms! {
     "cdg" => cdg::Cdg,
     "lp" => lp::Lp,
     "ledbat" => ledbat::Ledbat,
+    "copa" => copa::Copa,
 
     "bbr1" or "bbr" => bbr1::Bbr1,
     "bbr2" => bbr2::Bbr2,

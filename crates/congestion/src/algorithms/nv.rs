@@ -192,7 +192,6 @@ impl Nv {
         };
         if decided {
             self.evidence = Evidence::default();
-            self.window.cwnd = self.window.cwnd.max(MIN_CWND);
         }
     }
 }
@@ -216,6 +215,7 @@ impl Nv {
         self.allowed_to_grow = false;
         self.good_decisions = 0;
         self.window.ssthresh = limit.max(MIN_CWND);
+        let floor = MIN_CWND.min(self.window.cwnd);
         let excess = self.window.cwnd - limit;
         if excess > 2 {
             let cut = (u64::from(excess) * u64::from(self.params.cong_dec_mult)) >> 7;
@@ -223,6 +223,7 @@ impl Nv {
         } else if self.params.cong_dec_mult > 0 {
             self.window.cwnd = limit;
         }
+        self.window.cwnd = self.window.cwnd.max(floor);
         true
     }
 

@@ -94,7 +94,7 @@ impl Vegas {
 
     fn shrink_to(&mut self, cwnd: u32) {
         self.window.cwnd = cwnd;
-        self.window.ssthresh = self.window.ssthresh.min(cwnd);
+        self.window.ssthresh = self.window.ssthresh.min(cwnd.max(MIN_CWND));
     }
 }
 
