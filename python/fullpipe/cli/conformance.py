@@ -26,6 +26,7 @@ def conformance(
         list[str] | None,
         typer.Option(metavar="TEST", help="Only this test, by section (A.5) or name; may be repeated."),
     ] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="For random waits and random loss.")] = 1,
     workers: Jobs = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the runs here, to look at them.")
@@ -62,11 +63,12 @@ def conformance(
         classes.bring(cca)
     values = dict(_parameter(text) for text in params or ())
     store = Store(out) if out else None
-    results = judge({"kind": cca, **values}, only=only or (), workers=workers or processors(), store=store)
-    subject = " ".join([cca, *(params or ())])
-    _show(console, subject, results, as_json)
+    subject, jobs = {"kind": cca, **values}, workers or processors()
+    results = judge(subject, only=only or (), workers=jobs, store=store, seed=seed)
+    name = " ".join([cca, *(params or ())])
+    _show(console, name, results, as_json)
     if junit:
-        _write(junit, report.as_junit(subject, results))
+        _write(junit, report.as_junit(name, results))
     if any(result.verdict == "failed" for result in results):
         raise typer.Exit(1)
 

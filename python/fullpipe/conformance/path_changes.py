@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from fullpipe.conformance.case import Step, case
 from fullpipe.conformance.lab import Lab, Trace, at, rate_pps
 
-_CHANGE_S = 5.0
+_CHANGE_S = 6.0
+"""A second after PROBE_RTT, which sets the short-term bounds back."""
 
 
 def _cruising(trace: Trace, after_s: float) -> list[tuple[float, float]]:

@@ -47,11 +47,11 @@ def on_inflight(lab: Lab) -> Iterator[Step]:
     needs=_CYCLE,
 )
 def on_time(lab: Lab) -> Iterator[Step]:
-    """The rate falls by 40 % as PROBE_DOWN begins."""
-    normal = steady(lab)
+    """The rate falls by 40 % as PROBE_DOWN begins, early enough to be over before PROBE_RTT."""
+    normal = lab.path(4, rtt_ms=30)
     probe_s, _, _ = normal.first("ProbeBW_UP")
     begin_s, _, _ = normal.first("ProbeBW_DOWN", probe_s)
-    trace = lab.path(begin_s + 5, queue=1000, changes=[at(begin_s, rate="6 Mbit/s")])
+    trace = lab.path(begin_s + 5, rtt_ms=30, queue=1000, changes=[at(begin_s, rate="6 Mbit/s")])
     start_s, end_s, following = trace.first("ProbeBW_DOWN", begin_s - 1e-6)
     lasted_s = end_s - start_s
     yield Step("it ends within bw_probe_wait", f"{lasted_s:.2f} s", lasted_s <= _LONGEST_WAIT_S + 0.1)

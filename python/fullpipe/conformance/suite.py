@@ -25,6 +25,7 @@ def judge(
     only: Sequence[str] = (),
     workers: int = 1,
     store: Store | None = None,
+    seed: int = 1,
     done: Callable[[Result], None] | None = None,
 ) -> list[Result]:
     """Judge an algorithm by every case.
@@ -34,9 +35,10 @@ def judge(
         only: Sections or names of cases; empty for all.
         workers: How many cases at the same time. Has no influence on results.
         store: Where runs are kept; None keeps them in memory.
+        seed: Feeds random waits and random loss; a verdict should not depend on it.
         done: Told about every case when its runs are over, before it is known whether it applies.
     """
-    lab = Lab(cca, store)
+    lab = Lab(cca, store, seed)
     chosen = [case for case in cases() if not only or case.section in only or case.name in only]
 
     def attempt(case: Case) -> Result:
