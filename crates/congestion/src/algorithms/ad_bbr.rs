@@ -21,12 +21,11 @@
 //! where Algorithm 3 compares them; the spread is that of the last 10 s. Where γ is clamped it is at most 1/β and
 //! `gamma_max`, and the rate at least four packets per nRTT. Delayed-ACK samples can lower RTprop and do nothing else.
 //!
-//! A PROBE_RTT that passes without an RTT sample leaves RTprop as it was; that is why `literal`, once its RTT has grown by
-//! 40 ms, sends a packet a second for ever.
+//! A PROBE_RTT that passes without an RTT sample leaves RTprop as it was.
 //!
 //! ## Validated against
 //! The properties of its specification (`tests/bbr1_family`, `tests/theory`); nothing else runs it. Of these one does not
-//! hold: `literal` does not come back after a longer path.
+//! hold: after a path has grown longer, `literal` is too slow for PROBE_RTT to see it, and does not come back.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::bbr::{Bandwidth, Gain, RttHistory};
@@ -155,6 +154,8 @@ impl Algorithm for AdBbr {
 /// What Ad-BBR does otherwise than BBRv1. RTTs in microseconds, as numbers: they are divided by one another.
 pub(crate) struct Adaptive {
     params: AdBbrParams,
+    hold: Duration,
+    patience: Duration,
     /// The last RTT sample.
     rtt: f64,
     nrtt: f64,
@@ -174,6 +175,8 @@ impl Adaptive {
     fn new(params: AdBbrParams) -> Adaptive {
         Adaptive {
             history: RttHistory::over(seconds(params.history_s)),
+            hold: seconds(params.hold_s),
+            patience: seconds(params.probe_rtt_after_s),
             params,
             rtt: 0.0,
             nrtt: 0.0,
@@ -216,7 +219,7 @@ impl Adaptive {
         }
         self.over_alpha = self.over_alpha + passed;
         self.window_min = self.window_min.min(self.rtt);
-        if self.over_alpha >= seconds(self.params.hold_s) {
+        if self.over_alpha >= self.hold {
             self.refer_to(match self.params.nrtt {
                 Reference::Rtprop => rtprop,
                 Reference::WindowMin => self.window_min,
@@ -239,22 +242,19 @@ impl Adaptive {
 
     /// Algorithm 2: what becomes of the rate.
     fn factor(&self) -> f64 {
-        if self.rtt <= self.nrtt || self.nrtt <= 0.0 {
-            return 1.0;
-        }
-        let ratio = self.rtt / self.nrtt;
+        let above = |ratio: f64| self.rtt >= ratio * self.nrtt;
         let (queue, slow) = match self.params.trigger {
-            Trigger::Ratio => (ratio >= self.params.gamma_from, ratio >= self.params.beta_from),
+            Trigger::Ratio => (above(self.params.gamma_from), above(self.params.beta_from)),
             Trigger::Counters => {
-                let long = self.rounds_above > 10 && ratio > self.params.beta_from;
+                let long = self.rounds_above > 10 && self.rtt > self.params.beta_from * self.nrtt;
                 (self.rounds_far_above >= 3 || long, true)
             }
         };
-        match (queue, slow) {
-            (true, _) => self.gamma(ratio),
-            (false, true) => 1.0 / ratio,
-            (false, false) => 1.0,
+        if !slow || self.rtt <= self.nrtt {
+            return 1.0;
         }
+        let ratio = self.rtt / self.nrtt;
+        if queue { self.gamma(ratio) } else { 1.0 / ratio }
     }
 
     fn gamma(&self, ratio: f64) -> f64 {
@@ -276,7 +276,7 @@ impl Adaptive {
         let above =
             excess > self.params.y_min_ms * 1e3 && excess > self.params.y_std * self.history.std_micros();
         self.standing = if above { self.standing + passed } else { Duration::ZERO };
-        self.standing >= seconds(self.params.probe_rtt_after_s)
+        self.standing >= self.patience
     }
 }
 

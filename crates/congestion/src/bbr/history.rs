@@ -5,33 +5,25 @@ use units::{Duration, Time};
 /// The window is kept in this many slices; it moves by one at a time.
 const SLICES: usize = 20;
 
-/// Number, mean and sum of squared deviations of samples (Welford; merging after Chan, Golub and LeVeque).
+/// What a variance takes, in whole microseconds: exact, so that old samples leave without a trace.
 #[derive(Clone, Copy, Debug, Default)]
-struct Moments {
-    count: f64,
-    mean: f64,
-    squares: f64,
+struct Sums {
+    count: u64,
+    sum: u64,
+    squares: u128,
 }
 
-impl Moments {
-    fn add(&mut self, sample: f64) {
-        self.count += 1.0;
-        let off = sample - self.mean;
-        self.mean += off / self.count;
-        self.squares += off * (sample - self.mean);
+impl Sums {
+    fn add(&mut self, micros: u64) {
+        self.count += 1;
+        self.sum += micros;
+        self.squares += u128::from(micros) * u128::from(micros);
     }
 
-    fn merged(self, other: Moments) -> Moments {
-        let count = self.count + other.count;
-        if count == 0.0 {
-            return self;
-        }
-        let off = other.mean - self.mean;
-        Moments {
-            count,
-            mean: self.mean + off * other.count / count,
-            squares: self.squares + other.squares + off * off * self.count * other.count / count,
-        }
+    fn remove(&mut self, other: &Sums) {
+        self.count -= other.count;
+        self.sum -= other.sum;
+        self.squares -= other.squares;
     }
 }
 
@@ -40,47 +32,49 @@ impl Moments {
 #[derive(Clone, Debug)]
 pub(crate) struct RttHistory {
     slice: Duration,
-    slices: [Moments; SLICES],
-    /// Number of the slice that takes samples, from the start of time.
-    current: u64,
-    /// All slices but the current one.
-    rest: Moments,
+    slices: [Sums; SLICES],
+    /// Which slice takes samples, and until when.
+    current: usize,
+    end: Time,
+    total: Sums,
 }
 
 impl RttHistory {
     pub(crate) fn over(window: Duration) -> RttHistory {
         RttHistory {
             slice: (window / SLICES as u64).max(Duration::from_millis(1)),
-            slices: [Moments::default(); SLICES],
+            slices: [Sums::default(); SLICES],
             current: 0,
-            rest: Moments::default(),
+            end: Time::ZERO,
+            total: Sums::default(),
         }
     }
 
     /// Adds a sample taken `now`.
     pub(crate) fn add(&mut self, rtt: Duration, now: Time) {
-        let number = now.as_nanos() / self.slice.as_nanos();
-        if number != self.current {
-            self.move_to(number);
+        if now >= self.end {
+            self.move_to(now);
         }
-        self.slices[(number % SLICES as u64) as usize].add(rtt.as_micros() as f64);
+        let micros = rtt.as_micros();
+        self.slices[self.current].add(micros);
+        self.total.add(micros);
     }
 
-    fn move_to(&mut self, number: u64) {
-        let passed = number.saturating_sub(self.current).min(SLICES as u64);
-        for n in 0..passed {
-            self.slices[((number - n) % SLICES as u64) as usize] = Moments::default();
+    fn move_to(&mut self, now: Time) {
+        let passed = now.since(self.end).as_nanos() / self.slice.as_nanos() + 1;
+        for _ in 0..passed.min(SLICES as u64) {
+            self.current = (self.current + 1) % SLICES;
+            self.total.remove(&self.slices[self.current]);
+            self.slices[self.current] = Sums::default();
         }
-        self.current = number;
-        let at = (number % SLICES as u64) as usize;
-        let others = self.slices.iter().enumerate().filter(|&(n, _)| n != at);
-        self.rest = others.fold(Moments::default(), |sum, (_, slice)| sum.merged(*slice));
+        self.end += self.slice * passed;
     }
 
     /// Standard deviation of the samples in the window, microseconds; 0 with fewer than two.
     pub(crate) fn std_micros(&self) -> f64 {
-        let all = self.rest.merged(self.slices[(self.current % SLICES as u64) as usize]);
-        if all.count < 2.0 { 0.0 } else { (all.squares / all.count).max(0.0).sqrt() }
+        let Sums { count, sum, squares } = self.total;
+        let (count, sum) = (u128::from(count), u128::from(sum));
+        ((count * squares - sum * sum) as f64).sqrt() / count.max(1) as f64
     }
 }
 
