@@ -282,6 +282,7 @@ fn sender_config(plan: &FlowPlan, feedback: Feedback) -> SenderConfig {
         send_buffer: plan.tcp.send_buffer_bytes,
         always_pace: plan.tcp.pacing == PacingPlan::Always,
         max_burst_bytes: plan.tcp.max_burst_bytes,
+        min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
         ecn: feedback,
     }
 }
@@ -297,6 +298,7 @@ fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
         mss: plan.tcp.mss_bytes,
         ack,
         ecn: feedback,
+        gro: plan.tcp.gro_ns.map(Duration::from_nanos),
         sack_compression: plan.tcp.sack_compression,
         buffer: plan.tcp.receive_buffer_bytes,
     }

@@ -31,10 +31,17 @@ impl Loop {
             send_buffer: Some(500 * 1448),
             always_pace: false,
             max_burst_bytes: 65_536,
+            min_burst: 1,
             ecn: Feedback::Off,
         };
-        let receiver =
-            ReceiverConfig { mss: 1448, ack, ecn: Feedback::Off, sack_compression: true, buffer: None };
+        let receiver = ReceiverConfig {
+            mss: 1448,
+            ack,
+            ecn: Feedback::Off,
+            gro: None,
+            sack_compression: true,
+            buffer: None,
+        };
         let mut link = Loop {
             now: Time::ZERO,
             sender: Sender::new(sender, algorithm),

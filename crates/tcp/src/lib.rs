@@ -9,6 +9,7 @@
 //! 3168, 8257 and 9768 (ECN).
 
 mod feedback;
+mod gro;
 mod ranges;
 mod receiver;
 mod segment;

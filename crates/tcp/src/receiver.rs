@@ -2,6 +2,7 @@
 //! (Linux `__tcp_ack_snd_check`, `tcp_data_queue`; RFC 5681 section 4.2, RFC 2018, RFC 2883).
 
 use crate::feedback::Echo;
+use crate::gro::Gro;
 use crate::segment::micros;
 use crate::{Feedback, RangeSet, SackBlocks, Segment};
 use units::{Duration, Time};
@@ -31,6 +32,8 @@ pub struct ReceiverConfig {
     pub ack: AckPolicy,
     /// How marks are told to the sender.
     pub ecn: Feedback,
+    /// Merge packets that arrive within this time before they are looked at (GRO); `None`: look at each at once.
+    pub gro: Option<Duration>,
     /// Hold back duplicate ACKs for up to a millisecond (Linux does).
     pub sack_compression: bool,
     /// Receive buffer in bytes of payload: the window it advertises; `None`: no bound.
@@ -76,6 +79,7 @@ pub struct Receiver {
     one_way_us: u32,
     rtt: RttGuess,
     echoed: Echo,
+    gro: Option<Gro>,
 }
 
 /// A receiver's idea of the RTT: from the SYN-ACK to the first data.
@@ -95,6 +99,7 @@ impl Receiver {
         assert!(config.buffer.is_none_or(|b| b >= u64::from(config.mss)), "a receive buffer below one MSS");
         Receiver {
             echoed: Echo::new(config.ecn),
+            gro: config.gro.map(|delay| Gro::new(delay, config.mss)),
             config,
             next: 0,
             delivered_bytes: 0,
@@ -118,6 +123,11 @@ impl Receiver {
         }
     }
 
+    /// How it was set up.
+    pub fn config(&self) -> &ReceiverConfig {
+        &self.config
+    }
+
     /// In-order payload bytes handed to the application.
     pub fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
@@ -135,12 +145,23 @@ impl Receiver {
 
     /// When the receiver wants `on_timer` called; `Time::NEVER` if it does not.
     pub fn next_timer(&self) -> Time {
+        let batch = self.gro.as_ref().map_or(Time::NEVER, Gro::due);
+        self.ack_timer().min(batch)
+    }
+
+    fn ack_timer(&self) -> Time {
         self.delayed_at.min(self.compressed_at)
     }
 
     /// Sends what was held back long enough. Harmless if nothing was.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
-        if self.next_timer() <= now {
+        if self.gro.as_ref().is_some_and(|gro| gro.due() <= now) {
+            let batch = self.gro.as_mut().map(Gro::take).unwrap_or_default();
+            for (segment, ce, more) in batch {
+                self.on_data(now, &segment, ce, more, out);
+            }
+        }
+        if self.ack_timer() <= now {
             self.send_ack(out);
         }
     }
@@ -152,16 +173,25 @@ impl Receiver {
                 self.rtt.answered = Some(now);
                 out.push(Segment::SynAck { echo: stamp, window: self.window() });
             }
-            Segment::Data { seq, len, push, cwr, stamp, sent_us, .. } => {
-                self.received += 1;
-                self.one_way_us = micros(now).wrapping_sub(sent_us);
-                self.rtt.guess(now);
-                self.note_ecn(ce, cwr, out);
-                self.release_before_losing_blocks(seq, out);
-                self.take(seq, len, stamp);
-                self.decide(now, push, out);
-            }
+            Segment::Data { .. } => match &mut self.gro {
+                Some(gro) => gro.hold(now, *segment, ce),
+                None => self.on_data(now, segment, ce, false, out),
+            },
             _ => {}
+        }
+    }
+
+    /// Digests a data packet; `more`: it is looked at together with the next one.
+    fn on_data(&mut self, now: Time, segment: &Segment, ce: bool, more: bool, out: &mut Vec<Segment>) {
+        let Segment::Data { seq, len, push, cwr, stamp, sent_us, .. } = *segment else { return };
+        self.received += 1;
+        self.one_way_us = micros(now).wrapping_sub(sent_us);
+        self.rtt.guess(now);
+        self.note_ecn(ce, cwr, out);
+        self.release_before_losing_blocks(seq, out);
+        self.take(seq, len, stamp);
+        if !more {
+            self.decide(now, push, out);
         }
     }
 
@@ -349,6 +379,7 @@ mod tests {
             mss: 1448,
             ack,
             ecn: Feedback::Off,
+            gro: None,
             sack_compression: true,
             buffer: None,
         })

@@ -128,6 +128,7 @@ fn a_full_receive_window_shows_as_receiver_limited() {
         mss: 1448,
         ack: EACH,
         ecn: Feedback::Off,
+        gro: None,
         sack_compression: true,
         buffer: Some(window),
     });

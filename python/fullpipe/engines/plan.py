@@ -107,5 +107,7 @@ def _tcp(tcp: Tcp) -> Plan:
         "receive_buffer_bytes": tcp.receive_buffer_bytes,
         "pacing": tcp.pacing,
         "max_burst_bytes": tcp.max_burst_bytes,
+        "min_burst_packets": tcp.min_burst,
+        "gro_ns": None if tcp.gro_s is None else to_nanoseconds(tcp.gro_s),
         "ecn": tcp.ecn,
     }

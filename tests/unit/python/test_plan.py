@@ -33,6 +33,8 @@ send_buffer = "1 MiB"
 receive_buffer = "2 MiB"
 pacing = "always"
 max_burst = "off"
+min_burst = 4
+gro = "50 us"
 sack_compression = false
 ecn = true
 [[flows]]
@@ -104,6 +106,8 @@ def test_every_field_of_a_plan() -> None:
                     "receive_buffer_bytes": 2_097_152,
                     "pacing": "always",
                     "max_burst_bytes": 0,
+                    "min_burst_packets": 4,
+                    "gro_ns": 50_000,
                     "ecn": True,
                 },
             }
@@ -123,6 +127,8 @@ def test_the_defaults_of_the_transport(small: Scenario) -> None:
         "receive_buffer_bytes": None,
         "pacing": "auto",
         "max_burst_bytes": 65_536,
+        "min_burst_packets": None,
+        "gro_ns": None,
         "ecn": False,
     }
 

@@ -42,6 +42,8 @@ TCPS = maybe(
     send_buffer=quantity(SIZE, 9000, 2**30),
     pacing=st.sampled_from(["auto", "always"]),
     max_burst=st.one_of(st.just("off"), quantity(SIZE, 1, 2**24)),
+    min_burst=st.integers(1, 64),
+    gro=st.just("50 us"),
     ecn=st.booleans() | st.just("accecn"),
 )
 FLOWS = st.fixed_dictionaries(

@@ -233,6 +233,8 @@ impl TcpPlan {
         within(field("overhead_bytes"), self.overhead_bytes, 1..=1_000)?;
         within(field("initial_window"), self.initial_window, 1..=100_000)?;
         within(field("max_burst_bytes"), self.max_burst_bytes, 0..=16_777_216)?;
+        within(field("min_burst_packets"), self.min_burst_packets.unwrap_or(1), 1..=1_000)?;
+        within(field("gro_ns"), self.gro_ns.unwrap_or(0), 0..=1_000_000_000)?;
         if let AckPlan::Every { packets, timeout_ns } = self.ack {
             within(field("ack.packets"), packets, 1..=10_000)?;
             within(field("ack.timeout_ns"), timeout_ns, 1..=LONGEST_NS)?;

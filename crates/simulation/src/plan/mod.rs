@@ -196,6 +196,10 @@ pub struct TcpPlan {
     pub pacing: PacingPlan,
     /// Longest burst of segmentation offload; 0: single packets.
     pub max_burst_bytes: u32,
+    /// Smallest burst in packets; `None`: what the algorithm asks for.
+    pub min_burst_packets: Option<u32>,
+    /// Time for which arriving packets are collected and merged; `None`: each is looked at when it arrives.
+    pub gro_ns: Option<u64>,
     /// Whether packets may be marked instead of dropped, and how the receiver tells of it.
     pub ecn: EcnPlan,
 }

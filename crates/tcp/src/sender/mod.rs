@@ -50,6 +50,9 @@ pub struct SenderConfig {
     pub always_pace: bool,
     /// Bytes of the largest burst handed to the network at once (segmentation offload); 0: single packets.
     pub max_burst_bytes: u32,
+    /// Smallest burst in packets, if data and window allow (sysctl tcp_min_tso_segs; 2 in Linux): the larger of this and
+    /// what the algorithm asks for.
+    pub min_burst: u32,
     /// How the receiver tells of marks.
     pub ecn: Feedback,
 }

@@ -84,7 +84,8 @@ impl Sender {
         if shift < 32 {
             bytes = (bytes + (largest >> shift)).min(largest);
         }
-        (bytes / self.config.mss).max(self.control.min_burst).min(self.control.max_burst).max(1)
+        let smallest = self.control.min_burst.max(self.config.min_burst);
+        (bytes / self.config.mss).min(self.control.max_burst).max(smallest)
     }
 }
 

@@ -31,7 +31,8 @@ pub struct Pipe {
     limit: usize,
     fate: Box<dyn FnMut(u64, u32) -> Fate>,
     ack_fate: Box<dyn FnMut(u64) -> Fate>,
-    acks: u64,
+    /// ACKs that the receiver sent.
+    pub acks: u64,
     busy_until: Time,
     departures: VecDeque<Time>,
     count: u64,
@@ -47,6 +48,7 @@ pub fn config() -> SenderConfig {
         send_buffer: None,
         always_pace: false,
         max_burst_bytes: 65_536,
+        min_burst: 1,
         ecn: Feedback::Off,
     }
 }
@@ -74,8 +76,14 @@ impl Pipe {
         rtt_ms: u64,
         limit: usize,
     ) -> Pipe {
-        let receiver =
-            ReceiverConfig { mss: config.mss, ack, ecn: config.ecn, sack_compression: true, buffer: None };
+        let receiver = ReceiverConfig {
+            mss: config.mss,
+            ack,
+            ecn: config.ecn,
+            gro: None,
+            sack_compression: true,
+            buffer: None,
+        };
         let mut pipe = Pipe {
             now: Time::ZERO,
             sender: Sender::new(config, algorithm),
@@ -98,6 +106,12 @@ impl Pipe {
         pipe.sender.open(Time::ZERO, &mut out);
         pipe.transmit(out);
         pipe
+    }
+
+    /// Lets the receiver merge what arrives within this time. Before anything has arrived.
+    pub fn with_gro(mut self, gro: Option<Duration>) -> Pipe {
+        self.receiver = Receiver::new(ReceiverConfig { gro, ..self.receiver.config().clone() });
+        self
     }
 
     /// Decides the fate of each data packet from its count and number.
