@@ -1,5 +1,7 @@
 //! Windowed extremes of a stream of samples.
 
+use units::Duration;
+
 /// The maximum over a sliding window, kept as the best, second-best and third-best sample in order of age
 /// (Kathleen Nichols' algorithm, as in Linux `lib/win_minmax.c`; not exact, but constant in space and time).
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,6 +51,36 @@ impl WindowedMax {
             *third = sample;
         }
         best.1
+    }
+}
+
+/// The smallest of the last few values, exactly.
+#[derive(Clone, Debug)]
+pub(crate) struct Recent {
+    values: Box<[Duration]>,
+    at: usize,
+}
+
+impl Recent {
+    /// Knows nothing yet; keeps `length` values.
+    pub(crate) fn new(length: u32) -> Recent {
+        Recent { values: vec![Duration::MAX; length as usize].into_boxed_slice(), at: 0 }
+    }
+
+    /// Adds a value in place of the oldest.
+    pub(crate) fn push(&mut self, value: Duration) {
+        self.at = (self.at + 1) % self.values.len();
+        self.values[self.at] = value;
+    }
+
+    /// The last value was no larger than this.
+    pub(crate) fn lower_last(&mut self, value: Duration) {
+        self.values[self.at] = self.values[self.at].min(value);
+    }
+
+    /// The smallest of the values kept; the longest time there is before the first.
+    pub(crate) fn min(&self) -> Duration {
+        self.values.iter().copied().min().unwrap_or(Duration::MAX)
     }
 }
 

@@ -24,6 +24,7 @@
 //! ## Validated against
 //! The law of RFC 6817 section 2.4.2 (here); its target alone and yielding to Reno (`tests/theory/test_delay_based.py`).
 
+use crate::filter::Recent;
 use crate::registry::Algorithm;
 use crate::window::MIN_CWND;
 use crate::{Ack, Congestion, Path, Probe, Window, WindowAlgorithm};
@@ -45,32 +46,6 @@ params! {
         current_filter: u32 = 4, "", 1..=64;
         /// Begin with slow start.
         slow_start: bool = true, "";
-    }
-}
-
-/// The smallest of the last few values.
-#[derive(Clone, Debug)]
-struct Recent {
-    values: Box<[Duration]>,
-    at: usize,
-}
-
-impl Recent {
-    fn new(length: u32) -> Recent {
-        Recent { values: vec![Duration::MAX; length as usize].into_boxed_slice(), at: 0 }
-    }
-
-    fn push(&mut self, value: Duration) {
-        self.at = (self.at + 1) % self.values.len();
-        self.values[self.at] = value;
-    }
-
-    fn lower_last(&mut self, value: Duration) {
-        self.values[self.at] = self.values[self.at].min(value);
-    }
-
-    fn min(&self) -> Duration {
-        self.values.iter().copied().min().unwrap_or(Duration::MAX)
     }
 }
 
