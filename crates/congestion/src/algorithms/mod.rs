@@ -19,6 +19,7 @@ crate::registry::algorithms! {
     "cdg" => cdg::Cdg,
     "lp" => lp::Lp,
     "ledbat" => ledbat::Ledbat,
+    "ledbat_plus_plus" or "ledbat++" => ledbat_plus_plus::LedbatPlusPlus,
     "copa" => copa::Copa,
 
     "bbr1" or "bbr" => bbr1::Bbr1,
