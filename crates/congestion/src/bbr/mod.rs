@@ -82,7 +82,7 @@ impl Bandwidth {
 /// `a / b`, rounded down: by the floating-point unit where that is exact, for it divides several times as fast.
 fn divide(a: u64, b: u64) -> u64 {
     // Below 2^53 both are exact, and a quotient short of a whole number is so by more than is lost in rounding.
-    if (a | b) >> 53 == 0 { (a as f64 / b as f64) as u64 } else { a / b }
+    if (a | b) >> 53 == 0 { (a as i64 as f64 / b as i64 as f64) as i64 as u64 } else { a / b }
 }
 
 /// Packets per burst at `rate`: about a millisecond's worth, at least two (one below 1.2 Mbit/s).
@@ -124,9 +124,10 @@ mod tests {
 
     #[test]
     fn division_is_exact() {
-        for b in [1, 3, 7, 1_000, 40_000, (1 << 52) + 1] {
-            for q in [0, 1, 5, 1 << 20, (1 << 53) / b - 1] {
-                for a in [q * b, q * b + 1, (q * b + b - 1).min(u64::MAX - 1)] {
+        for b in [1u64, 3, 7, 1_000, 40_000, (1 << 32) - 1, (1 << 52) + 1] {
+            for q in [1u64, 2, 5, 1 << 20, (1 << 53) / b] {
+                let a = q.saturating_mul(b);
+                for a in [a - 1, a, a.saturating_add(b - 1)] {
                     assert_eq!(divide(a, b), a / b, "{a} / {b}");
                 }
             }

@@ -111,6 +111,18 @@ impl V3 {
         }
     }
 
+    pub(super) fn update_gains(&mut self) {
+        let rules = &self.rules;
+        (self.pacing_gain, self.cwnd_gain) = match self.mode {
+            Mode::Startup => (rules.startup_gain, rules.startup_cwnd_gain),
+            Mode::Drain => (rules.drain_gain, rules.startup_cwnd_gain),
+            Mode::ProbeBw(Phase::Up) => (rules.up_gain, rules.up_cwnd_gain),
+            Mode::ProbeBw(Phase::Down) => (rules.down_gain, rules.cwnd_gain),
+            Mode::ProbeBw(_) => (Gain::UNIT, rules.cwnd_gain),
+            Mode::ProbeRtt { .. } => (Gain::UNIT, rules.probe_rtt_cwnd_gain),
+        };
+    }
+
     /// UP has learnt what there is to learn.
     fn is_probe_done(&mut self, ack: &Ack, path: &Path) -> bool {
         let in_net = self.in_net_at_departure(ack.prior_in_flight, path);
@@ -178,7 +190,7 @@ impl V3 {
         let random_us = self.rules.probe_wait_random.as_micros() as u32;
         self.probe.wait =
             self.rules.probe_wait + Duration::from_micros(u64::from(self.rng.below(random_us.max(1))));
-        self.probe.since = path.delivered_time;
+        self.probe.since = path.now;
         self.probe.acks = AckPhase::Stopping;
         self.round.end = path.delivered;
     }

@@ -1,8 +1,8 @@
 //! The answer to marks on paths that mark early (as data centres do); ordinary marks are not for BBR.
 
+use super::V3;
 use super::bounds::{UNBOUNDED, scale};
 use super::signals::Flight;
-use super::{Mode, V3};
 use crate::Path;
 use crate::bbr::{Bandwidth, Gain};
 
@@ -108,8 +108,7 @@ impl V3 {
     pub(super) fn growth_after_marks(&self, open: bool) -> Option<u32> {
         let rules = self.rules.ecn.filter(|r| r.reprobe_gain > Gain(0) && self.ecn.eligible)?;
         let only_marks = self.latest.marks_in_cycle && !self.latest.loss_in_cycle;
-        let probing = matches!(self.mode, Mode::ProbeBw(_));
-        (only_marks && open && probing)
+        (only_marks && open)
             .then(|| scale(self.bounds.inflight_hi, rules.reprobe_gain).max(1).ilog2().min(30))
     }
 }

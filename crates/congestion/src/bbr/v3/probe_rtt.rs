@@ -1,8 +1,7 @@
 //! The RTT minima, and PROBE_RTT, which renews them.
 
-use super::cycle::{AckPhase, Phase};
+use super::cycle::AckPhase;
 use super::{Mode, V3};
-use crate::bbr::Gain;
 use crate::{Ack, Path};
 use units::Duration;
 
@@ -100,17 +99,5 @@ impl V3 {
         } else {
             self.mode = Mode::Startup;
         }
-    }
-
-    pub(super) fn update_gains(&mut self) {
-        let rules = &self.rules;
-        (self.pacing_gain, self.cwnd_gain) = match self.mode {
-            Mode::Startup => (rules.startup_gain, rules.startup_cwnd_gain),
-            Mode::Drain => (rules.drain_gain, rules.startup_cwnd_gain),
-            Mode::ProbeBw(Phase::Up) => (rules.up_gain, rules.up_cwnd_gain),
-            Mode::ProbeBw(Phase::Down) => (rules.down_gain, rules.cwnd_gain),
-            Mode::ProbeBw(_) => (Gain::UNIT, rules.cwnd_gain),
-            Mode::ProbeRtt { .. } => (Gain::UNIT, rules.probe_rtt_cwnd_gain),
-        };
     }
 }
