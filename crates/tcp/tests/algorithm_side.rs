@@ -77,3 +77,30 @@ fn a_reduction_asked_for_is_never_undone() {
     assert!(p.sender.stats().lost_packets > 0, "nothing was taken for lost");
     assert_eq!(seen.lock().unwrap().undone, 0);
 }
+
+#[test]
+fn the_end_of_a_reduction_without_loss_is_told_once_the_window_is_there() {
+    let (spy, seen) = Spy::asking(100..101);
+    pipe(spy).run_until(seconds(2.0));
+    assert_eq!(seen.lock().unwrap().exits, [20]);
+}
+
+#[test]
+fn the_end_of_a_recovery_is_told_once_the_window_is_there() {
+    let (spy, seen) = Spy::asking(0..0);
+    let mut p = pipe(spy).with_fate(|n, _| if n == 100 { Fate::Drop } else { Fate::Pass });
+    p.run_until(seconds(2.0));
+    assert_eq!(seen.lock().unwrap().exits, [20]);
+}
+
+#[test]
+fn the_cumulative_count_includes_what_was_delivered_selectively() {
+    let (spy, seen) = Spy::asking(0..0);
+    let mut p = pipe(spy).with_fate(|n, _| if n == 100 { Fate::Drop } else { Fate::Pass });
+    p.run_until(seconds(1.0));
+    let seen = seen.lock().unwrap();
+    let (ack, _) = seen.acks.iter().find(|(ack, _)| ack.advanced && ack.prior_state > CaState::Open).unwrap();
+    assert!(ack.cumulative > ack.acked, "{} of {}", ack.acked, ack.cumulative);
+    let total: u64 = seen.acks.iter().map(|(ack, _)| u64::from(ack.cumulative)).sum();
+    assert_eq!(total, seen.acks.last().unwrap().0.una);
+}

@@ -11,6 +11,8 @@ pub struct Seen {
     /// Episodes, and the number of the next new packet when they began.
     pub congestion: Vec<(Congestion, u64)>,
     pub undone: usize,
+    /// The window when the end of an episode was reported.
+    pub exits: Vec<u32>,
 }
 
 /// A window that is halved on congestion and never grows; asks for a reduction on every ACK in `asks`.
@@ -43,6 +45,10 @@ impl CongestionControl for Spy {
 
     fn on_undo(&mut self, _undo: &Undo, _path: &Path) {
         self.seen.lock().unwrap().undone += 1;
+    }
+
+    fn on_recovery_exit(&mut self, _path: &Path) {
+        self.seen.lock().unwrap().exits.push(self.window.cwnd);
     }
 
     fn set_cwnd(&mut self, cwnd: u32) {
