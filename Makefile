@@ -31,6 +31,7 @@ test: lint rust-test python-test docs ## Everything that continuous integration 
 bench: build ## Benchmarks: criterion, the whole process on the first study, and ns-3 beside it in the same run
 	cargo bench --workspace --bench '*'
 	$(BIN)/python -m benches.whole_process
+	$(BIN)/python -m benches.python_algorithms
 
 docs: build $(VENV)/.docs ## Build the documentation into site/, strictly
 	$(BIN)/mkdocs build --strict --quiet --site-dir site

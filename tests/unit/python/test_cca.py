@@ -81,6 +81,13 @@ def test_reno_in_python_is_reno(ten: Scenario, algorithm: type[Controller]) -> N
     assert python.flows.drop("cca").equals(native.flows.drop("cca"))
 
 
+def test_sixteen_flows_of_python_reno_are_sixteen_of_reno() -> None:
+    """The dumbbell of the first study, for five seconds."""
+    values = {"topology.bottleneck.queue.packets": 100, "duration": "5 s", "flows.0.name": "it"}
+    study = Scenario.named("kato2025").with_values(values)
+    assert run(study, Reno).series.equals(run(study, "reno").series)
+
+
 def test_a_round_trip_is_one_call(ten: Scenario) -> None:
     calls: list[Ack] = []
 
