@@ -229,7 +229,7 @@ impl WindowAlgorithm for LedbatPlusPlus {
     }
 
     fn variables(&self, probe: &mut Probe<'_>) {
-        probe.state("state", self.phase.name());
+        probe.state("phase", self.phase.name());
         if self.minute.is_some() {
             probe.see("base_rtt", self.base.min().as_secs_f64(), "s");
             probe.see("queueing_delay", self.queueing_delay().as_secs_f64(), "s");
