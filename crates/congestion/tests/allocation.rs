@@ -1,0 +1,45 @@
+//! No algorithm allocates once it is built, whatever happens to it.
+#![allow(unsafe_code, reason = "counting allocations takes an allocator")]
+
+use congestion::kit::{Script, Transport};
+use congestion::{build, descriptors};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is passed on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promises hold for it, too.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises hold for it, too.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn no_algorithm_allocates_once_it_is_built() {
+    let mut rng = units::Rng::stream(1, "allocation");
+    let bytes: Vec<u8> = (0..2_000).flat_map(|_| rng.next_u64().to_le_bytes()).collect();
+    let script = Script::from_bytes(&bytes);
+    for descriptor in descriptors() {
+        let mut algorithm = build(descriptor.name, &serde_json::Value::Null, 1).expect("defaults are valid");
+        let mut transport = Transport::new(script.mss);
+        algorithm.on_established(&transport.path(true));
+        let before = ALLOCATIONS.get();
+        script.events.iter().for_each(|event| transport.apply(&mut *algorithm, event));
+        assert_eq!(ALLOCATIONS.get() - before, 0, "{} allocates", descriptor.name);
+    }
+}
