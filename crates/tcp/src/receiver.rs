@@ -51,8 +51,10 @@ const UNCOMPRESSED: u32 = 3;
 const MOST_COMPRESSED: u32 = 44;
 /// Blocks that one ACK is sure to carry, beside a duplicate report.
 const BLOCKS_EXPECTED: usize = 2;
-/// Longest compression; shorter on paths below 20 ms (5 % of the RTT).
+/// Longest compression; shorter on paths below 3 ms: a third of the RTT (sysctl tcp_comp_sack_rtt_percent, 33 since
+/// Linux 6.19).
 const COMPRESSION: Duration = Duration::from_millis(1);
+const COMPRESSION_PERCENT: u64 = 33;
 
 /// The receiving half of a connection.
 pub struct Receiver {
@@ -325,7 +327,8 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed_at == Time::NEVER {
-            self.compressed_at = now + COMPRESSION.min(self.rtt.rtt.unwrap_or(Duration::MAX) / 20);
+            self.compressed_at =
+                now + COMPRESSION.min(self.rtt.rtt.unwrap_or(Duration::MAX) / 100 * COMPRESSION_PERCENT);
         }
     }
 
@@ -460,6 +463,14 @@ mod tests {
         let sent: usize = (1..=20).map(|seq| deliver(&mut r, u64::from(seq) * 10, seq).len()).sum();
         assert_eq!(sent, 3);
         assert_eq!(r.next_timer(), Time::from_nanos(40_000 + 1_000_000));
+    }
+
+    #[test]
+    fn on_a_path_of_a_millisecond_compression_lasts_a_third_of_it() {
+        let mut r = receiver(every(1));
+        r.on_segment(Time::ZERO, &Segment::Syn { stamp: 0 }, false, &mut Vec::new());
+        (1..=4).for_each(|seq| drop(deliver(&mut r, 1_000, seq)));
+        assert_eq!(r.next_timer(), Time::from_nanos(1_000_000 + 330_000));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use congestion::{CaState, Congestion};
 use pipe::spy::Spy;
 use pipe::{Fate, Pipe, config, seconds};
 use tcp::AckPolicy;
-use units::Duration;
+use units::{Duration, Rate};
 
 const EACH: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
 
@@ -103,4 +103,24 @@ fn the_cumulative_count_includes_what_was_delivered_selectively() {
     assert!(ack.cumulative > ack.acked, "{} of {}", ack.acked, ack.cumulative);
     let total: u64 = seen.acks.iter().map(|(ack, _)| u64::from(ack.cumulative)).sum();
     assert_eq!(total, seen.acks.last().unwrap().0.una);
+}
+
+#[test]
+fn neither_probes_nor_timeouts_break_the_pace() {
+    // A packet every 144.8 ms on a path of 40 ms: a probe would be due after 82 ms, a timeout after 240 ms.
+    let (mut spy, _) = Spy::asking(0..0);
+    spy.pace = Some(Rate::from_bytes_per_sec(10_000));
+    let mut p = Pipe::with_algorithm(spy, config(), EACH, 100, 40, usize::MAX);
+    p.run_until(seconds(20.0));
+    let paced: Vec<_> = p.sent.iter().skip(10).collect();
+    assert!(paced.len() > 100);
+    // Bursts are of two packets.
+    assert!(
+        paced
+            .chunks(2)
+            .collect::<Vec<_>>()
+            .windows(2)
+            .all(|w| w[1][0].0.since(w[0][0].0) >= Duration::from_millis(289))
+    );
+    assert_eq!((p.sender.stats().timeouts, p.sender.stats().retransmitted_packets), (0, 0));
 }

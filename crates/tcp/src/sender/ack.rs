@@ -121,7 +121,10 @@ impl Sender {
             return;
         }
         let mut blocks = sacks.iter();
-        if dsack && let Some((start, end)) = blocks.next() {
+        if dsack
+            && let Some((start, end)) = blocks.next()
+            && self.is_plausible(start, end)
+        {
             self.read_dsack(start, end, digest);
         }
         let mut new = std::mem::take(&mut self.scratch);
@@ -141,6 +144,13 @@ impl Sender {
         if self.recovery.state != CaState::Loss || self.recovery.can_undo() {
             self.check_reordering(digest.reordered_from, self.board.highest_sacked());
         }
+    }
+
+    /// More duplicates than retransmissions cannot be the sender's doing: the network duplicates packets (Linux
+    /// `tcp_dsack_seen`).
+    fn is_plausible(&mut self, start: u32, end: u32) -> bool {
+        self.duplicates += u64::from(end.saturating_sub(start));
+        self.duplicates <= self.stats.retransmitted_packets
     }
 
     fn read_dsack(&mut self, start: u32, end: u32, digest: &mut Digest) {
@@ -310,5 +320,30 @@ impl Sender {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SenderConfig;
+    use super::*;
+    use crate::Feedback;
+
+    #[test]
+    fn duplicates_beyond_what_was_retransmitted_are_the_networks() {
+        let config = SenderConfig {
+            mss: 1448,
+            initial_window: 10,
+            data: None,
+            send_buffer: None,
+            always_pace: false,
+            max_burst_bytes: 65_536,
+            min_burst: 1,
+            ecn: Feedback::Off,
+        };
+        let reno = congestion::build("reno", &serde_json::Value::Null, 1).unwrap();
+        let mut sender = Sender::new(config, reno);
+        sender.stats.retransmitted_packets = 2;
+        assert_eq!([5, 6, 7].map(|seq| sender.is_plausible(seq, seq + 1)), [true, true, false]);
     }
 }

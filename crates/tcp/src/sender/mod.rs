@@ -117,6 +117,8 @@ pub struct Sender {
     last_send: Time,
     last_rtt: Option<Duration>,
     last_echo: u32,
+    /// Packets that the receiver has reported to have got twice.
+    duplicates: u64,
     stats: SenderStats,
     marks: Marks,
     scratch: Vec<(u32, u32)>,
@@ -151,6 +153,7 @@ impl Sender {
             last_send: Time::ZERO,
             last_rtt: None,
             last_echo: 0,
+            duplicates: 0,
             stats: SenderStats::default(),
             marks: Marks::default(),
             scratch: Vec::new(),

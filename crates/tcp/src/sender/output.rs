@@ -27,7 +27,7 @@ impl Sender {
                 self.recovery.sent += count;
             }
             if seq == self.board.una && !self.timer.is_reordering() {
-                self.timer.arm_retransmission(now + self.rtt.rto());
+                self.timer.arm_retransmission(now + self.rtt.rto() + self.pacer.delay(now));
             }
         }
     }
@@ -175,7 +175,7 @@ impl Sender {
     }
 
     /// Sends `count` new packets as one burst.
-    fn send_burst(&mut self, now: Time, count: u32, out: &mut Vec<Segment>) {
+    pub(super) fn send_burst(&mut self, now: Time, count: u32, out: &mut Vec<Segment>) {
         let was_idle = self.board.packets_out() == 0;
         self.before_burst(now, count);
         let mut bytes = 0;
@@ -212,15 +212,6 @@ impl Sender {
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(len);
         out.push(Segment::Data { seq, len, push, again, cwr, stamp: stamp(now), sent_us: micros(now) });
-    }
-
-    /// A tail loss probe of new data, past the window; false if there is none or the receiver has no room.
-    pub(super) fn send_new_probe(&mut self, now: Time, out: &mut Vec<Segment>) -> bool {
-        let possible = self.has_new_data() && self.receiver_has_room();
-        if possible {
-            self.send_burst(now, 1, out);
-        }
-        possible
     }
 
     /// When pacing lets the sender go on, if pacing is what holds it.

@@ -35,6 +35,11 @@ impl Pacer {
         self.next_departure
     }
 
+    /// How long pacing holds back what would leave now: timeouts wait so much longer (Linux `tcp_pacing_delay`).
+    pub fn delay(&self, now: Time) -> Duration {
+        if self.enabled { self.next_departure.since(now) } else { Duration::ZERO }
+    }
+
     /// A departure is not allowed yet.
     pub fn holds(&self, now: Time) -> bool {
         self.enabled && self.next_departure > now

@@ -35,15 +35,20 @@ impl Sender {
         let timeout = now + srtt * 2 + slack;
         let rto_at = if rto_from_now { now + self.rtt.rto() } else { self.head_timeout() };
         let due = if rto_at > now { timeout.min(rto_at) } else { timeout };
-        self.timer.arm_probe(due);
+        self.timer.arm_probe(due + self.pacer.delay(now));
         true
     }
 
     /// The probe timer fired.
     pub(super) fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.probe.end.is_none() && self.board.packets_out() > 0 {
-            self.probe.was_retransmission = false;
-            if !self.send_new_probe(now, out) {
+            if self.has_new_data() && self.receiver_has_room() {
+                if self.pacer.holds(now) {
+                    return self.rearm_retransmission(now); // new data keeps to its pace (Linux `tcp_write_xmit`)
+                }
+                self.probe.was_retransmission = false;
+                self.send_burst(now, 1, out);
+            } else {
                 let last = self.board.next - 1;
                 self.probe.app_limited = self.board.get(last).is(APP_LIMITED);
                 self.send_again(now, last, 1, out); // not a retransmission to loss recovery

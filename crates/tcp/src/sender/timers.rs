@@ -66,6 +66,10 @@ impl Sender {
         if self.algorithm.next_wakeup().is_some_and(|at| at <= now) {
             let path = self.path(now);
             self.algorithm.on_wakeup(&path);
+            debug_assert!(
+                self.algorithm.next_wakeup().is_none_or(|at| at > now),
+                "a wake-up must move the next one into the future"
+            );
             self.refresh_control();
             self.update_pacing_rate();
         }
@@ -131,7 +135,7 @@ impl Sender {
         }
         let displaced = matches!(self.timer.purpose, Purpose::Probe | Purpose::Reordering);
         let at = if displaced { self.head_timeout().max(now) } else { now + self.rtt.rto() };
-        self.timer.arm_retransmission(at);
+        self.timer.arm_retransmission(at + self.pacer.delay(now));
     }
 
     /// After progress: a probe if one is in order, else the timeout.

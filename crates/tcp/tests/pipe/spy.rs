@@ -2,6 +2,7 @@
 
 use congestion::{Ack, CaState, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo, Window};
 use std::sync::{Arc, Mutex};
+use units::Rate;
 
 /// What happened to the spy.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub struct Seen {
 /// A window that is halved on congestion and never grows; asks for a reduction on every ACK in `asks`.
 pub struct Spy {
     window: Window,
+    /// Pace at this rate.
+    pub pace: Option<Rate>,
     reduce: bool,
     asks: std::ops::Range<usize>,
     seen: Arc<Mutex<Seen>>,
@@ -26,7 +29,7 @@ pub struct Spy {
 impl Spy {
     pub fn asking(asks: std::ops::Range<usize>) -> (Box<Spy>, Arc<Mutex<Seen>>) {
         let seen = Arc::default();
-        let spy = Spy { window: Window::default(), reduce: false, asks, seen: Arc::clone(&seen) };
+        let spy = Spy { window: Window::default(), pace: None, reduce: false, asks, seen: Arc::clone(&seen) };
         (Box::new(spy), seen)
     }
 }
@@ -56,12 +59,12 @@ impl CongestionControl for Spy {
     }
 
     fn control(&self) -> Control {
-        Control { reduce: self.reduce, ..Control::window(&self.window) }
+        Control { reduce: self.reduce, pacing_rate: self.pace, ..Control::window(&self.window) }
     }
 
     fn observe(&self, _probe: &mut Probe<'_>) {}
 
     fn traits(&self) -> Traits {
-        Traits::default()
+        Traits { needs_pacing: self.pace.is_some(), ..Traits::default() }
     }
 }
