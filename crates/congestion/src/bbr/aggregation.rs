@@ -81,10 +81,19 @@ impl ExtraAcked {
 
     /// Packets to add to the window.
     pub(crate) fn allowance(&self, bw: Bandwidth) -> u32 {
-        let largest = match self.memory {
+        self.largest().min(ExtraAcked::believable(bw)) as u32
+    }
+
+    /// The largest excess remembered, packets.
+    pub(crate) fn largest(&self) -> u64 {
+        match self.memory {
             Slots::Two { .. } => self.slots[0].max(self.slots[1]),
             Slots::Sliding { .. } => self.sliding.get(),
-        };
-        largest.min(bw.packets_in(MAX_MICROS)) as u32
+        }
+    }
+
+    /// The largest excess that is believed at this bandwidth, packets.
+    pub(crate) fn believable(bw: Bandwidth) -> u64 {
+        bw.packets_in(MAX_MICROS)
     }
 }

@@ -26,6 +26,7 @@ use full_pipe::FullPipe;
 use probe_rtt::ProbeRtt;
 use signals::{Latest, LossCount, MaxBandwidth, Round};
 use units::{Duration, Rate, Rng};
+use window::Derived;
 
 /// Where the flow stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,10 +68,8 @@ pub(crate) struct V3 {
     idle_restart: bool,
     seen_rtt: bool,
     pacing_rate: Rate,
-    /// Packets per burst at that rate.
-    burst_goal: u32,
-    /// What rate and bursts were computed from: bandwidth, gain, RTT and whether the pipe had been full.
-    paced_for: Option<(Bandwidth, Gain, Option<Duration>, bool)>,
+    /// What follows from the model, as of the last time that it changed.
+    derived: Derived,
     pacing_gain: Gain,
     cwnd_gain: Gain,
     min_rtt: Option<Duration>,
@@ -103,8 +102,7 @@ impl V3 {
             idle_restart: false,
             seen_rtt: false,
             pacing_rate: Rate::UNLIMITED,
-            burst_goal: rules.min_burst,
-            paced_for: None,
+            derived: Derived::default(),
             pacing_gain: rules.startup_gain,
             cwnd_gain: rules.startup_cwnd_gain,
             min_rtt: None,

@@ -4,7 +4,9 @@ use super::bounds::UNBOUNDED;
 use super::cycle::Phase;
 use super::rules::{Aggregation, EarlyGrowth};
 use super::{Mode, V3};
-use crate::bbr::{Bandwidth, Gain, Slots, burst_goal, in_net_at_departure, short_path_burst_goal};
+use crate::bbr::{
+    Bandwidth, ExtraAcked, Gain, Slots, burst_goal, in_net_at_departure, short_path_burst_goal,
+};
 use crate::{Ack, CaState, Path};
 use units::{Duration, Rate};
 
@@ -15,6 +17,29 @@ const SLOWEST: Rate = Rate::from_bytes_per_sec(1);
 const SLOT_ROUNDS: u32 = 5;
 const SLIDING_ROUNDS: u32 = 10;
 
+/// What the model was when something was derived from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Model {
+    bw: Bandwidth,
+    min_rtt: Option<Duration>,
+    pacing_gain: Gain,
+    cwnd_gain: Gain,
+    full: bool,
+}
+
+/// What follows from the model. It is the same on most ACKs, and worth keeping: products in 128 bits are not cheap.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Derived {
+    of: Option<Model>,
+    /// Packets per burst.
+    burst_goal: u32,
+    bdp: u32,
+    /// The BDP times the window gain.
+    target: u32,
+    /// Most that aggregation may add to it.
+    most_extra: u64,
+}
+
 impl V3 {
     /// Bandwidth-delay product times `gain`, with room for bursts, packets.
     pub(super) fn inflight(&self, bw: Bandwidth, gain: Gain) -> u32 {
@@ -22,12 +47,19 @@ impl V3 {
     }
 
     pub(super) fn bdp(&self, bw: Bandwidth, gain: Gain) -> u32 {
+        match &self.derived.of {
+            Some(of) if gain == Gain::UNIT && of.bw == bw && of.min_rtt == self.min_rtt => self.derived.bdp,
+            _ => self.compute_bdp(bw, gain),
+        }
+    }
+
+    fn compute_bdp(&self, bw: Bandwidth, gain: Gain) -> u32 {
         self.min_rtt.map_or(self.initial_cwnd, |rtt| bw.bdp(rtt, gain))
     }
 
     fn with_room_for_bursts(&self, packets: u32) -> u32 {
         // Three bursts: one in the sender, one in the network, one waiting for its ACK.
-        let packets = packets.max(3 * self.burst_goal).max(self.rules.min_cwnd);
+        let packets = packets.max(3 * self.derived.burst_goal).max(self.rules.min_cwnd);
         if self.mode == Mode::ProbeBw(Phase::Up) { packets.saturating_add(2) } else { packets }
     }
 
@@ -37,7 +69,7 @@ impl V3 {
             Some(rtt) => short_path_burst_goal(self.pacing_rate, rtt, path),
             None => burst_goal(self.pacing_rate, path),
         };
-        self.burst_goal = goal.max(self.min_burst());
+        self.derived.burst_goal = goal.max(self.min_burst());
     }
 
     /// Smallest burst worth sending, packets.
@@ -50,7 +82,7 @@ impl V3 {
 
     /// Of `in_flight` packets, those still in the network when pacing lets the next burst go.
     pub(super) fn in_net_at_departure(&self, in_flight: u32, path: &Path) -> u32 {
-        let burst = if self.pacing_gain > Gain::UNIT { self.burst_goal } else { 0 };
+        let burst = if self.pacing_gain > Gain::UNIT { self.derived.burst_goal } else { 0 };
         in_net_at_departure(in_flight, burst, self.bw(), path)
     }
 
@@ -80,15 +112,31 @@ impl V3 {
         if !self.seen_rtt && path.srtt.is_some() {
             self.init_pacing_rate(path);
         }
-        let inputs = (self.bw(), gain, self.min_rtt, self.full_pipe.reached);
-        if self.paced_for == Some(inputs) {
-            return; // as on most ACKs
+        let model = Model {
+            bw: self.bw(),
+            min_rtt: self.min_rtt,
+            pacing_gain: gain,
+            cwnd_gain: self.cwnd_gain,
+            full: self.full_pipe.reached,
+        };
+        if self.derived.of != Some(model) {
+            self.derive(model, path);
         }
-        self.paced_for = Some(inputs);
-        let rate = inputs.0.pacing_rate(path.mss, gain, self.rules.margin_percent).max(SLOWEST);
-        if self.full_pipe.reached || rate > self.pacing_rate {
+    }
+
+    fn derive(&mut self, model: Model, path: &Path) {
+        let Model { bw, pacing_gain, cwnd_gain, full, .. } = model;
+        let rate = bw.pacing_rate(path.mss, pacing_gain, self.rules.margin_percent).max(SLOWEST);
+        if full || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
+        self.derived = Derived {
+            of: Some(model),
+            burst_goal: 0,
+            bdp: self.compute_bdp(bw, Gain::UNIT),
+            target: self.compute_bdp(bw, cwnd_gain),
+            most_extra: ExtraAcked::believable(bw),
+        };
         self.update_burst_goal(path);
     }
 
@@ -108,9 +156,8 @@ impl V3 {
 
     pub(super) fn update_cwnd(&mut self, ack: &Ack, path: &Path) {
         if ack.acked > 0 {
-            let bw = self.bw();
-            let target = self.bdp(bw, self.cwnd_gain).saturating_add(self.extra_acked.allowance(bw));
-            let target = self.with_room_for_bursts(target);
+            let extra = self.extra_acked.largest().min(self.derived.most_extra) as u32;
+            let target = self.with_room_for_bursts(self.derived.target.saturating_add(extra));
             let grown = self.cwnd.saturating_add(ack.acked);
             if self.full_pipe.reached {
                 self.cwnd = grown.min(target);
