@@ -77,6 +77,31 @@ def cubic(store: Store, workers: int) -> pl.DataFrame:
     return figure("two-flows-bbr-cubic", draw, "buffer (bandwidth-delay products)", tuple(share))
 
 
+def marks(store: Store, workers: int) -> pl.DataFrame:
+    """DCTCP and Prague through a queue that marks from a threshold on."""
+    base, path = Scenario.named("dctcp-prague"), "flows.1.access.delay"
+    pairs = {"two DCTCP": ("dctcp", "dctcp"), "two Prague": ("prague", "prague")}
+    pairs["DCTCP, and Prague as the second"] = ("dctcp", "prague")
+    shares: dict[str, dict[float, list[float]]] = {}
+    for name, ccas in pairs.items():
+        scenario = base.with_values({f"flows.{i}.cca": cca for i, cca in enumerate(ccas)})
+        rates = measure(scenario, path, store, workers)
+        shares[name] = {4 * d + 1: [row[1] / sum(row) for row in rows] for d, rows in rates.items()}
+
+    def draw(place: Axes) -> pl.DataFrame:
+        data = plots.lines_with_intervals(place, shares, label="share of the second flow", legend=False)
+        rtts = sorted(next(iter(shares.values())))
+        place.plot(
+            rtts, [25 / (25 + rtt) for rtt in rtts], color="#777777", linestyle="--", label="equal windows"
+        )
+        place.axhline(0.5, color="#777777", linewidth=0.7, linestyle=":")
+        place.legend()
+        place.set_title("a flow of 25 ms and a second one, 100 Mbit/s, marks from 40 packets on")
+        return data
+
+    return figure("two-flows-marks", draw, "RTT of the second flow (ms)", (5, 10, 25, 50, 100))
+
+
 def figure(
     name: str, draw: Callable[[Axes], pl.DataFrame], label: str, ticks: Sequence[float]
 ) -> pl.DataFrame:
@@ -95,7 +120,7 @@ def figure(
     return data
 
 
-FIGURES: Mapping[str, Callable[[Store, int], pl.DataFrame]] = {"rtt": rtt, "cubic": cubic}
+FIGURES: Mapping[str, Callable[[Store, int], pl.DataFrame]] = {"rtt": rtt, "cubic": cubic, "marks": marks}
 
 
 @plots.in_house_style
