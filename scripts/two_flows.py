@@ -23,6 +23,8 @@ SIZE = "topology.bottleneck.queue.size"
 SEEDS = range(1, 6)
 LINUX_SHARE = {1: 0.888, 4: 0.487}
 """Share against CUBIC in Linux 7.2 in virtual time, by buffer: one run of 120 s, without its first third."""
+LINUX_DCTCP = {5: 0.869, 25: 0.505, 50: 0.097}
+"""Share of a second DCTCP flow there, by its RTT in ms, through CoDel with a ce_threshold of 2.4 ms: 60 s."""
 
 Rates = dict[float, list[list[float]]]
 """Goodput in Mbit/s of every flow, one row per seed, by the swept number."""
@@ -94,9 +96,11 @@ def marks(store: Store, workers: int) -> pl.DataFrame:
         place.plot(
             rtts, [25 / (25 + rtt) for rtt in rtts], color="#777777", linestyle="--", label="equal windows"
         )
+        linux = (list(LINUX_DCTCP), list(LINUX_DCTCP.values()))
+        place.plot(*linux, color="black", linestyle="none", marker="x", label="two DCTCP, Linux 7.2")
         place.axhline(0.5, color="#777777", linewidth=0.7, linestyle=":")
         place.legend()
-        place.set_title("a flow of 25 ms and a second one, 100 Mbit/s, marks from 40 packets on")
+        place.set_title("a flow of 25 ms and a second one, 100 Mbit/s, marks after a wait of 2.4 ms")
         return data
 
     return figure("two-flows-marks", draw, "RTT of the second flow (ms)", (5, 10, 25, 50, 100))

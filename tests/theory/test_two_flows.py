@@ -73,3 +73,29 @@ def test_the_longer_of_two_bbr_flows_starves_the_shorter(bdp: float) -> None:
 def test_two_bbr_flows_share_a_shallow_buffer() -> None:
     short, _ = shares(Scenario.named("bbr1-rtt-fairness"), {"duration": "60 s", **buffer(0.2)})
     assert short == pytest.approx(0.5, abs=0.1)
+
+
+def second_share(first: str, second: str, rtt_ms: float) -> float:
+    """Share of the second flow; the first has 25 ms, and a threshold of 2.4 ms marks both."""
+    values = {
+        "flows.0.cca": first,
+        "flows.1.cca": second,
+        "flows.1.access.delay": f"{(rtt_ms - 1) / 4} ms",
+    }
+    return shares(Scenario.named("dctcp-prague"), values)[1]
+
+
+@pytest.mark.parametrize(("first", "second"), [("dctcp", "dctcp"), ("prague", "prague"), ("dctcp", "prague")])
+def test_equal_flows_share_evenly_through_a_threshold(first: str, second: str) -> None:
+    assert second_share(first, second, 25) == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize(("rtt_ms", "linux"), [(5, 0.869), (25, 0.505), (50, 0.097)])
+def test_dctcp_favours_short_paths_as_linux_does(rtt_ms: float, linux: float) -> None:
+    assert second_share("dctcp", "dctcp", rtt_ms) == pytest.approx(linux, abs=0.1)
+
+
+@pytest.mark.parametrize("rtt_ms", [5, 50])
+def test_prague_depends_less_on_the_rtt_than_dctcp(rtt_ms: float) -> None:
+    unevenness = {cca: abs(second_share(cca, cca, rtt_ms) - 0.5) for cca in ("dctcp", "prague")}
+    assert unevenness["prague"] < unevenness["dctcp"] - 0.1
