@@ -4,7 +4,7 @@ use crate::book::{Book, Counters, Looks, Totals};
 use crate::queue::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
 use crate::server::Server;
 use crate::weather::{Agenda, Detours, slot_after};
-use crate::{Detour, Loss, Packet, Ring};
+use crate::{Detour, Jitter, Loss, Packet, Ring};
 use units::{Duration, Rate, Time};
 
 /// What a link is made of, apart from its queue.
@@ -36,6 +36,8 @@ pub struct Weather {
     pub slot: Option<Duration>,
     /// Some packets are overtaken.
     pub detour: Option<Detour>,
+    /// Every packet takes a little longer.
+    pub jitter: Option<Jitter>,
 }
 
 /// A link: in = dropped + waiting + on the wire + lost + forwarded, at any time.
@@ -111,6 +113,9 @@ struct Line {
     losses: Agenda<Loss>,
     slot: Option<Duration>,
     detours: Option<Detours>,
+    jitter: Option<Jitter>,
+    /// The last arrival at the far end.
+    latest: Time,
     book: Book,
 }
 
@@ -130,7 +135,14 @@ impl Line {
         if let Some(delay) = self.delays.due(finish) {
             self.delay = delay;
         }
-        let arrival = finish + self.delay;
+        let mut arrival = finish + self.delay;
+        if let Some(jitter) = &mut self.jitter {
+            arrival += jitter.extra();
+            if !jitter.reorders {
+                arrival = arrival.max(self.latest);
+                self.latest = arrival;
+            }
+        }
         self.slot.map_or(arrival, |slot| slot_after(arrival, slot))
     }
 }
@@ -138,7 +150,8 @@ impl Line {
 impl Weather {
     /// Packets may arrive in another order than that of their departures.
     fn reorders(&self) -> bool {
-        self.detour.is_some() || !self.delays.is_empty()
+        let overtakes = self.jitter.as_ref().is_some_and(|jitter| jitter.reorders);
+        self.detour.is_some() || !self.delays.is_empty() || overtakes
     }
 }
 
@@ -177,6 +190,8 @@ impl<P: Copy> Link<P> {
             losses: Agenda::new(weather.losses),
             slot: weather.slot,
             detours: weather.detour.map(|detour| Detours { detour, seen: 0 }),
+            jitter: weather.jitter,
+            latest: Time::ZERO,
             book: Book::new(looks),
         };
         Link { service, line, wire: Ring::new() }

@@ -22,16 +22,43 @@ pub enum Loss {
         /// Packets seen since the last loss.
         seen: u64,
     },
+    /// Good and bad times, each with a loss rate of its own (Gilbert 1960, Elliott 1963; `netem loss gemodel`).
+    GilbertElliott {
+        /// The chain.
+        chain: Chain,
+        /// Bad times have begun.
+        bad: bool,
+        /// Where the dice come from.
+        rng: Rng,
+    },
+}
+
+/// Probabilities of the model of Gilbert and Elliott, per packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Chain {
+    /// Of going from good to bad (p).
+    pub worsens: f64,
+    /// Of going from bad to good (r).
+    pub improves: f64,
+    /// Of loss in good times (1 - k).
+    pub good: f64,
+    /// Of loss in bad times (1 - h).
+    pub bad: f64,
 }
 
 impl Loss {
-    /// The next packet is lost. One draw per packet, in the order in which they leave.
+    /// The next packet is lost. Asked once per packet, in the order in which they leave.
     pub fn strikes(&mut self) -> bool {
         match self {
             Loss::Bernoulli { probability, rng } => rng.chance(*probability),
             Loss::Periodic { every, seen } => {
                 *seen = (*seen + 1) % *every;
                 *seen == 0
+            }
+            Loss::GilbertElliott { chain, bad, rng } => {
+                // First the state moves, then it rules this packet, as in netem.
+                *bad = if *bad { !rng.chance(chain.improves) } else { rng.chance(chain.worsens) };
+                rng.chance(if *bad { chain.bad } else { chain.good })
             }
         }
     }
@@ -53,5 +80,16 @@ mod tests {
         let mut loss = Loss::Bernoulli { probability: 0.01, rng: Rng::stream(1, "loss/test") };
         let lost = (0..100_000).filter(|_| loss.strikes()).count();
         assert!((900..1_100).contains(&lost), "{lost}"); // three standard deviations are 94
+    }
+
+    #[test]
+    fn bursts_of_the_gilbert_model_have_the_share_and_the_length_of_its_chain() {
+        let chain = Chain { worsens: 0.01, improves: 0.2, good: 0.0, bad: 1.0 };
+        let mut loss = Loss::GilbertElliott { chain, bad: false, rng: Rng::stream(1, "loss/test") };
+        let lost: Vec<bool> = (0..200_000).map(|_| loss.strikes()).collect();
+        let share = lost.iter().filter(|&&l| l).count() as f64 / 2e5;
+        let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        assert!((share - 0.01 / 0.21).abs() < 0.003, "{share}");
+        assert!((share * 2e5 / bursts - 5.0).abs() < 0.4, "{}", share * 2e5 / bursts);
     }
 }

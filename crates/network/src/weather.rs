@@ -1,6 +1,6 @@
 //! What changes on a link while it is used.
 
-use units::{Duration, Time};
+use units::{Duration, Rng, Time};
 
 /// Values that take over at given times, asked for in the order of time.
 #[derive(Clone, Debug)]
@@ -65,6 +65,33 @@ impl Detours {
     }
 }
 
+/// Extra delay that differs from packet to packet.
+#[derive(Clone, Debug)]
+pub struct Jitter {
+    /// The largest extra delay, or with `normal` its standard deviation.
+    pub spread: Duration,
+    /// The absolute value of a normal variable instead of a uniform one.
+    pub normal: bool,
+    /// Packets may overtake each other; otherwise one that would waits for those before.
+    pub reorders: bool,
+    /// Where the dice come from.
+    pub rng: Rng,
+}
+
+impl Jitter {
+    /// What the next packet takes longer.
+    pub(crate) fn extra(&mut self) -> Duration {
+        let share = if self.normal { self.normal() } else { self.rng.unit() };
+        Duration::from_nanos((self.spread.as_nanos() as f64 * share) as u64)
+    }
+
+    /// The absolute value of a standard normal variable (Box and Muller).
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.rng.unit()).ln()).sqrt();
+        (radius * (std::f64::consts::TAU * self.rng.unit()).cos()).abs()
+    }
+}
+
 /// The first multiple of `slot` at or after `time`.
 pub(crate) fn slot_after(time: Time, slot: Duration) -> Time {
     Time::from_nanos(time.as_nanos().div_ceil(slot.as_nanos()).saturating_mul(slot.as_nanos()))
@@ -89,5 +116,15 @@ mod tests {
     fn a_packet_waits_for_its_slot_unless_it_is_on_time() {
         let slot = Duration::from_nanos(10);
         assert_eq!([20, 21, 30].map(|t| slot_after(Time::from_nanos(t), slot).as_nanos()), [20, 30, 30]);
+    }
+
+    #[test]
+    fn the_mean_of_jitter_is_half_its_range_or_080_of_its_deviation() {
+        for (normal, mean) in [(false, 0.5), (true, (2.0 / std::f64::consts::PI).sqrt())] {
+            let rng = Rng::stream(1, "jitter/test");
+            let mut jitter = Jitter { spread: Duration::from_millis(1), normal, reorders: false, rng };
+            let sum: f64 = (0..20_000).map(|_| jitter.extra().as_secs_f64() * 1e3).sum();
+            assert!((sum / 2e4 - mean).abs() < 0.02, "{}", sum / 2e4);
+        }
     }
 }

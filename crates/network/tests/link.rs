@@ -194,3 +194,26 @@ fn behind_a_shorter_delay_packets_overtake_and_behind_a_longer_one_they_do_not()
         [(us(500), 2), (us(600), 3), (us(1_100), 0), (us(1_200), 1), (us(5_500), 4)]
     );
 }
+
+#[test]
+fn jitter_reorders_only_if_it_may() {
+    let arrivals = |reorders| {
+        let mut config = config(8_000_000, 1_000);
+        let rng = Rng::stream(1, "jitter/test");
+        let spread = Duration::from_micros(2_000);
+        config.weather.jitter = Some(network::Jitter { spread, normal: false, reorders, rng });
+        let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
+        (0..200).for_each(|id| link.send(packet(100, id), Time::ZERO));
+        drain(&mut link)
+    };
+    let late = |arrivals: &[(Time, usize)]| {
+        arrivals
+            .iter()
+            .all(|&(at, id)| (0..=2_000).contains(&at.since(us(100 * id as u64 + 1_100)).as_micros()))
+    };
+    let ordered = |arrivals: &[(Time, usize)]| arrivals.windows(2).all(|pair| pair[0].1 < pair[1].1);
+    let (free, held) = (arrivals(true), arrivals(false));
+    assert_eq!((free.len(), held.len()), (200, 200));
+    assert!(late(&free) && late(&held));
+    assert!(!ordered(&free) && ordered(&held));
+}

@@ -8,7 +8,7 @@ use crate::record::{LinkSample, Recorder};
 use crate::routes::Reroute;
 use crate::summary;
 use crate::table::Results;
-use network::{Counters, Detour, Ecn, Link, LinkConfig, Looks, Loss, Packet, Weather};
+use network::{Chain, Counters, Detour, Ecn, Jitter, Link, LinkConfig, Looks, Loss, Packet, Weather};
 use tcp::Segment;
 use units::{Duration, Rate, Rng, Time};
 
@@ -244,6 +244,10 @@ fn build_loss(plan: LossPlan, seed: u64, stream: &str) -> Loss {
             Loss::Bernoulli { probability, rng: Rng::stream(seed, stream) }
         }
         LossPlan::Periodic { every } => Loss::Periodic { every, seen: 0 },
+        LossPlan::GilbertElliott { worsens, improves, good, bad } => {
+            let chain = Chain { worsens, improves, good, bad };
+            Loss::GilbertElliott { chain, bad: false, rng: Rng::stream(seed, stream) }
+        }
     }
 }
 
@@ -265,12 +269,19 @@ fn build_weather(plan: &LinkPlan, seed: u64) -> Weather {
         from: Time::from_nanos(detour.from_ns),
         until: detour.until_ns.map_or(Time::NEVER, Time::from_nanos),
     });
+    let jitter = plan.jitter.map(|jitter| Jitter {
+        spread: Duration::from_nanos(jitter.spread_ns),
+        normal: jitter.normal,
+        reorders: jitter.reorders,
+        rng: Rng::stream(seed, &format!("jitter/{}", plan.name)),
+    });
     Weather {
         rates: rates.collect(),
         delays: delays.collect(),
         losses: losses.collect(),
         slot: plan.slot_ns.map(Duration::from_nanos),
         detour,
+        jitter,
     }
 }
 

@@ -60,6 +60,10 @@ pub fn plans() -> impl Strategy<Value = Value> {
             plan["links"][0]["changes"] =
                 json!([{ "at_ns": at, "rate_bps": rate, "delay_ns": rate % 7_000_000, "loss": { "kind": "periodic", "every": 20 } }]);
             plan["links"][0]["slot_ns"] = json!(slot);
+            plan["links"][1]["jitter"] =
+                json!({ "spread_ns": at % 3_000_000, "normal": at % 2 == 0, "reorders": at % 3 == 0 });
+            plan["links"][1]["loss"] =
+                json!({ "kind": "gilbert_elliott", "worsens": 0.01, "improves": 0.5, "good": 0.0, "bad": 0.5 });
         }
         plan["record"] = json!({ "interval_ns": interval, "variables": variables && interval.is_some() });
         plan["warmup_ns"] = json!(warmup);

@@ -6,7 +6,7 @@ from fullpipe.scenario import Link, Route, Scenario, resolve
 from fullpipe.scenario.network import NewWay
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Change, Detour, Discipline, DropTail
+from fullpipe.scenario.topology import Change, Detour, Discipline, DropTail, Jitter
 
 Plan = dict[str, Any]
 
@@ -37,6 +37,7 @@ def _link(link: Link) -> Plan:
         "changes": [_change(change) for change in link.changes],
         "slot_ns": None if link.batch_s is None else to_nanoseconds(link.batch_s),
         "detour": _detour(link.detour) if link.detour else None,
+        "jitter": _jitter(link.jitter) if link.jitter else None,
     }
 
 
@@ -55,6 +56,14 @@ def _detour(detour: Detour) -> Plan:
         "extra_ns": to_nanoseconds(detour.extra_s),
         "from_ns": to_nanoseconds(detour.from_s),
         "until_ns": None if detour.until_s is None else to_nanoseconds(detour.until_s),
+    }
+
+
+def _jitter(jitter: Jitter) -> Plan:
+    return {
+        "spread_ns": to_nanoseconds(jitter.spread_s),
+        "normal": jitter.shape == "normal",
+        "reorders": jitter.reorder,
     }
 
 

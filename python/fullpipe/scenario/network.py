@@ -18,6 +18,7 @@ from fullpipe.scenario.topology import (
     DropTail,
     Dumbbell,
     Graph,
+    Jitter,
     Loss,
 )
 
@@ -41,6 +42,7 @@ class Link:
     changes: tuple[Change, ...] = ()
     batch_s: float | None = None
     detour: Detour | None = None
+    jitter: Jitter | None = None
 
     @property
     def delay_ns(self) -> int:
@@ -167,6 +169,7 @@ def _link(described: Bottleneck, name: str, where: str) -> Link:
         described.changes or (),
         described.batch_s,
         described.detour,
+        described.jitter,
     )
 
 

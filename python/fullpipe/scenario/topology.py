@@ -11,6 +11,7 @@ from fullpipe.scenario.quantities import Bdps, BitsPerSecond, Bytes, Seconds, sh
 
 Rate = Annotated[BitsPerSecond, Field(gt=0)]
 Delay = Annotated[Seconds, Field(le=3_600)]
+Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
 
 
 class DropTail(Model):
@@ -99,7 +100,7 @@ class Bernoulli(Model):
     """Every packet is lost with the same probability, independently, as it leaves the link."""
 
     kind: Literal["bernoulli"] = "bernoulli"
-    probability: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(examples=[0.01])
+    probability: Probability = Field(examples=[0.01])
 
 
 class Periodic(Model):
@@ -109,7 +110,36 @@ class Periodic(Model):
     every: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = Field(examples=[10_000])
 
 
-Loss = Annotated[Bernoulli | Periodic, Field(discriminator="kind")]
+class GilbertElliott(Model):
+    """Losses in bursts: good and bad times, each with a loss rate of its own, as packets leave the link.
+
+    Gilbert (1960) and Elliott (1963); the names of netem's `gemodel` in brackets. The share of bad times is
+    worsens / (worsens + improves), and they last 1 / improves packets.
+    """
+
+    kind: Literal["gilbert_elliott"] = "gilbert_elliott"
+    worsens: Probability = Field(examples=[0.001])
+    """Of going from good to bad, per packet (p)."""
+    improves: Probability = Field(examples=[0.1])
+    """Of going from bad to good, per packet (r)."""
+    bad: Probability = 1.0
+    """Of loss in bad times (1-h)."""
+    good: Probability = 0.0
+    """Of loss in good times (1-k)."""
+
+
+class Jitter(Model):
+    """Extra delay that differs from packet to packet."""
+
+    spread_s: Delay = Field(alias="spread", examples=["5 ms"])
+    """The largest extra delay; of a normal distribution, the standard deviation."""
+    shape: Literal["uniform", "normal"] = "uniform"
+    """Uniform from 0 to the spread, or the absolute value of a normal variable."""
+    reorder: Switch = False
+    """Packets may overtake each other; otherwise one that would waits for those before."""
+
+
+Loss = Annotated[Bernoulli | Periodic | GilbertElliott, Field(discriminator="kind")]
 
 
 class Change(Model):
@@ -161,7 +191,7 @@ class Bottleneck(Model):
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
     """Left out: never full."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
-    """Loss apart from the queue: bernoulli or periodic. Left out: none."""
+    """Loss apart from the queue: bernoulli, periodic or gilbert_elliott. Left out: none."""
     changes: tuple[Change, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "10 Mbit/s" }]'])
     """Other rates, delays and loss from given times on, in the order of time. Sizes relative to the path go
     by the link as it begins."""
@@ -169,9 +199,11 @@ class Bottleneck(Model):
     """Packets are handed over at multiples of this time only, as on a radio link that aggregates them."""
     detour: Detour | None = Field(None, examples=['{ every = 100, extra = "30 ms" }'])
     """Some packets are overtaken. Left out: none."""
+    jitter: Jitter | None = Field(None, examples=['{ spread = "5 ms" }'])
+    """Every packet takes a little longer. Left out: none."""
 
 
-_WEATHER = ("loss", "changes", "batch_s", "detour")
+_WEATHER = ("loss", "changes", "batch_s", "detour", "jitter")
 
 
 class Dumbbell(Model):

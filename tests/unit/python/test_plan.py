@@ -24,6 +24,7 @@ changes = [
 ]
 batch = "4 ms"
 detour = { every = 100, extra = "30 ms", from = "1 s" }
+jitter = { spread = "2 ms", shape = "normal" }
 [tcp]
 mss = "1420 B"
 timestamps = false
@@ -72,6 +73,7 @@ def test_every_field_of_a_plan() -> None:
                 ],
                 "slot_ns": 4_000_000,
                 "detour": {"every": 100, "extra_ns": 30_000_000, "from_ns": 1_000_000_000, "until_ns": None},
+                "jitter": {"spread_ns": 2_000_000, "normal": True, "reorders": False},
             },
             {
                 "name": "bottleneck-reverse",
@@ -82,6 +84,7 @@ def test_every_field_of_a_plan() -> None:
                 "changes": [],
                 "slot_ns": None,
                 "detour": None,
+                "jitter": None,
             },
         ],
         "flows": [

@@ -104,6 +104,7 @@ impl LinkPlan {
             check_loss(&path, change.loss)?;
         }
         within(format!("{path}.slot_ns"), self.slot_ns.unwrap_or(1), 1..=LONGEST_NS)?;
+        within(format!("{path}.jitter.spread_ns"), self.jitter.map_or(0, |j| j.spread_ns), 0..=LONGEST_NS)?;
         if let Some(detour) = self.detour {
             within(format!("{path}.detour.every"), detour.every, 1..=u64::MAX)?;
             within(format!("{path}.detour.extra_ns"), detour.extra_ns, 1..=LONGEST_NS)?;
@@ -264,6 +265,10 @@ fn check_loss(path: &str, loss: Option<LossPlan>) -> Check {
             within(format!("{path}.loss.probability"), probability, 0.0..=1.0)
         }
         Some(LossPlan::Periodic { every }) => within(format!("{path}.loss.every"), every, 1..=u64::MAX),
+        Some(LossPlan::GilbertElliott { worsens, improves, good, bad }) => {
+            let all = [("worsens", worsens), ("improves", improves), ("good", good), ("bad", bad)];
+            all.into_iter().try_for_each(|(name, p)| within(format!("{path}.loss.{name}"), p, 0.0..=1.0))
+        }
         None => Ok(()),
     }
 }

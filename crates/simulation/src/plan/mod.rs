@@ -47,6 +47,21 @@ pub struct LinkPlan {
     /// Some packets are overtaken.
     #[serde(default)]
     pub detour: Option<DetourPlan>,
+    /// Every packet takes a little longer.
+    #[serde(default)]
+    pub jitter: Option<JitterPlan>,
+}
+
+/// Extra delay that differs from packet to packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JitterPlan {
+    /// Largest extra delay, or its standard deviation.
+    pub spread_ns: u64,
+    /// Half of a normal distribution instead of a uniform one.
+    pub normal: bool,
+    /// Packets may overtake each other.
+    pub reorders: bool,
 }
 
 /// A change on a link.
@@ -101,6 +116,17 @@ pub enum LossPlan {
     Periodic {
         /// Packets per loss, at least 1.
         every: u64,
+    },
+    /// Good and bad times; probabilities per packet, in [0, 1].
+    GilbertElliott {
+        /// Of going from good to bad.
+        worsens: f64,
+        /// Of going from bad to good.
+        improves: f64,
+        /// Of loss in good times.
+        good: f64,
+        /// Of loss in bad times.
+        bad: f64,
     },
 }
 
