@@ -7,7 +7,8 @@ use crate::record::{FlowSample, STATES};
 use congestion::EcnMode;
 use network::{Ecn, Histogram, Looks, Packet};
 use tcp::{
-    AckPolicy, Feedback, Limited, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, SenderStats,
+    AckPolicy, Feedback, Limited, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig,
+    SenderStats,
 };
 use units::{Duration, Rng, Time};
 
@@ -280,7 +281,11 @@ fn sender_config(plan: &FlowPlan, feedback: Feedback) -> SenderConfig {
         initial_window: plan.tcp.initial_window,
         data: plan.bytes,
         send_buffer: plan.tcp.send_buffer_bytes,
-        always_pace: plan.tcp.pacing == PacingPlan::Always,
+        pacing: match plan.tcp.pacing {
+            PacingPlan::Auto => Pacing::Auto,
+            PacingPlan::Always => Pacing::Always,
+            PacingPlan::Fq => Pacing::Fq,
+        },
         max_burst_bytes: plan.tcp.max_burst_bytes,
         min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
         ecn: feedback,

@@ -3,7 +3,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::collections::VecDeque;
 use std::hint::black_box;
-use tcp::{AckPolicy, Feedback, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use tcp::{AckPolicy, Feedback, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Time};
 
 const PACKETS: u64 = 20_000;
@@ -29,7 +29,7 @@ impl Loop {
             initial_window: 500,
             data: None,
             send_buffer: Some(500 * 1448),
-            always_pace: false,
+            pacing: Pacing::Auto,
             max_burst_bytes: 65_536,
             min_burst: 1,
             ecn: Feedback::Off,

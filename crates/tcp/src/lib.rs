@@ -19,4 +19,4 @@ pub use feedback::Feedback;
 pub use ranges::RangeSet;
 pub use receiver::{AckPolicy, Receiver, ReceiverConfig};
 pub use segment::{SackBlocks, Segment};
-pub use sender::{Limited, Sender, SenderConfig, SenderStats, Snapshot};
+pub use sender::{Limited, Pacing, Sender, SenderConfig, SenderStats, Snapshot};

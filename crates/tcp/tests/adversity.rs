@@ -5,7 +5,7 @@ mod pipe;
 
 use pipe::{Fate, Pipe, config, seconds};
 use proptest::prelude::*;
-use tcp::{AckPolicy, Feedback, SenderConfig};
+use tcp::{AckPolicy, Feedback, Pacing, SenderConfig};
 use units::{Duration, Rng};
 
 /// Probabilities of what befalls a packet.
@@ -59,7 +59,7 @@ proptest! {
         mss in prop::sample::select(vec![100u32, 536, 1448, 8948]),
         initial_window in prop::sample::select(vec![1u32, 2, 10, 40]),
         send_buffer in prop::option::of(1u64..30),
-        paced in any::<bool>(),
+        pacing in prop::sample::select(vec![Pacing::Auto, Pacing::Always, Pacing::Fq]),
         ecn in prop::sample::select(vec![Feedback::Off, Feedback::Classic, Feedback::EveryMark, Feedback::Accurate]),
         ack_every in prop::option::of(1u32..4),
         mbps in prop::sample::select(vec![1u64, 10, 100]),
@@ -73,7 +73,7 @@ proptest! {
             initial_window,
             data: Some(bytes),
             send_buffer: send_buffer.map(|packets| packets * u64::from(mss)),
-            always_pace: paced,
+            pacing,
             ecn,
             ..config()
         };

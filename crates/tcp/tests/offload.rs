@@ -3,7 +3,7 @@
 mod pipe;
 
 use pipe::{Pipe, config, seconds};
-use tcp::{AckPolicy, SenderConfig};
+use tcp::{AckPolicy, Pacing, SenderConfig};
 use units::Duration;
 
 /// CUBIC for two seconds at 100 Mbit/s and 40 ms, never losing anything.
@@ -38,7 +38,7 @@ fn receive_offload_changes_when_but_not_what_is_delivered() {
 #[test]
 fn a_host_may_ask_for_longer_bursts_than_the_algorithm() {
     let longest = |min_burst| {
-        let p = run(SenderConfig { min_burst, always_pace: true, ..config() }, None);
+        let p = run(SenderConfig { min_burst, pacing: Pacing::Always, ..config() }, None);
         // In slow start at first: bursts at 100 Mbit/s are 8 packets, at the pace of the first rounds fewer.
         let times: Vec<_> = p.sent.iter().skip(10).take(40).map(|s| s.0).collect();
         times.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap()

@@ -43,16 +43,17 @@ class Tcp(Model):
     """Payload that the sender may hold until it is acknowledged. Left out: never a limit."""
     receive_buffer_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="receive_buffer")
     """The window that the receiver advertises. Left out: never a limit."""
-    pacing: Literal["auto", "always"] = "auto"
-    """Pace when the algorithm needs it, or always."""
+    pacing: Literal["auto", "always", "fq"] = "auto"
+    """Pace when the algorithm needs it, or always. With "fq" everything is paced by sch_fq at the host, to which
+    packets are handed up to a millisecond, or two bursts, ahead of their departure."""
     max_burst_bytes: Annotated[BytesOrOff, Field(le=2**24)] = Field(65_536, alias="max_burst")
     """Payload handed to the network card at once (segmentation offload); "off" sends single packets."""
     min_burst: Annotated[int, Field(strict=True, ge=1, le=1_000)] | None = None
-    """Smallest burst in packets, if data and window allow (Linux: tcp_min_tso_segs). Left out: the algorithm's,
-    which is 2 for most."""
+    """Smallest burst in packets, if data and window allow (Linux: tcp_min_tso_segs). Left out: the
+    algorithm's, which is 2 for most."""
     gro_s: Annotated[Seconds, Field(le=1)] | None = Field(None, alias="gro", examples=["50 us"])
-    """Receive offload: the network card collects packets for so long after the first, and those that follow one
-    another without hole, mark or end of a burst are acknowledged as one. Left out: each packet by itself."""
+    """Receive offload: the network card collects packets for so long after the first, and those that follow
+    one another without hole, mark or end of a burst are acknowledged as one. Left out: each by itself."""
     ecn: Ecn = False
     """Negotiate explicit congestion notification. `true`: using the feedback the algorithm wants: that is,
     DCTCP's for `dctcp` (RFC 8257), AccECN for `prague` (RFC 9768), else RFC 3168's, one echo per round trip.

@@ -271,6 +271,8 @@ pub enum PacingPlan {
     Auto,
     /// Always.
     Always,
+    /// Always, by `sch_fq` at the host.
+    Fq,
 }
 
 /// What to write down besides summaries.

@@ -327,7 +327,7 @@ impl Sender {
 mod tests {
     use super::super::SenderConfig;
     use super::*;
-    use crate::Feedback;
+    use crate::{Feedback, Pacing};
 
     #[test]
     fn duplicates_beyond_what_was_retransmitted_are_the_networks() {
@@ -336,7 +336,7 @@ mod tests {
             initial_window: 10,
             data: None,
             send_buffer: None,
-            always_pace: false,
+            pacing: Pacing::Auto,
             max_burst_bytes: 65_536,
             min_burst: 1,
             ecn: Feedback::Off,

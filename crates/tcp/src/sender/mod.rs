@@ -4,6 +4,7 @@
 //! scoreboard → RTT → RACK → recovery state → rate sample → congestion control → retransmit, transmit.
 
 mod ack;
+mod host;
 mod limits;
 mod marks;
 mod output;
@@ -18,10 +19,12 @@ mod timers;
 mod undo;
 mod usage;
 
+pub use host::Pacing;
 pub use limits::Limited;
 
 use crate::{Feedback, Segment};
 use congestion::{CaState, CongestionControl, Control, Path, Traits};
+use host::HostQueue;
 use limits::Limits;
 use marks::Marks;
 use pacing::Pacer;
@@ -46,8 +49,8 @@ pub struct SenderConfig {
     pub data: Option<u64>,
     /// Bytes that may be unacknowledged at most (SO_SNDBUF, payload only); `None`: no bound.
     pub send_buffer: Option<u64>,
-    /// Pace even if the algorithm does not ask for it.
-    pub always_pace: bool,
+    /// Who paces what.
+    pub pacing: Pacing,
     /// Bytes of the largest burst handed to the network at once (segmentation offload); 0: single packets.
     pub max_burst_bytes: u32,
     /// Smallest burst in packets, if data and window allow (sysctl tcp_min_tso_segs; 2 in Linux): the larger of this and
@@ -111,6 +114,7 @@ pub struct Sender {
     recovery: Episode,
     probe: TailProbe,
     pacer: Pacer,
+    host: HostQueue,
     usage: WindowUsage,
     timer: Timer,
     limits: Limits,
@@ -137,7 +141,8 @@ impl Sender {
         algorithm.set_cwnd(config.initial_window);
         let traits = algorithm.traits();
         Sender {
-            pacer: Pacer::new(traits.needs_pacing || config.always_pace),
+            pacer: Pacer::new(traits.needs_pacing || config.pacing != Pacing::Auto),
+            host: HostQueue::new(config.pacing == Pacing::Fq),
             control: algorithm.control(),
             established: false,
             window_end: 0,

@@ -18,7 +18,7 @@ impl Sender {
         let largest = self.burst_packets();
         while let Some(seq) = self.board.next_to_retransmit() {
             let room = self.control.cwnd.saturating_sub(self.board.in_flight());
-            if room == 0 || self.pacer.holds(now) {
+            if room == 0 || self.must_wait(now) {
                 break;
             }
             let count = self.lost_run(seq, room.min(largest));
@@ -42,7 +42,8 @@ impl Sender {
     pub(super) fn retransmit(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.send_again(now, seq, count, out);
         (seq..seq + count).for_each(|s| self.board.mark_retransmitted(s));
-        self.recovery.first_retransmission.get_or_insert(stamp(now));
+        let sent = self.board.get(seq).sent;
+        self.recovery.first_retransmission.get_or_insert(stamp(sent));
         self.recovery.unproven = Some(self.recovery.unproven.unwrap_or(0) + count);
     }
 
@@ -50,18 +51,19 @@ impl Sender {
     /// retransmission in its books (Linux `__tcp_retransmit_skb`).
     pub(super) fn send_again(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.before_burst(now, count);
-        let mut bytes = 0;
+        let (mut bytes, at) = (0, self.departure(now));
         let in_flight = self.board.in_flight();
         for (i, s) in (1..).zip(seq..seq + count) {
             let mut record = *self.board.get(s);
-            record.sent = now;
+            record.sent = at;
             self.delivery.stamp(&mut record, self.board.packets_out());
             record.flags |= EVER_RETRANSMITTED;
             record.in_flight = in_flight + i;
             *self.board.get_mut(s) = record;
             self.board.link_newest(s);
             bytes += u64::from(record.len);
-            self.emit(now, s, record.len, i == count && count > 1, true, out);
+            let data = self.data(at, s, record.len, i == count && count > 1, true);
+            self.host.hand_over(now, at, data, out);
         }
         self.stats.retransmitted_packets += u64::from(count);
         self.pace(now, bytes);
@@ -80,7 +82,7 @@ impl Sender {
         let mut sent = 0;
         let mut deferred = false;
         let limit = loop {
-            if self.pacer.holds(now) {
+            if self.must_wait(now) {
                 break Limit::Pacing;
             }
             let room = self.control.cwnd.saturating_sub(self.board.in_flight());
@@ -106,7 +108,8 @@ impl Sender {
     fn after_push(&mut self, now: Time, limit: Limit, sent: u32, deferred: bool) {
         let starved = matches!(limit, Limit::Application | Limit::SendBuffer);
         let in_flight = self.board.in_flight();
-        if starved && in_flight < self.control.cwnd && self.board.lost_out <= self.board.retrans_out {
+        let idle = self.host.next() == Time::NEVER;
+        if starved && idle && in_flight < self.control.cwnd && self.board.lost_out <= self.board.retrans_out {
             self.delivery.mark_app_limited(in_flight);
         }
         let cwnd_limited = deferred || in_flight >= self.control.cwnd;
@@ -178,15 +181,16 @@ impl Sender {
     pub(super) fn send_burst(&mut self, now: Time, count: u32, out: &mut Vec<Segment>) {
         let was_idle = self.board.packets_out() == 0;
         self.before_burst(now, count);
-        let mut bytes = 0;
+        let (mut bytes, at) = (0, self.departure(now));
         for i in 0..count {
             let len = self.unsent().min(u64::from(self.config.mss)) as u16;
-            let mut record = Record::new(now, len, if i == 0 { BURST_HEAD } else { 0 });
+            let mut record = Record::new(at, len, if i == 0 { BURST_HEAD } else { 0 });
             self.delivery.stamp(&mut record, self.board.packets_out());
             record.in_flight = self.board.in_flight() + 1;
             let seq = self.board.append(record);
             bytes += u64::from(len);
-            self.emit(now, seq, len, i + 1 == count && count > 1, false, out);
+            let data = self.data(at, seq, len, i + 1 == count && count > 1, false);
+            self.host.hand_over(now, at, data, out);
         }
         self.pace(now, bytes);
         self.last_send = now;
@@ -207,15 +211,17 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    fn emit(&mut self, now: Time, seq: u32, len: u16, push: bool, again: bool, out: &mut Vec<Segment>) {
+    /// A data packet that departs at `at`.
+    fn data(&mut self, at: Time, seq: u32, len: u16, push: bool, again: bool) -> Segment {
         let cwr = !again && std::mem::take(&mut self.marks.tell_reduced); // only new data may say so
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += u64::from(len);
-        out.push(Segment::Data { seq, len, push, again, cwr, stamp: stamp(now), sent_us: micros(now) });
+        Segment::Data { seq, len, push, again, cwr, stamp: stamp(at), sent_us: micros(at) }
     }
 
     /// When pacing lets the sender go on, if pacing is what holds it.
     pub(super) fn pacing_wakeup(&self) -> Time {
-        if self.limits.is_pacing() { self.pacer.next_departure() } else { Time::NEVER }
+        let waits = self.limits.is_pacing() && !self.host.on; // else the host wakes up for what it holds
+        if waits { self.pacer.next_departure() } else { Time::NEVER }
     }
 }

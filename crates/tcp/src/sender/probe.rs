@@ -43,7 +43,7 @@ impl Sender {
     pub(super) fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.probe.end.is_none() && self.board.packets_out() > 0 {
             if self.has_new_data() && self.receiver_has_room() {
-                if self.pacer.holds(now) {
+                if self.must_wait(now) {
                     return self.rearm_retransmission(now); // new data keeps to its pace (Linux `tcp_write_xmit`)
                 }
                 self.probe.was_retransmission = false;

@@ -58,11 +58,12 @@ impl Sender {
     pub fn next_timer(&self) -> Time {
         let pacing = self.pacing_wakeup();
         let algorithm = self.algorithm.next_wakeup().unwrap_or(Time::NEVER);
-        self.timer.at.min(pacing).min(algorithm)
+        self.timer.at.min(pacing).min(algorithm).min(self.host.next())
     }
 
     /// Does what is due. Harmless if nothing is.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.host.release(now, out);
         if self.algorithm.next_wakeup().is_some_and(|at| at <= now) {
             let path = self.path(now);
             self.algorithm.on_wakeup(&path);

@@ -6,7 +6,7 @@ pub mod spy;
 
 use congestion::CongestionControl;
 use std::collections::VecDeque;
-use tcp::{AckPolicy, Feedback, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use tcp::{AckPolicy, Feedback, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Rate, Time};
 
 /// What happens to a data packet that reaches the bottleneck, or to an ACK.
@@ -46,7 +46,7 @@ pub fn config() -> SenderConfig {
         initial_window: 10,
         data: None,
         send_buffer: None,
-        always_pace: false,
+        pacing: Pacing::Auto,
         max_burst_bytes: 65_536,
         min_burst: 1,
         ecn: Feedback::Off,
