@@ -150,6 +150,7 @@ class Packets(TypedDict):
     sacks: list[str]
     ts_val: Counts
     ts_ecr: Counts
+    ce_count: Counts
     flags: list[str]
     ecn: list[str]
     size: Counts

@@ -34,7 +34,7 @@ def test_bbr3_as_the_draft_has_it_passes_all(seed: int) -> None:
 
 def test_bbr3_as_google_has_it_fails_where_it_is_known_to_differ() -> None:
     found = verdicts(judge("bbr3", workers=2))
-    # A.3: DRAIN at 0.34. A.4: no limit on its time. A.10: window gain of PROBE_RTT. A.18: no way back to a probe.
+    # A.3: DRAIN at 0.34. A.4: no limit on its time. A.10: window gain of PROBE_RTT. A.18: the probe is over.
     assert found[Verdict.failed] == {"A.3", "A.4", "A.10", "A.18"}
     assert found[Verdict.not_applicable] == set()
 

@@ -94,6 +94,26 @@ def test_one_point_of_capture_alone(lossy: Run) -> None:
         pcapng(lossy, ["receiver"])
 
 
+def test_accurate_ecn_counts_in_three_bits() -> None:
+    link = {"rate": "10 Mbit/s", "delay": "5 ms", "queue": {"kind": "dualpi2"}}
+    marked = run(
+        Scenario(
+            name="marked",
+            duration="2 s",
+            topology={"kind": "dumbbell", "bottleneck": link},
+            tcp={"ecn": "accecn"},
+            flows=[{"cca": "prague"}],
+            record={"interval": "off", "packets": ["sender"]},
+        )
+    )
+    rows = marked.packets
+    assert int(rows["ce_count"].max() or 0) > 8  # type: ignore[arg-type]
+    for row, (_, _, _, headers) in zip(rows.iter_rows(named=True), packets(pcapng(marked)), strict=True):
+        offset, flags = headers[46:48]
+        found = (offset & 1) << 2 | (flags >> 7 & 1) << 1 | flags >> 6 & 1
+        assert found == {"syn": 7, "syn_ack": 2, "data": 5, "ack": (5 + row["ce_count"]) % 8}[row["kind"]]
+
+
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="no tshark")
 def test_tshark_finds_nothing_wrong(lossy: Run, tmp_path: Path) -> None:
     file = tmp_path / "sender.pcapng"

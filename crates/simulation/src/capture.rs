@@ -152,6 +152,7 @@ impl Capture {
             ("sacks", text(&|row| sacks(&row.sent.segment, &|number| byte(row, number)))),
             ("ts_val", ints(&|row| i64::from(row.sent.clock))),
             ("ts_ecr", ints(&|row| i64::from(echo(&row.sent)))),
+            ("ce_count", ints(&|row| ce_count(&row.sent.segment))),
             ("flags", text(&|row| flags(&row.sent.segment))),
             ("ecn", label(&|row| row.ecn as u32, &ECN)),
             ("size", ints(&|row| i64::from(row.size))),
@@ -197,6 +198,10 @@ fn window(segment: &Segment) -> i64 {
         Segment::SynAck { window, .. } | Segment::Ack { window, .. } => i64::from(window),
         _ => 0,
     }
+}
+
+fn ce_count(segment: &Segment) -> i64 {
+    if let Segment::Ack { ce_count, .. } = *segment { i64::from(ce_count) } else { 0 }
 }
 
 fn echo(sent: &Sent) -> u32 {

@@ -119,7 +119,7 @@ impl<P: Copy> Net<P> {
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
             if node.tap {
-                self.tapped.push((arrival, link, *packet));
+                note(&mut self.tapped, arrival, link, packet);
             }
             if let Hop::Link(next) = node.next.of(packet.flow)
                 && self.nodes[next as usize].chained
@@ -143,7 +143,7 @@ impl<P: Copy> Net<P> {
         if let Some(arrived) = node.link.take(now) {
             let packet = *arrived;
             if node.tap && !node.link.foresees() {
-                self.tapped.push((now, link, packet));
+                note(&mut self.tapped, now, link, &packet);
             }
             match node.next.of(packet.flow) {
                 Hop::Link(next) => self.forward(next, &packet, now),
@@ -152,6 +152,13 @@ impl<P: Copy> Net<P> {
         }
         self.schedule.end(link, self.nodes[link as usize].link.next_arrival());
     }
+}
+
+/// Out of line, so that a tap costs nothing where there is none.
+#[cold]
+#[inline(never)]
+fn note<P: Copy>(tapped: &mut Vec<(Time, u32, Packet<P>)>, at: Time, link: u32, packet: &Packet<P>) {
+    tapped.push((at, link, *packet));
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-"""Ethernet, IPv4 and TCP headers of a captured packet (RFC 791, 9293, 7323, 2018, 3168)."""
+"""Ethernet, IPv4 and TCP headers of a captured packet (RFC 791, 9293, 7323, 2018, 3168, 9768)."""
 
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 ETHERNET_BYTES = 14
 SNAP_BYTES = 128
@@ -12,6 +12,7 @@ SNAP_BYTES = 128
 _SHIFT = 14
 """Window scale, the largest one allowed, because windows in a simulation may be of any size."""
 _FIN, _SYN, _RST, _PSH, _ACK, _URG, _ECE, _CWR = (1 << bit for bit in range(8))
+_AE = 1 << 8
 _ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _SENDER_NET, _RECEIVER_NET = 10 << 24, (10 << 24) + (1 << 23)
 _PORTS = (49_152, 5_201)
@@ -25,7 +26,7 @@ class Flow:
     number: int
     mss_bytes: int
     timestamps: bool
-    ecn: bool
+    ecn: bool | Literal["accecn"]
 
 
 def frame(row: Mapping[str, Any], flow: Flow) -> tuple[bytes, int]:
@@ -56,15 +57,23 @@ def _tcp(row: Mapping[str, Any], flow: Flow, from_sender: bool) -> bytes:
     bits |= (
         (_PSH if "psh" in flags else 0) | (_ECE if "ece" in flags else 0) | (_CWR if "cwr" in flags else 0)
     )
-    if flow.ecn:
+    if flow.ecn is True:
         bits |= {"syn": _ECE | _CWR, "syn_ack": _ECE}.get(kind, 0)
+    elif flow.ecn:
+        bits = bits & ~(_ECE | _CWR) | _accurate(row)
     opening = kind in ("syn", "syn_ack")
     window = 0xFFFF if from_sender else row["window"] if opening else row["window"] >> _SHIFT
     options = _opening(row, flow) if opening else _stamps(row, flow) + _sacks(row["sacks"])
     source, target = _PORTS if from_sender else _PORTS[::-1]
-    offset = (20 + len(options)) // 4 << 4
-    fields = (source, target, sequence, acknowledged, offset, bits, min(window, 0xFFFF), 0, 0)
+    offset = (20 + len(options)) // 4 << 4 | bits >> 8
+    fields = (source, target, sequence, acknowledged, offset, bits & 0xFF, min(window, 0xFFFF), 0, 0)
     return struct.pack("!HHIIBBHHH", *fields) + options
+
+
+def _accurate(row: Mapping[str, Any]) -> int:
+    """AE, CWR and ECE of AccECN: the handshake, and from then on a counter that begins at 5."""
+    counter = {"syn": 7, "syn_ack": 2, "data": 5, "ack": (5 + row["ce_count"]) & 7}[row["kind"]]
+    return (_AE if counter & 4 else 0) | (_CWR if counter & 2 else 0) | (_ECE if counter & 1 else 0)
 
 
 def _opening(row: Mapping[str, Any], flow: Flow) -> bytes:

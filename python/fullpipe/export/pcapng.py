@@ -43,7 +43,7 @@ def _blocks(run: Run, points: list[str]) -> Iterator[bytes]:
         options = _option(_NAME, point.encode()) + _option(_RESOLUTION, bytes([_NANOSECONDS]))
         yield _block(_INTERFACE, struct.pack("<HHI", _ETHERNET, 0, SNAP_BYTES) + options + _option(0, b""))
     flows = {
-        route.name: Flow(number, route.tcp.mss_bytes, route.tcp.timestamps, bool(route.tcp.ecn))
+        route.name: Flow(number, route.tcp.mss_bytes, route.tcp.timestamps, route.tcp.ecn)
         for number, route in enumerate(resolve(run.scenario).routes)
     }
     for row in run.packets.filter(pl.col("point").is_in(points)).iter_rows(named=True):

@@ -158,6 +158,7 @@ PACKETS = Table(
         _text("sacks", 'selective acknowledgements, as in "1448-2896 5792-7240"; empty if there are none'),
         Column("ts_val", _COUNT, "ms", "timestamp of whoever sent it"),
         Column("ts_ecr", _COUNT, "ms", "timestamp echoed"),
+        Column("ce_count", _COUNT, "packets", "marked packets that the receiver has counted, modulo 65,536"),
         _text("flags", "any of psh, cwr, ece, and dsack (the first block reports a duplicate)"),
         _text("ecn", "not_ect, ect0, ect1 or ce"),
         Column("size", _COUNT, "bytes", "on the wire, every header included"),
