@@ -13,15 +13,17 @@
 //!
 //! ## State diagram
 //! slow start → (cwnd ≥ ssthresh) → Reno's growth and, once per round, the delay window: up by win^¾/8 - 1 while fewer
-//! than gamma packets queue, else down by the queue → (congestion) → both halve; a timeout ends the delay window.
+//! than gamma packets queue, else down by the queue → (congestion) → both halve; a timeout ends the delay window and
+//! forgets the base RTT and gamma.
 //!
 //! ## Deviations from the source
 //! The exponent is fixed at ¾ (two square roots, the same on every machine). gamma follows ¾ of what Reno's window alone
-//! would have queued at each loss, half new and half old, between 5 and 30: the draft leaves the weight open. No module
-//! in Linux: an old port (2006) differs by keeping the delay window across losses.
+//! would have queued at each loss; the weight of a loss differs between implementations (1/2, 1/4, 0.8) and is a
+//! parameter. No module in Linux: an old port for Linux (2006 to 2008) keeps the delay window across losses, this does
+//! not.
 //!
 //! ## Validated against
-//! The numbers of the draft, as tests.
+//! Numbers worked by hand from the law, as tests; there is no reference implementation to measure.
 
 use crate::delay::RttWatch;
 use crate::params::params;
@@ -43,13 +45,12 @@ params! {
         gamma_low: f64 = 5.0, "packets", 1.0..=10_000.0;
         /// Follow with gamma what Reno alone would have queued.
         tune_gamma: bool = true, "";
+        /// Weight of one loss in gamma.
+        lambda: f64 = 0.5, "", 0.0..=1.0;
         /// There is no delay window below this window.
         low_window: u32 = 41, "packets", 2..=10_000;
     }
 }
-
-/// Weight of a loss in gamma.
-const TUNING_WEIGHT: f64 = 0.5;
 
 /// A loss window and a delay window.
 pub struct Compound {
@@ -107,7 +108,8 @@ impl Compound {
 
     fn adapt_gamma(&mut self) {
         if self.params.tune_gamma {
-            let mean = (1.0 - TUNING_WEIGHT) * self.gamma + TUNING_WEIGHT * 0.75 * self.reno_queue;
+            let lambda = self.params.lambda;
+            let mean = (1.0 - lambda) * self.gamma + lambda * 0.75 * self.reno_queue;
             self.gamma = mean.max(self.params.gamma_low).min(self.params.gamma);
         }
     }
@@ -147,8 +149,10 @@ impl WindowAlgorithm for Compound {
         kept as u32
     }
 
-    fn timed_out(&mut self, _path: &Path) {
+    fn timed_out(&mut self, path: &Path) {
+        self.watch.restart(path); // the path may have changed
         self.watch.suspend();
+        self.gamma = self.params.gamma;
         self.delay_window = 0.0;
     }
 
@@ -232,10 +236,11 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_ends_the_delay_window() {
+    fn a_timeout_ends_the_delay_window_and_forgets_gamma() {
         let (mut compound, mut drive) = steady(1_000, 400.0);
+        drive.lose(&mut compound);
         drive.time_out(&mut compound);
-        assert_eq!(compound.delay_window, 0.0);
+        assert_eq!((compound.delay_window, compound.gamma), (0.0, 30.0));
     }
 
     #[test]
