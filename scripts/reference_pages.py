@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -165,7 +165,18 @@ def algorithms_page() -> str:
         parts += [f"## {name}: {entry.title}", f"Source: {entry.source}.", head]
         if rows:
             parts.append(table(["parameter", "default", "unit", "range", "meaning"], rows))
+        if entry.presets:
+            parts.append(
+                table(
+                    ["preset", "values other than the defaults"],
+                    [_preset(*preset) for preset in entry.presets.items()],
+                )
+            )
     return "\n\n".join(parts)
+
+
+def _preset(name: str, values: Mapping[str, Any]) -> list[str]:
+    return [f"`{name}`", ", ".join(f"`{parameter}` {value}" for parameter, value in values.items()) or "none"]
 
 
 def _head(name: str) -> str:

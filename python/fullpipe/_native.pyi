@@ -1,7 +1,7 @@
 """The simulator: a plan (JSON) and a seed in, tables of columns out. ARCHITECTURE.md describes the plan."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypedDict, final
+from typing import Any, NotRequired, TypeAlias, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,14 +50,21 @@ class Param(TypedDict):
     min: float | None
     max: float | None
 
+class Preset(TypedDict):
+    """A named set of values for the parameters of an algorithm."""
+
+    name: str
+    values: dict[str, Any]
+
 class Description(TypedDict):
-    """A congestion control algorithm or a queue discipline."""
+    """A congestion control algorithm or a queue discipline; only the former have presets."""
 
     name: str
     title: str
     source: str
     aliases: list[str]
     params: list[Param]
+    presets: NotRequired[list[Preset]]
 
 class Flows(TypedDict):
     """One row per flow; counts and rates cover the end of the warm-up to the end of the run."""

@@ -13,6 +13,8 @@ pub fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
         let params = (found.params)();
         let params = params.iter().map(|p| param(py, p.name, p.doc, p.unit, &p.default, p.range));
         entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
+        let presets = found.presets.iter().map(|p| preset(py, p));
+        entry.set_item("presets", presets.collect::<PyResult<Vec<_>>>()?)?;
         out.append(entry)?;
     }
     Ok(out.into_any().unbind())
@@ -52,9 +54,24 @@ fn param<'py>(
     out.set_item("name", name)?;
     out.set_item("doc", doc)?;
     out.set_item("unit", unit)?;
-    // JSON is the shortest way from one dynamic type to another, and this is not on any hot path.
-    out.set_item("default", py.import("json")?.call_method1("loads", (default.to_string(),))?)?;
+    out.set_item("default", loads(py, default)?)?;
     out.set_item("min", range.map(|r| r.0))?;
     out.set_item("max", range.map(|r| r.1))?;
     Ok(out)
+}
+
+fn preset<'py>(py: Python<'py>, preset: &congestion::Preset) -> PyResult<Bound<'py, PyDict>> {
+    let values = PyDict::new(py);
+    for (name, value) in (preset.values)() {
+        values.set_item(name, loads(py, &value)?)?;
+    }
+    let out = PyDict::new(py);
+    out.set_item("name", preset.name)?;
+    out.set_item("values", values)?;
+    Ok(out)
+}
+
+/// JSON is the shortest way from one dynamic type to another, and this is not on any hot path.
+fn loads<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (value.to_string(),))
 }

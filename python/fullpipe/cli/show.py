@@ -58,6 +58,9 @@ def _show_entry(entry: catalogue.Entry) -> None:
         table.add_row(param.name, default, param.unit, bounds, param.doc)
     if entry.params:
         console.print(table)
+    for preset, values in entry.presets.items():
+        given = ", ".join(f"{name} = {value}" for name, value in values.items())
+        console.print(f"preset {preset}: {given or 'the defaults'}")
 
 
 def _show_table(name: str) -> None:

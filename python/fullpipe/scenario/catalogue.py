@@ -1,7 +1,7 @@
 """What the native engine knows by name: its algorithms and its queues."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -30,6 +30,8 @@ class Entry:
     source: str
     aliases: tuple[str, ...]
     params: Mapping[str, Param]
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Named sets of values for the parameters, the default first. What a set leaves out has its own default."""
 
 
 @cache
@@ -85,4 +87,5 @@ def _entry(described: Mapping[str, Any]) -> Entry:
         source=described.get("source", ""),
         aliases=tuple(described.get("aliases", ())),
         params={param.name: param for param in params},
+        presets={preset["name"]: preset["values"] for preset in described.get("presets", ())},
     )

@@ -1,6 +1,7 @@
 """The command line: its contract with scripts and its manners with people."""
 
 import json
+import re
 import os
 import subprocess
 import sys
@@ -254,6 +255,12 @@ def test_show_prints_a_scenario_that_can_be_run(fullpipe: Cli) -> None:
 
 def test_show_prints_the_parameters_of_an_algorithm(fullpipe: Cli) -> None:
     assert "beta" in fullpipe("show", "cubic").stdout
+
+
+def test_show_prints_what_each_preset_sets(fullpipe: Cli) -> None:
+    text = fullpipe("show", "bbr_n_plus").stdout
+    assert re.findall(r"^preset (\w+):", text, re.MULTILINE) == ["paper2025", "smart_exit", "both"]
+    assert "preset smart_exit: exit = sane\n" in text
 
 
 def test_show_finds_an_algorithm_by_its_alias(fullpipe: Cli) -> None:
