@@ -17,7 +17,7 @@
 //!
 //! ## Deviations from the source
 //! None known. Peculiarities of Linux that are kept: growth is multiplied by the packets per ACK (assumed two until
-//! measured) although it counts packets already; the maximum is a loss away from any timeout.
+//! measured) although it counts packets already; a timeout forgets the maximum and the packets per ACK.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
