@@ -26,8 +26,8 @@ impl<T> Agenda<T> {
     #[cold]
     fn turn_page(&mut self, now: Time) -> Option<T> {
         let mut due = None;
-        while let Some((_, value)) = self.later.pop_if(|entry| entry.0 <= now) {
-            due = Some(value);
+        while self.later.last().is_some_and(|entry| entry.0 <= now) {
+            due = self.later.pop().map(|entry| entry.1);
         }
         self.next = self.later.last().map_or(Time::NEVER, |entry| entry.0);
         due

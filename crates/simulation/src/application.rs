@@ -37,12 +37,13 @@ impl Application {
 
     /// What it has handed out by `now`, if `sent` bytes have been sent; `None`: without limit.
     pub fn run(&mut self, now: Time, sent: u64) -> Option<u64> {
-        while let Some((at, rate)) = self.later.pop_if(|phase| phase.0 <= now) {
+        while let Some(&(at, rate)) = self.later.last().filter(|phase| phase.0 <= now) {
+            self.later.pop();
             self.change_pace(at.max(now), rate, sent);
         }
         while self.next_write <= now {
             self.offered = self.offered.map(|bytes| bytes + u64::from(self.mss));
-            self.next_write = self.next_write + self.interval;
+            self.next_write += self.interval;
         }
         self.offered
     }
@@ -54,9 +55,8 @@ impl Application {
             Some(rate) => {
                 // What was left of a limitless supply is taken back.
                 self.offered = Some(self.offered.map_or(sent, |bytes| bytes.max(sent)));
-                if rate > 0 {
+                if let Some(nanos) = (u64::from(self.mss) * 8_000_000_000).checked_div(rate) {
                     self.next_write = at;
-                    let nanos = u64::from(self.mss) * 8_000_000_000 / rate;
                     self.interval = Duration::from_nanos(nanos.max(1));
                 }
             }

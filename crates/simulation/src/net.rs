@@ -67,7 +67,8 @@ impl<P: Copy> Net<P> {
     /// Makes the changes of routes that are due.
     #[cold]
     fn switch(&mut self, now: Time) {
-        while let Some((_, switch)) = self.switches.pop_if(|switch| switch.0 <= now) {
+        while let Some(&(_, switch)) = self.switches.last().filter(|switch| switch.0 <= now) {
+            self.switches.pop();
             match switch {
                 Switch::Entry { route, link } => self.entries[route as usize] = link,
                 Switch::Hop { route, link, hop } => self.nodes[link as usize].next.set(route, hop),
