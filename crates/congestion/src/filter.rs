@@ -59,28 +59,33 @@ impl WindowedMax {
 pub(crate) struct Recent {
     values: Box<[Duration]>,
     at: usize,
+    min: Duration,
 }
 
 impl Recent {
     /// Knows nothing yet; keeps `length` values.
     pub(crate) fn new(length: u32) -> Recent {
-        Recent { values: vec![Duration::MAX; length as usize].into_boxed_slice(), at: 0 }
+        Recent { values: vec![Duration::MAX; length as usize].into_boxed_slice(), at: 0, min: Duration::MAX }
     }
 
     /// Adds a value in place of the oldest.
     pub(crate) fn push(&mut self, value: Duration) {
-        self.at = (self.at + 1) % self.values.len();
+        self.at = if self.at + 1 < self.values.len() { self.at + 1 } else { 0 };
+        let (before, rest) = self.values.split_at(self.at);
+        let least = |values: &[Duration], least: Duration| values.iter().fold(least, |m, v| m.min(*v));
+        self.min = least(&rest[1..], least(before, value)); // reading what was just written would stall
         self.values[self.at] = value;
     }
 
     /// The last value was no larger than this.
     pub(crate) fn lower_last(&mut self, value: Duration) {
         self.values[self.at] = self.values[self.at].min(value);
+        self.min = self.min.min(value);
     }
 
     /// The smallest of the values kept; the longest time there is before the first.
     pub(crate) fn min(&self) -> Duration {
-        self.values.iter().copied().min().unwrap_or(Duration::MAX)
+        self.min
     }
 }
 

@@ -39,7 +39,7 @@ use crate::registry::Algorithm;
 use crate::window::{INITIAL_CWND, MIN_CWND};
 use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Recovery, Traits, Undo, Window};
 use params::params;
-use units::{Duration, Rate, Time};
+use units::{Duration, Time};
 
 params! {
     /// Parameters of Copa.
@@ -67,6 +67,10 @@ const STEADY_ROUNDS: u32 = 3;
 const NEARLY_EMPTY: u64 = 10;
 /// The largest queueing delay is that of so many RTTs.
 const MAX_RTTS: u64 = 4;
+/// Clocks of the filters, which may wrap: microseconds and milliseconds but for a few percent, as powers of two
+/// nanoseconds.
+const FINE_TICK: u32 = 10;
+const COARSE_TICK: u32 = 20;
 /// Keeps numbers finite whatever happens.
 const MOST_VELOCITY: f64 = 65_536.0;
 const MOST_CWND: f64 = 1e9;
@@ -130,13 +134,13 @@ struct Rtts {
 }
 
 impl Rtts {
-    fn sample(&mut self, rtt: Duration, srtt: Duration, min_window_ms: u32, now: Time) {
-        let clock_us = now.as_micros() as u32; // wraps, which the filter allows for
-        let window_us = |span: Duration| span.as_micros().min(u64::from(u32::MAX / 4)) as u32;
+    fn sample(&mut self, rtt: Duration, srtt: Duration, min_window: u32, now: Time) {
+        let clock = now.as_nanos();
+        let ticks = |span: Duration| (span.as_nanos() >> FINE_TICK).min(u64::from(u32::MAX / 4)) as u32;
         self.latest = rtt;
-        self.shortest.update(min_window_ms, now.as_millis() as u32, complement(rtt));
-        self.standing.update(window_us(srtt / 2), clock_us, complement(rtt));
-        self.longest.update(window_us(srtt * MAX_RTTS), clock_us, rtt.as_nanos());
+        self.shortest.update(min_window, (clock >> COARSE_TICK) as u32, complement(rtt));
+        self.standing.update(ticks(srtt / 2), (clock >> FINE_TICK) as u32, complement(rtt));
+        self.longest.update(ticks(srtt * MAX_RTTS), (clock >> FINE_TICK) as u32, rtt.as_nanos());
     }
 
     fn min(&self) -> Duration {
@@ -161,6 +165,8 @@ fn complement(rtt: Duration) -> u64 {
 /// Moves towards the rate that balances throughput and delay.
 pub struct Copa {
     params: CopaParams,
+    /// In coarse ticks.
+    min_rtt_window: u32,
     cwnd: f64,
     slow_start: bool,
     doubled: Option<Time>,
@@ -170,7 +176,6 @@ pub struct Copa {
     queue_goal: f64,
     competing: bool,
     last_empty: Time,
-    pacing_rate: Option<Rate>,
 }
 
 impl Algorithm for Copa {
@@ -180,6 +185,7 @@ impl Algorithm for Copa {
 
     fn new(params: CopaParams, _seed: u64) -> Copa {
         Copa {
+            min_rtt_window: ((params.min_rtt_window_s * 1e9) as u64 >> COARSE_TICK) as u32,
             cwnd: f64::from(INITIAL_CWND),
             slow_start: true,
             doubled: None,
@@ -188,7 +194,6 @@ impl Algorithm for Copa {
             queue_goal: 1.0 / params.delta,
             competing: false,
             last_empty: Time::ZERO,
-            pacing_rate: None,
             params,
         }
     }
@@ -256,8 +261,7 @@ impl CongestionControl for Copa {
     fn on_ack(&mut self, ack: &Ack, path: &Path) {
         let Some(srtt) = path.srtt else { return };
         if let Some(rtt) = ack.rtt {
-            let min_window_ms = (self.params.min_rtt_window_s * 1e3) as u32;
-            self.rtts.sample(rtt, srtt, min_window_ms, path.now);
+            self.rtts.sample(rtt, srtt, self.min_rtt_window, path.now);
             self.update_mode(srtt, path.now);
         }
         if self.rtts.latest == Duration::ZERO || ack.acked == 0 {
@@ -278,8 +282,6 @@ impl CongestionControl for Copa {
             (true, false) => self.steer(Direction::Up, ack.acked),
             (false, _) => self.steer(Direction::Down, ack.acked),
         }
-        let bits = self.cwnd * f64::from(path.mss) * 8.0;
-        self.pacing_rate = Some(Rate::from_bits_per_sec((2.0 * bits / srtt.as_secs_f64()).max(1.0) as u64));
     }
 
     fn on_congestion(&mut self, congestion: Congestion, _path: &Path) {
@@ -305,7 +307,7 @@ impl CongestionControl for Copa {
 
     fn control(&self) -> Control {
         let window = Window { cwnd: self.packets(), ..Window::default() };
-        Control { pacing_rate: self.pacing_rate, min_burst: 1, ..Control::window(&window) }
+        Control { min_burst: 1, ..Control::window(&window) } // no threshold: paced at two windows per RTT
     }
 
     fn observe(&self, probe: &mut Probe<'_>) {

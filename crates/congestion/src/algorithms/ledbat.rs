@@ -49,14 +49,17 @@ params! {
     }
 }
 
+const MINUTE: Duration = Duration::from_secs(60);
+
 /// Steers queueing delay to a target.
 pub struct Ledbat {
     params: LedbatParams,
     target: Duration,
+    targets_per_nano: f64,
     window: Window,
     current: Recent,
     base: Recent,
-    minute: Option<u64>,
+    minute_ends: Time,
     /// Of the window, the part that is less than a packet.
     fraction: f64,
 }
@@ -67,12 +70,14 @@ impl Algorithm for Ledbat {
     const SOURCE: &'static str = "RFC 6817; ns-3 tcp-ledbat.cc";
 
     fn new(params: LedbatParams, _seed: u64) -> Ledbat {
+        let target = Duration::from_millis(u64::from(params.target_ms));
         Ledbat {
-            target: Duration::from_millis(u64::from(params.target_ms)),
+            target,
+            targets_per_nano: 1.0 / target.as_nanos() as f64,
             window: Window::default(),
             current: Recent::new(params.current_filter),
             base: Recent::new(params.base_history),
-            minute: None,
+            minute_ends: Time::ZERO,
             fraction: 0.0,
             params,
         }
@@ -81,11 +86,11 @@ impl Algorithm for Ledbat {
 
 impl Ledbat {
     fn sample(&mut self, delay: Duration, now: Time) {
-        let minute = now.as_millis() / 60_000;
-        if self.minute == Some(minute) {
+        if now < self.minute_ends {
             self.base.lower_last(delay);
         } else {
-            self.minute = Some(minute);
+            self.minute_ends =
+                Time::ZERO + MINUTE * (now.since(Time::ZERO).as_nanos() / MINUTE.as_nanos() + 1);
             self.base.push(delay);
         }
         self.current.push(delay);
@@ -97,7 +102,7 @@ impl Ledbat {
 
     /// The distance from the target in targets: 1 without queueing, negative above the target.
     fn off_target(&self) -> f64 {
-        1.0 - self.queueing_delay().as_nanos() as f64 / self.target.as_nanos() as f64
+        1.0 - self.queueing_delay().as_nanos() as f64 * self.targets_per_nano
     }
 
     fn steer(&mut self, ack: &Ack, path: &Path) {
@@ -144,7 +149,7 @@ impl WindowAlgorithm for Ledbat {
             self.sample(delay, path.now);
         }
         // Not in `grow`: the window falls even if it is not used.
-        if ack.may_grow && self.minute.is_some() {
+        if ack.may_grow && self.minute_ends > Time::ZERO {
             self.steer(ack, path);
         }
     }
@@ -157,7 +162,7 @@ impl WindowAlgorithm for Ledbat {
     }
 
     fn variables(&self, probe: &mut Probe<'_>) {
-        if self.minute.is_some() {
+        if self.minute_ends > Time::ZERO {
             probe.see("base_delay", self.base.min().as_secs_f64(), "s");
             probe.see("queueing_delay", self.queueing_delay().as_secs_f64(), "s");
             probe.see("off_target", self.off_target(), "");
