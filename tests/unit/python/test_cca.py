@@ -146,6 +146,68 @@ def test_a_pacing_rate_is_kept(ten: Scenario) -> None:
     assert "Cruise" in set(made.variables["state"])
 
 
+def test_a_model_of_the_path_can_be_written(small: Scenario) -> None:
+    """Pace at the fastest rate seen, probe a little, keep two bandwidth-delay products: what BBR does."""
+
+    class Model(Controller):
+        owns_recovery = True
+        needs_pacing = True
+        slow_start = 1.0
+        packets_per_s = 0.0
+        rounds = 0
+
+        def on_ack(self, ack: Ack, path: PathView) -> None:
+            if ack.rate is None or ack.rate.packets_per_s is None or path.min_rtt_s is None:
+                return
+            grown = ack.rate.packets_per_s > 1.25 * self.packets_per_s
+            self.packets_per_s = max(0.98 * self.packets_per_s, ack.rate.packets_per_s)
+            if not grown and self.ssthresh == math.inf:
+                self.ssthresh = self.cwnd  # the pipe is full
+            self.rounds += 1
+            gain = 2.0 if self.ssthresh == math.inf else (1.25, 0.75, 1, 1)[self.rounds % 4]
+            self.pacing_bps = gain * self.packets_per_s * path.mss * 8
+            if self.ssthresh < math.inf:
+                self.cwnd = max(4, 2 * self.packets_per_s * path.min_rtt_s)
+
+    deep = {"topology.bottleneck.queue.packets": 200, "duration": "10 s", "warmup": "2 s"}
+    model, reno = run(small, Model, **deep), run(small, "reno", **deep)
+    assert model.flows["goodput_bps"][0] > 0.9 * reno.flows["goodput_bps"][0]
+    assert model.flows["rtt_mean_s"][0] < 0.5 * reno.flows["rtt_mean_s"][0]
+
+
+def test_every_event_reaches_the_class_that_defines_it(ten: Scenario) -> None:
+    told: set[str] = set()
+
+    class Hears(Reno):
+        watches_sends = True
+
+        def on_established(self, path: PathView) -> None:
+            told.add("established")
+
+        def on_lost(self, lost: cca.LostPacket, path: PathView) -> None:
+            told.add("lost")
+
+        def on_congestion(self, episode: Episode, path: PathView) -> None:
+            super().on_congestion(episode, path)
+            told.add(episode.kind)
+
+        def on_recovery_exit(self, path: PathView) -> None:
+            told.add("recovery_exit")
+
+        def on_send(self, sent: cca.Sent, path: PathView) -> None:
+            told.add("send")
+
+    heard, plain = run(ten, Hears), run(ten, Reno)
+    assert told >= {"established", "lost", "loss", "recovery_exit", "send"}
+    assert heard.series.equals(plain.series)  # to listen changes nothing
+
+
+def test_a_class_may_be_swept(ten: Scenario) -> None:
+    swept = Scenario(**{**ten.to_dict(), "sweep": {"flows.0.cca": [Reno, "reno"]}})
+    runs = sweeps.run(sweeps.jobs(swept))
+    assert [r.flows["cca"][0] for r in runs] == [cca.name(Reno), "reno"]
+
+
 def test_a_wakeup_comes_when_it_was_asked_for(ten: Scenario) -> None:
     times: list[float] = []
 
