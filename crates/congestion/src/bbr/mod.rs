@@ -88,7 +88,7 @@ fn divide(a: u64, b: u64) -> u64 {
 /// Packets per burst at `rate`: about a millisecond's worth, at least two (one below 1.2 Mbit/s).
 pub(crate) fn burst_goal(rate: Rate, path: &Path) -> u32 {
     let bytes = (rate.bytes_per_sec() >> 10).min(u64::from(path.max_burst_bytes)) as u32;
-    (divide(u64::from(bytes), u64::from(path.mss)) as u32).max(min_burst(rate)).min(MAX_BURST_PACKETS)
+    (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
 /// Packets per burst at `rate` on a path of `min_rtt`: twice as much more for every half millisecond that it is shorter
@@ -97,7 +97,7 @@ pub(crate) fn short_path_burst_goal(rate: Rate, min_rtt: Duration, path: &Path) 
     let short = SHORT_PATH_BYTES.checked_shr((min_rtt.as_micros() >> SHORT_PATH_SHIFT).min(64) as u32);
     let bytes = (rate.bytes_per_sec() >> 10) + u64::from(short.unwrap_or(0));
     let bytes = bytes.min(u64::from(path.max_burst_bytes)) as u32;
-    (divide(u64::from(bytes), u64::from(path.mss)) as u32).max(min_burst(rate)).min(MAX_BURST_PACKETS)
+    (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
 /// Of `in_flight` packets, and a burst of `burst` about to go, those still in the network when pacing lets it go.
