@@ -31,7 +31,7 @@ class Entry:
     aliases: tuple[str, ...]
     params: Mapping[str, Param]
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Named sets of values for the parameters, the default first. What a set leaves out has its own default."""
+    """Named sets of values for the parameters, the default first; what one leaves out has its own default."""
 
 
 @cache

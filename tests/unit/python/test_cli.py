@@ -1,8 +1,8 @@
 """The command line: its contract with scripts and its manners with people."""
 
 import json
-import re
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
