@@ -40,8 +40,10 @@ class Trace:
         self.series = run.series.filter(pl.col("flow") == flow)
 
     def variable(self, name: str, start_s: float = 0, end_s: float = float("inf")) -> pl.Series:
-        rows = self._variables.filter((pl.col("name") == name) & pl.col("time_s").is_between(start_s, end_s))
-        return rows["value"]
+        return self.rows(name).filter(pl.col("time_s").is_between(start_s, end_s))["value"]
+
+    def rows(self, name: str) -> pl.DataFrame:
+        return self._variables.filter(pl.col("name") == name)
 
     def during(self, name: str, state: str) -> list[float]:
         """All readings of a variable in a state, but for those at its edges."""
@@ -309,6 +311,21 @@ def test_bbr_n_plus_loses_more_than_version_3_behind_a_shallow_buffer() -> None:
         return int(run.flows["retransmitted_packets"][0])
 
     assert lost("bbr_n_plus") > lost("bbr3")
+
+
+def test_bbr_n_plus_claims_freed_bandwidth_faster_than_version_3() -> None:
+    """From 20 to 80 Mbit/s: the time from the first probe after the change until the estimate follows."""
+
+    def climb_s(cca: str) -> float:
+        steps = [{"at": "2 s", "rate": "80 Mbit/s"}]
+        changing = scenario(cca, 20, 20, 1000, 8).with_values({"topology.bottleneck.changes": steps})
+        trace = Trace(fullpipe.run(changing, seed=1))
+        first = next(up.start_s for up in trace.states("ProbeBW:Up") if up.start_s > 2)
+        full = 0.95 * 80e6 / PACKET_BITS
+        reached = trace.rows("bw").filter((pl.col("time_s") > first) & (pl.col("value") > full))
+        return float(reached["time_s"][0]) - first
+
+    assert climb_s("bbr_n_plus") < climb_s("bbr3")
 
 
 def startup_behind_a_small_receive_window(preset: str) -> Trace:

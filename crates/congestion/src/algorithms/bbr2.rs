@@ -20,7 +20,7 @@
 //! flows, which only saves time.
 //!
 //! ## Validated against
-//! The checkable properties of the source (`crates/congestion/tests/bbr2.rs`).
+//! The checkable properties of the source (`crates/congestion/tests/bbr3.rs`, `tests/theory/test_bbr3.py`).
 
 use crate::bbr::Gain;
 use crate::bbr::v3::{EcnRules, Rules, V3};

@@ -27,8 +27,8 @@
 //! [the table](../explanation/bbr3-google-and-draft.md).
 //!
 //! ## Validated against
-//! The checkable properties of both sources, one by one (`crates/congestion/tests/bbr3.rs`, `tests/theory`). There is
-//! no BBRv3 in mainline Linux to compare with.
+//! The checkable properties of both sources, one by one (`crates/congestion/tests/bbr3.rs`,
+//! `tests/theory/test_bbr3.py`). There is no BBRv3 in mainline Linux to compare with.
 
 use crate::bbr::Gain;
 use crate::bbr::v3::{Aggregation, EarlyGrowth, EcnRules, LossEvents, Plateau, Rules, V3};

@@ -25,7 +25,7 @@
 //!
 //! ## Validated against
 //! The gains and windows in the first paper's public data, and the checkable properties of both
-//! (`crates/congestion/tests/bbr_n_plus.rs`).
+//! (`crates/congestion/tests/bbr3.rs`, `tests/theory/test_bbr3.py`).
 
 use crate::bbr::Gain;
 use crate::bbr::v3::{EcnRules, Plateau, Rules, SmartExit, V3};
