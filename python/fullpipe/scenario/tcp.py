@@ -44,8 +44,8 @@ class Tcp(Model):
     receive_buffer_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="receive_buffer")
     """The window that the receiver advertises. Left out: never a limit."""
     pacing: Literal["auto", "always", "fq"] = "auto"
-    """Pace when the algorithm needs it, or always. With "fq" everything is paced by sch_fq at the host, to which
-    packets are handed up to a millisecond, or two bursts, ahead of their departure."""
+    """Pace when the algorithm needs it, or always. With "fq" everything is paced by sch_fq at the host, to
+    which packets are handed up to a millisecond, or two bursts, ahead of their departure."""
     max_burst_bytes: Annotated[BytesOrOff, Field(le=2**24)] = Field(65_536, alias="max_burst")
     """Payload handed to the network card at once (segmentation offload); "off" sends single packets."""
     min_burst: Annotated[int, Field(strict=True, ge=1, le=1_000)] | None = None
