@@ -20,7 +20,7 @@ fn weather() -> impl Strategy<Value = Option<(u64, u64, u64)>> {
 
 /// Two to four flows of any kind over a shared core, with access links or without.
 pub fn plans() -> impl Strategy<Value = Value> {
-    let cca = prop_oneof![Just("reno"), Just("cubic"), Just("bbr1")];
+    let cca = prop_oneof![Just("reno"), Just("cubic"), Just("bbr1"), Just("dctcp"), Just("prague")];
     let rate = || prop_oneof![Just(None), (1_000_000u64..100_000_000).prop_map(Some)];
     let access = (rate(), 0u64..5_000_000, proptest::option::of(0u64..50));
     let core = ((1_000_000u64..100_000_000).prop_map(Some), 1_000_000u64..20_000_000, 0u64..50, 0.0f64..0.05);
@@ -29,6 +29,9 @@ pub fn plans() -> impl Strategy<Value = Value> {
     (core, proptest::collection::vec(one, 2..5), rest).prop_map(|(core, flows, rest)| {
         let (rate, delay, packets, probability) = core;
         let mut links = vec![link("core", rate, delay, Some(packets)), link("back", None, delay, None)];
+        if packets % 2 == 1 {
+            links[0]["queue"] = json!({ "kind": "step", "limit": packets, "mark_packets": packets / 4 });
+        }
         links[0]["loss"] = json!({ "kind": "bernoulli", "probability": probability });
         let mut all = Vec::new();
         for (n, (cca, (rate, delay, packets), jitter, bytes, receiver_access)) in
@@ -40,6 +43,9 @@ pub fn plans() -> impl Strategy<Value = Value> {
             let mut flow = flow(&format!("flow {n}"), cca, &forward, &[1]);
             flow["start_jitter_ns"] = json!(jitter);
             flow["bytes"] = json!(bytes);
+            flow["tcp"]["ecn"] = json!(jitter % 2 == 0);
+            flow["tcp"]["pacing"] = json!(["auto", "always", "fq"][jitter as usize % 3]);
+            flow["tcp"]["gro_ns"] = json!((jitter % 5 == 0).then_some(jitter % 200_000));
             all.push(flow);
         }
         if let Some((at, _, _)) = rest.3 {

@@ -54,7 +54,7 @@ proptest! {
 
     #[test]
     fn a_transfer_completes_once_the_network_behaves(
-        cca in prop::sample::select(vec!["reno", "cubic", "bbr1"]),
+        cca in prop::sample::select(vec!["reno", "cubic", "bbr1", "dctcp", "prague"]),
         bytes in 1u64..600_000,
         mss in prop::sample::select(vec![100u32, 536, 1448, 8948]),
         initial_window in prop::sample::select(vec![1u32, 2, 10, 40]),
