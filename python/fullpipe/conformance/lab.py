@@ -155,6 +155,7 @@ class Lab:
         application: Sequence[Mapping[str, Any]] = (),
         detour: Mapping[str, Any] | None = None,
         ack_batch_ms: float | None = None,
+        receive_packets: int | None = None,
         interval_ms: float = 5,
     ) -> Trace:
         """A flow over one bottleneck. Without options: 10 Mbit/s, 40 ms, a buffer of six BDP, no loss."""
@@ -171,6 +172,8 @@ class Lab:
         if ack_batch_ms:
             back["batch"] = f"{ack_batch_ms} ms"
         flow: dict[str, Any] = {"name": FLOW, "cca": self.cca}
+        if receive_packets:
+            flow["tcp"] = {"receive_buffer": f"{receive_packets * PAYLOAD_BYTES} B"}
         if application:
             flow["application"] = [dict(pace) for pace in application]
         return self.trace(

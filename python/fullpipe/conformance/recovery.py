@@ -8,6 +8,9 @@ from fullpipe.conformance.lab import Lab, Trace, at
 from fullpipe.conformance.probe_up import steady
 
 _RTT_S = 0.04
+_WINDOW = 150
+"""Packets that the receiver has room for: more than a BBR wants, and less than the buffer, so that nothing is
+lost behind an algorithm that fills buffers."""
 _BOUNDS = ("bw_shortterm", "inflight_shortterm", "inflight_longterm")
 
 
@@ -71,7 +74,7 @@ def _probe_resumed(lab: Lab) -> Iterator[Step]:
 def _detour(lab: Lab, late_s: float) -> Trace:
     """One packet takes 30 ms longer."""
     window = {"from": f"{late_s:.6f} s", "until": f"{late_s + 0.002:.6f} s"}
-    return lab.path(late_s + 2, detour={"every": 1, "extra": "30 ms", **window})
+    return lab.path(late_s + 2, receive_packets=_WINDOW, detour={"every": 1, "extra": "30 ms", **window})
 
 
 @case(
@@ -89,7 +92,7 @@ def timeout(lab: Lab) -> Iterator[Step]:
     still_s = _moment(lab)
     trace = lab.path(
         still_s + 4,
-        queue=1000,
+        receive_packets=_WINDOW,
         changes=[at(still_s, rate="13.5 kbit/s"), at(still_s + 0.002, rate="10 Mbit/s")],
     )
     seen = _recoveries(trace, still_s, still_s + 1.5)
