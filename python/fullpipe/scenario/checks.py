@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ def problems_of(scenario: "Scenario") -> list[str]:
         network = resolve(scenario)
     except ProblemsError as problems:
         return list(problems.lines)
-    lines = [*_of_names(network), *_of_routes(network), *_of_record(scenario, network)]
+    lines = [*_of_names(network), *_of_routes(network), *_of_changes(network), *_of_record(scenario, network)]
     return lines or list(islice(_of_sweep(scenario), MOST_LINES))
 
 
@@ -72,9 +72,28 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
         ):
             if size is not None and size < tcp.mss_bytes:
                 yield f"tcp.{key}: {size} B is less than one segment, {tcp.mss_bytes} B"
+        paces = flow.application or ()
+        if paces and flow.size_bytes is not None:
+            yield f"flows[{i}].size: an application with a pace never ends; give one of the two"
+        yield from _in_order(f"flows[{i}].application", [pace.at_s for pace in paces])
         check = _in_graph if isinstance(scenario.topology, Graph) else _in_dumbbell
         for line in check(scenario, flow):
             yield f"flows[{i}].{line}"
+
+
+def _in_order(path: str, times_s: Sequence[float]) -> Iterator[str]:
+    for n, (before_s, at_s) in enumerate(pairwise(times_s), start=1):
+        if at_s < before_s:
+            yield f"{path}[{n}].at: {at_s:g} s is before {before_s:g} s, the entry above it"
+
+
+def _of_changes(network: Network) -> Iterator[str]:
+    lines = [
+        line
+        for link in network.links
+        for line in _in_order(f"{link.where}.changes", [change.at_s for change in link.changes])
+    ]
+    yield from dict.fromkeys(lines)
 
 
 def _in_dumbbell(_: "Scenario", flow: Flow) -> Iterator[str]:

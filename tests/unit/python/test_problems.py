@@ -33,6 +33,18 @@ CASES = [
         "a",
         'flows[0].from: only with topology.kind = "graph"; in a dumbbell every flow crosses',
     ),
+    ("flows.0.application", [{"at": "2 s"}, {"at": "1 s"}], "flows[0].application[1].at: 1 s is before 2 s"),
+    (
+        "flows.0",
+        {"cca": "cubic", "size": "1 MB", "application": [{"at": "1 s"}]},
+        "flows[0].size: an application with a pace",
+    ),
+    (
+        "topology.bottleneck.changes",
+        [{"at": "2 s", "rate": "1 Mbit/s"}, {"at": "1 s"}],
+        "topology.bottleneck.changes[1].at: 1 s is before 2 s",
+    ),
+    ("record.packets", ["sendr"], 'record.packets[0]: unknown point "sendr"; did you mean "sender"?'),
     ("flows", [], "flows: has 0, must have at least 1"),
     ("duration", 50, 'duration: a duration needs a unit, such as "20 ms"; got the bare number 50'),
     ("duration", "0 s", 'duration: must be more than 0, got "0 s"'),
