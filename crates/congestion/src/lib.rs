@@ -28,8 +28,6 @@ mod window_algorithm;
 mod algorithms;
 mod bbr;
 
-pub(crate) use ::params;
-
 pub use event::{
     Ack, CaState, Congestion, Control, EcnMode, LostPacket, Path, Probe, RateSample, Reading, Recovery, Sent,
     Traits, Undo,

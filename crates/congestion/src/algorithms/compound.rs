@@ -26,9 +26,9 @@
 //! Numbers worked by hand from the law, as tests; there is no reference implementation to measure.
 
 use crate::delay::RttWatch;
-use crate::params::params;
 use crate::registry::Algorithm;
 use crate::{Ack, Congestion, Path, Probe, Sent, Undo, Window, WindowAlgorithm};
+use params::params;
 
 params! {
     /// Parameters of Compound.

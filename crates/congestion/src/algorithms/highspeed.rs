@@ -22,9 +22,9 @@
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`), the numbers of RFC 3649.
 
-use crate::params::params;
 use crate::registry::Algorithm;
 use crate::{Ack, Congestion, Path, Probe, Window, WindowAlgorithm};
+use params::params;
 use std::sync::LazyLock;
 
 params! {

@@ -23,9 +23,9 @@
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
 
-use crate::params::params;
 use crate::registry::Algorithm;
 use crate::{Ack, CaState, Congestion, Path, Probe, Undo, Window, WindowAlgorithm};
+use params::params;
 
 params! {
     /// Parameters of H-TCP.

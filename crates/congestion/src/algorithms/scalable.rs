@@ -21,9 +21,9 @@
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
 
-use crate::params::params;
 use crate::registry::Algorithm;
 use crate::{Ack, Congestion, Path, Window, WindowAlgorithm};
+use params::params;
 
 params! {
     /// Parameters of Scalable.
