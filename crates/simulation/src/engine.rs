@@ -47,6 +47,7 @@ impl<R: Recorder> Engine<R> {
         let interval = plan.record.interval_ns.map(Duration::from_nanos);
         let looks = Looks::new(interval, time(plan.warmup_ns), time(plan.duration_ns));
         let links = plan.links.iter().enumerate().map(|(n, link)| {
+            let ahead = if plan.record.packets.contains(&link.name) { Ahead::No } else { ahead };
             Ok((build_link(n, link, looks, seed, ahead)?, Duration::from_nanos(link.delay_ns)))
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;

@@ -77,7 +77,8 @@ impl<P: Copy> Net<P> {
         self.next_switch = self.switches.last().map_or(Time::NEVER, |switch| switch.0);
     }
 
-    /// Taps the links whose number is `wanted`. A packet may be noted before its time comes.
+    /// Taps the links whose number is `wanted`, which must replay their queues: only then does every packet that leaves
+    /// them have a turn of its own.
     pub fn tap(&mut self, wanted: impl Fn(usize) -> bool) {
         self.nodes.iter_mut().enumerate().for_each(|(n, node)| node.tap = wanted(n));
     }
@@ -119,9 +120,6 @@ impl<P: Copy> Net<P> {
                 return self.schedule.request(link, node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
-            if node.tap {
-                note(&mut self.tapped, arrival, link, packet);
-            }
             if let Hop::Link(next) = node.next.of(packet.flow)
                 && self.nodes[next as usize].chained
             {
@@ -143,7 +141,7 @@ impl<P: Copy> Net<P> {
         let node = &mut self.nodes[link as usize];
         if let Some(arrived) = node.link.take(now) {
             let packet = *arrived;
-            if node.tap && !node.link.foresees() {
+            if node.tap {
                 note(&mut self.tapped, now, link, &packet);
             }
             match node.next.of(packet.flow) {
