@@ -68,7 +68,7 @@ def verdict_text(judged: Sequence[Judged]) -> str:
         for i, j in enumerate(group):
             first = [j.claim.id, shortened(j.claim.says, 48)] if i == 0 else ["", ""]
             reading = _short(j) + (" *" if j.closest else "") if j.reading else ""
-            rows.append([*first, reading, _ours(j), str(j.verdict)])
+            rows.append([*first, reading, _ours(j, 48), str(j.verdict)])
     return aligned(rows)
 
 
@@ -109,9 +109,9 @@ def _short(j: Judged) -> str:
     return j.reading.split()[-1]
 
 
-def _ours(j: Judged) -> str:
+def _ours(j: Judged, width: int = 200) -> str:
     if j.claim.kind in ("contradicted", "untestable"):
-        return shortened(str(j.claim.what), 48)
+        return shortened(str(j.claim.what), width)
     if j.mean is None:
         return f"{j.held} of {j.compared} hold"
     ends = f" [{j.ends[0]:.3g}, {j.ends[1]:.3g}]" if j.ends else ""
