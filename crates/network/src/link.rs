@@ -107,23 +107,32 @@ impl Foresight {
 struct Line {
     server: Server,
     delay: Duration,
-    delays: Agenda<Duration>,
-    reorders: bool,
     loss: Option<Loss>,
+    /// None in fair weather, which is what most links have and what must cost nothing.
+    weather: Option<Box<Unsettled>>,
+    book: Book,
+}
+
+/// A link in weather that is not fair.
+#[derive(Debug)]
+struct Unsettled {
+    reorders: bool,
+    delays: Agenda<Duration>,
     losses: Agenda<Loss>,
     slot: Option<Duration>,
     detours: Option<Detours>,
     jitter: Option<Jitter>,
     /// The last arrival at the far end.
     latest: Time,
-    book: Book,
 }
 
 impl Line {
     /// The packet that reaches the far end at `now` is lost there.
     #[inline]
     fn loses(&mut self, now: Time) -> bool {
-        if let Some(loss) = self.losses.due(now) {
+        if let Some(weather) = &mut self.weather
+            && let Some(loss) = weather.losses.due(now)
+        {
             self.loss = Some(loss);
         }
         self.loss.as_mut().is_some_and(Loss::strikes)
@@ -132,10 +141,37 @@ impl Line {
     /// When a packet reaches the far end whose transmission ended at `finish`.
     #[inline]
     fn arrival(&mut self, finish: Time) -> Time {
-        if let Some(delay) = self.delays.due(finish) {
-            self.delay = delay;
+        match &mut self.weather {
+            None => finish + self.delay,
+            Some(weather) => weather.arrival(finish, &mut self.delay),
         }
-        let mut arrival = finish + self.delay;
+    }
+
+    /// Packets may arrive in another order than that of their departures.
+    #[inline]
+    fn reorders(&self) -> bool {
+        self.weather.as_ref().is_some_and(|weather| weather.reorders)
+    }
+}
+
+impl Unsettled {
+    fn new(weather: Weather) -> Unsettled {
+        Unsettled {
+            reorders: weather.reorders(),
+            delays: Agenda::new(weather.delays),
+            losses: Agenda::new(weather.losses),
+            slot: weather.slot,
+            detours: weather.detour.map(|detour| Detours { detour, seen: 0 }),
+            jitter: weather.jitter,
+            latest: Time::ZERO,
+        }
+    }
+
+    fn arrival(&mut self, finish: Time, delay: &mut Duration) -> Time {
+        if let Some(changed) = self.delays.due(finish) {
+            *delay = changed;
+        }
+        let mut arrival = finish + *delay;
         if let Some(jitter) = &mut self.jitter {
             arrival += jitter.extra();
             if !jitter.reorders {
@@ -145,9 +181,20 @@ impl Line {
         }
         self.slot.map_or(arrival, |slot| slot_after(arrival, slot))
     }
+
+    /// What the packet that leaves at `now` takes longer, on its own.
+    fn detour(&mut self, now: Time) -> Duration {
+        self.detours.as_mut().map_or(Duration::ZERO, |detours| detours.extra(now))
+    }
 }
 
 impl Weather {
+    /// Nothing of what happens on the wire ever differs.
+    fn is_fair(&self) -> bool {
+        let steady = self.delays.is_empty() && self.losses.is_empty();
+        steady && self.slot.is_none() && self.detour.is_none() && self.jitter.is_none()
+    }
+
     /// Packets may arrive in another order than that of their departures.
     fn reorders(&self) -> bool {
         let overtakes = self.jitter.as_ref().is_some_and(|jitter| jitter.reorders);
@@ -180,18 +227,12 @@ impl<P: Copy> Link<P> {
     }
 
     fn with_service(config: LinkConfig, service: Service<P>) -> Link<P> {
-        let LinkConfig { rate, delay, loss, looks, weather } = config;
+        let LinkConfig { rate, delay, loss, looks, mut weather } = config;
         let line = Line {
-            reorders: weather.reorders(),
-            server: Server::changing(rate, weather.rates),
+            server: Server::changing(rate, std::mem::take(&mut weather.rates)),
             delay,
-            delays: Agenda::new(weather.delays),
             loss,
-            losses: Agenda::new(weather.losses),
-            slot: weather.slot,
-            detours: weather.detour.map(|detour| Detours { detour, seen: 0 }),
-            jitter: weather.jitter,
-            latest: Time::ZERO,
+            weather: (!weather.is_fair()).then(|| Box::new(Unsettled::new(weather))),
             book: Book::new(looks),
         };
         Link { service, line, wire: Ring::new() }
@@ -256,7 +297,7 @@ impl<P: Copy> Link<P> {
     pub fn next_arrival(&self) -> Time {
         match self.wire.front() {
             None => self.next_departure(),
-            Some(flight) if !self.line.reorders => flight.arrival,
+            Some(flight) if !self.line.reorders() => flight.arrival,
             Some(flight) => flight.arrival.min(self.next_departure()), // whoever departs next may arrive first
         }
     }
@@ -351,9 +392,9 @@ fn depart<P: Copy>(line: &mut Line, wire: &mut Ring<Flight<P>>, next: Waiting<P>
     line.book.started(next.packet.size, next.since, sent);
     line.book.waited(next.since, sent.start);
     let flight = Flight { arrival: line.arrival(sent.finish), packet: next.packet };
-    if !line.reorders {
+    let Some(weather) = line.weather.as_mut().filter(|weather| weather.reorders) else {
         return wire.push(flight);
-    }
-    let extra = line.detours.as_mut().map_or(Duration::ZERO, |detours| detours.extra(sent.finish));
-    wire.insert(Flight { arrival: flight.arrival + extra, ..flight }, |a, b| a.arrival < b.arrival);
+    };
+    let arrival = flight.arrival + weather.detour(sent.finish);
+    wire.insert(Flight { arrival, ..flight }, |a, b| a.arrival < b.arrival);
 }
