@@ -35,7 +35,7 @@ use record::{Columns, Silent};
 use units::Time;
 
 /// Changes whenever the results of some plan may.
-pub const MODEL_VERSION: &str = "1";
+pub const MODEL_VERSION: &str = "2";
 
 // A packet fits into 48 bytes; see `network::Packet`.
 const _: () = assert!(size_of::<network::Packet<tcp::Segment>>() == 48);
