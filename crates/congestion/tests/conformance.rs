@@ -1,8 +1,9 @@
 //! What every algorithm must do whatever happens to it: run over the whole registry.
 
-use congestion::kit::{INVARIANTS, judge_registry};
+use congestion::kit::{Event, INVARIANTS, Script, judge, judge_registry};
 use congestion::{build, descriptors};
 use proptest::prelude::*;
+use units::Duration;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
@@ -10,6 +11,23 @@ proptest! {
     #[test]
     fn nothing_that_happens_breaks_an_algorithm(bytes in prop::collection::vec(any::<u8>(), 1..1500)) {
         prop_assert_eq!(judge_registry(&bytes), Ok(()));
+    }
+}
+
+#[test]
+fn a_path_of_less_than_a_byte_per_second_leaves_a_pacing_rate() {
+    let ack = Event::Ack {
+        acked: 250,
+        lost: 0,
+        marked: 0,
+        rtt: Some(Duration::from_secs(1000)),
+        rate: Some(false),
+        timed: true,
+        used: true,
+    };
+    let script = Script { mss: 1, events: vec![ack; 40] };
+    for name in descriptors().iter().map(|d| d.name) {
+        assert_eq!(judge(&|| build(name, &serde_json::json!({}), 1).unwrap(), &script), Ok(()), "{name}");
     }
 }
 

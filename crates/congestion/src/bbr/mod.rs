@@ -28,6 +28,8 @@ const SHORT_PATH_BYTES: u32 = 65_536;
 const SHORT_PATH_SHIFT: u32 = 9;
 /// Largest burst BBR counts on, packets (Linux: seven bits).
 const MAX_BURST_PACKETS: u32 = 127;
+/// A rate of nothing would mean no pacing at all.
+pub(crate) const SLOWEST: Rate = Rate::from_bytes_per_sec(1);
 
 impl Gain {
     pub(crate) const UNIT: Gain = Gain(1 << GAIN_BITS);

@@ -5,13 +5,10 @@ use super::cycle::Phase;
 use super::rules::{Aggregation, EarlyGrowth};
 use super::{Mode, V3};
 use crate::bbr::{
-    Bandwidth, ExtraAcked, Gain, Slots, burst_goal, in_net_at_departure, short_path_burst_goal,
+    Bandwidth, ExtraAcked, Gain, SLOWEST, Slots, burst_goal, in_net_at_departure, short_path_burst_goal,
 };
 use crate::{Ack, CaState, Path};
-use units::{Duration, Rate};
-
-/// A rate of nothing would mean no pacing at all.
-const SLOWEST: Rate = Rate::from_bytes_per_sec(1);
+use units::Duration;
 
 /// Rounds for which aggregation is remembered: per slot, and sliding. One while the pipe is filling.
 const SLOT_ROUNDS: u32 = 5;
