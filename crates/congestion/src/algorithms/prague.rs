@@ -267,8 +267,9 @@ impl CongestionControl for Prague {
         self.in_loss = false;
     }
 
-    fn on_recovery_exit(&mut self, _path: &Path) {
+    fn on_recovery_exit(&mut self, path: &Path) {
         self.in_loss = false;
+        self.state = path.state; // what follows within this ACK is an episode of its own
     }
 
     fn set_cwnd(&mut self, cwnd: u32) {
@@ -407,6 +408,19 @@ mod tests {
         rounds.prague.on_recovery_exit(&rounds.path);
         rounds.round(|_| false);
         assert!(rounds.prague.target > 25.0);
+    }
+
+    #[test]
+    fn a_loss_found_by_the_ack_that_ends_a_reduction_by_marks_halves_once() {
+        let mut rounds = avoidance(50);
+        rounds.path.state = CaState::Cwr;
+        rounds.prague.on_ack(&ideal::ack(0), &rounds.path);
+        rounds.path.state = CaState::Open;
+        rounds.prague.on_recovery_exit(&rounds.path);
+        rounds.prague.on_congestion(Congestion::Loss, &rounds.path);
+        rounds.path.state = CaState::Recovery;
+        rounds.prague.on_ack(&ideal::ack(1), &rounds.path);
+        assert_eq!(rounds.prague.target, 25.0);
     }
 
     #[test]
