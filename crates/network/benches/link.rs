@@ -26,7 +26,7 @@ fn queue() -> Box<DropTail<[u64; 5]>> {
 fn pump(link: &mut Link<[u64; 5]>, gap: Duration, now: &mut Time) {
     for _ in 0..PACKETS {
         *now += gap;
-        link.send(Packet { flow: 0, size: 1514, ecn: Ecn::NotEct, payload: [0; 5] }, *now);
+        link.send(Packet { flow: 0, size: 1514, ecn: Ecn::NotEct, dscp: 0, payload: [0; 5] }, *now);
         while link.next_arrival() <= *now {
             black_box(link.take(*now));
         }

@@ -17,7 +17,7 @@
 //! };
 //! let queue = queue::build("drop_tail", &serde_json::json!({ "packets": 1 }), 1).unwrap();
 //! let mut link = Link::new(config, queue);
-//! link.send(Packet { flow: 0, size: 1000, ecn: Ecn::NotEct, payload: () }, Time::ZERO);
+//! link.send(Packet { flow: 0, size: 1000, ecn: Ecn::NotEct, dscp: 0, payload: () }, Time::ZERO);
 //! assert_eq!(link.next_arrival(), Time::from_nanos(11_000_000)); // 1 ms to transmit, 10 ms on the wire
 //! ```
 

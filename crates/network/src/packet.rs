@@ -34,6 +34,8 @@ pub struct Packet<P> {
     pub size: u16,
     /// ECN bits.
     pub ecn: Ecn,
+    /// Differentiated services code point: 0 to 63.
+    pub dscp: u8,
     /// What it carries.
     pub payload: P,
 }

@@ -22,7 +22,7 @@ fn config(bits: u64, delay_us: u64) -> LinkConfig {
 }
 
 fn packet(size: u16, id: usize) -> Packet<usize> {
-    Packet { flow: 0, size, ecn: Ecn::NotEct, payload: id }
+    Packet { flow: 0, size, ecn: Ecn::NotEct, dscp: 0, payload: id }
 }
 
 /// One link served in either way.

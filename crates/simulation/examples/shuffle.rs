@@ -20,7 +20,7 @@ const ACK: u16 = 66;
 type Payload = [u32; 10];
 
 fn packet(flow: u32, size: u16) -> Packet<Payload> {
-    Packet { flow, size, ecn: Ecn::NotEct, payload: [0; 10] }
+    Packet { flow, size, ecn: Ecn::NotEct, dscp: 0, payload: [0; 10] }
 }
 
 fn net() -> Net<Payload> {

@@ -3,7 +3,7 @@
 use crate::Controllers;
 use crate::flow::Flow;
 use crate::net::Net;
-use crate::plan::{LinkPlan, LossPlan, Plan, PlanError};
+use crate::plan::{FlowPlan, LinkPlan, LossPlan, Plan, PlanError};
 use crate::record::{LinkSample, Recorder};
 use crate::routes::Reroute;
 use crate::summary;
@@ -46,9 +46,10 @@ impl<R: Recorder> Engine<R> {
         let time = |nanos: u64| Time::from_nanos(nanos);
         let interval = plan.record.interval_ns.map(Duration::from_nanos);
         let looks = Looks::new(interval, time(plan.warmup_ns), time(plan.duration_ns));
+        let hosts = hosts(&plan);
         let links = plan.links.iter().enumerate().map(|(n, link)| {
             let ahead = if plan.record.packets.contains(&link.name) { Ahead::No } else { ahead };
-            Ok((build_link(n, link, looks, seed, ahead)?, Duration::from_nanos(link.delay_ns)))
+            Ok((build_link(n, link, looks, seed, ahead, &hosts)?, Duration::from_nanos(link.delay_ns)))
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
         let flows = (0u32..).zip(&plan.flows).map(|(n, flow)| Flow::new(n, flow, looks, seed, controllers));
@@ -180,6 +181,12 @@ fn reroutes(plan: &Plan) -> Vec<Reroute> {
     .collect()
 }
 
+/// The hosts at which each stream begins and ends: data of flow `n` is stream `2 n`, its acknowledgements `2 n + 1`.
+fn hosts(plan: &Plan) -> Vec<Option<[u32; 2]>> {
+    let ways = |flow: &FlowPlan| [flow.hosts, flow.hosts.map(|[from, to]| [to, from])];
+    plan.flows.iter().flat_map(ways).collect()
+}
+
 /// The sender of a flow; its receiver is the next actor.
 fn sender_actor(net: &Net<Segment>, flow: usize) -> u32 {
     (net.len() + 2 * flow) as u32
@@ -292,6 +299,7 @@ fn build_link(
     looks: Looks,
     seed: u64,
     ahead: Ahead,
+    hosts: &[Option<[u32; 2]>],
 ) -> Result<Link<Segment>, PlanError> {
     let config = LinkConfig {
         rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
@@ -301,6 +309,7 @@ fn build_link(
         weather: build_weather(plan, seed),
     };
     let dice = Rng::stream(seed, &format!("queue/{}", plan.name)).next_u64();
-    let queue = plan.build_queue(&format!("links[{n}]"), dice)?;
+    let mut queue = plan.build_queue(&format!("links[{n}]"), dice)?;
+    queue.know_hosts(hosts);
     Ok(if ahead == Ahead::Yes { Link::new(config, queue) } else { Link::replaying(config, queue) })
 }

@@ -30,6 +30,7 @@ pub struct Flow {
     finite: bool,
     mss: u32,
     overhead: u32,
+    dscp: u8,
     feedback: Feedback,
     ecn: EcnMode,
     phase: Phase,
@@ -94,6 +95,7 @@ impl Flow {
             finite: plan.bytes.is_some(),
             mss: plan.tcp.mss_bytes,
             overhead: plan.tcp.overhead_bytes,
+            dscp: plan.dscp,
             feedback,
             ecn,
             phase: Phase::Waiting,
@@ -167,6 +169,7 @@ impl Flow {
             flow: 2 * self.number + u32::from(!from_sender),
             size: payload + self.overhead as u16,
             ecn: ecn_bits(&segment, self.feedback, self.ecn),
+            dscp: self.dscp,
             payload: segment,
         }
     }

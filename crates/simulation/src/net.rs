@@ -187,7 +187,7 @@ mod tests {
 
     /// Sends two packets of 100 bytes; returns when they are delivered, in microseconds, and the number of turns.
     fn journey(mut net: Net<u8>) -> (Vec<u64>, usize) {
-        let packet = Packet { flow: 0, size: 100, ecn: Ecn::NotEct, payload: 0 };
+        let packet = Packet { flow: 0, size: 100, ecn: Ecn::NotEct, dscp: 0, payload: 0 };
         (0..2).for_each(|_| net.send(&packet, Time::ZERO));
         let (mut delivered, mut turns) = (Vec::new(), 0);
         while let Some((now, link)) = net.schedule.next(Time::NEVER) {

@@ -57,6 +57,15 @@ fn more_mistakes() {
         let refusal = refusal(change);
         assert!(refusal.contains(text), "{refusal}");
     };
+    contains(|p| p["flows"][0]["dscp"] = json!(64), "flows[0].dscp: 64 is out of range");
+    contains(|p| p["flows"][0]["hosts"] = json!([0, 2_000_000]), "flows[0].hosts: 2000000 is out of range");
+    contains(
+        |p| {
+            p["links"][0]["rate_bps"] = json!(null);
+            p["links"][0]["queue"] = json!({ "kind": "cake" });
+        },
+        "nothing limits this flow",
+    );
     contains(|p| p["surprise"] = json!(1), "surprise: unknown field `surprise`");
     contains(|p| p["flows"][0]["tcp"]["mss"] = json!(1), "flows[0].tcp.mss: unknown field");
     contains(|p| p["flows"][0]["cca"]["params"]["betta"] = json!(1), "flows[0].cca.params: unknown field");

@@ -82,7 +82,7 @@ mod tests {
     use crate::Ecn;
 
     fn packet(size: u16) -> Packet<u8> {
-        Packet { flow: 0, size, ecn: Ecn::NotEct, payload: 0 }
+        Packet { flow: 0, size, ecn: Ecn::NotEct, dscp: 0, payload: 0 }
     }
 
     #[test]

@@ -67,13 +67,13 @@ impl<P: Copy> DualPi2<P> {
 
     /// The proportional-integral controller, on the longer of the two waits.
     fn update(&mut self, now: Time) {
-        let wait =
-            |queue: &Fifo<P>| queue.front().map_or(Duration::ZERO, |head| now.since(head.since));
+        let wait = |queue: &Fifo<P>| queue.front().map_or(Duration::ZERO, |head| now.since(head.since));
         let delay = wait(&self.classic).max(wait(&self.low_latency));
         let seconds = Duration::as_secs_f64;
         let error = seconds(delay) - seconds(self.target);
         let trend = seconds(delay) - seconds(self.delay_before);
-        let most = if self.params.drop_on_overload { 1.0 } else { 1.0 / self.params.coupling_factor.max(1.0) };
+        let most =
+            if self.params.drop_on_overload { 1.0 } else { 1.0 / self.params.coupling_factor.max(1.0) };
         self.base = (self.base + self.params.alpha * error + self.params.beta * trend).clamp(0.0, most);
         self.delay_before = delay;
     }
@@ -88,8 +88,7 @@ impl<P: Copy> DualPi2<P> {
 
     /// Weighted round robin; true if the packet is a low-latency one.
     fn next(&mut self) -> Option<(Waiting<P>, bool)> {
-        let low_latency =
-            !self.low_latency.is_empty() && (self.classic.is_empty() || self.credit <= 0);
+        let low_latency = !self.low_latency.is_empty() && (self.classic.is_empty() || self.credit <= 0);
         let queue = if low_latency { &mut self.low_latency } else { &mut self.classic };
         let next = queue.pop()?;
         let share = i64::from(self.params.classic_protection_percent);
@@ -172,10 +171,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
 
     fn backlog(&self) -> Backlog {
         let (classic, low_latency) = (self.classic.backlog(), self.low_latency.backlog());
-        Backlog {
-            packets: classic.packets + low_latency.packets,
-            bytes: classic.bytes + low_latency.bytes,
-        }
+        Backlog { packets: classic.packets + low_latency.packets, bytes: classic.bytes + low_latency.bytes }
     }
 }
 

@@ -16,6 +16,13 @@ pub(super) struct Flow<P, L> {
     listed: bool,
 }
 
+/// Which of `queues` queues packets with a `key` in common go to.
+pub(super) fn hash(key: u64, salt: u64, queues: usize) -> usize {
+    let mixed = (key ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let hash = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
+    ((hash * queues as u64) >> 32) as usize
+}
+
 /// The flows and the order in which they are served.
 pub(super) struct Fair<P, L> {
     pub(super) flows: Vec<Flow<P, L>>,
@@ -46,9 +53,7 @@ impl<P: Copy, L: Default> Fair<P, L> {
 
     /// The queue that the packets of `flow` share with all others of the same hash.
     pub(super) fn index(&self, flow: u32) -> usize {
-        let mixed = (u64::from(flow) ^ self.salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let hash = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
-        ((hash * self.flows.len() as u64) >> 32) as usize
+        hash(flow.into(), self.salt, self.flows.len())
     }
 
     pub(super) fn push(&mut self, index: usize, packet: Packet<P>, now: Time) {

@@ -20,6 +20,7 @@ registry::queues! {
     "pie" => pie::PieQueue,
     "fq_pie" => fq_pie::FqPie,
     "dualpi2" => dualpi2::DualPi2,
+    "cake" => cake::Cake,
 }
 
 use crate::{Ecn, Packet};
@@ -49,6 +50,10 @@ pub trait QueueDiscipline<P: Copy>: Send {
         self.enqueue(packet, now, losses);
         self.dequeue(now, losses)
     }
+
+    /// The numbers of the source and the destination host of every flow, by the flow's; none: hosts that no other flow
+    /// has. Told before the first packet, if at all.
+    fn know_hosts(&mut self, _hosts: &[Option<[u32; 2]>]) {}
 
     /// The limit, if this is first in, first out and looks at nothing but its backlog, on arrival. Whoever is
     /// admitted to such a queue has a known departure time.

@@ -77,7 +77,7 @@ mod tests {
     use units::Duration;
 
     fn packet(ecn: Ecn) -> Packet<u8> {
-        Packet { flow: 0, size: 1514, ecn, payload: 0 }
+        Packet { flow: 0, size: 1514, ecn, dscp: 0, payload: 0 }
     }
 
     fn queue(mark_packets: Option<u64>, mark_ms: Option<f64>) -> Step<u8> {

@@ -16,6 +16,10 @@ const LONGEST_NS: u64 = 1_000_000_000_000_000;
 const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
 /// Most rows of one table.
 const MOST_ROWS: u64 = 100_000_000;
+/// Largest number of a host.
+const MOST_HOSTS: u64 = 1_000_000;
+/// Parameters of queues that limit the rate of a link, unless they are null.
+const SHAPED_BY: [&str; 2] = ["rate_bps", "bandwidth_bps"];
 
 type Check = Result<(), PlanError>;
 
@@ -114,10 +118,13 @@ impl LinkPlan {
 
     /// It has a rate, or its queue shapes to one.
     fn is_limited(&self) -> bool {
-        let shapes =
-            |queue: &queue::Descriptor| (queue.params)().iter().any(|param| param.name == "rate_bps");
+        let known = queue::descriptors().iter().find(|queue| queue.name == self.queue.kind);
+        let params = known.map(|queue| (queue.params)()).unwrap_or_default();
+        let given = |param: &str| self.queue.params.get(param);
         self.rate_bps.is_some()
-            || queue::descriptors().iter().any(|queue| queue.name == self.queue.kind && shapes(queue))
+            || params.iter().any(|param| {
+                SHAPED_BY.contains(&param.name) && !given(param.name).unwrap_or(&param.default).is_null()
+            })
     }
 
     /// Makes the queue; `path` is the link's, `seed` that of the run.
@@ -176,6 +183,10 @@ impl FlowPlan {
             for (way, links) in routes.into_iter().filter_map(|(way, links)| Some((way, links.as_ref()?))) {
                 route(&format!("{path}.{way}"), links, plan)?;
             }
+        }
+        within(format!("{path}.dscp"), self.dscp.into(), 0..=63)?;
+        for host in self.hosts.into_iter().flatten() {
+            within(format!("{path}.hosts"), host.into(), 0..=MOST_HOSTS)?;
         }
         self.check_bounds(&format!("{path}.forward"), plan)?;
         self.tcp.check(&format!("{path}.tcp"))?;

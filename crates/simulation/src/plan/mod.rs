@@ -156,6 +156,12 @@ pub struct FlowPlan {
     /// Other routes from given times on.
     #[serde(default)]
     pub reroutes: Vec<ReroutePlan>,
+    /// Differentiated services code point of data and acknowledgements.
+    #[serde(default)]
+    pub dscp: u8,
+    /// Numbers of the hosts that send and receive, for queues that share among hosts; `None`: no other flow has them.
+    #[serde(default)]
+    pub hosts: Option<[u32; 2]>,
     /// Transport.
     pub tcp: TcpPlan,
 }

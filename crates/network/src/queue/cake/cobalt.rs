@@ -1,0 +1,132 @@
+//! COBALT, CAKE's drop law: CoDel without its memory of earlier states, and BLUE for those who do not respond.
+
+use crate::queue::{Losses, Waiting};
+use units::{Duration, Rng, Time};
+
+/// One is 2^32.
+type Probability = u32;
+/// What BLUE adds when a queue overflows: 1/256.
+const BLUE_UP: Probability = 1 << 24;
+/// What it takes away when a queue has run empty: 1/4096.
+const BLUE_DOWN: Probability = 1 << 20;
+
+/// When COBALT drops.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    target: Duration,
+    interval: Duration,
+    /// Time that a full packet takes; nobody can be asked to wait for less than a few of them.
+    mtu: Duration,
+}
+
+impl Settings {
+    /// For flows of a typical `rtt`, at a rate at which a full packet takes `mtu`.
+    pub(super) fn new(rtt: Duration, mtu: Duration) -> Settings {
+        let wanted = Duration::from_nanos((rtt.as_nanos() / 20).max(1));
+        let target = wanted.max(Duration::from_nanos(mtu.as_nanos() * 3 / 2));
+        Settings { target, interval: (rtt + target.saturating_sub(wanted)).max(target * 2), mtu }
+    }
+
+    /// The wait that `flows` cause who have two packets each.
+    pub(super) fn crowd(&self, flows: u32) -> Duration {
+        self.mtu * (2 * u64::from(flows))
+    }
+}
+
+/// The state of one flow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cobalt {
+    count: u32,
+    dropping: bool,
+    /// The next drop; the next decay of `count` while not dropping; at rest, until when the state is kept.
+    next: Time,
+    blue: Probability,
+    blue_changed: Time,
+}
+
+impl Cobalt {
+    /// Whether to drop the head of the queue, which leaves now unless it is. It may become marked. `least` is a wait
+    /// that is never too long.
+    pub(super) fn drops<P: Copy>(
+        &mut self,
+        settings: &Settings,
+        head: &mut Waiting<P>,
+        now: Time,
+        least: Duration,
+        rng: &mut Rng,
+        losses: &mut Losses,
+    ) -> bool {
+        let wait = now.since(head.since);
+        let late = wait > settings.target && wait > settings.mtu * 4 && wait > least;
+        let due = self.is_due(now);
+        if late && !self.dropping {
+            self.next = now + self.gap(settings);
+        }
+        if late {
+            self.count = self.count.max(1);
+        }
+        self.dropping = late;
+        let mut drop = false;
+        if due && late {
+            drop = !head.packet.ecn.may_mark();
+            losses.mark_if_capable(&mut head.packet);
+            self.count = self.count.saturating_add(1);
+            self.next += self.gap(settings);
+        } else if due {
+            while self.is_due(now) {
+                self.decay(settings);
+            }
+        }
+        // Whoever did not respond to marks and drops does not get around this by being able to.
+        drop |= self.blue > 0 && (rng.next_u64() >> 32) < u64::from(self.blue);
+        if self.count == 0 {
+            self.next = now + settings.interval;
+        } else if now > self.next && !drop {
+            self.next = now;
+        }
+        drop
+    }
+
+    /// The flow had to give a packet up because the discipline was full.
+    pub(super) fn overflowed(&mut self, settings: &Settings, now: Time) {
+        if now.since(self.blue_changed) > settings.target {
+            self.blue = self.blue.saturating_add(BLUE_UP);
+            self.blue_changed = now;
+        }
+        self.dropping = true;
+        self.next = now;
+        self.count = self.count.max(1);
+    }
+
+    /// The flow was found empty.
+    pub(super) fn ran_empty(&mut self, settings: &Settings, now: Time) {
+        if self.blue > 0 && now.since(self.blue_changed) > settings.target {
+            self.blue = self.blue.saturating_sub(BLUE_DOWN);
+            self.blue_changed = now;
+        }
+        self.dropping = false;
+        if self.is_due(now) {
+            self.decay(settings);
+        }
+    }
+
+    /// Nothing is left to be remembered.
+    pub(super) fn at_rest(&self, now: Time) -> bool {
+        self.blue == 0 && self.count == 0 && now >= self.next
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        self.count > 0 && now >= self.next
+    }
+
+    fn decay(&mut self, settings: &Settings) {
+        self.count -= 1;
+        self.next += self.gap(settings);
+    }
+
+    /// The gap between drops: interval / √count.
+    fn gap(&self, settings: &Settings) -> Duration {
+        let root = f64::from(self.count.max(1)).sqrt();
+        Duration::from_nanos((settings.interval.as_nanos() as f64 / root) as u64)
+    }
+}

@@ -1,0 +1,100 @@
+//! Who shares with whom: flows, hosts, or flows within hosts.
+
+use serde::{Deserialize, Serialize};
+use units::Rng;
+
+/// What gets equal shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Nothing: one queue.
+    Flowblind,
+    /// Source hosts.
+    Srchost,
+    /// Destination hosts.
+    Dsthost,
+    /// Pairs of hosts.
+    Hosts,
+    /// Flows.
+    Flows,
+    /// Flows within source hosts.
+    DualSrchost,
+    /// Flows within destination hosts.
+    DualDsthost,
+    /// Flows within hosts, at whichever end more flows compete.
+    #[default]
+    TripleIsolate,
+}
+
+/// The numbers of a flow's source and destination; none: hosts that no other flow has.
+pub(super) type Hosts = Option<[u32; 2]>;
+
+impl Isolation {
+    /// What packets of the same queue have in common.
+    pub(super) fn key(self, flow: u32, hosts: Hosts) -> u64 {
+        let own = 1 << 63 | u64::from(flow);
+        let host = |end: usize| hosts.map_or(own, |pair| u64::from(pair[end]));
+        match self {
+            Isolation::Flowblind => 0,
+            Isolation::Srchost => host(0),
+            Isolation::Dsthost => host(1),
+            Isolation::Hosts => hosts.map_or(own, |[from, to]| u64::from(from) << 31 | u64::from(to)),
+            _ => u64::from(flow),
+        }
+    }
+
+    /// Whether shares depend on how many flows the source (the destination) has.
+    fn counts(self) -> [bool; 2] {
+        match self {
+            Isolation::DualSrchost => [true, false],
+            Isolation::DualDsthost => [false, true],
+            Isolation::TripleIsolate => [true, true],
+            _ => [false, false],
+        }
+    }
+}
+
+/// How many bulk flows each host has, as a source and as a destination.
+#[derive(Clone, Debug)]
+pub(super) struct Loads {
+    counted: [bool; 2],
+    flows: Vec<[u32; 2]>,
+}
+
+impl Loads {
+    pub(super) fn new(isolation: Isolation) -> Loads {
+        Loads { counted: isolation.counts(), flows: Vec::new() }
+    }
+
+    /// A bulk flow joins these hosts.
+    pub(super) fn join(&mut self, hosts: Hosts) {
+        let Some(hosts) = hosts else { return };
+        let most = hosts.iter().max().map_or(0, |&host| host as usize + 1);
+        if self.flows.len() < most {
+            self.flows.resize(most, [0; 2]);
+        }
+        (0..2).for_each(|end| self.flows[hosts[end] as usize][end] += 1);
+    }
+
+    /// It is bulk no more.
+    pub(super) fn leave(&mut self, hosts: Hosts) {
+        let Some(hosts) = hosts else { return };
+        (0..2).for_each(|end| self.flows[hosts[end] as usize][end] -= 1);
+    }
+
+    /// What a flow may send in its turn: a share of `quantum`, rounded by dice so that it is right on average.
+    pub(super) fn turn(&self, quantum: u32, hosts: Hosts, rng: &mut Rng) -> i64 {
+        let load = self.on(hosts);
+        let rounding = if load > 1 { rng.below(load) } else { 0 };
+        i64::from((quantum + rounding) / load)
+    }
+
+    /// Among how many flows the share of a host is divided: the host at whichever end has more of them.
+    fn on(&self, hosts: Hosts) -> u32 {
+        let load = |end: usize| {
+            let host = hosts.filter(|_| self.counted[end])?[end] as usize;
+            self.flows.get(host).map(|load| load[end])
+        };
+        [load(0), load(1)].into_iter().flatten().fold(1, u32::max)
+    }
+}

@@ -1,0 +1,179 @@
+//! CAKE: a shaper without bursts, classes by DSCP (tins), fairness between hosts and between their flows, and COBALT
+//! in every queue.
+//!
+//! Linux `net/sched/sch_cake.c`; Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (2018). What differs from it:
+//!
+//! * Queues and hosts are told apart by their numbers, not by hashes of addresses: two flows share a queue only if
+//!   all eight places near a flow's hash are taken, and any number of hosts have counters of their own (Linux: 1024).
+//! * Memory is counted in bytes on the wire, not in those of kernel buffers, which are about half as large again.
+//! * COBALT's square root is exact (Linux: up to 16 drops, then Newton steps), and so are the clocks of the shaper.
+//! * `overhead` replaces an Ethernet header of 14 bytes, which sizes are taken to contain (`tcp.link_overhead`).
+//! * A packet dropped with `ingress` lets the flows behind it go on at once; Linux asks the shaper again.
+//! * Not there: the ACK filter, `autorate-ingress`, `fwmark` and NAT look-ups (there is no NAT).
+
+mod cobalt;
+mod hosts;
+mod shaper;
+mod tin;
+mod tins;
+
+use self::hosts::{Hosts, Isolation, Loads};
+use self::shaper::{Framing, Shaper, Wire};
+use self::tin::{Call, Tin};
+use self::tins::Diffserv;
+use super::codel::{MTU, ms};
+use super::registry::Discipline;
+use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use crate::Packet;
+use params::params;
+use units::{Rng, Time};
+
+/// Packets of full size that may wait unless `memlimit_bytes` says otherwise.
+const MOST_PACKETS: u64 = 10_240;
+/// Bytes that may always wait.
+const LEAST_BUFFER: u64 = 4 << 20;
+
+params! {
+    /// Parameters of CAKE.
+    pub struct CakeParams {
+        /// Rate to which it shapes; null: unlimited, the link alone decides.
+        bandwidth_bps: Option<u64> = None, "bit/s", 1000.0..=1e12;
+        /// Classes by DSCP. One of besteffort, precedence, diffserv3, diffserv4, diffserv8.
+        diffserv: Diffserv = Diffserv::Diffserv3, "";
+        /// What gets equal shares. One of flowblind, srchost, dsthost, hosts, flows, dual-srchost, dual-dsthost,
+        /// triple-isolate.
+        isolation: Isolation = Isolation::TripleIsolate, "";
+        /// Typical RTT of the flows: COBALT's interval; its target is a twentieth of it.
+        rtt_ms: f64 = 100.0, "ms", 0.001..=10_000_000.0;
+        /// Bytes that the shaper counts for every packet beyond its IP header and what follows; null: the sizes that
+        /// packets have.
+        overhead: Option<i64> = None, "bytes", -64..=256;
+        /// Bytes that the shaper counts at least.
+        mpu: u32 = 0, "bytes", 0..=256;
+        /// What the link makes of packets. One of noatm, atm (cells of 53 bytes for 48), ptm (65 for 64).
+        framing: Framing = Framing::Noatm, "";
+        /// Most bytes that may wait; null: four times rate and RTT, at least 4 MiB, at most 10240 full packets.
+        memlimit_bytes: Option<u64> = None, "bytes", 1514.0..=1e12;
+        /// Packets that are dropped count as sent, since they have already crossed the bottleneck.
+        ingress: bool = false, "";
+        /// Packets leave without DSCP.
+        wash: bool = false, "";
+    }
+}
+
+/// The discipline.
+pub struct Cake<P> {
+    diffserv: Diffserv,
+    isolation: Isolation,
+    limit: u64,
+    wash: bool,
+    shaper: Shaper,
+    tins: Vec<Tin<P>>,
+    /// The tin whose turn it is.
+    current: usize,
+    hosts: Vec<Hosts>,
+    backlog: Backlog,
+    rng: Rng,
+}
+
+impl<P: Copy> Cake<P> {
+    /// The tins, and what a call needs apart from them.
+    fn split<'a>(&'a mut self, now: Time, losses: &'a mut Losses) -> (&'a mut [Tin<P>], Call<'a>) {
+        let Cake { shaper, tins, backlog, rng, .. } = self;
+        (tins, Call { now, rng, losses, backlog, shaper })
+    }
+
+    /// The tin from which to send. One of them has something.
+    fn pick(&mut self, now: Time) -> usize {
+        if !self.shaper.is_limited() {
+            while !self.tins[self.current].takes_turn() {
+                self.current = (self.current + 1) % self.tins.len();
+            }
+            return self.current;
+        }
+        // The last one that keeps to its rate; if none does, the one whose rate allows it first.
+        let active = || self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active());
+        let due = active().rev().find(|(_, tin)| tin.due() <= now);
+        due.or_else(|| active().rev().min_by_key(|(_, tin)| tin.due())).map_or(0, |(n, _)| n)
+    }
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+        let hosts = self.hosts.get(packet.flow as usize).copied().flatten();
+        let key = self.isolation.key(packet.flow, hosts);
+        let tin = self.diffserv.tin(packet.dscp);
+        let limit = self.limit;
+        if self.wash {
+            packet.dscp = 0;
+        }
+        if self.backlog.packets == 0 {
+            self.shaper.wake(now);
+        }
+        let (tins, mut call) = self.split(now, losses);
+        tins[tin].push(packet, key, hosts, &mut call);
+        while call.backlog.bytes > limit {
+            let longest = tins.iter().enumerate().map(|(n, tin)| (tin.longest(), n)).max();
+            let Some(((_, index), tin)) = longest else { return };
+            tins[tin].overflow(index, &mut call);
+        }
+    }
+
+    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+        if self.backlog.packets == 0 || self.ready() > now {
+            return None;
+        }
+        let mut first = true;
+        loop {
+            let tin = self.pick(now);
+            let (tins, mut call) = self.split(now, losses);
+            if let Some(next) = tins[tin].visit(std::mem::take(&mut first), &mut call) {
+                return Some(next);
+            }
+        }
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+
+    fn ready(&self) -> Time {
+        if self.backlog.packets == 0 { Time::ZERO } else { self.shaper.ready() }
+    }
+
+    fn know_hosts(&mut self, hosts: &[Option<[u32; 2]>]) {
+        self.hosts = hosts.to_vec();
+    }
+}
+
+impl<P: Copy + Send + 'static> Discipline<P> for Cake<P> {
+    type Params = CakeParams;
+    const TITLE: &'static str = "CAKE: shaper, classes, fairness between hosts and flows, COBALT";
+    const SOURCE: &'static str = "Linux net/sched/sch_cake.c; Høiland-Jørgensen et al., Piece of CAKE (2018)";
+
+    fn new(p: CakeParams, seed: u64) -> Self {
+        let salt = Rng::stream(seed, "queue/hash").next_u64();
+        let rtt = ms(p.rtt_ms);
+        let tins = p.diffserv.shares().into_iter().map(|share| {
+            let rate = p.bandwidth_bps.map(|rate| share.of(rate));
+            Tin::new(rate, share.weight, rtt, Loads::new(p.isolation), salt, p.ingress)
+        });
+        let product = |rate: u64| (rate as f64 / 8.0 * rtt.as_secs_f64()) as u64;
+        let most = p.bandwidth_bps.map_or(u64::MAX, |rate| LEAST_BUFFER.max(4 * product(rate)));
+        Cake {
+            diffserv: p.diffserv,
+            isolation: p.isolation,
+            limit: most.min(p.memlimit_bytes.unwrap_or(MOST_PACKETS * MTU)),
+            wash: p.wash,
+            shaper: Shaper::new(
+                p.bandwidth_bps,
+                Wire { overhead: p.overhead, mpu: p.mpu.into(), framing: p.framing },
+            ),
+            tins: tins.collect(),
+            current: 0,
+            hosts: Vec::new(),
+            backlog: Backlog::default(),
+            rng: Rng::stream(seed, "queue/cake"),
+        }
+    }
+}

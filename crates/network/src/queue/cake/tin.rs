@@ -1,0 +1,289 @@
+//! One tin: DRR++ over its flows, sparse ones first, each in a queue found by a set-associative hash.
+
+use super::cobalt::{Cobalt, Settings};
+use super::hosts::{Hosts, Loads};
+use super::shaper::{Clock, Shaper};
+use crate::Packet;
+use crate::queue::codel::MTU;
+use crate::queue::fair::hash;
+use crate::queue::fifo::Fifo;
+use crate::queue::{Backlog, Losses, Waiting};
+use std::collections::VecDeque;
+use units::{Duration, Rng, Time};
+
+/// Queues per tin.
+const QUEUES: usize = 1024;
+/// Queues in which a flow may find a place.
+const WAYS: usize = 8;
+
+/// Where a flow stands. All but `Idle` ones are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Set {
+    /// Nothing waits, nothing is remembered: free for another flow.
+    #[default]
+    Idle,
+    /// Has only just begun to send.
+    Sparse,
+    /// Was found empty after its turn: sparse as long as nothing arrives before its next one.
+    SparseWait,
+    /// Has a backlog.
+    Bulk,
+    /// Nothing waits, but its drop law has not come to rest.
+    Decaying,
+}
+
+/// A queue and what is known of who uses it.
+struct Flow<P> {
+    waiting: Fifo<P>,
+    law: Cobalt,
+    deficit: i64,
+    set: Set,
+    key: u64,
+    hosts: Hosts,
+}
+
+impl<P: Copy> Default for Flow<P> {
+    fn default() -> Self {
+        Flow {
+            waiting: Fifo::default(),
+            law: Cobalt::default(),
+            deficit: 0,
+            set: Set::Idle,
+            key: 0,
+            hosts: None,
+        }
+    }
+}
+
+/// The lists of flows, by the order in which they are looked at.
+const NEW: usize = 0;
+const OLD: usize = 1;
+const DECAYING: usize = 2;
+
+/// What is the same for all tins during one call.
+pub(super) struct Call<'a> {
+    pub(super) now: Time,
+    pub(super) rng: &'a mut Rng,
+    pub(super) losses: &'a mut Losses,
+    /// What the whole discipline holds.
+    pub(super) backlog: &'a mut Backlog,
+    pub(super) shaper: &'a mut Shaper,
+}
+
+/// A class of packets.
+pub(super) struct Tin<P> {
+    /// Its schedule, when shaped; behind it, the tin has priority.
+    clock: Option<Clock>,
+    /// For round robin among tins that are not shaped.
+    deficit: i64,
+    weight: i64,
+    quantum: u32,
+    settings: Settings,
+    salt: u64,
+    /// Dropped packets count as sent, since they have already crossed the bottleneck.
+    ingress: bool,
+    flows: Vec<Flow<P>>,
+    lists: [VecDeque<u32>; 3],
+    sparse: u32,
+    bulk: u32,
+    loads: Loads,
+    packets: u64,
+}
+
+impl<P: Copy> Tin<P> {
+    /// An empty tin of the given rate (`None`: not shaped), with flows of a typical `rtt`.
+    pub(super) fn new(
+        rate: Option<u64>,
+        weight: u64,
+        rtt: Duration,
+        loads: Loads,
+        salt: u64,
+        ingress: bool,
+    ) -> Tin<P> {
+        let quantum = rate.map_or(MTU, |rate| (rate / 8 / 4096).clamp(300, MTU));
+        let mtu = rate.map_or(0, |rate| MTU * 8_000_000_000 / rate);
+        Tin {
+            clock: rate.map(Clock::new),
+            deficit: 0,
+            weight: weight as i64,
+            quantum: quantum as u32,
+            settings: Settings::new(rtt, Duration::from_nanos(mtu)),
+            salt,
+            ingress,
+            flows: (0..QUEUES).map(|_| Flow::default()).collect(),
+            lists: Default::default(),
+            sparse: 0,
+            bulk: 0,
+            loads,
+            packets: 0,
+        }
+    }
+
+    /// Some flow has its turn here.
+    pub(super) fn is_active(&self) -> bool {
+        self.sparse + self.bulk > 0
+    }
+
+    /// When its rate allows the next packet.
+    pub(super) fn due(&self) -> Time {
+        self.clock.as_ref().map_or(Time::ZERO, |clock| clock.next)
+    }
+
+    /// It is its turn among tins that are not shaped. If not, its weight brings it nearer.
+    pub(super) fn takes_turn(&mut self) -> bool {
+        let its = self.deficit >= 0 && self.is_active();
+        if !its && self.deficit <= 0 {
+            self.deficit += self.weight;
+        }
+        its
+    }
+
+    /// A packet arrives.
+    pub(super) fn push(&mut self, packet: Packet<P>, key: u64, hosts: Hosts, call: &mut Call<'_>) {
+        if let Some(clock) = &mut self.clock
+            && self.packets == 0
+        {
+            clock.catch_up(call.now);
+        }
+        let index = self.place(key, hosts);
+        let flow = &mut self.flows[index];
+        flow.waiting.push(packet, call.now);
+        self.packets += 1;
+        call.backlog.add(packet.size);
+        match flow.set {
+            Set::Idle | Set::Decaying => {
+                if flow.set == Set::Decaying {
+                    self.lists[DECAYING].retain(|&other| other as usize != index);
+                }
+                flow.set = Set::Sparse;
+                flow.deficit = self.loads.turn(self.quantum, flow.hosts, call.rng);
+                self.sparse += 1;
+                self.lists[NEW].push_back(index as u32);
+            }
+            Set::SparseWait => self.make_bulk(index),
+            Set::Sparse | Set::Bulk => {}
+        }
+    }
+
+    /// The queue of a flow: its own if it has one, else a free one near its hash, else somebody else's.
+    fn place(&mut self, key: u64, hosts: Hosts) -> usize {
+        let home = hash(key, self.salt, QUEUES);
+        let first = home / WAYS * WAYS;
+        let mut ways = (0..WAYS).map(|way| first + (home + way) % WAYS);
+        let own = |&way: &usize| self.flows[way].set != Set::Idle && self.flows[way].key == key;
+        if let Some(index) = ways.clone().find(own) {
+            return index;
+        }
+        let index = ways.find(|&way| self.flows[way].set == Set::Idle).unwrap_or(home);
+        let flow = &mut self.flows[index];
+        if flow.set == Set::Bulk {
+            self.loads.leave(flow.hosts);
+            self.loads.join(hosts);
+        }
+        (flow.key, flow.hosts) = (key, hosts);
+        index
+    }
+
+    /// Goes to the next flow. None does not mean that nothing waits, only that it is somebody else's turn now.
+    pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_>) -> Option<Waiting<P>> {
+        let order = if decaying_first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
+        let list = order.into_iter().find(|&list| !self.lists[list].is_empty())?;
+        let index = *self.lists[list].front()? as usize;
+        if self.flows[index].deficit <= 0 {
+            self.lists[list].pop_front();
+            self.end_turn(index, call);
+            return None;
+        }
+        loop {
+            let Some(mut head) = self.take(index, call) else {
+                self.lists[list].pop_front();
+                self.retire(index, call.now);
+                return None;
+            };
+            let least = self.settings.crowd(if self.ingress { self.bulk } else { 0 });
+            let flow = &mut self.flows[index];
+            let drop = flow.law.drops(&self.settings, &mut head, call.now, least, call.rng, call.losses);
+            if !drop || flow.waiting.is_empty() {
+                self.charge(index, head.packet.size, call, false);
+                return Some(head);
+            }
+            call.losses.drop(&head.packet);
+            if self.ingress {
+                self.charge(index, head.packet.size, call, true);
+                return None;
+            }
+        }
+    }
+
+    /// Bytes of the longest queue, and which one it is.
+    pub(super) fn longest(&self) -> (u64, usize) {
+        let lengths = self.flows.iter().enumerate().map(|(n, flow)| (flow.waiting.backlog().bytes, n));
+        lengths.max().unwrap_or_default()
+    }
+
+    /// The discipline is full: a queue loses its head.
+    pub(super) fn overflow(&mut self, index: usize, call: &mut Call<'_>) {
+        let Some(victim) = self.take(index, call) else { return };
+        self.flows[index].law.overflowed(&self.settings, call.now);
+        call.losses.drop(&victim.packet);
+        if self.ingress {
+            call.shaper.charge(&mut self.clock, victim.packet.size, call.now, true);
+        }
+    }
+
+    fn take(&mut self, index: usize, call: &mut Call<'_>) -> Option<Waiting<P>> {
+        let head = self.flows[index].waiting.pop()?;
+        self.packets -= 1;
+        call.backlog.remove(head.packet.size);
+        Some(head)
+    }
+
+    /// A packet takes its time, and that of its flow.
+    fn charge(&mut self, index: usize, size: u16, call: &mut Call<'_>, dropped: bool) {
+        let bytes = call.shaper.charge(&mut self.clock, size, call.now, dropped) as i64;
+        self.flows[index].deficit -= bytes;
+        self.deficit -= bytes;
+    }
+
+    /// A flow has used up its share. It gets a new one behind those that are already known.
+    fn end_turn(&mut self, index: usize, call: &mut Call<'_>) {
+        let flow = &mut self.flows[index];
+        if flow.set == Set::Sparse {
+            if flow.waiting.is_empty() {
+                flow.set = Set::SparseWait;
+            } else {
+                self.make_bulk(index);
+            }
+        }
+        let flow = &mut self.flows[index];
+        flow.deficit += self.loads.turn(self.quantum, flow.hosts, call.rng);
+        self.lists[OLD].push_back(index as u32);
+    }
+
+    fn make_bulk(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
+        flow.set = Set::Bulk;
+        self.sparse -= 1;
+        self.bulk += 1;
+        self.loads.join(flow.hosts);
+    }
+
+    /// A flow was found empty. It leaves when its drop law has come to rest.
+    fn retire(&mut self, index: usize, now: Time) {
+        let flow = &mut self.flows[index];
+        flow.law.ran_empty(&self.settings, now);
+        match flow.set {
+            Set::Sparse | Set::SparseWait => self.sparse -= 1,
+            Set::Bulk => {
+                self.bulk -= 1;
+                self.loads.leave(flow.hosts);
+            }
+            Set::Idle | Set::Decaying => {}
+        }
+        flow.set = Set::Idle;
+        if !flow.law.at_rest(now) {
+            flow.set = Set::Decaying;
+            self.lists[DECAYING].push_back(index as u32);
+        }
+    }
+}
