@@ -16,7 +16,7 @@ A study's `expected.toml` has one table per printed number or claim. Which field
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from typing import Any
 
@@ -131,19 +131,8 @@ class Court:
             return [self._of_reading(claim, "")]
         each = [self._of_reading(claim, reading) for reading in self.readings]
         order = list(Verdict)
-        best = min((order.index(j.verdict), round(j.distance, 9)) for j in each)
-        return [
-            Judged(
-                j.claim,
-                j.reading,
-                j.values,
-                j.held,
-                j.compared,
-                j.verdict,
-                (order.index(j.verdict), round(j.distance, 9)) == best,
-            )
-            for j in each
-        ]
+        merits = [(order.index(j.verdict), round(j.distance, 9)) for j in each]
+        return [replace(j, closest=merit == min(merits)) for j, merit in zip(each, merits, strict=True)]
 
     def _is_about_subject(self, claim: Claim) -> bool:
         named = [claim.where, claim.each, claim.lower, claim.what if isinstance(claim.what, Mapping) else {}]
