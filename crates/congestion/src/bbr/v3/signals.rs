@@ -193,7 +193,8 @@ impl V3 {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossCount {
     pub(super) events: u32,
-    next_number: u64,
+    /// The packet lost last.
+    last: Option<u64>,
 }
 
 /// As far as loss events are counted.
@@ -208,9 +209,22 @@ impl LossCount {
 
     /// A packet was lost: of a range already counted, or of a new one.
     pub(super) fn count_packet(&mut self, what: LossEvents, number: u64) {
-        if what == LossEvents::Ranges && number != self.next_number {
+        let follows = self.last.is_some_and(|last| number == last + 1);
+        if what == LossEvents::Ranges && !follows {
             self.events = (self.events + 1).min(MAX_LOSS_EVENTS);
         }
-        self.next_number = number + 1;
+        self.last = Some(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_range_of_lost_packets_is_one_event_even_that_of_the_very_first_packet() {
+        let mut losses = LossCount::default();
+        [0, 1, 2, 7, 8, 20, 3].into_iter().for_each(|n| losses.count_packet(LossEvents::Ranges, n));
+        assert_eq!(losses.events, 4);
     }
 }
