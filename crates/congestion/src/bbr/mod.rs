@@ -28,6 +28,8 @@ const SHORT_PATH_BYTES: u32 = 65_536;
 const SHORT_PATH_SHIFT: u32 = 9;
 /// Largest burst BBR counts on, packets (Linux: seven bits).
 const MAX_BURST_PACKETS: u32 = 127;
+/// No flight is larger, packets: room may be added to it without a care.
+const MOST_PACKETS: u32 = 1 << 30;
 /// A rate of nothing would mean no pacing at all.
 pub(crate) const SLOWEST: Rate = Rate::from_bytes_per_sec(1);
 
@@ -69,15 +71,16 @@ impl Bandwidth {
 
     /// Payload bytes per second at `gain`, less `margin_percent`.
     pub(crate) fn pacing_rate(self, mss: u32, gain: Gain, margin_percent: u64) -> Rate {
-        let per_micro = (self.0 * u64::from(mss) * u64::from(gain.0)) >> GAIN_BITS; // as in the kernel, up to 2.9 Tbit/s
+        // In 64 bits as in the kernel, which is enough for 2.9 Tbit/s.
+        let per_micro = self.0.saturating_mul(u64::from(mss) * u64::from(gain.0)) >> GAIN_BITS;
         let bytes = (u128::from(per_micro) * u128::from(10_000 * (100 - margin_percent))) >> BANDWIDTH_BITS;
         Rate::from_bytes_per_sec(bytes as u64)
     }
 
-    /// The bandwidth-delay product times `gain`, rounded up to whole packets.
+    /// The bandwidth-delay product times `gain`, rounded up to whole packets; [`MOST_PACKETS`] at most.
     pub(crate) fn bdp(self, rtt: Duration, gain: Gain) -> u32 {
         let product = (u128::from(self.0) * u128::from(rtt.as_micros()) * u128::from(gain.0)) >> GAIN_BITS;
-        ((product + (1 << BANDWIDTH_BITS) - 1) >> BANDWIDTH_BITS) as u32
+        ((product + (1 << BANDWIDTH_BITS) - 1) >> BANDWIDTH_BITS).min(u128::from(MOST_PACKETS)) as u32
     }
 }
 
@@ -134,6 +137,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_no_path_has_is_cut_off_but_does_not_wrap_around() {
+        let bw = Bandwidth::over(1 << 25, Duration::from_micros(1));
+        assert_eq!(bw.bdp(Duration::from_secs(128), Gain::UNIT), MOST_PACKETS);
+        let paced = bw.pacing_rate(1448, Gain(739), 1).bytes_per_sec();
+        assert!(paced >= 2_900_000_000_000 / 8, "{paced}");
     }
 
     #[test]
