@@ -329,6 +329,19 @@ fn a_delayed_ack_does_not_renew_the_rtt_for_google_and_does_for_the_draft() {
 }
 
 #[test]
+fn the_ack_that_ends_probe_rtt_hides_samples_once_more() {
+    let mut flow = google().cruise();
+    flow.in_flight = BDP / 2;
+    flow.until("ProbeRTT", BDP);
+    while flow.state() == "ProbeRTT" {
+        flow.round(BDP);
+        assert!(flow.algorithm.control().hide_samples);
+    }
+    flow.round(BDP);
+    assert!(!flow.algorithm.control().hide_samples);
+}
+
+#[test]
 fn marks_on_a_short_path_cut_the_flight_by_a_third_of_their_average() {
     let mut flow = Flow::with_rtt("bbr3", json!({ "ecn": true }), Duration::from_millis(4)).cruise();
     let (window, alpha) = (f64::from(flow.cwnd()), flow.variable("ecn_alpha").unwrap());

@@ -43,6 +43,18 @@ fn app_limited_rounds_do_not_count_towards_a_full_pipe() {
 }
 
 #[test]
+fn the_ack_that_ends_probe_rtt_hides_samples_once_more() {
+    let mut sender = Loop::in_state("bbr1", json!({}), "ProbeBW:Up");
+    sender.run_until("ProbeRTT");
+    while sender.state_name() == "ProbeRTT" {
+        sender.ack();
+        assert!(sender.algorithm.control().hide_samples);
+    }
+    sender.ack();
+    assert!(!sender.algorithm.control().hide_samples);
+}
+
+#[test]
 fn probe_bw_never_starts_in_the_draining_phase() {
     for seed in 0..200 {
         let mut sender = Loop::with(build("bbr1", &json!({}), seed).unwrap(), RTPROP_US);

@@ -44,6 +44,8 @@ pub(crate) struct Core {
     prior_state: CaState,
     conserve_packets: bool,
     idle_restart: bool,
+    /// This ACK came in PROBE_RTT, be it the last.
+    hide_samples: bool,
     probe_rtt_cwnd: u32,
     extra_acked: ExtraAcked,
     policer: Policer,
@@ -74,6 +76,7 @@ impl Core {
             prior_state: CaState::Open,
             conserve_packets: false,
             idle_restart: false,
+            hide_samples: false,
             probe_rtt_cwnd: settings.min_cwnd,
             extra_acked: ExtraAcked::default(),
             policer: Policer::default(),
@@ -165,7 +168,7 @@ impl<V: Variant> CongestionControl for V1<V> {
             pacing_rate: Some(self.core.pacing_rate),
             min_burst: min_burst(self.core.pacing_rate),
             max_burst: u32::MAX,
-            hide_samples: self.core.in_probe_rtt(),
+            hide_samples: self.core.hide_samples,
             reduce: false,
         }
     }

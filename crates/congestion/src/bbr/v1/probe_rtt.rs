@@ -35,7 +35,8 @@ impl<V: Variant> V1<V> {
         if due && !core.idle_restart && !core.in_probe_rtt() && core.settings.probe_rtt_ms > 0 {
             self.enter_probe_rtt();
         }
-        if self.core.in_probe_rtt() {
+        self.core.hide_samples = self.core.in_probe_rtt();
+        if self.core.hide_samples {
             self.run_probe_rtt(path);
         }
         if ack.rate.is_some_and(|s| s.delivered > 0) {

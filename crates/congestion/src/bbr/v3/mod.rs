@@ -66,6 +66,8 @@ pub(crate) struct V3 {
     prior_cwnd: u32,
     prior_state: CaState,
     idle_restart: bool,
+    /// This ACK came in PROBE_RTT, be it the last.
+    hide_samples: bool,
     seen_rtt: bool,
     pacing_rate: Rate,
     /// What follows from the model, as of the last time that it changed.
@@ -100,6 +102,7 @@ impl V3 {
             prior_cwnd: 0,
             prior_state: CaState::Open,
             idle_restart: false,
+            hide_samples: false,
             seen_rtt: false,
             pacing_rate: Rate::UNLIMITED,
             derived: Derived::default(),
@@ -231,7 +234,7 @@ impl CongestionControl for V3 {
             pacing_rate: Some(self.pacing_rate),
             min_burst: self.min_burst(),
             max_burst: u32::MAX,
-            hide_samples: self.in_probe_rtt(),
+            hide_samples: self.hide_samples,
             reduce: false,
         }
     }

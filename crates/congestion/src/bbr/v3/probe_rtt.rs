@@ -33,7 +33,8 @@ impl V3 {
             self.probe.acks = AckPhase::Stopping;
             self.round.end = path.delivered;
         }
-        if self.in_probe_rtt() {
+        self.hide_samples = self.in_probe_rtt();
+        if self.hide_samples {
             self.run_probe_rtt(path);
         }
         if ack.rate.is_some_and(|s| s.delivered > 0) {
