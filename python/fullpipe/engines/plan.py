@@ -1,5 +1,6 @@
 """From a scenario to the plan of the native engine: integers in base units, as ARCHITECTURE.md has it."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fullpipe.scenario import Link, Route, Scenario, resolve
@@ -14,11 +15,12 @@ Plan = dict[str, Any]
 def plan(scenario: Scenario) -> Plan:
     """The plan of a scenario without a sweep. Pure: the same scenario gives the same plan."""
     network = resolve(scenario)
+    hosts = _host_numbers(network.routes)
     return {
         "duration_ns": to_nanoseconds(scenario.duration_s),
         "warmup_ns": to_nanoseconds(scenario.warmup_s),
         "links": [_link(link) for link in network.links],
-        "flows": [_flow(route) for route in network.routes],
+        "flows": [_flow(route, hosts) for route in network.routes],
         "record": {
             "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
             "variables": scenario.record.variables,
@@ -73,7 +75,12 @@ def _queue(queue: DropTail | Discipline) -> Plan:
     return {"kind": queue.kind, "packets": queue.packets, "bytes": queue.limit_bytes}
 
 
-def _flow(route: Route) -> Plan:
+def _host_numbers(routes: Iterable[Route]) -> dict[str, int]:
+    names = dict.fromkeys(name for route in routes for name in route.hosts or ())
+    return {name: number for number, name in enumerate(names)}
+
+
+def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
     flow = route.flow
     return {
         "name": route.name,
@@ -88,6 +95,8 @@ def _flow(route: Route) -> Plan:
         "forward": list(route.forward),
         "reverse": list(route.reverse),
         "reroutes": [_new_way(way) for way in route.new_ways],
+        "dscp": flow.dscp,
+        "hosts": [hosts[name] for name in route.hosts] if route.hosts else None,
         "tcp": _tcp(route.tcp),
     }
 

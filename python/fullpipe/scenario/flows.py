@@ -12,6 +12,7 @@ from fullpipe.cca.controller import parameters
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.chosen import Chosen
+from fullpipe.scenario.dscp import Dscp
 from fullpipe.scenario.model import Model, Name
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds, shown
 from fullpipe.scenario.tcp import Tcp
@@ -129,6 +130,11 @@ class Flow(Model):
     """Payload to send. Left out: unlimited."""
     application: tuple[Pace, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "1 Mbit/s" }]'])
     """How fast the application hands data out, in the order of time; without limit before the first entry."""
+    dscp: Dscp = Field(0, examples=["ef", 46])
+    """Differentiated services code point of data and ACKs, for queues with classes."""
+    hosts: tuple[Name, Name] | None = Field(None, examples=['["laptop", "server"]'])
+    """The hosts that send and receive, for queues that share among hosts. Left out: `from` and `to` in a graph,
+    hosts that no other flow has in a dumbbell."""
     access: Access | None = None
     """In a dumbbell, what differs from the access links of the topology."""
     source: Name | None = Field(None, alias="from")

@@ -68,6 +68,12 @@ class Route:
     new_ways: "tuple[NewWay, ...]" = ()
     """Other ways from given times on, in the order of time."""
 
+    @property
+    def hosts(self) -> tuple[str, str] | None:
+        """Where it begins and ends; None: at hosts that no other flow has."""
+        ends = self.flow.source, self.flow.target
+        return self.flow.hosts or ((ends[0], ends[1]) if ends[0] and ends[1] else None)
+
 
 @dataclass(frozen=True)
 class NewWay:

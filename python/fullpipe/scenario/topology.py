@@ -13,6 +13,9 @@ Rate = Annotated[BitsPerSecond, Field(gt=0)]
 Delay = Annotated[Seconds, Field(le=3_600)]
 Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
 
+_SHAPED_BY = ("rate_bps", "bandwidth_bps")
+"""Parameters of queues that limit the rate of a link."""
+
 
 class DropTail(Model):
     """First in, first out; a packet that finds the queue full is dropped.
@@ -67,7 +70,8 @@ class Discipline(Chosen):
     def rate_bps(self) -> int | None:
         """The rate to which it shapes, if it does."""
         params = catalogue.queue(self.kind).params
-        return int(self.params.get("rate_bps", params["rate_bps"].default)) if "rate_bps" in params else None
+        rates = (self.params.get(key, params[key].default) for key in _SHAPED_BY if key in params)
+        return next((int(rate) for rate in rates if rate is not None), None)
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:

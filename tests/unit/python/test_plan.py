@@ -99,6 +99,8 @@ def test_every_field_of_a_plan() -> None:
                 "forward": [0],
                 "reverse": [1],
                 "reroutes": [],
+                "dscp": 0,
+                "hosts": None,
                 "tcp": {
                     "mss_bytes": 1420,
                     "overhead_bytes": 54,

@@ -4,6 +4,7 @@ import pytest
 
 from fullpipe import Scenario, run
 from fullpipe.engines.plan import plan
+from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
 
 QUEUE = "topology.bottleneck.queue"
@@ -43,3 +44,47 @@ def test_a_shaper_has_a_bdp_of_its_own_rate(small: Scenario) -> None:
     queue = {"kind": "tbf", "rate_bps": 10_000_000, "size": "1 bdp"}
     wire = limit(small, "packets", rate="10 Mbit/s", queue={"size": "1 bdp"})
     assert limit(small, "packets", queue=queue) == wire
+
+
+def with_flows(small: Scenario, *flows: dict[str, object]) -> Scenario:
+    return small.with_values({"flows": [{"cca": "cubic", **flow} for flow in flows]})
+
+
+@pytest.mark.parametrize(("dscp", "number"), [("ef", 46), ("CS1", 8), ("af41", 34), (63, 63)])
+def test_a_code_point_has_a_name_or_a_number(small: Scenario, dscp: object, number: int) -> None:
+    assert plan(with_flows(small, {"dscp": dscp}))["flows"][0]["dscp"] == number
+
+
+@pytest.mark.parametrize(
+    ("dscp", "message"), [("eff", 'did you mean "ef"?'), (64, "must be at most 63"), (True, "")]
+)
+def test_a_wrong_code_point_is_refused(small: Scenario, dscp: object, message: str) -> None:
+    with pytest.raises(ScenarioError, match=r"flows\[0\].dscp") as error:
+        with_flows(small, {"dscp": dscp})
+    assert message in str(error.value)
+
+
+def test_hosts_are_numbered_by_name(small: Scenario) -> None:
+    scenario = with_flows(small, {"hosts": ["a", "x"]}, {"hosts": ["b", "x"]}, {})
+    assert [flow["hosts"] for flow in plan(scenario)["flows"]] == [[0, 1], [2, 1], None]
+
+
+def test_the_ends_of_a_route_in_a_graph_are_its_hosts(small: Scenario) -> None:
+    line = {"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "5 ms", "queue": {"packets": 9}}
+    graph = {"kind": "graph", "nodes": ["a", "b"], "links": [{**line, "duplex": True}]}
+    there, back = {"from": "a", "to": "b", "cca": "cubic"}, {"from": "b", "to": "a", "cca": "cubic"}
+    scenario = small.with_values({"topology": graph, "flows": [there, back]})
+    assert [flow["hosts"] for flow in plan(scenario)["flows"]] == [[0, 1], [1, 0]]
+
+
+def test_cake_gives_two_hosts_the_same_and_bulk_traffic_what_is_left(small: Scenario) -> None:
+    cake = {"delay": "10 ms", "queue": {"kind": "cake", "bandwidth_bps": 10_000_000}}
+    hosts = {"hosts": ["busy", "x"], "count": 3}, {"hosts": ["lone", "y"]}
+    scenario = with_flows(small, *hosts).with_values({"topology.bottleneck": cake, "duration": "10 s"})
+    shares = [flow["goodput_bps"] for flow in run(scenario).summary()["flows"]]
+    assert sum(shares[:3]) == pytest.approx(shares[3], rel=0.1)
+
+
+def test_a_shaper_without_a_rate_limits_nothing(small: Scenario) -> None:
+    with pytest.raises(ScenarioError, match="nothing limits"):
+        small.with_values({"topology.bottleneck": {"delay": "20 ms", "queue": {"kind": "cake"}}})
