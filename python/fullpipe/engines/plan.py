@@ -95,7 +95,7 @@ def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
         "forward": list(route.forward),
         "reverse": list(route.reverse),
         "reroutes": [_new_way(way) for way in route.new_ways],
-        "dscp": flow.dscp,
+        "dscp": flow.dscp or 0,
         "hosts": [hosts[name] for name in route.hosts] if route.hosts else None,
         "tcp": _tcp(route.tcp),
     }

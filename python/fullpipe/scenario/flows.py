@@ -130,11 +130,11 @@ class Flow(Model):
     """Payload to send. Left out: unlimited."""
     application: tuple[Pace, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "1 Mbit/s" }]'])
     """How fast the application hands data out, in the order of time; without limit before the first entry."""
-    dscp: Dscp = Field(0, examples=["ef", 46])
-    """Differentiated services code point of data and ACKs, for queues with classes."""
+    dscp: Dscp | None = Field(None, examples=["ef"])
+    """Differentiated services code point of data and ACKs, for queues with classes. Left out: 0."""
     hosts: tuple[Name, Name] | None = Field(None, examples=['["laptop", "server"]'])
-    """The hosts that send and receive, for queues that share among hosts. Left out: `from` and `to` in a graph,
-    hosts that no other flow has in a dumbbell."""
+    """The hosts that send and receive, for queues that share among hosts. Left out: in a graph `from` and
+    `to`, in a dumbbell hosts of its own."""
     access: Access | None = None
     """In a dumbbell, what differs from the access links of the topology."""
     source: Name | None = Field(None, alias="from")
