@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 
 ROOT = Path(__file__).resolve().parent.parent
 ALGORITHMS = ROOT / "crates" / "congestion" / "src" / "algorithms"
+OF_ROOT = ("ARCHITECTURE", "DETERMINISM", "CONTRIBUTING", "CHANGELOG")
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -152,26 +153,38 @@ def _parameter(parameter: Any) -> list[str]:
 
 
 def algorithms_page() -> str:
-    """One section per algorithm: the head of its source file and its parameters."""
+    """What algorithms there are; each has a page of its own."""
     from fullpipe.scenario import catalogue
 
-    parts = ["# Algorithms", "What each source file says of itself, and the parameters that it takes."]
-    for name, entry in catalogue.controllers().items():
-        rows = [
-            [f"`{p.name}`", str(p.default), p.unit, "" if p.min is None else f"{p.min:g} to {p.max:g}", p.doc]
-            for p in entry.params.values()
+    rows = [
+        [f"[`{name}`](algorithms/{name}.md)", entry.title, entry.source]
+        for name, entry in catalogue.controllers().items()
+    ]
+    return "\n\n".join(
+        [
+            "# Algorithms",
+            "Each page is what the algorithm's source file says of itself, and the parameters that it takes.",
+            table(["name", "what it is", "source"], rows),
         ]
-        head = _head(name)
-        parts += [f"## {name}: {entry.title}", f"Source: {entry.source}.", head]
-        if rows:
-            parts.append(table(["parameter", "default", "unit", "range", "meaning"], rows))
-        if entry.presets:
-            parts.append(
-                table(
-                    ["preset", "values other than the defaults"],
-                    [_preset(*preset) for preset in entry.presets.items()],
-                )
-            )
+    )
+
+
+def algorithm_page(name: str) -> str:
+    """The head of an algorithm's source file, and its parameters and presets."""
+    from fullpipe.scenario import catalogue
+
+    entry = catalogue.controllers()[name]
+    names = ", ".join(f"`{known}`" for known in (name, *entry.aliases))
+    parts = [f"# {entry.title}", f"In a scenario: {names}. Source: {entry.source}.", _head(name)]
+    rows = [
+        [f"`{p.name}`", str(p.default), p.unit, "" if p.min is None else f"{p.min:g} to {p.max:g}", p.doc]
+        for p in entry.params.values()
+    ]
+    if rows:
+        parts += ["## Parameters", table(["parameter", "default", "unit", "range", "meaning"], rows)]
+    if entry.presets:
+        presets = [_preset(*preset) for preset in entry.presets.items()]
+        parts += ["## Presets", table(["preset", "values other than the defaults"], presets)]
     return "\n\n".join(parts)
 
 
@@ -180,14 +193,10 @@ def _preset(name: str, values: Mapping[str, Any]) -> list[str]:
 
 
 def _head(name: str) -> str:
-    """The leading `//!` comment of an algorithm's file, its headings two levels down."""
-    for path in (ALGORITHMS / f"{name}.rs", ALGORITHMS / name / "mod.rs"):
-        if path.exists():
-            lines = path.read_text(encoding="utf-8").splitlines()
-            comment = [line[3:].removeprefix(" ") for line in lines if line.startswith("//!")]
-            body = [line for line in comment if not line.startswith("# ")]
-            return "\n".join("#" + line if line.startswith("## ") else line for line in body).strip()
-    raise FileNotFoundError(f"no source file of the algorithm {name} in {ALGORITHMS}")
+    """The leading `//!` comment of an algorithm's file, without its title."""
+    lines = (ALGORITHMS / f"{name}.rs").read_text(encoding="utf-8").splitlines()
+    comment = [line[3:].removeprefix(" ") for line in lines if line.startswith("//!")]
+    return "\n".join(line for line in comment if not line.startswith("# ")).strip()
 
 
 def conformance_page() -> str:
@@ -211,33 +220,32 @@ def conformance_page() -> str:
     return "\n\n".join(parts)
 
 
-def project_page(name: str) -> Callable[[], str]:
+def project_page(name: str) -> str:
     """A page of the repository's root, with its links to other such pages turned to where they are here."""
-
-    def page() -> str:
-        text = (ROOT / name).read_text(encoding="utf-8")
-        return re.sub(r"\]\(([A-Z]+\.md)", lambda link: link[0].lower(), text)
-
-    return page
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return re.sub(r"\]\(([A-Z]+\.md)", lambda link: link[0].lower(), text)
 
 
-PAGES = {
-    "architecture.md": project_page("ARCHITECTURE.md"),
-    "determinism.md": project_page("DETERMINISM.md"),
-    "contributing.md": project_page("CONTRIBUTING.md"),
-    "changelog.md": project_page("CHANGELOG.md"),
-    "reference/results.md": results_page,
-    "reference/scenario.md": scenario_page,
-    "reference/cli.md": cli_page,
-    "reference/algorithms.md": algorithms_page,
-    "reference/conformance.md": conformance_page,
-}
+def pages() -> dict[str, str]:
+    """Where each page goes, below the folder of the documentation, and its text."""
+    from fullpipe.scenario import catalogue
+
+    of_root = {f"{name.lower()}.md": project_page(f"{name}.md") for name in OF_ROOT}
+    reference = {
+        "reference/results.md": results_page(),
+        "reference/scenario.md": scenario_page(),
+        "reference/cli.md": cli_page(),
+        "reference/algorithms.md": algorithms_page(),
+        "reference/conformance.md": conformance_page(),
+    }
+    algorithms = {f"reference/algorithms/{name}.md": algorithm_page(name) for name in catalogue.controllers()}
+    return of_root | reference | algorithms
 
 
 def on_files(files: Any, config: Any) -> Any:
     """Called by mkdocs: add the pages to those that it found."""
     from mkdocs.structure.files import File
 
-    for path, page in PAGES.items():
-        files.append(File.generated(config, path, content=page() + "\n"))
+    for path, text in pages().items():
+        files.append(File.generated(config, path, content=text + "\n"))
     return files

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-from fullpipe import _native
+import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
+from fullpipe.scenario import catalogue
+from scripts.reference_pages import algorithm_page, algorithms_page
 
-from scripts.reference_pages import algorithms_page
+ROOT = Path(__file__).resolve().parent.parent.parent
+HEADINGS = [
+    "Idea",
+    "Source and revision",
+    "Signals",
+    "State diagram",
+    "Deviations from the source",
+    "Validated against",
+]
 
 
-def test_every_algorithm_shows_the_headings_of_its_file() -> None:
+@pytest.mark.parametrize("name", catalogue.controllers())
+def test_an_algorithm_has_a_page_with_the_headings_of_its_file(name: str) -> None:
+    lines = algorithm_page(name).splitlines()
+    assert [line[3:] for line in lines if line.startswith("## ")][: len(HEADINGS)] == HEADINGS
+
+
+@pytest.mark.parametrize("name", catalogue.controllers())
+def test_a_page_shows_every_parameter_and_preset(name: str) -> None:
+    page = algorithm_page(name)
+    entry = catalogue.controllers()[name]
+    for shown in (*entry.params, *entry.presets):
+        assert f"| `{shown}` |" in page
+
+
+def test_the_table_of_algorithms_links_to_every_page() -> None:
     page = algorithms_page()
-    assert page.count("### Deviations from the source") == len(_native.controllers())
+    for name in catalogue.controllers():
+        assert f"(algorithms/{name}.md)" in page
+
+
+def test_the_readme_counts_the_algorithms() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"**{len(catalogue.controllers())} algorithms**" in readme
