@@ -59,6 +59,16 @@ def test_dctcp_on_a_drop_tail_queue_is_reno(ecn: bool) -> None:
     assert dctcp == reno
 
 
+def test_prague_without_ecn_is_reno() -> None:
+    queue = {"kind": "drop_tail", "packets": 66}
+    described = (
+        scenario([c], queue, rate_mbps=20, rtt_ms=[40], duration_s=20, warmup_s=5, tcp={"ecn": False})
+        for c in ("prague", "reno")
+    )
+    prague, reno = (fullpipe.run(s).flows.drop("cca").to_dicts()[0] for s in described)
+    assert prague == reno
+
+
 @pytest.mark.parametrize(("rtt_ms", "threshold"), [(10, 15), (20, 40)])
 def test_dctcp_fills_the_link_from_a_threshold_of_a_sixth_of_the_bdp_on(rtt_ms: int, threshold: int) -> None:
     """K > BDP / 7 suffices (Alizadeh et al., 2010, equation 13)."""

@@ -296,7 +296,7 @@ impl CongestionControl for Prague {
 
     fn traits(&self) -> Traits {
         let recovery = if self.ecn { Recovery::Algorithm } else { Recovery::Transport };
-        Traits { recovery, ecn: EcnMode::L4s, needs_pacing: true, ..Traits::default() }
+        Traits { recovery, ecn: EcnMode::L4s, needs_pacing: self.ecn, ..Traits::default() }
     }
 }
 
@@ -467,7 +467,7 @@ mod tests {
         let path = Path { ecn: false, ..ideal::path(Time::ZERO) };
         let mut prague = Prague::new(PragueParams::default(), 1);
         prague.on_established(&path);
-        assert_eq!(prague.traits().recovery, Recovery::Transport);
+        assert_eq!((prague.traits().recovery, prague.traits().needs_pacing), (Recovery::Transport, false));
         assert_eq!(prague.control().pacing_rate, None);
         prague.set_cwnd(50);
         prague.on_congestion(Congestion::Loss, &path);

@@ -141,7 +141,7 @@ impl Sender {
         algorithm.set_cwnd(config.initial_window);
         let traits = algorithm.traits();
         Sender {
-            pacer: Pacer::new(traits.needs_pacing || config.pacing != Pacing::Auto),
+            pacer: pacer(traits, config.pacing),
             host: HostQueue::new(config.pacing == Pacing::Fq),
             control: algorithm.control(),
             established: false,
@@ -206,6 +206,7 @@ impl Sender {
         let path = self.path(now);
         self.algorithm.on_established(&path);
         self.traits = self.algorithm.traits();
+        self.pacer = pacer(self.traits, self.config.pacing);
         self.refresh_control();
         self.update_pacing_rate();
         self.push(now, out);
@@ -307,6 +308,11 @@ impl Sender {
         self.algorithm.set_cwnd(cwnd);
         self.refresh_control();
     }
+}
+
+/// Paces what has to be, or what everybody does.
+fn pacer(traits: Traits, pacing: Pacing) -> Pacer {
+    Pacer::new(traits.needs_pacing || pacing != Pacing::Auto)
 }
 
 /// The timestamp option's clock: milliseconds, as in Linux.
