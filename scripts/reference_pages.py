@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 
 ROOT = Path(__file__).resolve().parent.parent
 ALGORITHMS = ROOT / "crates" / "congestion" / "src" / "algorithms"
+QUEUES = ROOT / "crates" / "network" / "src" / "queue"
 OF_ROOT = ("ARCHITECTURE", "DETERMINISM", "CONTRIBUTING", "CHANGELOG")
 
 
@@ -175,13 +176,9 @@ def algorithm_page(name: str) -> str:
 
     entry = catalogue.controllers()[name]
     names = ", ".join(f"`{known}`" for known in (name, *entry.aliases))
-    parts = [f"# {entry.title}", f"In a scenario: {names}. Source: {entry.source}.", _head(name)]
-    rows = [
-        [f"`{p.name}`", str(p.default), p.unit, "" if p.min is None else f"{p.min:g} to {p.max:g}", p.doc]
-        for p in entry.params.values()
-    ]
-    if rows:
-        parts += ["## Parameters", table(["parameter", "default", "unit", "range", "meaning"], rows)]
+    parts = [f"# {entry.title}", f"In a scenario: {names}. Source: {entry.source}.", _head(ALGORITHMS / name)]
+    if entry.params:
+        parts += ["## Parameters", _parameters(entry)]
     if entry.presets:
         presets = [_preset(*preset) for preset in entry.presets.items()]
         parts += ["## Presets", table(["preset", "values other than the defaults"], presets)]
@@ -192,9 +189,41 @@ def _preset(name: str, values: Mapping[str, Any]) -> list[str]:
     return [f"`{name}`", ", ".join(f"`{parameter}` {value}" for parameter, value in values.items()) or "none"]
 
 
-def _head(name: str) -> str:
-    """The leading `//!` comment of an algorithm's file, without its title."""
-    lines = (ALGORITHMS / f"{name}.rs").read_text(encoding="utf-8").splitlines()
+def _parameters(entry: Any) -> str:
+    rows = [
+        [f"`{p.name}`", str(p.default), p.unit, "" if p.min is None else f"{p.min:g} to {p.max:g}", p.doc]
+        for p in entry.params.values()
+    ]
+    return table(["parameter", "default", "unit", "range", "meaning"], rows)
+
+
+def queues_page() -> str:
+    """One section per queue discipline: the head of its source file, its parameters, what tc calls them."""
+    from fullpipe.scenario import catalogue
+    from fullpipe.scenario.tc_options import QDISCS
+
+    parts = [
+        "# Queues",
+        'What may stand in front of a link: `queue = { kind = "codel", target_ms = 2 }`. What each source '
+        "file says of itself, the parameters that it takes, and what `fullpipe import-tc` reads into them. "
+        '`size = "1 bdp"` stands for any limit in packets.',
+    ]
+    for name, entry in catalogue.queues().items():
+        parts += [f"## {name}: {entry.title}", f"Source: {entry.source}.", _head(QUEUES / name)]
+        spelt = [(kind, qdisc) for kind, qdisc in QDISCS.items() if qdisc.queue == name]
+        rows = [[f"`{kind}`", _words([*qdisc.options, *qdisc.flags])] for kind, qdisc in spelt]
+        parts += [_parameters(entry)] + ([table(["tc", "options that are read"], rows)] if rows else [])
+    return "\n\n".join(parts)
+
+
+def _words(words: list[str]) -> str:
+    return " ".join(f"`{word}`" for word in words)
+
+
+def _head(module: Path) -> str:
+    """The leading `//!` comment of a module, without its title."""
+    file = module.with_suffix(".rs")
+    lines = (file if file.exists() else module / "mod.rs").read_text(encoding="utf-8").splitlines()
     comment = [line[3:].removeprefix(" ") for line in lines if line.startswith("//!")]
     return "\n".join(line for line in comment if not line.startswith("# ")).strip()
 
@@ -236,6 +265,7 @@ def pages() -> dict[str, str]:
         "reference/scenario.md": scenario_page(),
         "reference/cli.md": cli_page(),
         "reference/algorithms.md": algorithms_page(),
+        "reference/queues.md": queues_page(),
         "reference/conformance.md": conformance_page(),
     }
     algorithms = {f"reference/algorithms/{name}.md": algorithm_page(name) for name in catalogue.controllers()}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe.scenario import catalogue
-from scripts.reference_pages import algorithm_page, algorithms_page
+from scripts.reference_pages import algorithm_page, algorithms_page, queues_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = [
@@ -43,3 +43,10 @@ def test_the_table_of_algorithms_links_to_every_page() -> None:
 def test_the_readme_counts_the_algorithms() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"**{len(catalogue.controllers())} algorithms**" in readme
+
+
+@pytest.mark.parametrize("name", catalogue.queues())
+def test_a_queue_shows_its_parameters_and_its_spelling_in_tc(name: str) -> None:
+    section = queues_page().split(f"## {name}: ")[1].split("\n## ")[0]
+    assert all(f"| `{param}` |" in section for param in catalogue.queues()[name].params)
+    assert ("| tc |" in section) == (name != "step")

@@ -17,6 +17,7 @@ _EXAMPLES = (
     ("fullpipe plot runs/*/native-1", "runs over time"),
     ("fullpipe plot RUN --var cwnd,bw,state", "what an algorithm thought"),
     ("fullpipe export RUN -o run.pcapng", "captured packets, for Wireshark"),
+    ('fullpipe import-tc "tc qdisc add dev eth0 root pie"', "a queue, from Linux's tc"),
     ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
     ("fullpipe paper kato2025 --quick", "a published study"),
 )

@@ -320,3 +320,14 @@ def test_a_file_may_begin_with_a_byte_order_mark(fullpipe: Cli, small_file: Path
 def test_a_refused_parameter_is_named_by_its_place_in_the_file(fullpipe: Cli) -> None:
     values = ("--set", "flows.0.cca.hystart=sometimes", "--set", "flows.0.count=3")
     assert fullpipe("run", "single-cubic", *values).stderr.startswith("fullpipe: flows[0].cca: hystart")
+
+
+def test_import_tc_prints_the_queue_of_a_scenario(fullpipe: Cli) -> None:
+    done = fullpipe("import-tc", "tc qdisc add dev eth0 root codel limit 5")
+    assert done.stdout == '[topology.bottleneck.queue]\nkind = "codel"\nlimit = 5\n'
+
+
+def test_import_tc_refuses_an_unknown_option(fullpipe: Cli) -> None:
+    done = fullpipe("import-tc", "tc qdisc add dev eth0 root codel limt 5")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == 'fullpipe: tc codel: unknown option "limt" of codel; did you mean "limit"?\n'

@@ -5,7 +5,7 @@
 //!
 //! * Queues and hosts are told apart by their numbers, not by hashes of addresses: two flows share a queue only if
 //!   all eight places near a flow's hash are taken, and any number of hosts have counters of their own (Linux: 1024).
-//! * Memory is counted in bytes on the wire, not in those of kernel buffers, which are about half as large again.
+//! * Memory is counted in bytes on the wire, not in those of kernel buffers, which are larger.
 //! * COBALT's square root is exact (Linux: up to 16 drops, then Newton steps), and so are the clocks of the shaper.
 //! * `overhead` replaces an Ethernet header of 14 bytes, which sizes are taken to contain (`tcp.link_overhead`).
 //! * A packet dropped with `ingress` lets the flows behind it go on at once; Linux asks the shaper again.

@@ -1,0 +1,245 @@
+"""Lines of Linux's tc as queues of a scenario."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fullpipe import Scenario, run
+from fullpipe.errors import ScenarioError, UnknownNameError
+from fullpipe.scenario import catalogue, tc_units
+from fullpipe.scenario.tc import queue_of
+from fullpipe.scenario.tc_options import QDISCS
+
+Table = dict[str, Any]
+
+LINES: list[tuple[str, Table]] = [
+    ("pfifo", {"kind": "drop_tail", "packets": 1000}),
+    ("pfifo limit 100", {"kind": "drop_tail", "packets": 100}),
+    ("bfifo limit 64k", {"kind": "drop_tail", "bytes": "64 KiB"}),
+    (
+        "tbf rate 20mbit burst 1600 limit 100k",
+        {"kind": "tbf", "rate_bps": 20_000_000, "burst_bytes": 1600, "limit_bytes": 102_400},
+    ),
+    (
+        "tbf rate 8mbit buffer 10kb/8 latency 50ms",
+        {"kind": "tbf", "rate_bps": 8_000_000, "burst_bytes": 10_240, "limit_bytes": 60_240},
+    ),
+    (
+        "tbf rate 8mbit burst 10k latency 50ms peakrate 16mbit minburst 1540",
+        {
+            "kind": "tbf",
+            "rate_bps": 8_000_000,
+            "burst_bytes": 10_240,
+            "peak_bps": 16_000_000,
+            "mtu_bytes": 1540,
+            "limit_bytes": 60_240,
+        },
+    ),
+    (
+        "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 ecn adaptive bandwidth 10Mbit",
+        {
+            "kind": "red",
+            "limit": 400_000,
+            "min": 30_000,
+            "max": 90_000,
+            "avpkt": 1000,
+            "burst": 55,
+            "ecn": True,
+            "adaptive": True,
+            "bandwidth_mbps": 10.0,
+        },
+    ),
+    (
+        "codel limit 100 target 4ms interval 30ms ecn ce_threshold 500us",
+        {
+            "kind": "codel",
+            "limit": 100,
+            "target_ms": 4.0,
+            "interval_ms": 30.0,
+            "ecn": True,
+            "ce_threshold_ms": 0.5,
+        },
+    ),
+    (
+        "fq_codel limit 600 flows 32 quantum 300 memory_limit 4Mb noecn",
+        {
+            "kind": "fq_codel",
+            "limit": 600,
+            "flows": 32,
+            "quantum": 300,
+            "memory_limit_bytes": 4 << 20,
+            "ecn": False,
+        },
+    ),
+    (
+        "pie limit 100 target 20ms tupdate 30ms alpha 3 beta 21 bytemode no_dq_rate_estimator",
+        {
+            "kind": "pie",
+            "limit": 100,
+            "target_ms": 20.0,
+            "tupdate_ms": 30.0,
+            "alpha": 3,
+            "beta": 21,
+            "bytemode": True,
+        },
+    ),
+    ("fq_pie flows 10 ecn_prob 25 ecn", {"kind": "fq_pie", "flows": 10, "ecn_prob_percent": 25, "ecn": True}),
+    (
+        "dualpi2 target 20ms alpha 0.2 coupling_factor 3 overflow any_ect classic_protection 5%",
+        {
+            "kind": "dualpi2",
+            "target_ms": 20.0,
+            "alpha": 0.2,
+            "coupling_factor": 3.0,
+            "drop_on_overload": False,
+            "any_ect": True,
+            "classic_protection_percent": 5,
+        },
+    ),
+    (
+        "cake bandwidth 50Mbit diffserv4 dual-srchost nat wash ingress rtt 20ms memlimit 8mb",
+        {
+            "kind": "cake",
+            "bandwidth_bps": 50_000_000,
+            "diffserv": "diffserv4",
+            "isolation": "dual-srchost",
+            "wash": True,
+            "ingress": True,
+            "rtt_ms": 20.0,
+            "memlimit_bytes": 8 << 20,
+        },
+    ),
+    ("dualpi2 step_thresh 2ms", {"kind": "dualpi2", "step_thresh_ms": 2.0}),
+    ("cake unlimited metro", {"kind": "cake", "rtt_ms": 10.0}),
+    ("cake ethernet ether-vlan", {"kind": "cake", "overhead": 42, "mpu": 84, "framing": "noatm"}),
+    ("cake pppoe-vcmux", {"kind": "cake", "overhead": 32, "framing": "atm"}),
+    ("cake overhead 18 mpu 64 noatm", {"kind": "cake", "overhead": 18, "mpu": 64, "framing": "noatm"}),
+    ("cake ethernet raw", {"kind": "cake"}),
+]
+
+
+@pytest.mark.parametrize(("line", "table"), LINES, ids=[line for line, _ in LINES])
+def test_a_line_becomes_a_queue(line: str, table: Table) -> None:
+    assert queue_of(f"tc qdisc add dev eth0 root {line}") == table
+
+
+def test_every_queue_of_the_catalogue_has_its_line() -> None:
+    assert {qdisc.queue for qdisc in QDISCS.values()} == catalogue.queues().keys() - {"step"}
+
+
+def test_every_parameter_that_an_option_sets_exists() -> None:
+    made_up = {"latency_ms", "raw"}  # what becomes of them depends on other options
+    for qdisc in QDISCS.values():
+        named = {key for key, _ in qdisc.options.values()} | {key for t in qdisc.flags.values() for key in t}
+        assert named - made_up <= catalogue.queue(qdisc.queue).params.keys(), qdisc.queue
+
+
+def test_a_policer_is_found_in_a_filter() -> None:
+    line = "tc filter add dev eth0 parent ffff: matchall police rate 1mbit burst 10k drop flowid :1"
+    assert queue_of(line) == {"kind": "police", "rate_bps": 1_000_000, "burst_bytes": 10_240}
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "sudo tc -n ns1 qdisc replace dev bn0 parent 1:1 handle 10:",
+        "tc qdisc add root dev eth0",
+        "tc qdisc change dev eth0 handle 1: root",
+    ],
+)
+def test_where_it_is_attached_does_not_matter(prefix: str) -> None:
+    assert queue_of(f"{prefix} codel limit 5") == {"kind": "codel", "limit": 5}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("codel limt 5", 'unknown option "limt" of codel; did you mean "limit"?'),
+        ("codel limit", "limit needs a value"),
+        ("codel limit many", 'limit: expected a whole number, got "many"'),
+        ("codel target 5hours", 'target: unknown unit "hours" of a time'),
+        ("codel limit 0", "limit: 0 is out of range"),
+        ("tbf rate 1mbit burst 10k", "limit or latency is missing"),
+        ("tbf rate 1mbit limit 10k", "burst is missing"),
+        ("tbf rate 1mbit burst 10k limit 10k latency 5ms", "give one of limit and latency"),
+        ("tbf rate 1mbit burst 10k limit 10k peakrate 2mbit", "peakrate needs mtu"),
+        ("tbf rate 1mbit burst 10k limit 10k overhead 4", "overhead is not modelled"),
+        ("red limit 60k", "avpkt is missing"),
+        ("cake ack-filter", "ack-filter is not modelled"),
+        ("cake raw overhead 18", "raw together with another overhead is not modelled"),
+        ("dualpi2 max_rtt 100ms", "max_rtt is not modelled; give target"),
+        ("fq maxrate 1mbit", 'tcp.pacing = "fq"'),
+        ("netem delay 10ms", "a link has delay"),
+    ],
+)
+def test_what_cannot_be_had_is_refused_by_name(line: str, message: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        queue_of(f"tc qdisc add dev eth0 root {line}")
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "line", ["", "tc", "tc qdisc", "tc qdisc show dev eth0", "tc qdisc add dev eth0 root", "x" * 9999]
+)
+def test_other_lines_are_refused(line: str) -> None:
+    with pytest.raises(ScenarioError, match="tc"):
+        queue_of(line)
+
+
+def test_an_unknown_qdisc_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match='unknown qdisc "cakes"; did you mean "cake"'):
+        queue_of("tc qdisc add dev eth0 root cakes")
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        ("1000", 1000),
+        ("1bit", 1),
+        ("20mbit", 20_000_000),
+        ("1.5Gbit", 1_500_000_000),
+        ("1kibit", 1024),
+        ("1bps", 8),
+        ("1MBps", 8_000_000),
+        ("1mibps", 8 << 20),
+    ],
+)
+def test_rates_are_in_bits_and_bps_in_bytes(text: str, bits: int) -> None:
+    assert tc_units.rate(text) == bits
+
+
+@pytest.mark.parametrize(
+    ("text", "size_bytes"),
+    [
+        ("1600", 1600),
+        ("1b", 1),
+        ("100k", 102_400),
+        ("1kb", 1024),
+        ("1M", 1 << 20),
+        ("8kbit", 1024),
+        ("1g", 1 << 30),
+    ],
+)
+def test_sizes_are_in_powers_of_1024(text: str, size_bytes: int) -> None:
+    assert tc_units.size(text) == size_bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"), [("5000", 5.0), ("5ms", 5.0), ("5msecs", 5.0), ("1s", 1000.0), ("1usec", 0.001)]
+)
+def test_a_bare_time_is_in_microseconds(text: str, ms: float) -> None:
+    assert tc_units.milliseconds(text) == ms
+
+
+@pytest.mark.parametrize("text", ["", "-1ms", "1e400", "nan", "5 ms", "1" * 99])
+@pytest.mark.parametrize("read", [tc_units.rate, tc_units.size, tc_units.milliseconds, tc_units.number])
+def test_no_text_is_too_odd_to_be_refused(read: Callable[[str], float], text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected|unknown unit"):
+        read(text)
+
+
+def test_an_imported_queue_runs(small: Scenario) -> None:
+    queue = queue_of("tc qdisc add dev eth0 root tbf rate 5mbit burst 1600 limit 100k")
+    flows = run(small.with_values({"topology.bottleneck.queue": queue})).summary()["flows"]
+    assert 0 < sum(flow["goodput_bps"] for flow in flows) < 5e6
