@@ -322,7 +322,7 @@ impl Variant for Adaptive {
         }
         let full = rate.bytes_per_sec() as f64;
         let floor = if self.params.gamma_clamp { 4e6 * f64::from(mss) / self.nrtt } else { 1.0 };
-        Rate::from_bytes_per_sec((full * self.factor).max(floor.min(full)) as u64)
+        Rate::from_bytes_per_sec((full * self.factor).max(floor.min(full)).max(1.0) as u64)
     }
 
     fn bdp(&self, core: &Core, bw: Bandwidth, gain: Gain) -> u32 {

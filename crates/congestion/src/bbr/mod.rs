@@ -30,8 +30,6 @@ const SHORT_PATH_SHIFT: u32 = 9;
 const MAX_BURST_PACKETS: u32 = 127;
 /// No flight is larger, packets: room may be added to it without a care.
 const MOST_PACKETS: u32 = 1 << 30;
-/// A rate of nothing would mean no pacing at all.
-pub(crate) const SLOWEST: Rate = Rate::from_bytes_per_sec(1);
 
 impl Gain {
     pub(crate) const UNIT: Gain = Gain(1 << GAIN_BITS);
@@ -69,12 +67,13 @@ impl Bandwidth {
         ((u128::from(self.0) * u128::from(micros)) >> BANDWIDTH_BITS) as u64
     }
 
-    /// Payload bytes per second at `gain`, less `margin_percent`.
+    /// Payload bytes per second at `gain`, less `margin_percent`; at least one, for a rate of nothing would mean no
+    /// pacing at all.
     pub(crate) fn pacing_rate(self, mss: u32, gain: Gain, margin_percent: u64) -> Rate {
         // In 64 bits as in the kernel, which is enough for 2.9 Tbit/s.
         let per_micro = self.0.saturating_mul(u64::from(mss) * u64::from(gain.0)) >> GAIN_BITS;
         let bytes = (u128::from(per_micro) * u128::from(10_000 * (100 - margin_percent))) >> BANDWIDTH_BITS;
-        Rate::from_bytes_per_sec(bytes as u64)
+        Rate::from_bytes_per_sec((bytes as u64).max(1))
     }
 
     /// The bandwidth-delay product times `gain`, rounded up to whole packets; [`MOST_PACKETS`] at most.
@@ -125,6 +124,13 @@ mod tests {
         let bw = Bandwidth::over(10, Duration::from_millis(1));
         let paced = bw.pacing_rate(1448, Gain::UNIT, 1).bits_per_sec() as f64;
         assert!((paced / 115.84e6 - 0.99).abs() < 1e-4);
+    }
+
+    #[test]
+    fn the_slowest_pace_is_a_byte_per_second() {
+        for bw in [Bandwidth::default(), Bandwidth::over(10, Duration::from_secs(1000))] {
+            assert_eq!(bw.pacing_rate(1, Gain::UNIT, 1).bytes_per_sec(), 1);
+        }
     }
 
     #[test]

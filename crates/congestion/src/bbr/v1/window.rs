@@ -1,7 +1,7 @@
 //! Outputs: window and pacing rate.
 
 use super::{Base, Core, Mode, V1, Variant};
-use crate::bbr::{Bandwidth, Gain, SLOWEST, burst_goal, in_net_at_departure};
+use crate::bbr::{Bandwidth, Gain, burst_goal, in_net_at_departure};
 use crate::window::INITIAL_CWND;
 use crate::{Ack, CaState, Path};
 use units::Duration;
@@ -62,7 +62,7 @@ impl<V: Variant> V1<V> {
             core.init_pacing_rate(path);
         }
         let rate = core.bandwidth().pacing_rate(path.mss, gain, core.settings.margin_percent);
-        let rate = self.variant.pace(core, rate, path.mss).max(SLOWEST);
+        let rate = self.variant.pace(core, rate, path.mss);
         if core.pipe_full || rate > core.pacing_rate {
             core.pacing_rate = rate;
         }

@@ -5,7 +5,7 @@ use super::cycle::Phase;
 use super::rules::{Aggregation, EarlyGrowth};
 use super::{Mode, V3};
 use crate::bbr::{
-    Bandwidth, ExtraAcked, Gain, SLOWEST, Slots, burst_goal, in_net_at_departure, short_path_burst_goal,
+    Bandwidth, ExtraAcked, Gain, Slots, burst_goal, in_net_at_departure, short_path_burst_goal,
 };
 use crate::{Ack, CaState, Path};
 use units::Duration;
@@ -123,7 +123,7 @@ impl V3 {
 
     fn derive(&mut self, model: Model, path: &Path) {
         let Model { bw, pacing_gain, cwnd_gain, full, .. } = model;
-        let rate = bw.pacing_rate(path.mss, pacing_gain, self.rules.margin_percent).max(SLOWEST);
+        let rate = bw.pacing_rate(path.mss, pacing_gain, self.rules.margin_percent);
         if full || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
