@@ -25,7 +25,8 @@ pub struct LinkConfig {
 /// What is not the same all the time. The default is fair weather.
 #[derive(Clone, Debug, Default)]
 pub struct Weather {
-    /// Rates that take over, in the order of time; a packet being transmitted is not affected.
+    /// Rates that take over, in the order of time; a packet being transmitted is not affected. On a link of unlimited
+    /// rate behind a shaper, the shaper's.
     pub rates: Vec<(Time, Rate)>,
     /// Delays that take over for packets whose transmission ends at or after a time, in the order of time. Behind a
     /// shorter one, packets overtake those sent before.
@@ -226,8 +227,11 @@ impl<P: Copy> Link<P> {
         Link::with_service(config, Service::Replay { queue, idle: true })
     }
 
-    fn with_service(config: LinkConfig, service: Service<P>) -> Link<P> {
+    fn with_service(config: LinkConfig, mut service: Service<P>) -> Link<P> {
         let LinkConfig { rate, delay, loss, looks, mut weather } = config;
+        if let (Rate::UNLIMITED, Service::Replay { queue, .. }) = (rate, &mut service) {
+            weather.rates = queue.shape(weather.rates);
+        }
         let line = Line {
             server: Server::changing(rate, std::mem::take(&mut weather.rates)),
             delay,

@@ -152,6 +152,7 @@ class Change(Model):
     at_s: Seconds = Field(alias="at", examples=["5 s"])
     """A packet being transmitted at this time is not affected."""
     rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Mbit/s"])
+    """On a link without a rate whose queue is tbf, that of the queue, which keeps its tokens."""
     delay_s: Delay | None = Field(None, alias="delay", examples=["50 ms"])
     """Of what leaves from then on; behind a shorter delay, packets overtake those sent before."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.05 }'])

@@ -24,7 +24,7 @@ registry::queues! {
 }
 
 use crate::{Ecn, Packet};
-use units::Time;
+use units::{Rate, Time};
 
 /// Decides about the packets that wait for a link.
 ///
@@ -43,6 +43,12 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// From when on somebody may go; later than the present only while a shaper holds packets back.
     fn ready(&self) -> Time {
         Time::ZERO
+    }
+
+    /// Rates that take over at given times, in the order of time, before anything has arrived. A shaper keeps them to
+    /// itself, any other discipline hands them back: they are those of the wire.
+    fn shape(&mut self, rates: Vec<(Time, Rate)>) -> Vec<(Time, Rate)> {
+        rates
     }
 
     /// A packet arrives while the link is free and nothing waits. It is not subject to limits on who waits.

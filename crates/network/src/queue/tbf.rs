@@ -1,15 +1,15 @@
 //! Token bucket filter: shapes to a rate, with a burst and optionally a peak rate.
 //!
-//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to
-//! nanoseconds of transmission, here they are exact. On a link of unlimited rate this is how the kernel's own tests build a bottleneck: a packet that finds
-//! tokens leaves at once, without the time its transmission would take on a wire.
+//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission, here they are exact. On a link
+//! of unlimited rate this is how the kernel's own tests build a bottleneck: a packet that finds tokens leaves at once,
+//! without the time its transmission would take on a wire. A change of the rate leaves the tokens where they are.
 
 use super::fifo::Fifo;
 use super::registry::Discipline;
 use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
 use crate::Packet;
 use params::params;
-use units::{Duration, Time};
+use units::{Duration, Rate, Time};
 
 params! {
     /// Parameters of the token bucket filter.
@@ -37,6 +37,8 @@ pub(super) struct Bucket {
     level: u128,
     /// When it held `level`.
     at: Time,
+    /// Rates that take over, last first.
+    later: Vec<(Time, u128)>,
 }
 
 const BILLIONTHS_PER_BYTE: u128 = 8_000_000_000;
@@ -45,7 +47,12 @@ impl Bucket {
     /// A full bucket.
     pub(super) fn new(rate_bps: u64, bytes: u64) -> Bucket {
         let depth = u128::from(bytes) * BILLIONTHS_PER_BYTE;
-        Bucket { rate: u128::from(rate_bps), depth, level: depth, at: Time::ZERO }
+        Bucket { rate: u128::from(rate_bps), depth, level: depth, at: Time::ZERO, later: Vec::new() }
+    }
+
+    /// Tokens arrive at other rates from given times on, in the order of time.
+    pub(super) fn change(&mut self, rates: Vec<(Time, Rate)>) {
+        self.later = rates.into_iter().rev().map(|(at, rate)| (at, u128::from(rate.bits_per_sec()))).collect();
     }
 
     /// Whether a packet of `size` bytes can ever pass.
@@ -55,15 +62,26 @@ impl Bucket {
 
     /// When there are tokens for `size` bytes.
     pub(super) fn ready(&self, size: u16) -> Time {
-        let lacking = (u128::from(size) * BILLIONTHS_PER_BYTE).saturating_sub(self.level);
-        self.at + Duration::from_nanos(lacking.div_ceil(self.rate) as u64)
+        let cost = u128::from(size) * BILLIONTHS_PER_BYTE;
+        let (mut at, mut rate, mut level) = (self.at, self.rate, self.level);
+        for &(change, next) in self.later.iter().rev() {
+            if wait(cost, level, rate) <= u128::from(change.since(at).as_nanos()) {
+                break;
+            }
+            level += gain(rate, at, change);
+            (at, rate) = (change, next);
+        }
+        at + Duration::from_nanos(wait(cost, level, rate) as u64)
     }
 
     /// Takes the tokens of `size` bytes, if they are there.
     pub(super) fn take(&mut self, size: u16, now: Time) -> bool {
-        let gained = u128::from(now.since(self.at).as_nanos()) * self.rate;
-        self.level = (self.level + gained).min(self.depth);
-        self.at = now;
+        while let Some(&(change, rate)) = self.later.last().filter(|change| change.0 <= now) {
+            self.fill(change);
+            self.rate = rate;
+            self.later.pop();
+        }
+        self.fill(now);
         let cost = u128::from(size) * BILLIONTHS_PER_BYTE;
         let enough = cost <= self.level;
         if enough {
@@ -71,6 +89,22 @@ impl Bucket {
         }
         enough
     }
+
+    /// Brings the level up to date.
+    fn fill(&mut self, now: Time) {
+        self.level = (self.level + gain(self.rate, self.at, now)).min(self.depth);
+        self.at = now;
+    }
+}
+
+/// Tokens that arrive between two times.
+fn gain(rate: u128, from: Time, to: Time) -> u128 {
+    u128::from(to.since(from).as_nanos()) * rate
+}
+
+/// Nanoseconds until the level has reached the cost.
+fn wait(cost: u128, level: u128, rate: u128) -> u128 {
+    cost.saturating_sub(level).div_ceil(rate)
 }
 
 /// The shaper.
@@ -111,6 +145,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
         let Some(head) = self.waiting.front() else { return Time::ZERO };
         let peak = self.peak.as_ref().map_or(Time::ZERO, |peak| peak.ready(head.packet.size));
         self.bucket.ready(head.packet.size).max(peak)
+    }
+
+    fn shape(&mut self, rates: Vec<(Time, Rate)>) -> Vec<(Time, Rate)> {
+        self.bucket.change(rates);
+        Vec::new()
     }
 }
 
