@@ -10,6 +10,7 @@ import pytest
 
 from fullpipe import papers
 from fullpipe.metrics import jain
+from fullpipe.papers import tables
 from fullpipe.papers.adbbr2025 import measures, study, text
 from fullpipe.papers.claims import Court, Judged
 from fullpipe.papers.experiments import Measurements
@@ -152,8 +153,8 @@ def test_text_has_every_claim_and_the_set_up(judged: list[Judged]) -> None:
         assert claim.id in shown
     assert "nine values (contradicted by their own data)" in shown
     assert "Ad-BBR si, 33: " in shown
-    assert text.table(judged).height == len(judged)
-    assert len(text.markdown(judged).splitlines()) == 2 + len(study.paper().claims)
+    assert tables.table(judged).height == len(judged)
+    assert len(tables.markdown(judged).splitlines()) == 2 + len(study.paper().claims)
 
 
 @pytest.mark.slow

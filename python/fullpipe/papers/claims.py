@@ -129,10 +129,7 @@ class Court:
             return [Judged(claim, "", (), 0, 0, verdict)]
         if not self._is_about_subject(claim):
             return [self._of_reading(claim, "")]
-        each = [self._of_reading(claim, reading) for reading in self.readings]
-        order = list(Verdict)
-        merits = [(order.index(j.verdict), round(j.distance, 9)) for j in each]
-        return [replace(j, closest=merit == min(merits)) for j, merit in zip(each, merits, strict=True)]
+        return with_closest([self._of_reading(claim, reading) for reading in self.readings])
 
     def _is_about_subject(self, claim: Claim) -> bool:
         named = [claim.where, claim.each, claim.lower, claim.what if isinstance(claim.what, Mapping) else {}]
@@ -194,8 +191,10 @@ class Court:
         return [sign * _relative(bar, value) for bar, value in zip(bars, mine, strict=True)]
 
     def _differences(self, claim: Claim, reading: str, above: Where, below: Where) -> list[float]:
-        pairs = zip(self._at(claim, reading, above), self._at(claim, reading, below), strict=True)
-        return [_relative(a, b) for a, b in pairs]
+        highs, lows = self._at(claim, reading, above), self._at(claim, reading, below)
+        if not (highs and lows):  # not measured under these conditions
+            return []
+        return [_relative(a, b) for a, b in zip(highs, lows, strict=True)]
 
     def _at(self, claim: Claim, reading: str, where: Where) -> list[float]:
         where = dict(where)
@@ -203,6 +202,24 @@ class Court:
         quantity = str(where.pop("quantity", claim.quantity))
         name = reading if algorithm == self.subject else algorithm
         return self.found.at(claim.experiment, quantity, name, where)
+
+
+def judged_under(found: Measurements, key: str, claim: Claim) -> list[Judged]:
+    """One verdict for each value of a condition, which stands for a reading; the closest are marked."""
+    if claim.kind in ("contradicted", "untestable"):
+        return Court(found, "", (), ()).judged(claim)
+    each = []
+    for value in found.choices(claim.experiment, key):
+        (verdict,) = Court(found.under({key: value}), "", (), ()).judged(claim)
+        each.append(replace(verdict, reading=str(value)))
+    return with_closest(each)
+
+
+def with_closest(each: Sequence[Judged]) -> list[Judged]:
+    """Marks the best verdicts, and of those the ones that come nearest to what is printed."""
+    order = list(Verdict)
+    ranks = [(order.index(j.verdict), round(j.distance, 9)) for j in each]
+    return [replace(j, closest=rank == min(ranks)) for j, rank in zip(each, ranks, strict=True)]
 
 
 def _relative(a: float, b: float) -> float:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -15,6 +16,8 @@ from fullpipe.sweeps import Job
 
 Value = str | int | float
 Conditions = tuple[tuple[str, Value], ...]
+Variants = Mapping[Value, Mapping[str, Any]]
+"""By the value of a condition, values at paths of a scenario."""
 
 MEASURED = {
     "experiment": pl.String,
@@ -37,24 +40,32 @@ class Experiment:
     keys: Mapping[str, str]
     """Short names of the swept paths, such as "buffer"."""
     measure: Callable[[Run], Mapping[str, float]]
+    variants: Mapping[str, Variants] = field(default_factory=dict)
+    """By name, conditions that set several paths at once."""
+    flows: tuple[int, ...] | None = None
+    """The entries of `flows` that take the algorithm; `None`: all of them."""
 
     def jobs(self, algorithms: Mapping[str, Any], seeds: Sequence[int]) -> list[Job]:
-        """Every algorithm under every condition with every seed; all flows use the same algorithm."""
-        points = list(zip(self.scenario.expand(), self.scenario.points(), strict=True))
+        """Every algorithm under every condition with every seed."""
         return [
-            Job(chosen, seed, point=self._point(name, point))
+            Job(chosen, seed, point={"experiment": self.name, "algorithm": name, **point})
             for name, cca in algorithms.items()
-            for scenario, point in points
+            for scenario, point in self._conditions()
             for chosen in [self._with(scenario, cca)]
             for seed in seeds
         ]
 
-    def _with(self, scenario: Scenario, cca: Any) -> Scenario:
-        return scenario.with_values({f"flows.{i}.cca": cca for i in range(len(scenario.flows))})
+    def _conditions(self) -> Iterator[tuple[Scenario, dict[str, Value]]]:
+        for values in product(*self.variants.values()):
+            point = dict(zip(self.variants, values, strict=True))
+            laid_over = [self.variants[key][value] for key, value in point.items()]
+            base = self.scenario.with_values({path: v for paths in laid_over for path, v in paths.items()})
+            for scenario, swept in zip(base.expand(), base.points(), strict=True):
+                yield scenario, {**point, **{self.keys[path]: value for path, value in swept.items()}}
 
-    def _point(self, algorithm: str, point: Mapping[str, Any]) -> dict[str, Any]:
-        short = {self.keys[path]: value for path, value in point.items()}
-        return {"experiment": self.name, "algorithm": algorithm, **short}
+    def _with(self, scenario: Scenario, cca: Any) -> Scenario:
+        flows = range(len(scenario.flows)) if self.flows is None else self.flows
+        return scenario.with_values({f"flows.{i}.cca": cca for i in flows})
 
 
 @dataclass
@@ -80,6 +91,11 @@ class Measurements:
             if (e, q, a) == (experiment, quantity, algorithm) and where.items() <= dict(conditions).items()
         ]
         return [sum(column) / len(column) for column in zip(*rows, strict=True)]
+
+    def under(self, where: Mapping[str, Value]) -> Measurements:
+        """Those under these conditions."""
+        chosen = {key: v for key, v in self._values.items() if where.items() <= dict(key[3]).items()}
+        return Measurements(chosen)
 
     def choices(self, experiment: str, key: str) -> list[Value]:
         """The values of a condition, in the order of the runs."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from fullpipe import sweeps
+from fullpipe.papers import tables
 from fullpipe.papers.adbbr2025 import figures, measures, text
-from fullpipe.papers.claims import Claim, Court, Judged
-from fullpipe.papers.experiments import Experiment, Measurements, measured
+from fullpipe.papers.claims import Court
+from fullpipe.papers.experiments import Experiment, measured
 from fullpipe.papers.report import Report, Settings
+from fullpipe.papers.transcription import Transcription, transcription
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job
@@ -44,20 +41,9 @@ QUICK_DURATION = {"loss": "20 s", "fairness": "25 s", "retransmissions": "15 s",
 """The schedule of the flows that join and leave cannot be shortened."""
 
 
-@dataclass(frozen=True)
-class Paper:
-    """The transcription."""
-
-    title: str
-    claims: tuple[Claim, ...]
-    setup: tuple[Mapping[str, Any], ...]
-
-
-@cache
-def paper() -> Paper:
+def paper() -> Transcription:
     """The transcription of `expected.toml`."""
-    data = tomllib.loads(files(__package__).joinpath("expected.toml").read_text(encoding="utf-8"))
-    return Paper(data["title"], tuple(Claim.of(row) for row in data["claim"]), tuple(data["setup"]))
+    return transcription(__package__ or "")
 
 
 def title() -> str:
@@ -95,7 +81,7 @@ def run(settings: Settings) -> Report:
     found = measured(experiments(quick=settings.quick), todo, runs)
     court = Court(found, SUBJECT, tuple(READINGS), tuple(OTHERS))
     judged = [verdict for claim in source.claims for verdict in court.judged(claim)]
-    written = _write_tables(settings.folder, found, judged)
+    written = tables.write(settings.folder, found, judged)
     written += figures.draw(found, _series(todo, runs), settings.folder)
     report = text.report(source.title, judged, source.setup, len(seeds(settings)), quick=settings.quick)
     return Report(report, tuple(written), settings.folder)
@@ -109,12 +95,3 @@ def _series(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Series:
             key = (job.point["experiment"], job.point["algorithm"], str(job.point.get("buffer", "")))
             found.setdefault(key, []).append(one)
     return found
-
-
-def _write_tables(folder: Path, found: Measurements, judged: Sequence[Judged]) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
-    numbers, verdicts, page = (folder / name for name in ("measured.csv", "verdicts.csv", "verdicts.md"))
-    found.table().write_csv(numbers, float_precision=6)
-    text.table(judged).write_csv(verdicts, float_precision=6)
-    page.write_text(text.markdown(judged), encoding="utf-8")
-    return [numbers, verdicts, page]

@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
-import polars as pl
-
+from fullpipe.papers import tables
 from fullpipe.papers.claims import Judged
-from fullpipe.papers.text import aligned, shortened, tally, wrapped
-from fullpipe.papers.verdicts import RULE, RULE_FOR_WORDS, Verdict
-
-SCHEMA = {
-    "where": pl.String,
-    "printed": pl.String,
-    "reading": pl.String,
-    "ours": pl.Float64,
-    "ours_low": pl.Float64,
-    "ours_high": pl.Float64,
-    "unit": pl.String,
-    "held": pl.Int64,
-    "compared": pl.Int64,
-    "verdict": pl.String,
-    "closest": pl.Boolean,
-}
+from fullpipe.papers.text import wrapped
 
 
 def report(
@@ -41,89 +24,10 @@ def report(
     parts = [
         title,
         how,
-        verdict_text(judged),
-        _tallies(judged),
-        "The rule for a number, in this order:\n" + RULE,
-        RULE_FOR_WORDS,
+        tables.verdict_text(judged),
+        tables.tallies(judged),
+        tables.RULES,
         "The set-up, as printed and as used here:",
-        setup_text(setup),
+        tables.setup_text(setup),
     ]
     return "\n\n".join(parts)
-
-
-def table(judged: Sequence[Judged]) -> pl.DataFrame:
-    """One row per claim and reading."""
-    rows = []
-    for j in judged:
-        low, high = j.ends or (None, None)
-        row = (j.claim.id, j.claim.says, j.reading, j.mean, low, high, j.claim.unit, j.held, j.compared)
-        rows.append((*row, str(j.verdict), j.closest))
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-
-def verdict_text(judged: Sequence[Judged]) -> str:
-    """A block of rows per claim, a row per reading."""
-    rows = [["where", "printed", "reading", "ours", "verdict"]]
-    for _, group in groupby(judged, key=lambda j: j.claim.id):
-        for i, j in enumerate(group):
-            first = [j.claim.id, shortened(j.claim.says, 48)] if i == 0 else ["", ""]
-            reading = _short(j) + (" *" if j.closest else "") if j.reading else ""
-            rows.append([*first, reading, _ours(j, 48), str(j.verdict)])
-    return aligned(rows)
-
-
-def markdown(judged: Sequence[Judged]) -> str:
-    """A row per claim: ours by the first reading, and by those that come closest."""
-    header = ["where", "printed", "ours", "verdict", "closest"]
-    rows = [header, ["---"] * len(header)]
-    for _, group in groupby(judged, key=lambda j: j.claim.id):
-        readings = list(group)
-        first, closest = readings[0], [j for j in readings if j.closest]
-        ours = f"{_short(first)}: {_ours(first)}" if first.reading else _ours(first)
-        rows.append(
-            [first.claim.id, first.claim.says, ours, str(first.verdict), _closest(closest, len(readings))]
-        )
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
-
-
-def setup_text(setup: Sequence[Mapping[str, Any]]) -> str:
-    """What is printed of the set-up, and what was used."""
-    rows = [["where", "printed", "here"]]
-    for row in setup:
-        remark = f" ({Verdict.CONTRADICTED})" if row.get("contradicted") else ""
-        rows.append([row["id"], row["says"] + remark, row["used"]])
-    return aligned(rows)
-
-
-def _closest(closest: Sequence[Judged], readings: int) -> str:
-    if not closest:
-        return ""
-    if len(closest) == readings:
-        return "all alike"
-    best = closest[0]
-    return f"{', '.join(_short(j) for j in closest)}: {_ours(best)}, {best.verdict}"
-
-
-def _short(j: Judged) -> str:
-    """The reading without the name of the algorithm."""
-    return j.reading.split()[-1]
-
-
-def _ours(j: Judged, width: int = 200) -> str:
-    if j.claim.kind in ("contradicted", "untestable"):
-        return shortened(str(j.claim.what), width)
-    if j.mean is None:
-        return f"{j.held} of {j.compared} hold"
-    ends = f" [{j.ends[0]:.3g}, {j.ends[1]:.3g}]" if j.ends else ""
-    return f"{j.mean:.3g}{ends} {j.claim.unit}".rstrip()
-
-
-def _tallies(judged: Sequence[Judged]) -> str:
-    about = [j for j in judged if j.reading]
-    rest = [j for j in judged if not j.reading]
-    lines = [f"claims about others, {len(rest)}: {tally(j.verdict for j in rest)}"]
-    for reading in dict.fromkeys(j.reading for j in about):
-        mine = [j for j in about if j.reading == reading]
-        closest = sum(j.closest for j in mine)
-        lines.append(f"{reading}, {len(mine)}: {tally(j.verdict for j in mine)}; {closest} times closest")
-    return "\n".join(lines)
