@@ -1,0 +1,5 @@
+"""Bandwidth and delay that vary under CUBIC and BBRv1: Gniaz, TU Delft 2025."""
+
+from fullpipe.papers.gniaz2025.study import jobs, run, title
+
+__all__ = ["jobs", "run", "title"]

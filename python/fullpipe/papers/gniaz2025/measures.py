@@ -1,0 +1,157 @@
+"""From the tables of a run to the quantities of the thesis. Rates in Mbit/s of IP, windows in kB.
+
+A number at the end of a name is that of a phase: from one change of the link to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from fullpipe.metrics import jain
+from fullpipe.results import Run
+
+MBPS = 1e-6
+KB = 1e-3
+WITH_HEADERS = 1076 / 1024
+"""Bytes of IP per byte of payload."""
+START_S = 1.0
+
+FULL = 0.8
+"""A flow fills the link when a second's throughput reaches this share of the rate."""
+SOON_S, LATE_S = 3.0, 5.0
+"""How long a phase's beginning and its end are."""
+CUT, CUTS_APART_S = 0.9, 0.2
+"""A window is cut when it falls below this share within this time."""
+
+
+@dataclass(frozen=True)
+class Phases:
+    """The times at which the link changes, begin and end included, and its rate after each but the last."""
+
+    edges: tuple[float, ...]
+    rates: tuple[float, ...]
+
+    def __iter__(self) -> Iterator[tuple[int, tuple[tuple[float, float], float]]]:
+        """Number, span and rate of each."""
+        return iter(enumerate(zip(pairwise(self.edges), self.rates, strict=True), start=1))
+
+
+def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
+    """What a flow lost, and what it got and how large its window was in every phase."""
+    (sent,) = run.flows["sent_packets"]
+    lost = _dropped(run.links_summary)
+    found = {
+        "lost": lost,
+        "lost_percent": 100 * lost / sent,
+        "mean": float(run.flows["goodput_bps"][0]) * MBPS * WITH_HEADERS,
+    }
+    return found | of_phases(run.series, phases)
+
+
+def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
+    """Rates and windows of one flow, phase by phase."""
+    found: dict[str, float] = {}
+    for n, ((start, end), rate) in phases:
+        now = _between(series, start, end)
+        found[f"rate_{n}"] = _rate(now)
+        found[f"soon_{n}"] = _rate(_between(series, start, start + SOON_S))
+        found[f"late_{n}"] = _rate(_between(series, end - LATE_S, end))
+        found[f"fill_{n}"] = seconds_to_fill(now, rate, start, end)
+        found[f"cwnd_{n}"] = _mean(now["cwnd_bytes"]) * KB
+        found[f"lowest_cwnd_{n}"] = _lowest(now["cwnd_bytes"]) * KB
+        found[f"react_{n}"] = seconds_to_halve(series, start, end)
+    found["last_cut_1"] = last_cut(_between(series, *phases.edges[:2]))
+    return found
+
+
+def two_flows(run: Run, phases: Phases) -> dict[str, float]:
+    """What CUBIC and BBRv1 got and lost beside each other, and how evenly."""
+    found: dict[str, float] = {}
+    for name, key in (("CUBIC", "cubic"), ("BBRv1", "bbr")):
+        (row,) = run.flows.filter(pl.col("flow") == name).iter_rows(named=True)
+        found[f"{key}_lost"] = float(row["lost_packets"])
+        found[f"{key}_lost_percent"] = 100 * row["lost_packets"] / row["sent_packets"]
+        found[f"{key}_mean"] = row["goodput_bps"] * MBPS * WITH_HEADERS
+        of_flow = run.series.filter(pl.col("flow") == name)
+        for n, (span, _) in phases:
+            found[f"{key}_rate_{n}"] = _rate(_between(of_flow, *span))
+    begin = _between(run.series, START_S, START_S + 2)
+    found["first_2s"] = sum(_rate(flow) for flow in begin.partition_by("flow"))
+    found["jain"] = jain([found["cubic_mean"], found["bbr_mean"]]) or 0.0
+    return found
+
+
+def cumulative(series: pl.DataFrame) -> pl.DataFrame:
+    """The thesis's throughput: the mean of every flow since its start, at every sample after it."""
+    after = series.filter(pl.col("time_s") > START_S + 1e-9).sort("time_s")
+    samples = pl.int_range(1, pl.len() + 1)
+    total = pl.col("goodput_bps").cum_sum() / samples
+    return after.with_columns(total.over("flow").alias("goodput_bps"))
+
+
+def seconds_to_fill(now: pl.DataFrame, rate_mbps: float, start_s: float, end_s: float) -> float:
+    """From the start of a phase to the end of the first second in which the flow filled the link."""
+    step_s = _step(now)
+    rates = now["goodput_bps"].rolling_mean(max(1, round(1 / step_s))) * MBPS * WITH_HEADERS
+    full = now["time_s"].filter(rates >= FULL * rate_mbps)
+    return float(full[0]) - start_s if len(full) else end_s - start_s
+
+
+def seconds_to_halve(series: pl.DataFrame, start_s: float, end_s: float) -> float:
+    """From the start of a phase until the window has halved; the whole phase if it never does."""
+    before = _between(series, start_s - 1, start_s)["cwnd_bytes"].drop_nulls()
+    if not len(before):
+        return end_s - start_s
+    now = _between(series, start_s, end_s)
+    low = now["time_s"].filter(now["cwnd_bytes"] < float(before[-1]) / 2)
+    return float(low[0]) - start_s if len(low) else end_s - start_s
+
+
+def last_cut(now: pl.DataFrame) -> float:
+    """When the window was cut for the last time; 0 if it never was."""
+    window = now["cwnd_bytes"].cast(pl.Float64).fill_null(strategy="forward").to_numpy()
+    back = max(1, round(CUTS_APART_S / _step(now)))
+    (cuts,) = np.nonzero(window[back:] < CUT * window[:-back])
+    return float(now["time_s"][int(cuts[-1]) + back]) if len(cuts) else 0.0
+
+
+def _dropped(links: pl.DataFrame) -> float:
+    return float(links.filter(pl.col("link") == "bottleneck")["dropped_packets"][0])
+
+
+def _rate(samples: pl.DataFrame) -> float:
+    return _mean(samples["goodput_bps"]) * MBPS * WITH_HEADERS
+
+
+def _step(samples: pl.DataFrame) -> float:
+    times = samples["time_s"]
+    return float(times[1] - times[0]) if len(times) > 1 else 1.0
+
+
+def _between(samples: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
+    """Samples that end in a span of time."""
+    return samples.filter((pl.col("time_s") > start_s + 1e-9) & (pl.col("time_s") <= end_s + 1e-9))
+
+
+def _mean(column: pl.Series) -> float:
+    values = column.drop_nulls().to_list()
+    return float(sum(values)) / len(values) if values else 0.0
+
+
+def _lowest(column: pl.Series) -> float:
+    return float(min(column.drop_nulls().to_list(), default=0.0))
+
+
+PHASES: Mapping[str, Phases] = {
+    "large step": Phases((1, 16, 31, 46), (5, 100, 5)),
+    "small step": Phases((1, 16, 31, 46), (30, 5, 30)),
+    "two flows": Phases((1, 4, 7, 10), (1, 5, 1)),
+    "small spikes": Phases((1, 6, 7, 11, 12, 16, 17, 21, 22, 26), (50,) * 9),
+    "big spike": Phases((1, 11, 13, 21), (10,) * 3),
+    "rate and delay": Phases((1, 11, 21), (50, 5)),
+}
+"""In simulated time: everything begins after a second."""

@@ -1,0 +1,116 @@
+"""Runs the six scenarios, each under several settings of what the thesis leaves open or does not say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from fullpipe import sweeps
+from fullpipe.papers import tables
+from fullpipe.papers.claims import Claim, Judged, judged_under
+from fullpipe.papers.experiments import Experiment, Measurements, Variants, measured
+from fullpipe.papers.gniaz2025 import figures, text
+from fullpipe.papers.gniaz2025.measures import PHASES, lone_flow, two_flows
+from fullpipe.papers.report import Report, Settings
+from fullpipe.papers.transcription import Transcription, transcription
+from fullpipe.results import Run
+from fullpipe.scenario import Scenario
+from fullpipe.sweeps import Job
+
+ALGORITHMS: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
+UNPOLICED: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": {"kind": "bbr1", "policer": False}}
+TOGETHER = "both"
+TWO_FLOWS = "two flows"
+STEPS = ("large step", "small step", TWO_FLOWS)
+"""Run with both delays."""
+
+SETTING, CODED, NO_POLICER = "setting", "as coded", "no policer detection"
+SMALL_BURST_BYTES = 3228
+"""Three packets."""
+QUEUE_PER_BDP = 1.051
+"""The limit counts payload of 1024 B, our BDP packets of 1076 B."""
+
+SEEDS = 10
+QUICK_SEEDS = 3
+
+
+def paper() -> Transcription:
+    """The transcription of `expected.toml`."""
+    return transcription(__package__ or "")
+
+
+def title() -> str:
+    """One line."""
+    return paper().title
+
+
+def seeds(settings: Settings) -> tuple[int, ...]:
+    """The seeds that are run."""
+    return settings.seeds_or(QUICK_SEEDS if settings.quick else SEEDS)
+
+
+def plan() -> list[tuple[Experiment, Mapping[str, Any]]]:
+    """The six scenarios with their algorithms, under every setting; those with a step under both delays."""
+    found = []
+    for number, (name, phases) in enumerate(PHASES.items(), start=1):
+        together = name == TWO_FLOWS
+        delays: dict[str, Variants] = {"delay": {delay: _delay(delay) for delay in (50, 100)}}
+        measure = partial(two_flows if together else lone_flow, phases=phases)
+        without = {"flows.1.cca": UNPOLICED["BBRv1"]} if together else {}
+        settings: list[tuple[Variants, Mapping[str, Any]]] = [
+            (_settings(max(phases.rates) / phases.rates[0]), ALGORITHMS),
+            ({NO_POLICER: without}, UNPOLICED),
+        ]
+        for values, algorithms in settings:
+            variants = {SETTING: values, **(delays if name in STEPS else {})}
+            scenario, flows = Scenario.named(f"gniaz2025-{number}"), () if together else None
+            experiment = Experiment(name, scenario, {}, measure, variants, flows)
+            found.append((experiment, {TOGETHER: None} if together else algorithms))
+    return found
+
+
+def _settings(highest_to_first: float) -> Variants:
+    queue = "topology.bottleneck.queue"
+    return {
+        CODED: {},
+        "large sockets": {"tcp.send_buffer": "1 GB", "tcp.receive_buffer": "1 GB"},
+        "small burst": {f"{queue}.burst_bytes": SMALL_BURST_BYTES},
+        "queue by highest rate": {f"{queue}.size": f"{QUEUE_PER_BDP * highest_to_first:.3f} bdp"},
+    }
+
+
+def _delay(delay_ms: int) -> dict[str, str]:
+    return {f"topology.{way}.delay": f"{delay_ms} ms" for way in ("bottleneck", "reverse")}
+
+
+def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
+    """Every claim under every setting."""
+    return [verdict for claim in claims for verdict in judged_under(found, SETTING, claim)]
+
+
+def jobs(settings: Settings) -> list[Job]:
+    """Every run of the study."""
+    chosen = seeds(settings)
+    return [job for experiment, algorithms in plan() for job in experiment.jobs(algorithms, chosen)]
+
+
+def run(settings: Settings) -> Report:
+    """Run what is missing, and write tables, verdicts and figures."""
+    source, todo = paper(), jobs(settings)
+    runs = sweeps.run(todo, workers=settings.jobs, store=settings.store, progress=settings.progress)
+    found = measured([experiment for experiment, _ in plan()], todo, runs)
+    judged = judge(source.claims, found)
+    written = tables.write(settings.folder, found, judged)
+    written += figures.draw(_first(todo, runs), settings.folder)
+    report = text.report(source, judged, len(seeds(settings)))
+    return Report(report, tuple(written), settings.folder)
+
+
+def _first(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Drawn:
+    """The first run of everything."""
+    found: figures.Drawn = {}
+    for job, one in zip(todo, runs, strict=True):
+        experiment, algorithm, setting = (job.point[key] for key in ("experiment", "algorithm", SETTING))
+        found.setdefault((experiment, setting, algorithm, job.point.get("delay")), one)
+    return found
