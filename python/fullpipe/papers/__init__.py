@@ -2,7 +2,7 @@
 
 >>> from fullpipe import papers
 >>> papers.names()
-['adbbr2025', 'gniaz2025', 'kato2025']
+['adbbr2025', 'gniaz2025', 'kato2025', 'sologon2025']
 """
 
 from __future__ import annotations

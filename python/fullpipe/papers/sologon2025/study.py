@@ -1,0 +1,116 @@
+"""Runs both experiments, each under several settings of what the thesis leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fullpipe import sweeps
+from fullpipe.papers import tables
+from fullpipe.papers.claims import Claim, Judged, judged_under
+from fullpipe.papers.experiments import Experiment, Measurements, Value, Variants, measured
+from fullpipe.papers.report import Report, Settings
+from fullpipe.papers.sologon2025 import figures, measures, text
+from fullpipe.papers.transcription import Transcription, transcription
+from fullpipe.results import Run
+from fullpipe.scenario import Scenario
+from fullpipe.sweeps import Job
+
+ALGORITHMS: Mapping[str, Any] = {"BBRv3": "bbr3", "CUBIC": "cubic"}
+INTERVALS: Mapping[Value, str] = {"never": "1000 s", 10: "10 s", 5: "5 s", 3: "3 s"}
+SETTING, STATED = "setting", "as stated"
+SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
+FAIR_QUEUE = {"kind": "fq_codel"}
+
+SEEDS = 5
+QUICK_SEEDS = 3
+SHORTER_S, QUICK_S, QUICK_SHORTER_S = 60, 70, 20
+"""Experiment 1 lasts so long under other settings, and in quick form. The schedule of experiment 2 stays."""
+FLOWS, LINKS = 4, 2
+
+
+def paper() -> Transcription:
+    """The transcription of `expected.toml`."""
+    return transcription(__package__ or "")
+
+
+def title() -> str:
+    """One line."""
+    return paper().title
+
+
+def seeds(settings: Settings) -> tuple[int, ...]:
+    """The seeds that are run."""
+    return settings.seeds_or(QUICK_SEEDS if settings.quick else SEEDS)
+
+
+def experiments(*, quick: bool) -> list[Experiment]:
+    """Both experiments, each under every setting."""
+    routes, links = Scenario.named("sologon2025-routes"), Scenario.named("sologon2025-links")
+    four, nine = measures.four_flows, measures.nine_flows
+    return [
+        Experiment("routes", routes, {}, four, {SETTING: _routes(quick=quick), "interval": _intervals()}),
+        Experiment("links", links, {}, nine, {SETTING: _links()}, flows=(0,)),
+    ]
+
+
+def _intervals() -> Variants:
+    return {
+        name: {f"flows.{i}.alternate.every": every for i in range(FLOWS)} for name, every in INTERVALS.items()
+    }
+
+
+def _routes(*, quick: bool) -> Variants:
+    shorter = {"duration": f"{QUICK_SHORTER_S if quick else SHORTER_S} s"}
+    return {
+        STATED: {"duration": f"{QUICK_S} s"} if quick else {},
+        "ACKs too": {**shorter, **{f"flows.{i}.alternate.ways": "both" for i in range(FLOWS)}},
+        "100 packets": {**shorter, **_queues(FLOWS, SHORT_QUEUE)},
+        "fq_codel": {**shorter, **_queues(FLOWS, FAIR_QUEUE)},
+    }
+
+
+def _links() -> Variants:
+    return {
+        STATED: {},
+        "every 10 s": {"flows.0.alternate.every": "10 s"},
+        "100 packets": _queues(LINKS, SHORT_QUEUE),
+        "fq_codel": _queues(LINKS, FAIR_QUEUE),
+    }
+
+
+def _queues(links: int, queue: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"topology.links.{i}.queue": queue for i in range(links)}
+
+
+def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
+    """Every claim under every setting of its experiment."""
+    return [verdict for claim in claims for verdict in judged_under(found, SETTING, claim)]
+
+
+def jobs(settings: Settings) -> list[Job]:
+    """Every run of the study."""
+    chosen = seeds(settings)
+    return [job for e in experiments(quick=settings.quick) for job in e.jobs(ALGORITHMS, chosen)]
+
+
+def run(settings: Settings) -> Report:
+    """Run what is missing, and write tables, verdicts and figures."""
+    source, todo = paper(), jobs(settings)
+    runs = sweeps.run(todo, workers=settings.jobs, store=settings.store, progress=settings.progress)
+    found = measured(experiments(quick=settings.quick), todo, runs)
+    judged = judge(source.claims, found)
+    written = tables.write(settings.folder, found, judged)
+    written += figures.draw(_first(todo, runs), settings.folder)
+    report = text.report(source, judged, found, len(seeds(settings)), quick=settings.quick)
+    return Report(report, tuple(written), settings.folder)
+
+
+def _first(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Drawn:
+    """The first run of every condition of both experiments."""
+    found: figures.Drawn = {}
+    for job, one in zip(todo, runs, strict=True):
+        key = (job.point["experiment"], job.point["algorithm"], job.point.get("interval", ""))
+        if job.point[SETTING] == STATED:
+            found.setdefault(key, one)
+    return found
