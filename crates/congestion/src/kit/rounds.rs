@@ -4,7 +4,7 @@
 //! flight at any time; what does not fit the buffer is lost.
 
 use super::ideal;
-use crate::{Ack, CaState, Congestion, CongestionControl, Path, RateSample, Recovery};
+use crate::{Ack, CaState, Congestion, CongestionControl, LostPacket, Path, RateSample, Recovery};
 use std::fmt::Write;
 use units::{Duration, Time};
 
@@ -98,6 +98,7 @@ impl<'a> Rounds<'a> {
         let reduces = lost > 0 && self.algorithm.traits().recovery == Recovery::Transport;
         let state = if lost > 0 { CaState::Recovery } else { CaState::Open };
         if lost > 0 {
+            self.lose(lost, arrived);
             self.algorithm.on_congestion(Congestion::Loss, &self.path(CaState::Open));
         }
         self.acknowledge(arrived, lost, sent, state, !reduces);
@@ -111,13 +112,30 @@ impl<'a> Rounds<'a> {
         Round { sent, lost, rtt: self.rtt, cwnd: control.cwnd, ssthresh: control.ssthresh }
     }
 
+    /// The packets of a round that came after `arrived` others are found lost.
+    fn lose(&mut self, lost: u32, arrived: u32) {
+        let watches = self.algorithm.traits().watches_losses;
+        for n in 1..=lost {
+            self.lost += 1;
+            let packet = LostPacket {
+                number: self.delivered + u64::from(arrived + n),
+                tx_in_flight: arrived + n,
+                lost: n,
+                app_limited: false,
+            };
+            let path = self.path(CaState::Open);
+            if watches {
+                self.algorithm.on_lost(&packet, &path);
+            }
+        }
+    }
+
     fn acknowledge(&mut self, arrived: u32, lost: u32, sent: u32, state: CaState, may_grow: bool) {
         let (start, before) = (self.now, self.delivered);
         for n in 1..=arrived {
             self.now = start + self.rtt * u64::from(n) / u64::from(arrived);
             self.delivered += 1;
             let lost = if n == 1 { lost } else { 0 };
-            self.lost += u64::from(lost);
             let sample = RateSample {
                 prior_delivered: before,
                 lost,
@@ -160,4 +178,54 @@ pub fn table(algorithm: &mut dyn CongestionControl, count: usize) -> String {
         writeln!(text, "{line}").expect("text grows");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Control, Probe, Traits, Undo, Window};
+
+    /// Sends the same window always, and writes down what is lost.
+    #[derive(Default)]
+    struct Watcher {
+        lost: Vec<LostPacket>,
+        told: u32,
+    }
+
+    impl CongestionControl for Watcher {
+        fn on_ack(&mut self, ack: &Ack, _path: &Path) {
+            self.told += ack.lost;
+        }
+
+        fn on_lost(&mut self, lost: &LostPacket, path: &Path) {
+            assert_eq!((self.told, path.lost), (0, u64::from(lost.lost)));
+            self.lost.push(*lost);
+        }
+
+        fn on_congestion(&mut self, _congestion: Congestion, _path: &Path) {
+            assert!(!self.lost.is_empty());
+        }
+
+        fn on_undo(&mut self, _undo: &Undo, _path: &Path) {}
+
+        fn set_cwnd(&mut self, _cwnd: u32) {}
+
+        fn control(&self) -> Control {
+            Control::window(&Window { cwnd: 103, ..Window::default() })
+        }
+
+        fn observe(&self, _probe: &mut Probe<'_>) {}
+
+        fn traits(&self) -> Traits {
+            Traits { recovery: Recovery::Algorithm, watches_losses: true, ..Traits::default() }
+        }
+    }
+
+    #[test]
+    fn who_watches_losses_hears_of_every_packet_that_did_not_fit_before_anything_else() {
+        let mut watcher = Watcher::default();
+        Rounds::new(&mut watcher, Bottleneck::default()).next();
+        assert_eq!(watcher.lost.iter().map(|l| l.tx_in_flight).collect::<Vec<_>>(), [101, 102, 103]);
+        assert_eq!(watcher.told, 3);
+    }
 }
