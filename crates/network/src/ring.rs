@@ -70,6 +70,22 @@ impl<T: Copy> Ring<T> {
         self.slots.get(slot)
     }
 
+    /// All values, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> + '_ {
+        (0..self.len).filter_map(|n| self.slots.get((self.head + n) & (self.capacity - 1)))
+    }
+
+    /// Removes the value that has `n` older ones before it. Takes as many steps as there are younger ones.
+    pub fn remove(&mut self, n: usize) -> Option<T> {
+        let slot = |n: usize| (self.head + n) & (self.capacity - 1);
+        if n >= self.len {
+            return None;
+        }
+        (n + 1..self.len).for_each(|n| self.slots.swap(slot(n - 1), slot(n)));
+        self.len -= 1;
+        self.slots.get(slot(self.len)).copied()
+    }
+
     /// Doubles the slots.
     #[cold]
     fn grow(&mut self) {
@@ -103,6 +119,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn removing_from_the_middle_keeps_the_order(turn in 0..8, n in 0..12usize, length in 0..12) {
+            let mut ring = Ring::new();
+            (0..turn).for_each(|n| ring.push(n));
+            (0..turn).for_each(|_| { ring.pop(); });
+            (0..length).for_each(|n| ring.push(n));
+            let mut model: Vec<_> = (0..length).collect();
+            let expected = (n < model.len()).then(|| model.remove(n));
+            prop_assert_eq!(ring.remove(n), expected);
+            prop_assert_eq!(ring.iter().copied().collect::<Vec<_>>(), model);
+        }
+
         #[test]
         fn behaves_like_a_vec_deque(steps in proptest::collection::vec(any::<bool>(), 0..400)) {
             let (mut ring, mut model) = (Ring::new(), VecDeque::new());

@@ -311,5 +311,6 @@ fn build_link(
     let dice = Rng::stream(seed, &format!("queue/{}", plan.name)).next_u64();
     let mut queue = plan.build_queue(&format!("links[{n}]"), dice)?;
     queue.know_hosts(hosts);
+    queue.know_redundancy(Segment::is_redundant);
     Ok(if ahead == Ahead::Yes { Link::new(config, queue) } else { Link::replaying(config, queue) })
 }

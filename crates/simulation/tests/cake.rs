@@ -68,3 +68,17 @@ fn bulk_leaves_the_link_to_best_effort() {
     let share = shares[0] / shares.iter().sum::<f64>();
     assert!((share - 1.0 / 16.0).abs() < 0.02, "{shares:?}");
 }
+
+#[test]
+fn the_ack_filter_thins_out_acknowledgements_on_a_narrow_way_back() {
+    let forwarded = |choice: &str| {
+        let mut plan = cake(json!({}), flows(&["cubic"]));
+        plan["links"][1]["queue"] = json!({ "kind": "cake", "bandwidth_bps": 300_000, "ack_filter": choice });
+        let results = run(&plan, 1);
+        let goodput = common::first(&results.flows, "goodput_bps");
+        (goodput, results.links_summary.numbers("dropped_packets")[1])
+    };
+    let (without, with) = (forwarded("no-ack-filter"), forwarded("ack-filter"));
+    assert!(with.1 > 1000.0, "{with:?}");
+    assert!(with.0 > without.0, "{with:?} {without:?}");
+}

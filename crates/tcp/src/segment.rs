@@ -31,6 +31,11 @@ impl SackBlocks {
         self.lengths[0] == 0
     }
 
+    /// How many packets they name.
+    fn packets(&self) -> u64 {
+        self.lengths.iter().map(|&length| u64::from(length)).sum()
+    }
+
     /// How many blocks there are.
     pub fn len(&self) -> usize {
         self.iter().count()
@@ -98,6 +103,23 @@ impl Segment {
             _ => 0,
         }
     }
+
+    /// An acknowledgement that says nothing that a younger one does not say as well. One that repeats the same number says
+    /// something by being there, unless the younger one has more selective acknowledgements.
+    pub fn is_redundant(&self, younger: &Segment) -> bool {
+        let (
+            Segment::Ack { ack, ece, dsack: false, sacks, .. },
+            Segment::Ack { ack: newer, ece: still, sacks: covering, .. },
+        ) = (self, younger)
+        else {
+            return false;
+        };
+        let covered = |(start, end): (u32, u32)| {
+            end <= *newer || covering.iter().any(|(from, until)| from <= start.max(*newer) && end <= until)
+        };
+        let says_more = newer > ack || (newer == ack && covering.packets() > sacks.packets());
+        ece == still && says_more && sacks.iter().all(covered)
+    }
 }
 
 /// The clock that both ends share: microseconds, modulo 2^32.
@@ -108,6 +130,38 @@ pub(crate) fn micros(now: Time) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn ack(ack: u32, blocks: &[(u32, u32)]) -> Segment {
+        let mut sacks = SackBlocks::default();
+        blocks.iter().for_each(|&(start, end)| sacks.push(start, end));
+        Segment::Ack { ack, echo: 0, window: 0, one_way_us: 0, ce_count: 0, ece: false, dsack: false, sacks }
+    }
+
+    #[test]
+    fn a_higher_acknowledgement_makes_a_lower_one_redundant() {
+        assert!(ack(5, &[]).is_redundant(&ack(6, &[])));
+        assert!(ack(5, &[(6, 8)]).is_redundant(&ack(9, &[])));
+        assert!(ack(5, &[(8, 10)]).is_redundant(&ack(6, &[(7, 11)])));
+        assert!(!ack(6, &[]).is_redundant(&ack(5, &[])));
+        assert!(!ack(5, &[(8, 10)]).is_redundant(&ack(6, &[(20, 30)])));
+    }
+
+    #[test]
+    fn a_duplicate_counts_unless_selective_acknowledgements_grow() {
+        assert!(!ack(5, &[]).is_redundant(&ack(5, &[])));
+        assert!(!ack(5, &[(7, 8)]).is_redundant(&ack(5, &[(7, 8)])));
+        assert!(ack(5, &[(7, 8)]).is_redundant(&ack(5, &[(7, 9)])));
+    }
+
+    #[test]
+    fn an_echoed_mark_and_data_are_never_redundant() {
+        let mut echo = ack(5, &[]);
+        if let Segment::Ack { ece, .. } = &mut echo {
+            *ece = true;
+        }
+        assert!(!echo.is_redundant(&ack(6, &[])));
+        assert!(!Segment::Syn { stamp: 0 }.is_redundant(&ack(6, &[])));
+    }
 
     #[test]
     fn three_blocks_fit_and_an_empty_one_takes_no_room() {

@@ -127,6 +127,7 @@ _CAKE_FLAGS: dict[str, Table] = {
     },
     **{word: {"isolation": word} for word in ("flowblind", "srchost", "dsthost", "hosts", "flows")},
     **{word: {"isolation": word} for word in ("dual-srchost", "dual-dsthost", "triple-isolate")},
+    **{word: {"ack_filter": word} for word in ("ack-filter", "ack-filter-aggressive", "no-ack-filter")},
     **{word: {"framing": word} for word in ("noatm", "atm", "ptm")},
     **{word: {"overhead": overhead, "framing": "atm"} for word, overhead in _ATM_OVERHEADS.items()},
     "raw": {"raw": True, "overhead": None, "mpu": None, "framing": None},
@@ -139,7 +140,7 @@ _CAKE_FLAGS: dict[str, Table] = {
     "nowash": {"wash": False},
     "ingress": {"ingress": True},
     "egress": {"ingress": False},
-    **{word: {} for word in ("nat", "nonat", "split-gso", "no-ack-filter")},
+    **{word: {} for word in ("nat", "nonat", "split-gso")},
 }
 
 ELSEWHERE = {
@@ -250,7 +251,6 @@ QDISCS: dict[str, Qdisc] = {
         },
         _CAKE_FLAGS,
         not_modelled={
-            **dict.fromkeys(("ack-filter", "ack-filter-aggressive"), "no ACK is dropped as redundant"),
             **dict.fromkeys(("autorate-ingress", "autorate_ingress"), "give a bandwidth"),
             "no-split-gso": "packets are always single",
             "fwmark": "classes go by the dscp of flows",

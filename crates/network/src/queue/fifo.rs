@@ -23,6 +23,17 @@ impl<P: Copy> Fifo<P> {
         Some(next)
     }
 
+    /// Takes out the packet that has `n` others before it.
+    pub(super) fn remove(&mut self, n: usize) -> Option<Waiting<P>> {
+        let found = self.ring.remove(n)?;
+        self.backlog.remove(found.packet.size);
+        Some(found)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting<P>> + '_ {
+        self.ring.iter()
+    }
+
     pub(super) fn front(&self) -> Option<&Waiting<P>> {
         self.ring.front()
     }

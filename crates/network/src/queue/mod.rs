@@ -61,6 +61,10 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// has. Told before the first packet, if at all.
     fn know_hosts(&mut self, _hosts: &[Option<[u32; 2]>]) {}
 
+    /// How to tell that what a waiting packet carries (the first) says nothing that a younger one of its flow does not say
+    /// as well. Told before the first packet, if at all.
+    fn know_redundancy(&mut self, _redundant: fn(&P, &P) -> bool) {}
+
     /// The limit, if this is first in, first out and looks at nothing but its backlog, on arrival. Whoever is
     /// admitted to such a queue has a known departure time.
     fn plain_limit(&self) -> Option<Limit> {

@@ -1,5 +1,6 @@
 //! One tin: DRR++ over its flows, sparse ones first, each in a queue found by a set-associative hash.
 
+use super::acks::Filter;
 use super::cobalt::{Cobalt, Settings};
 use super::hosts::{Hosts, Loads};
 use super::shaper::{Clock, Shaper};
@@ -61,13 +62,14 @@ const OLD: usize = 1;
 const DECAYING: usize = 2;
 
 /// What is the same for all tins during one call.
-pub(super) struct Call<'a> {
+pub(super) struct Call<'a, P> {
     pub(super) now: Time,
     pub(super) rng: &'a mut Rng,
     pub(super) losses: &'a mut Losses,
     /// What the whole discipline holds.
     pub(super) backlog: &'a mut Backlog,
     pub(super) shaper: &'a mut Shaper,
+    pub(super) filter: Option<Filter<P>>,
 }
 
 /// A class of packets.
@@ -138,8 +140,8 @@ impl<P: Copy> Tin<P> {
         its
     }
 
-    /// A packet arrives.
-    pub(super) fn push(&mut self, packet: Packet<P>, key: u64, hosts: Hosts, call: &mut Call<'_>) {
+    /// A packet arrives, and may make another one redundant.
+    pub(super) fn push(&mut self, packet: Packet<P>, key: u64, hosts: Hosts, call: &mut Call<'_, P>) {
         if let Some(clock) = &mut self.clock
             && self.packets == 0
         {
@@ -163,6 +165,14 @@ impl<P: Copy> Tin<P> {
             Set::SparseWait => self.make_bulk(index),
             Set::Sparse | Set::Bulk => {}
         }
+        let waiting = &mut self.flows[index].waiting;
+        if let Some(victim) = call.filter.and_then(|filter| filter.victim(waiting, packet.flow))
+            && let Some(victim) = waiting.remove(victim)
+        {
+            self.packets -= 1;
+            call.backlog.remove(victim.packet.size);
+            self.lose(&victim, call);
+        }
     }
 
     /// The queue of a flow: its own if it has one, else a free one near its hash, else somebody else's.
@@ -185,7 +195,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Goes to the next flow. None does not mean that nothing waits, only that it is somebody else's turn now.
-    pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_>) -> Option<Waiting<P>> {
+    pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_, P>) -> Option<Waiting<P>> {
         let order = if decaying_first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
         let list = order.into_iter().find(|&list| !self.lists[list].is_empty())?;
         let index = *self.lists[list].front()? as usize;
@@ -222,16 +232,21 @@ impl<P: Copy> Tin<P> {
     }
 
     /// The discipline is full: a queue loses its head.
-    pub(super) fn overflow(&mut self, index: usize, call: &mut Call<'_>) {
+    pub(super) fn overflow(&mut self, index: usize, call: &mut Call<'_, P>) {
         let Some(victim) = self.take(index, call) else { return };
         self.flows[index].law.overflowed(&self.settings, call.now);
+        self.lose(&victim, call);
+    }
+
+    /// A packet is dropped outside its turn.
+    fn lose(&mut self, victim: &Waiting<P>, call: &mut Call<'_, P>) {
         call.losses.drop(&victim.packet);
         if self.ingress {
             call.shaper.charge(&mut self.clock, victim.packet.size, call.now, true);
         }
     }
 
-    fn take(&mut self, index: usize, call: &mut Call<'_>) -> Option<Waiting<P>> {
+    fn take(&mut self, index: usize, call: &mut Call<'_, P>) -> Option<Waiting<P>> {
         let head = self.flows[index].waiting.pop()?;
         self.packets -= 1;
         call.backlog.remove(head.packet.size);
@@ -239,14 +254,14 @@ impl<P: Copy> Tin<P> {
     }
 
     /// A packet takes its time, and that of its flow.
-    fn charge(&mut self, index: usize, size: u16, call: &mut Call<'_>, dropped: bool) {
+    fn charge(&mut self, index: usize, size: u16, call: &mut Call<'_, P>, dropped: bool) {
         let bytes = call.shaper.charge(&mut self.clock, size, call.now, dropped) as i64;
         self.flows[index].deficit -= bytes;
         self.deficit -= bytes;
     }
 
     /// A flow has used up its share. It gets a new one behind those that are already known.
-    fn end_turn(&mut self, index: usize, call: &mut Call<'_>) {
+    fn end_turn(&mut self, index: usize, call: &mut Call<'_, P>) {
         let flow = &mut self.flows[index];
         if flow.set == Set::Sparse {
             if flow.waiting.is_empty() {
