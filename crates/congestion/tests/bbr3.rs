@@ -372,6 +372,20 @@ fn bbr2_bounds_the_flight_by_the_bdp_when_loss_ends_startup() {
 }
 
 #[test]
+fn bbr2_forgets_what_the_probe_delivered_when_it_is_over() {
+    let floor = |name: &str| {
+        let mut flow = Flow::new(name, Value::Null).up();
+        flow.in_flight = 2 * BDP;
+        flow.until("ProbeBW:Down", BDP); // the last sample of UP is of a whole BDP
+        flow.lose(2 * BDP, 1);
+        flow.round(10);
+        flow.per_rtt("bw_lo").unwrap()
+    };
+    let share = |bw: f64| (bw / f64::from(BDP) * 256.0).round();
+    assert_eq!((share(floor("bbr2")), share(floor("bbr3"))), (180.0, 256.0));
+}
+
+#[test]
 fn bbr2_does_not_count_tail_losses() {
     let mut flow = Flow::new("bbr2", Value::Null).up();
     flow.congest(Congestion::TailLoss { app_limited: false });

@@ -65,7 +65,7 @@ pub(crate) struct Rules {
     pub(crate) restore_after_recovery: bool,
     /// STARTUP ended by loss bounds the flight by what was delivered in the round, if that is more than the BDP.
     pub(crate) startup_keeps_delivered: bool,
-    /// A tail loss repaired by a probe counts as a loss.
+    /// A tail loss repaired by a probe counts as a loss. What the path delivered before is kept until then.
     pub(crate) tail_loss: bool,
     /// How to answer marks; none: they are ignored.
     pub(crate) ecn: Option<EcnRules>,

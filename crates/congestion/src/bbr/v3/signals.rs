@@ -132,16 +132,24 @@ impl V3 {
             self.adapt_lower_bounds();
             self.latest.loss_in_round = false;
             self.latest.marks_in_round = false;
+            if !self.rules.tail_loss {
+                self.begin_latest(sample.delivered); // version 2: before this ACK may end a probe, which forgets it
+            }
         }
+    }
+
+    /// A round of loss accounting begins with this sample.
+    fn begin_latest(&mut self, delivered: u32) {
+        self.latest.bw = self.sample_bw;
+        self.latest.inflight = delivered;
     }
 
     /// This ACK is done with: what follows belongs to the next round, if it started one.
     pub(super) fn end_ack(&mut self, ack: &Ack, path: &Path) {
         if let Some(sample) = &ack.rate {
             // What the path delivered before a tail loss is worth remembering until it is known to be one.
-            if self.latest.round_start && !(ack.acks_probe && self.rules.tail_loss) {
-                self.latest.bw = self.sample_bw;
-                self.latest.inflight = sample.delivered;
+            if self.latest.round_start && self.rules.tail_loss && !ack.acks_probe {
+                self.begin_latest(sample.delivered);
             }
             self.latest.loss_in_cycle |= sample.lost > 0;
             self.latest.marks_in_cycle |= sample.marked > 0;
