@@ -33,6 +33,7 @@ def test_an_algorithm_is_one_file_and_one_line(tmp_path: Path) -> None:
     for name in ("Cargo.toml", "Cargo.lock", "clippy.toml"):
         if (ROOT / name).exists():
             shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / ".cargo", tmp_path / ".cargo")
     for crate in ("params", "units", "congestion"):
         shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
     source = tmp_path / "crates" / "congestion" / "src" / "algorithms"

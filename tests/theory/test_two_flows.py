@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ def buffer(bdp: float) -> dict[str, str]:
     return {"topology.bottleneck.queue.size": f"{bdp} bdp"}
 
 
+@cache
 def bbr_against_cubic(bdp: float) -> float:
     scenario = Scenario.named("cubic-vs-bbr1")
     return shares(scenario, {"duration": "180 s", "warmup": "60 s", **buffer(bdp)})[1]
@@ -75,6 +77,7 @@ def test_two_bbr_flows_share_a_shallow_buffer() -> None:
     assert short == pytest.approx(0.5, abs=0.1)
 
 
+@cache
 def second_share(first: str, second: str, rtt_ms: float) -> float:
     """Share of the second flow; the first has 25 ms, and a threshold of 2.4 ms marks both."""
     values = {
