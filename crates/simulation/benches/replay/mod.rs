@@ -1,0 +1,197 @@
+//! All that a sender tells its algorithm in a simulated run, to be told again to a fresh one.
+
+use congestion::{Ack, Congestion, CongestionControl, Control, LostPacket, Path, Probe, Sent, Traits, Undo};
+use serde_json::json;
+use simulation::{Plan, Simulation};
+use std::hint::black_box;
+use std::sync::{Arc, Mutex};
+use units::Time;
+
+/// Simulated seconds, and of these, those before anything is measured: by then every algorithm has left its start-up.
+/// What follows is a whole period of CUBIC and of BBR's cycle, and fits a processor's cache.
+const SECONDS: u64 = 10;
+const WARMUP: u64 = 5;
+
+const SEED: u64 = 1;
+
+/// One call.
+#[derive(Clone)]
+#[allow(clippy::large_enum_variant, reason = "nearly all are ACKs")]
+enum Call {
+    Established(Path),
+    Ack(Ack, Path),
+    Lost(LostPacket, Path),
+    Congestion(Congestion, Path),
+    Undo(Undo, Path),
+    Exit(Path),
+    Send(Sent, Path),
+    Wakeup(Path),
+    SetCwnd(u32),
+    Restart(u32),
+}
+
+impl Call {
+    fn make(&self, algorithm: &mut dyn CongestionControl) {
+        match self {
+            Call::Established(path) => algorithm.on_established(path),
+            Call::Ack(ack, path) => {
+                algorithm.on_ack(ack, path);
+                black_box(&algorithm.control());
+            }
+            Call::Lost(lost, path) => algorithm.on_lost(lost, path),
+            Call::Congestion(congestion, path) => algorithm.on_congestion(*congestion, path),
+            Call::Undo(undo, path) => algorithm.on_undo(undo, path),
+            Call::Exit(path) => algorithm.on_recovery_exit(path),
+            Call::Send(sent, path) => algorithm.on_send(sent, path),
+            Call::Wakeup(path) => algorithm.on_wakeup(path),
+            Call::SetCwnd(cwnd) => algorithm.set_cwnd(*cwnd),
+            Call::Restart(cwnd) => algorithm.restart(*cwnd),
+        }
+    }
+}
+
+/// Passes everything on and takes it down.
+struct Recorder {
+    algorithm: Box<dyn CongestionControl>,
+    calls: Arc<Mutex<Vec<Call>>>,
+}
+
+impl Recorder {
+    fn call(&mut self, call: Call) {
+        call.make(&mut *self.algorithm);
+        self.calls.lock().expect("one thread").push(call);
+    }
+}
+
+impl CongestionControl for Recorder {
+    fn on_established(&mut self, path: &Path) {
+        self.call(Call::Established(*path));
+    }
+
+    fn on_ack(&mut self, ack: &Ack, path: &Path) {
+        self.call(Call::Ack(*ack, *path));
+    }
+
+    fn on_lost(&mut self, lost: &LostPacket, path: &Path) {
+        self.call(Call::Lost(*lost, *path));
+    }
+
+    fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
+        self.call(Call::Congestion(congestion, *path));
+    }
+
+    fn on_undo(&mut self, undo: &Undo, path: &Path) {
+        self.call(Call::Undo(*undo, *path));
+    }
+
+    fn on_recovery_exit(&mut self, path: &Path) {
+        self.call(Call::Exit(*path));
+    }
+
+    fn on_send(&mut self, sent: &Sent, path: &Path) {
+        self.call(Call::Send(*sent, *path));
+    }
+
+    fn next_wakeup(&self) -> Option<Time> {
+        self.algorithm.next_wakeup()
+    }
+
+    fn on_wakeup(&mut self, path: &Path) {
+        self.call(Call::Wakeup(*path));
+    }
+
+    fn set_cwnd(&mut self, cwnd: u32) {
+        self.call(Call::SetCwnd(cwnd));
+    }
+
+    fn restart(&mut self, cwnd: u32) {
+        self.call(Call::Restart(cwnd));
+    }
+
+    fn control(&self) -> Control {
+        self.algorithm.control()
+    }
+
+    fn observe(&self, probe: &mut Probe<'_>) {
+        self.algorithm.observe(probe);
+    }
+
+    fn traits(&self) -> Traits {
+        self.algorithm.traits()
+    }
+}
+
+/// What one algorithm was told, and how much of it is warm-up.
+pub struct Recording {
+    /// The algorithm.
+    pub name: &'static str,
+    calls: Vec<Call>,
+    warmup: usize,
+    /// ACKs after the warm-up.
+    pub acks: u64,
+}
+
+impl Recording {
+    /// Runs the algorithm alone over 20 Mbit/s and 40 ms with a buffer of one bandwidth-delay product and a receiver
+    /// that acknowledges every other packet.
+    pub fn of(name: &'static str) -> Recording {
+        let calls = Arc::default();
+        let make = |_: &simulation::FlowPlan, seed: u64| -> Result<Box<dyn CongestionControl>, String> {
+            let algorithm = build(name, seed);
+            Ok(Box::new(Recorder { algorithm, calls: Arc::clone(&calls) }))
+        };
+        let mut run = Simulation::with_controllers(plan(), SEED, &make).expect("a valid plan");
+        run.advance(Time::from_nanos(WARMUP * 1_000_000_000));
+        let warmup = calls.lock().expect("one thread").len();
+        run.finish();
+        let calls = std::mem::take(&mut *calls.lock().expect("one thread"));
+        let acks = calls[warmup..].iter().filter(|call| matches!(call, Call::Ack(..))).count() as u64;
+        Recording { name, calls, warmup, acks }
+    }
+
+    /// A fresh algorithm, told of the warm-up; and the rest brought near the processor, where a sender, who has just
+    /// written it, has it, too.
+    pub fn warm(&self) -> Box<dyn CongestionControl> {
+        let (warmup, rest) = self.calls.split_at(self.warmup);
+        let mut algorithm = build(self.name, SEED);
+        warmup.iter().for_each(|call| call.make(&mut *algorithm));
+        for call in rest {
+            black_box(call.clone());
+        }
+        algorithm
+    }
+
+    /// Tells it of the rest.
+    #[inline(never)]
+    pub fn replay(&self, algorithm: &mut dyn CongestionControl) {
+        self.calls[self.warmup..].iter().for_each(|call| call.make(algorithm));
+    }
+}
+
+fn build(name: &str, seed: u64) -> Box<dyn CongestionControl> {
+    congestion::build(name, &serde_json::Value::Null, seed).expect("defaults are valid")
+}
+
+fn plan() -> Plan {
+    let link = |name: &str, rate: Option<u64>, packets: Option<u64>| {
+        json!({
+            "name": name, "rate_bps": rate, "delay_ns": 20_000_000, "loss": null,
+            "queue": { "kind": "drop_tail", "packets": packets, "bytes": null },
+        })
+    };
+    let plan = json!({
+        "duration_ns": SECONDS * 1_000_000_000, "warmup_ns": 0,
+        "links": [link("there", Some(20_000_000), Some(66)), link("back", None, None)],
+        "flows": [{
+            "name": "only", "cca": { "kind": "bench:recorded", "params": {} },
+            "start_ns": 0, "start_jitter_ns": 0, "stop_ns": null, "bytes": null, "forward": [0], "reverse": [1],
+            "tcp": {
+                "mss_bytes": 1448, "overhead_bytes": 66, "ack": { "kind": "linux" }, "sack_compression": true,
+                "initial_window": 10, "send_buffer_bytes": null, "receive_buffer_bytes": null,
+                "pacing": "auto", "max_burst_bytes": 65_536, "ecn": false,
+            },
+        }],
+        "record": { "interval_ns": null, "variables": false },
+    });
+    Plan::from_json(&plan.to_string()).expect("a valid plan")
+}
