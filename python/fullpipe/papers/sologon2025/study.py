@@ -23,7 +23,7 @@ SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
 FAIR_QUEUE = {"kind": "fq_codel"}
 
 SEEDS = 5
-QUICK_SEEDS = 3
+QUICK_SEEDS = 2
 SHORTER_S, QUICK_S, QUICK_SHORTER_S = 60, 70, 20
 """Experiment 1 lasts so long under other settings, and in quick form. The schedule of experiment 2 stays."""
 FLOWS, LINKS = 4, 2
