@@ -291,6 +291,19 @@ fn undoing_a_spurious_loss_returns_the_bounds() {
 }
 
 #[test]
+fn a_window_that_grew_since_the_spurious_loss_is_kept_in_the_draft_only() {
+    let after_undo = |mut flow: Flow| {
+        let window = flow.cwnd();
+        flow.congest(Congestion::Loss);
+        flow.algorithm.set_cwnd(window + 20);
+        flow.undo();
+        flow.cwnd() - window
+    };
+    assert_eq!(after_undo(google().cruise()), 0);
+    assert_eq!(after_undo(draft().cruise()), 20);
+}
+
+#[test]
 fn undoing_the_loss_that_ended_a_probe_probes_again_in_the_draft_only() {
     let state = |mut flow: Flow| {
         flow.lose(150, 10);

@@ -107,7 +107,7 @@ params! {
         delayed_ack_guard: bool = true, "";
         /// While the pipe is not full the window grows freely until twice the initial window, or until as much as that window was delivered.
         early_growth: EarlyGrowth = EarlyGrowth::Window, "";
-        /// Undoing a spurious loss also goes back to the STARTUP or probe that the loss had ended.
+        /// Undoing a spurious loss keeps a window that grew since, and goes back to the STARTUP or probe that the loss had ended.
         undo_returns_to_probe: bool = false, "";
         /// The window comes back after fast recovery, not only after timeouts.
         restore_after_recovery: bool = false, "";

@@ -204,7 +204,8 @@ impl CongestionControl for V3 {
         self.full_pipe.restart(Bandwidth::default());
         self.latest.loss_in_round = false;
         self.bounds.restore();
-        self.cwnd = self.prior_cwnd.max(self.rules.min_cwnd);
+        let grown = if self.rules.undo_returns_to_probe { self.cwnd } else { self.rules.min_cwnd };
+        self.cwnd = self.prior_cwnd.max(grown);
         if self.rules.undo_returns_to_probe {
             self.return_to_probe(path);
         }

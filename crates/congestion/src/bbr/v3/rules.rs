@@ -59,7 +59,7 @@ pub(crate) struct Rules {
     /// An RTT equal to the minimum renews it.
     pub(crate) equal_rtt_renews: bool,
     pub(crate) early_growth: EarlyGrowth,
-    /// A spurious loss also takes back the end of STARTUP or UP that it caused.
+    /// A spurious loss also takes back the end of STARTUP or UP that it caused; a window that grew since stays.
     pub(crate) undo_returns_to_probe: bool,
     /// The window saved on entering recovery comes back after fast recovery, too, not only after timeouts.
     pub(crate) restore_after_recovery: bool,
