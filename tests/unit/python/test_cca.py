@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from benches.python_algorithms import RenoPerAck
 from fullpipe import Run, Scenario, cca, sweeps
 from fullpipe import run as run_once
 from fullpipe.cca import Ack, Controller, Episode, Undo
@@ -28,33 +29,6 @@ class Reno(Controller):
     def on_congestion(self, episode: Episode, path: PathView) -> None:
         if episode.first:
             self.ssthresh = self.cwnd * self.beta
-
-
-class RenoPerAck(Controller):
-    """Reno with every law of its own."""
-
-    per_ack = True
-    credit = 0
-
-    def on_ack(self, ack: Ack, path: PathView) -> None:
-        if not (ack.may_grow and path.cwnd_limited):
-            return
-        acked, cwnd = ack.acked, int(self.cwnd)
-        if cwnd < self.ssthresh:
-            grown = int(min(cwnd + acked, self.ssthresh))
-            acked, cwnd = acked - (grown - cwnd), grown
-        if acked:
-            if self.credit >= cwnd:
-                self.credit, cwnd = 0, cwnd + 1
-            self.credit += acked
-            if self.credit >= cwnd:
-                cwnd, self.credit = cwnd + self.credit // cwnd, self.credit % cwnd
-        self.cwnd = cwnd
-
-    def on_congestion(self, episode: Episode, path: PathView) -> None:
-        self.credit = 0
-        if episode.first:
-            self.ssthresh = max(self.cwnd // 2, 2)
 
 
 @pytest.fixture
