@@ -61,7 +61,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
     fn nothing_is_lost_from_the_books_and_nobody_overtakes_in_his_flow(
