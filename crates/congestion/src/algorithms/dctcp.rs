@@ -19,8 +19,8 @@
 //! reduction is under way halves the window it has come down to; without ECN it is Reno.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time, without ECN and with CoDel marking at 1 ms and 5 ms (`tests/differential`); utilisation
-//! and queue of the DCTCP paper's threshold (`tests/theory`).
+//! Linux 7.2 in virtual time, without ECN (`tests/differential`) and with CoDel marking at 1 ms and 5 ms; utilisation and
+//! queue of the DCTCP paper's threshold (`tests/theory/test_ecn.py`).
 
 use crate::registry::Algorithm;
 use crate::{Ack, CaState, Congestion, EcnMode, Path, Probe, Traits, Window, WindowAlgorithm};
