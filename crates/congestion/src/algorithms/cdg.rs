@@ -228,10 +228,7 @@ impl Cdg {
 
     fn hystart(&mut self, path: &Path) {
         self.base_us = least(self.base_us, self.rtt.min);
-        if self.base_us == 0 {
-            return;
-        }
-        if self.train_is_long(path) || self.delay_has_grown() {
+        if self.base_us != 0 && (self.train_is_long(path) || self.delay_has_grown()) {
             self.window.ssthresh = self.window.cwnd.max(MIN_CWND);
         }
     }
