@@ -119,6 +119,9 @@ class Scenario(Model):
         """
         tree = self.to_dict()
         for path, value in values.items():
+            for swept in tree.get("sweep", {}):
+                if swept != path and paths.covers(swept, path) and not paths.covers(path, swept):
+                    raise ScenarioError([f"{path}: the scenario sweeps {swept} as a whole; set that instead"])
             tree["sweep"] = {
                 swept: v for swept, v in tree.get("sweep", {}).items() if not paths.covers(path, swept)
             }

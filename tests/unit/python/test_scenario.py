@@ -200,3 +200,11 @@ def test_a_wrong_path_is_refused(small: Scenario, path: str, message: str) -> No
 def test_a_scenario_is_frozen(small: Scenario) -> None:
     with pytest.raises(ValueError, match="frozen"):
         small.name = "other"
+
+
+def test_a_value_inside_a_swept_one_is_refused(small: Scenario) -> None:
+    swept = small.with_values({"sweep": {"flows.0.cca": ["bbr1", "cubic"]}})
+    with pytest.raises(
+        ScenarioError, match=r"flows\.0\.cca\.beta: the scenario sweeps flows\.0\.cca as a whole"
+    ):
+        swept.with_values({"flows.0.cca.beta": 0.5})
