@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -16,9 +15,6 @@ from fullpipe.papers.verdicts import Verdict
 from fullpipe.results import Run
 from fullpipe.scenario.network import resolve
 from fullpipe.sweeps import Job
-
-COLLECTED = Path(__file__).parents[3] / "shared" / "papers" / "paper_results.json"
-LISTED = set(range(53, 123))
 
 
 def series(rates: list[float], windows: list[int], flow: str = "one", step_s: float = 1.0) -> pl.DataFrame:
@@ -47,25 +43,6 @@ def quantities(job: Job) -> list[str]:
 def made(**tables: pl.DataFrame) -> Run:
     """A run of which only tables exist."""
     return type("Made", (), tables)()  # type: ignore[no-any-return]
-
-
-def test_every_number_of_the_collected_list_is_there() -> None:
-    source = study.paper()
-    entries = [e for claim in source.claims for e in claim.entries]
-    entries += [e for row in source.setup for e in row["entries"]]
-    assert set(entries) == LISTED
-
-
-@pytest.mark.skipif(not COLLECTED.exists(), reason="the collected list of printed values is not at hand")
-def test_the_collected_list_has_no_more() -> None:
-    listed = json.loads(COLLECTED.read_text(encoding="utf-8"))
-    assert {int(row["id"].split(":")[1]) for row in listed if row["paper"].startswith("001")} == LISTED
-
-
-def test_ids_are_unique_and_numbers_have_a_range() -> None:
-    claims = study.paper().claims
-    assert len({claim.id for claim in claims}) == len(claims)
-    assert all(claim.between for claim in claims if claim.kind in ("change", "value"))
 
 
 def test_every_claim_that_is_not_of_wifi_can_be_judged_under_every_setting() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -17,8 +16,6 @@ from fullpipe.results import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.network import resolve
 
-COLLECTED = Path(__file__).parents[3] / "shared" / "papers" / "paper_results.json"
-LISTED = set(range(123, 171))
 STEP_S = 0.5
 
 
@@ -36,25 +33,6 @@ def sampled(scenario: Scenario, mbps: float = 1.0, window: int = 1000) -> Run:
     flows = pl.DataFrame({"flow": names}).with_columns(goodput_bps=pl.lit(mbps / MBPS))
     links = pl.DataFrame({"time_s": times}).join(pl.DataFrame({"link": ["link 1", "link 2"]}), how="cross")
     return made(scenario, series=series, flows=flows, links=links.with_columns(utilisation=pl.lit(1.0)))
-
-
-def test_every_number_of_the_collected_list_is_there() -> None:
-    source = study.paper()
-    entries = [e for claim in source.claims for e in claim.entries]
-    entries += [e for row in source.setup for e in row["entries"]]
-    assert set(entries) == LISTED
-
-
-@pytest.mark.skipif(not COLLECTED.exists(), reason="the collected list of printed values is not at hand")
-def test_the_collected_list_has_no_more() -> None:
-    listed = json.loads(COLLECTED.read_text(encoding="utf-8"))
-    assert {int(row["id"].split(":")[1]) for row in listed if row["paper"].startswith("002")} == LISTED
-
-
-def test_ids_are_unique_and_numbers_have_a_range() -> None:
-    claims = study.paper().claims
-    assert len({claim.id for claim in claims}) == len(claims)
-    assert all(claim.between for claim in claims if claim.kind in ("change", "value"))
 
 
 def test_every_claim_can_be_judged_as_stated() -> None:

@@ -1,0 +1,45 @@
+"""What the studies of varying links and changing routes transcribe, against the list of collected values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fullpipe.papers.gniaz2025 import study as gniaz2025
+from fullpipe.papers.sologon2025 import study as sologon2025
+from fullpipe.papers.transcription import Transcription
+
+COLLECTED = Path(__file__).parents[3] / "shared" / "papers" / "paper_results.json"
+STUDIES = {
+    "gniaz2025": (gniaz2025.paper, "001", set(range(53, 123))),
+    "sologon2025": (sologon2025.paper, "002", set(range(123, 171))),
+}
+
+
+@pytest.fixture(params=STUDIES)
+def study(request: pytest.FixtureRequest) -> tuple[Transcription, str, set[int]]:
+    """The transcription, the number of the paper in the collected list, and that of its entries there."""
+    paper, number, listed = STUDIES[request.param]
+    return paper(), number, listed
+
+
+def test_every_number_of_the_collected_list_is_there(study: tuple[Transcription, str, set[int]]) -> None:
+    source, _, listed = study
+    entries = [e for claim in source.claims for e in claim.entries]
+    entries += [e for row in source.setup for e in row["entries"]]
+    assert set(entries) == listed
+
+
+@pytest.mark.skipif(not COLLECTED.exists(), reason="the collected list of printed values is not at hand")
+def test_the_collected_list_has_no_more(study: tuple[Transcription, str, set[int]]) -> None:
+    _, number, listed = study
+    rows = json.loads(COLLECTED.read_text(encoding="utf-8"))
+    assert {int(row["id"].split(":")[1]) for row in rows if row["paper"].startswith(number)} == listed
+
+
+def test_ids_are_unique_and_numbers_have_a_range(study: tuple[Transcription, str, set[int]]) -> None:
+    claims = study[0].claims
+    assert len({claim.id for claim in claims}) == len(claims)
+    assert all(claim.between for claim in claims if claim.kind in ("change", "value"))
