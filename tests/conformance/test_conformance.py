@@ -115,5 +115,11 @@ def test_an_unknown_test_and_a_bad_parameter_are_refused() -> None:
 
 def test_code_from_elsewhere_needs_permission() -> None:
     done = command("python:this_is_not_here:Reno", "--only", "A.1")
-    assert done.exit_code != 0
+    assert done.exit_code == 2
     assert "--allow-python" in done.output
+
+
+def test_a_mistaken_algorithm_is_no_failed_test() -> None:
+    done = command("bbr3", "preset=drft", "--only", "A.1")
+    assert done.exit_code == 2
+    assert 'flows[0].cca: preset = "drft" is unknown; known: google, draft' in done.output

@@ -9,7 +9,7 @@ import typer
 from fullpipe.cli.run import Jobs, processors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fullpipe.conformance import Result
 
@@ -41,7 +41,8 @@ def conformance(
 ) -> None:
     """Judge an algorithm by the example tests of draft-ietf-ccwg-bbr, appendix A.
 
-    The exit code is 1 if a test failed. A test that needs what the algorithm never publishes does not apply.
+    The exit code is 1 if a test failed, and 2 if the algorithm or an option is wrong. A test that needs
+    what the algorithm never publishes does not apply.
     """
     from rich.console import Console
 
@@ -64,6 +65,7 @@ def conformance(
     values = dict(_parameter(text) for text in params or ())
     store = Store(out) if out else None
     subject, jobs = {"kind": cca, **values}, workers or processors()
+    _check(subject)
     results = judge(subject, only=only or (), workers=jobs, store=store, seed=seed)
     name = " ".join([cca, *(params or ())])
     _show(console, name, results, as_json)
@@ -71,6 +73,18 @@ def conformance(
         _write(junit, report.as_junit(name, results))
     if any(result.verdict == "failed" for result in results):
         raise typer.Exit(1)
+
+
+def _check(subject: "Mapping[str, Any]") -> None:
+    """Refuse a mistaken algorithm as `fullpipe run` does, before anything runs."""
+    from fullpipe.api import refusals
+    from fullpipe.engines import engine
+    from fullpipe.errors import ScenarioError
+    from fullpipe.scenario import Scenario
+
+    lines = refusals(engine("native"), Scenario.named("single-reno").with_values({"flows.0.cca": subject}))
+    if lines:
+        raise ScenarioError(lines)
 
 
 def _parameter(text: str) -> tuple[str, Any]:
