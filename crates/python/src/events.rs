@@ -15,7 +15,7 @@ macro_rules! event {
         #[pymethods]
         impl $name {
             #[new]
-            #[allow(clippy::too_many_arguments)]
+            #[allow(clippy::too_many_arguments, reason = "one keyword per field")]
             #[pyo3(signature = (*, $($field = $default),*))]
             fn new($($field: $type),*) -> $name { $name { $($field),* } }
 
