@@ -112,6 +112,8 @@ def _in_graph(scenario: "Scenario", flow: Flow) -> Iterator[str]:
     graph = scenario.topology
     if not isinstance(graph, Graph):
         return
+    if flow.direction is not None:
+        yield 'direction: only with topology.kind = "dumbbell"; in a graph, from and to say it'
     if flow.access is not None:
         yield 'access: only with topology.kind = "dumbbell"; in a graph it is a link'
     for key, node in (("from", flow.source), ("to", flow.target)):

@@ -87,6 +87,7 @@ def own_algorithms(flows: "Sequence[Flow]") -> list[str]:
 
 
 Ways = Literal["both", "data", "acks"]
+Direction = Literal["forward", "reverse"]
 
 
 class Reroute(Model):
@@ -135,6 +136,9 @@ class Flow(Model):
     hosts: tuple[Name, Name] | None = Field(None, examples=['["laptop", "server"]'])
     """The hosts that send and receive, for queues that share among hosts. Left out: in a graph `from` and
     `to`, in a dumbbell hosts of its own."""
+    direction: Direction | None = Field(None, examples=["reverse"])
+    """In a dumbbell, which way data crosses it: "forward", which is a download, or "reverse", an upload that
+    shares the reverse direction with the ACKs of downloads. Left out: forward."""
     access: Access | None = None
     """In a dumbbell, what differs from the access links of the topology."""
     source: Name | None = Field(None, alias="from")

@@ -215,14 +215,15 @@ class Dumbbell(Model):
     """Senders and receivers on access links, and one bottleneck between them.
 
     Data passes the sender's access link, the bottleneck and the receiver's access link; ACKs come back over
-    three more. The base RTT is 2 x (access + bottleneck + access) delays.
+    three more. The base RTT is 2 x (access + bottleneck + access) delays. A flow whose `direction` is
+    "reverse" goes the other way: its data shares `reverse` with the ACKs of the others.
     """
 
     kind: Literal["dumbbell"]
     bottleneck: Bottleneck
-    """The direction of the data."""
+    """The direction of the data, but for that of uploads."""
     reverse: Bottleneck | None = None
-    """The direction of the ACKs. Left out: rate, delay and queue of the bottleneck, nothing else."""
+    """The direction of the ACKs, and of uploads. Left out: rate, delay and queue of the bottleneck, nothing else."""
     access: Access = Access()
     """Both access links of every flow, which a flow may override."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fullpipe import Scenario
+from fullpipe import Scenario, ScenarioError
 from fullpipe.scenario import Network, resolve
 from fullpipe.scenario.routing import Edge, NoRouteError, Router
 
@@ -154,3 +154,18 @@ def test_equal_delays_are_decided_by_the_number_of_links_then_by_order() -> None
 def test_no_route_is_an_error() -> None:
     with pytest.raises(NoRouteError, match='no link leads from "b" to "a"'):
         Router([Edge("a", "b", 1)]).route(["b", "a"])
+
+
+def test_the_data_of_an_upload_crosses_the_reverse_direction(small: Scenario) -> None:
+    scenario = small.with_values({"flows.0.direction": "reverse", "topology.access.delay": "1 ms"})
+    network = resolve(scenario)
+    route = network.routes[0]
+    assert (names(network, route.forward)[1], names(network, route.reverse)[1]) == (
+        "bottleneck-reverse",
+        "bottleneck",
+    )
+
+
+def test_an_upload_in_a_graph_goes_from_where_it_begins() -> None:
+    with pytest.raises(ScenarioError, match=r"flows\[0\]\.direction: only with topology\.kind"):
+        graph([{"from": "a", "to": "b", "delay": "1 ms"}], {"from": "a", "to": "b", "direction": "reverse"})
