@@ -139,10 +139,19 @@ def cli_page() -> str:
         "Exit codes: 0 done, 2 bad input (a message and no traceback), 1 failure. Progress is shown on a "
         "terminal and never in a pipe.",
     ]
-    for name, command in group.commands.items():
+    for name, command in _commands(group):
         rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
         parts += [f"## fullpipe {name}", command.help or "", table(["argument or option", "meaning"], rows)]
     return "\n\n".join(parts)
+
+
+def _commands(group: Any) -> Iterator[tuple[str, Any]]:
+    """Every command by name, those of groups with the group in front."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from ((f"{name} {inner}", found) for inner, found in _commands(command))
+        else:
+            yield name, command
 
 
 def _parameter(parameter: Any) -> list[str]:

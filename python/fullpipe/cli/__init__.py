@@ -1,11 +1,20 @@
 """The command line: thin commands over the library."""
 
-from fullpipe.cli import conformance, export, import_tc, list_, paper, plot, run, show
+from fullpipe.cli import conformance, doctor, engines, export, import_tc, list_, paper, plot, run, show
 from fullpipe.cli.app import app, main
 
-for _command in (run.run, paper.paper, plot.plot, export.export, conformance.conformance, show.show):
+for _command in (
+    run.run,
+    paper.paper,
+    plot.plot,
+    export.export,
+    conformance.conformance,
+    show.show,
+    doctor.doctor,
+):
     app.command()(_command)
 app.command("list")(list_.list_names)
+app.add_typer(engines.app, name="engines")
 app.command("import-tc")(import_tc.import_tc)
 
 __all__ = ["app", "main"]

@@ -62,7 +62,7 @@ def names(kind: Kind) -> Mapping[str, str]:
         Kind.queues: lambda: _titles(catalogue.queues()),
         Kind.scenarios: lambda: {name: _in_short(Scenario.named(name)) for name in scenario_names()},
         Kind.papers: lambda: {name: papers().title(name) for name in papers().names()},
-        Kind.engines: lambda: {name: _first_line(make.__doc__) for name, make in _engines().items()},
+        Kind.engines: lambda: {name: _first_line(type(make()).__doc__) for name, make in _engines().items()},
         Kind.tables: lambda: {name: f"one row per {table.row}" for name, table in tables().items()},
     }
     return listing[kind]()

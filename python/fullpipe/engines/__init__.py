@@ -1,13 +1,43 @@
-"""Engines: what turns a scenario and a seed into a run."""
+"""Engines: what turns a scenario and a seed into a run.
+
+An engine is a name here, and a module that is imported when it is first used.
+"""
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 
-from fullpipe.engines.base import Capabilities, Engine, Problem, Progress, identity
-from fullpipe.engines.native import NativeEngine
+from fullpipe.engines.base import (
+    Capabilities,
+    Engine,
+    Finding,
+    Installable,
+    Problem,
+    Progress,
+    Say,
+    Wishes,
+    identity,
+    missing,
+)
 from fullpipe.errors import UnknownNameError
 
-ENGINES: Mapping[str, Callable[[], Engine]] = {"native": NativeEngine}
+
+def _lazily(module: str, made: str) -> Callable[[], Engine]:
+    def make() -> Engine:
+        found: Engine = getattr(import_module(f"{__name__}.{module}"), made)()
+        return found
+
+    return make
+
+
+ENGINES: Mapping[str, Callable[[], Engine]] = {
+    "native": _lazily("native", "NativeEngine"),
+}
 """Engines by name, each made without arguments."""
+
+
+def names() -> list[str]:
+    """The engines, in the order of the registry."""
+    return list(ENGINES)
 
 
 def engine(name: str) -> Engine:
@@ -21,4 +51,18 @@ def engine(name: str) -> Engine:
     return ENGINES[name]()
 
 
-__all__ = ["ENGINES", "Capabilities", "Engine", "Problem", "Progress", "engine", "identity"]
+__all__ = [
+    "ENGINES",
+    "Capabilities",
+    "Engine",
+    "Finding",
+    "Installable",
+    "Problem",
+    "Progress",
+    "Say",
+    "Wishes",
+    "engine",
+    "identity",
+    "missing",
+    "names",
+]

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from pathlib import Path
+from typing import ClassVar, Protocol, runtime_checkable
 
 from fullpipe.cca import classes
 from fullpipe.results import EngineId, Run
@@ -11,6 +12,9 @@ from fullpipe.scenario.flows import own_algorithms
 
 Progress = Callable[[float], None]
 """Told the simulated time reached, in seconds. May raise, which stops the run."""
+
+Say = Callable[[str], None]
+"""Told in one line what an installation does."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,42 @@ class Capabilities:
     ccas: frozenset[str]
     queues: frozenset[str]
     not_measured: frozenset[str] = frozenset()
-    """Columns that stay null, as "table.column"."""
+    """Columns that stay null, as "table.column"; a whole table that stays empty, as "table"."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that an engine needs on this machine: whether it is there, and what to do if it is not."""
+
+    what: str
+    present: bool
+    detail: str
+    """What was found, or what is missing."""
+    remedy: str = ""
+    """What to do; empty if there is nothing to do."""
+    needed: bool = True
+    """Whether the engine cannot run without it."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What an installation is asked for. An engine refuses what it does not know."""
+
+    version: str | None = None
+    """Of what the engine is built from."""
+    source: Path | None = None
+    """A source tree to build from."""
+    kernel: Path | None = None
+    """A ready kernel."""
+    rootfs: Path | None = None
+    """A ready root file system."""
+    jobs: int = 1
+    """Compilers at the same time."""
+
+    def unknown_to(self, *known: str) -> list[str]:
+        """What is asked for that is not among `known`."""
+        given = {key: getattr(self, key) for key in ("version", "source", "kernel", "rootfs")}
+        return [key for key, value in given.items() if value is not None and key not in known]
 
 
 class Engine(Protocol):
@@ -51,8 +90,12 @@ class Engine(Protocol):
         """What it knows and measures."""
         ...
 
+    def doctor(self) -> list[Finding]:
+        """What it needs on this machine, there or not."""
+        ...
+
     def check(self, scenario: Scenario) -> list[Problem]:
-        """Why it cannot run a scenario; empty if it can."""
+        """Every reason why it cannot run a scenario here; empty if it can."""
         ...
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
@@ -62,6 +105,25 @@ class Engine(Protocol):
             EngineError: If it cannot, or fails.
         """
         ...
+
+
+@runtime_checkable
+class Installable(Protocol):
+    """An engine that has to be installed, with `fullpipe engines install`."""
+
+    def install(self, wishes: Wishes, say: Say) -> None:
+        """Install it, or continue an installation that was interrupted.
+
+        Raises:
+            EngineError: If it cannot, with what to do.
+        """
+        ...
+
+
+def missing(engine: Engine) -> list[Problem]:
+    """What an engine needs and lacks on this machine, as reasons why it runs nothing here."""
+    lacks = [finding for finding in engine.doctor() if finding.needed and not finding.present]
+    return [Problem("", "; ".join(filter(None, (f"{f.what}: {f.detail}", f.remedy)))) for f in lacks]
 
 
 def identity(engine: Engine, scenario: Scenario) -> EngineId:

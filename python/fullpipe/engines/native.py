@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from fullpipe import _native
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.cca import classes
-from fullpipe.engines.base import Capabilities, Problem, Progress, identity
+from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, identity
 from fullpipe.engines.plan import plan
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.results import TABLES, Meta, Run, frame, host, version, versions
@@ -38,6 +38,10 @@ class NativeEngine:
     def capabilities(self) -> Capabilities:
         """Everything that a scenario can say."""
         return Capabilities(ccas=frozenset(catalogue.controllers()), queues=frozenset(catalogue.queues()))
+
+    def doctor(self) -> list[Finding]:
+        """The compiled simulator, which comes with the package."""
+        return [Finding("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")]
 
     def check(self, scenario: Scenario) -> list[Problem]:
         """Why the plan of a scenario is refused, if it is."""

@@ -51,6 +51,9 @@ class Meta(BaseModel):
     """Data packets sent."""
     packet_hops: int
     """Packets, data and ACKs, times the links that they crossed."""
+    not_measured: tuple[str, ...] = ()
+    """Columns that the engine cannot measure, which are null throughout, as "table.column", and tables that
+    stay empty."""
     started: str
     """Date and time, UTC, ISO 8601."""
     host: dict[str, str | int | None]

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from fullpipe import EngineError, Run, Scenario, sweeps
-from fullpipe.engines import ENGINES, Capabilities, Problem, Progress
+from fullpipe.engines import ENGINES, Capabilities, Finding, Problem, Progress
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError
 from fullpipe.results import TABLES, Store
@@ -27,6 +27,9 @@ class Fake:
 
     def capabilities(self) -> Capabilities:
         return NativeEngine().capabilities()
+
+    def doctor(self) -> list[Finding]:
+        return []
 
     def check(self, scenario: Scenario) -> list[Problem]:
         return []

@@ -1,0 +1,53 @@
+"""`fullpipe engines`: which there are, and how to get those that have to be installed."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe.cli.list_ import Kind, names
+from fullpipe.errors import EngineError
+
+app = typer.Typer(help="List engines, or install one.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_engines() -> None:
+    """List the engines and whether they can run here; doctor says more."""
+    from fullpipe.engines import engine, missing
+
+    for name, text in names(Kind.engines).items():
+        lacks = missing(engine(name))
+        typer.echo(f"{name:<8} {'ready      ' if not lacks else 'cannot run '} {text}")
+
+
+@app.command()
+def install(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="An engine that has to be installed.")],
+    version: Annotated[
+        str | None, typer.Option(metavar="V", help="Of what the engine is built from, such as 6.1.")
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="linux: a kernel tree of your own, such as one with BBRv3."),
+    ] = None,
+    kernel: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="linux: a ready kernel, which is not built.")
+    ] = None,
+    rootfs: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="linux: a ready guest, which is not built.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--jobs", min=1, metavar="N", help="Compilers at the same time.")
+    ] = None,
+) -> None:
+    """Install an engine, without special rights. The same command continues an installation that stopped."""
+    from fullpipe.cli.run import processors
+    from fullpipe.engines import Installable, Wishes, engine
+
+    chosen = engine(name)
+    if not isinstance(chosen, Installable):
+        raise EngineError(f"{name} has nothing to install")
+    wishes = Wishes(version, source, kernel, rootfs, workers or processors())
+    chosen.install(wishes, lambda line: typer.echo(line, err=True))
+    typer.echo(f"{name} is ready: {chosen.version()}")

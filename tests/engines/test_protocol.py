@@ -1,0 +1,73 @@
+"""Every engine of the registry keeps to the protocol, and the commands tell what it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fullpipe import engines
+from fullpipe.errors import UnknownNameError
+from fullpipe.results import TABLES
+from fullpipe.scenario import Scenario, catalogue
+
+Cli = Callable[..., Any]
+
+
+@pytest.mark.parametrize("name", engines.names())
+def test_an_engine_has_the_name_under_which_it_is_found(name: str) -> None:
+    assert engines.engine(name).name == name
+
+
+@pytest.mark.parametrize("name", engines.names())
+def test_what_it_does_not_measure_are_columns_or_tables_of_the_schema(name: str) -> None:
+    known = {f"{table}.{column.name}" for table, described in TABLES.items() for column in described.columns}
+    assert engines.engine(name).capabilities().not_measured <= known | set(TABLES)
+
+
+@pytest.mark.parametrize("name", engines.names())
+def test_the_algorithms_and_queues_that_it_knows_have_our_names(name: str) -> None:
+    knows = engines.engine(name).capabilities()
+    assert knows.ccas <= set(catalogue.controllers())
+    assert knows.queues <= set(catalogue.queues())
+
+
+@pytest.mark.parametrize("name", engines.names())
+def test_what_it_lacks_comes_with_what_to_do(name: str) -> None:
+    lacks = [finding for finding in engines.engine(name).doctor() if finding.needed and not finding.present]
+    assert all(finding.remedy for finding in lacks)
+
+
+@pytest.mark.parametrize("name", engines.names())
+def test_an_engine_that_lacks_something_says_so_of_every_scenario(name: str) -> None:
+    engine = engines.engine(name)
+    told = {str(problem) for problem in engine.check(Scenario.named("single-reno"))}
+    assert {str(problem) for problem in engines.missing(engine)} <= told
+
+
+def test_an_unknown_engine_is_refused_with_the_names_of_the_others() -> None:
+    with pytest.raises(UnknownNameError, match="native"):
+        engines.engine("gns3")
+
+
+def test_doctor_says_of_every_engine_whether_it_can_run(fullpipe: Cli) -> None:
+    found = json.loads(fullpipe("doctor", "--json").stdout)
+    assert {name: engine["ready"] for name, engine in found.items()} == {
+        name: not engines.missing(engines.engine(name)) for name in engines.names()
+    }
+
+
+def test_doctor_speaks_to_people(fullpipe: Cli) -> None:
+    assert "native: ready" in fullpipe("doctor").stdout
+
+
+def test_engines_are_listed_with_whether_they_can_run(fullpipe: Cli) -> None:
+    [line] = [x for x in fullpipe("engines", "list").stdout.splitlines() if x.startswith("native")]
+    assert "ready" in line
+
+
+def test_an_engine_that_comes_with_the_package_has_nothing_to_install(fullpipe: Cli) -> None:
+    result = fullpipe("engines", "install", "native")
+    assert (result.exit_code, result.stderr) == (1, "fullpipe: native has nothing to install\n")
