@@ -11,11 +11,16 @@ from fullpipe.metrics.throughput import (
     utilisation,
 )
 from fullpipe.metrics.variables import numbers, states
+from fullpipe.metrics.voice import mos, mouth_to_ear_s, opinion, rating
 
 __all__ = [
     "jain",
     "mean_goodput_bps",
+    "mos",
+    "mouth_to_ear_s",
     "numbers",
+    "opinion",
+    "rating",
     "retransmission_rate",
     "standard_deviation_bps",
     "starved_flows",

@@ -126,9 +126,9 @@ def _dumbbell(scenario: "Scenario", topology: Dumbbell) -> tuple[list[Link], lis
     routes = []
     for flow, name in _single_flows(scenario):
         own = topology.access.overridden_by(flow.access)
-        there, back = (1, 0) if flow.direction == "reverse" else (0, 1)
-        forward = [*access(f"{name}-sender", own), there, *access(f"{name}-receiver", own)]
-        reverse = [*access(f"{name}-receiver-reverse", own), back, *access(f"{name}-sender-reverse", own)]
+        data, acks = (1, 0) if flow.direction == "reverse" else (0, 1)
+        forward = [*access(f"{name}-sender", own), data, *access(f"{name}-receiver", own)]
+        reverse = [*access(f"{name}-receiver-reverse", own), acks, *access(f"{name}-sender-reverse", own)]
         routes.append(Route(name, flow, scenario.tcp_of(flow), tuple(forward), tuple(reverse)))
     return links, routes
 

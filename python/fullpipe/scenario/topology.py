@@ -223,7 +223,7 @@ class Dumbbell(Model):
     bottleneck: Bottleneck
     """The direction of the data, but for that of uploads."""
     reverse: Bottleneck | None = None
-    """The direction of the ACKs, and of uploads. Left out: rate, delay and queue of the bottleneck, nothing else."""
+    """The direction of ACKs and uploads. Left out: rate, delay and queue of the bottleneck, nothing else."""
     access: Access = Access()
     """Both access links of every flow, which a flow may override."""
 

@@ -1,0 +1,63 @@
+"""How good a call is."""
+
+FRAME_S = 0.02
+"""Time of speech in a packet of G.711 as it is usually sent."""
+
+_R0 = 93.2
+"""Rating without delay, loss and coding: the default values of G.107, table 3."""
+_KNEE_MS = 177.3
+"""From this delay on, people begin to talk at the same time."""
+
+
+def rating(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
+    """Transmission rating R of the E-model, in the form that has only delay, loss and coding as variables:
+
+    R = 93.2 - Id - Ie,eff, with Id = 0.024 d + 0.11 (d - 177.3) H(d - 177.3) for a delay of d ms (H is 0
+    below zero and 1 above), and Ie,eff = Ie + (95 - Ie) Ppl / (Ppl + Bpl) for a random loss of Ppl percent.
+
+    Source: ITU-T G.107 (06/2015), equations 7-1 and 7-29 with default values; Id by the approximation of Cole
+    and Rosenbluth, "Voice over IP performance monitoring", ACM CCR 31(2), 2001. Loss that comes in bursts is
+    rated as if it were random (BurstR = 1).
+
+    Args:
+        delay_s: From mouth to ear, seconds.
+        loss: Share of the packets that are lost, or too late, from 0 to 1.
+        ie: Impairment by the coding; 0 is G.711 (ITU-T G.113, appendix I).
+        bpl: How well the coding stands loss, percent; 25.1 is G.711 that conceals it, 4.3 without.
+
+    >>> round(rating(0.0, 0.0), 1)
+    93.2
+    """
+    delay_ms, percent = 1e3 * delay_s, 100 * loss
+    by_delay = 0.024 * delay_ms + 0.11 * max(0.0, delay_ms - _KNEE_MS)
+    by_loss = ie + (95 - ie) * percent / (percent + bpl)
+    return _R0 - by_delay - by_loss
+
+
+def opinion(rating: float) -> float:
+    """Mean opinion score that goes with a rating R: 1 + 0.035 R + 7e-6 R (R - 60) (100 - R), from 1 to 4.5.
+
+    Source: ITU-T G.107 (06/2015), annex B. The cubic falls a little below 1 for R under 6.5; 1 is meant.
+
+    >>> [round(opinion(r), 2) for r in (90, 80, 70, 60, 50)]
+    [4.34, 4.02, 3.6, 3.1, 2.58]
+    """
+    r = min(100.0, max(0.0, rating))
+    return max(1.0, 1 + 0.035 * r + 7e-6 * r * (r - 60) * (100 - r))
+
+
+def mos(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
+    """Mean opinion score of a call, from 1 (bad) to 4.5, as the E-model estimates it; see `rating`.
+
+    >>> round(mos(0.1, 0.0), 2)
+    4.36
+    """
+    return opinion(rating(delay_s, loss, ie=ie, bpl=bpl))
+
+
+def mouth_to_ear_s(owd_mean_s: float, jitter_s: float, frame_s: float = FRAME_S) -> float:
+    """Delay of speech in seconds: a packet is filled, is on its way, and waits at the far end.
+
+    A fixed playout buffer of two jitters is assumed, a usual rule of thumb, and that it makes no packet late.
+    """
+    return frame_s + owd_mean_s + 2 * jitter_s
