@@ -120,6 +120,21 @@ class Series(TypedDict):
     retransmitted_packets: Counts
     state: list[str]
 
+class Transfers(TypedDict):
+    """One row per transfer, flow by flow, in the order in which they began."""
+
+    flow: list[str]
+    number: Counts
+    connection: Counts
+    start_s: Floats
+    end_s: Floats
+    bytes: Counts
+    delivered_bytes: Counts
+    sent_packets: Counts
+    retransmitted_packets: Counts
+    fct_s: Floats
+    ideal_s: Floats
+
 class Links(TypedDict):
     """One row per sample and link; all but the backlog cover the interval that ends at ``time_s``."""
 
@@ -166,6 +181,7 @@ class Results(TypedDict):
     """Everything a run gives."""
 
     flows: Flows
+    transfers: Transfers
     links_summary: LinksSummary
     series: Series
     links: Links

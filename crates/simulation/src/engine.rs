@@ -1,13 +1,15 @@
 //! The run loop.
 
 use crate::Controllers;
+use crate::endpoints::Endpoints;
 use crate::flow::Flow;
 use crate::net::Net;
-use crate::plan::{FlowPlan, LinkPlan, LossPlan, Plan, PlanError};
+use crate::plan::{FlowPlan, LinkPlan, LossPlan, Plan, PlanError, WorkloadPlan};
 use crate::record::{LinkSample, Recorder};
 use crate::routes::Reroute;
 use crate::summary;
 use crate::table::Results;
+use crate::transfers;
 use network::{Chain, Counters, Detour, Ecn, Jitter, Link, LinkConfig, Looks, Loss, Packet, Weather};
 use tcp::Segment;
 use units::{Duration, Rate, Rng, Time};
@@ -27,12 +29,21 @@ pub(crate) enum Ahead {
 pub(crate) struct Engine<R> {
     plan: Plan,
     net: Net<Segment>,
-    flows: Vec<Flow>,
+    flows: Vec<Endpoints>,
     looks: Looks,
     recorder: R,
     now: Time,
     /// Segments on their way from an endpoint to its first link; empty between events.
-    out: Vec<Segment>,
+    out: Out,
+}
+
+/// What endpoints have just put out.
+#[derive(Default)]
+struct Out {
+    /// By one TCP connection.
+    segments: Vec<Segment>,
+    /// By any other traffic.
+    packets: Vec<Packet<Segment>>,
 }
 
 impl<R: Recorder> Engine<R> {
@@ -52,15 +63,15 @@ impl<R: Recorder> Engine<R> {
             Ok((build_link(n, link, looks, seed, ahead, &hosts)?, Duration::from_nanos(link.delay_ns)))
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
-        let flows = (0u32..).zip(&plan.flows).map(|(n, flow)| Flow::new(n, flow, looks, seed, controllers));
+        let flows = (0u32..).zip(&plan.flows).map(|(n, flow)| build_flow(n, flow, looks, seed, controllers));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
         let mut net = Net::new(links, &routes, reroutes(&plan), 2 * flows.len() + 1, ahead == Ahead::Yes);
         net.tap(|n| plan.record.packets.contains(&plan.links[n].name));
-        let mut engine = Engine { plan, net, flows, looks, recorder, now: Time::ZERO, out: Vec::new() };
+        let mut engine = Engine { plan, net, flows, looks, recorder, now: Time::ZERO, out: Out::default() };
         for n in 0..engine.flows.len() {
-            let (actor, start) = (engine.sender_actor(n), engine.flows[n].start);
+            let (actor, start) = (engine.sender_actor(n), engine.flows[n].tally().start);
             engine.net.schedule.request(actor, start);
         }
         engine.net.schedule.request(engine.look_actor(), looks.after(Time::ZERO));
@@ -98,7 +109,7 @@ impl<R: Recorder> Engine<R> {
         self.advance(self.looks.end());
         let flows: Vec<String> = self.plan.flows.iter().map(|flow| flow.name.clone()).collect();
         let links: Vec<String> = self.plan.links.iter().map(|link| link.name.clone()).collect();
-        let mss: Vec<u32> = self.flows.iter().map(Flow::mss).collect();
+        let mss: Vec<u32> = self.plan.flows.iter().map(|flow| flow.tcp.mss_bytes).collect();
         let [series, rows, variables, packets] = self.recorder.tables(&flows, &links, &mss, self.looks.end());
         Results {
             flows: summary::flows(&self.plan, &self.flows),
@@ -107,7 +118,8 @@ impl<R: Recorder> Engine<R> {
             links: rows,
             variables,
             packets,
-            data_packets: self.flows.iter().map(|flow| flow.sender.stats().sent_packets).sum(),
+            transfers: transfers::table(&self.plan, &self.flows),
+            data_packets: self.flows.iter().map(Endpoints::sent_packets).sum(),
             packet_hops: self.net.links().map(|link| link.totals().run.forwarded_packets).sum(),
         }
     }
@@ -124,19 +136,27 @@ impl<R: Recorder> Engine<R> {
     fn run_timer(&mut self, actor: u32, now: Time) {
         let index = actor as usize - self.net.len();
         let (n, is_sender) = (index / 2, index % 2 == 0);
-        let flow = &mut self.flows[n];
+        let (net, out, recorder) = (&mut self.net, &mut self.out, &mut self.recorder);
+        let flow = match &mut self.flows[n] {
+            Endpoints::Connection(flow) => flow,
+            Endpoints::Traffic(traffic) => {
+                traffic.run(now, &mut out.packets);
+                net.schedule.end(actor, traffic.next());
+                return out.packets.drain(..).for_each(|packet| net.send(&packet, now));
+            }
+        };
         let wakeup = if is_sender {
-            flow.on_sender_wakeup(now, &mut self.out);
-            self.recorder.turn(now, flow);
+            flow.on_sender_wakeup(now, &mut out.segments);
+            recorder.turn(now, flow);
             flow.sender_wakeup()
         } else {
             if flow.receiver.next_timer() <= now {
-                flow.receiver.on_timer(now, &mut self.out);
+                flow.receiver.on_timer(now, &mut out.segments);
             }
             flow.receiver.next_timer()
         };
-        self.net.schedule.end(actor, wakeup);
-        send(&mut self.net, flow, is_sender, &mut self.out, &mut self.recorder, now);
+        net.schedule.end(actor, wakeup);
+        send(net, flow, is_sender, &mut out.segments, recorder, now);
     }
 
     /// Somebody looks at the counters.
@@ -154,7 +174,10 @@ impl<R: Recorder> Engine<R> {
             if sample {
                 self.recorder.flow(&flow.sample(now));
             }
-            if sample && self.plan.record.variables && flow.is_running() {
+            if sample
+                && self.plan.record.variables
+                && let Some(flow) = flow.connection().filter(|flow| flow.is_running())
+            {
                 self.recorder.variables(now, flow);
             }
             if now == self.looks.warmup() {
@@ -163,6 +186,21 @@ impl<R: Recorder> Engine<R> {
             if now == self.looks.end() {
                 flow.on_end(now);
             }
+        }
+    }
+}
+
+/// What a flow of the plan consists of.
+fn build_flow(
+    number: u32,
+    plan: &FlowPlan,
+    looks: Looks,
+    seed: u64,
+    controllers: Controllers<'_>,
+) -> Result<Endpoints, PlanError> {
+    match plan.workload {
+        None | Some(WorkloadPlan::Bulk {}) => {
+            Ok(Endpoints::Connection(Flow::new(number, plan, looks, seed, controllers)?))
         }
     }
 }
@@ -195,8 +233,8 @@ fn sender_actor(net: &Net<Segment>, flow: usize) -> u32 {
 /// A packet reaches its endpoint, which may answer.
 fn deliver<R: Recorder>(
     net: &mut Net<Segment>,
-    flows: &mut [Flow],
-    out: &mut Vec<Segment>,
+    flows: &mut [Endpoints],
+    out: &mut Out,
     recorder: &mut R,
     packet: &Packet<Segment>,
     now: Time,
@@ -204,17 +242,24 @@ fn deliver<R: Recorder>(
     let n = (packet.flow / 2) as usize;
     let to_receiver = packet.flow % 2 == 0;
     let sender = sender_actor(net, n);
-    let flow = &mut flows[n];
+    let flow = match &mut flows[n] {
+        Endpoints::Connection(flow) => flow,
+        Endpoints::Traffic(traffic) => {
+            traffic.receive(now, packet, &mut out.packets);
+            net.schedule.request(sender, traffic.next());
+            return out.packets.drain(..).for_each(|packet| net.send(&packet, now));
+        }
+    };
     recorder.arrived(now, packet);
     if to_receiver {
-        flow.receiver.on_segment(now, &packet.payload, packet.ecn == Ecn::Ce, out);
+        flow.receiver.on_segment(now, &packet.payload, packet.ecn == Ecn::Ce, &mut out.segments);
         net.schedule.request(sender + 1, flow.receiver.next_timer());
     } else {
-        flow.on_sender_segment(now, &packet.payload, out);
+        flow.on_sender_segment(now, &packet.payload, &mut out.segments);
         recorder.turn(now, flow);
         net.schedule.request(sender, flow.sender_wakeup());
     }
-    send(net, flow, !to_receiver, out, recorder, now);
+    send(net, flow, !to_receiver, &mut out.segments, recorder, now);
 }
 
 /// Sends what an endpoint has just put out.

@@ -1,15 +1,13 @@
 //! One connection: its two endpoints, and what is measured of it.
 
 use crate::Controllers;
-use crate::application::Application;
 use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan, PlanError};
 use crate::record::{FlowSample, STATES};
+use crate::tally::{Mark, Tally, Transfer};
+use crate::workload::Paced;
 use congestion::EcnMode;
-use network::{Ecn, Histogram, Looks, Packet};
-use tcp::{
-    AckPolicy, Feedback, Limited, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig,
-    SenderStats,
-};
+use network::{Ecn, Looks, Packet};
+use tcp::{AckPolicy, Feedback, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Rng, Time};
 
 /// A connection that carries data one way. Its data travels on route `2 n`, its acknowledgements on `2 n + 1`.
@@ -20,29 +18,21 @@ pub struct Flow {
     pub sender: Sender,
     /// Gets it.
     pub receiver: Receiver,
-    /// When it starts, jitter included.
-    pub start: Time,
+    /// What is measured of it.
+    pub tally: Tally,
     /// When the application stops sending.
     stop: Time,
     /// When it hands data out, if that is not all at once.
-    application: Option<Box<Application>>,
-    /// The payload to send has an end.
-    finite: bool,
+    application: Option<Box<Paced>>,
+    /// Payload to send, if that has an end.
+    bytes: Option<u64>,
     mss: u32,
     overhead: u32,
     dscp: u8,
     feedback: Feedback,
     ecn: EcnMode,
     phase: Phase,
-    /// When all data was acknowledged.
-    pub finish: Option<Time>,
-    /// RTT samples since the end of the warm-up.
-    pub rtt: Histogram,
     looks: Looks,
-    /// Counters when its measurement began and when it ended.
-    pub begin: Option<Mark>,
-    /// See `begin`.
-    pub end: Option<Mark>,
     /// Counters at the last sample.
     sampled: (Time, u64, u64),
 }
@@ -53,19 +43,6 @@ enum Phase {
     Running,
     /// Stopped or finished; what is outstanding may still be repaired.
     Over,
-}
-
-/// The counters of a flow at one moment.
-#[derive(Clone, Copy, Debug)]
-pub struct Mark {
-    /// When.
-    pub time: Time,
-    /// Payload delivered in order.
-    pub delivered_bytes: u64,
-    /// Of the sender.
-    pub stats: SenderStats,
-    /// Time spent limited by each cause.
-    pub limited: Limited,
 }
 
 impl Flow {
@@ -89,21 +66,17 @@ impl Flow {
             number,
             sender: Sender::new(sender_config(plan, feedback), algorithm),
             receiver: Receiver::new(receiver_config(plan, feedback)),
-            start: start(plan, seed),
+            tally: Tally::new(start(plan, seed)),
             stop: plan.stop_ns.map_or(Time::NEVER, Time::from_nanos),
-            application: Application::new(plan).map(Box::new),
-            finite: plan.bytes.is_some(),
+            application: Paced::new(plan).map(Box::new),
+            bytes: plan.bytes,
             mss: plan.tcp.mss_bytes,
             overhead: plan.tcp.overhead_bytes,
             dscp: plan.dscp,
             feedback,
             ecn,
             phase: Phase::Waiting,
-            finish: None,
-            rtt: Histogram::new(),
             looks,
-            begin: None,
-            end: None,
             sampled: (Time::ZERO, 0, 0),
         })
     }
@@ -111,7 +84,7 @@ impl Flow {
     /// When the sending side wants to run.
     pub fn sender_wakeup(&self) -> Time {
         match self.phase {
-            Phase::Waiting => self.start,
+            Phase::Waiting => self.tally.start,
             Phase::Running => {
                 let application = self.application.as_ref().map_or(Time::NEVER, |app| app.next());
                 self.sender.next_timer().min(self.stop).min(application)
@@ -123,13 +96,13 @@ impl Flow {
     /// The sending side runs: it starts, stops, or its timer is due.
     pub fn on_sender_wakeup(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.phase == Phase::Waiting {
-            if now < self.start {
+            if now < self.tally.start {
                 return;
             }
             self.phase = Phase::Running;
             self.sender.open(now, out);
             if now >= self.looks.warmup() {
-                self.begin = Some(self.mark(now));
+                self.tally.begin = Some(self.mark(now));
             }
         }
         if self.phase == Phase::Running
@@ -154,10 +127,10 @@ impl Flow {
         if let Some(rtt) = self.sender.last_rtt()
             && self.looks.measures(now)
         {
-            self.rtt.record(rtt);
+            self.tally.rtt.record(rtt);
         }
-        if self.finite && self.phase == Phase::Running && self.sender.is_done() {
-            self.finish = Some(now);
+        if self.bytes.is_some() && self.phase == Phase::Running && self.sender.is_done() {
+            self.tally.finish = Some(now);
             self.close(now);
         }
     }
@@ -182,30 +155,50 @@ impl Flow {
     /// The warm-up is over.
     pub fn on_warmup(&mut self, now: Time) {
         if self.phase == Phase::Running {
-            self.begin = Some(self.mark(now));
+            self.tally.begin = Some(self.mark(now));
         }
     }
 
     /// The run is over.
     pub fn on_end(&mut self, now: Time) {
         if self.phase == Phase::Running {
-            self.end = Some(self.mark(now));
+            self.tally.end = Some(self.mark(now));
         }
     }
 
     /// Nothing more will be sent for the first time.
     fn close(&mut self, now: Time) {
         self.phase = Phase::Over;
-        self.end = Some(self.mark(now));
+        self.tally.end = Some(self.mark(now));
     }
 
     fn mark(&self, time: Time) -> Mark {
+        let stats = *self.sender.stats();
         Mark {
             time,
             delivered_bytes: self.receiver.delivered_bytes(),
-            stats: *self.sender.stats(),
+            wire_bytes: stats.sent_bytes + stats.sent_packets * u64::from(self.overhead),
+            stats,
             limited: self.sender.limited(time),
         }
+    }
+
+    /// What it has done, if what it has to send has an end.
+    pub fn transfer(&self) -> Option<Transfer> {
+        let bytes = self.bytes.filter(|_| self.phase != Phase::Waiting)?;
+        let stats = self.sender.stats();
+        Some(Transfer {
+            number: 1,
+            connection: 1,
+            start: self.tally.start,
+            finish: self.tally.finish,
+            end: self.tally.end.map(|mark| mark.time),
+            bytes,
+            delivered_bytes: self.receiver.delivered_bytes(),
+            sent_packets: stats.sent_packets,
+            retransmitted_packets: stats.retransmitted_packets,
+            round_trips: 2,
+        })
     }
 
     /// What happened since the last sample, and where things stand.
@@ -239,11 +232,6 @@ impl Flow {
     /// Payload of a full segment.
     pub fn mss(&self) -> u32 {
         self.mss
-    }
-
-    /// Bytes around the payload of every packet.
-    pub fn overhead(&self) -> u32 {
-        self.overhead
     }
 }
 

@@ -10,8 +10,8 @@
 //! assert!(error.to_string().contains("missing field `warmup_ns`"));
 //! ```
 
-mod application;
 mod capture;
+mod endpoints;
 mod engine;
 mod flow;
 mod net;
@@ -21,6 +21,9 @@ mod routes;
 mod schedule;
 mod summary;
 mod table;
+mod tally;
+mod transfers;
+mod workload;
 
 pub use net::Net;
 pub use plan::{FlowPlan, Plan, PlanError};

@@ -1,22 +1,24 @@
 //! The tables with one row per flow and one row per link.
 
-use crate::flow::{Flow, Mark};
+use crate::endpoints::Endpoints;
 use crate::plan::Plan;
 use crate::table::{Column, Table};
+use crate::tally::{Mark, Tally};
 use network::Link;
 use tcp::{Limited, Segment};
 use units::Duration;
 
 /// What a flow did while it was measured.
 struct Measured<'a> {
-    flow: &'a Flow,
+    tally: &'a Tally,
     /// Counters at both ends; none if the flow was over before, or never started.
     marks: Option<(Mark, Mark)>,
 }
 
 impl Measured<'_> {
-    fn new(flow: &Flow) -> Measured<'_> {
-        Measured { flow, marks: flow.begin.zip(flow.end) }
+    fn new(flow: &Endpoints) -> Measured<'_> {
+        let tally = flow.tally();
+        Measured { tally, marks: tally.begin.zip(tally.end) }
     }
 
     fn count(&self, of: impl Fn(&Mark) -> u64) -> i64 {
@@ -31,14 +33,6 @@ impl Measured<'_> {
         })
     }
 
-    fn sent_packets(&self) -> i64 {
-        self.count(|m| m.stats.sent_packets)
-    }
-
-    fn wire_bytes(&self) -> i64 {
-        self.count(|m| m.stats.sent_bytes) + self.sent_packets() * i64::from(self.flow.overhead())
-    }
-
     fn limited(&self, of: impl Fn(&Limited) -> Duration) -> f64 {
         self.marks.map_or(f64::NAN, |(begin, end)| {
             self.rate(of(&end.limited).saturating_sub(of(&begin.limited)).as_secs_f64())
@@ -47,32 +41,33 @@ impl Measured<'_> {
 }
 
 /// One row per flow.
-pub(crate) fn flows(plan: &Plan, flows: &[Flow]) -> Table {
+pub(crate) fn flows(plan: &Plan, flows: &[Endpoints]) -> Table {
     let rows: Vec<Measured<'_>> = flows.iter().map(Measured::new).collect();
     let float = |of: &dyn Fn(&Measured<'_>) -> f64| Column::Float(rows.iter().map(of).collect());
     let int = |of: &dyn Fn(&Measured<'_>) -> i64| Column::Int(rows.iter().map(of).collect());
     let text =
         |of: &dyn Fn(&crate::plan::FlowPlan) -> String| Column::names(plan.flows.iter().map(of).collect());
     let delivered = |m: &Measured<'_>| m.count(|mark| mark.delivered_bytes);
-    let completion =
-        |m: &Measured<'_>| m.flow.finish.map_or(f64::NAN, |finish| finish.since(m.flow.start).as_secs_f64());
+    let completion = |m: &Measured<'_>| {
+        m.tally.finish.map_or(f64::NAN, |finish| finish.since(m.tally.start).as_secs_f64())
+    };
     let columns = vec![
         ("flow", text(&|f| f.name.clone())),
         ("cca", text(&|f| f.cca.kind.clone())),
-        ("start_s", float(&|m| m.flow.start.as_secs_f64())),
-        ("end_s", float(&|m| m.flow.end.map_or(f64::NAN, |end| end.time.as_secs_f64()))),
+        ("start_s", float(&|m| m.tally.start.as_secs_f64())),
+        ("end_s", float(&|m| m.tally.end.map_or(f64::NAN, |end| end.time.as_secs_f64()))),
         ("delivered_bytes", int(&delivered)),
         ("goodput_bps", float(&|m| m.rate(8.0 * delivered(m) as f64))),
-        ("wire_bps", float(&|m| m.rate(8.0 * m.wire_bytes() as f64))),
-        ("sent_packets", int(&|m| m.sent_packets())),
+        ("wire_bps", float(&|m| m.rate(8.0 * m.count(|mark| mark.wire_bytes) as f64))),
+        ("sent_packets", int(&|m| m.count(|mark| mark.stats.sent_packets))),
         ("retransmitted_packets", int(&|m| m.count(|mark| mark.stats.retransmitted_packets))),
         ("lost_packets", int(&|m| m.count(|mark| mark.stats.lost_packets))),
         ("marked_packets", int(&|m| m.count(|mark| mark.stats.marked_packets))),
-        ("rtt_min_s", float(&|m| m.flow.rtt.min_s())),
-        ("rtt_mean_s", float(&|m| m.flow.rtt.mean_s())),
-        ("rtt_p50_s", float(&|m| m.flow.rtt.quantile_s(0.50))),
-        ("rtt_p95_s", float(&|m| m.flow.rtt.quantile_s(0.95))),
-        ("rtt_p99_s", float(&|m| m.flow.rtt.quantile_s(0.99))),
+        ("rtt_min_s", float(&|m| m.tally.rtt.min_s())),
+        ("rtt_mean_s", float(&|m| m.tally.rtt.mean_s())),
+        ("rtt_p50_s", float(&|m| m.tally.rtt.quantile_s(0.50))),
+        ("rtt_p95_s", float(&|m| m.tally.rtt.quantile_s(0.95))),
+        ("rtt_p99_s", float(&|m| m.tally.rtt.quantile_s(0.99))),
         ("fct_s", float(&completion)),
         ("limited_cwnd", float(&|m| m.limited(|l| l.cwnd))),
         ("limited_pacing", float(&|m| m.limited(|l| l.pacing))),

@@ -75,6 +75,8 @@ pub struct Results {
     pub variables: Table,
     /// One row per packet captured.
     pub packets: Table,
+    /// One row per transfer.
+    pub transfers: Table,
     /// Data segments sent by all senders.
     pub data_packets: u64,
     /// Packets forwarded, over all links.

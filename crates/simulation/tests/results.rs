@@ -31,6 +31,36 @@ fn ten_packets_to_an_empty_path() {
 }
 
 #[test]
+fn a_flow_of_a_size_is_a_transfer() {
+    let mut plan = single("reno", 1_000);
+    plan["flows"][0]["bytes"] = json!(14_480);
+    let results = run(&plan, 1);
+    let transfers = &results.transfers;
+    for column in ["start_s", "end_s", "delivered_bytes", "sent_packets", "retransmitted_packets", "fct_s"] {
+        assert_eq!(transfers.numbers(column), results.flows.numbers(column), "{column}");
+    }
+    assert_eq!(first(transfers, "bytes"), 14_480.0);
+    // Two round trips of 40 ms, and ten packets of 1514 bytes at 10 Mbit/s.
+    assert!((first(transfers, "ideal_s") - (0.08 + 0.012_112)).abs() < 1e-12);
+    assert!(first(transfers, "fct_s") >= first(transfers, "ideal_s"));
+}
+
+#[test]
+fn a_transfer_that_does_not_finish_ends_with_the_run() {
+    let mut plan = single("reno", 1_000);
+    plan["flows"][0]["bytes"] = json!(14_480_000);
+    let results = run(&plan, 1);
+    assert_eq!(first(&results.transfers, "end_s"), 1.0);
+    assert!(first(&results.transfers, "fct_s").is_nan());
+    assert!(first(&results.transfers, "delivered_bytes") < 14_480_000.0);
+}
+
+#[test]
+fn an_endless_flow_is_no_transfer() {
+    assert!(run(&single("reno", 1_000), 1).transfers.numbers("bytes").is_empty());
+}
+
+#[test]
 fn a_long_flow_fills_the_pipe() {
     for cca in ["reno", "cubic", "bbr1"] {
         let mut plan = single(cca, 20_000);

@@ -8,6 +8,7 @@ from fullpipe.scenario.network import NewWay
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Change, Detour, Discipline, DropTail, Jitter
+from fullpipe.scenario.workloads import Workload
 
 Plan = dict[str, Any]
 
@@ -92,6 +93,7 @@ def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
         "application": [
             {"at_ns": to_nanoseconds(pace.at_s), "rate_bps": pace.rate_bps} for pace in flow.application or ()
         ],
+        "workload": _workload(flow.workload) if flow.workload else None,
         "forward": list(route.forward),
         "reverse": list(route.reverse),
         "reroutes": [_new_way(way) for way in route.new_ways],
@@ -99,6 +101,10 @@ def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
         "hosts": [hosts[name] for name in route.hosts] if route.hosts else None,
         "tcp": _tcp(route.tcp),
     }
+
+
+def _workload(workload: Workload) -> Plan:
+    return {"kind": workload.kind}
 
 
 def _new_way(way: NewWay) -> Plan:

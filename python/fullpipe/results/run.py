@@ -127,6 +127,11 @@ class Run:
         return self.tables["flows"]
 
     @property
+    def transfers(self) -> pl.DataFrame:
+        """One row per transfer, those of the warm-up included."""
+        return self.tables["transfers"]
+
+    @property
     def series(self) -> pl.DataFrame:
         """One row per sample and flow."""
         return self.tables["series"]

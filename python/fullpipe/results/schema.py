@@ -85,6 +85,27 @@ FLOWS = Table(
         _real("limited_send_buffer", "share of the time in which the send buffer held it back"),
     ),
 )
+TRANSFERS = Table(
+    "transfers",
+    "transfer: a flow of a given size, or one of the many things that a workload sends or fetches",
+    (
+        _text("flow", "name of the flow that it belongs to"),
+        Column("number", _COUNT, "1", "in the order in which the transfers of the flow began, from 1"),
+        Column("connection", _COUNT, "1", "in the order in which the flow opened them, from 1"),
+        _real("start_s", "when it began: when the connection was opened, or the request sent"),
+        _real("end_s", "when it had finished or was given up, or the end of the run"),
+        _count("bytes", "payload to transfer"),
+        _count("delivered_bytes", "payload of it that arrived in order"),
+        _count("sent_packets", "data packets sent for it, retransmissions included"),
+        _count("retransmitted_packets", "data packets sent again"),
+        _real("fct_s", "completion time, from start to end; null if it did not finish"),
+        _real(
+            "ideal_s",
+            "a lower bound of it: the round trips that it cannot do without, unloaded, and the time that its "
+            "data with every header takes at the slowest link",
+        ),
+    ),
+)
 LINKS_SUMMARY = Table(
     "links_summary",
     "link",
@@ -165,7 +186,7 @@ PACKETS = Table(
     ),
 )
 TABLES: Mapping[str, Table] = {
-    table.name: table for table in (FLOWS, SERIES, LINKS, LINKS_SUMMARY, VARIABLES, PACKETS)
+    table.name: table for table in (FLOWS, TRANSFERS, SERIES, LINKS, LINKS_SUMMARY, VARIABLES, PACKETS)
 }
 
 

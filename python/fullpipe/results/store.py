@@ -19,7 +19,7 @@ from fullpipe.results.schema import TABLES
 from fullpipe.scenario import Scenario
 
 _RACES = 10
-_SUMMARIES = ("flows", "links_summary")
+_SUMMARIES = ("flows", "links_summary", "transfers")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from fullpipe.scenario.model import Model, Name
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds, shown
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Access
+from fullpipe.scenario.workloads import Workload
 
 MAX_FLOWS = 100_000
 MAX_GROUPS = 10_000
@@ -131,6 +132,8 @@ class Flow(Model):
     """Payload to send. Left out: unlimited."""
     application: tuple[Pace, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "1 Mbit/s" }]'])
     """How fast the application hands data out, in the order of time; without limit before the first entry."""
+    workload: Workload | None = Field(None, examples=['{ kind = "bulk" }'])
+    """What the application does. Left out: it sends one stream of data."""
     dscp: Dscp | None = Field(None, examples=["ef"])
     """Differentiated services code point of data and ACKs, for queues with classes. Left out: 0."""
     hosts: tuple[Name, Name] | None = Field(None, examples=['["laptop", "server"]'])

@@ -96,6 +96,7 @@ def test_every_field_of_a_plan() -> None:
                 "stop_ns": 40_000_000_000,
                 "bytes": 10_000_000,
                 "application": [],
+                "workload": None,
                 "forward": [0],
                 "reverse": [1],
                 "reroutes": [],

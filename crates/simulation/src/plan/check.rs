@@ -21,7 +21,7 @@ const MOST_HOSTS: u64 = 1_000_000;
 /// Parameters of queues that limit the rate of a link, unless they are null.
 const SHAPED_BY: [&str; 2] = ["rate_bps", "bandwidth_bps"];
 
-type Check = Result<(), PlanError>;
+pub(super) type Check = Result<(), PlanError>;
 
 /// Fails with a message at a path, both format strings.
 macro_rules! refuse {
@@ -174,6 +174,7 @@ impl FlowPlan {
             let rate = pace.rate_bps.unwrap_or(0);
             within(format!("{path}.application[{n}].rate_bps"), rate, 0..=Server::MAX_RATE)?;
         }
+        self.workload.iter().try_for_each(|workload| workload.check(&format!("{path}.workload")))?;
         route(&format!("{path}.forward"), &self.forward, plan)?;
         route(&format!("{path}.reverse"), &self.reverse, plan)?;
         in_order(&format!("{path}.reroutes"), self.reroutes.iter().map(|reroute| reroute.at_ns))?;

@@ -2,8 +2,10 @@
 
 mod check;
 mod error;
+mod workload;
 
 pub use error::PlanError;
+pub use workload::WorkloadPlan;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -149,6 +151,9 @@ pub struct FlowPlan {
     /// How fast the application hands data out, in the order of time; before the first entry, without limit.
     #[serde(default)]
     pub application: Vec<PacePlan>,
+    /// What the application does; `None`: sends one stream of bytes.
+    #[serde(default)]
+    pub workload: Option<WorkloadPlan>,
     /// Links from sender to receiver, in order.
     pub forward: Vec<u32>,
     /// Links from receiver to sender, in order.

@@ -1,11 +1,11 @@
-//! An application that hands data out at its own pace.
+//! An application that hands the data of its one connection out at its own pace.
 
 use crate::plan::FlowPlan;
 use units::{Duration, Time};
 
 /// Hands data out packet by packet, at a rate that changes at given times.
 #[derive(Debug)]
-pub struct Application {
+pub struct Paced {
     /// Times and rates in bits per second (0: nothing, `None`: without limit), last first.
     later: Vec<(Time, Option<u64>)>,
     /// Payload of a full segment.
@@ -16,12 +16,12 @@ pub struct Application {
     offered: Option<u64>,
 }
 
-impl Application {
+impl Paced {
     /// The application of a flow; none if it hands out everything at once.
-    pub fn new(plan: &FlowPlan) -> Option<Application> {
+    pub fn new(plan: &FlowPlan) -> Option<Paced> {
         let phases = plan.application.iter().rev();
         let later: Vec<_> = phases.map(|pace| (Time::from_nanos(pace.at_ns), pace.rate_bps)).collect();
-        (!later.is_empty()).then_some(Application {
+        (!later.is_empty()).then_some(Paced {
             later,
             mss: plan.tcp.mss_bytes,
             interval: Duration::ZERO,

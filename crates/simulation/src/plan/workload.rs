@@ -1,0 +1,21 @@
+//! What the application of a flow does.
+
+use super::check::Check;
+use serde::Deserialize;
+
+/// What an application does, other than to send one stream of bytes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum WorkloadPlan {
+    /// One stream of bytes after all: the same as no workload.
+    Bulk {},
+}
+
+impl WorkloadPlan {
+    /// Refuses numbers that make no sense; `path` is the workload's.
+    pub(super) fn check(&self, _path: &str) -> Check {
+        match self {
+            WorkloadPlan::Bulk {} => Ok(()),
+        }
+    }
+}

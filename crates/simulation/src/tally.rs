@@ -1,0 +1,67 @@
+//! What is measured of a flow, whatever it consists of.
+
+use network::Histogram;
+use tcp::{Limited, SenderStats};
+use units::Time;
+
+/// What a row of the table `flows` is made from.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// When it starts, jitter included.
+    pub start: Time,
+    /// When all it had to send was acknowledged.
+    pub finish: Option<Time>,
+    /// RTT samples since the end of the warm-up.
+    pub rtt: Histogram,
+    /// Counters when its measurement began and when it ended.
+    pub begin: Option<Mark>,
+    /// See `begin`.
+    pub end: Option<Mark>,
+}
+
+impl Tally {
+    /// Of a flow that starts at `start`.
+    pub fn new(start: Time) -> Tally {
+        Tally { start, ..Tally::default() }
+    }
+}
+
+/// The counters of a flow at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// When.
+    pub time: Time,
+    /// Payload delivered in order.
+    pub delivered_bytes: u64,
+    /// All that was sent, every header included.
+    pub wire_bytes: u64,
+    /// Of the sender.
+    pub stats: SenderStats,
+    /// Time spent limited by each cause.
+    pub limited: Limited,
+}
+
+/// One transfer: a row of the table `transfers`.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// In the order in which the transfers of its flow began, from 1.
+    pub number: u32,
+    /// In the order in which the connections of its flow were opened, from 1.
+    pub connection: u32,
+    /// When it began.
+    pub start: Time,
+    /// When it had finished.
+    pub finish: Option<Time>,
+    /// When it had finished or was given up; `None`: it still goes on.
+    pub end: Option<Time>,
+    /// Payload to transfer.
+    pub bytes: u64,
+    /// Payload that arrived in order.
+    pub delivered_bytes: u64,
+    /// Data packets that were sent for it.
+    pub sent_packets: u64,
+    /// Those of them that were sent again.
+    pub retransmitted_packets: u64,
+    /// Round trips that no transfer of its kind can do without.
+    pub round_trips: u32,
+}
