@@ -40,6 +40,7 @@ fn tight(kind: &str) -> Value {
             json!({ "memlimit_bytes": 20 * 1514, "bandwidth_bps": 1_000_000, "rtt_ms": 20.0, "ingress": true })
         }
         "dualpi2" => json!({ "limit": 20, "target_ms": 2.0 }),
+        "fq" => json!({ "limit": 10, "flow_limit": 6, "maxrate_bps": 2_000_000, "ce_threshold_ms": 3.0 }),
         _ => json!({ "limit": 20, "target_ms": 1.0, "ecn": true }),
     }
 }

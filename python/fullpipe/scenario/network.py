@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fullpipe.scenario.flows import Flow, Reroute, flow_names, ways_of
@@ -117,20 +118,30 @@ def _dumbbell(scenario: "Scenario", topology: Dumbbell) -> tuple[list[Link], lis
         _link(topology.backward, f"{BOTTLENECK}-reverse", back),
     ]
 
-    def access(name: str, described: Access) -> list[int]:
-        if described.rate_bps is None and described.delay_s == 0:
+    def access(name: str, described: Access, where: str, *, leaves_host: bool) -> list[int]:
+        queue = described.queue if leaves_host else None
+        if described.rate_bps is None and described.delay_s == 0 and queue is None:
             return []
-        links.append(Link(name, described.rate_bps, described.delay_s, None, None, "topology.access"))
+        links.append(Link(name, described.rate_bps, described.delay_s, queue, None, where))
         return [len(links) - 1]
 
     routes = []
     for flow, name in _single_flows(scenario):
         own = topology.access.overridden_by(flow.access)
+        where = _access_of(scenario, flow)
+        to_router = partial(access, described=own, where=where, leaves_host=True)
+        to_host = partial(access, described=own, where=where, leaves_host=False)
         data, acks = (1, 0) if flow.direction == "reverse" else (0, 1)
-        forward = [*access(f"{name}-sender", own), data, *access(f"{name}-receiver", own)]
-        reverse = [*access(f"{name}-receiver-reverse", own), acks, *access(f"{name}-sender-reverse", own)]
+        forward = [*to_router(f"{name}-sender"), data, *to_host(f"{name}-receiver")]
+        reverse = [*to_router(f"{name}-receiver-reverse"), acks, *to_host(f"{name}-sender-reverse")]
         routes.append(Route(name, flow, scenario.tcp_of(flow), tuple(forward), tuple(reverse)))
     return links, routes
+
+
+def _access_of(scenario: "Scenario", flow: Flow) -> str:
+    """The part of the scenario that describes the queue at the ends of a flow."""
+    own = flow.access is not None and "queue" in flow.access.model_fields_set
+    return f"flows[{scenario.flows.index(flow)}].access" if own else "topology.access"
 
 
 def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Route]]:

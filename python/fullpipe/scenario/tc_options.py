@@ -39,8 +39,10 @@ class Qdisc:
 
 
 _LEAVE_OUT = "leave it out"
+_PACING = 'sockets are not seen at a router: a flow has tcp.pacing = "fq"'
 _ECN: dict[str, Table] = {"ecn": {"ecn": True}, "noecn": {"ecn": False}}
 _BYTEMODE: dict[str, Table] = {"bytemode": {"bytemode": True}, "nobytemode": {"bytemode": False}}
+_ADAPTIVE: dict[str, Table] = {word: {"adaptive": True} for word in ("adaptive", "adaptative")}
 _SOJOURN: dict[str, Table] = {"no_dq_rate_estimator": {}}
 _ESTIMATOR = {"dq_rate_estimator": "the delay is measured packet by packet"}
 _LINK = dict.fromkeys(("mpu", "overhead", "linklayer"), "tcp.link_overhead is counted for every packet")
@@ -144,7 +146,6 @@ _CAKE_FLAGS: dict[str, Table] = {
 }
 
 ELSEWHERE = {
-    "fq": 'it paces at a host, which is tcp.pacing = "fq" in a scenario',
     "netem": "a link has delay, jitter and loss of its own in a scenario",
 }
 """Queue disciplines of Linux that are no queues here."""
@@ -192,11 +193,32 @@ QDISCS: dict[str, Qdisc] = {
             "probability": ("probability", number),
             "bandwidth": ("bandwidth_mbps", lambda text: rate(text) / 1e6),
         },
-        {"ecn": {"ecn": True}, "harddrop": {"harddrop": True}, "adaptive": {"adaptive": True}},
+        {"ecn": {"ecn": True}, "harddrop": {"harddrop": True}, **_ADAPTIVE},
         not_modelled={"nodrop": _LEAVE_OUT, "qevent": _LEAVE_OUT},
         needed={"limit": ("limit",), "avpkt": ("avpkt",)},
     ),
     "codel": Qdisc("codel", _CODEL, _ECN),
+    "fq": Qdisc(
+        "fq",
+        {
+            "limit": ("limit", whole),
+            "flow_limit": ("flow_limit", whole),
+            "quantum": ("quantum", size),
+            "initial_quantum": ("initial_quantum", size),
+            "maxrate": ("maxrate_bps", rate),
+            "low_rate_threshold": ("low_rate_threshold_bps", rate),
+            "refill_delay": ("refill_delay_ms", milliseconds),
+            "ce_threshold": ("ce_threshold_ms", milliseconds),
+            "orphan_mask": ("orphan_mask", whole),
+        },
+        not_modelled={
+            "pacing": _PACING,
+            "nopacing": "leave maxrate out",
+            **dict.fromkeys(("horizon", "horizon_cap", "horizon_drop", "offload_horizon"), _PACING),
+            **dict.fromkeys(("bands", "priomap", "weights"), "they are always the kernel's own"),
+            **dict.fromkeys(("buckets", "timer_slack", "defrate"), _LEAVE_OUT),
+        },
+    ),
     "fq_codel": Qdisc(
         "fq_codel",
         {**_CODEL, **_FAIR},

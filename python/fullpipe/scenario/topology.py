@@ -172,12 +172,16 @@ class Detour(Model):
 
 
 class Access(Model):
-    """The link between a host and the router beside it; the same in both directions, and never a drop."""
+    """The link between a host and the router beside it; the same in both directions, apart from `queue`."""
 
     rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Gbit/s"])
     """Left out: unlimited."""
     delay_s: Delay = Field(0.0, alias="delay", examples=["5 ms"])
     """Propagation, one way."""
+
+    queue: Queue | None = Field(None, examples=['{ kind = "fq_codel" }'])
+    """Of what leaves the host: data of the sender, ACKs of the receiver. The router's side is never full.
+    Left out: neither is the host's."""
 
     def overridden_by(self, other: "Access | None") -> "Access":
         """This link with what `other` sets explicitly in place of its own."""

@@ -88,3 +88,36 @@ def test_cake_gives_two_hosts_the_same_and_bulk_traffic_what_is_left(small: Scen
 def test_a_shaper_without_a_rate_limits_nothing(small: Scenario) -> None:
     with pytest.raises(ScenarioError, match="nothing limits"):
         small.with_values({"topology.bottleneck": {"delay": "20 ms", "queue": {"kind": "cake"}}})
+
+
+def test_a_host_has_a_queue_for_what_leaves_it(small: Scenario) -> None:
+    access = {"rate": "10 Mbit/s", "queue": {"kind": "fq_codel", "limit": 100}}
+    links = plan(small.with_values({"topology.access": access}))["links"]
+    queues = {link["name"]: link["queue"]["kind"] for link in links[2:]}
+    assert queues == {
+        "cubic-1-sender": "fq_codel",
+        "cubic-1-receiver": "drop_tail",
+        "cubic-1-receiver-reverse": "fq_codel",
+        "cubic-1-sender-reverse": "drop_tail",
+    }
+
+
+def test_a_shaper_at_a_host_needs_no_rate_of_the_link(small: Scenario) -> None:
+    shaped = {"topology.access.queue": {"kind": "cake", "bandwidth_bps": 2_000_000}}
+    (flow,) = run(small.with_values(shaped)).summary()["flows"]
+    assert 1e6 < flow["goodput_bps"] < 2e6
+
+
+def test_a_flow_has_another_queue_at_its_hosts(small: Scenario) -> None:
+    scenario = small.with_values(
+        {
+            "topology.access": {"rate": "10 Mbit/s", "queue": {"kind": "codel"}},
+            "flows.0.access.queue": {"kind": "fq"},
+        }
+    )
+    assert plan(scenario)["links"][2]["queue"]["kind"] == "fq"
+
+
+def test_a_relative_size_at_a_host_without_a_rate_is_refused_where_it_stands(small: Scenario) -> None:
+    with pytest.raises(ScenarioError, match=r"flows\[0\]\.access\.queue\.size: a link of unlimited rate"):
+        plan(small.with_values({"flows.0.access.queue": {"size": "1 bdp"}}))

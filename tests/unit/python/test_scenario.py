@@ -29,6 +29,11 @@ QUEUES = st.one_of(
     ),
 )
 LOSSES = st.fixed_dictionaries({"kind": st.just("bernoulli"), "probability": st.floats(0, 1)})
+ACCESS = maybe(
+    rate=quantity(RATE, 1, 10**12),
+    delay=quantity(DURATION, 0, 10**9),
+    queue=st.just({"kind": "fq_codel", "limit": 100}),
+)
 BOTTLENECKS = st.fixed_dictionaries(
     {"rate": quantity(RATE, 1, 10**10), "delay": quantity(DURATION, 1, 10**9)},
     optional={"queue": QUEUES, "loss": LOSSES},
@@ -53,7 +58,7 @@ FLOWS = st.fixed_dictionaries(
         "start": quantity(DURATION, 0, 10**9),
         "start_jitter": quantity(DURATION, 0, 10**9),
         "size": quantity(SIZE, 1, 2**40),
-        "access": maybe(rate=quantity(RATE, 1, 10**12), delay=quantity(DURATION, 0, 10**9)),
+        "access": ACCESS,
         "tcp": TCPS,
     },
 )
@@ -64,7 +69,7 @@ SCENARIOS = st.fixed_dictionaries(
         "topology": st.fixed_dictionaries(
             {"kind": st.just("dumbbell"), "bottleneck": BOTTLENECKS},
             optional={
-                "access": maybe(rate=quantity(RATE, 1, 10**12), delay=quantity(DURATION, 0, 10**9)),
+                "access": ACCESS,
                 "reverse": BOTTLENECKS,
             },
         ),

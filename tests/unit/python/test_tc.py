@@ -62,6 +62,18 @@ LINES: list[tuple[str, Table]] = [
         },
     ),
     (
+        "fq limit 500 flow_limit 50 quantum 1514 initial_quantum 15140 maxrate 5mbit refill_delay 20ms",
+        {
+            "kind": "fq",
+            "limit": 500,
+            "flow_limit": 50,
+            "quantum": 1514,
+            "initial_quantum": 15_140,
+            "maxrate_bps": 5_000_000,
+            "refill_delay_ms": 20.0,
+        },
+    ),
+    (
         "fq_codel limit 600 flows 32 quantum 300 memory_limit 4Mb noecn",
         {
             "kind": "fq_codel",
@@ -170,7 +182,10 @@ def test_where_it_is_attached_does_not_matter(prefix: str) -> None:
         ("cake autorate-ingress", "autorate-ingress is not modelled; give a bandwidth"),
         ("cake raw overhead 18", "raw together with another overhead is not modelled"),
         ("dualpi2 max_rtt 100ms", "max_rtt is not modelled; give target"),
-        ("fq maxrate 1mbit", 'tcp.pacing = "fq"'),
+        (
+            "fq horizon 2s",
+            'horizon is not modelled; sockets are not seen at a router: a flow has tcp.pacing = "fq"',
+        ),
         ("netem delay 10ms", "a link has delay"),
     ],
 )
@@ -178,6 +193,12 @@ def test_what_cannot_be_had_is_refused_by_name(line: str, message: str) -> None:
     with pytest.raises(ScenarioError) as error:
         queue_of(f"tc qdisc add dev eth0 root {line}")
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in QDISCS if kind != "police"])
+def test_every_qdisc_refuses_an_unknown_option_by_name(kind: str) -> None:
+    with pytest.raises(ScenarioError, match=f'tc {kind}: unknown option "nosuch" of {kind}'):
+        queue_of(f"tc qdisc add dev eth0 root {kind} nosuch 1")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ registry::queues! {
     "step" => step::Step,
     "red" => red::Red,
     "codel" => codel::CodelQueue,
+    "fq" => fq::Fq,
     "fq_codel" => fq_codel::FqCodel,
     "pie" => pie::PieQueue,
     "fq_pie" => fq_pie::FqPie,

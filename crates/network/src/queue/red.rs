@@ -20,9 +20,9 @@ params! {
     pub struct RedParams {
         /// Most bytes that may wait.
         limit: u64 = 400_000, "bytes", 1.0..=1e12;
-        /// Average backlog at which dropping starts; 0: a twelfth of the limit.
+        /// Average backlog at which dropping starts; 0: a third of `max`.
         min: u64 = 0, "bytes", 0.0..=1e12;
-        /// Average backlog at which everything is dropped; 0: a quarter of the limit.
+        /// Average backlog at which everything is dropped; 0: three times `min`, or a quarter of the limit without it.
         max: u64 = 0, "bytes", 0.0..=1e12;
         /// Average packet.
         avpkt: u64 = 1000, "bytes", 1..=65_535;
@@ -157,7 +157,8 @@ impl<P: Copy + Send + 'static> Discipline<P> for Red<P> {
 
     fn new(mut params: RedParams, seed: u64) -> Self {
         let or = |given: u64, default: u64| if given == 0 { default } else { given };
-        params.max = or(params.max, params.limit / 4).max(2);
+        let most = if params.min == 0 { params.limit / 4 } else { params.min.saturating_mul(3) };
+        params.max = or(params.max, most).max(2);
         params.min = or(params.min, params.max / 3).clamp(1, params.max - 1);
         params.burst = or(params.burst, (2 * params.min + params.max) / (3 * params.avpkt)).max(1);
         Red {
