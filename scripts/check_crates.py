@@ -14,10 +14,11 @@ MAY_SEE: dict[str, set[str]] = {
     "units": set(),
     "params": set(),
     "congestion": {"units", "params"},
+    "capi": {"units", "congestion"},
     "tcp": {"units", "congestion"},
     "network": {"units", "params"},
     "simulation": {"units", "congestion", "tcp", "network"},
-    "python": {"units", "congestion", "network", "simulation"},
+    "python": {"units", "capi", "congestion", "network", "simulation"},
 }
 
 

@@ -7,6 +7,7 @@ mod events;
 mod kit;
 mod tables;
 
+use capi as _; // so that the library exports its symbol: other engines load the algorithms from here
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simulation::{FlowPlan, MODEL_VERSION, Plan};

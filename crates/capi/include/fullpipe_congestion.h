@@ -1,0 +1,149 @@
+/* The congestion control algorithms of fullpipe, for a stack written in C or C++.
+ *
+ * The library exports one symbol, fullpipe_congestion, which answers with a table of functions. What the calls mean, and
+ * in which order a stack makes them, is documented at the trait CongestionControl of the crate fullpipe-congestion: the
+ * table is that trait, function by function. Windows and counts are in packets of one MSS, times in nanoseconds since the
+ * start, rates in bits per second.
+ *
+ * A handle belongs to one thread at a time. No function throws or aborts: one in which something went wrong answers
+ * FULLPIPE_FAILED, after which the handle may only be destroyed. */
+#ifndef FULLPIPE_CONGESTION_H
+#define FULLPIPE_CONGESTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FULLPIPE_ABI 1u
+#define FULLPIPE_NONE UINT64_MAX /* no such time, span or rate */
+
+enum fullpipe_status { FULLPIPE_OK = 0, FULLPIPE_FAILED = 1 };
+enum fullpipe_state {
+    FULLPIPE_OPEN = 0,
+    FULLPIPE_DISORDER = 1,
+    FULLPIPE_CWR = 2,
+    FULLPIPE_RECOVERY = 3,
+    FULLPIPE_LOSS = 4
+};
+enum fullpipe_episode {
+    FULLPIPE_EPISODE_LOSS = 0,
+    FULLPIPE_EPISODE_TAIL_LOSS = 1,
+    FULLPIPE_EPISODE_ECN = 2,
+    FULLPIPE_EPISODE_DELAY = 3,
+    FULLPIPE_EPISODE_TIMEOUT = 4,
+    FULLPIPE_EPISODE_TIMEOUT_AGAIN = 5 /* back to back, in the same episode */
+};
+enum fullpipe_ecn { FULLPIPE_ECN_CLASSIC = 0, FULLPIPE_ECN_EVERY_MARK = 1, FULLPIPE_ECN_L4S = 2 };
+
+/* What the algorithm needs; constant once the connection is established. */
+typedef struct {
+    uint32_t owns_recovery; /* else the stack brings the window to ssthresh in recovery */
+    uint32_t ecn;           /* enum fullpipe_ecn */
+    uint32_t needs_pacing;
+    uint32_t watches_sends; /* sent() is wanted for every burst, not only after idle times */
+    uint32_t watches_losses;
+} fullpipe_traits;
+
+/* The path as the stack sees it at the time of a call. */
+typedef struct {
+    uint64_t now;
+    uint64_t srtt;    /* or FULLPIPE_NONE */
+    uint64_t min_rtt; /* or FULLPIPE_NONE */
+    uint64_t next;
+    uint64_t delivered;
+    uint64_t delivered_time;
+    uint64_t lost;
+    uint64_t marked;
+    uint64_t next_departure;
+    uint64_t pacing_bps;
+    uint32_t mss;
+    uint32_t state; /* enum fullpipe_state */
+    uint32_t in_flight;
+    uint32_t packets_out;
+    uint32_t max_burst_bytes;
+    uint32_t ecn;
+    uint32_t cwnd_limited;
+    uint32_t app_limited;
+    uint32_t paced;
+} fullpipe_path;
+
+/* One digested acknowledgement. The delivery-rate sample counts if has_rate. */
+typedef struct {
+    uint64_t rtt;            /* or FULLPIPE_NONE */
+    uint64_t one_way_delay;  /* or FULLPIPE_NONE */
+    uint64_t una;
+    uint64_t rate_interval;  /* FULLPIPE_NONE: the sample says nothing of the bandwidth */
+    uint64_t rate_prior_delivered;
+    uint32_t acked;
+    uint32_t cumulative;
+    uint32_t lost;
+    uint32_t marked;
+    uint32_t delayed;
+    uint32_t prior_state;
+    uint32_t prior_in_flight;
+    uint32_t may_grow;
+    uint32_t advanced;
+    uint32_t acks_probe;
+    uint32_t has_rate;
+    uint32_t rate_delivered;
+    uint32_t rate_app_limited;
+    uint32_t rate_lost;
+    uint32_t rate_marked;
+    uint32_t rate_tx_in_flight;
+} fullpipe_ack;
+
+/* A packet just deemed lost. */
+typedef struct {
+    uint64_t number;
+    uint32_t tx_in_flight;
+    uint32_t lost;
+    uint32_t app_limited;
+} fullpipe_lost_packet;
+
+/* What the algorithm allows. */
+typedef struct {
+    uint64_t pacing_bps; /* or FULLPIPE_NONE */
+    uint32_t cwnd;
+    uint32_t ssthresh; /* UINT32_MAX: never set */
+    uint32_t min_burst;
+    uint32_t max_burst;
+    uint32_t hide_samples;
+    uint32_t reduce; /* it asks for an episode of FULLPIPE_EPISODE_DELAY */
+} fullpipe_control;
+
+typedef struct fullpipe_algorithm fullpipe_algorithm;
+
+/* Receives one internal variable: a number with its unit, or a state, in which case state is not null. Texts are not
+ * terminated by a zero. */
+typedef void (*fullpipe_see)(void* context, const char* name, size_t name_length, double value, const char* unit,
+                             size_t unit_length, const char* state, size_t state_length);
+
+typedef struct {
+    uint32_t abi; /* FULLPIPE_ABI; anything else: do not read on */
+    /* Makes an algorithm of the registry; params is a JSON object. Null if it cannot be made: then why is in error,
+     * terminated by a zero and cut to error_size. */
+    fullpipe_algorithm* (*create)(const char* name, const char* params, uint64_t seed, char* error, size_t error_size);
+    void (*destroy)(fullpipe_algorithm*);
+    int (*traits)(const fullpipe_algorithm*, fullpipe_traits*);
+    int (*control)(const fullpipe_algorithm*, fullpipe_control*);
+    int (*established)(fullpipe_algorithm*, const fullpipe_path*);
+    int (*ack)(fullpipe_algorithm*, const fullpipe_ack*, const fullpipe_path*);
+    int (*lost)(fullpipe_algorithm*, const fullpipe_lost_packet*, const fullpipe_path*);
+    int (*congestion)(fullpipe_algorithm*, uint32_t episode, const fullpipe_path*);
+    int (*recovery_exit)(fullpipe_algorithm*, const fullpipe_path*);
+    int (*sent)(fullpipe_algorithm*, uint32_t packets, uint32_t from_idle, uint64_t gap, const fullpipe_path*);
+    int (*set_cwnd)(fullpipe_algorithm*, uint32_t packets);
+    uint64_t (*next_wakeup)(const fullpipe_algorithm*); /* or FULLPIPE_NONE */
+    int (*wakeup)(fullpipe_algorithm*, const fullpipe_path*);
+    int (*observe)(const fullpipe_algorithm*, fullpipe_see, void* context);
+} fullpipe_congestion_api;
+
+const fullpipe_congestion_api* fullpipe_congestion(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,298 @@
+//! The algorithms behind a C interface: `include/fullpipe_congestion.h` is the other half, and says what every field is.
+//!
+//! One symbol, [`fullpipe_congestion`], answers with a table of functions, one for every method of
+//! [`congestion::CongestionControl`]. Handles are boxes; nothing unwinds into C: a panic becomes [`FAILED`], and all that may
+//! follow is `destroy`. Nothing is allocated between `create` and `destroy`.
+#![allow(unsafe_code, reason = "C hands over pointers")]
+
+mod records;
+
+use congestion::{Congestion, CongestionControl, Probe, Reading, Sent};
+pub use records::{Ack, Control, Lost, NONE, Path, Traits};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use units::Duration;
+
+/// Version of the table: changes whenever a layout does.
+pub const ABI: u32 = 1;
+/// The call did what it should.
+pub const OK: c_int = 0;
+/// A pointer was null, a value meaningless, or the algorithm failed.
+pub const FAILED: c_int = 1;
+
+/// A handle.
+pub struct Algorithm(Box<dyn CongestionControl>);
+
+/// See `fullpipe_see` in the header.
+pub type See =
+    extern "C" fn(*mut c_void, *const c_char, usize, f64, *const c_char, usize, *const c_char, usize);
+
+/// The table of functions.
+#[repr(C)]
+#[allow(missing_docs, reason = "named for the methods of the trait")]
+pub struct Api {
+    pub abi: u32,
+    pub create: unsafe extern "C" fn(*const c_char, *const c_char, u64, *mut c_char, usize) -> *mut Algorithm,
+    pub destroy: unsafe extern "C" fn(*mut Algorithm),
+    pub traits: unsafe extern "C" fn(*const Algorithm, *mut Traits) -> c_int,
+    pub control: unsafe extern "C" fn(*const Algorithm, *mut Control) -> c_int,
+    pub established: unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int,
+    pub ack: unsafe extern "C" fn(*mut Algorithm, *const Ack, *const Path) -> c_int,
+    pub lost: unsafe extern "C" fn(*mut Algorithm, *const Lost, *const Path) -> c_int,
+    pub congestion: unsafe extern "C" fn(*mut Algorithm, u32, *const Path) -> c_int,
+    pub recovery_exit: unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int,
+    pub sent: unsafe extern "C" fn(*mut Algorithm, u32, u32, u64, *const Path) -> c_int,
+    pub set_cwnd: unsafe extern "C" fn(*mut Algorithm, u32) -> c_int,
+    pub next_wakeup: unsafe extern "C" fn(*const Algorithm) -> u64,
+    pub wakeup: unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int,
+    pub observe: unsafe extern "C" fn(*const Algorithm, See, *mut c_void) -> c_int,
+}
+
+static API: Api = Api {
+    abi: ABI,
+    create,
+    destroy,
+    traits,
+    control,
+    established,
+    ack,
+    lost,
+    congestion,
+    recovery_exit,
+    sent,
+    set_cwnd,
+    next_wakeup,
+    wakeup,
+    observe,
+};
+
+/// The table.
+#[unsafe(no_mangle)]
+pub extern "C" fn fullpipe_congestion() -> &'static Api {
+    &API
+}
+
+/// Calls `f` with what two pointers point to.
+///
+/// # Safety
+/// Each is null or valid, and nobody else uses the handle meanwhile.
+unsafe fn with<T>(
+    handle: *mut Algorithm,
+    record: *const T,
+    f: impl FnOnce(&mut dyn CongestionControl, &T) -> Option<()>,
+) -> c_int {
+    // SAFETY: as the caller promises.
+    let (handle, record) = unsafe { (handle.as_mut(), record.as_ref()) };
+    let (Some(handle), Some(record)) = (handle, record) else { return FAILED };
+    status(|| f(handle.0.as_mut(), record))
+}
+
+/// Runs `f`; a panic ends here.
+fn status(f: impl FnOnce() -> Option<()>) -> c_int {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(Some(())) => OK,
+        _ => FAILED,
+    }
+}
+
+unsafe extern "C" fn create(
+    name: *const c_char,
+    params: *const c_char,
+    seed: u64,
+    error: *mut c_char,
+    error_size: usize,
+) -> *mut Algorithm {
+    // SAFETY: the caller passes texts that end with a zero, or null.
+    let made = catch_unwind(|| unsafe { make(name, params, seed) });
+    match made.unwrap_or_else(|_| Err("the algorithm panicked".to_owned())) {
+        Ok(algorithm) => Box::into_raw(Box::new(Algorithm(algorithm))),
+        Err(message) => {
+            // SAFETY: the caller passes a buffer of this size, or null.
+            unsafe { write_text(&message, error, error_size) };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// # Safety
+/// Both are null or texts that end with a zero.
+unsafe fn make(
+    name: *const c_char,
+    params: *const c_char,
+    seed: u64,
+) -> Result<Box<dyn CongestionControl>, String> {
+    // SAFETY: as the caller promises.
+    let text =
+        |p: *const c_char| (!p.is_null()).then(|| unsafe { CStr::from_ptr(p) }.to_str().ok()).flatten();
+    let name = text(name).ok_or("the name is no text")?;
+    let params = serde_json::from_str(text(params).ok_or("the parameters are no text")?)
+        .map_err(|error| format!("parameters of {name}: {error}"))?;
+    congestion::build(name, &params, seed).map_err(|error| error.to_string())
+}
+
+/// # Safety
+/// `to` is null or has room for `size` bytes.
+unsafe fn write_text(text: &str, to: *mut c_char, size: usize) {
+    if to.is_null() || size == 0 {
+        return;
+    }
+    let count = text.len().min(size - 1);
+    // SAFETY: count + 1 bytes fit.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr().cast(), to, count);
+        *to.add(count) = 0;
+    }
+}
+
+unsafe extern "C" fn destroy(handle: *mut Algorithm) {
+    if !handle.is_null() {
+        // SAFETY: it came from `create` and is not used again.
+        let handle = unsafe { Box::from_raw(handle) };
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(handle)));
+    }
+}
+
+unsafe extern "C" fn traits(handle: *const Algorithm, out: *mut Traits) -> c_int {
+    // SAFETY: each is null or valid.
+    let (handle, out) = unsafe { (handle.as_ref(), out.as_mut()) };
+    let (Some(handle), Some(out)) = (handle, out) else { return FAILED };
+    status(|| {
+        *out = handle.0.traits().into();
+        Some(())
+    })
+}
+
+unsafe extern "C" fn control(handle: *const Algorithm, out: *mut Control) -> c_int {
+    // SAFETY: each is null or valid.
+    let (handle, out) = unsafe { (handle.as_ref(), out.as_mut()) };
+    let (Some(handle), Some(out)) = (handle, out) else { return FAILED };
+    status(|| {
+        *out = handle.0.control().into();
+        Some(())
+    })
+}
+
+unsafe extern "C" fn established(handle: *mut Algorithm, path: *const Path) -> c_int {
+    // SAFETY: as documented in the header; so below.
+    unsafe {
+        with(handle, path, |algorithm, path| {
+            algorithm.on_established(&path.read()?);
+            Some(())
+        })
+    }
+}
+
+unsafe extern "C" fn ack(handle: *mut Algorithm, ack: *const Ack, path: *const Path) -> c_int {
+    // SAFETY: see `established`.
+    let Some(ack) = (unsafe { ack.as_ref() }) else { return FAILED };
+    // SAFETY: see `established`.
+    unsafe {
+        with(handle, path, |algorithm, path| {
+            algorithm.on_ack(&ack.read()?, &path.read()?);
+            Some(())
+        })
+    }
+}
+
+unsafe extern "C" fn lost(handle: *mut Algorithm, packet: *const Lost, path: *const Path) -> c_int {
+    // SAFETY: see `established`.
+    let Some(packet) = (unsafe { packet.as_ref() }) else { return FAILED };
+    // SAFETY: see `established`.
+    unsafe {
+        with(handle, path, |algorithm, path| {
+            algorithm.on_lost(&packet.read(), &path.read()?);
+            Some(())
+        })
+    }
+}
+
+unsafe extern "C" fn congestion(handle: *mut Algorithm, episode: u32, path: *const Path) -> c_int {
+    // SAFETY: see `established`.
+    unsafe {
+        with(handle, path, |algorithm, path| {
+            let episode = match episode {
+                0 => Congestion::Loss,
+                1 => Congestion::TailLoss { app_limited: path.app_limited != 0 },
+                2 => Congestion::Ecn,
+                3 => Congestion::Delay,
+                4 => Congestion::Timeout { first: true },
+                5 => Congestion::Timeout { first: false },
+                _ => return None,
+            };
+            algorithm.on_congestion(episode, &path.read()?);
+            Some(())
+        })
+    }
+}
+
+unsafe extern "C" fn recovery_exit(handle: *mut Algorithm, path: *const Path) -> c_int {
+    // SAFETY: see `established`.
+    unsafe {
+        with(handle, path, |algorithm, path| {
+            algorithm.on_recovery_exit(&path.read()?);
+            Some(())
+        })
+    }
+}
+
+unsafe extern "C" fn sent(
+    handle: *mut Algorithm,
+    packets: u32,
+    from_idle: u32,
+    gap: u64,
+    path: *const Path,
+) -> c_int {
+    // SAFETY: see `established`.
+    unsafe {
+        with(handle, path, |algorithm, path| {
+            let burst = Sent { packets, from_idle: from_idle != 0, gap: Duration::from_nanos(gap) };
+            algorithm.on_send(&burst, &path.read()?);
+            Some(())
+        })
+    }
+}
+
+unsafe extern "C" fn set_cwnd(handle: *mut Algorithm, packets: u32) -> c_int {
+    // SAFETY: see `established`.
+    let Some(handle) = (unsafe { handle.as_mut() }) else { return FAILED };
+    status(|| {
+        handle.0.set_cwnd(packets);
+        Some(())
+    })
+}
+
+unsafe extern "C" fn next_wakeup(handle: *const Algorithm) -> u64 {
+    // SAFETY: see `established`.
+    let Some(handle) = (unsafe { handle.as_ref() }) else { return NONE };
+    let asked = catch_unwind(AssertUnwindSafe(|| handle.0.next_wakeup()));
+    asked.ok().flatten().map_or(NONE, units::Time::as_nanos)
+}
+
+unsafe extern "C" fn wakeup(handle: *mut Algorithm, path: *const Path) -> c_int {
+    // SAFETY: see `established`.
+    unsafe {
+        with(handle, path, |algorithm, path| {
+            algorithm.on_wakeup(&path.read()?);
+            Some(())
+        })
+    }
+}
+
+unsafe extern "C" fn observe(handle: *const Algorithm, see: See, context: *mut c_void) -> c_int {
+    // SAFETY: see `established`.
+    let Some(handle) = (unsafe { handle.as_ref() }) else { return FAILED };
+    status(|| {
+        let mut sink = |name: &'static str, reading| {
+            let (value, unit, state) = match reading {
+                Reading::Number(value, unit) => (value, unit, None),
+                Reading::State(state) => (f64::NAN, "", Some(state)),
+            };
+            let text = |text: &'static str| text.as_ptr().cast::<c_char>();
+            let state_at = state.map_or(std::ptr::null(), text);
+            let length = state.map_or(0, str::len);
+            see(context, text(name), name.len(), value, text(unit), unit.len(), state_at, length);
+        };
+        handle.0.observe(&mut Probe::new(&mut sink));
+        Some(())
+    })
+}
