@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -258,6 +258,55 @@ def conformance_page() -> str:
     return "\n\n".join(parts)
 
 
+def metrics_page() -> str:
+    """Every metric with its formula and source, and what is measured of every group of flows and link."""
+    from fullpipe import metrics
+
+    parts = [
+        "# Metrics",
+        "Functions of `fullpipe.metrics` on the tables of a run: they run nothing and draw nothing. "
+        "[How to](../how-to/metrics.md) use them.",
+        "## What `fullpipe metrics` shows",
+        "Values per entry of the scenario's `flows`, per link at which packets waited, were dropped or were "
+        "marked, and of all flows together.",
+        table(
+            ["of flows", "unit", "meaning"], [[f"`{m.name}`", m.unit, m.meaning] for m in metrics.MEASURES]
+        ),
+        table(
+            ["of links", "unit", "meaning"],
+            [[f"`{m.name}`", m.unit, m.meaning] for m in metrics.LINK_MEASURES],
+        ),
+    ]
+    for module, functions in _metrics().items():
+        parts.append(f"## {module.rpartition('.')[2].capitalize()}")
+        for name, function in functions.items():
+            parts += [f"### {name}", f"`{name}{inspect.signature(function)}`", _metric_doc(function)]
+    return "\n\n".join(parts)
+
+
+def _measures(measures: Iterable[Any]) -> list[list[str]]:
+    return [[f"`{measure.name}`", measure.unit, measure.meaning] for measure in measures]
+
+
+def _metrics() -> dict[str, dict[str, Any]]:
+    """Functions with a formula, by the module that they are of."""
+    from fullpipe import metrics
+
+    found: dict[str, dict[str, Any]] = {}
+    for name in metrics.__all__:
+        function = getattr(metrics, name)
+        if inspect.isfunction(function) and "\nFormula: " in (inspect.getdoc(function) or ""):
+            found.setdefault(function.__module__, {})[name] = function
+    return dict(sorted(found.items()))
+
+
+def _metric_doc(function: Any) -> str:
+    """A docstring without its example; formula, source and the parts of the signature begin paragraphs."""
+    text = re.split(r"\n>>>", inspect.getdoc(function) or "")[0]
+    text = re.sub(r"^(Formula|Source|Args|Returns|Raises):", r"\n**\1.**", text, flags=re.MULTILINE)
+    return re.sub(r"^    (\w+): ", r"- `\1`: ", text, flags=re.MULTILINE)
+
+
 def project_page(name: str) -> str:
     """A page of the repository's root, with its links to other such pages turned to where they are here."""
     text = (ROOT / name).read_text(encoding="utf-8")
@@ -276,6 +325,7 @@ def pages() -> dict[str, str]:
         "reference/algorithms.md": algorithms_page(),
         "reference/queues.md": queues_page(),
         "reference/conformance.md": conformance_page(),
+        "reference/metrics.md": metrics_page(),
     }
     algorithms = {f"reference/algorithms/{name}.md": algorithm_page(name) for name in catalogue.controllers()}
     return of_root | reference | algorithms

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fullpipe import metrics
 from fullpipe.scenario import catalogue
-from scripts.reference_pages import algorithm_page, algorithms_page, queues_page
+from scripts.reference_pages import algorithm_page, algorithms_page, metrics_page, queues_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = [
@@ -50,3 +51,11 @@ def test_a_queue_shows_its_parameters_and_its_spelling_in_tc(name: str) -> None:
     section = queues_page().split(f"## {name}: ")[1].split("\n## ")[0]
     assert all(f"| `{param}` |" in section for param in catalogue.queues()[name].params)
     assert ("| tc |" in section) == (name != "step")
+
+
+def test_the_page_of_metrics_has_every_formula_and_measure() -> None:
+    page = metrics_page()
+    assert page.count("**Formula.**") == page.count("**Source.**") == page.count("\n### ")
+    assert "\n### harm" in page
+    for measure in (*metrics.MEASURES, *metrics.LINK_MEASURES):
+        assert f"| `{measure.name}` |" in page

@@ -98,11 +98,6 @@ def test_phases_of_the_measures_are_those_of_the_scenarios() -> None:
         assert firsts[name].duration_s == phases.edges[-1]
 
 
-def test_the_cumulative_mean_counts_from_the_start() -> None:
-    means = measures.cumulative(series([0.0, 2.0, 4.0, 0.0], [1] * 4))
-    assert means["goodput_bps"].to_list() == pytest.approx([2e6, 3e6, 2e6])
-
-
 def test_a_flow_fills_a_link_when_a_second_reaches_the_rate() -> None:
     samples = series([1.0, 2.0, 10.0, 10.0], [1000] * 4)
     assert measures.seconds_to_fill(samples, 10.0, 0.0, 4.0) == 3.0

@@ -1,10 +1,23 @@
 """The command line: thin commands over the library."""
 
-from fullpipe.cli import conformance, doctor, engines, export, import_tc, list_, paper, plot, run, show
+from fullpipe.cli import (
+    conformance,
+    doctor,
+    engines,
+    export,
+    import_tc,
+    list_,
+    metrics,
+    paper,
+    plot,
+    run,
+    show,
+)
 from fullpipe.cli.app import app, main
 
 for _command in (
     run.run,
+    metrics.metrics,
     paper.paper,
     plot.plot,
     export.export,

@@ -1,11 +1,12 @@
 """Runs as tables on a terminal."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 from rich.console import Console
-from rich.table import Table
 
+from fullpipe.cli.shown import table
 from fullpipe.metrics import jain, retransmission_rate, total_goodput_bps
 from fullpipe.results import Run
 from fullpipe.sweeps import Job, Outcome
@@ -43,8 +44,8 @@ def _one(console: Console, run: Run) -> None:
     console.print(f"total {total} Mbit/s, Jain {fairness}, {took}")
 
 
-def _flows(flows: pl.DataFrame) -> Table:
-    table = _table(
+def _flows(flows: pl.DataFrame) -> Any:
+    made = table(
         "flow",
         "goodput\nMbit/s",
         "wire\nMbit/s",
@@ -54,9 +55,9 @@ def _flows(flows: pl.DataFrame) -> Table:
         "mean\nms",
         "p95\nms",
     )
-    table.add_column("limited by")
+    made.add_column("limited by")
     for row in flows.head(_MOST_ROWS).iter_rows(named=True):
-        table.add_row(
+        made.add_row(
             row["flow"],
             *(_mbps(row[key]) for key in ("goodput_bps", "wire_bps")),
             *(_number(row[key]) for key in ("sent_packets", "retransmitted_packets")),
@@ -64,8 +65,8 @@ def _flows(flows: pl.DataFrame) -> Table:
             _limits(row),
         )
     if flows.height > _MOST_ROWS:
-        table.add_row(f"and {flows.height - _MOST_ROWS} more")
-    return table
+        made.add_row(f"and {flows.height - _MOST_ROWS} more")
+    return made
 
 
 def _limits(row: dict[str, float | None]) -> str:
@@ -76,12 +77,12 @@ def _limits(row: dict[str, float | None]) -> str:
     )
 
 
-def _links(links: pl.DataFrame) -> Table:
+def _links(links: pl.DataFrame) -> Any:
     """Links that did something worth a line: they dropped, marked, or made packets wait."""
-    table = _table("link", "dropped", "marked", "used\n%", "wait mean\nms", "p95\nms", "backlog max\npackets")
+    made = table("link", "dropped", "marked", "used\n%", "wait mean\nms", "p95\nms", "backlog max\npackets")
     busy = (pl.col("dropped_packets") + pl.col("marked_packets") > 0) | (pl.col("backlog_max_packets") > 1)
     for row in links.filter(busy).head(_MOST_ROWS).iter_rows(named=True):
-        table.add_row(
+        made.add_row(
             row["link"],
             _number(row["dropped_packets"]),
             _number(row["marked_packets"]),
@@ -90,18 +91,16 @@ def _links(links: pl.DataFrame) -> Table:
             _ms(row["sojourn_p95_s"]),
             _number(row["backlog_max_packets"]),
         )
-    return table
+    return made
 
 
 def _many(console: Console, outcomes: Sequence[Outcome]) -> None:
-    table = _table(
-        "run", "goodput\nMbit/s", "Jain", "retrans-\nmitted %", "dropped", "RTT mean\nms", "took\ns"
-    )
+    made = table("run", "goodput\nMbit/s", "Jain", "retrans-\nmitted %", "dropped", "RTT mean\nms", "took\ns")
     for outcome in outcomes:
         run = outcome.run
         rate = retransmission_rate(run.flows)
         rtts_s = run.flows["rtt_mean_s"].drop_nulls().to_list()
-        table.add_row(
+        made.add_row(
             label(outcome.job),
             _mbps(total_goodput_bps(run.flows)),
             _number(jain(run.flows["goodput_bps"]), 3),
@@ -110,7 +109,7 @@ def _many(console: Console, outcomes: Sequence[Outcome]) -> None:
             _ms(sum(rtts_s) / len(rtts_s) if rtts_s else None),
             f"{run.meta.wall_s:.2f}",
         )
-    console.print(table)
+    console.print(made)
 
 
 def _folders(outcomes: Sequence[Outcome]) -> list[str]:
@@ -118,14 +117,6 @@ def _folders(outcomes: Sequence[Outcome]) -> list[str]:
     if not folders:
         return []
     return [f"kept in {folders[0]}" if len(folders) == 1 else f"kept in {folders[0].parent.parent}"]
-
-
-def _table(first: str, *numbers: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, overflow="fold")
-    for heading in numbers:
-        table.add_column(heading, justify="right")
-    return table
 
 
 def _number(value: float | None, digits: int = 0) -> str:

@@ -1,32 +1,86 @@
 """Metrics: pure functions on the tables of a run, each with its formula and its source."""
 
-from fullpipe.metrics.fairness import jain, starved_flows
+from fullpipe.metrics.delay import (
+    normalised_power,
+    power,
+    queue_sojourn_s,
+    rtt_inflation,
+    rtt_percentiles_s,
+)
+from fullpipe.metrics.dynamics import (
+    convergence_time_s,
+    recovery_time_s,
+    settling_time_s,
+    time_to_fill_s,
+)
+from fullpipe.metrics.fairness import harm, jain, jain_of, jain_over_time, starved_flows, throughput_ratio
+from fullpipe.metrics.groups import flow_groups
+from fullpipe.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
+from fullpipe.metrics.measures import LINK_MEASURES, MEASURES, measured
+from fullpipe.metrics.reordering import arrivals, reorder_density, reordered_ratio, reordering_extents
+from fullpipe.metrics.samples import between, spacing_s
 from fullpipe.metrics.summary import summary
 from fullpipe.metrics.throughput import (
+    cumulative_goodput,
+    cumulative_wire_bps,
+    interval_goodput,
+    interval_wire_throughput,
     mean_goodput_bps,
-    retransmission_rate,
     standard_deviation_bps,
     throughput_percentiles_bps,
     total_goodput_bps,
     utilisation,
 )
+from fullpipe.metrics.transfers import completion_percentiles_s, slowdowns
 from fullpipe.metrics.variables import numbers, states
 from fullpipe.metrics.voice import mos, mouth_to_ear_s, opinion, rating
 
 __all__ = [
+    "LINK_MEASURES",
+    "MEASURES",
+    "arrivals",
+    "between",
+    "completion_percentiles_s",
+    "convergence_time_s",
+    "cumulative_goodput",
+    "cumulative_wire_bps",
+    "drop_rate",
+    "flow_groups",
+    "harm",
+    "interval_goodput",
+    "interval_wire_throughput",
     "jain",
+    "jain_of",
+    "jain_over_time",
+    "loss_rate",
+    "marking_rate",
     "mean_goodput_bps",
+    "measured",
     "mos",
     "mouth_to_ear_s",
+    "normalised_power",
     "numbers",
     "opinion",
+    "power",
+    "queue_sojourn_s",
     "rating",
+    "recovery_time_s",
+    "reorder_density",
+    "reordered_ratio",
+    "reordering_extents",
     "retransmission_rate",
+    "rtt_inflation",
+    "rtt_percentiles_s",
+    "settling_time_s",
+    "slowdowns",
+    "spacing_s",
     "standard_deviation_bps",
     "starved_flows",
     "states",
     "summary",
     "throughput_percentiles_bps",
+    "throughput_ratio",
+    "time_to_fill_s",
     "total_goodput_bps",
     "utilisation",
 ]

@@ -2,7 +2,8 @@
 
 Every function here is pure: numbers in, numbers out. A *replicate* is one independent run (another seed), so
 the functions take one number per run. Samples along the time of one run are not replicates: see
-[`autocorrelation_warning`][fullpipe.statistics.autocorrelation_warning]."""
+[`autocorrelation_warning`][fullpipe.statistics.autocorrelation_warning], and
+[`steadiness`][fullpipe.statistics.steadiness] for whether their mean says anything."""
 
 from fullpipe.statistics.autocorrelation import (
     autocorrelation_warning,
@@ -11,19 +12,26 @@ from fullpipe.statistics.autocorrelation import (
 )
 from fullpipe.statistics.effects import Magnitude, cliffs_delta, cohens_d, magnitude_of_delta
 from fullpipe.statistics.intervals import Interval, bootstrap_interval, t_interval
+from fullpipe.statistics.stationarity import Doubt, Steadiness, doubtful_means, geweke, mser5, steadiness
 from fullpipe.statistics.summaries import Summary, summarise
 
 __all__ = [
+    "Doubt",
     "Interval",
     "Magnitude",
+    "Steadiness",
     "Summary",
     "autocorrelation_warning",
     "bootstrap_interval",
     "cliffs_delta",
     "cohens_d",
+    "doubtful_means",
     "effective_sample_size",
+    "geweke",
     "lag1_autocorrelation",
     "magnitude_of_delta",
+    "mser5",
+    "steadiness",
     "summarise",
     "t_interval",
 ]

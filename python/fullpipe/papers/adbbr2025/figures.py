@@ -9,6 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from fullpipe import plots
+from fullpipe.metrics import interval_goodput
 from fullpipe.papers.adbbr2025.measures import jain_over_time
 from fullpipe.papers.experiments import Measurements
 from fullpipe.results import Run
@@ -67,7 +68,7 @@ def throughput_over_time(
     frames = []
     for place, name in zip(axes, names, strict=False):
         run = series["fairness", name, buffer][0]
-        smooth = {"series": _smoothed(run.series)}
+        smooth = {"series": interval_goodput(run.series, SMOOTH_S)}
         data = plots.time_series(place, {name: smooth}, "goodput", legend_up_to=0)
         place.set_title(name)
         place.set_ylim(0, 1000)
@@ -170,14 +171,6 @@ def _against_flows(
     place.set_xlabel("flows")
     place.set_ylim(bottom=0)
     return data
-
-
-def _smoothed(series: pl.DataFrame) -> pl.DataFrame:
-    """Goodput over spans of `SMOOTH_S`."""
-    span = (pl.col("time_s") / SMOOTH_S - 1e-9).floor() * SMOOTH_S + SMOOTH_S
-    return series.group_by("flow", span.alias("time_s"), maintain_order=True).agg(
-        pl.col("goodput_bps").mean()
-    )
 
 
 def _mean_index(runs: Sequence[Run]) -> pl.DataFrame:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from fullpipe.metrics import jain, retransmission_rate, total_goodput_bps
+from fullpipe import metrics
+from fullpipe.metrics import between, jain, retransmission_rate, total_goodput_bps
 from fullpipe.results import Run
 
 MBPS = 1e-6
@@ -17,6 +18,9 @@ DROP = 0.7
 """A steep drop: the bottleneck sends less than this share of the time in a sample."""
 APART_S = 1.0
 """Drops closer together than this are one."""
+
+JITTER_S = 0.1
+"""How much later than printed a flow may begin."""
 
 SPANS_S = {
     "jain_alone": (0, 30),
@@ -55,10 +59,7 @@ def two_flows(run: Run) -> dict[str, float]:
 def joining_flows(run: Run) -> dict[str, float]:
     """Means of Jain's index over spans of time."""
     index = jain_over_time(run)
-    spans = {
-        name: index.filter((pl.col("time_s") > low) & (pl.col("time_s") <= high))["jain"].drop_nulls()
-        for name, (low, high) in SPANS_S.items()
-    }
+    spans = {name: between(index, *span)["jain"].drop_nulls() for name, span in SPANS_S.items()}
     return {name: float(values.to_numpy().mean()) for name, values in spans.items() if len(values)}
 
 
@@ -73,20 +74,8 @@ def many_flows(run: Run) -> dict[str, float]:
 
 
 def jain_over_time(run: Run) -> pl.DataFrame:
-    """Jain's index of the goodput of the flows that were there for all of a sample; null if none was."""
-    interval_s = float(run.series["time_s"].min())  # type: ignore[arg-type]
-    present = (pl.col("time_s") - interval_s >= pl.col("start_s").floor()) & (
-        pl.col("time_s") <= pl.col("end_s")
-    )
-    rate = pl.col("goodput_bps")
-    return (
-        run.series.join(run.flows.select("flow", "start_s", "end_s"), on="flow")
-        .filter(present)
-        .group_by("time_s", maintain_order=True)
-        .agg(jain=rate.sum() ** 2 / (rate.len() * (rate**2).sum()))
-        .with_columns(pl.col("jain").fill_nan(None))
-        .sort("time_s")
-    )
+    """Jain's index over time; a flow counts in the sample in which it begins at random."""
+    return metrics.jain_over_time(run.series, run.flows, slack_s=JITTER_S)
 
 
 def drops_per_100s(links: pl.DataFrame) -> float:

@@ -9,8 +9,9 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from fullpipe import plots
+from fullpipe.metrics import cumulative_goodput, interval_goodput
 from fullpipe.papers.experiments import Value
-from fullpipe.papers.gniaz2025.measures import PHASES, WITH_HEADERS, cumulative
+from fullpipe.papers.gniaz2025.measures import PHASES, START_S, WITH_HEADERS
 from fullpipe.results import Run
 
 Drawn = dict[tuple[str, str, str, Value | None], Run]
@@ -50,7 +51,8 @@ def sockets(runs: Drawn, folder: Path) -> list[Path]:
     frames = []
     for place, setting in zip(axes, (CODED, LARGE), strict=True):
         title = "sockets of 1 MiB" if setting == CODED else "sockets that never limit"
-        data = _panel(place, _smoothed(_lines(runs, "large step", setting)), "large step", title)
+        lines = interval_goodput(_lines(runs, "large step", setting), SMOOTH_S)
+        data = _panel(place, lines, "large step", title)
         frames.append(data.select(pl.lit(setting).alias("setting"), pl.all()))
     axes[1].set_ylabel("")
     _legend_of(figure, axes[0])
@@ -70,7 +72,10 @@ def _lines(runs: Drawn, name: str, setting: str) -> pl.DataFrame:
 def _throughput(lines: pl.DataFrame, name: str, folder: Path, stem: str) -> list[Path]:
     """The mean of half a second, and the mean since the start."""
     figure, (now, since) = plots.new_figure(1, 2, row_height=2.4)
-    kinds = {"instantaneous": (now, _smoothed(lines)), "mean since the start": (since, cumulative(lines))}
+    kinds = {
+        "instantaneous": (now, interval_goodput(lines, SMOOTH_S)),
+        "mean since the start": (since, cumulative_goodput(lines, START_S)),
+    }
     frames = []
     for kind, (place, frame) in kinds.items():
         data = _panel(place, frame, name, kind)
@@ -102,11 +107,6 @@ def _changes(place: Axes, name: str) -> None:
     """Dashed lines where the link changes, as in the thesis."""
     for time_s in PHASES[name].edges[1:-1]:
         place.axvline(time_s, color="#999999", linewidth=0.5, linestyle="--")
-
-
-def _smoothed(lines: pl.DataFrame) -> pl.DataFrame:
-    span = (pl.col("time_s") / SMOOTH_S - 1e-9).floor() * SMOOTH_S + SMOOTH_S
-    return lines.group_by("flow", span.alias("time_s"), maintain_order=True).agg(pl.col("goodput_bps").mean())
 
 
 def _legend_of(figure: object, place: Axes) -> None:

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from fullpipe.metrics import jain
+from fullpipe.metrics import between, jain, spacing_s, time_to_fill_s
 from fullpipe.results import Run
 
 MBPS = 1e-6
@@ -56,15 +56,15 @@ def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
     """Rates and windows of one flow, phase by phase."""
     found: dict[str, float] = {}
     for n, ((start, end), rate) in phases:
-        now = _between(series, start, end)
+        now = between(series, start, end)
         found[f"rate_{n}"] = _rate(now)
-        found[f"soon_{n}"] = _rate(_between(series, start, start + SOON_S))
-        found[f"late_{n}"] = _rate(_between(series, end - LATE_S, end))
+        found[f"soon_{n}"] = _rate(between(series, start, start + SOON_S))
+        found[f"late_{n}"] = _rate(between(series, end - LATE_S, end))
         found[f"fill_{n}"] = seconds_to_fill(now, rate, start, end)
         found[f"cwnd_{n}"] = _mean(now["cwnd_bytes"]) * KB
         found[f"lowest_cwnd_{n}"] = _lowest(now["cwnd_bytes"]) * KB
         found[f"react_{n}"] = seconds_to_halve(series, start, end)
-    found["last_cut_1"] = last_cut(_between(series, *phases.edges[:2]))
+    found["last_cut_1"] = last_cut(between(series, *phases.edges[:2]))
     return found
 
 
@@ -78,35 +78,27 @@ def two_flows(run: Run, phases: Phases) -> dict[str, float]:
         found[f"{key}_mean"] = row["goodput_bps"] * MBPS * WITH_HEADERS
         of_flow = run.series.filter(pl.col("flow") == name)
         for n, (span, _) in phases:
-            found[f"{key}_rate_{n}"] = _rate(_between(of_flow, *span))
-    begin = _between(run.series, START_S, START_S + 2)
+            found[f"{key}_rate_{n}"] = _rate(between(of_flow, *span))
+    begin = between(run.series, START_S, START_S + 2)
     found["first_2s"] = sum(_rate(flow) for flow in begin.partition_by("flow"))
     found["jain"] = jain([found["cubic_mean"], found["bbr_mean"]]) or 0.0
     return found
 
 
-def cumulative(series: pl.DataFrame) -> pl.DataFrame:
-    """The thesis's throughput: the mean of every flow since its start, at every sample after it."""
-    after = series.filter(pl.col("time_s") > START_S + 1e-9).sort("time_s")
-    samples = pl.int_range(1, pl.len() + 1)
-    total = pl.col("goodput_bps").cum_sum() / samples
-    return after.with_columns(total.over("flow").alias("goodput_bps"))
-
-
 def seconds_to_fill(now: pl.DataFrame, rate_mbps: float, start_s: float, end_s: float) -> float:
-    """From the start of a phase to the end of the first second in which the flow filled the link."""
-    step_s = _step(now)
-    rates = now["goodput_bps"].rolling_mean(max(1, round(1 / step_s))) * MBPS * WITH_HEADERS
-    full = now["time_s"].filter(rates >= FULL * rate_mbps)
-    return float(full[0]) - start_s if len(full) else end_s - start_s
+    """From the start of a phase to the end of the first second in which the flow filled the link; the whole
+    phase if it never did."""
+    rate_bps = rate_mbps / MBPS / WITH_HEADERS
+    found = time_to_fill_s(now, rate_bps, start_s, until_s=end_s, share=FULL)
+    return end_s - start_s if found is None else found
 
 
 def seconds_to_halve(series: pl.DataFrame, start_s: float, end_s: float) -> float:
     """From the start of a phase until the window has halved; the whole phase if it never does."""
-    before = _between(series, start_s - 1, start_s)["cwnd_bytes"].drop_nulls()
+    before = between(series, start_s - 1, start_s)["cwnd_bytes"].drop_nulls()
     if not len(before):
         return end_s - start_s
-    now = _between(series, start_s, end_s)
+    now = between(series, start_s, end_s)
     low = now["time_s"].filter(now["cwnd_bytes"] < float(before[-1]) / 2)
     return float(low[0]) - start_s if len(low) else end_s - start_s
 
@@ -114,7 +106,7 @@ def seconds_to_halve(series: pl.DataFrame, start_s: float, end_s: float) -> floa
 def last_cut(now: pl.DataFrame) -> float:
     """When the window was cut for the last time; 0 if it never was."""
     window = now["cwnd_bytes"].cast(pl.Float64).fill_null(strategy="forward").to_numpy()
-    back = max(1, round(CUTS_APART_S / _step(now)))
+    back = max(1, round(CUTS_APART_S / (spacing_s(now) or 1.0)))
     (cuts,) = np.nonzero(window[back:] < CUT * window[:-back])
     return float(now["time_s"][int(cuts[-1]) + back]) if len(cuts) else 0.0
 
@@ -125,16 +117,6 @@ def _dropped(links: pl.DataFrame) -> float:
 
 def _rate(samples: pl.DataFrame) -> float:
     return _mean(samples["goodput_bps"]) * MBPS * WITH_HEADERS
-
-
-def _step(samples: pl.DataFrame) -> float:
-    times = samples["time_s"]
-    return float(times[1] - times[0]) if len(times) > 1 else 1.0
-
-
-def _between(samples: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
-    """Samples that end in a span of time."""
-    return samples.filter((pl.col("time_s") > start_s + 1e-9) & (pl.col("time_s") <= end_s + 1e-9))
 
 
 def _mean(column: pl.Series) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from fullpipe.metrics import jain_of
+
 SETTLED_S = 10.0
 """The paper describes pacing rates after the first ten seconds."""
 
@@ -29,7 +31,7 @@ def per_run(flows: pl.DataFrame, capacity_mbps: float) -> pl.DataFrame:
             total_mbps=rate.sum(),
             min_mbps=rate.min(),
             max_mbps=rate.max(),
-            jain=rate.sum() ** 2 / (rate.len() * (rate**2).sum()),
+            jain=jain_of(rate),
             below_1=(rate < 1).sum().cast(pl.Float64),
             above_50=(rate > 50).sum().cast(pl.Float64),
             efficiency_percent=100 * rate.sum() / capacity_mbps,

@@ -7,7 +7,7 @@ from functools import partial
 
 import polars as pl
 
-from fullpipe.metrics import jain
+from fullpipe.metrics import between, jain, spacing_s
 from fullpipe.results import Run
 
 MBPS = 1e-6
@@ -115,10 +115,10 @@ def nine_flows(run: Run) -> dict[str, float]:
 
 def seconds_not_full(links: pl.DataFrame, link: str, start_s: float) -> float:
     """For how long in the `WITHIN_S` after a time a link was not full, by means over `OVER_S`."""
-    samples = _between(links.filter(pl.col("link") == link), start_s, start_s + WITHIN_S)
-    if samples.height < 2:
+    samples = between(links.filter(pl.col("link") == link), start_s, start_s + WITHIN_S)
+    step_s = spacing_s(samples)
+    if step_s is None:
         return 0.0
-    step_s = float(samples["time_s"][1] - samples["time_s"][0])
     over = max(1, round(OVER_S / step_s))
     means = samples["utilisation"].rolling_mean(over).drop_nulls()
     return float((means < FULL).sum()) * step_s
@@ -132,27 +132,22 @@ def _rate(flows: pl.DataFrame, name: str) -> float:
 def _mean_rate(series: pl.DataFrame, name: str, spans: Sequence[tuple[float, float]]) -> float:
     """With headers, over spans of time."""
     of_flow = series.filter(pl.col("flow") == name)
-    samples = pl.concat([_between(of_flow, *span) for span in spans]) if spans else of_flow.clear()
+    samples = pl.concat([between(of_flow, *span) for span in spans]) if spans else of_flow.clear()
     return _mean_of(samples["goodput_bps"]) * MBPS * WITH_HEADERS
 
 
 def _mean_window(series: pl.DataFrame, name: str, start_s: float, end_s: float) -> float:
-    samples = _between(series.filter(pl.col("flow") == name), start_s, end_s)
+    samples = between(series.filter(pl.col("flow") == name), start_s, end_s)
     return _mean_of(samples["cwnd_bytes"]) * KB
 
 
 def _lowest_window(series: pl.DataFrame, start_s: float, end_s: float) -> dict[str, float]:
-    lowest = _between(series, start_s, end_s).group_by("flow").agg(pl.col("cwnd_bytes").min()).drop_nulls()
+    lowest = between(series, start_s, end_s).group_by("flow").agg(pl.col("cwnd_bytes").min()).drop_nulls()
     return {flow: float(window) for flow, window in lowest.iter_rows()}
 
 
 def _utilisation(links: pl.DataFrame, link: str, start_s: float) -> float:
     return _mean_of(links.filter((pl.col("link") == link) & (pl.col("time_s") > start_s))["utilisation"])
-
-
-def _between(samples: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
-    """Samples that end in a span of time."""
-    return samples.filter((pl.col("time_s") > start_s + 1e-9) & (pl.col("time_s") <= end_s + 1e-9))
 
 
 def _seconds(spans: Iterable[tuple[float, float]]) -> float:

@@ -1,0 +1,88 @@
+"""`fullpipe metrics`: what is measured of finished runs, and which means not to trust."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fullpipe.results import Run
+    from fullpipe.statistics import Doubt
+
+_COLUMNS = 5
+_MOST_DOUBTS = 3
+
+
+def metrics(
+    folders: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
+) -> None:
+    """Measure finished runs: values per group of flows and per link, and means that should not be trusted.
+
+    What a metric is, with formula and source, stands in the reference; times are in seconds and rates in
+    bit/s in JSON.
+    """
+    from rich.console import Console
+
+    from fullpipe.metrics import measured
+    from fullpipe.results import Run
+    from fullpipe.statistics import doubtful_means
+
+    console = Console(highlight=False)
+    for run in [Run.load(folder) for folder in dict.fromkeys(folders)]:
+        values = measured(run)
+        doubts = doubtful_means(run.series, run.flows, run.scenario.warmup_s)
+        if as_json:
+            typer.echo(json.dumps(_as_json(run, values, doubts), allow_nan=False))
+            continue
+        console.print(f"[bold]{run.name}[/bold], seed {run.meta.seed}, engine {run.meta.engine.name}")
+        for table in _tables(values):
+            console.print(table)
+        for line in _warnings(run, doubts):
+            console.print(line, soft_wrap=True)
+
+
+def _as_json(run: "Run", values: "pl.DataFrame", doubts: "Sequence[Doubt]") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    identity = {"scenario": run.name, "digest": run.meta.digest, "seed": run.meta.seed}
+    return {
+        **identity,
+        "engine": run.meta.engine.name,
+        "values": values.to_dicts(),
+        "doubts": [asdict(doubt) for doubt in doubts],
+    }
+
+
+def _tables(values: "pl.DataFrame") -> Iterator[Any]:
+    """A row per metric that is known of any, a column per group of flows; then the same of links."""
+    for rows in values.partition_by("kind", maintain_order=True):
+        parts = rows.partition_by("of", maintain_order=True)
+        for start in range(0, len(parts), _COLUMNS):
+            yield _table(parts[start : start + _COLUMNS])
+
+
+def _table(parts: "Sequence[pl.DataFrame]") -> Any:
+    from fullpipe.cli.shown import number_shown, table, unit_shown
+
+    made = table("metric", *(str(part["of"][0]) for part in parts), "")
+    units = {metric: unit for part in parts for metric, unit in part.select("metric", "unit").iter_rows()}
+    columns = [dict(part.select("metric", "value").iter_rows()) for part in parts]
+    for metric, unit in units.items():
+        cells = [column.get(metric) for column in columns]
+        if any(value is not None for value in cells):
+            made.add_row(metric, *(number_shown(value, unit) for value in cells), unit_shown(unit))
+    return made
+
+
+def _warnings(run: "Run", doubts: "Sequence[Doubt]") -> Iterator[str]:
+    if run.series.is_empty():
+        yield "[yellow]no samples: whether means can be trusted is not known[/yellow]"
+    for doubt in doubts[:_MOST_DOUBTS]:
+        yield f"[yellow]warning:[/yellow] {doubt}"
+    if len(doubts) > _MOST_DOUBTS:
+        yield f"[yellow]warning:[/yellow] and {len(doubts) - _MOST_DOUBTS} other means; --json has all"

@@ -1,0 +1,52 @@
+"""What is sent in vain, dropped and marked. All functions take the tables of a run."""
+
+import polars as pl
+
+
+def retransmission_rate(flows: pl.DataFrame) -> float | None:
+    """Data packets sent again, over all data packets sent, of all flows together; None if nothing was sent.
+
+    Formula: Σ retransmitted_i / Σ sent_i.
+    Source: RFC 6349, section 4.2, TCP efficiency, of which this is the complement, in packets, not bytes.
+    """
+    return _share(flows, "retransmitted_packets")
+
+
+def loss_rate(flows: pl.DataFrame) -> float | None:
+    """Data packets that senders marked as lost, over all sent; what was marked in error counts.
+
+    Formula: Σ lost_i / Σ sent_i.
+    Source: RFC 5166, section 2.1, packet loss rates, as the sender sees them.
+    """
+    return _share(flows, "lost_packets")
+
+
+def marking_rate(flows: pl.DataFrame) -> float | None:
+    """Data packets that arrived with a congestion mark, over all sent.
+
+    Formula: Σ marked_i / Σ sent_i.
+    Source: RFC 8257, section 3.3, the fraction that DCTCP estimates, over the whole run.
+    """
+    return _share(flows, "marked_packets")
+
+
+def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
+    """Packets that a link's queue dropped or the link lost, over all that came to it; ACKs count, too.
+
+    Formula: dropped / (dropped + forwarded). What still waits at the end is left out.
+    Source: RFC 5166, section 2.1, packet loss rates, at the router.
+
+    Raises:
+        KeyError: If there is no such link.
+    """
+    rows = links_summary.filter(pl.col("link") == link)
+    if rows.is_empty():
+        raise KeyError(link)
+    dropped, forwarded = int(rows["dropped_packets"][0]), int(rows["forwarded_packets"][0])
+    return dropped / (dropped + forwarded) if dropped + forwarded else None
+
+
+def _share(flows: pl.DataFrame, column: str) -> float | None:
+    """Of all packets sent; None if nothing was sent, or an engine does not count these."""
+    sent = int(flows["sent_packets"].sum())
+    return int(flows[column].sum()) / sent if sent and flows[column].null_count() < flows.height else None

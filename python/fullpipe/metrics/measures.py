@@ -1,0 +1,173 @@
+"""What is measured of a run: values per group of flows and per link, the same of every engine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fullpipe.metrics.delay import power, rtt_inflation
+from fullpipe.metrics.dynamics import convergence_time_s
+from fullpipe.metrics.fairness import jain, starved_flows
+from fullpipe.metrics.groups import flow_groups
+from fullpipe.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
+from fullpipe.metrics.samples import mean, real
+from fullpipe.metrics.transfers import slowdowns
+from fullpipe.results import Run
+
+ALL = "all flows"
+SCHEMA = {"kind": pl.String, "of": pl.String, "metric": pl.String, "value": pl.Float64, "unit": pl.String}
+
+
+@dataclass(frozen=True)
+class Group:
+    """The tables of some flows of a run."""
+
+    flows: pl.DataFrame
+    run: Run
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number per group of flows: what it is called, in which unit, and how it comes about."""
+
+    name: str
+    unit: str
+    meaning: str
+    value: Callable[[Group], float | None]
+
+
+@dataclass(frozen=True)
+class LinkMeasure:
+    """A number per link."""
+
+    name: str
+    unit: str
+    meaning: str
+    value: Callable[[dict[str, Any], pl.DataFrame], float | None]
+
+
+def _of(metric: Callable[[pl.DataFrame], float | None]) -> Callable[[Group], float | None]:
+    """A metric of the table of flows."""
+    return lambda group: metric(group.flows)
+
+
+def _sum(column: str) -> Callable[[Group], float | None]:
+    return lambda group: real(group.flows[column].sum()) if _known(group, column) else None
+
+
+def _mean(column: str) -> Callable[[Group], float | None]:
+    return lambda group: mean(group.flows[column].to_list())
+
+
+def _known(group: Group, column: str) -> bool:
+    return group.flows[column].null_count() < group.flows.height
+
+
+def _share(group: Group) -> float | None:
+    total = float(group.run.flows["goodput_bps"].sum())
+    return float(group.flows["goodput_bps"].sum()) / total if total else None
+
+
+def _jain(group: Group) -> float | None:
+    return jain(group.flows["goodput_bps"].to_list()) if group.flows.height > 1 else None
+
+
+def _power(group: Group) -> float | None:
+    rtt_s = mean(group.flows["rtt_mean_s"].to_list())
+    return power(float(group.flows["goodput_bps"].sum()), rtt_s) if rtt_s else None
+
+
+def _convergence(group: Group) -> float | None:
+    series, flows = group.run.series, group.run.flows
+    if series.is_empty() or flows.height < 2:
+        return None
+    times = [convergence_time_s(series, flows, flow) for flow in group.flows["flow"].to_list()]
+    known = [time for time in times if time is not None]
+    return max(known) if len(known) == len(times) else None
+
+
+def _fct(percentile: float) -> Callable[[Group], float | None]:
+    return lambda group: real(_completions(group).quantile(percentile / 100, "linear"))
+
+
+def _completions(group: Group) -> pl.Series:
+    return _transfers(group)["fct_s"].drop_nulls()
+
+
+def _slowdown(group: Group) -> float | None:
+    return real(slowdowns(_transfers(group))["slowdown"].median())
+
+
+def _transfers(group: Group) -> pl.DataFrame:
+    of_group = pl.col("flow").is_in(group.flows["flow"].to_list())
+    return group.run.tables["transfers"].filter(of_group)
+
+
+MEASURES = (
+    Measure("goodput", "bit/s", "sum over its flows, each over its own time", _sum("goodput_bps")),
+    Measure("wire", "bit/s", "with headers and retransmissions, sum over its flows", _sum("wire_bps")),
+    Measure("share", "1", "of the goodput of all flows", _share),
+    Measure("jain", "1", "Jain's index of its flows; none for a single flow", _jain),
+    Measure("starved", "flows", "flows below 1 Mbit/s", _of(starved_flows)),
+    Measure("rtt_min", "s", "mean over its flows of the smallest RTT", _mean("rtt_min_s")),
+    Measure("rtt_mean", "s", "mean over its flows of the mean RTT", _mean("rtt_mean_s")),
+    Measure("rtt_p95", "s", "mean over its flows of the 95th percentile", _mean("rtt_p95_s")),
+    Measure("rtt_inflation", "1", "95th percentile over the smallest RTT", _of(rtt_inflation)),
+    Measure("retransmitted", "packets", "data packets sent again", _sum("retransmitted_packets")),
+    Measure("retransmission_rate", "1", "of all data packets", _of(retransmission_rate)),
+    Measure("loss_rate", "1", "data packets marked as lost, of all", _of(loss_rate)),
+    Measure("marking_rate", "1", "data packets with a mark, of all", _of(marking_rate)),
+    Measure("power", "bit/s²", "goodput over mean RTT", _power),
+    Measure("convergence", "s", "slowest of its flows; none if one never does", _convergence),
+    Measure("fct_p50", "s", "median completion time", _fct(50)),
+    Measure("fct_p95", "s", "95th percentile of the completion time", _fct(95)),
+    Measure("slowdown", "1", "median of the completion time over that of an empty path", _slowdown),
+)
+"""Per group of flows."""
+
+LINK_MEASURES = (
+    LinkMeasure("utilisation", "1", "share of the time in which it sent", lambda row, _: row["utilisation"]),
+    LinkMeasure("sojourn_mean", "s", "mean wait in the queue", lambda row, _: row["sojourn_mean_s"]),
+    LinkMeasure("sojourn_p95", "s", "95th percentile of it", lambda row, _: row["sojourn_p95_s"]),
+    LinkMeasure("dropped", "packets", "dropped or lost", lambda row, _: row["dropped_packets"]),
+    LinkMeasure(
+        "drop_rate", "1", "of all packets that came", lambda row, links: drop_rate(links, str(row["link"]))
+    ),
+    LinkMeasure("marked", "packets", "marked by the queue", lambda row, _: row["marked_packets"]),
+)
+"""Per link that did something to packets."""
+_WAIT_S = 1e-4
+
+
+def measured(run: Run) -> pl.DataFrame:
+    """Every measure of every group of flows, of all flows together if there are several groups, and of the
+    links that did something to packets: the mean wait is 0.1 ms or more, or some were dropped or marked.
+
+    Returns:
+        The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. What a
+        run does not know, and what makes no sense of a group, has a null value.
+    """
+    groups = {name: Group(flows, run) for name, flows in _parts(run).items()}
+    of_flows = [
+        ("flows", name, measure.name, measure.value(group), measure.unit)
+        for name, group in groups.items()
+        for measure in MEASURES
+    ]
+    links = run.links_summary
+    waits, dropped, marked = (
+        pl.col(name) for name in ("sojourn_mean_s", "dropped_packets", "marked_packets")
+    )
+    busy = links.filter((waits >= _WAIT_S) | (dropped > 0) | (marked > 0))
+    of_links = [
+        ("link", str(row["link"]), measure.name, measure.value(row, links), measure.unit)
+        for row in busy.iter_rows(named=True)
+        for measure in LINK_MEASURES
+    ]
+    return pl.DataFrame([*of_flows, *of_links], schema=SCHEMA, orient="row")
+
+
+def _parts(run: Run) -> dict[str, pl.DataFrame]:
+    groups = flow_groups(run)
+    parts = {name: run.flows.filter(pl.col("flow").is_in(flows)) for name, flows in groups.items()}
+    return parts | ({ALL: run.flows} if len(groups) > 1 else {})

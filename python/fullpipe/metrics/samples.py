@@ -1,0 +1,48 @@
+"""Samples along time: spans of them, their spacing, and means over longer intervals."""
+
+from collections.abc import Iterable
+
+import polars as pl
+
+_EDGE_S = 1e-9
+"""Sums of decimal intervals miss their end by rounding."""
+
+
+def between(samples: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
+    """Samples whose interval ends in a span of time, its start left out and its end included.
+
+    >>> between(pl.DataFrame({"time_s": [1.0, 2.0, 3.0]}), 1, 3)["time_s"].to_list()
+    [2.0, 3.0]
+    """
+    return samples.filter((pl.col("time_s") > start_s + _EDGE_S) & (pl.col("time_s") <= end_s + _EDGE_S))
+
+
+def spacing_s(samples: pl.DataFrame) -> float | None:
+    """Time between samples; None with fewer than two times.
+
+    >>> spacing_s(pl.DataFrame({"time_s": [0.5, 0.5, 1.0, 1.0]}))
+    0.5
+    """
+    first = samples["time_s"].unique().sort().head(2).to_list()
+    return first[1] - first[0] if len(first) == 2 else None
+
+
+def means_over(samples: pl.DataFrame, actor: str, column: str, interval_s: float) -> pl.DataFrame:
+    """Means of a column over longer intervals that begin at 0, per flow or link, stamped with their ends."""
+    end = (pl.col("time_s") / interval_s - _EDGE_S).floor() * interval_s + interval_s
+    return samples.group_by(actor, end.alias("time_s"), maintain_order=True).agg(pl.col(column).mean())
+
+
+def real(value: object) -> float | None:
+    """What an aggregate of polars gave, as a number if it is one."""
+    return float(value) if isinstance(value, int | float) else None
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of what is known; None if nothing is.
+
+    >>> mean([1.0, None, 3.0])
+    2.0
+    """
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,98 @@
+"""What is measured per group: groups, sums and means, and that every metric says what it is."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import fullpipe
+from fullpipe import Run, Scenario, metrics, statistics
+from fullpipe.metrics.measures import ALL
+
+DUMBBELL = {"kind": "dumbbell", "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"}}
+
+
+def made(*flows: dict[str, object]) -> Run:
+    return fullpipe.run(Scenario(name="made", duration="3 s", topology=DUMBBELL, flows=list(flows)))
+
+
+def value(run: Run, of: str, metric: str) -> float | None:
+    found = {(row["of"], row["metric"]): row["value"] for row in metrics.measured(run).to_dicts()}
+    return found[of, metric]  # type: ignore[no-any-return]
+
+
+def test_groups_are_the_entries_of_the_scenario() -> None:
+    run = made({"cca": "cubic", "count": 2}, {"cca": "bbr1"}, {"cca": "reno", "name": "mine"})
+    assert metrics.flow_groups(run) == {
+        "cubic": ["cubic-1", "cubic-2"],
+        "bbr1-1": ["bbr1-1"],
+        "mine": ["mine"],
+    }
+
+
+def test_groups_of_the_same_algorithm_are_told_apart() -> None:
+    run = made({"cca": "cubic", "count": 2}, {"cca": "cubic", "count": 2, "start": "1 s"})
+    assert list(metrics.flow_groups(run)) == ["cubic-1..2", "cubic-3..4"]
+
+
+def test_goodput_of_a_group_is_that_of_its_flows() -> None:
+    run = made({"cca": "cubic", "count": 2}, {"cca": "bbr1"})
+    assert value(run, "cubic", "goodput") == pytest.approx(sum(run.flows["goodput_bps"][:2]))
+    assert value(run, ALL, "goodput") == pytest.approx(sum(run.flows["goodput_bps"]))
+    assert value(run, "cubic", "rtt_mean") == pytest.approx(sum(run.flows["rtt_mean_s"][:2]) / 2)
+
+
+def test_shares_add_up() -> None:
+    run = made({"cca": "cubic", "count": 2}, {"cca": "bbr1"})
+    shares = [value(run, of, "share") for of in ("cubic", "bbr1-1")]
+    assert sum(share or 0 for share in shares) == pytest.approx(1)
+
+
+def test_links_that_do_nothing_are_left_out() -> None:
+    links = metrics.measured(made({"cca": "cubic"})).filter(kind="link")["of"].unique().to_list()
+    assert links == ["bottleneck"]
+
+
+def test_a_lone_flow_has_no_fairness_and_no_convergence() -> None:
+    run = made({"cca": "cubic"})
+    assert value(run, "cubic-1", "jain") is None
+    assert value(run, "cubic-1", "convergence") is None
+
+
+def functions() -> list[str]:
+    return [name for name in metrics.__all__ if inspect.isfunction(getattr(metrics, name))]
+
+
+ARRANGE = [
+    "arrivals",
+    "between",
+    "flow_groups",
+    "jain_of",
+    "measured",
+    "numbers",
+    "spacing_s",
+    "states",
+    "summary",
+]
+"""What is no metric but looks up or arranges."""
+
+
+@pytest.mark.parametrize("name", sorted(set(functions()) - set(ARRANGE)))
+def test_every_metric_has_its_formula_and_its_source(name: str) -> None:
+    text = inspect.getdoc(getattr(metrics, name)) or ""
+    assert "\nFormula: " in text
+    assert "\nSource: " in text
+
+
+MODULES = [
+    f"{package.__name__}.{module.name}"
+    for package in (metrics, statistics)
+    for module in pkgutil.iter_modules(package.__path__)
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings_hold(module: str) -> None:
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
