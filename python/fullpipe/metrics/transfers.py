@@ -41,8 +41,8 @@ def slowdowns(transfers: pl.DataFrame) -> pl.DataFrame:
     The ideal is a bound that slow start keeps even a lone flow from, so that short transfers are above 1 on
     an empty path, too.
 
-    Formula: fct / ideal, with the ideal in the table: the round trips that a transfer cannot do without on the
-    empty path, and 8 · (bytes + headers) over the rate of the slowest link.
+    Formula: fct / ideal, with the ideal of the table: the round trips that a transfer cannot do without on
+    the empty path, and 8 · (bytes + headers) over the rate of the slowest link.
     Source: slowdown in Montazeri, Li, Alizadeh and Ousterhout, "Homa", SIGCOMM 2018; normalised completion
     time in Alizadeh et al., "pFabric: minimal near-optimal datacenter transport", SIGCOMM 2013.
 

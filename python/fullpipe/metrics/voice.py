@@ -10,11 +10,10 @@ _KNEE_MS = 177.3
 
 
 def rating(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
-    """Transmission rating R of the E-model, in the form that has only delay, loss and coding as variables:
+    """Transmission rating R of the E-model, in the form that has only delay, loss and coding as variables.
 
-    R = 93.2 - Id - Ie,eff, with Id = 0.024 d + 0.11 (d - 177.3) H(d - 177.3) for a delay of d ms (H is 0
+    Formula: R = 93.2 - Id - Ie,eff, with Id = 0.024 d + 0.11 (d - 177.3) H(d - 177.3) for a delay of d ms (H is 0
     below zero and 1 above), and Ie,eff = Ie + (95 - Ie) Ppl / (Ppl + Bpl) for a random loss of Ppl percent.
-
     Source: ITU-T G.107 (06/2015), equations 7-1 and 7-29 with default values; Id by the approximation of Cole
     and Rosenbluth, "Voice over IP performance monitoring", ACM CCR 31(2), 2001. Loss that comes in bursts is
     rated as if it were random (BurstR = 1).
@@ -35,8 +34,9 @@ def rating(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -
 
 
 def opinion(rating: float) -> float:
-    """Mean opinion score that goes with a rating R: 1 + 0.035 R + 7e-6 R (R - 60) (100 - R), from 1 to 4.5.
+    """Mean opinion score that goes with a rating R, from 1 to 4.5.
 
+    Formula: 1 + 0.035 R + 7e-6 R (R - 60) (100 - R).
     Source: ITU-T G.107 (06/2015), annex B. The cubic falls a little below 1 for R under 6.5; 1 is meant.
 
     >>> [round(opinion(r), 2) for r in (90, 80, 70, 60, 50)]
@@ -47,7 +47,10 @@ def opinion(rating: float) -> float:
 
 
 def mos(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
-    """Mean opinion score of a call, from 1 (bad) to 4.5, as the E-model estimates it; see `rating`.
+    """Mean opinion score of a call, from 1 (bad) to 4.5, as the E-model estimates it.
+
+    Formula: opinion(rating(delay, loss)).
+    Source: ITU-T G.107 (06/2015), annex B; see `rating`.
 
     >>> round(mos(0.1, 0.0), 2)
     4.36
@@ -58,6 +61,7 @@ def mos(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> f
 def mouth_to_ear_s(owd_mean_s: float, jitter_s: float, frame_s: float = FRAME_S) -> float:
     """Delay of speech in seconds: a packet is filled, is on its way, and waits at the far end.
 
-    A fixed playout buffer of two jitters is assumed, a usual rule of thumb, and that it makes no packet late.
+    Formula: frame + one-way delay + 2 · jitter.
+    Source: a fixed playout buffer of two jitters is a usual rule of thumb; it is taken to make no packet late.
     """
     return frame_s + owd_mean_s + 2 * jitter_s
