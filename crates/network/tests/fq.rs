@@ -82,7 +82,10 @@ mod turns {
             offer(&mut queue, 2, 50, at(pause));
             offer(&mut queue, 1, 3, at(pause));
             let order = leave(&mut queue, 9, at(pause));
-            order.iter().position(|&flow| flow == 1).map(|first| order[first..].iter().take_while(|&&f| f == 1).count())
+            order
+                .iter()
+                .position(|&flow| flow == 1)
+                .map(|first| order[first..].iter().take_while(|&&f| f == 1).count())
         };
         assert_eq!([first_turn(39.0), first_turn(41.0)], [Some(1), Some(2)]);
     }

@@ -280,6 +280,7 @@ fn sender_config(plan: &FlowPlan, feedback: Feedback) -> SenderConfig {
         max_burst_bytes: plan.tcp.max_burst_bytes,
         min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
         ecn: feedback,
+        quirks: plan.tcp.quirks.into(),
     }
 }
 

@@ -28,14 +28,10 @@ impl Loop {
         let algorithm = congestion::build(cca, &serde_json::Value::Null, 1).expect("a known algorithm");
         let ack = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
         let sender = SenderConfig {
-            mss: 1448,
             initial_window: 500,
-            data: None,
             send_buffer: Some(500 * 1448),
             pacing: if paced { Pacing::Always } else { Pacing::Auto },
-            max_burst_bytes: 65_536,
-            min_burst: 1,
-            ecn: Feedback::Off,
+            ..SenderConfig::default()
         };
         let receiver = ReceiverConfig {
             mss: 1448,

@@ -19,4 +19,7 @@ pub use feedback::Feedback;
 pub use ranges::RangeSet;
 pub use receiver::{AckPolicy, Receiver, ReceiverConfig};
 pub use segment::{SackBlocks, Segment};
-pub use sender::{Limited, Pacing, Sender, SenderConfig, SenderStats, Snapshot};
+pub use sender::{
+    FullSendBuffer, InvalidSamples, Limited, Pacing, Quirks, RateSampling, Rescue, Sender, SenderConfig,
+    SenderStats, Snapshot,
+};

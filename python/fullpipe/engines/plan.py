@@ -134,4 +134,10 @@ def _tcp(tcp: Tcp) -> Plan:
         "min_burst_packets": tcp.min_burst,
         "gro_ns": None if tcp.gro_s is None else to_nanoseconds(tcp.gro_s),
         "ecn": tcp.ecn,
+        "quirks": {
+            "rate_sample": tcp.rate_sample or "linux",
+            "invalid_rate_samples": tcp.invalid_rate_samples or "discarded",
+            "rescue_retransmit": tcp.rescue_retransmit or "none",
+            "full_send_buffer": tcp.full_send_buffer or "app_limited",
+        },
     }

@@ -58,6 +58,19 @@ class Tcp(Model):
     """Negotiate explicit congestion notification. `true`: using the feedback the algorithm wants: that is,
     DCTCP's for `dctcp` (RFC 8257), AccECN for `prague` (RFC 9768), else RFC 3168's, one echo per round trip.
     "accecn": with AccECN, which counts marks, whatever the algorithm. Prague sends ECT(1), others ECT(0)."""
+    rate_sample: Literal["linux", "ns3_3.40"] | None = None
+    """Where the interval of a delivery-rate sample begins: with the packet that is sampled, as in Linux, or
+    with the sample before (after an invalid one, with the simulation), as in ns-3 3.40. Left out: Linux."""
+    invalid_rate_samples: Literal["discarded", "repeated"] | None = None
+    """What becomes of a sample that is shorter than the smallest RTT: Linux discards it; with "repeated" it
+    ends rounds and has the rate of the last valid one, as in ns-3 3.40. Left out: discarded."""
+    rescue_retransmit: Literal["none", "rfc6675", "unbounded"] | None = None
+    """What is sent again in recovery when nothing is known to be lost and the send buffer holds nothing new:
+    nothing, as in Linux; what is missing below the highest SACK (rule 3 of NextSeg in RFC 6675); or
+    everything in flight, as in ns-3 3.40. Left out: nothing."""
+    full_send_buffer: Literal["app_limited", "network_limited"] | None = None
+    """What a sender looks like whose send buffer is all in flight and its window not full: on Linux limited
+    by the application, so that BBR ignores its low samples; in ns-3 not. Left out: as on Linux."""
 
     @property
     def overhead_bytes(self) -> int:

@@ -50,6 +50,14 @@ interval = "off"
 """
 
 
+AS_LINUX = {
+    "rate_sample": "linux",
+    "invalid_rate_samples": "discarded",
+    "rescue_retransmit": "none",
+    "full_send_buffer": "app_limited",
+}
+
+
 def test_every_field_of_a_plan() -> None:
     back = {"kind": "drop_tail", "packets": None, "bytes": 1_048_576}
     assert plan(Scenario.from_toml(FULL)) == {
@@ -115,6 +123,7 @@ def test_every_field_of_a_plan() -> None:
                     "min_burst_packets": 4,
                     "gro_ns": 50_000,
                     "ecn": True,
+                    "quirks": AS_LINUX,
                 },
             }
         ],
@@ -136,6 +145,7 @@ def test_the_defaults_of_the_transport(small: Scenario) -> None:
         "min_burst_packets": None,
         "gro_ns": None,
         "ecn": False,
+        "quirks": AS_LINUX,
     }
 
 

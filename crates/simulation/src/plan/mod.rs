@@ -2,9 +2,11 @@
 
 mod check;
 mod error;
+mod quirks;
 mod workload;
 
 pub use error::PlanError;
+pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
 pub use workload::WorkloadPlan;
 
 use serde::Deserialize;
@@ -239,6 +241,9 @@ pub struct TcpPlan {
     pub gro_ns: Option<u64>,
     /// Whether packets may be marked instead of dropped, and how the receiver tells of it.
     pub ecn: EcnPlan,
+    /// What is done otherwise than Linux does it.
+    #[serde(default)]
+    pub quirks: QuirksPlan,
 }
 
 /// When the receiver acknowledges.

@@ -327,22 +327,11 @@ impl Sender {
 mod tests {
     use super::super::SenderConfig;
     use super::*;
-    use crate::{Feedback, Pacing};
 
     #[test]
     fn duplicates_beyond_what_was_retransmitted_are_the_networks() {
-        let config = SenderConfig {
-            mss: 1448,
-            initial_window: 10,
-            data: None,
-            send_buffer: None,
-            pacing: Pacing::Auto,
-            max_burst_bytes: 65_536,
-            min_burst: 1,
-            ecn: Feedback::Off,
-        };
         let reno = congestion::build("reno", &serde_json::Value::Null, 1).unwrap();
-        let mut sender = Sender::new(config, reno);
+        let mut sender = Sender::new(SenderConfig::default(), reno);
         sender.stats.retransmitted_packets = 2;
         assert_eq!([5, 6, 7].map(|seq| sender.is_plausible(seq, seq + 1)), [true, true, false]);
     }

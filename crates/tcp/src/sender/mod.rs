@@ -10,6 +10,7 @@ mod marks;
 mod output;
 mod pacing;
 mod probe;
+mod quirks;
 mod rack;
 mod rate;
 mod recovery;
@@ -21,6 +22,7 @@ mod usage;
 
 pub use host::Pacing;
 pub use limits::Limited;
+pub use quirks::{FullSendBuffer, InvalidSamples, Quirks, RateSampling, Rescue};
 
 use crate::{Feedback, Segment};
 use congestion::{CaState, CongestionControl, Control, Path, Traits};
@@ -58,6 +60,25 @@ pub struct SenderConfig {
     pub min_burst: u32,
     /// How the receiver tells of marks.
     pub ecn: Feedback,
+    /// What is done otherwise than Linux does it.
+    pub quirks: Quirks,
+}
+
+impl Default for SenderConfig {
+    /// Linux on Ethernet, with data without end.
+    fn default() -> SenderConfig {
+        SenderConfig {
+            mss: 1448,
+            initial_window: 10,
+            data: None,
+            send_buffer: None,
+            pacing: Pacing::Auto,
+            max_burst_bytes: 65_536,
+            min_burst: 1,
+            ecn: Feedback::Off,
+            quirks: Quirks::default(),
+        }
+    }
 }
 
 /// Counters since the start.
@@ -126,6 +147,8 @@ pub struct Sender {
     stats: SenderStats,
     marks: Marks,
     scratch: Vec<(u32, u32)>,
+    /// No packet below was sent again for want of anything else to send.
+    rescued: u32,
 }
 
 impl Sender {
@@ -149,7 +172,7 @@ impl Sender {
             board: Scoreboard::new(),
             rtt: RttEstimator::new(),
             rack: Rack::new(),
-            delivery: Delivery::default(),
+            delivery: Delivery::with_quirks(config.quirks),
             recovery: Episode::default(),
             probe: TailProbe::default(),
             usage: WindowUsage::default(),
@@ -162,6 +185,7 @@ impl Sender {
             stats: SenderStats::default(),
             marks: Marks::default(),
             scratch: Vec::new(),
+            rescued: 0,
             config,
             algorithm,
             traits,

@@ -2,6 +2,7 @@
 //! (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_tso_should_defer`).
 
 use super::limits::Limit;
+use super::quirks::FullSendBuffer;
 use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, Record};
 use super::{Sender, stamp};
 use crate::Segment;
@@ -93,6 +94,7 @@ impl Sender {
             let quota = room.min(half).min(largest);
             let count = match self.sendable(quota) {
                 Ok(count) => count,
+                Err(limit) if self.rescue(now, limit, out) => continue,
                 Err(limit) => break limit,
             };
             if count > 1 && self.should_defer(now, room, largest) {
@@ -106,7 +108,11 @@ impl Sender {
     }
 
     fn after_push(&mut self, now: Time, limit: Limit, sent: u32, deferred: bool) {
-        let starved = matches!(limit, Limit::Application | Limit::SendBuffer);
+        let starved = match limit {
+            Limit::Application => true,
+            Limit::SendBuffer => self.config.quirks.full_send_buffer == FullSendBuffer::AppLimited,
+            Limit::Cwnd | Limit::Pacing | Limit::Receiver => false,
+        };
         let in_flight = self.board.in_flight();
         let idle = self.host.next() == Time::NEVER;
         if starved && idle && in_flight < self.control.cwnd && self.board.lost_out <= self.board.retrans_out {

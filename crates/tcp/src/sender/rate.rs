@@ -3,6 +3,7 @@
 //! A sample spans the most recently sent packet that an ACK delivers: how much was delivered since that
 //! packet left, over the longer of the time it took to send that much and the time it took to ACK it.
 
+use super::quirks::{Carried, Quirks};
 use super::scoreboard::{APP_LIMITED, Record};
 use congestion::RateSample;
 use units::{Duration, Time};
@@ -24,14 +25,16 @@ pub(super) struct Delivery {
     app_limited_until: u64,
     /// Packets and time of the last sample of the bandwidth, for traces.
     pub last_rate: Option<(u32, Duration)>,
+    /// What is carried over from one ACK to the next, on stacks that do so.
+    carried: Option<Box<Carried>>,
 }
 
 /// The sample that one ACK builds up.
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
     newest: Option<(Time, u32)>,
-    record: Record,
-    send_elapsed: Duration,
+    pub record: Record,
+    pub send_elapsed: Duration,
 }
 
 impl Sampling {
@@ -42,6 +45,11 @@ impl Sampling {
 }
 
 impl Delivery {
+    /// Counters at zero.
+    pub fn with_quirks(quirks: Quirks) -> Delivery {
+        Delivery { carried: Carried::new(quirks), ..Delivery::default() }
+    }
+
     /// Stamps a packet about to be sent. Call before it counts as outstanding.
     pub fn stamp(&mut self, record: &mut Record, packets_out: u32) {
         if packets_out == 0 {
@@ -88,7 +96,7 @@ impl Delivery {
         // Faster than light: the ACK of a retransmission's original.
         let impossible =
             interval == Duration::ZERO || min_rtt.is_some_and(|min| interval.as_micros() < min.as_micros());
-        let sample = RateSample {
+        let mut sample = RateSample {
             delivered: (self.delivered as u32).wrapping_sub(record.delivered),
             interval: (!impossible).then_some(interval),
             app_limited: record.is(APP_LIMITED),
@@ -97,7 +105,10 @@ impl Delivery {
             marked: (self.marked as u32).wrapping_sub(record.marked),
             tx_in_flight: record.in_flight,
         };
-        if !impossible {
+        if let Some(carried) = &mut self.carried {
+            carried.rewrite(&mut sample, now, sampling, min_rtt);
+        }
+        if let Some(interval) = sample.interval {
             self.last_rate = Some((sample.delivered, interval));
         }
         Some(sample)

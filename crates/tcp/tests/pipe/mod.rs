@@ -6,7 +6,7 @@ pub mod spy;
 
 use congestion::CongestionControl;
 use std::collections::VecDeque;
-use tcp::{AckPolicy, Feedback, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use tcp::{AckPolicy, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Rate, Time};
 
 /// What happens to a data packet that reaches the bottleneck, or to an ACK.
@@ -41,16 +41,7 @@ pub struct Pipe {
 }
 
 pub fn config() -> SenderConfig {
-    SenderConfig {
-        mss: 1448,
-        initial_window: 10,
-        data: None,
-        send_buffer: None,
-        pacing: Pacing::Auto,
-        max_burst_bytes: 65_536,
-        min_burst: 1,
-        ecn: Feedback::Off,
-    }
+    SenderConfig::default()
 }
 
 impl Pipe {

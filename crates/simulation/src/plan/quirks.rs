@@ -1,0 +1,89 @@
+//! What a plan may ask of a transport that Linux does not do.
+
+use serde::Deserialize;
+use tcp::Quirks;
+
+/// Behaviours of another simulator's TCP, each named for what it does; Linux has none of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct QuirksPlan {
+    /// Where the interval of a delivery-rate sample begins.
+    pub rate_sample: RateSamplePlan,
+    /// What becomes of a sample that is shorter than the smallest RTT.
+    pub invalid_rate_samples: InvalidSamplesPlan,
+    /// What is sent again in recovery for want of anything else to send.
+    pub rescue_retransmit: RescuePlan,
+    /// What a sender looks like whose send buffer is all in flight, below its window.
+    pub full_send_buffer: FullSendBufferPlan,
+}
+
+/// Where the interval of a delivery-rate sample begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub enum RateSamplePlan {
+    /// With the packet that is sampled.
+    #[default]
+    #[serde(rename = "linux")]
+    Linux,
+    /// With the sample before.
+    #[serde(rename = "ns3_3.40")]
+    Ns3_40,
+}
+
+/// What becomes of a sample that is shorter than the smallest RTT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InvalidSamplesPlan {
+    /// It says nothing of the bandwidth.
+    #[default]
+    Discarded,
+    /// It repeats the last valid rate.
+    Repeated,
+}
+
+/// What is sent again in recovery for want of anything else to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RescuePlan {
+    /// Nothing.
+    #[default]
+    None,
+    /// What is missing below the highest packet selectively acknowledged.
+    Rfc6675,
+    /// Whatever is outstanding.
+    Unbounded,
+}
+
+/// What a sender looks like whose send buffer is all in flight, below its window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FullSendBufferPlan {
+    /// Limited by the application.
+    #[default]
+    AppLimited,
+    /// Limited by the network.
+    NetworkLimited,
+}
+
+impl From<QuirksPlan> for Quirks {
+    fn from(plan: QuirksPlan) -> Quirks {
+        Quirks {
+            rate_sampling: match plan.rate_sample {
+                RateSamplePlan::Linux => tcp::RateSampling::Linux,
+                RateSamplePlan::Ns3_40 => tcp::RateSampling::Ns3_40,
+            },
+            invalid_samples: match plan.invalid_rate_samples {
+                InvalidSamplesPlan::Discarded => tcp::InvalidSamples::Discarded,
+                InvalidSamplesPlan::Repeated => tcp::InvalidSamples::Repeated,
+            },
+            rescue: match plan.rescue_retransmit {
+                RescuePlan::None => tcp::Rescue::None,
+                RescuePlan::Rfc6675 => tcp::Rescue::Rfc6675,
+                RescuePlan::Unbounded => tcp::Rescue::Unbounded,
+            },
+            full_send_buffer: match plan.full_send_buffer {
+                FullSendBufferPlan::AppLimited => tcp::FullSendBuffer::AppLimited,
+                FullSendBufferPlan::NetworkLimited => tcp::FullSendBuffer::NetworkLimited,
+            },
+        }
+    }
+}

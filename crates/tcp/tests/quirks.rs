@@ -1,0 +1,81 @@
+//! What ns-3 does otherwise than Linux, when a sender is told to.
+
+mod pipe;
+
+use pipe::spy::Spy;
+use pipe::{Fate, Pipe, config, seconds};
+use std::collections::HashMap;
+use tcp::{AckPolicy, FullSendBuffer, Quirks, Rescue, SenderConfig};
+use units::Duration;
+
+const LOST: u32 = 2_000;
+const EVERY: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
+
+/// How often each packet was sent by a BBR flow that loses one, and whose send buffer is below its window.
+fn times_sent(rescue: Rescue, send_buffer: Option<u64>) -> HashMap<u32, u32> {
+    let quirks = Quirks { rescue, ..Quirks::default() };
+    let config = SenderConfig { send_buffer, quirks, ..config() };
+    let mut seen = 0; // the only one to be dropped is the first copy
+    let mut pipe = Pipe::new("bbr1", config, EVERY, 20, 40, 10_000).with_fate(move |_, seq| {
+        seen += u32::from(seq == LOST);
+        if seq == LOST && seen == 1 { Fate::Drop } else { Fate::Pass }
+    });
+    pipe.run_until(seconds(3.0));
+    let mut times = HashMap::new();
+    pipe.sent.iter().for_each(|&(_, seq)| *times.entry(seq).or_insert(0) += 1);
+    times
+}
+
+fn sent_again(times: &HashMap<u32, u32>) -> Vec<u32> {
+    let mut again: Vec<u32> = times.iter().filter(|(_, n)| **n > 1).map(|(seq, _)| *seq).collect();
+    again.sort_unstable();
+    again
+}
+
+const BUFFER: Option<u64> = Some(80 * 1448);
+
+#[test]
+fn without_a_rescue_rule_only_what_is_lost_is_sent_again() {
+    assert_eq!(sent_again(&times_sent(Rescue::None, BUFFER)), [LOST]);
+}
+
+#[test]
+fn the_rescue_rule_of_rfc_6675_stays_below_the_highest_sack() {
+    assert_eq!(sent_again(&times_sent(Rescue::Rfc6675, BUFFER)), [LOST]);
+}
+
+#[test]
+fn an_unbounded_rescue_rule_sends_the_flight_again() {
+    let again = sent_again(&times_sent(Rescue::Unbounded, BUFFER));
+    assert!(again.len() > 20, "{again:?}");
+    assert!(again.iter().all(|seq| (LOST..LOST + 80).contains(seq)), "{again:?}");
+}
+
+#[test]
+fn nothing_is_sent_for_a_third_time_without_a_loss() {
+    let times = times_sent(Rescue::Unbounded, BUFFER);
+    assert_eq!(times.values().max(), Some(&2));
+}
+
+#[test]
+fn while_there_is_new_data_nothing_needs_a_rescue() {
+    assert_eq!(sent_again(&times_sent(Rescue::Unbounded, None)), [LOST]);
+}
+
+/// Whether the samples of a flow count as application-limited whose send buffer is half of its window.
+fn app_limited(full_send_buffer: FullSendBuffer, send_buffer: Option<u64>) -> Vec<bool> {
+    let quirks = Quirks { full_send_buffer, ..Quirks::default() };
+    let (spy, seen) = Spy::asking(0..0);
+    let config = SenderConfig { send_buffer, quirks, ..config() };
+    let mut pipe = Pipe::with_algorithm(spy, config, EVERY, 20, 40, 10_000);
+    pipe.run_until(seconds(1.0));
+    let seen = seen.lock().unwrap();
+    seen.acks.iter().filter_map(|(ack, _)| ack.rate).map(|rate| rate.app_limited).skip(20).collect()
+}
+
+#[test]
+fn a_full_send_buffer_looks_like_an_idle_application_on_linux_alone() {
+    let half = Some(5 * 1448);
+    assert!(app_limited(FullSendBuffer::AppLimited, half).iter().all(|&limited| limited));
+    assert!(!app_limited(FullSendBuffer::NetworkLimited, half).iter().any(|&limited| limited));
+}

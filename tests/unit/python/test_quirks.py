@@ -1,0 +1,52 @@
+"""The behaviours of ns-3 that a transport may be given."""
+
+from __future__ import annotations
+
+import pytest
+
+from fullpipe import Scenario, ScenarioError
+from fullpipe.engines.plan import plan
+
+LINUX = {
+    "rate_sample": "linux",
+    "invalid_rate_samples": "discarded",
+    "rescue_retransmit": "none",
+    "full_send_buffer": "app_limited",
+}
+NS3 = {
+    "rate_sample": "ns3_3.40",
+    "invalid_rate_samples": "repeated",
+    "rescue_retransmit": "unbounded",
+    "full_send_buffer": "network_limited",
+}
+
+
+def with_quirks(values: dict[str, str]) -> Scenario:
+    return Scenario.named("single-bbr1").with_values({f"tcp.{name}": value for name, value in values.items()})
+
+
+def test_left_out_all_of_them_are_linuxs() -> None:
+    [flow] = plan(Scenario.named("single-bbr1"))["flows"]
+    assert flow["tcp"]["quirks"] == LINUX
+
+
+def test_the_plan_has_what_the_scenario_says() -> None:
+    [flow] = plan(with_quirks(NS3))["flows"]
+    assert flow["tcp"]["quirks"] == NS3
+
+
+def test_they_survive_toml() -> None:
+    assert Scenario.from_toml(with_quirks(NS3).to_toml()) == with_quirks(NS3)
+
+
+@pytest.mark.parametrize("name", LINUX)
+def test_a_value_that_does_not_exist_is_refused_with_those_that_do(name: str) -> None:
+    with pytest.raises(ScenarioError, match=f"tcp.{name}.*{LINUX[name]}"):
+        with_quirks({name: "ns2"})
+
+
+def test_the_ablation_spans_every_combination() -> None:
+    points = Scenario.named("kato2025-ablation").points()
+    assert len(points) == 16
+    assert {f"tcp.{name}": value for name, value in LINUX.items()} in points
+    assert {f"tcp.{name}": value for name, value in NS3.items()} in points
