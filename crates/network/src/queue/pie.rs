@@ -72,7 +72,8 @@ pub(super) struct Pie {
     burst_left: Duration,
     delay: Duration,
     delay_before: Duration,
-    last_dequeue: Time,
+    /// None since the burst allowance was renewed: idle time does not use it up.
+    last_dequeue: Option<Time>,
 }
 
 impl Default for Pie {
@@ -83,7 +84,7 @@ impl Default for Pie {
             burst_left: BURST_ALLOWANCE,
             delay: Duration::ZERO,
             delay_before: Duration::ZERO,
-            last_dequeue: Time::ZERO,
+            last_dequeue: None,
         }
     }
 }
@@ -113,9 +114,8 @@ impl Pie {
     /// A packet left after `wait`; `empty` says that nothing is left behind it.
     pub(super) fn departed(&mut self, wait: Duration, empty: bool, now: Time) {
         self.delay = if empty { Duration::ZERO } else { wait };
-        let elapsed = now.since(self.last_dequeue);
-        self.last_dequeue = now;
-        self.burst_left = self.burst_left.saturating_sub(elapsed);
+        let before = self.last_dequeue.replace(now).unwrap_or(now);
+        self.burst_left = self.burst_left.saturating_sub(now.since(before));
     }
 
     /// Moves the probability; to be called once per update interval.
@@ -139,6 +139,7 @@ impl Pie {
         if self.delay < half && self.delay_before < half && self.probability == 0.0 {
             self.burst_left = BURST_ALLOWANCE;
             self.accumulated = 0.0;
+            self.last_dequeue = None;
         }
         self.delay_before = self.delay;
     }
@@ -244,5 +245,78 @@ impl<P: Copy + Send + 'static> Discipline<P> for PieQueue<P> {
             waiting: Fifo::default(),
             rng: Rng::stream(seed, "queue/pie"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What RFC 8033 asks for.
+    fn settings() -> Settings {
+        Settings::new(15.0, 15.0, 2, 20, false)
+    }
+
+    fn pie(probability: f64, delay_ms: f64) -> Pie {
+        let delay = ms(delay_ms);
+        Pie { probability, delay, delay_before: delay, burst_left: Duration::ZERO, ..Pie::default() }
+    }
+
+    /// The probabilities after updates that find these delays, in milliseconds.
+    fn path(mut law: Pie, delays_ms: &[f64]) -> Vec<f64> {
+        let step = |&delay: &f64| {
+            law.delay = ms(delay);
+            law.update(&settings());
+            law.probability
+        };
+        delays_ms.iter().map(step).collect()
+    }
+
+    fn assert_path(found: &[f64], expected: &[f64]) {
+        let close = found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 1e-6 * b.abs());
+        assert!(close && found.len() == expected.len(), "{found:?} against {expected:?}");
+    }
+
+    #[test]
+    fn a_small_probability_takes_small_steps() {
+        // a = 0.125/s, b = 1.25/s, halved below 10 % and quartered below 1 %, 0.1 %, ... and 0.0001 %.
+        let first = 0.5 / 1024.0 * (0.125 * 0.015 + 1.25 * 0.030);
+        let second = first + 0.5 / 64.0 * (0.125 * 0.015);
+        let third = second + 0.5 / 64.0 * (0.125 * 0.035 + 1.25 * 0.020);
+        assert_path(&path(pie(0.0, 0.0), &[30.0, 30.0, 50.0, 10.0]), &[first, second, third, 0.0]);
+    }
+
+    #[test]
+    fn a_large_probability_rises_by_two_points_and_by_two_more_above_250_ms() {
+        assert_path(&path(pie(0.2, 100.0), &[200.0, 300.0]), &[0.22, 0.26]);
+        assert_path(&path(pie(0.2, 20.0), &[20.0]), &[0.2 + 0.125 * 0.005]);
+    }
+
+    #[test]
+    fn a_probability_without_a_queue_decays_by_one_sixty_fourth() {
+        let expected = (0.05 - 0.5 * 0.125 * 0.015) * 63.0 / 64.0;
+        assert_path(&path(pie(0.05, 0.0), &[0.0]), &[expected]);
+    }
+
+    #[test]
+    fn no_two_drops_are_closer_than_0_85_or_farther_than_8_5_over_p() {
+        for probability in [0.01, 0.05, 0.3] {
+            let (mut law, mut rng) = (pie(probability, 20.0), Rng::stream(1, "test"));
+            let mut strikes = |_: &u32| law.strikes(&settings(), 100_000, 1500, &mut rng);
+            let struck: Vec<u32> = (0..100_000).filter(&mut strikes).collect();
+            let gaps = || struck.windows(2).map(|pair| f64::from(pair[1] - pair[0]) * probability);
+            assert!(gaps().all(|gap| (0.85 - 1e-9..8.5 + 1.5 * probability).contains(&gap)), "{probability}");
+            assert!(gaps().any(|gap| gap < 0.85 + 1.5 * probability), "{probability}");
+        }
+    }
+
+    #[test]
+    fn idle_time_does_not_use_up_the_burst_allowance() {
+        let mut law = Pie::default();
+        law.departed(Duration::ZERO, true, Time::ZERO);
+        law.update(&settings());
+        law.departed(Duration::ZERO, false, Time::ZERO + Duration::from_secs(1));
+        law.departed(Duration::ZERO, false, Time::ZERO + Duration::from_millis(1001));
+        assert_eq!(law.burst_left, BURST_ALLOWANCE - Duration::from_millis(1));
     }
 }

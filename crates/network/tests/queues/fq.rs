@@ -1,28 +1,20 @@
 //! The laws of fq at a router.
 
-use network::queue::build;
-use network::{Ecn, Losses, Packet, QueueDiscipline};
-use serde_json::{Value, json};
-use units::{Duration, Time};
-
-type Queue = Box<dyn QueueDiscipline<u64>>;
+use super::*;
 
 fn fq(params: Value) -> Queue {
-    build("fq", &params, 7).unwrap()
+    queue("fq", params)
 }
 
-fn at(millis: f64) -> Time {
-    Time::ZERO + Duration::from_nanos((millis * 1e6) as u64)
-}
-
-fn packet(flow: u32, size: u16, dscp: u8) -> Packet<u64> {
-    Packet { flow, size, ecn: Ecn::Ect0, dscp, payload: 0 }
+/// A packet with a code point.
+fn aimed(flow: u32, size: u16, dscp: u8) -> Packet<u64> {
+    Packet { dscp, ..packet(flow, size, Ecn::Ect0, 0) }
 }
 
 /// `packets` full packets of a flow arrive at once; returns how many are dropped.
 fn offer(queue: &mut Queue, flow: u32, packets: u64, now: Time) -> u64 {
     let mut losses = Losses::default();
-    (0..packets).for_each(|_| queue.enqueue(packet(flow, 1514, 0), now, &mut losses));
+    (0..packets).for_each(|_| queue.enqueue(aimed(flow, 1514, 0), now, &mut losses));
     losses.dropped_packets
 }
 
@@ -61,7 +53,7 @@ mod turns {
         let (mut bytes, mut losses) = ([0f64; 3], Losses::default());
         for _ in 0..4000 {
             for (flow, size) in [1514, 300, 700].into_iter().enumerate() {
-                (0..3).for_each(|_| queue.enqueue(packet(flow as u32, size, 0), Time::ZERO, &mut losses));
+                (0..3).for_each(|_| queue.enqueue(aimed(flow as u32, size, 0), Time::ZERO, &mut losses));
             }
             (0..2).for_each(|_| {
                 let next = queue.dequeue(Time::ZERO, &mut losses).unwrap();
@@ -95,7 +87,7 @@ mod turns {
         let mut queue = fq(json!({ "limit": 1_000_000, "flow_limit": 1_000_000 }));
         let mut losses = Losses::default();
         for (flow, dscp) in [(0, 4), (1, 0), (2, 2)] {
-            (0..6000).for_each(|_| queue.enqueue(packet(flow, 1514, dscp), Time::ZERO, &mut losses));
+            (0..6000).for_each(|_| queue.enqueue(aimed(flow, 1514, dscp), Time::ZERO, &mut losses));
         }
         let order = leave(&mut queue, 13 * 433, Time::ZERO);
         let share = |flow| order.iter().filter(|&&f| f == flow).count() as f64 / 433.0;
@@ -121,7 +113,7 @@ mod limits {
         assert_eq!(offer(&mut queue, 1, 100, Time::ZERO), 0);
         assert_eq!(offer(&mut queue, 2, 100, Time::ZERO), 50);
         let mut losses = Losses::default();
-        queue.enqueue(packet(3, 1514, 4), Time::ZERO, &mut losses);
+        queue.enqueue(aimed(3, 1514, 4), Time::ZERO, &mut losses);
         assert_eq!(losses.dropped_packets, 0); // another band
     }
 }

@@ -1,0 +1,119 @@
+//! DualPI2.
+
+use super::*;
+
+/// Low-latency packets for half of the link, classic ones for the rest of it and a standing queue: the shares of
+/// both that are marked.
+fn shares(params: Value) -> (f64, f64) {
+    let mut queue = queue("dualpi2", params);
+    let mut counts = [[0u64; 2]; 2];
+    for t in 0..200_000u64 {
+        let now = at(t as f64 * 0.1);
+        let mut losses = Losses::default();
+        if t % 2 == 0 {
+            queue.enqueue(packet(1, 1500, Ecn::Ect1, t), now, &mut losses);
+        }
+        if queue.backlog().packets < 400 {
+            queue.enqueue(packet(0, 1500, Ecn::Ect0, t), now, &mut losses);
+        }
+        let mut losses = Losses::default();
+        if let Some(next) = queue.dequeue(now, &mut losses) {
+            let low = next.packet.flow as usize;
+            counts[low][usize::from(next.packet.ecn == Ecn::Ce)] += u64::from(t > 100_000);
+        }
+    }
+    let share = |c: [u64; 2]| c[1] as f64 / (c[0] + c[1]).max(1) as f64;
+    (share(counts[1]), share(counts[0]))
+}
+
+#[test]
+fn the_classic_probability_is_the_square_of_half_the_low_latency_one() {
+    // A target that this standing queue exceeds a little, no step: only the coupled law acts.
+    let (low, classic) = shares(json!({
+        "target_ms": 60.0, "alpha": 0.0, "beta": 8.0, "step_thresh_ms": 10000.0, "drop_on_overload": false,
+    }));
+    assert!((classic - (low / 2.0).powi(2)).abs() < 0.01, "C {classic}, L {low}");
+    assert!(low > 0.1, "{low}");
+}
+
+#[test]
+fn the_step_marks_whatever_waited_longer() {
+    let mut queue = queue("dualpi2", json!({}));
+    let mut losses = Losses::default();
+    (0..3).for_each(|n| queue.enqueue(packet(0, 100, Ecn::Ect1, n), Time::ZERO, &mut losses));
+    let mut ecn_at = |t| queue.dequeue(at(t), &mut losses).map(|w| w.packet.ecn);
+    assert_eq!(ecn_at(0.9), Some(Ecn::Ect1));
+    assert_eq!(ecn_at(1.1), Some(Ecn::Ce));
+}
+
+#[test]
+fn the_classic_queue_keeps_a_tenth_of_the_link() {
+    let mut queue = queue("dualpi2", json!({ "step_thresh_ms": 10000.0, "alpha": 0.0, "beta": 0.0 }));
+    let mut losses = Losses::default();
+    for n in 0..1000 {
+        queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut losses);
+        queue.enqueue(packet(1, 1500, Ecn::Ect1, n), Time::ZERO, &mut losses);
+    }
+    let classic = (0..1000)
+        .filter_map(|_| queue.dequeue(Time::ZERO, &mut losses))
+        .filter(|w| w.packet.flow == 0)
+        .count();
+    assert!((95..=105).contains(&classic), "{classic}");
+}
+
+/// A standing classic queue of 20 packets that are served one per millisecond, and a low-latency packet between any
+/// two. With only the trend at work the base probability is the wait of 19.5 ms, times beta.
+fn coupled(factor: f64, base: f64) -> (f64, f64) {
+    let mut queue = queue(
+        "dualpi2",
+        json!({
+            "alpha": 0.0, "beta": base / 0.0195, "coupling_factor": factor, "step_thresh_ms": 10_000.0, "tupdate_ms": 1000.0,
+        }),
+    );
+    let (mut marked, mut losses) = ([0u64; 2], Losses::default());
+    let rounds = 100_000;
+    (0..20).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::Ect0, n), at(0.5), &mut losses));
+    for n in 0..rounds {
+        let now = at(1.0 + n as f64);
+        queue.enqueue(packet(1, 1500, Ecn::Ect1, n), now, &mut losses);
+        for _ in 0..2 {
+            let next = queue.dequeue(now, &mut losses).unwrap().packet;
+            marked[next.flow as usize] += u64::from(next.ecn == Ecn::Ce && n > 2000);
+        }
+        queue.enqueue(packet(0, 1500, Ecn::Ect0, n), at(1.5 + n as f64), &mut losses);
+    }
+    let share = |flow: usize| marked[flow] as f64 / (rounds - 2000) as f64;
+    (share(0), share(1))
+}
+
+#[test]
+fn the_classic_probability_is_the_square_of_the_base() {
+    for base in [0.1, 0.3, 0.45] {
+        let (classic, _) = coupled(2.0, base);
+        assert!((classic - base * base).abs() < 0.005, "{base}: {classic}");
+    }
+}
+
+#[test]
+fn the_low_latency_probability_is_the_base_times_the_coupling_factor() {
+    for (factor, base) in [(2.0, 0.1), (2.0, 0.3), (1.5, 0.3), (4.0, 0.2)] {
+        let (_, low) = coupled(factor, base);
+        assert!((low - factor * base).abs() < 0.01, "{factor} {base}: {low}");
+    }
+}
+
+#[test]
+fn without_drops_on_overload_the_classic_probability_stays_below_one_over_the_square_of_the_factor() {
+    let params = json!({ "drop_on_overload": false, "limit": 100, "alpha": 10.0 });
+    let mut queue = queue("dualpi2", params);
+    let (mut marked, mut losses) = (0u64, Losses::default());
+    let overload = |n| if n < 100 { 2 } else { 1 };
+    for n in 0..50_000 {
+        let now = at(n as f64);
+        (0..overload(n)).for_each(|_| queue.enqueue(packet(0, 1500, Ecn::Ect0, n), now, &mut losses));
+        let next = queue.dequeue(now, &mut losses).unwrap().packet;
+        marked += u64::from(next.ecn == Ecn::Ce && n >= 10_000);
+    }
+    let share = marked as f64 / 40_000.0;
+    assert!((share - 0.25).abs() < 0.01, "{share}");
+}

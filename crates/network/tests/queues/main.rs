@@ -1,0 +1,92 @@
+//! What every queue discipline must do, and the laws of each.
+
+mod books;
+mod codel;
+mod dualpi2;
+mod fair;
+mod fq;
+mod pie;
+mod red;
+mod tbf;
+
+use network::queue::build;
+use network::{Ecn, Link, LinkConfig, Looks, Losses, Packet, QueueDiscipline, Weather};
+use serde_json::{Value, json};
+use units::{Duration, Rate, Time};
+
+type Queue = Box<dyn QueueDiscipline<u64>>;
+
+fn queue(kind: &str, params: Value) -> Queue {
+    build(kind, &params, 7).unwrap()
+}
+
+fn ms(ms: f64) -> Duration {
+    Duration::from_nanos((ms * 1e6) as u64)
+}
+
+fn at(millis: f64) -> Time {
+    Time::ZERO + ms(millis)
+}
+
+fn packet(flow: u32, size: u16, ecn: Ecn, number: u64) -> Packet<u64> {
+    let dscp = [0, 46, 8, 34, 1][flow as usize % 5];
+    Packet { flow, size, ecn, dscp, payload: number }
+}
+
+/// Offers `load` packets of 1500 bytes per millisecond, serves one per millisecond, for `duration_ms`. Returns the
+/// times of drops and marks, and the waits.
+fn drive(queue: &mut Queue, load: impl Fn(f64) -> u64, ecn: Ecn, duration_ms: u64) -> (Vec<f64>, Vec<f64>) {
+    let (mut struck, mut waits, mut number) = (Vec::new(), Vec::new(), 0);
+    for t in 0..duration_ms {
+        let now = at(t as f64);
+        let mut losses = Losses::default();
+        for _ in 0..load(t as f64) {
+            number += 1;
+            queue.enqueue(packet(0, 1500, ecn, number), now, &mut losses);
+        }
+        if let Some(next) = queue.dequeue(now, &mut losses) {
+            waits.push(now.since(next.since).as_secs_f64() * 1e3);
+        }
+        struck.extend((0..losses.dropped_packets + losses.marked_packets).map(|_| t as f64));
+    }
+    (struck, waits)
+}
+
+/// A standing queue of 50 packets, topped up for ever.
+fn standing(t: f64) -> u64 {
+    if t == 0.0 { 50 } else { 1 }
+}
+
+/// A link without delay behind a queue; no rate: unlimited.
+fn link(rate_bps: Option<u64>, queue: Queue) -> Link<u64> {
+    let config = LinkConfig {
+        rate: rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
+        delay: Duration::ZERO,
+        loss: None,
+        looks: Looks::new(None, Time::ZERO, END),
+        weather: Weather::default(),
+    };
+    Link::new(config, queue)
+}
+
+/// Later than anything.
+const END: Time = Time::from_nanos(u64::MAX / 4);
+
+/// Sends packets of a flow, given by their distances in nanoseconds and their sizes. Returns them and when they arrive;
+/// their payload is their number.
+fn journey(link: &mut Link<u64>, packets: &[(u64, u16)]) -> Vec<(Time, Packet<u64>)> {
+    let (mut now, mut gone) = (Time::ZERO, Vec::new());
+    let mut drain = |link: &mut Link<u64>, until: Time| {
+        while link.next_arrival() <= until {
+            let at = link.next_arrival();
+            gone.extend(link.take(at).map(|packet| (at, *packet)));
+        }
+    };
+    for (number, &(gap, size)) in packets.iter().enumerate() {
+        now += Duration::from_nanos(gap);
+        drain(link, now);
+        link.send(packet(0, size, Ecn::NotEct, number as u64), now);
+    }
+    drain(link, END);
+    gone
+}
