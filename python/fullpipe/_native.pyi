@@ -70,7 +70,8 @@ class Flows(TypedDict):
     """One row per flow; counts and rates cover the end of the warm-up to the end of the run."""
 
     flow: list[str]
-    cca: list[str]
+    cca: list[str | None]
+    protocol: list[str]
     start_s: Floats
     end_s: Floats
     delivered_bytes: Counts
@@ -85,6 +86,11 @@ class Flows(TypedDict):
     rtt_p50_s: Floats
     rtt_p95_s: Floats
     rtt_p99_s: Floats
+    owd_mean_s: Floats
+    owd_p50_s: Floats
+    owd_p95_s: Floats
+    owd_p99_s: Floats
+    jitter_s: Floats
     fct_s: Floats
     limited_cwnd: Floats
     limited_pacing: Floats
@@ -135,6 +141,14 @@ class Transfers(TypedDict):
     fct_s: Floats
     ideal_s: Floats
 
+class Probes(TypedDict):
+    """One row per packet of the flows that ask for it, flow by flow, in the order in which they left."""
+
+    time_s: Floats
+    flow: list[str]
+    owd_s: Floats
+    rtt_s: Floats
+
 class Links(TypedDict):
     """One row per sample and link; all but the backlog cover the interval that ends at ``time_s``."""
 
@@ -182,6 +196,7 @@ class Results(TypedDict):
 
     flows: Flows
     transfers: Transfers
+    probes: Probes
     links_summary: LinksSummary
     series: Series
     links: Links

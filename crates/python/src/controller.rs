@@ -73,12 +73,13 @@ pub fn make(
     flow: &FlowPlan,
     seed: u64,
 ) -> Result<Box<dyn CongestionControl>, String> {
-    let kind = &flow.cca.kind;
+    let cca = flow.cca.as_ref().ok_or("a flow without congestion control")?;
+    let kind = &cca.kind;
     let factory = factories.and_then(|known| known.get_item(kind).ok().flatten());
     let factory = factory.ok_or_else(|| {
         format!("\"{kind}\" would run code that is not fullpipe's; if you trust it, say --allow-python (in Python: allow_python=True)")
     })?;
-    let params = serde_json::Value::Object(flow.cca.params.clone()).to_string();
+    let params = serde_json::Value::Object(cca.params.clone()).to_string();
     let made = || -> PyResult<Controller> {
         let params = py.import("json")?.call_method1("loads", (params,))?;
         Controller::new(&factory.call1((params, seed))?, kind, &flow.name)

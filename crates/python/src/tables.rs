@@ -14,6 +14,7 @@ pub fn results(py: Python<'_>, results: Results) -> PyResult<Py<PyAny>> {
     out.set_item("links", table(py, results.links)?)?;
     out.set_item("variables", table(py, results.variables)?)?;
     out.set_item("packets", table(py, results.packets)?)?;
+    out.set_item("probes", table(py, results.probes)?)?;
     out.set_item("transfers", table(py, results.transfers)?)?;
     out.set_item("data_packets", results.data_packets)?;
     out.set_item("packet_hops", results.packet_hops)?;
@@ -32,8 +33,8 @@ fn table(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
     Ok(out)
 }
 
-/// A list of strings in which equal names are one object.
+/// A list of strings in which equal names are one object; None where a number stands for no name.
 fn labels<'py>(py: Python<'py>, codes: &[u32], names: &[String]) -> PyResult<Bound<'py, PyList>> {
     let names: Vec<Bound<'py, PyString>> = names.iter().map(|name| PyString::new(py, name)).collect();
-    PyList::new(py, codes.iter().map(|&code| &names[code as usize]))
+    PyList::new(py, codes.iter().map(|&code| names.get(code as usize)))
 }

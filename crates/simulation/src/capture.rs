@@ -3,14 +3,14 @@
 //! A segment says less than its header would: the receiver's clock, and what a data packet echoes, stay out of what
 //! travels. Both are noted when a segment is sent, and looked up wherever it is seen again.
 
-use crate::flow::Flow;
+use crate::payload::{Packet, Payload};
 use crate::table::{Column, Table};
-use network::{Ecn, Packet};
+use network::Ecn;
 use tcp::Segment;
 use units::Time;
 
 /// What a header says, by number in the column `kind`.
-const KINDS: [&str; 4] = ["syn", "syn_ack", "data", "ack"];
+const KINDS: [&str; 6] = ["syn", "syn_ack", "data", "ack", "datagram", "reply"];
 /// By number in the column `ecn`.
 const ECN: [&str; 4] = ["not_ect", "ect0", "ect1", "ce"];
 /// The first two points; links follow.
@@ -41,7 +41,7 @@ struct Stream {
 
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    segment: Segment,
+    payload: Payload,
     /// Milliseconds on the clock of whoever sent it.
     clock: u32,
     /// The clock of the other side, as last heard.
@@ -68,7 +68,7 @@ impl Capture {
     }
 
     /// An endpoint sends a packet.
-    pub fn sent(&mut self, now: Time, flow: &Flow, packet: &Packet<Segment>) {
+    pub fn sent(&mut self, now: Time, mss: u32, packet: &Packet) {
         let clock = now.as_millis() as u32;
         let echo = self.streams[packet.flow as usize ^ 1].heard(if packet.flow % 2 == 0 {
             SENDER
@@ -76,39 +76,39 @@ impl Capture {
             RECEIVER
         });
         let stream = &mut self.streams[packet.flow as usize];
-        stream.sent.push(Sent { segment: packet.payload, clock, echo });
-        if let Segment::Data { seq, len, .. } = packet.payload
+        stream.sent.push(Sent { payload: packet.payload, clock, echo });
+        if let Payload::Tcp(Segment::Data { seq, len, .. }) = packet.payload
             && seq >= stream.next
         {
             stream.next = seq + 1;
-            let missing = flow.mss() - u32::from(len);
+            let missing = mss - u32::from(len);
             if missing > 0 {
                 let before = stream.short.last().map_or(0, |short| short.1);
                 stream.short.push((seq, before + u64::from(missing)));
             }
         }
         let point = if packet.flow % 2 == 0 { SENDER } else { RECEIVER };
-        let sent = Sent { segment: packet.payload, clock, echo };
+        let sent = Sent { payload: packet.payload, clock, echo };
         self.note(now, point, packet, sent);
     }
 
     /// A packet reaches its endpoint.
-    pub fn arrived(&mut self, now: Time, packet: &Packet<Segment>) {
+    pub fn arrived(&mut self, now: Time, packet: &Packet) {
         self.seen(now, if packet.flow % 2 == 0 { RECEIVER } else { SENDER }, packet);
     }
 
     /// A link hands a packet over.
-    pub fn passed(&mut self, at: Time, link: u32, packet: &Packet<Segment>) {
+    pub fn passed(&mut self, at: Time, link: u32, packet: &Packet) {
         self.seen(at, LINKS + link, packet);
     }
 
-    fn seen(&mut self, at: Time, point: u32, packet: &Packet<Segment>) {
+    fn seen(&mut self, at: Time, point: u32, packet: &Packet) {
         if let Some(sent) = self.streams[packet.flow as usize].see(point, &packet.payload) {
             self.note(at, point, packet, sent);
         }
     }
 
-    fn note(&mut self, time: Time, point: u32, packet: &Packet<Segment>, sent: Sent) {
+    fn note(&mut self, time: Time, point: u32, packet: &Packet, sent: Sent) {
         if self.wanted[point as usize] {
             let Packet { flow: stream, ecn, size, .. } = *packet;
             self.rows.push(Row { time, point, stream, ecn, size, sent });
@@ -136,24 +136,16 @@ impl Capture {
             ("time_ns", ints(&|row| row.time.as_nanos() as i64)),
             ("point", label(&|row| row.point, &points)),
             ("flow", label(&|row| row.stream / 2, &names)),
-            ("kind", label(&|row| kind(&row.sent.segment), &KINDS)),
-            (
-                "seq",
-                ints(&|row| {
-                    if let Segment::Data { seq, .. } = row.sent.segment { byte(row, seq) } else { 0 }
-                }),
-            ),
-            ("len", ints(&|row| i64::from(row.sent.segment.payload()))),
-            (
-                "ack",
-                ints(&|row| if let Segment::Ack { ack, .. } = row.sent.segment { byte(row, ack) } else { 0 }),
-            ),
-            ("window", ints(&|row| window(&row.sent.segment))),
-            ("sacks", text(&|row| sacks(&row.sent.segment, &|number| byte(row, number)))),
+            ("kind", label(&|row| kind(&row.sent.payload), &KINDS)),
+            ("seq", ints(&|row| seq(&row.sent.payload, &|number| byte(row, number)))),
+            ("len", ints(&|row| i64::from(row.sent.payload.len()))),
+            ("ack", ints(&|row| row.sent.ack().map_or(0, |number| byte(row, number)))),
+            ("window", ints(&|row| window(&row.sent.payload))),
+            ("sacks", text(&|row| sacks(&row.sent.payload, &|number| byte(row, number)))),
             ("ts_val", ints(&|row| i64::from(row.sent.clock))),
             ("ts_ecr", ints(&|row| i64::from(echo(&row.sent)))),
-            ("ce_count", ints(&|row| ce_count(&row.sent.segment))),
-            ("flags", text(&|row| flags(&row.sent.segment))),
+            ("ce_count", ints(&|row| ce_count(&row.sent.payload))),
+            ("flags", text(&|row| flags(&row.sent.payload))),
             ("ecn", label(&|row| row.ecn as u32, &ECN)),
             ("size", ints(&|row| i64::from(row.size))),
         ];
@@ -168,9 +160,9 @@ impl Stream {
     }
 
     /// Finds what was sent; nearly always the next one not seen at this point yet.
-    fn see(&mut self, point: u32, segment: &Segment) -> Option<Sent> {
+    fn see(&mut self, point: u32, payload: &Payload) -> Option<Sent> {
         let next = self.seen[point as usize];
-        let matches = |n: &usize| self.sent[*n].segment == *segment;
+        let matches = |n: &usize| self.sent[*n].payload == *payload;
         let found = (next..self.sent.len()).find(matches).or_else(|| (0..next).rev().find(matches))?;
         self.seen[point as usize] = next.max(found + 1);
         Some(self.sent[found])
@@ -184,44 +176,61 @@ impl Stream {
     }
 }
 
-fn kind(segment: &Segment) -> u32 {
-    match segment {
-        Segment::Syn { .. } => 0,
-        Segment::SynAck { .. } => 1,
-        Segment::Data { .. } => 2,
-        Segment::Ack { .. } => 3,
+impl Sent {
+    /// The number of the packet below which all have arrived, if it says so.
+    fn ack(&self) -> Option<u32> {
+        if let Payload::Tcp(Segment::Ack { ack, .. }) = self.payload { Some(ack) } else { None }
     }
 }
 
-fn window(segment: &Segment) -> i64 {
-    match *segment {
-        Segment::SynAck { window, .. } | Segment::Ack { window, .. } => i64::from(window),
+fn kind(payload: &Payload) -> u32 {
+    match payload {
+        Payload::Tcp(Segment::Syn { .. }) => 0,
+        Payload::Tcp(Segment::SynAck { .. }) => 1,
+        Payload::Tcp(Segment::Data { .. }) => 2,
+        Payload::Tcp(Segment::Ack { .. }) => 3,
+        Payload::Datagram(datagram) => 4 + u32::from(datagram.reply),
+    }
+}
+
+/// The first byte of a segment, the number of a datagram.
+fn seq(payload: &Payload, byte: &dyn Fn(u32) -> i64) -> i64 {
+    match payload {
+        Payload::Tcp(Segment::Data { seq, .. }) => byte(*seq),
+        Payload::Tcp(_) => 0,
+        Payload::Datagram(datagram) => i64::from(datagram.number),
+    }
+}
+
+fn window(payload: &Payload) -> i64 {
+    match *payload {
+        Payload::Tcp(Segment::SynAck { window, .. } | Segment::Ack { window, .. }) => i64::from(window),
         _ => 0,
     }
 }
 
-fn ce_count(segment: &Segment) -> i64 {
-    if let Segment::Ack { ce_count, .. } = *segment { i64::from(ce_count) } else { 0 }
+fn ce_count(payload: &Payload) -> i64 {
+    if let Payload::Tcp(Segment::Ack { ce_count, .. }) = *payload { i64::from(ce_count) } else { 0 }
 }
 
 fn echo(sent: &Sent) -> u32 {
-    match sent.segment {
-        Segment::Syn { .. } => 0,
-        Segment::SynAck { echo, .. } | Segment::Ack { echo, .. } => echo,
-        Segment::Data { .. } => sent.echo,
+    match sent.payload {
+        Payload::Tcp(Segment::SynAck { echo, .. } | Segment::Ack { echo, .. }) => echo,
+        Payload::Tcp(Segment::Data { .. }) => sent.echo,
+        Payload::Tcp(Segment::Syn { .. }) | Payload::Datagram(_) => 0,
     }
 }
 
-fn sacks(segment: &Segment, byte: &dyn Fn(u32) -> i64) -> String {
-    let Segment::Ack { sacks, .. } = segment else { return String::new() };
+fn sacks(payload: &Payload, byte: &dyn Fn(u32) -> i64) -> String {
+    let Payload::Tcp(Segment::Ack { sacks, .. }) = payload else { return String::new() };
     let blocks = sacks.iter().map(|(start, end)| format!("{}-{}", byte(start), byte(end)));
     blocks.collect::<Vec<_>>().join(" ")
 }
 
-fn flags(segment: &Segment) -> String {
-    let set = match *segment {
-        Segment::Data { push, cwr, .. } => [push.then_some("psh"), cwr.then_some("cwr")],
-        Segment::Ack { ece, dsack, .. } => [ece.then_some("ece"), dsack.then_some("dsack")],
+fn flags(payload: &Payload) -> String {
+    let set = match *payload {
+        Payload::Tcp(Segment::Data { push, cwr, .. }) => [push.then_some("psh"), cwr.then_some("cwr")],
+        Payload::Tcp(Segment::Ack { ece, dsack, .. }) => [ece.then_some("ece"), dsack.then_some("dsack")],
         _ => [None, None],
     };
     set.into_iter().flatten().collect::<Vec<_>>().join(" ")

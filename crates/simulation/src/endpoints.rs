@@ -1,10 +1,9 @@
 //! What a flow of the plan consists of.
 
 use crate::flow::Flow;
+use crate::payload::Packet;
 use crate::record::FlowSample;
-use crate::tally::{Tally, Transfer};
-use network::Packet;
-use tcp::Segment;
+use crate::tally::{Tally, Transfer, Trip};
 use units::Time;
 
 /// Whatever sends and receives on the routes of a flow, other than one TCP connection: many of them, for example.
@@ -16,10 +15,10 @@ pub trait Traffic: Send {
     fn next(&self) -> Time;
 
     /// Does what is due, and puts out what it sends. Harmless if nothing is.
-    fn run(&mut self, now: Time, out: &mut Vec<Packet<Segment>>);
+    fn run(&mut self, now: Time, out: &mut Vec<Packet>);
 
     /// A packet reaches the end of its route.
-    fn receive(&mut self, now: Time, packet: &Packet<Segment>, out: &mut Vec<Packet<Segment>>);
+    fn receive(&mut self, now: Time, packet: &Packet, out: &mut Vec<Packet>);
 
     /// The warm-up is over.
     fn on_warmup(&mut self, now: Time);
@@ -35,6 +34,11 @@ pub trait Traffic: Send {
 
     /// Data packets sent since the start of the run.
     fn sent_packets(&self) -> u64;
+
+    /// Its datagrams, in the order in which they left, if they are wanted.
+    fn trips(&self) -> &[Trip] {
+        &[]
+    }
 
     /// Its transfers, in the order in which they began.
     fn transfers(&self) -> Vec<Transfer> {
@@ -74,6 +78,14 @@ impl Endpoints {
         match self {
             Endpoints::Connection(flow) => flow.sender.stats().sent_packets,
             Endpoints::Traffic(traffic) => traffic.sent_packets(),
+        }
+    }
+
+    /// Its datagrams, in the order in which they left, if they are wanted.
+    pub fn trips(&self) -> &[Trip] {
+        match self {
+            Endpoints::Connection(_) => &[],
+            Endpoints::Traffic(traffic) => traffic.trips(),
         }
     }
 

@@ -1,16 +1,19 @@
 //! The run loop.
 
 use crate::Controllers;
+use crate::datagram::Datagrams;
 use crate::endpoints::Endpoints;
 use crate::flow::Flow;
 use crate::net::Net;
+use crate::payload::{Packet, Payload};
 use crate::plan::{FlowPlan, LinkPlan, LossPlan, Plan, PlanError, WorkloadPlan};
+use crate::probes;
 use crate::record::{LinkSample, Recorder};
 use crate::routes::Reroute;
 use crate::summary;
 use crate::table::Results;
 use crate::transfers;
-use network::{Chain, Counters, Detour, Ecn, Jitter, Link, LinkConfig, Looks, Loss, Packet, Weather};
+use network::{Chain, Counters, Detour, Ecn, Jitter, Link, LinkConfig, Looks, Loss, Weather};
 use tcp::Segment;
 use units::{Duration, Rate, Rng, Time};
 
@@ -28,7 +31,7 @@ pub(crate) enum Ahead {
 /// which come last so that a sample sees everything that happens at its time.
 pub(crate) struct Engine<R> {
     plan: Plan,
-    net: Net<Segment>,
+    net: Net<Payload>,
     flows: Vec<Endpoints>,
     looks: Looks,
     recorder: R,
@@ -43,7 +46,7 @@ struct Out {
     /// By one TCP connection.
     segments: Vec<Segment>,
     /// By any other traffic.
-    packets: Vec<Packet<Segment>>,
+    packets: Vec<Packet>,
 }
 
 impl<R: Recorder> Engine<R> {
@@ -118,6 +121,7 @@ impl<R: Recorder> Engine<R> {
             links: rows,
             variables,
             packets,
+            probes: probes::table(&self.plan, &self.flows),
             transfers: transfers::table(&self.plan, &self.flows),
             data_packets: self.flows.iter().map(Endpoints::sent_packets).sum(),
             packet_hops: self.net.links().map(|link| link.totals().run.forwarded_packets).sum(),
@@ -142,7 +146,7 @@ impl<R: Recorder> Engine<R> {
             Endpoints::Traffic(traffic) => {
                 traffic.run(now, &mut out.packets);
                 net.schedule.end(actor, traffic.next());
-                return out.packets.drain(..).for_each(|packet| net.send(&packet, now));
+                return send_packets(net, &mut out.packets, recorder, now);
             }
         };
         let wakeup = if is_sender {
@@ -198,7 +202,10 @@ fn build_flow(
     seed: u64,
     controllers: Controllers<'_>,
 ) -> Result<Endpoints, PlanError> {
-    match plan.workload {
+    match &plan.workload {
+        Some(WorkloadPlan::Datagrams(datagrams)) => {
+            Ok(Endpoints::Traffic(Box::new(Datagrams::new(number, plan, datagrams, looks, seed))))
+        }
         None | Some(WorkloadPlan::Bulk {}) => {
             Ok(Endpoints::Connection(Flow::new(number, plan, looks, seed, controllers)?))
         }
@@ -226,17 +233,17 @@ fn hosts(plan: &Plan) -> Vec<Option<[u32; 2]>> {
 }
 
 /// The sender of a flow; its receiver is the next actor.
-fn sender_actor(net: &Net<Segment>, flow: usize) -> u32 {
+fn sender_actor(net: &Net<Payload>, flow: usize) -> u32 {
     (net.len() + 2 * flow) as u32
 }
 
 /// A packet reaches its endpoint, which may answer.
 fn deliver<R: Recorder>(
-    net: &mut Net<Segment>,
+    net: &mut Net<Payload>,
     flows: &mut [Endpoints],
     out: &mut Out,
     recorder: &mut R,
-    packet: &Packet<Segment>,
+    packet: &Packet,
     now: Time,
 ) {
     let n = (packet.flow / 2) as usize;
@@ -245,17 +252,19 @@ fn deliver<R: Recorder>(
     let flow = match &mut flows[n] {
         Endpoints::Connection(flow) => flow,
         Endpoints::Traffic(traffic) => {
+            recorder.arrived(now, packet);
             traffic.receive(now, packet, &mut out.packets);
             net.schedule.request(sender, traffic.next());
-            return out.packets.drain(..).for_each(|packet| net.send(&packet, now));
+            return send_packets(net, &mut out.packets, recorder, now);
         }
     };
+    let Payload::Tcp(segment) = &packet.payload else { return };
     recorder.arrived(now, packet);
     if to_receiver {
-        flow.receiver.on_segment(now, &packet.payload, packet.ecn == Ecn::Ce, &mut out.segments);
+        flow.receiver.on_segment(now, segment, packet.ecn == Ecn::Ce, &mut out.segments);
         net.schedule.request(sender + 1, flow.receiver.next_timer());
     } else {
-        flow.on_sender_segment(now, &packet.payload, &mut out.segments);
+        flow.on_sender_segment(now, segment, &mut out.segments);
         recorder.turn(now, flow);
         net.schedule.request(sender, flow.sender_wakeup());
     }
@@ -264,7 +273,7 @@ fn deliver<R: Recorder>(
 
 /// Sends what an endpoint has just put out.
 fn send<R: Recorder>(
-    net: &mut Net<Segment>,
+    net: &mut Net<Payload>,
     flow: &Flow,
     from_sender: bool,
     out: &mut Vec<Segment>,
@@ -273,7 +282,17 @@ fn send<R: Recorder>(
 ) {
     for segment in out.drain(..) {
         let packet = flow.packet(segment, from_sender);
-        recorder.sent(now, flow, &packet);
+        recorder.sent(now, flow.mss(), &packet);
+        net.send(&packet, now);
+    }
+}
+
+/// Sends what other traffic has just put out.
+fn send_packets<R: Recorder>(net: &mut Net<Payload>, out: &mut Vec<Packet>, recorder: &mut R, now: Time) {
+    for packet in out.drain(..) {
+        if let Payload::Datagram(_) = packet.payload {
+            recorder.sent(now, 0, &packet);
+        }
         net.send(&packet, now);
     }
 }
@@ -345,7 +364,7 @@ fn build_link(
     seed: u64,
     ahead: Ahead,
     hosts: &[Option<[u32; 2]>],
-) -> Result<Link<Segment>, PlanError> {
+) -> Result<Link<Payload>, PlanError> {
     let config = LinkConfig {
         rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
         delay: Duration::from_nanos(plan.delay_ns),
@@ -356,6 +375,6 @@ fn build_link(
     let dice = Rng::stream(seed, &format!("queue/{}", plan.name)).next_u64();
     let mut queue = plan.build_queue(&format!("links[{n}]"), dice)?;
     queue.know_hosts(hosts);
-    queue.know_redundancy(Segment::is_redundant);
+    queue.know_redundancy(Payload::is_redundant);
     Ok(if ahead == Ahead::Yes { Link::new(config, queue) } else { Link::replaying(config, queue) })
 }

@@ -1,12 +1,13 @@
 //! One connection: its two endpoints, and what is measured of it.
 
 use crate::Controllers;
+use crate::payload::{Packet, Payload};
 use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan, PlanError};
 use crate::record::{FlowSample, STATES};
 use crate::tally::{Mark, Tally, Transfer};
 use crate::workload::Paced;
 use congestion::EcnMode;
-use network::{Ecn, Looks, Packet};
+use network::{Ecn, Looks};
 use tcp::{AckPolicy, Feedback, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Rng, Time};
 
@@ -136,14 +137,14 @@ impl Flow {
     }
 
     /// The packet in which a segment from the sender (or from the receiver) travels.
-    pub fn packet(&self, segment: Segment, from_sender: bool) -> Packet<Segment> {
+    pub fn packet(&self, segment: Segment, from_sender: bool) -> Packet {
         let payload = segment.payload();
         Packet {
             flow: 2 * self.number + u32::from(!from_sender),
             size: payload + self.overhead as u16,
             ecn: ecn_bits(&segment, self.feedback, self.ecn),
             dscp: self.dscp,
-            payload: segment,
+            payload: Payload::Tcp(segment),
         }
     }
 
@@ -235,7 +236,8 @@ impl Flow {
     }
 }
 
-fn start(plan: &FlowPlan, seed: u64) -> Time {
+/// When a flow starts, jitter included.
+pub fn start(plan: &FlowPlan, seed: u64) -> Time {
     let share = Rng::stream(seed, &format!("start/{}", plan.name)).unit();
     let jitter = (share * plan.start_jitter_ns as f64) as u64;
     Time::from_nanos(plan.start_ns) + Duration::from_nanos(jitter)

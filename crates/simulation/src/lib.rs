@@ -11,11 +11,15 @@
 //! ```
 
 mod capture;
+mod datagram;
 mod endpoints;
 mod engine;
 mod flow;
 mod net;
+mod payload;
+mod periods;
 pub mod plan;
+mod probes;
 mod record;
 mod routes;
 mod schedule;
@@ -39,9 +43,6 @@ use units::Time;
 
 /// Changes whenever the results of some plan may.
 pub const MODEL_VERSION: &str = "2";
-
-// A packet fits into 48 bytes; see `network::Packet`.
-const _: () = assert!(size_of::<network::Packet<tcp::Segment>>() == 48);
 
 /// Makes the algorithms that the registry does not have: those with a colon in their `kind`, such as `python:mine:Reno`.
 /// Is given the flow and the seed of its algorithm's randomness; answers with what is wrong if it cannot.
@@ -126,5 +127,5 @@ impl Simulation {
 }
 
 fn nobody_brought(flow: &FlowPlan, _seed: u64) -> Result<Box<dyn CongestionControl>, String> {
-    Err(format!("\"{}\" is not of the registry, and was not brought along", flow.cca.kind))
+    Err(format!("\"{}\" is not of the registry, and was not brought along", flow.algorithm()))
 }

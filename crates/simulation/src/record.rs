@@ -2,10 +2,9 @@
 
 use crate::capture::Capture;
 use crate::flow::Flow;
+use crate::payload::Packet;
 use crate::table::{Column, Table};
 use congestion::{Probe, Reading};
-use network::Packet;
-use tcp::Segment;
 use units::{Duration, Rate, Time};
 
 /// One flow at one sample.
@@ -76,14 +75,14 @@ pub trait Recorder {
     /// The sender of a flow has just had its turn: takes the same sample if a state of its algorithm has changed.
     fn turn(&mut self, time: Time, flow: &Flow);
 
-    /// An endpoint of a flow sends a packet.
-    fn sent(&mut self, time: Time, flow: &Flow, packet: &Packet<Segment>);
+    /// An endpoint sends a packet; `mss`: payload of a full segment of its flow.
+    fn sent(&mut self, time: Time, mss: u32, packet: &Packet);
 
     /// A packet reaches its endpoint.
-    fn arrived(&mut self, time: Time, packet: &Packet<Segment>);
+    fn arrived(&mut self, time: Time, packet: &Packet);
 
     /// A link hands a packet over.
-    fn passed(&mut self, time: Time, link: u32, packet: &Packet<Segment>);
+    fn passed(&mut self, time: Time, link: u32, packet: &Packet);
 
     /// The tables `series`, `links`, `variables` and `packets`.
     fn tables(self, flows: &[String], links: &[String], mss: &[u32], end: Time) -> [Table; 4];
@@ -106,12 +105,12 @@ impl Recorder for Silent {
     fn turn(&mut self, _: Time, _: &Flow) {}
 
     #[inline]
-    fn sent(&mut self, _: Time, _: &Flow, _: &Packet<Segment>) {}
+    fn sent(&mut self, _: Time, _: u32, _: &Packet) {}
 
     #[inline]
-    fn arrived(&mut self, _: Time, _: &Packet<Segment>) {}
+    fn arrived(&mut self, _: Time, _: &Packet) {}
 
-    fn passed(&mut self, _: Time, _: u32, _: &Packet<Segment>) {}
+    fn passed(&mut self, _: Time, _: u32, _: &Packet) {}
 
     fn tables(self, flows: &[String], links: &[String], mss: &[u32], end: Time) -> [Table; 4] {
         Columns::default().tables(flows, links, mss, end)
@@ -291,20 +290,20 @@ impl Recorder for Columns {
     }
 
     #[inline]
-    fn sent(&mut self, time: Time, flow: &Flow, packet: &Packet<Segment>) {
+    fn sent(&mut self, time: Time, mss: u32, packet: &Packet) {
         if let Some(capture) = &mut self.capture {
-            capture.sent(time, flow, packet);
+            capture.sent(time, mss, packet);
         }
     }
 
     #[inline]
-    fn arrived(&mut self, time: Time, packet: &Packet<Segment>) {
+    fn arrived(&mut self, time: Time, packet: &Packet) {
         if let Some(capture) = &mut self.capture {
             capture.arrived(time, packet);
         }
     }
 
-    fn passed(&mut self, time: Time, link: u32, packet: &Packet<Segment>) {
+    fn passed(&mut self, time: Time, link: u32, packet: &Packet) {
         if let Some(capture) = &mut self.capture {
             capture.passed(time, link, packet);
         }

@@ -1,11 +1,12 @@
 //! The tables with one row per flow and one row per link.
 
 use crate::endpoints::Endpoints;
+use crate::payload::Payload;
 use crate::plan::Plan;
 use crate::table::{Column, Table};
-use crate::tally::{Mark, Tally};
+use crate::tally::{Mark, OneWay, Tally};
 use network::Link;
-use tcp::{Limited, Segment};
+use tcp::Limited;
 use units::Duration;
 
 /// What a flow did while it was measured.
@@ -34,9 +35,17 @@ impl Measured<'_> {
     }
 
     fn limited(&self, of: impl Fn(&Limited) -> Duration) -> f64 {
-        self.marks.map_or(f64::NAN, |(begin, end)| {
+        let connection = self.marks.filter(|_| self.tally.one_way.is_none());
+        connection.map_or(f64::NAN, |(begin, end)| {
             self.rate(of(&end.limited).saturating_sub(of(&begin.limited)).as_secs_f64())
         })
+    }
+}
+
+impl Measured<'_> {
+    /// Something of the way to the receiver; NaN where that is not measured.
+    fn one_way(&self, of: impl Fn(&OneWay) -> f64) -> f64 {
+        self.tally.one_way.as_deref().map_or(f64::NAN, of)
     }
 }
 
@@ -53,7 +62,8 @@ pub(crate) fn flows(plan: &Plan, flows: &[Endpoints]) -> Table {
     };
     let columns = vec![
         ("flow", text(&|f| f.name.clone())),
-        ("cca", text(&|f| f.cca.kind.clone())),
+        ("cca", Column::known_names(plan.flows.iter().map(|f| f.algorithm().to_owned()).collect())),
+        ("protocol", text(&|f| f.protocol().to_owned())),
         ("start_s", float(&|m| m.tally.start.as_secs_f64())),
         ("end_s", float(&|m| m.tally.end.map_or(f64::NAN, |end| end.time.as_secs_f64()))),
         ("delivered_bytes", int(&delivered)),
@@ -68,6 +78,11 @@ pub(crate) fn flows(plan: &Plan, flows: &[Endpoints]) -> Table {
         ("rtt_p50_s", float(&|m| m.tally.rtt.quantile_s(0.50))),
         ("rtt_p95_s", float(&|m| m.tally.rtt.quantile_s(0.95))),
         ("rtt_p99_s", float(&|m| m.tally.rtt.quantile_s(0.99))),
+        ("owd_mean_s", float(&|m| m.one_way(|way| way.delay.mean_s()))),
+        ("owd_p50_s", float(&|m| m.one_way(|way| way.delay.quantile_s(0.50)))),
+        ("owd_p95_s", float(&|m| m.one_way(|way| way.delay.quantile_s(0.95)))),
+        ("owd_p99_s", float(&|m| m.one_way(|way| way.delay.quantile_s(0.99)))),
+        ("jitter_s", float(&|m| m.one_way(|way| way.jitter.mean_s()))),
         ("fct_s", float(&completion)),
         ("limited_cwnd", float(&|m| m.limited(|l| l.cwnd))),
         ("limited_pacing", float(&|m| m.limited(|l| l.pacing))),
@@ -79,12 +94,12 @@ pub(crate) fn flows(plan: &Plan, flows: &[Endpoints]) -> Table {
 }
 
 /// One row per link.
-pub(crate) fn links<'a>(plan: &Plan, links: impl Iterator<Item = &'a Link<Segment>>) -> Table {
-    let links: Vec<&Link<Segment>> = links.collect();
+pub(crate) fn links<'a>(plan: &Plan, links: impl Iterator<Item = &'a Link<Payload>>) -> Table {
+    let links: Vec<&Link<Payload>> = links.collect();
     let float =
-        |of: &dyn Fn(&Link<Segment>) -> f64| Column::Float(links.iter().map(|&link| of(link)).collect());
+        |of: &dyn Fn(&Link<Payload>) -> f64| Column::Float(links.iter().map(|&link| of(link)).collect());
     let int =
-        |of: &dyn Fn(&Link<Segment>) -> u64| Column::Int(links.iter().map(|&link| of(link) as i64).collect());
+        |of: &dyn Fn(&Link<Payload>) -> u64| Column::Int(links.iter().map(|&link| of(link) as i64).collect());
     let span = (plan.duration_ns - plan.warmup_ns) as f64;
     let utilisation = links.iter().zip(&plan.links).map(|(link, plan)| match plan.rate_bps {
         Some(_) => link.totals().measured.busy_ns as f64 / span,

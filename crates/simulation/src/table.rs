@@ -14,7 +14,7 @@ pub enum Column {
     Float(Vec<f64>),
     /// Counts.
     Int(Vec<i64>),
-    /// Names, each row by its number in a list.
+    /// Names, each row by its number in a list; a number beyond it stands for no name.
     Label {
         /// Per row.
         codes: Vec<u32>,
@@ -41,6 +41,12 @@ impl Column {
     /// One name per row.
     pub fn names(names: Vec<String>) -> Column {
         Column::Label { codes: (0u32..).take(names.len()).collect(), names }
+    }
+
+    /// One name per row, or none if it is empty.
+    pub fn known_names(names: Vec<String>) -> Column {
+        let code = |(n, name): (u32, &String)| if name.is_empty() { u32::MAX } else { n };
+        Column::Label { codes: (0u32..).zip(&names).map(code).collect(), names }
     }
 }
 
@@ -75,6 +81,8 @@ pub struct Results {
     pub variables: Table,
     /// One row per packet captured.
     pub packets: Table,
+    /// One row per datagram of the flows that want that.
+    pub probes: Table,
     /// One row per transfer.
     pub transfers: Table,
     /// Data segments sent by all senders.

@@ -1,5 +1,6 @@
 //! What is measured of a flow, whatever it consists of.
 
+use crate::datagram::InterarrivalJitter;
 use network::Histogram;
 use tcp::{Limited, SenderStats};
 use units::Time;
@@ -13,6 +14,8 @@ pub struct Tally {
     pub finish: Option<Time>,
     /// RTT samples since the end of the warm-up.
     pub rtt: Histogram,
+    /// One-way delays since the end of the warm-up, if they are measured.
+    pub one_way: Option<Box<OneWay>>,
     /// Counters when its measurement began and when it ended.
     pub begin: Option<Mark>,
     /// See `begin`.
@@ -24,6 +27,15 @@ impl Tally {
     pub fn new(start: Time) -> Tally {
         Tally { start, ..Tally::default() }
     }
+}
+
+/// What is measured where datagrams arrive.
+#[derive(Debug, Default)]
+pub struct OneWay {
+    /// How long they were on their way.
+    pub delay: Histogram,
+    /// By how much that differs from one to the next.
+    pub jitter: InterarrivalJitter,
 }
 
 /// The counters of a flow at one moment.
@@ -39,6 +51,17 @@ pub struct Mark {
     pub stats: SenderStats,
     /// Time spent limited by each cause.
     pub limited: Limited,
+}
+
+/// When a datagram passed: a row of the table `probes`. `NEVER`: not yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Trip {
+    /// It left the sender.
+    pub sent: Time,
+    /// It reached the far end.
+    pub arrived: Time,
+    /// Its reply reached the sender.
+    pub returned: Time,
 }
 
 /// One transfer: a row of the table `transfers`.

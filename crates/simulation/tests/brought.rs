@@ -12,7 +12,7 @@ fn plan(cca: &str) -> Plan {
 #[test]
 fn an_algorithm_brought_along_runs_like_one_of_the_registry() {
     let make = |flow: &simulation::FlowPlan, seed: u64| {
-        assert_eq!(flow.cca.kind, "mine:reno");
+        assert_eq!(flow.algorithm(), "mine:reno");
         congestion::build("reno", &serde_json::Value::Null, seed).map_err(|e| e.to_string())
     };
     let brought = Simulation::with_controllers(plan("mine:reno"), 1, &make).expect("it is made").finish();

@@ -132,6 +132,11 @@ class Run:
         return self.tables["transfers"]
 
     @property
+    def probes(self) -> pl.DataFrame:
+        """One row per packet of pings, probes and calls, those of the warm-up included."""
+        return self.tables["probes"]
+
+    @property
     def series(self) -> pl.DataFrame:
         """One row per sample and flow."""
         return self.tables["series"]

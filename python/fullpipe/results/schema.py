@@ -57,7 +57,8 @@ FLOWS = Table(
     "flow",
     (
         _text("flow", "name"),
-        _text("cca", "congestion control algorithm"),
+        _text("cca", "congestion control algorithm; null for datagrams"),
+        _text("protocol", "what carries it: tcp, udp or icmp"),
         _real("start_s", "when it began to send, jitter included"),
         _real("end_s", "when it stopped, or the end of the run"),
         _count("delivered_bytes", "payload delivered in order after the warm-up"),
@@ -67,13 +68,25 @@ FLOWS = Table(
         ),
         _count("sent_packets", "data packets sent, retransmissions included"),
         _count("retransmitted_packets", "data packets sent again"),
-        _count("lost_packets", "data packets that the sender marked as lost"),
+        _count(
+            "lost_packets",
+            "data packets that the sender marked as lost; of datagrams those that never came though a later "
+            "one did, there or, with an echo, back (RFC 3550, section 6.4.1)",
+        ),
         _count("marked_packets", "data packets that arrived with a congestion mark"),
         _real("rtt_min_s", "smallest RTT sample"),
         _real("rtt_mean_s", "mean of the RTT samples"),
         _real("rtt_p50_s", "median of the RTT samples"),
         _real("rtt_p95_s", "95th percentile of the RTT samples"),
         _real("rtt_p99_s", "99th percentile of the RTT samples"),
+        _real("owd_mean_s", "mean one-way delay of datagrams; null for TCP"),
+        _real("owd_p50_s", "median of it"),
+        _real("owd_p95_s", "95th percentile of it"),
+        _real("owd_p99_s", "99th percentile of it"),
+        _real(
+            "jitter_s",
+            "interarrival jitter of datagrams (RFC 3550, section 6.4.1), mean over the arrivals; null for TCP",
+        ),
         _real(
             "fct_s",
             "from the start to the last acknowledgement; null if the flow has no size or did not finish",
@@ -106,6 +119,16 @@ TRANSFERS = Table(
         ),
     ),
 )
+PROBES = Table(
+    "probes",
+    "packet of a ping, a probe or a call",
+    (
+        _real("time_s", "when it was sent"),
+        _text("flow", "name"),
+        _real("owd_s", "time until it arrived; null if it did not"),
+        _real("rtt_s", "time until its reply arrived; null if none did, or none was asked for"),
+    ),
+)
 LINKS_SUMMARY = Table(
     "links_summary",
     "link",
@@ -130,7 +153,7 @@ SERIES = Table(
         _real("goodput_bps", "payload delivered in order in the interval, over its length"),
         _count("cwnd_bytes", "congestion window"),
         _count("in_flight_bytes", "payload sent and neither acknowledged nor known to be lost"),
-        _real("srtt_s", "smoothed RTT"),
+        _real("srtt_s", "smoothed RTT; of pings and probes the mean of the replies in the interval"),
         _real("min_rtt_s", "smallest RTT of the last five minutes"),
         _real("pacing_bps", "pacing rate; null if there is none"),
         _real("delivery_bps", "latest delivery-rate sample"),
@@ -171,8 +194,13 @@ PACKETS = Table(
         Column("time_ns", _COUNT, "ns", "when it was sent, arrived, or was handed over by the link"),
         _text("point", "sender, receiver or the name of a link"),
         _text("flow", "name"),
-        _text("kind", "syn, syn_ack, data or ack"),
-        Column("seq", _COUNT, "bytes", "first byte of payload, from 0; 0 without payload"),
+        _text("kind", "syn, syn_ack, data, ack, datagram, or reply to a datagram"),
+        Column(
+            "seq",
+            _COUNT,
+            "bytes",
+            "first byte of payload, from 0; 0 without payload; of a datagram and its reply, its number from 0",
+        ),
         Column("len", _COUNT, "bytes", "payload"),
         Column("ack", _COUNT, "bytes", "every byte below has arrived; 0 unless it is an ACK"),
         Column("window", _COUNT, "bytes", "receive window, from ack on; 0 in what the sender sends"),
@@ -186,7 +214,8 @@ PACKETS = Table(
     ),
 )
 TABLES: Mapping[str, Table] = {
-    table.name: table for table in (FLOWS, TRANSFERS, SERIES, LINKS, LINKS_SUMMARY, VARIABLES, PACKETS)
+    table.name: table
+    for table in (FLOWS, TRANSFERS, PROBES, SERIES, LINKS, LINKS_SUMMARY, VARIABLES, PACKETS)
 }
 
 

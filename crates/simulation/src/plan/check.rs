@@ -1,8 +1,9 @@
 //! Every number of a plan, checked before anything is built.
 
 use super::error::suggest;
-use super::{AckPlan, FlowPlan, LinkPlan, LossPlan, Plan, PlanError, TcpPlan};
+use super::{AckPlan, CcaPlan, FlowPlan, LinkPlan, LossPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
 use crate::Controllers;
+use crate::payload::Payload;
 use crate::schedule::Schedule;
 use network::{Server, queue};
 use serde_json::Value;
@@ -11,11 +12,11 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// Longest time a plan may name: about 11 days. Sums of such times stay far from overflow.
-const LONGEST_NS: u64 = 1_000_000_000_000_000;
+pub(super) const LONGEST_NS: u64 = 1_000_000_000_000_000;
 /// Largest amount of data: an exabyte.
 const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
 /// Most rows of one table.
-const MOST_ROWS: u64 = 100_000_000;
+pub(super) const MOST_ROWS: u64 = 100_000_000;
 /// Largest number of a host.
 const MOST_HOSTS: u64 = 1_000_000;
 /// Parameters of queues that limit the rate of a link, unless they are null.
@@ -132,7 +133,7 @@ impl LinkPlan {
         &self,
         path: &str,
         seed: u64,
-    ) -> Result<Box<dyn network::QueueDiscipline<tcp::Segment>>, PlanError> {
+    ) -> Result<Box<dyn network::QueueDiscipline<Payload>>, PlanError> {
         let path = format!("{path}.queue");
         let kind = &self.queue.kind;
         queue::build(kind, &Value::Object(self.queue.params.clone()), seed).map_err(|error| match error {
@@ -189,9 +190,21 @@ impl FlowPlan {
         for host in self.hosts.into_iter().flatten() {
             within(format!("{path}.hosts"), host.into(), 0..=MOST_HOSTS)?;
         }
-        self.check_bounds(&format!("{path}.forward"), plan)?;
+        if self.cca.is_some() {
+            self.check_bounds(&format!("{path}.forward"), plan)?;
+        }
         self.tcp.check(&format!("{path}.tcp"))?;
-        if self.cca.is_brought() { Ok(()) } else { self.build_cca(path, 0).map(|_| ()) }
+        self.check_cca(path)
+    }
+
+    fn check_cca(&self, path: &str) -> Check {
+        let datagrams = matches!(self.workload, Some(WorkloadPlan::Datagrams(_)));
+        match &self.cca {
+            None if !datagrams => refuse!(format!("{path}.cca"), "missing; only datagrams do without"),
+            Some(_) if datagrams => refuse!(format!("{path}.cca"), "datagrams have none; make it null"),
+            Some(cca) if !cca.is_brought() => self.build_cca(path, cca, 0).map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses what would never move the clock, or send ever more.
@@ -214,15 +227,21 @@ impl FlowPlan {
         seed: u64,
         controllers: Controllers<'_>,
     ) -> Result<Box<dyn congestion::CongestionControl>, PlanError> {
-        if self.cca.is_brought() {
+        let Some(cca) = &self.cca else { refuse!(format!("{path}.cca"), "a connection needs one") };
+        if cca.is_brought() {
             return controllers(self, seed).map_err(|problem| PlanError::new(format!("{path}.cca"), problem));
         }
-        self.build_cca(path, seed)
+        self.build_cca(path, cca, seed)
     }
 
-    fn build_cca(&self, path: &str, seed: u64) -> Result<Box<dyn congestion::CongestionControl>, PlanError> {
-        let kind = &self.cca.kind;
-        congestion::build(kind, &Value::Object(self.cca.params.clone()), seed).map_err(|error| match error {
+    fn build_cca(
+        &self,
+        path: &str,
+        cca: &CcaPlan,
+        seed: u64,
+    ) -> Result<Box<dyn congestion::CongestionControl>, PlanError> {
+        let kind = &cca.kind;
+        congestion::build(kind, &Value::Object(cca.params.clone()), seed).map_err(|error| match error {
             congestion::BuildError::Unknown(_) => {
                 let names = congestion::descriptors()
                     .iter()
@@ -263,7 +282,11 @@ impl TcpPlan {
     }
 }
 
-fn within<T: PartialOrd + Display>(path: impl Into<String>, value: T, range: RangeInclusive<T>) -> Check {
+pub(super) fn within<T: PartialOrd + Display>(
+    path: impl Into<String>,
+    value: T,
+    range: RangeInclusive<T>,
+) -> Check {
     if range.contains(&value) {
         return Ok(());
     }

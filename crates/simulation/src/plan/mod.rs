@@ -1,10 +1,12 @@
 //! The plan: a fully resolved experiment, integers in base units.
 
 mod check;
+mod datagram;
 mod error;
 mod quirks;
 mod workload;
 
+pub use datagram::{DatagramPlan, PeriodsPlan, ProtocolPlan};
 pub use error::PlanError;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
 pub use workload::WorkloadPlan;
@@ -140,8 +142,8 @@ pub enum LossPlan {
 pub struct FlowPlan {
     /// Unique name.
     pub name: String,
-    /// Congestion control.
-    pub cca: CcaPlan,
+    /// Congestion control; `None`: it does without, as datagrams do.
+    pub cca: Option<CcaPlan>,
     /// Start in nanoseconds.
     pub start_ns: u64,
     /// The start is drawn from [start, start + jitter).
@@ -169,8 +171,23 @@ pub struct FlowPlan {
     /// Numbers of the hosts that send and receive, for queues that share among hosts; `None`: no other flow has them.
     #[serde(default)]
     pub hosts: Option<[u32; 2]>,
-    /// Transport.
+    /// Transport; of no consequence for datagrams.
     pub tcp: TcpPlan,
+}
+
+impl FlowPlan {
+    /// Name of the congestion control algorithm; empty if there is none.
+    pub fn algorithm(&self) -> &str {
+        self.cca.as_ref().map_or("", |cca| &cca.kind)
+    }
+
+    /// What carries it: "tcp", "udp" or "icmp".
+    pub fn protocol(&self) -> &'static str {
+        match &self.workload {
+            Some(WorkloadPlan::Datagrams(datagrams)) => datagrams.protocol.name(),
+            _ => "tcp",
+        }
+    }
 }
 
 /// From a time on, packets take another route where they reach it. Those past a fork finish on the old one.

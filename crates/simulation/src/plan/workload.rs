@@ -1,5 +1,6 @@
 //! What the application of a flow does.
 
+use super::DatagramPlan;
 use super::check::Check;
 use serde::Deserialize;
 
@@ -9,13 +10,16 @@ use serde::Deserialize;
 pub enum WorkloadPlan {
     /// One stream of bytes after all: the same as no workload.
     Bulk {},
+    /// No connection at all.
+    Datagrams(DatagramPlan),
 }
 
 impl WorkloadPlan {
     /// Refuses numbers that make no sense; `path` is the workload's.
-    pub(super) fn check(&self, _path: &str) -> Check {
+    pub(super) fn check(&self, path: &str) -> Check {
         match self {
             WorkloadPlan::Bulk {} => Ok(()),
+            WorkloadPlan::Datagrams(datagrams) => datagrams.check(path),
         }
     }
 }

@@ -26,6 +26,18 @@ pub fn flow(name: &str, cca: &str, forward: &[u32], reverse: &[u32]) -> Value {
     })
 }
 
+/// Datagrams of 100 bytes and 42 of headers, one every so many milliseconds.
+pub fn datagrams(name: &str, interval_ms: u64, echo: bool, forward: &[u32], reverse: &[u32]) -> Value {
+    let mut flow = flow(name, "reno", forward, reverse);
+    flow["cca"] = json!(null);
+    flow["workload"] = json!({
+        "kind": "datagrams", "protocol": if echo { "icmp" } else { "udp" }, "payload_bytes": 100,
+        "overhead_bytes": 42, "interval_ns": interval_ms * 1_000_000, "poisson": false, "periods": null,
+        "echo": echo, "each": true,
+    });
+    flow
+}
+
 /// A plan that records nothing.
 pub fn plan(duration_ms: u64, links: Vec<Value>, flows: Vec<Value>) -> Value {
     json!({

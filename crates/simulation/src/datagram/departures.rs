@@ -1,0 +1,122 @@
+//! When datagrams leave.
+
+use crate::periods::{Periods, exponential};
+use crate::plan::DatagramPlan;
+use units::{Duration, Rng, Time};
+
+/// The times at which datagrams leave: at a constant distance or as a Poisson process, all the time or now and then.
+///
+/// A time of activity begins with a datagram, unless they leave as a Poisson process, which has no memory.
+#[derive(Debug)]
+pub struct Departures {
+    interval: Duration,
+    poisson: Option<Rng>,
+    periods: Option<Periods>,
+    /// End of the present time of activity.
+    until: Time,
+    next: Time,
+}
+
+impl Departures {
+    /// The departures of the flow called `name`, from `start` on.
+    pub fn new(plan: &DatagramPlan, start: Time, seed: u64, name: &str) -> Departures {
+        let stream = |what: &str| Rng::stream(seed, &format!("{what}/{name}"));
+        let mut departures = Departures {
+            interval: Duration::from_nanos(plan.interval_ns),
+            poisson: plan.poisson.then(|| stream("departures")),
+            periods: plan.periods.map(|periods| Periods::new(periods, stream("periods"))),
+            until: Time::NEVER,
+            next: start,
+        };
+        departures.begin(start);
+        departures
+    }
+
+    /// When the next one leaves.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// The next one has left.
+    pub fn advance(&mut self) {
+        let gap = self.gap();
+        self.next += gap;
+        while self.next >= self.until
+            && let Some(periods) = &mut self.periods
+        {
+            let silence = periods.silence();
+            self.begin(self.until + silence);
+        }
+    }
+
+    /// A time of activity begins.
+    fn begin(&mut self, at: Time) {
+        if let Some(periods) = &mut self.periods {
+            self.until = at + periods.activity();
+        }
+        self.next = if self.poisson.is_some() { at + self.gap() } else { at };
+    }
+
+    fn gap(&mut self) -> Duration {
+        let mean = self.interval;
+        self.poisson.as_mut().map_or(mean, |rng| exponential(mean, rng))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{PeriodsPlan, ProtocolPlan};
+
+    fn departures(poisson: bool, periods: Option<PeriodsPlan>) -> Departures {
+        let plan = DatagramPlan {
+            protocol: ProtocolPlan::Udp,
+            payload_bytes: 100,
+            overhead_bytes: 42,
+            interval_ns: 10,
+            poisson,
+            periods,
+            echo: false,
+            each: false,
+        };
+        Departures::new(&plan, Time::from_nanos(1_000), 1, "test")
+    }
+
+    fn times(mut departures: Departures, count: usize) -> Vec<u64> {
+        let next = || {
+            let at = departures.next().as_nanos();
+            departures.advance();
+            at
+        };
+        std::iter::repeat_with(next).take(count).collect()
+    }
+
+    #[test]
+    fn a_constant_rate_leaves_at_the_start_and_at_every_interval() {
+        assert_eq!(times(departures(false, None), 4), [1_000, 1_010, 1_020, 1_030]);
+    }
+
+    #[test]
+    fn every_time_of_activity_begins_with_a_datagram_and_its_end_belongs_to_the_silence() {
+        let periods = Some(PeriodsPlan { on_ns: 20, off_ns: 100, exponential: false });
+        assert_eq!(times(departures(false, periods), 5), [1_000, 1_010, 1_120, 1_130, 1_240]);
+    }
+
+    #[test]
+    fn a_poisson_process_has_as_many_as_its_rate_says_and_as_much_variance() {
+        let times = times(departures(true, None), 50_000);
+        let counts: Vec<f64> = (0..400)
+            .map(|n| {
+                let from = 1_000 + n * 1_000;
+                times.iter().filter(|&&at| (from..from + 1_000).contains(&at)).count() as f64
+            })
+            .collect();
+        let mean = counts.iter().sum::<f64>() / 400.0;
+        let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 400.0;
+        // Gaps are whole nanoseconds of at least 1, so that a mean of 10 becomes 9.6.
+        assert!(
+            (95.0..=112.0).contains(&mean) && (0.75..1.25).contains(&(variance / mean)),
+            "{mean} {variance}"
+        );
+    }
+}

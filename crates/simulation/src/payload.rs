@@ -1,0 +1,37 @@
+//! What the packets of a simulation carry.
+
+use crate::datagram::Datagram;
+use tcp::Segment;
+
+/// A packet of a simulation.
+pub type Packet = network::Packet<Payload>;
+
+/// What a packet carries. It takes no more room than a segment alone: the tag lives in the segment's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// Of a TCP connection.
+    Tcp(Segment),
+    /// Of a flow of datagrams.
+    Datagram(Datagram),
+}
+
+// A packet fits into 48 bytes; see `network::Packet`.
+const _: () = assert!(size_of::<Packet>() == 48);
+
+impl Payload {
+    /// Payload bytes.
+    pub fn len(&self) -> u16 {
+        match self {
+            Payload::Tcp(segment) => segment.payload(),
+            Payload::Datagram(datagram) => datagram.len,
+        }
+    }
+
+    /// An acknowledgement that says nothing that a younger one does not say as well; a datagram never is.
+    pub fn is_redundant(&self, younger: &Payload) -> bool {
+        match (self, younger) {
+            (Payload::Tcp(segment), Payload::Tcp(younger)) => segment.is_redundant(younger),
+            _ => false,
+        }
+    }
+}

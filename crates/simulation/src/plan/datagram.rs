@@ -1,0 +1,80 @@
+//! Flows that are not TCP.
+
+use super::check::{Check, LONGEST_NS, within};
+use serde::Deserialize;
+
+/// Datagrams that leave at times of their own, whatever happens to them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DatagramPlan {
+    /// What carries them.
+    pub protocol: ProtocolPlan,
+    /// Payload of each.
+    pub payload_bytes: u32,
+    /// Headers around the payload.
+    pub overhead_bytes: u32,
+    /// Time between two of them, or its mean.
+    pub interval_ns: u64,
+    /// They leave as a Poisson process: the time between two is exponential.
+    pub poisson: bool,
+    /// They leave now and then only; `None`: all the time.
+    pub periods: Option<PeriodsPlan>,
+    /// The far end sends each back.
+    pub echo: bool,
+    /// Write each down in the table `probes`.
+    pub each: bool,
+}
+
+/// What carries datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProtocolPlan {
+    /// The User Datagram Protocol.
+    Udp,
+    /// The Internet Control Message Protocol.
+    Icmp,
+}
+
+impl ProtocolPlan {
+    /// As results have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProtocolPlan::Udp => "udp",
+            ProtocolPlan::Icmp => "icmp",
+        }
+    }
+}
+
+impl DatagramPlan {
+    /// Refuses numbers that make no sense; `path` is the workload's.
+    pub(super) fn check(&self, path: &str) -> Check {
+        let field = |name: &str| format!("{path}.{name}");
+        within(field("payload_bytes"), self.payload_bytes, 0..=9_000)?;
+        within(field("overhead_bytes"), self.overhead_bytes, 1..=1_000)?;
+        within(field("interval_ns"), self.interval_ns, 1..=LONGEST_NS)?;
+        self.periods.map_or(Ok(()), |periods| periods.check(&field("periods")))
+    }
+}
+
+/// Times of activity and of silence take turns, activity first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeriodsPlan {
+    /// Length of the active ones, or its mean.
+    pub on_ns: u64,
+    /// Length of the silent ones, or its mean.
+    pub off_ns: u64,
+    /// Lengths are exponential instead of constant.
+    pub exponential: bool,
+}
+
+/// Shortest mean length of a period. Whoever draws periods until one has a packet in it must come to an end.
+const SHORTEST_NS: u64 = 1_000;
+
+impl PeriodsPlan {
+    /// Refuses numbers that make no sense.
+    pub(super) fn check(&self, path: &str) -> Check {
+        within(format!("{path}.on_ns"), self.on_ns, SHORTEST_NS..=LONGEST_NS)?;
+        within(format!("{path}.off_ns"), self.off_ns, 0..=LONGEST_NS)
+    }
+}
