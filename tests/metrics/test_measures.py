@@ -68,6 +68,7 @@ def functions() -> list[str]:
 ARRANGE = [
     "arrivals",
     "between",
+    "busy_links",
     "flow_groups",
     "jain_of",
     "measured",

@@ -1,6 +1,7 @@
 """The command line: thin commands over the library."""
 
 from fullpipe.cli import (
+    compare,
     conformance,
     doctor,
     engines,
@@ -18,6 +19,7 @@ from fullpipe.cli.app import app, main
 for _command in (
     run.run,
     metrics.metrics,
+    compare.compare,
     paper.paper,
     plot.plot,
     export.export,

@@ -60,15 +60,15 @@ def run(
     """
     if seed is not None and seeds is not None:
         raise typer.BadParameter("give one of --seed and --seeds")
-    chosen = read_scenario(scenario).with_values(_values(assignments or [], interval))
+    chosen = read_scenario(scenario).with_values(values_of(assignments or [], interval))
     from fullpipe.cli import tables  # after the scenario is known to be right, because tables take a while
     from fullpipe.results import Store
     from fullpipe.sweeps import jobs
 
     todo = jobs(chosen, range(1, seeds + 1) if seeds else [1 if seed is None else seed], engine)
     if allow_python:
-        _bring(todo, scenario)
-    _check(todo)
+        bring_all(todo, scenario)
+    check_all(todo)
     outcomes = _run(todo, workers or processors(), None if no_store else Store(out), as_json)
     if not as_json:
         tables.show([outcome for outcome in outcomes if outcome.error is None])
@@ -97,7 +97,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _values(assignments: list[str], interval: str | None) -> dict[str, Any]:
+def values_of(assignments: list[str], interval: str | None) -> dict[str, Any]:
     values = dict(_assignment(text) for text in assignments)
     return values | ({} if interval is None else {"record.interval": interval})
 
@@ -113,7 +113,7 @@ def _assignment(text: str) -> tuple[str, Any]:
         return path, value.strip()
 
 
-def _bring(todo: "list[Job]", scenario: str) -> None:
+def bring_all(todo: "list[Job]", scenario: str) -> None:
     """Import Python-written algorithms; modules are found beside the scenario's file and in this folder."""
     from fullpipe.api import bring
     from fullpipe.cca.classes import look_in
@@ -123,14 +123,20 @@ def _bring(todo: "list[Job]", scenario: str) -> None:
         bring(job.scenario)
 
 
-def _check(todo: "list[Job]") -> None:
-    """Refuse the whole sweep before anything runs if the engine cannot run all of it."""
+def check_all(todo: "list[Job]") -> None:
+    """Refuse everything before anything runs if an engine cannot run all of its share.
+
+    With several engines, every line begins with the name of the one that refuses.
+    """
     from fullpipe import engines
     from fullpipe.api import refusals
 
-    engine = engines.engine(todo[0].engine)
-    points = {job.scenario.digest: job.scenario for job in todo}
-    lines = [line for scenario in points.values() for line in refusals(engine, scenario)]
+    points = {(job.engine, job.scenario.digest): job for job in todo}
+    used = {name: engines.engine(name) for name, _ in points}
+    refused = [
+        (job.engine, line) for job in points.values() for line in refusals(used[job.engine], job.scenario)
+    ]
+    lines = [f"{name}: {line}" if len(used) > 1 else line for name, line in refused]
     if lines:
         raise ScenarioError(list(dict.fromkeys(lines)))
 

@@ -16,7 +16,7 @@ from fullpipe.metrics.dynamics import (
 from fullpipe.metrics.fairness import harm, jain, jain_of, jain_over_time, starved_flows, throughput_ratio
 from fullpipe.metrics.groups import flow_groups
 from fullpipe.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
-from fullpipe.metrics.measures import LINK_MEASURES, MEASURES, measured
+from fullpipe.metrics.measures import LINK_MEASURES, MEASURES, busy_links, measured
 from fullpipe.metrics.reordering import arrivals, reorder_density, reordered_ratio, reordering_extents
 from fullpipe.metrics.samples import between, spacing_s
 from fullpipe.metrics.summary import summary
@@ -40,6 +40,7 @@ __all__ = [
     "MEASURES",
     "arrivals",
     "between",
+    "busy_links",
     "completion_percentiles_s",
     "convergence_time_s",
     "cumulative_goodput",

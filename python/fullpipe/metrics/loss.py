@@ -31,7 +31,9 @@ def marking_rate(flows: pl.DataFrame) -> float | None:
 
 
 def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
-    """Packets that a link's queue dropped or the link lost, over all that came to it; ACKs count, too.
+    """Packets that a link's queue dropped or the link lost, over all that came to it, ACKs included.
+
+    None if nothing came, or an engine does not count it.
 
     Formula: dropped / (dropped + forwarded). What still waits at the end is left out.
     Source: RFC 5166, section 2.1, packet loss rates, at the router.
@@ -42,8 +44,10 @@ def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | 
     rows = links_summary.filter(pl.col("link") == link)
     if rows.is_empty():
         raise KeyError(link)
-    dropped, forwarded = int(rows["dropped_packets"][0]), int(rows["forwarded_packets"][0])
-    return dropped / (dropped + forwarded) if dropped + forwarded else None
+    dropped, forwarded = rows["dropped_packets"][0], rows["forwarded_packets"][0]
+    if dropped is None or forwarded is None:
+        return None
+    return int(dropped) / int(dropped + forwarded) if dropped + forwarded else None
 
 
 def _share(flows: pl.DataFrame, column: str) -> float | None:

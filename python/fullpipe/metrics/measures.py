@@ -1,6 +1,6 @@
 """What is measured of a run: values per group of flows and per link, the same of every engine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -140,9 +140,12 @@ LINK_MEASURES = (
 _WAIT_S = 1e-4
 
 
-def measured(run: Run) -> pl.DataFrame:
-    """Every measure of every group of flows, of all flows together if there are several groups, and of the
-    links that did something to packets: the mean wait is 0.1 ms or more, or some were dropped or marked.
+def measured(run: Run, links: Collection[str] | None = None) -> pl.DataFrame:
+    """Every measure of every group of flows, of all flows together if there are several groups, and of links.
+
+    Args:
+        run: What is measured.
+        links: Names of links. Left out: those of `busy_links`.
 
     Returns:
         The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. What a
@@ -154,17 +157,22 @@ def measured(run: Run) -> pl.DataFrame:
         for name, group in groups.items()
         for measure in MEASURES
     ]
-    links = run.links_summary
-    waits, dropped, marked = (
-        pl.col(name) for name in ("sojourn_mean_s", "dropped_packets", "marked_packets")
-    )
-    busy = links.filter((waits >= _WAIT_S) | (dropped > 0) | (marked > 0))
+    chosen = pl.col("link").is_in(list(busy_links(run) if links is None else links))
     of_links = [
-        ("link", str(row["link"]), measure.name, measure.value(row, links), measure.unit)
-        for row in busy.iter_rows(named=True)
+        ("link", str(row["link"]), measure.name, measure.value(row, run.links_summary), measure.unit)
+        for row in run.links_summary.filter(chosen).iter_rows(named=True)
         for measure in LINK_MEASURES
     ]
     return pl.DataFrame([*of_flows, *of_links], schema=SCHEMA, orient="row")
+
+
+def busy_links(run: Run) -> list[str]:
+    """The links that did something to packets: the mean wait is 0.1 ms or more, or some were dropped or
+    marked."""
+    columns = ("sojourn_mean_s", "dropped_packets", "marked_packets")
+    waits, dropped, marked = (pl.col(name) for name in columns)
+    busy = run.links_summary.filter((waits >= _WAIT_S) | (dropped > 0) | (marked > 0))
+    return [str(name) for name in busy["link"]]
 
 
 def _parts(run: Run) -> dict[str, pl.DataFrame]:

@@ -12,8 +12,9 @@ _KNEE_MS = 177.3
 def rating(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
     """Transmission rating R of the E-model, in the form that has only delay, loss and coding as variables.
 
-    Formula: R = 93.2 - Id - Ie,eff, with Id = 0.024 d + 0.11 (d - 177.3) H(d - 177.3) for a delay of d ms (H is 0
-    below zero and 1 above), and Ie,eff = Ie + (95 - Ie) Ppl / (Ppl + Bpl) for a random loss of Ppl percent.
+    Formula: R = 93.2 - Id - Ie,eff, with Id = 0.024 d + 0.11 (d - 177.3) H(d - 177.3) for a delay of d ms
+    (H is 0 below zero and 1 above), and Ie,eff = Ie + (95 - Ie) Ppl / (Ppl + Bpl) for a random loss of
+    Ppl percent.
     Source: ITU-T G.107 (06/2015), equations 7-1 and 7-29 with default values; Id by the approximation of Cole
     and Rosenbluth, "Voice over IP performance monitoring", ACM CCR 31(2), 2001. Loss that comes in bursts is
     rated as if it were random (BurstR = 1).
@@ -62,6 +63,6 @@ def mouth_to_ear_s(owd_mean_s: float, jitter_s: float, frame_s: float = FRAME_S)
     """Delay of speech in seconds: a packet is filled, is on its way, and waits at the far end.
 
     Formula: frame + one-way delay + 2 · jitter.
-    Source: a fixed playout buffer of two jitters is a usual rule of thumb; it is taken to make no packet late.
+    Source: a fixed playout buffer of two jitters is a rule of thumb; it is taken to make no packet late.
     """
     return frame_s + owd_mean_s + 2 * jitter_s

@@ -5,6 +5,7 @@ table together, so that a figure never travels without its numbers."""
 
 from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, sorted_bars
+from fullpipe.plots.engines import engines
 from fullpipe.plots.overview import overview
 from fullpipe.plots.save import FORMATS, save, save_as
 from fullpipe.plots.series import QUANTITIES, Quantity, time_series
@@ -17,6 +18,7 @@ __all__ = [
     "QUANTITIES",
     "Quantity",
     "boxes",
+    "engines",
     "grouped_bars",
     "in_house_style",
     "lines_with_intervals",

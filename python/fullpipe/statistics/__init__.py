@@ -11,7 +11,7 @@ from fullpipe.statistics.autocorrelation import (
     lag1_autocorrelation,
 )
 from fullpipe.statistics.effects import Magnitude, cliffs_delta, cohens_d, magnitude_of_delta
-from fullpipe.statistics.intervals import Interval, bootstrap_interval, t_interval
+from fullpipe.statistics.intervals import Interval, bootstrap_interval, t_interval, welch_interval
 from fullpipe.statistics.stationarity import Doubt, Steadiness, doubtful_means, geweke, mser5, steadiness
 from fullpipe.statistics.summaries import Summary, summarise
 
@@ -34,4 +34,5 @@ __all__ = [
     "steadiness",
     "summarise",
     "t_interval",
+    "welch_interval",
 ]

@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from fullpipe.statistics.samples import Vector, vector
 
-Method = Literal["t", "bootstrap-percentile", "bootstrap-bca"]
+Method = Literal["t", "welch", "bootstrap-percentile", "bootstrap-bca"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,30 @@ def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
     half = quantile * float(x.std(ddof=1)) / float(np.sqrt(x.size))
     mean = float(x.mean())
     return Interval(mean - half, mean + half, level, "t")
+
+
+def welch_interval(first: Iterable[float], second: Iterable[float], level: float = 0.95) -> Interval:
+    """The interval of the difference of two means, first - second, whose variances may differ.
+
+    Formula: difference ± t(ν, (1 + level) / 2) · sqrt(v1 + v2), with v = sd² / n of each and
+    ν = (v1 + v2)² / (v1² / (n1 - 1) + v2² / (n2 - 1)). A point if neither varies.
+    Source: Welch 1947, "The generalization of Student's problem when several different population variances
+    are involved".
+
+    >>> interval = welch_interval([2, 4, 6], [1, 2, 3])
+    >>> round(interval.low, 4), round(interval.high, 4)
+    (-2.1554, 6.1554)
+    """
+    _check_level(level)
+    a, b = vector(first, at_least=2, what="first"), vector(second, at_least=2, what="second")
+    v1, v2 = (float(x.var(ddof=1)) / x.size for x in (a, b))
+    difference = float(a.mean() - b.mean())
+    if v1 + v2 == 0:
+        return Interval(difference, difference, level, "welch")
+    share = v1 / (v1 + v2)  # of the variance, so that no square of a tiny one vanishes
+    freedom = 1 / (share**2 / (a.size - 1) + (1 - share) ** 2 / (b.size - 1))
+    half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(v1 + v2)
+    return Interval(difference - half, difference + half, level, "welch")
 
 
 def bootstrap_interval(

@@ -1,0 +1,215 @@
+"""`fullpipe compare`: one scenario by several engines, and whether what they give is equivalent."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fullpipe.cli.run import Jobs, Out, bring_all, check_all, processors, read_scenario, values_of
+
+if TYPE_CHECKING:
+    from fullpipe.compare import Comparison, Judgement, Row
+    from fullpipe.results import Run, Store
+    from fullpipe.sweeps import Job
+
+_HEADLINES = (
+    "goodput",
+    "jain",
+    "rtt_mean",
+    "rtt_p95",
+    "retransmitted",
+    "convergence",
+    "fct_p50",
+    "utilisation",
+    "sojourn_mean",
+    "dropped",
+)
+"""Shown unless others are asked for."""
+_COLOURS = {"equivalent": "green", "different": "red", "overlapping ranges": "yellow", "not decided": "dim"}
+
+
+def compare(
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A TOML file, or a name from list scenarios.")
+    ],
+    engines: Annotated[
+        str, typer.Option(metavar="NAMES", help="Two engines or more, as in native,linux.")
+    ] = "native,linux",
+    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="The seeds 1 to N.")] = 5,
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What the others are held against; linux, or else the first."),
+    ] = None,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC=MARGIN", help="Another margin, such as goodput=5% or retransmitted=40%,20."
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Show this metric; may be repeated."),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."
+        ),
+    ] = None,
+    workers: Jobs = None,
+    out: Out = Path("runs"),
+    figures: Annotated[
+        Path | None, typer.Option("--plot", metavar="DIR", help="Also draw the series in one figure.")
+    ] = None,
+    allow_python: Annotated[
+        bool,
+        typer.Option("--allow-python", help="Import what python:module:Class names, which runs its code."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per point of the sweep, one per line.")
+    ] = False,
+) -> None:
+    """Run a scenario by several engines and compare them: values, differences, and verdicts.
+
+    A metric is equivalent if the 90 % interval of the difference between the engines lies within a margin,
+    and different if it lies beyond. Where seeds differ by more than the margin, ranges are compared.
+    Finished runs are kept and never made again.
+    """
+    names = _engines(engines)
+    chosen = read_scenario(scenario).with_values(values_of(assignments or [], None))
+    from fullpipe import compare as comparing
+    from fullpipe.errors import UnknownNameError
+    from fullpipe.results import Store
+    from fullpipe.sweeps import jobs
+
+    if reference is not None and reference not in names:
+        raise UnknownNameError("reference", reference, names)
+    for wanted in metric or ():
+        if wanted not in comparing.MARGINS:
+            raise UnknownNameError("metric", wanted, comparing.MARGINS)
+    margins = dict(comparing.read_margin(text) for text in margin or ())
+    todo = [job for name in names for job in jobs(chosen, range(1, seeds + 1), name)]
+    if allow_python:
+        bring_all(todo, scenario)
+    check_all(todo)
+    against = reference or ("linux" if "linux" in names else names[0])
+    for point, runs in _runs(todo, workers or processors(), Store(out)):
+        found = comparing.compare(runs, against, margins)
+        if as_json:
+            typer.echo(json.dumps(found.to_dict() | {"point": dict(point)}, allow_nan=False))
+        else:
+            _show(found, metric or _HEADLINES, point)
+        if figures:
+            _draw(figures, runs, found.scenario, point, quiet=as_json)
+
+
+def _engines(text: str) -> list[str]:
+    from fullpipe.engines import engine
+
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in names:
+        engine(name)
+    if len(names) < 2:
+        raise typer.BadParameter("name two engines or more, as in --engines native,linux")
+    return names
+
+
+def _runs(
+    todo: "Sequence[Job]", workers: int, store: "Store"
+) -> "list[tuple[Mapping[str, Any], dict[str, list[Run]]]]":
+    """Every point of the sweep with the runs of every engine. Stops with exit code 1 if a run failed."""
+    from fullpipe.cli.progress import progress_bar
+    from fullpipe.cli.tables import label
+    from fullpipe.sweeps import stream
+
+    with progress_bar(todo) as progress:
+        outcomes = list(stream(todo, workers=workers, store=store, progress=progress))
+    failed = [outcome for outcome in outcomes if outcome.error]
+    for outcome in failed:
+        typer.echo(f"fullpipe: {label(outcome.job)}, {outcome.job.engine}: {outcome.error!s}", err=True)
+    if failed:
+        raise typer.Exit(1)
+    points: dict[str, tuple[Mapping[str, Any], dict[str, list[Run]]]] = {}
+    for outcome in outcomes:
+        _, runs = points.setdefault(outcome.job.scenario.digest, (outcome.job.point, {}))
+        runs.setdefault(outcome.job.engine, []).append(outcome.run)
+    return list(points.values())
+
+
+def _show(found: "Comparison", metrics: "Sequence[str]", point: "Mapping[str, Any]") -> None:
+    from rich.console import Console
+
+    rows = [row for row in found.rows if row.metric in metrics]
+
+    console = Console(highlight=False)
+    where = "".join(f", {path.rsplit('.', 1)[-1]}={value}" for path, value in point.items())
+    seeds = len(found.seeds[found.reference])
+    console.print(f"[bold]{found.scenario}[/bold]{where}, {seeds} seeds; reference {found.reference}")
+    for engine in found.engines:
+        if engine != found.reference:
+            judged = [row for row in rows if engine in row.judgements]
+            console.print(_table(found, judged, engine))
+    for note in (note for note in found.notes if note.metric in metrics):
+        console.print(f"[dim]{note}[/dim]", soft_wrap=True)
+
+
+def _table(found: "Comparison", rows: "Sequence[Row]", engine: str) -> Any:
+    """Means over seeds, their difference with its interval, the margin, and the verdict."""
+    from fullpipe.cli.shown import number_shown, table, unit_shown
+
+    made = table("", found.reference, engine, "difference (90 %)", "margin")
+    made.padding = (0, 1, 0, 0)
+    for column in made.columns[:-1]:
+        column.no_wrap = True
+    made.add_column("verdict", min_width=len("overlapping"))
+    of = None
+    for row in rows:
+        if row.of != of:
+            of = row.of
+            made.add_row(f"[bold]{of}[/bold]")
+        judged, unit, reference = row.judgements[engine], unit_shown(row.unit), row.mean(found.reference)
+        made.add_row(
+            f"  {row.metric} {unit if unit != row.unit or unit == 's' else ''}",
+            number_shown(reference, row.unit),
+            number_shown(row.mean(engine), row.unit),
+            _difference(judged, reference, row.unit),
+            _margin(row),
+            f"[{_COLOURS[judged.verdict]}]{judged.verdict}[/]",
+        )
+    return made
+
+
+def _difference(judged: "Judgement", reference: float, unit: str) -> str:
+    """As a share of the reference value, or in the unit of the metric if that is zero."""
+    from fullpipe.cli.shown import number_shown
+
+    def text(value: float) -> str:
+        percent = 100 * value / abs(reference) if reference else 0.0
+        digits = 1 if abs(percent) < 100 else 0
+        return f"{percent:+.{digits}f}" if reference else number_shown(value, unit)
+
+    interval = judged.interval
+    ends = f" ({text(interval.low)} .. {text(interval.high)})" if interval else ""
+    return f"{text(judged.difference)}{' %' if reference else ''}{ends}"
+
+
+def _margin(row: "Row") -> str:
+    from fullpipe.cli.shown import number_shown
+
+    parts = [f"{100 * row.margin.relative:g} %"] if row.margin.relative else []
+    absolute = [number_shown(row.margin.absolute, row.unit)] if row.margin.absolute else []
+    return " or ".join([*parts, *absolute]) or "0"
+
+
+def _draw(
+    folder: Path, runs: "Mapping[str, Sequence[Run]]", name: str, point: "Mapping[str, Any]", *, quiet: bool
+) -> None:
+    from fullpipe import plots
+    from fullpipe.compare import overlay
+
+    figure, data = plots.engines(overlay(runs))
+    stem = "-".join([name, *(str(value).replace("/", "-").replace(" ", "") for value in point.values())])
+    for path in plots.save(figure, data, folder, stem):
+        typer.echo(path, err=quiet)

@@ -1,0 +1,53 @@
+"""Series of several engines on one time axis: means over seeds, and the range that seeds span."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+
+from fullpipe.metrics import flow_groups
+from fullpipe.results import Run
+
+STEPS = 200
+"""How many intervals a run is divided into; samples in each are averaged, so that noise does not hide it."""
+_QUANTITIES = {"goodput": ("goodput_bps", pl.Expr.sum), "rtt": ("srtt_s", pl.Expr.mean)}
+"""Column of the samples, and what becomes of the flows of a group."""
+
+
+def overlay(runs: Mapping[str, Sequence[Run]]) -> pl.DataFrame:
+    """Goodput and RTT of every group of flows over time: the columns engine, of, quantity, time_s (end of the
+    interval), mean, low, high.
+
+    `low` and `high` are the extremes over seeds; units are those of the samples. A run without samples
+    gives no rows.
+    """
+    frames = [frame for engine, of_engine in runs.items() for frame in _of_engine(engine, of_engine)]
+    schema = {"engine": pl.String, "of": pl.String, "quantity": pl.String, "time_s": pl.Float64}
+    numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    return pl.concat(frames) if frames else pl.DataFrame(schema={**schema, **numbers})
+
+
+def _of_engine(engine: str, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
+    for quantity, (column, together) in _QUANTITIES.items():
+        value = pl.col(column)
+        lines = [line for run in runs for line in _lines(run, value, together)]
+        if not lines:
+            continue
+        over_seeds = pl.concat(lines).group_by("of", "time_s", maintain_order=True)
+        numbers = over_seeds.agg(mean=value.mean(), low=value.min(), high=value.max()).sort("time_s")
+        of_what = [pl.lit(engine).alias("engine"), pl.col("of"), pl.lit(quantity).alias("quantity")]
+        yield numbers.select(*of_what, pl.col("time_s", "mean", "low", "high"))
+
+
+def _lines(run: Run, value: pl.Expr, together: object) -> Iterator[pl.DataFrame]:
+    """A line per group of flows of a run."""
+    step_s = run.meta.duration_s / STEPS
+    end = ((pl.col("time_s") / step_s - 1e-9).floor() + 1) * step_s
+    for name, flows in flow_groups(run).items():
+        own = run.series.filter(pl.col("flow").is_in(flows))
+        if own.is_empty():
+            continue
+        at_once = own.group_by("time_s").agg(together(value)).sort("time_s")  # type: ignore[operator]
+        means = at_once.group_by(end.alias("time_s"), maintain_order=True).agg(value.mean())
+        yield means.select(pl.lit(name).alias("of"), "time_s", value)
