@@ -4,7 +4,7 @@ mod pipe;
 
 use pipe::spy::Spy;
 use pipe::{Fate, Pipe, config, seconds};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use tcp::{AckPolicy, FullSendBuffer, Quirks, Rescue, SenderConfig};
 use units::Duration;
 
@@ -12,7 +12,7 @@ const LOST: u32 = 2_000;
 const EVERY: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
 
 /// How often each packet was sent by a BBR flow that loses one, and whose send buffer is below its window.
-fn times_sent(rescue: Rescue, send_buffer: Option<u64>) -> HashMap<u32, u32> {
+fn times_sent(rescue: Rescue, send_buffer: Option<u64>) -> BTreeMap<u32, u32> {
     let quirks = Quirks { rescue, ..Quirks::default() };
     let config = SenderConfig { send_buffer, quirks, ..config() };
     let mut seen = 0; // the only one to be dropped is the first copy
@@ -21,12 +21,12 @@ fn times_sent(rescue: Rescue, send_buffer: Option<u64>) -> HashMap<u32, u32> {
         if seq == LOST && seen == 1 { Fate::Drop } else { Fate::Pass }
     });
     pipe.run_until(seconds(3.0));
-    let mut times = HashMap::new();
+    let mut times = BTreeMap::new();
     pipe.sent.iter().for_each(|&(_, seq)| *times.entry(seq).or_insert(0) += 1);
     times
 }
 
-fn sent_again(times: &HashMap<u32, u32>) -> Vec<u32> {
+fn sent_again(times: &BTreeMap<u32, u32>) -> Vec<u32> {
     let mut again: Vec<u32> = times.iter().filter(|(_, n)| **n > 1).map(|(seq, _)| *seq).collect();
     again.sort_unstable();
     again
