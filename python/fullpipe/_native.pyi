@@ -29,17 +29,6 @@ class SimulationPanic(RuntimeError):  # noqa: N818
     """A hash of the plan."""
     seed: int
 
-class ControllerError(RuntimeError):
-    """An algorithm written in Python failed. ``__cause__`` is what it raised."""
-
-    controller: str
-    """Its name, ``python:module:Class``."""
-    flow: str
-    event: str
-    """The method that failed."""
-    time_s: float
-    """Simulated time."""
-
 class Param(TypedDict):
     """A parameter of an algorithm or a queue discipline."""
 

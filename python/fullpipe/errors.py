@@ -29,13 +29,16 @@ class EngineError(FullpipeError):
 
 
 class ControllerError(EngineError):
-    """An algorithm written in Python failed: which, of which flow, when, and the traceback.
+    """An algorithm written in Python failed: which, of which flow, in which method, and when.
 
     `__cause__` is what it raised; `time_s` is the simulated time.
     """
 
-    def __init__(self, message: str, time_s: float) -> None:
+    def __init__(self, message: str, controller: str, flow: str, event: str, time_s: float) -> None:
         super().__init__(message)
+        self.controller = controller
+        self.flow = flow
+        self.event = event
         self.time_s = time_s
 
 

@@ -1,8 +1,8 @@
 //! Rust errors as Python exceptions.
 
-use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::{create_exception, import_exception};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::Time;
@@ -20,13 +20,7 @@ create_exception!(
     "The simulator broke one of its own rules. `digest` and `seed` say in which run."
 );
 
-create_exception!(
-    fullpipe._native,
-    ControllerError,
-    PyRuntimeError,
-    "An algorithm written in Python failed. `controller`, `flow`, `event` and `time_s` say which one, where and when; \
-     `__cause__` is what it raised."
-);
+import_exception!(fullpipe.errors, ControllerError);
 
 /// What a Python-written algorithm raised. It travels through the simulator as a panic without a message.
 pub struct Failure {
@@ -51,17 +45,10 @@ impl Failure {
             }
             let Failure { controller, flow, event, time, error } = self;
             let time_s = time.as_secs_f64();
-            let raised = ControllerError::new_err(format!(
-                "{controller} of flow {flow} failed at {time_s:.9} s in {event}: {error}"
-            ));
-            let value = raised.value(py);
-            let set = value
-                .setattr("controller", controller)
-                .and_then(|()| value.setattr("flow", flow))
-                .and_then(|()| value.setattr("event", event))
-                .and_then(|()| value.setattr("time_s", time_s));
+            let message = format!("{controller} of flow {flow} failed at {time_s:.9} s in {event}: {error}");
+            let raised = ControllerError::new_err((message, controller, flow, event, time_s));
             raised.set_cause(py, Some(error));
-            set.map_or_else(|problem| problem, |()| raised.clone_ref(py))
+            raised
         })
     }
 }

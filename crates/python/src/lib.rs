@@ -104,7 +104,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SOURCES", env!("FULLPIPE_SOURCES"))?;
     module.add("PlanError", module.py().get_type::<errors::PlanError>())?;
     module.add("SimulationPanic", module.py().get_type::<errors::SimulationPanic>())?;
-    module.add("ControllerError", module.py().get_type::<errors::ControllerError>())?;
     module.add_class::<Simulation>()?;
     module.add_class::<events::Ack>()?;
     module.add_class::<events::Episode>()?;

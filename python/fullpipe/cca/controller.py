@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Mapping
+from difflib import get_close_matches
 from inspect import get_annotations
 from random import Random
 from typing import Any, ClassVar, Literal
 
 from fullpipe._native import Ack, Episode, LostPacket, Path, Sent, Undo
 from fullpipe.errors import suggestion
+
+_ALIKE = 0.8
+"""How much the name of a method must be like that of a hook to be taken for a mistyped one."""
 
 
 class Controller:
@@ -69,6 +73,22 @@ class Controller:
     rng: Random
     """Random numbers from the seed of the run and the name of the flow: draw from no other."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Refuse methods that look like one of ours and are not: they would never be called.
+
+        Raises:
+            TypeError: If there is one.
+        """
+        super().__init_subclass__(**kwargs)
+        hooks = _hooks()
+        for name, value in vars(cls).items():
+            if not callable(value) or name.startswith("_") or hasattr(Controller, name):
+                continue
+            meant = get_close_matches(name.lower(), hooks, n=1, cutoff=_ALIKE)
+            if meant or name.lower().startswith("on_"):
+                hint = f'; did you mean "{meant[0]}"?' if meant else f"; there is {', '.join(hooks)}"
+                raise TypeError(f"{cls.__name__}.{name}: no such method is ever called{hint}")
+
     def __init__(self, rng: Random, **params: Any) -> None:
         """Set the parameters. A subclass with an `__init__` of its own calls this one first.
 
@@ -110,8 +130,12 @@ class Controller:
 
     def _events(self) -> list[str]:
         """The methods that the subclass defines: the others are never called."""
-        mine = [name for name in vars(Controller) if name.startswith("on_")]
-        return [name for name in mine if getattr(type(self), name) is not getattr(Controller, name)]
+        return [name for name in _hooks() if getattr(type(self), name) is not getattr(Controller, name)]
+
+
+def _hooks() -> list[str]:
+    """The methods that are called."""
+    return [name for name in vars(Controller) if name.startswith("on_")]
 
 
 def parameters(cls: type[Controller]) -> dict[str, Any]:

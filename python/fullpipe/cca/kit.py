@@ -23,7 +23,7 @@ def judge(cls: type[Controller], *, cases: int = 100, seed: int = 1, **params: A
         What does not hold, one line for every sequence; none if all is well.
 
     Raises:
-        ControllerError: The native one, if the class raises an exception.
+        ControllerError: If the class raises an exception.
     """
     rng = Random(seed)
     scripts = [rng.randbytes(rng.randrange(_LONGEST)) for _ in range(cases)]

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from fullpipe import _native
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.cca import classes
 from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, identity
@@ -89,11 +88,11 @@ def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mappin
         return simulation.finish()
     except PlanError as error:
         raise EngineError(str(error)) from error
-    except _native.ControllerError as error:
+    except ControllerError as error:
         cause = error.__cause__
         trace = "".join(traceback.format_exception(cause)) if cause else ""
         message = f"scenario {scenario.digest}, seed {seed}: {error}\n{trace}".rstrip()
-        raise ControllerError(message, error.time_s) from cause
+        raise ControllerError(message, error.controller, error.flow, error.event, error.time_s) from cause
     except SimulationPanic as error:
         raise EngineError(f"scenario {scenario.digest}, seed {seed}: {error}") from error
 

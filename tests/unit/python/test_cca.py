@@ -242,6 +242,7 @@ class TestFailures:
         error = failure(ten, Divides)
         assert isinstance(error.__cause__, ZeroDivisionError)
         assert 0 < error.time_s < 10
+        assert (error.flow, error.event) == ("it", "on_congestion")
         for words in ("Divides of flow it failed at", "in on_congestion", "self.ssthresh = self.cwnd / 0"):
             assert words in str(error)
         assert run(ten, Reno).flows.height == 1  # the interpreter and the engine are well
@@ -301,12 +302,20 @@ class TestFailures:
         assert isinstance(outcomes[0].error, ControllerError)
         assert outcomes[1].error is None
 
+    @pytest.mark.parametrize("wrong", ["on_acks", "onack", "on_loss_detected", "On_Congestion"])
+    def test_a_mistyped_method_is_refused(self, wrong: str) -> None:
+        with pytest.raises(TypeError, match=f"Typo.{wrong}: no such method is ever called; .*on_"):
+            type("Typo", (Reno,), {wrong: lambda self, ack, path: None})
+
+    def test_methods_of_ones_own_are_not(self) -> None:
+        mine = ("target", "_on_idle", "ack_rate")
+        type("Fine", (Reno,), dict.fromkeys(mine, lambda self: 1))
+
     def test_a_class_that_is_no_controller_is_refused(self, ten: Scenario) -> None:
         with pytest.raises(ScenarioError, match="no subclass"):
             ten.with_values({"flows.0.cca": int})
 
     def test_the_engine_cannot_be_entered_again(self, ten: Scenario) -> None:
-        from fullpipe._native import ControllerError as Native
         from fullpipe._native import Simulation
         from fullpipe.engines.plan import plan
 
@@ -318,7 +327,7 @@ class TestFailures:
 
         text = json.dumps(plan(ten.with_values({"flows.0.cca": Again})))
         held = [Simulation(text, 1, {cca.name(Again): lambda params, seed: Again(None)})]  # type: ignore[arg-type]
-        with pytest.raises(Native, match="finished or running"):
+        with pytest.raises(ControllerError, match="finished or running"):
             held[0].advance(10**10)
         with pytest.raises(RuntimeError, match="finished or running"):
             held[0].advance(10**10)
