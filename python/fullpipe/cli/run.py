@@ -69,7 +69,13 @@ def run(
     if allow_python:
         bring_all(todo, scenario)
     check_all(todo)
-    outcomes = _run(todo, workers or processors(), None if no_store else Store(out), as_json)
+    try:
+        outcomes = _run(todo, workers or processors(), None if no_store else Store(out), as_json)
+    except KeyboardInterrupt:
+        if not no_store:
+            raise
+        typer.echo("fullpipe: interrupted; nothing was kept", err=True)
+        raise typer.Exit(1) from None
     if not as_json:
         tables.show([outcome for outcome in outcomes if outcome.error is None])
     failed = [outcome for outcome in outcomes if outcome.error]
@@ -139,6 +145,8 @@ def check_all(todo: "list[Job]") -> None:
     lines = [f"{name}: {line}" if len(used) > 1 else line for name, line in refused]
     if lines:
         raise ScenarioError(list(dict.fromkeys(lines)))
+    for note in dict.fromkeys(note for job in points.values() for note in job.scenario.notes()):
+        typer.echo(f"fullpipe: note: {note}", err=True)
 
 
 def _run(todo: "list[Job]", workers: int, store: "Store | None", as_json: bool) -> "list[Outcome]":
@@ -155,6 +163,7 @@ def _run(todo: "list[Job]", workers: int, store: "Store | None", as_json: bool) 
 
 
 def _line(outcome: "Outcome") -> str:
-    """The JSON object of a run; in a sweep, `point` says which one it is."""
+    """The JSON object of a run; in a sweep, `point` says which one it is, and `folder` where it is kept."""
     point = {"point": dict(outcome.job.point)} if outcome.job.point else {}
-    return json.dumps(outcome.run.summary() | point, allow_nan=False)
+    folder = {"folder": str(outcome.run.folder)} if outcome.run.folder else {}
+    return json.dumps(outcome.run.summary() | point | folder, allow_nan=False)

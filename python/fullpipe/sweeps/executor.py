@@ -9,6 +9,8 @@ from typing import Literal
 from fullpipe.engines import engine, identity
 from fullpipe.errors import CancelledError, FolderError, FullpipeError
 from fullpipe.results import Run, Store
+from fullpipe.scenario.flows import own_algorithms
+from fullpipe.sweeps.interrupt import Interruptible
 from fullpipe.sweeps.jobs import Job
 
 _PULSE_S = 0.1
@@ -82,17 +84,18 @@ def stream(
     Raises:
         FolderError: If a run is to be made and the folder of the store cannot be written.
     """
-    stop = Event()
+    stop, own = Event(), Interruptible()
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         try:
             futures: list[Future[Outcome]] = [
-                pool.submit(_Worker(index, job, store, progress, stop)) for index, job in enumerate(jobs)
+                pool.submit(_Worker(index, job, store, progress, stop, own)) for index, job in enumerate(jobs)
             ]
             for future in futures:
                 yield _result(future)
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
+            own.interrupt()
 
 
 def run(
@@ -125,6 +128,7 @@ class _Worker:
     store: Store | None
     progress: Progress | None
     stop: Event
+    own: Interruptible
 
     def __call__(self) -> Outcome:
         try:
@@ -148,7 +152,8 @@ class _Worker:
             return stored
         if self.store:
             self.store.prepare()
-        run = chosen.run(job.scenario, seed=job.seed, progress=self._advanced)
+        with self.own.thread(bool(own_algorithms(job.scenario.flows))):
+            run = chosen.run(job.scenario, seed=job.seed, progress=self._advanced)
         if self.store:
             run = self.store.save(run)
         self._tell(job.scenario.duration_s, "finished")

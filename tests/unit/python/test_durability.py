@@ -76,3 +76,44 @@ def test_an_interrupted_sweep_says_how_to_continue(tmp_path: Path, small: Scenar
     _, complaint = sweep.communicate()
     message = "fullpipe: interrupted; the same command continues where this one stopped\n"
     assert (sweep.returncode, complaint) == (1, message)
+
+
+def test_an_interrupted_run_that_keeps_nothing_says_so(tmp_path: Path, small: Scenario) -> None:
+    scenario = small.with_values({"record.interval": "off", "sweep": {"duration": ["1 s", "80000 s"]}})
+    (tmp_path / "long.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    command = [*COMMAND, "long.toml", "--jobs", "1", "--json", "--no-store"]
+    sweep = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    )
+    assert sweep.stdout
+    sweep.stdout.readline()
+    sweep.send_signal(signal.SIGINT)
+    _, complaint = sweep.communicate()
+    assert (sweep.returncode, complaint) == (1, "fullpipe: interrupted; nothing was kept\n")
+
+
+STUCK = """
+from fullpipe.cca import Controller
+
+class Stuck(Controller):
+    slow_start = 1.0
+
+    def on_ack(self, ack, path):
+        print("stuck", flush=True)
+        while True:
+            pass
+"""
+
+
+def test_an_interrupt_ends_an_algorithm_that_loops_for_ever(tmp_path: Path, small: Scenario) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK, encoding="utf-8")
+    scenario = small.with_values({"flows.0.cca": "python:stuck:Stuck"})
+    (tmp_path / "stuck.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    command = [*COMMAND, "stuck.toml", "--allow-python", "--jobs", "1"]
+    stuck = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert stuck.stdout
+    assert stuck.stdout.readline() == "stuck\n"
+    stuck.send_signal(signal.SIGINT)
+    _, complaint = stuck.communicate(timeout=60)
+    assert stuck.returncode == 1
+    assert "interrupted" in complaint
