@@ -6,7 +6,14 @@ import math
 
 import pytest
 
-from fullpipe.papers.verdicts import Direction, Expectation, Verdict, judge, prediction_interval
+from fullpipe.papers.verdicts import (
+    Direction,
+    Expectation,
+    Verdict,
+    judge,
+    judge_comparisons,
+    prediction_interval,
+)
 
 
 def test_prediction_interval_by_hand() -> None:
@@ -53,3 +60,13 @@ def test_what_cannot_be_judged() -> None:
 def test_middle_of_a_range() -> None:
     assert Expectation(0.01, 0.1).middle == pytest.approx(0.055)
     assert math.isclose(Expectation(39.45, 39.55).middle, 39.5)
+
+
+def test_a_run_without_a_value_makes_a_number_untestable() -> None:
+    assert judge(Expectation(1, 1), [1.0, math.nan, 1.0]) is Verdict.NOT_TESTABLE
+    assert judge_comparisons([[1.0, 2.0], [1.0, math.nan]]) is Verdict.NOT_TESTABLE
+
+
+def test_a_reference_without_a_value_shows_no_direction() -> None:
+    up = Direction(10.0, [1.0, math.nan, 1.0])
+    assert judge(Expectation(20, 20), [70.0, 71.0, 72.0], direction=up) is Verdict.NOT_REPRODUCED

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 
 from scipy.special import stdtrit
 
@@ -18,7 +19,7 @@ REACH = 0.25
 
 RULE = """\
 contradicted by their own data  the printed numbers exclude each other, beyond their rounding
-not testable here               it needs an engine that is not at hand
+not testable here               it needs an engine that is not at hand, or a run of ours has no value
 reproduced                      a printed value lies within 5 % of our mean, or within 25 % and in the 95 %
                                 prediction interval of one more run of ours, mean ± t sd sqrt(1 + 1/n)
 same direction                  against the reference condition our mean moves the way theirs does, and the
@@ -72,10 +73,10 @@ def judge(
     testable: bool = True,
     consistent: bool = True,
 ) -> Verdict:
-    """Apply `RULE`; `ours` has one value per run."""
+    """Apply `RULE`; `ours` has one value per run. A run in which it was not measured has NaN."""
     if not consistent:
         return Verdict.CONTRADICTED
-    if not testable or not ours:
+    if not testable or not ours or not _measured(ours):
         return Verdict.NOT_TESTABLE
     if _reproduced(printed, ours):
         return Verdict.REPRODUCED
@@ -87,7 +88,7 @@ def judge(
 def judge_comparisons(comparisons: Sequence[Sequence[float]]) -> Verdict:
     """Apply `RULE_FOR_WORDS` to differences that are positive where the claim is right, one row per
     comparison, one value per run."""
-    if not comparisons or not all(comparisons):
+    if not comparisons or not all(comparisons) or not all(_measured(row) for row in comparisons):
         return Verdict.NOT_TESTABLE
     held = sum(holds(differences) for differences in comparisons)
     if held == len(comparisons):
@@ -112,6 +113,11 @@ def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[
     return found.mean - half, found.mean + half
 
 
+def _measured(values: Sequence[float]) -> bool:
+    """Whether every run has a value: an interval over some of them would stand for others."""
+    return all(isfinite(value) for value in values)
+
+
 def _reproduced(printed: Expectation, ours: Sequence[float]) -> bool:
     mean = summarise(ours).mean
     near, far = TOLERANCE * abs(mean), REACH * abs(mean)
@@ -122,7 +128,7 @@ def _reproduced(printed: Expectation, ours: Sequence[float]) -> bool:
 
 
 def _same_direction(printed: Expectation, ours: Sequence[float], direction: Direction) -> bool:
-    if len(ours) < 2 or len(direction.ours) < 2:
+    if len(ours) < 2 or len(direction.ours) < 2 or not _measured(direction.ours):
         return False
     theirs_rises = printed.middle > direction.printed
     here, there = t_interval(ours, LEVEL), t_interval(direction.ours, LEVEL)
