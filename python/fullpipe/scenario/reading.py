@@ -42,8 +42,8 @@ def read_text(path: Path) -> str:
         ) from None
 
 
-def parse_toml(text: str) -> dict[str, Any]:
-    """TOML as plain data.
+def parse_toml(text: str, source: str | None = None) -> dict[str, Any]:
+    """TOML as plain data; `source` is where the text is from.
 
     Raises:
         ScenarioError: If it is not TOML; the line says where.
@@ -54,7 +54,8 @@ def parse_toml(text: str) -> dict[str, Any]:
         message = str(error)
     except (RecursionError, ValueError) as error:
         message = "too deeply nested" if isinstance(error, RecursionError) else str(error)
-    raise ScenarioError([f"not TOML: {message[0].lower()}{message[1:]}"])
+    where = f"{source}: " if source else ""
+    raise ScenarioError([f"{where}not TOML: {message[0].lower()}{message[1:]}"])
 
 
 def scenario_names() -> list[str]:

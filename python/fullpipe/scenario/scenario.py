@@ -16,6 +16,7 @@ from fullpipe.scenario import paths, reading
 from fullpipe.scenario.checks import problems_of
 from fullpipe.scenario.flows import MAX_GROUPS, Flow
 from fullpipe.scenario.model import Model, Name, ProblemsError, Switch
+from fullpipe.scenario.notes import notes_of
 from fullpipe.scenario.problems import problems
 from fullpipe.scenario.quantities import Seconds, SecondsOrOff
 from fullpipe.scenario.tcp import Tcp
@@ -89,7 +90,7 @@ class Scenario(Model):
         Raises:
             ScenarioError: If the file cannot be read or does not hold a scenario.
         """
-        return cls.from_toml(reading.read_text(Path(path)))
+        return cls(**reading.parse_toml(reading.read_text(Path(path)), str(path)))
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -157,6 +158,10 @@ class Scenario(Model):
         ]
         canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
+
+    def notes(self) -> list[str]:
+        """What is allowed and yet may not be meant, such as a change after the end; one line each."""
+        return notes_of(self)
 
     def tcp_of(self, flow: Flow) -> Tcp:
         """The transport of a flow, its own settings over those of the scenario."""

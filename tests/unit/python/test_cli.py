@@ -134,7 +134,25 @@ def test_json_is_the_summary_of_the_run(fullpipe: Cli, small_file: Path) -> None
 
     found = json.loads(fullpipe("run", small_file, "--json").stdout)
     run = library.load(Path("runs") / found["digest"] / "native-1")
-    assert found == run.summary()
+    assert found == {**run.summary(), "folder": str(run.folder)}
+
+
+def test_json_says_where_the_run_is_kept(fullpipe: Cli, small_file: Path, tmp_path: Path) -> None:
+    found = json.loads(fullpipe("run", small_file, "--json").stdout)
+    assert (tmp_path / found["folder"] / "meta.json").exists()
+
+
+def test_a_file_that_is_not_toml_is_named(fullpipe: Cli, tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text("this is = not [ toml", encoding="utf-8")
+    result = fullpipe("run", "odd.toml")
+    assert result.stderr.startswith("fullpipe: odd.toml: not TOML: ")
+
+
+def test_a_change_after_the_end_is_noted(fullpipe: Cli, small_file: Path) -> None:
+    late = '[{ at = "20 s", rate = "1 Mbit/s" }]'
+    result = fullpipe("run", small_file, "--set", f"topology.bottleneck.changes={late}")
+    note = "topology.bottleneck.changes[0].at: 20 s is not before the end"
+    assert note in result.stderr
 
 
 def test_json_has_no_colours_and_no_progress(fullpipe: Cli, small_file: Path) -> None:

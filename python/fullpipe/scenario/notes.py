@@ -1,0 +1,26 @@
+"""What is allowed in a scenario and yet may not be meant."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from fullpipe.scenario.network import resolve
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.scenario import Scenario
+
+
+def notes_of(scenario: "Scenario") -> list[str]:
+    """Changes and reroutes that come after the end, one line each."""
+    end_s = scenario.duration_s
+    lines: list[str] = []
+    for link in resolve(scenario).links:
+        lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
+    for i, flow in enumerate(scenario.flows):
+        lines += _late(f"flows[{i}].reroutes", (reroute.at_s for reroute in flow.reroutes or ()), end_s)
+    return list(dict.fromkeys(lines))
+
+
+def _late(path: str, times_s: Iterable[float], end_s: float) -> Iterator[str]:
+    for n, at_s in enumerate(times_s):
+        if at_s >= end_s:
+            yield f"{path}[{n}].at: {at_s:g} s is not before the end, {end_s:g} s: it never happens"
