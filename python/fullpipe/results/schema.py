@@ -85,7 +85,7 @@ FLOWS = Table(
         _real("owd_p99_s", "99th percentile of it"),
         _real(
             "jitter_s",
-            "interarrival jitter of datagrams (RFC 3550, section 6.4.1), mean over the arrivals; null for TCP",
+            "interarrival jitter of datagrams (RFC 3550, section 6.4.1), mean over arrivals; null for TCP",
         ),
         _real(
             "fct_s",
@@ -199,7 +199,7 @@ PACKETS = Table(
             "seq",
             _COUNT,
             "bytes",
-            "first byte of payload, from 0; 0 without payload; of a datagram and its reply, its number from 0",
+            "first byte of payload, from 0; 0 without payload; of a datagram and its reply, its number",
         ),
         Column("len", _COUNT, "bytes", "payload"),
         Column("ack", _COUNT, "bytes", "every byte below has arrived; 0 unless it is an ACK"),
