@@ -94,7 +94,7 @@ def _titles(entries: Mapping[str, catalogue.Entry]) -> dict[str, str]:
 
 
 def _in_short(scenario: Scenario) -> str:
-    flows = " + ".join(f"{flow.count} x {flow.cca.kind}" for flow in scenario.flows)
+    flows = " + ".join(f"{flow.count} x {flow.described}" for flow in scenario.flows)
     sweep = f", {len(scenario.points())} points" if scenario.sweep else ""
     return f"{flows}, {scenario.duration_s:g} s{sweep}"
 

@@ -7,7 +7,7 @@ import polars as pl
 from rich.console import Console
 
 from fullpipe.cli.shown import table
-from fullpipe.metrics import jain, retransmission_rate, total_goodput_bps
+from fullpipe.metrics import call_scores, connections, datagrams, jain, retransmission_rate, total_goodput_bps
 from fullpipe.results import Run
 from fullpipe.sweeps import Job, Outcome
 
@@ -37,9 +37,15 @@ def _one(console: Console, run: Run) -> None:
     console.print(
         f"[bold]{run.name}[/bold], {meta.duration_s:g} s, seed {meta.seed}, engine {meta.engine.name}"
     )
-    console.print(_flows(run.flows))
+    if not connections(run.flows).is_empty():
+        console.print(_flows(connections(run.flows)))
+    if not datagrams(run.flows).is_empty():
+        console.print(_datagrams(run))
     console.print(_links(run.links_summary))
-    total, fairness = _mbps(total_goodput_bps(run.flows)), _number(jain(run.flows["goodput_bps"]), 3)
+    total, fairness = (
+        _mbps(total_goodput_bps(run.flows)),
+        _number(jain(connections(run.flows)["goodput_bps"]), 3),
+    )
     took = f"{meta.data_packets:,} data packets in {meta.wall_s:.2f} s"
     console.print(f"total {total} Mbit/s, Jain {fairness}, {took}")
 
@@ -66,6 +72,36 @@ def _flows(flows: pl.DataFrame) -> Any:
         )
     if flows.height > _MOST_ROWS:
         made.add_row(f"and {flows.height - _MOST_ROWS} more")
+    return made
+
+
+def _datagrams(run: Run) -> Any:
+    """Flows without congestion control. A call has an opinion score."""
+    scores = call_scores(run)
+    made = table(
+        "datagrams",
+        "goodput\nMbit/s",
+        "sent",
+        "lost\n%",
+        "RTT p50\nms",
+        "p95\nms",
+        "one-way p50\nms",
+        "p95\nms",
+        "jitter\nms",
+        "MOS",
+    )
+    rows = datagrams(run.flows)
+    for row in rows.head(_MOST_ROWS).iter_rows(named=True):
+        made.add_row(
+            row["flow"],
+            _number(row["goodput_bps"] and row["goodput_bps"] / 1e6, 3),
+            _number(row["sent_packets"]),
+            _number(100 * row["lost_packets"] / row["sent_packets"] if row["sent_packets"] else None, 2),
+            *(_ms(row[key]) for key in ("rtt_p50_s", "rtt_p95_s", "owd_p50_s", "owd_p95_s", "jitter_s")),
+            _number(scores.get(row["flow"]), 2),
+        )
+    if rows.height > _MOST_ROWS:
+        made.add_row(f"and {rows.height - _MOST_ROWS} more")
     return made
 
 
@@ -103,7 +139,7 @@ def _many(console: Console, outcomes: Sequence[Outcome]) -> None:
         made.add_row(
             label(outcome.job),
             _mbps(total_goodput_bps(run.flows)),
-            _number(jain(run.flows["goodput_bps"]), 3),
+            _number(jain(connections(run.flows)["goodput_bps"]), 3),
             _number(None if rate is None else 100 * rate, 2),
             _number(int(run.links_summary["dropped_packets"].sum())),
             _ms(sum(rtts_s) / len(rtts_s) if rtts_s else None),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fullpipe.scenario import Link, Route, Scenario, resolve
+from fullpipe.scenario.datagrams import Datagrams, Udp
 from fullpipe.scenario.network import NewWay
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
@@ -85,7 +86,7 @@ def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
     flow = route.flow
     return {
         "name": route.name,
-        "cca": {"kind": flow.cca.kind, "params": flow.cca.params},
+        "cca": {"kind": flow.cca.kind, "params": flow.cca.params} if flow.cca else None,
         "start_ns": to_nanoseconds(flow.start_s),
         "start_jitter_ns": to_nanoseconds(flow.start_jitter_s),
         "stop_ns": None if flow.stop_s is None else to_nanoseconds(flow.stop_s),
@@ -93,7 +94,7 @@ def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
         "application": [
             {"at_ns": to_nanoseconds(pace.at_s), "rate_bps": pace.rate_bps} for pace in flow.application or ()
         ],
-        "workload": _workload(flow.workload) if flow.workload else None,
+        "workload": _workload(flow.workload, route.tcp) if flow.workload else None,
         "forward": list(route.forward),
         "reverse": list(route.reverse),
         "reroutes": [_new_way(way) for way in route.new_ways],
@@ -103,8 +104,31 @@ def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
     }
 
 
-def _workload(workload: Workload) -> Plan:
+def _workload(workload: Workload, tcp: Tcp) -> Plan:
+    if isinstance(workload, Datagrams):
+        return _datagrams(workload, tcp)
     return {"kind": workload.kind}
+
+
+def _datagrams(workload: Datagrams, tcp: Tcp) -> Plan:
+    on_and_off = None
+    if isinstance(workload, Udp) and workload.on_s is not None and workload.off_s is not None:
+        on_and_off = {
+            "on_ns": to_nanoseconds(workload.on_s),
+            "off_ns": to_nanoseconds(workload.off_s),
+            "exponential": workload.periods == "exponential",
+        }
+    return {
+        "kind": "datagrams",
+        "protocol": workload.protocol,
+        "payload_bytes": workload.payload_bytes,
+        "overhead_bytes": workload.headers_bytes + tcp.link_overhead_bytes,
+        "interval_ns": workload.interval_ns,
+        "poisson": isinstance(workload, Udp) and workload.spacing == "poisson",
+        "periods": on_and_off,
+        "echo": workload.echo,
+        "each": workload.each,
+    }
 
 
 def _new_way(way: NewWay) -> Plan:

@@ -1,5 +1,6 @@
 """Metrics: pure functions on the tables of a run, each with its formula and its source."""
 
+from fullpipe.metrics.connections import connections, datagrams
 from fullpipe.metrics.delay import (
     normalised_power,
     power,
@@ -33,7 +34,7 @@ from fullpipe.metrics.throughput import (
 )
 from fullpipe.metrics.transfers import completion_percentiles_s, slowdowns
 from fullpipe.metrics.variables import numbers, states
-from fullpipe.metrics.voice import mos, mouth_to_ear_s, opinion, rating
+from fullpipe.metrics.voice import call_scores, mos, mouth_to_ear_s, opinion, rating
 
 __all__ = [
     "LINK_MEASURES",
@@ -41,10 +42,13 @@ __all__ = [
     "arrivals",
     "between",
     "busy_links",
+    "call_scores",
     "completion_percentiles_s",
+    "connections",
     "convergence_time_s",
     "cumulative_goodput",
     "cumulative_wire_bps",
+    "datagrams",
     "drop_rate",
     "flow_groups",
     "harm",

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from fullpipe.metrics.connections import connections
 from fullpipe.metrics.delay import power, rtt_inflation
 from fullpipe.metrics.dynamics import convergence_time_s
 from fullpipe.metrics.fairness import jain, starved_flows
@@ -70,7 +71,8 @@ def _share(group: Group) -> float | None:
 
 
 def _jain(group: Group) -> float | None:
-    return jain(group.flows["goodput_bps"].to_list()) if group.flows.height > 1 else None
+    flows = connections(group.flows)
+    return jain(flows["goodput_bps"].to_list()) if flows.height > 1 else None
 
 
 def _power(group: Group) -> float | None:

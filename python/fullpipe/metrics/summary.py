@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from fullpipe.metrics.connections import connections
 from fullpipe.metrics.fairness import jain
 from fullpipe.metrics.throughput import total_goodput_bps
 from fullpipe.results import Run
@@ -9,6 +10,7 @@ from fullpipe.results import Run
 _FLOW = (
     "flow",
     "cca",
+    "protocol",
     "goodput_bps",
     "wire_bps",
     "sent_packets",
@@ -19,6 +21,11 @@ _FLOW = (
     "rtt_p50_s",
     "rtt_p95_s",
     "rtt_p99_s",
+    "owd_mean_s",
+    "owd_p50_s",
+    "owd_p95_s",
+    "owd_p99_s",
+    "jitter_s",
 )
 _LIMITED = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 _LINK = (
@@ -50,7 +57,7 @@ def summary(run: Run) -> dict[str, Any]:
         "links": [{key: row[key] for key in _LINK} for row in links.iter_rows(named=True)],
         "totals": {
             "goodput_bps": total_goodput_bps(flows),
-            "jain": jain(flows["goodput_bps"]),
+            "jain": jain(connections(flows)["goodput_bps"]),
             "dropped_packets": links["dropped_packets"].sum(),
         },
     }

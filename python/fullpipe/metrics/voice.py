@@ -1,5 +1,14 @@
 """How good a call is."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from fullpipe.results import Run
+from fullpipe.scenario.datagrams import Voip
+from fullpipe.scenario.flows import flow_names
+
 FRAME_S = 0.02
 """Time of speech in a packet of G.711 as it is usually sent."""
 
@@ -66,3 +75,26 @@ def mouth_to_ear_s(owd_mean_s: float, jitter_s: float, frame_s: float = FRAME_S)
     Source: a fixed playout buffer of two jitters is a rule of thumb; it is taken to make no packet late.
     """
     return frame_s + owd_mean_s + 2 * jitter_s
+
+
+def call_scores(run: Run) -> dict[str, float | None]:
+    """Mean opinion score of every call of a run, by the name of its flow; None if nothing of it arrived.
+
+    Formula: see `mos`, of `mouth_to_ear_s` and of the share of packets that were lost.
+    Source: as there.
+    """
+    frames_s = {
+        name: flow.workload.frame_s
+        for flow, names in zip(run.scenario.flows, flow_names(run.scenario.flows), strict=True)
+        for name in names
+        if isinstance(flow.workload, Voip)
+    }
+    calls = run.flows.filter(pl.col("flow").is_in(list(frames_s)))
+    return {row["flow"]: _score(row, frames_s[row["flow"]]) for row in calls.iter_rows(named=True)}
+
+
+def _score(row: Mapping[str, Any], frame_s: float) -> float | None:
+    if row["owd_mean_s"] is None or not row["sent_packets"]:
+        return None
+    delay_s = mouth_to_ear_s(row["owd_mean_s"], row["jitter_s"] or 0.0, frame_s)
+    return mos(delay_s, row["lost_packets"] / row["sent_packets"])

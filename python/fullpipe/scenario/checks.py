@@ -13,7 +13,7 @@ from fullpipe.scenario.flows import MAX_FLOWS, Flow
 from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.network import Network, Route, resolve
 from fullpipe.scenario.problems import MOST_LINES, first_lines
-from fullpipe.scenario.quantities import shown
+from fullpipe.scenario.quantities import NANOSECONDS, shown
 from fullpipe.scenario.topology import Graph
 
 if TYPE_CHECKING:
@@ -76,9 +76,26 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
         if paces and flow.size_bytes is not None:
             yield f"flows[{i}].size: an application with a pace never ends; give one of the two"
         yield from _in_order(f"flows[{i}].application", [pace.at_s for pace in paces])
+        for line in _of_transport(flow):
+            yield f"flows[{i}].{line}"
         check = _in_graph if isinstance(scenario.topology, Graph) else _in_dumbbell
         for line in check(scenario, flow):
             yield f"flows[{i}].{line}"
+
+
+def _of_transport(flow: Flow) -> Iterator[str]:
+    """A connection needs congestion control; datagrams have none, and no amount of data either."""
+    datagrams = flow.datagrams
+    if datagrams is None:
+        if flow.cca is None:
+            yield 'cca: missing, as in cca = "cubic"'
+        return
+    if flow.cca is not None:
+        yield f"cca: {datagrams.kind} has no congestion control; leave it out"
+    if flow.size_bytes is not None:
+        yield f'size: {datagrams.kind} has no end of its own; give it a stop, as in stop = "30 s"'
+    if flow.application is not None:
+        yield f"application: only of a connection; {datagrams.kind} has a pace of its own"
 
 
 def _in_order(path: str, times_s: Sequence[float]) -> Iterator[str]:
@@ -171,6 +188,8 @@ def _of_routes(network: Network) -> Iterator[str]:
 
 def _is_boundless(network: Network, route: Route) -> bool:
     """Whether a flow could double its rate for ever."""
+    if route.flow.datagrams:
+        return False
     links = [network.links[i] for i in route.forward]
     on_the_way = any(link.limit_bps is not None or link.loss is not None for link in links)
     buffers = (route.tcp.send_buffer_bytes, route.tcp.receive_buffer_bytes)
@@ -185,9 +204,20 @@ def _of_record(scenario: "Scenario", network: Network) -> Iterator[str]:
     for i, point in enumerate(scenario.record.packets or ()):
         if point not in points:
             yield f"record.packets[{i}]: unknown point {shown(point)}{suggestion(point, points[:20])}"
+    probes = sum(_probes(scenario, flow) for flow in scenario.flows)
+    if probes > MAX_ROWS:
+        yield f"flows: {probes:,.0f} probes are more than {MAX_ROWS:,}; lengthen their intervals"
     rows = scenario.duration_s / interval_s * (len(network.routes) + len(network.links)) if interval_s else 0
     if rows > MAX_ROWS:
         yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'
+
+
+def _probes(scenario: "Scenario", flow: Flow) -> float:
+    """Rows of the table `probes`."""
+    datagrams = flow.datagrams
+    if datagrams is None or not datagrams.each:
+        return 0.0
+    return flow.count * scenario.duration_s * NANOSECONDS / datagrams.interval_ns
 
 
 def _of_sweep(scenario: "Scenario") -> Iterator[str]:

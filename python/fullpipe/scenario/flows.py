@@ -12,6 +12,7 @@ from fullpipe.cca.controller import parameters
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.chosen import Chosen
+from fullpipe.scenario.datagrams import Datagrams
 from fullpipe.scenario.dscp import Dscp
 from fullpipe.scenario.model import Model, Name
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds, shown
@@ -83,8 +84,8 @@ def _own_entry(name: str) -> catalogue.Entry | None:
 
 def own_algorithms(flows: "Sequence[Flow]") -> list[str]:
     """The names of the Python-written algorithms that flows use, each once."""
-    kinds = [flow.cca.kind for flow in flows if flow.cca.kind.startswith(classes.PREFIX)]
-    return list(dict.fromkeys(kinds))
+    kinds = [flow.cca.kind for flow in flows if flow.cca]
+    return [kind for kind in dict.fromkeys(kinds) if kind.startswith(classes.PREFIX)]
 
 
 Ways = Literal["both", "data", "acks"]
@@ -117,9 +118,10 @@ class Flow(Model):
     """One flow, or `count` flows that differ in nothing but their names."""
 
     name: Name | None = None
-    """Left out: the algorithm's name. Several flows of a name are numbered: bbr1-1, bbr1-2, ..."""
-    cca: Cca = Field(examples=["cubic"])
-    """The congestion control algorithm."""
+    """Left out: the name of the algorithm or, without one, of the workload. Several flows of a name are
+    numbered: bbr1-1, bbr1-2, ..."""
+    cca: Cca | None = Field(None, examples=["cubic"])
+    """The congestion control algorithm, without which no flow but one of datagrams can be."""
     count: Annotated[int, Field(strict=True, ge=1, le=MAX_FLOWS)] = 1
     """How many flows this describes."""
     start_s: Seconds = Field(0.0, alias="start")
@@ -158,6 +160,16 @@ class Flow(Model):
     tcp: Tcp | None = None
     """What differs from the transport of the scenario."""
 
+    @property
+    def described(self) -> str:
+        """The name of its algorithm or, without one, of its workload."""
+        return self.cca.kind if self.cca else self.workload.kind if self.workload else ""
+
+    @property
+    def datagrams(self) -> Datagrams | None:
+        """The workload, if it is one of datagrams."""
+        return self.workload if isinstance(self.workload, Datagrams) else None
+
 
 def ways_of(flow: Flow, duration_s: float) -> Iterator[Reroute]:
     """Every change of a flow's way during a run, in the order of time."""
@@ -190,4 +202,4 @@ def _numbered(flow: Flow, numbers: Iterator[int]) -> list[str]:
 
 
 def _base_name(flow: Flow) -> str:
-    return flow.name or classes.title(flow.cca.kind)
+    return flow.name or classes.title(flow.described)

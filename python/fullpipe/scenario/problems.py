@@ -97,7 +97,11 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
     return f"{details['msg'][0].lower()}{details['msg'][1:]}, got {shown(value)}"
 
 
-_KINDS = {"topology": "'dumbbell', 'graph'", "loss": "'bernoulli', 'periodic', 'gilbert_elliott'"}
+_KINDS = {
+    "topology": "'dumbbell', 'graph'",
+    "loss": "'bernoulli', 'periodic', 'gilbert_elliott'",
+    "workload": "'bulk', 'udp', 'voip', 'ping', 'probe'",
+}
 """What a missing `kind` may be, by the name of the table; pydantic says it only of a wrong one."""
 
 

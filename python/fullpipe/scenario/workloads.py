@@ -1,7 +1,10 @@
 """Workloads: what the application of a flow does. One model per kind; `Workload` is any of them."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from fullpipe.scenario.datagrams import Datagrams
 from fullpipe.scenario.model import Model
 
 
@@ -11,4 +14,4 @@ class Bulk(Model):
     kind: Literal["bulk"] = "bulk"
 
 
-Workload = Bulk
+Workload = Annotated[Bulk | Datagrams, Field(discriminator="kind")]
