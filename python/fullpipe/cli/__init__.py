@@ -1,6 +1,7 @@
 """The command line: thin commands over the library."""
 
 from fullpipe.cli import (
+    agree,
     compare,
     conformance,
     doctor,
@@ -20,6 +21,7 @@ for _command in (
     run.run,
     metrics.metrics,
     compare.compare,
+    agree.agree,
     paper.paper,
     plot.plot,
     export.export,

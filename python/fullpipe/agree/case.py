@@ -1,0 +1,127 @@
+"""A case of the agreement suite, and the small functions that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fullpipe.scenario import Scenario
+
+DURATION_S, WARMUP_S = 25, 5
+SEEDS = 5
+"""Where dice are thrown: random loss, AQMs, and flows that meet by chance."""
+JITTER = "1 s"
+_DROPS_UNLESS_ASKED = ("codel", "pie", "fq_pie")
+"""Queues that mark only if they are told to."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario with what it is to show and how many seeds it needs."""
+
+    name: str
+    family: str
+    scenario: Scenario
+    seeds: int = 1
+
+
+def dumbbell(rate_mbps: float, rtt_ms: float, queue: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """A dumbbell whose whole delay lies in the bottleneck."""
+    bottleneck = {"rate": f"{rate_mbps:g} Mbit/s", "delay": f"{rtt_ms / 2:g} ms", "queue": dict(queue)}
+    return {"kind": "dumbbell", "bottleneck": bottleneck | more}
+
+
+def drop_tail(bdp: float) -> dict[str, Any]:
+    """A drop-tail queue of so many bandwidth-delay products."""
+    return {"kind": "drop_tail", "size": f"{bdp:g} bdp"}
+
+
+def case(
+    name: str,
+    family: str,
+    topology: Mapping[str, Any],
+    flows: Sequence[Mapping[str, Any]],
+    *,
+    seeds: int = 1,
+    **more: Any,
+) -> Case:
+    """A case that lasts as long as all others."""
+    scenario = Scenario(
+        name=name,
+        duration=f"{DURATION_S} s",
+        warmup=f"{WARMUP_S} s",
+        topology=dict(topology),
+        flows=[dict(flow) for flow in flows],
+        **more,
+    )
+    return Case(name, family, scenario, seeds)
+
+
+def single(
+    family: str,
+    cca: str,
+    rate_mbps: float,
+    rtt_ms: float,
+    bdp: float,
+    *,
+    seeds: int = 1,
+    label: str = "",
+    **more: Any,
+) -> Case:
+    """One flow behind a drop-tail queue; `more` is of the bottleneck."""
+    name = f"{cca}-{rate_mbps:g}m-{rtt_ms:g}ms-{bdp:g}bdp" + (f"-{label}" if label else "")
+    topology = dumbbell(rate_mbps, rtt_ms, drop_tail(bdp), **more)
+    return case(name, family, topology, [{"cca": cca}], seeds=seeds)
+
+
+def managed(
+    family: str,
+    kind: str,
+    cca: str,
+    count: int,
+    rate_mbps: float,
+    rtt_ms: float,
+    *,
+    ecn: bool = False,
+) -> Case:
+    """Flows behind a queue that is managed."""
+    name = f"{kind}-{count}x{cca}-{rate_mbps:g}m-{rtt_ms:g}ms" + ("-ecn" if ecn else "")
+    queue = {"kind": kind, **({"ecn": True} if ecn and kind in _DROPS_UNLESS_ASKED else {})}
+    topology = dumbbell(rate_mbps, rtt_ms, queue)
+    flow = {"cca": cca, "count": count, "start_jitter": JITTER}
+    return case(name, family, topology, [flow], seeds=SEEDS, **({"tcp": {"ecn": True}} if ecn else {}))
+
+
+def step(
+    family: str, cca: str, label: str, rate_mbps: float, rtt_ms: float, bdp: float, **change: str
+) -> Case:
+    """One flow on a path that changes at 12 s."""
+    return single(family, cca, rate_mbps, rtt_ms, bdp, label=label, changes=[{"at": "12 s", **change}])
+
+
+def mix(
+    family: str,
+    parts: Sequence[tuple[str, int, float]],
+    rate_mbps: float,
+    bdp: float,
+) -> Case:
+    """Several flows, each part of an algorithm, a number and an RTT in ms, behind one drop-tail queue."""
+    shortest = min(rtt_ms for _, _, rtt_ms in parts)
+    flows = []
+    for cca, count, rtt_ms in parts:
+        flow: dict[str, Any] = {"cca": cca, "count": count, "start_jitter": JITTER}
+        if rtt_ms > shortest:
+            flow["access"] = {"delay": f"{(rtt_ms - shortest) / 2:g} ms"}
+        flows.append(flow)
+    words = [f"{count}x{cca}-{rtt_ms:g}ms" for cca, count, rtt_ms in parts]
+    name = f"{'+'.join(words)}-{rate_mbps:g}m-{bdp:g}bdp"
+    return case(name, family, dumbbell(rate_mbps, shortest, drop_tail(bdp)), flows, seeds=SEEDS)
+
+
+def transfer(family: str, cca: str, size: str, rate_mbps: float, rtt_ms: float, bdp: float) -> Case:
+    """One transfer of a given size, measured from its start."""
+    name = f"{cca}-{size.replace(' ', '')}-{rate_mbps:g}m-{rtt_ms:g}ms-{bdp:g}bdp"
+    topology = dumbbell(rate_mbps, rtt_ms, drop_tail(bdp))
+    made = case(name, family, topology, [{"cca": cca, "size": size}])
+    return Case(name, family, made.scenario.with_values({"warmup": "0 s"}))

@@ -1,0 +1,100 @@
+"""`fullpipe agree`: how far engines are from Linux, over a catalogue of cases."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fullpipe.cli.run import Jobs, Out, processors
+
+if TYPE_CHECKING:
+    from fullpipe.agree import Case, Found
+
+
+def agree(
+    engines: Annotated[
+        str, typer.Option(metavar="NAMES", help="The reference first, then what is held against it.")
+    ] = "linux,native",
+    case: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this case, or those like bbr1-*; may be repeated."),
+    ] = None,
+    family: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this family; may be repeated.")
+    ] = None,
+    held_out: Annotated[
+        bool, typer.Option("--held-out/--catalogue-only", help="With the held-out cases.")
+    ] = True,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The first N of the chosen cases.")
+    ] = None,
+    workers: Jobs = None,
+    out: Out = Path("runs"),
+    page: Annotated[
+        Path | None, typer.Option("-o", "--page", metavar="FILE", help="Write the page here; else print it.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Every error as one JSON object per line.")] = False,
+    list_cases: Annotated[bool, typer.Option("--list", help="List the cases and run none.")] = False,
+) -> None:
+    """Run the catalogue of cases on Linux and on other engines, and write how far they are apart.
+
+    Finished runs are kept, so an interrupted suite continues. A case that an engine cannot run is named with
+    the reason; the exit code is 1 if nothing could be compared.
+    """
+    from fullpipe import agree as agreement
+    from fullpipe.cli.progress import progress_bar
+    from fullpipe.errors import ResultError
+    from fullpipe.results import Store
+
+    chosen = _chosen(case or [], family or [], held_out)[:limit]
+    if list_cases:
+        for one in chosen:
+            typer.echo(f"{one.name}  ({one.family}, {one.seeds} seed{'s' if one.seeds > 1 else ''})")
+        return
+    names = list(dict.fromkeys(name.strip() for name in engines.split(",") if name.strip()))
+    if len(names) < 2:
+        raise typer.BadParameter("name two engines or more, as in --engines linux,native")
+    todo = agreement.plan(chosen, names)
+    with progress_bar(todo.jobs) as progress:
+        found = agreement.run(todo, workers=workers or processors(), store=Store(out), progress=progress)
+    if as_json:
+        typer.echo(found.errors.write_ndjson(), nl=False)
+    elif page is None:
+        typer.echo(agreement.page(found), nl=False)
+    else:
+        try:
+            page.write_text(agreement.page(found), encoding="utf-8")
+        except OSError as error:
+            raise ResultError(f"{page}: cannot be written: {error.strerror or error}") from error
+        typer.echo(page)
+    _exit(found)
+
+
+def _chosen(names: Sequence[str], families: Sequence[str], held_out: bool) -> "list[Case]":
+    from fullpipe import agree as agreement
+    from fullpipe.errors import UnknownNameError
+
+    known = [*agreement.cases(), *(agreement.held_out_cases() if held_out else [])]
+    for family in families:
+        if family not in {case.family for case in known}:
+            raise UnknownNameError("family", family, dict.fromkeys(case.family for case in known))
+    for name in names:
+        if not any(fnmatchcase(case.name, name) for case in known):
+            raise UnknownNameError("case", name, [case.name for case in known])
+    return [
+        case
+        for case in known
+        if (not names or any(fnmatchcase(case.name, name) for name in names))
+        and (not families or case.family in families)
+    ]
+
+
+def _exit(found: "Found") -> None:
+    """Say why, if there was nothing to compare."""
+    if not found.errors.is_empty():
+        return
+    for why in dict.fromkeys(f"{refused.engine}: {refused.why}" for refused in found.refused):
+        typer.echo(f"fullpipe: {why}", err=True)
+    raise typer.Exit(1)

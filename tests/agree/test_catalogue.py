@@ -1,0 +1,58 @@
+"""The catalogue covers what it says, and what is held out is held out."""
+
+import pytest
+
+from fullpipe.agree import Case, cases, held_out_cases
+from fullpipe.agree.held_out import HELD_OUT
+from fullpipe.api import refusals
+from fullpipe.engines import engine
+
+EVERY = [*cases(), *held_out_cases()]
+
+
+def test_there_are_eighty_cases_or_more() -> None:
+    assert len(cases()) >= 80
+
+
+def test_every_family_of_conditions_is_there() -> None:
+    families = {
+        "algorithms",
+        "rates and RTTs",
+        "buffers",
+        "loss",
+        "queues",
+        "marks",
+        "steps",
+        "mixes",
+        "transfers",
+    }
+    assert {case.family for case in cases()} == families
+
+
+def test_names_tell_cases_apart() -> None:
+    assert len({case.name for case in EVERY}) == len(EVERY)
+
+
+def test_no_case_is_run_twice() -> None:
+    assert len({case.scenario.digest for case in EVERY}) == len(EVERY)
+
+
+def test_held_out_paths_are_none_of_the_catalogue() -> None:
+    def path(case: Case) -> tuple[float | None, float]:
+        bottleneck = case.scenario.topology.bottleneck  # type: ignore[union-attr]
+        return bottleneck.rate_bps, bottleneck.delay_s
+
+    assert not {path(case) for case in cases()} & {path(case) for case in held_out_cases()}
+    assert {case.family for case in held_out_cases()} == {HELD_OUT}
+
+
+@pytest.mark.parametrize("case", EVERY, ids=lambda case: case.name)
+def test_the_native_engine_takes_every_case(case: Case) -> None:
+    assert refusals(engine("native"), case.scenario) == []
+
+
+@pytest.mark.parametrize("case", EVERY, ids=lambda case: case.name)
+def test_what_throws_dice_has_several_seeds(case: Case) -> None:
+    flows = case.scenario.flows
+    random = any(flow.start_jitter_s or flow.cca.kind == "cdg" for flow in flows) or "loss-" in case.name
+    assert (case.seeds > 1) == random

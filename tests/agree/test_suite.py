@@ -1,0 +1,137 @@
+"""Cases through engines: what is run, what is refused, what fails, and what the page says of it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from fullpipe import Run, Scenario, engines
+from fullpipe.agree import Case, cases, errors_of, page, plan, run, summarised
+from fullpipe.cli import app
+from fullpipe.compare import compare
+from fullpipe.engines import Problem, Progress
+from fullpipe.engines.native import NativeEngine
+from fullpipe.errors import EngineError
+from fullpipe.results import Store
+
+
+class Kernel(NativeEngine):
+    """The native engine with another name and goodput, that refuses CDG and fails on Vegas."""
+
+    name: ClassVar[str] = "kernel"
+    factor: ClassVar[float] = 1.25
+
+    def check(self, scenario: Scenario) -> list[Problem]:
+        kinds = {flow.cca.kind for flow in scenario.flows}
+        return [Problem("flows[0].cca", "not in this kernel")] if "cdg" in kinds else []
+
+    def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
+        if any(flow.cca.kind == "vegas" for flow in scenario.flows):
+            raise EngineError("the guest died")
+        made = super().run(scenario, seed=seed, progress=progress)
+        flows = made.flows.with_columns(goodput_bps=pl.col("goodput_bps") * self.factor)
+        meta = made.meta.model_copy(
+            update={"engine": made.meta.engine.model_copy(update={"name": self.name})}
+        )
+        return replace(made, meta=meta, tables={**made.tables, "flows": flows})
+
+
+@pytest.fixture(autouse=True)
+def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "ENGINES", {**engines.ENGINES, "kernel": Kernel})
+
+
+def case(cca: str, seeds: int = 1) -> Case:
+    found = next(c for c in cases() if c.name == f"{cca}-20m-40ms-1bdp")
+    values = {"duration": "3 s", "warmup": "1 s", "flows.0.start_jitter": "10 ms"}
+    return Case(found.name, found.family, found.scenario.with_values(values), seeds)
+
+
+def test_the_reference_is_the_first_engine() -> None:
+    found = run(plan([case("cubic", seeds=2)], ["kernel", "native"]))
+    (row,) = found.errors.filter(quantity="goodput").to_dicts()
+    assert row["engine"] == "native"
+    # The kernel carries 1.25 times as much, so that native is at 0.8 of it.
+    assert row["error"] == pytest.approx(-0.2)
+
+
+def test_few_retransmissions_are_shares_of_twenty() -> None:
+    one = case("cubic")
+    made = NativeEngine().run(one.scenario, seed=1)
+
+    def with_packets(count: int) -> Run:
+        flows = made.flows.with_columns(retransmitted_packets=pl.lit(count, pl.Int64))
+        return replace(made, tables={**made.tables, "flows": flows})
+
+    errors = errors_of(one, compare({"kernel": [with_packets(1)], "native": [with_packets(3)]}, "kernel"))
+    assert errors.filter(quantity="retransmitted")["error"].to_list() == [pytest.approx(0.1)]
+
+
+def test_summaries_are_of_sizes() -> None:
+    errors = pl.DataFrame(
+        {"engine": ["native"] * 3, "quantity": ["goodput"] * 3, "error": [-0.03, 0.01, 0.02]}
+    )
+    (row,) = summarised(errors).to_dicts()
+    assert (row["n"], row["median"], row["max"]) == (3, pytest.approx(0.02), pytest.approx(0.03))
+
+
+def test_a_refused_case_is_not_run_and_named() -> None:
+    todo = plan([case("cdg"), case("cubic")], ["kernel", "native"])
+    assert {job.point["case"] for job in todo.jobs} == {"cubic-20m-40ms-1bdp"}
+    assert "kernel, flows[0].cca: not in this kernel: cdg-20m-40ms-1bdp" in page(run(todo))
+
+
+def test_a_case_that_fails_leaves_the_others() -> None:
+    found = run(plan([case("vegas"), case("cubic")], ["kernel", "native"]))
+    assert found.errors["case"].unique().to_list() == ["cubic-20m-40ms-1bdp"]
+    (refused,) = found.refused
+    assert refused.why == "failed with seed 1: the guest died"
+
+
+def test_a_suite_continues_where_it_was_interrupted(tmp_path: Path) -> None:
+    todo, states = plan([case("cubic")], ["kernel", "native"]), []
+    run(todo, store=Store(tmp_path))
+    run(todo, store=Store(tmp_path), progress=lambda update: states.append(update.state))
+    assert {state for state in states if state != "running"} == {"stored"}
+
+
+def test_the_same_results_give_the_same_page() -> None:
+    todo = plan([case("cubic"), case("reno")], ["kernel", "native"])
+    assert page(run(todo)) == page(run(todo, workers=2))
+
+
+def test_the_page_has_medians_with_what_is_aimed_at_and_every_case() -> None:
+    text = page(run(plan([case("cubic"), case("reno")], ["kernel", "native"])))
+    (line,) = [line for line in text.splitlines() if line.startswith("| native | goodput |")]
+    assert line.split(" | ")[2:] == ["2", "20.00 %", "20.00 %", "20.00 %", "0.50 % / 3.00 % |"]
+    assert "| reno-20m-40ms-1bdp | reno-1 | native |" in text
+
+
+def test_cases_are_listed_by_pattern_and_number() -> None:
+    result = CliRunner().invoke(app, ["agree", "--list", "--case", "bbr1-*", "--limit", "2"])
+    assert [line.split()[0] for line in result.output.splitlines()] == [
+        "bbr1-20m-40ms-1bdp",
+        "bbr1-50m-20ms-0.5bdp",
+    ]
+
+
+@pytest.mark.parametrize("words", [("--case", "bbr9"), ("--family", "queue"), ("--engines", "native")])
+def test_what_is_unknown_is_bad_input(words: tuple[str, str]) -> None:
+    assert CliRunner().invoke(app, ["agree", *words]).exit_code == 2
+
+
+def test_the_page_is_written_to_a_file(tmp_path: Path) -> None:
+    words = ["--case", "cubic-2m-40ms-1bdp", "--engines", "kernel,native", "--out", str(tmp_path / "runs")]
+    result = CliRunner().invoke(app, ["agree", *words, "-o", str(tmp_path / "page.md")])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "page.md").read_text(encoding="utf-8").startswith("# Agreement between engines")
+
+
+def test_nothing_to_compare_is_a_failure_with_the_reason(tmp_path: Path) -> None:
+    words = ["--case", "cdg-20*", "--engines", "kernel,native", "--out", str(tmp_path / "runs")]
+    result = CliRunner().invoke(app, ["agree", *words])
+    assert result.exit_code == 1
+    assert "not in this kernel" in result.stderr
