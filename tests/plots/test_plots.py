@@ -8,8 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fullpipe import plots
+from fullpipe import Scenario, plots, run
 from fullpipe.errors import ResultError
+from fullpipe.plots.states import state_colour
 
 MBPS = {"100 packets": [30.0, 50.0, 40.0], "500 packets": [10.0, 60.0, 20.0]}
 
@@ -133,9 +134,56 @@ def test_one_legend_for_all_rows_and_the_same_look_in_each() -> None:
     assert all(place.get_window_extent().y1 <= box.y0 for place in figure.axes)
 
 
-def test_no_legend_when_lines_could_not_be_told_apart() -> None:
+def test_flows_of_many_runs_look_alike_and_the_legend_names_the_runs() -> None:
     figure, _ = plots.overview({f"seed {seed}": tables() for seed in range(15)}, ("goodput",))
-    assert figure.legends == []
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [f"seed {seed}" for seed in range(15)]
+    (place,) = figure.axes
+    assert len({(line.get_color(), line.get_linestyle()) for line in place.lines}) == 15
+
+
+def test_a_legend_says_how_many_it_leaves_out() -> None:
+    figure, _ = plots.overview({f"seed {seed}": tables() for seed in range(40)}, ("goodput",))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()][-1] == "and 12 more"
+
+
+def test_goodput_is_smoothed_over_three_round_trips() -> None:
+    """A link of 1 Mbit/s that delivers what waited behind a hole at once: 0, 0, 3 in samples of 50 ms."""
+    rates = [1e6, 1e6, 0.0, 0.0, 3e6, 1e6]
+    series = pl.DataFrame(
+        {
+            "time_s": [0.05 * n for n in range(1, 7)],
+            "flow": ["a"] * 6,
+            "goodput_bps": rates,
+            "srtt_s": [0.05] * 6,
+        }
+    )
+    _, (axes,) = plots.new_figure()
+    data = plots.time_series(axes, {"one": {"series": series}}, "goodput")
+    assert data["value"].to_list() == pytest.approx([1, 1, 2 / 3, 1 / 3, 1, 4 / 3])
+    assert axes.get_ylabel() == "goodput (Mbit/s)\nmeans over 0.15 s"
+
+
+def test_states_look_the_same_in_every_figure_and_differ_in_one() -> None:
+    first: dict[str, str] = {}
+    second: dict[str, str] = {}
+    names = ["Startup", "Drain", *(f"State{n}" for n in range(60))]
+    assert [state_colour(name, first) for name in ("Drain", "Odd")] == [
+        state_colour(name, second) for name in ("Drain", "Odd")
+    ]
+    taken: dict[str, str] = {}
+    assert len({state_colour(name, taken) for name in names}) == len(names)
+
+
+def test_figures_show_presets_and_windows_in_packets() -> None:
+    values = {"duration": "1 s", "warmup": "0 s", "flows.0.cca": {"kind": "bbr3", "preset": "draft"}}
+    made = run(Scenario.named("single-bbr1").with_values(values))
+    figure, data = plots.overview({"": plots.presented(made)}, ("cwnd",))
+    assert data["actor"].unique().to_list() == ["bbr3-1 (draft)"]
+    assert figure.axes[0].get_ylabel() == "cwnd (packets)"
+    assert data["value"][0] == made.series["cwnd_bytes"][0] / 1448
+    assert len(made.plot("cwnd", only=["bbr3-1"]).axes[0].lines) == 1
 
 
 def test_a_figure_stays_in_its_folder(tmp_path: Path) -> None:

@@ -39,20 +39,22 @@ def plot(
     from fullpipe.results import Run
 
     runs = [Run.load(folder) for folder in dict.fromkeys(folders)]
-    tables = [run.tables for run in runs]
     plots = import_module("fullpipe.plots")
+    tables = [plots.presented(run) for run in runs]
     known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
     for wanted in flow or ():
         if wanted not in known:
             raise UnknownNameError("flow", wanted, known)
+    called = {name: label for run in runs for name, label in plots.flow_labels(run).items()}
+    only = [called.get(name, name) for name in flow] if flow else None
     try:
         labelled = dict(zip(_labels(runs), tables, strict=True))
         if var is not None:
             names = [part.strip() for part in var.split(",") if part.strip()]
-            figure, data = plots.variables(labelled, names, only=flow)
+            figure, data = plots.variables(labelled, names, only=only)
         else:
             chosen = (quantity,) if quantity else ()
-            figure, data = plots.overview(labelled, *chosen, only=flow)
+            figure, data = plots.overview(labelled, *chosen, only=only)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     try:

@@ -7,6 +7,7 @@ from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, sorted_bars
 from fullpipe.plots.engines import engines
 from fullpipe.plots.overview import overview
+from fullpipe.plots.presented import flow_labels, presented
 from fullpipe.plots.save import FORMATS, save, save_as
 from fullpipe.plots.series import QUANTITIES, Quantity, time_series
 from fullpipe.plots.style import COLOURS, in_house_style, new_figure, shared_legend
@@ -19,11 +20,13 @@ __all__ = [
     "Quantity",
     "boxes",
     "engines",
+    "flow_labels",
     "grouped_bars",
     "in_house_style",
     "lines_with_intervals",
     "new_figure",
     "overview",
+    "presented",
     "save",
     "save_as",
     "shared_legend",

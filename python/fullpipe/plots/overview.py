@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fullpipe.plots.series import QUANTITIES, Tables, time_series
-from fullpipe.plots.style import in_house_style, new_figure, restyle, shared_legend
+from fullpipe.plots.style import LEGEND_UP_TO, in_house_style, new_figure, restyle, shared_legend
 
 DEFAULT = ("goodput", "rtt", "cwnd", "queue")
 
@@ -19,8 +19,8 @@ def overview(
 ) -> tuple[Figure, pl.DataFrame]:
     """A row of axes per quantity, every run in each; returns the figure and the table of what it shows.
 
-    One legend serves all rows: a flow or a link looks the same in each, and without a legend if there are too
-    many of them.
+    One legend serves all rows: a flow or a link looks the same in each. If there are too many of them to tell
+    apart, those of a run look alike, and the legend names the runs.
     Links of which no packet ever waited are left out, and `only` keeps the flows of these names.
     """
     figure, axes = new_figure(len(quantities), row_height=1.6)
@@ -33,6 +33,8 @@ def overview(
     for place in axes[:-1]:
         place.set_xlabel("")
     entries = restyle(axes)
+    if len(entries) > LEGEND_UP_TO and len(runs) > 1:
+        entries = restyle(axes, lambda label: label.rpartition(": ")[0])
     if any(len(place.lines) > 1 for place in axes):
         shared_legend(figure, entries)
     return figure, pl.concat(frames)

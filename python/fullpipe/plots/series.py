@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,8 @@ from matplotlib.axes import Axes
 from fullpipe.plots.style import in_house_style, legend_columns
 
 Tables = Mapping[str, pl.DataFrame]
+
+_SMOOTHED_RTTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +26,16 @@ class Quantity:
     column: str
     label: str
     scale: float
+    in_packets: str | None = None
+    """The column that has it in packets, if the tables do; see `fullpipe.plots.presented`."""
 
 
 QUANTITIES: dict[str, Quantity] = {
     "goodput": Quantity("series", "flow", "goodput_bps", "goodput (Mbit/s)", 1e-6),
     "pacing": Quantity("series", "flow", "pacing_bps", "pacing rate (Mbit/s)", 1e-6),
     "delivery": Quantity("series", "flow", "delivery_bps", "delivery rate (Mbit/s)", 1e-6),
-    "cwnd": Quantity("series", "flow", "cwnd_bytes", "cwnd (kB)", 1e-3),
-    "inflight": Quantity("series", "flow", "in_flight_bytes", "in flight (kB)", 1e-3),
+    "cwnd": Quantity("series", "flow", "cwnd_bytes", "cwnd (kB)", 1e-3, "cwnd_packets"),
+    "inflight": Quantity("series", "flow", "in_flight_bytes", "in flight (kB)", 1e-3, "in_flight_packets"),
     "rtt": Quantity("series", "flow", "srtt_s", "smoothed RTT (ms)", 1e3),
     "retransmissions": Quantity("series", "flow", "retransmitted_packets", "retransmitted (packets)", 1),
     "queue": Quantity("links", "link", "backlog_packets", "queue (packets)", 1),
@@ -52,12 +57,19 @@ def time_series(
     """Draw a quantity of every run over time; `runs` maps a label to the tables of a run.
 
     `only` keeps the flows or links of these names. Missing samples leave gaps. Returns the columns run,
-    actor, time_s, value, in the unit of the axis."""
-    what = _quantity(quantity)
+    actor, time_s, value, in the unit of the axis.
+
+    Goodput is drawn as a mean over three round trips where samples are closer: bytes that waited behind a lost
+    packet are delivered at once when it is repaired, in a short interval more than a link can carry."""
+    what = _in_packets(_quantity(quantity), runs)
     frames = []
+    smoothed_s = 0.0
     for label, tables in runs.items():
         for actor, frame in _actors(tables, what, only):
             name = actor if len(runs) == 1 else f"{label}: {actor}"
+            if quantity == "goodput":
+                frame, window_s = _smoothed(frame, tables)
+                smoothed_s = max(smoothed_s, window_s)
             values = frame["value"].fill_null(float("nan")).to_numpy()
             axes.plot(frame["time_s"].to_numpy(), values, label=name)
             of_whom = [pl.lit(label).alias("run"), pl.lit(actor).alias("actor")]
@@ -66,7 +78,7 @@ def time_series(
         raise ValueError(f"{quantity}: no samples; was the run recorded with an interval?")
     data = pl.concat(frames)
     axes.set_xlabel("time (s)")
-    axes.set_ylabel(what.label)
+    axes.set_ylabel(f"{what.label}\nmeans over {smoothed_s:.2g} s" if smoothed_s else what.label)
     axes.set_xlim(left=0)
     if np.nanmin(data["value"].fill_null(float("nan")).to_numpy(), initial=0) >= 0:
         axes.set_ylim(bottom=0)
@@ -75,6 +87,27 @@ def time_series(
         inches = axes.get_window_extent().width / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
         axes.legend(ncols=min(legend_columns(labels, inches), 4)).set_in_layout(False)
     return data
+
+
+def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:
+    column = what.in_packets
+    if column is None or not all(column in tables.get(what.table, ()) for tables in runs.values()):
+        return what
+    return replace(what, column=column, label=what.label.replace("(kB)", "(packets)"), scale=1)
+
+
+def _smoothed(frame: pl.DataFrame, tables: Tables) -> tuple[pl.DataFrame, float]:
+    """Means over three of the longest round trips, and over what time; 0 if samples are further apart."""
+    times, series = frame["time_s"], tables["series"]
+    spacing_s = float(times[1] - times[0]) if len(times) > 1 else 0.0
+    if not spacing_s or "srtt_s" not in series:
+        return frame, 0.0
+    window = ceil(_SMOOTHED_RTTS * float(series["srtt_s"].max() or 0) / spacing_s - 1e-9)  # type: ignore[arg-type]
+    if window < 2:
+        return frame, 0.0
+    means = pl.col("value").rolling_mean(window, min_samples=1)
+    kept = frame.with_columns(pl.when(pl.col("value").is_null()).then(None).otherwise(means).alias("value"))
+    return kept, window * spacing_s
 
 
 def _quantity(name: str) -> Quantity:

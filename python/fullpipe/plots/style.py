@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import wraps
-from itertools import cycle
+from itertools import cycle, islice
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import matplotlib as mpl
@@ -14,6 +14,7 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
 
 P = ParamSpec("P")
@@ -26,7 +27,7 @@ Dash = Literal["-", "--", ":", "-."]
 DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
 _LEGEND_POINTS = 7
-_LEGEND_UP_TO = len(COLOURS) * len(DASHES)  # beyond that, lines look the same
+LEGEND_UP_TO = len(COLOURS) * len(DASHES)  # beyond that, lines look the same
 
 _INCHES: dict[Width, float] = {"column": 3.5, "page": 7.2}
 
@@ -96,25 +97,30 @@ def legend_columns(labels: Sequence[str], inches: float) -> int:
 
 @in_house_style
 def shared_legend(figure: Figure, entries: Mapping[str, Any]) -> None:
-    """One legend above all axes, from labels to what they stand for; none if they are too many to tell apart.
+    """One legend above all axes, from labels to what they stand for; of very many, the first.
 
     The figure grows by the height of the legend, so that the axes keep theirs.
     """
-    if not 1 < len(entries) <= _LEGEND_UP_TO:
+    if len(entries) < 2:
         return
+    if len(entries) > LEGEND_UP_TO:
+        more = {f"and {len(entries) - LEGEND_UP_TO} more": Line2D([], [], linestyle="none")}
+        entries = dict(islice(entries.items(), LEGEND_UP_TO)) | more
     columns = legend_columns(list(entries), figure.get_figwidth())
     lines = -(-len(entries) // columns)
     figure.set_figheight(figure.get_figheight() + (1.6 * lines + 1) * _LEGEND_POINTS / 72)
     figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=columns)
 
 
-def restyle(axes: Sequence[Axes]) -> dict[str, Any]:
-    """Give every line of the same label the same colour and dashes in all axes; returns a line per label."""
+def restyle(axes: Sequence[Axes], group: Callable[[str], str] = str) -> dict[str, Any]:
+    """Give every line of the same label the same colour and dashes in all axes; returns a line per label.
+
+    With `group`, lines whose labels it maps to the same are one: all flows of a run, say."""
     looks = cycle([(dashes, colour) for dashes in DASHES for colour in COLOURS])
     look_of: dict[str, tuple[Dash, str]] = {}
     entries: dict[str, Any] = {}
     for line in (line for place in axes for line in place.lines):
-        label = str(line.get_label())
+        label = group(str(line.get_label()))
         if label not in entries:
             look_of[label], entries[label] = next(looks), line
         dashes, colour = look_of[label]

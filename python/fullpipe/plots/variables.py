@@ -11,11 +11,10 @@ from matplotlib.patches import Patch
 
 from fullpipe.metrics import states
 from fullpipe.plots.series import QUANTITIES, Tables, time_series
+from fullpipe.plots.states import state_colour
 from fullpipe.plots.style import in_house_style, new_figure, restyle, shared_legend
 
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "bytes": (1e-3, "kB"), "bool": (1, "0 or 1")}
-# Light, so that lines stay readable on them; in the order in which states appear.
-_BANDS = ("#fde2c8", "#c9dff0", "#c8e8dc", "#f0d9e8", "#e4e4e4", "#fbeec2", "#d6d2ee", "#d9ead0")
 _SHADED_UP_TO = 400
 """Bands in one panel; more of them would be a smear."""
 _LETTER = 0.008
@@ -102,7 +101,7 @@ def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> l
             continue
         spans = states(frame, flow, name)
         for start_s, end_s, state in spans.iter_rows():
-            colour = colours.setdefault(state, _BANDS[len(colours) % len(_BANDS)])
+            colour = state_colour(state, colours)
             place.broken_barh([(start_s, end_s - start_s)], (height - 0.4, 0.8), facecolors=colour)
             if (end_s - start_s) / spans["end_s"][-1] > _LETTER * len(state):
                 middle = (start_s + end_s) / 2, height

@@ -191,7 +191,9 @@ class Run:
         """
         plots = import_module("fullpipe.plots")
         chosen = (quantities,) if quantities else ()
-        return plots.overview({self.name: self.tables}, *chosen, only=only)[0]
+        labels = plots.flow_labels(self)
+        wanted = None if only is None else [labels.get(name, name) for name in only]
+        return plots.overview({self.name: plots.presented(self)}, *chosen, only=wanted)[0]
 
     def __repr__(self) -> str:
         engine, seed = self.meta.engine.name, self.meta.seed
