@@ -31,6 +31,7 @@ def _lazily(module: str, made: str) -> Callable[[], Engine]:
 
 ENGINES: Mapping[str, Callable[[], Engine]] = {
     "native": _lazily("native", "NativeEngine"),
+    "linux": _lazily("linux", "LinuxEngine"),
 }
 """Engines by name, each made without arguments."""
 

@@ -1,0 +1,124 @@
+"""The Linux engine: a real kernel that boots as an ordinary process, in virtual time."""
+
+import platform
+import time
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, Say, Wishes, identity, missing
+from fullpipe.engines.linux import installation, names, qdiscs, tables, toolchain
+from fullpipe.engines.linux.checks import problems
+from fullpipe.engines.linux.installation import INSTALL
+from fullpipe.engines.linux.machine import available_mb, boot
+from fullpipe.engines.linux.memory import needed_mb
+from fullpipe.engines.linux.script import experiment
+from fullpipe.errors import EngineError
+from fullpipe.results import Meta, Run, host, versions
+from fullpipe.scenario import Scenario, resolve
+
+_LEAST_MB = 300
+
+
+class LinuxEngine:
+    """TCP and queues of a real Linux kernel in virtual time, as one process without special rights."""
+
+    name: ClassVar[str] = "linux"
+
+    def version(self) -> str:
+        """The kernel's release, and fingerprints of its binary and of our code around it."""
+        found = installation.find()
+        return f"{found.release}+{found.fingerprint}.{installation.sources()}" if found else "none"
+
+    def model_version(self) -> str:
+        """The kernel's fingerprint: two builds of the same source differ in their randomness."""
+        found = installation.find()
+        return found.fingerprint if found else "none"
+
+    def capabilities(self) -> Capabilities:
+        """What the installed kernel has; without one, what kernels may have."""
+        found = installation.find()
+        ccas = [ours for ours in names.OURS if not found or names.in_kernel(ours, found.ccas)]
+        queues = [kind for kind in qdiscs.MAKERS if not found or kind in found.qdiscs]
+        return Capabilities(frozenset(ccas), frozenset((*queues, "drop_tail")), tables.NOT_MEASURED)
+
+    def doctor(self) -> list[Finding]:
+        """The machine, a compiler, a kernel and memory."""
+        found, right = installation.find(), platform.system() == "Linux" and platform.machine() == "x86_64"
+        compiled = installation.program().is_file()
+        compiler = toolchain.compiler()
+        memory_mb = available_mb()
+        return [
+            Finding("machine", right, f"{platform.system()} on {platform.machine()}", "use Linux on x86_64"),
+            compiler,
+            Finding("build tools", not toolchain.lacking(), *toolchain.words(), needed=False),
+            Finding(
+                "kernel",
+                found is not None,
+                f"Linux {found.release}, {found.fingerprint}" if found else "none is installed",
+                INSTALL,
+            ),
+            Finding(
+                "guest program",
+                compiled or compiler.present,
+                "compiled" if compiled else "compiled at the first use" if compiler.present else "needs gcc",
+                compiler.remedy,
+            ),
+            Finding("memory", memory_mb >= _LEAST_MB, f"{memory_mb} MB are free", f"free {_LEAST_MB} MB"),
+        ]
+
+    def check(self, scenario: Scenario) -> list[Problem]:
+        """Every reason why the guest cannot run a scenario exactly, or why there is no guest."""
+        lacks = missing(self)
+        network = resolve(scenario)
+        known = installation.find() or installation.everything()
+        reasons = list(dict.fromkeys((*lacks, *problems(scenario, network, known))))
+        wants_mb, has_mb = needed_mb(scenario, network), available_mb()
+        if wants_mb > has_mb:
+            text = f"the guest needs {wants_mb} MB of memory and {has_mb} MB are free"
+            reasons.append(Problem("", f"{text}; free some, or use --engine native"))
+        return reasons
+
+    def install(self, wishes: Wishes, say: Say) -> None:
+        """Build a kernel from Debian's sources or from `source`, or take a ready one.
+
+        Raises:
+            EngineError: If something is missing, or a step fails.
+        """
+        unknown = wishes.unknown_to("version", "source", "kernel", "rootfs")
+        if unknown:
+            raise EngineError(f"linux has no --{unknown[0]}")
+        installation.install(wishes, say)
+
+    def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
+        """Run a scenario without a sweep. The same kernel, scenario and seed give the same tables.
+
+        Raises:
+            EngineError: If it cannot be run, or the guest dies.
+        """
+        found = installation.find()
+        reasons = self.check(scenario)
+        if reasons or not found:
+            raise EngineError("\n".join(str(reason) for reason in reasons))
+        started, wall_s = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+        plan = experiment(scenario, seed, found.ccas)
+        memory_mb = needed_mb(scenario, plan.network)
+        guest = installation.guest(found)
+        with boot(guest, plan.script, memory_mb=memory_mb, seed=seed, progress=progress) as finished:
+            measured = tables.read(finished.folder, scenario, plan)
+            cpu_s = finished.cpu_s
+        meta = Meta(
+            scenario=scenario.to_dict(),
+            digest=scenario.digest,
+            engine=identity(self, scenario),
+            seed=seed,
+            duration_s=scenario.duration_s,
+            wall_s=time.perf_counter() - wall_s,
+            cpu_s=cpu_s,
+            data_packets=int(measured["flows"]["sent_packets"].sum()),
+            packet_hops=int(measured["links_summary"]["forwarded_packets"].sum()),
+            not_measured=tuple(sorted(tables.NOT_MEASURED)),
+            started=started,
+            host=host(),
+            versions=versions(),
+        )
+        return Run(meta, measured)

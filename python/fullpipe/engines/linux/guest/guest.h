@@ -1,0 +1,59 @@
+/* The guest: the only program that runs in the kernel under test. It is process 1, and alone. */
+#ifndef GUEST_H
+#define GUEST_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#define SECOND 1000000000LL
+#define NEVER INT64_MAX
+#define MAX_WORDS 40
+
+/* Ends the guest with a message, which the host finds in the file "failed". */
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Nanoseconds since the guest has booted, and since the run has begun. */
+int64_t clock_ns(void);
+int64_t run_ns(void);
+FILE *result(const char *name);
+int64_t whole(const char *text);
+
+/* network.c: each takes the words of a line of the script; namespaces, devices, addresses, routes and queue disciplines */
+int enter(const char *namespace);
+void make_namespace(const char *name);
+void make_link(char **words);
+void set_address(char **words);
+void set_route(char **words, int count);
+void set_qdisc(char **words);
+int has_qdisc(char **words);
+void set_bursts(char **words);
+void set_sysctl(char **words, int count);
+void list_qdiscs(int socket, void (*each)(int device, const char *kind, unsigned handle, const void *stats, int size));
+
+/* flows.c: senders and receivers */
+void make_flow(char **words, int count);
+void make_pace(char **words);
+int64_t next_tick(void);
+void tick_flows(int64_t now);
+void start_flow(int number);
+void stop_flow(int number);
+void on_event(uint64_t what, unsigned events);
+int flow_count(void);
+void sample_flow(FILE *out, int number);
+void report_flow(FILE *out, int number);
+void report_marks(FILE *out, int number);
+int64_t flow_start(int number);
+int64_t flow_stop(int number);
+extern int poll_set;
+
+/* links.c: counters of queue disciplines */
+void watch(char **words);
+void sample_links(FILE *out);
+
+/* counters.c: what a kernel counts for itself, and what it knows */
+long long marked_packets(void);
+long long thrown_away(void);
+void probe(void);
+void try_qdisc(char **words);
+
+#endif

@@ -1,0 +1,368 @@
+/* Namespaces, virtual Ethernet, addresses, routes and queue disciplines, all through rtnetlink. */
+#define _GNU_SOURCE
+#include "guest.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/if_link.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MAX_NAMESPACES 100000
+#define MAX_MESSAGE 16384
+#define MAX_DUMP 65536
+
+static struct {
+	char *name;
+	int file, netlink;
+} namespaces[MAX_NAMESPACES];
+static int namespace_count, current = -1;
+
+static union {
+	struct nlmsghdr header;
+	char bytes[MAX_MESSAGE];
+} message;
+
+static int netlink_socket(void)
+{
+	int s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	if (s < 0)
+		fail("netlink: %s", strerror(errno));
+	return s;
+}
+
+void make_namespace(const char *name)
+{
+	if (namespace_count == MAX_NAMESPACES)
+		fail("more than %d namespaces", MAX_NAMESPACES);
+	if (unshare(CLONE_NEWNET))
+		fail("namespace %s: %s", name, strerror(errno));
+	current = namespace_count++;
+	namespaces[current].name = strdup(name);
+	namespaces[current].file = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (namespaces[current].file < 0)
+		fail("namespace %s: %s", name, strerror(errno));
+	namespaces[current].netlink = netlink_socket();
+}
+
+static int find(const char *name)
+{
+	/* What a script says of a namespace mostly comes in a row, and soon after it was made. */
+	if (current >= 0 && !strcmp(namespaces[current].name, name))
+		return current;
+	for (int i = namespace_count - 1; i >= 0; i--)
+		if (!strcmp(namespaces[i].name, name))
+			return i;
+	fail("no namespace %s", name);
+}
+
+/* Go to a namespace; returns its netlink socket. "-" is the one in which the guest has started. */
+int enter(const char *name)
+{
+	int wanted = strcmp(name, "-") ? find(name) : -1;
+
+	if (wanted < 0 && current >= 0)
+		fail("what belongs to the whole kernel comes before all namespaces");
+	if (wanted < 0)
+		return -1;
+
+	if (wanted != current && setns(namespaces[wanted].file, CLONE_NEWNET))
+		fail("namespace %s: %s", name, strerror(errno));
+	current = wanted;
+	return namespaces[wanted].netlink;
+}
+
+static void begin(int type, int flags, const void *body, int size)
+{
+	memset(&message.header, 0, sizeof(message.header));
+	message.header.nlmsg_type = type;
+	message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+	message.header.nlmsg_len = NLMSG_LENGTH(size);
+	memset(NLMSG_DATA(&message.header), 0, NLMSG_ALIGN(size));
+	memcpy(NLMSG_DATA(&message.header), body, size);
+}
+
+static struct rtattr *attribute(int type, const void *data, int size)
+{
+	int at = NLMSG_ALIGN(message.header.nlmsg_len);
+	struct rtattr *made = (void *)(message.bytes + at);
+
+	if (at + RTA_SPACE(size) > (int)sizeof(message))
+		fail("a message of more than %d bytes", MAX_MESSAGE);
+	made->rta_type = type;
+	made->rta_len = RTA_LENGTH(size);
+	if (size)
+		memcpy(RTA_DATA(made), data, size);
+	message.header.nlmsg_len = at + RTA_ALIGN(made->rta_len);
+	return made;
+}
+
+static void number(int type, uint32_t value)
+{
+	attribute(type, &value, sizeof(value));
+}
+
+static void text(int type, const char *value)
+{
+	attribute(type, value, strlen(value) + 1);
+}
+
+static void close_attribute(struct rtattr *opened)
+{
+	opened->rta_len = message.bytes + message.header.nlmsg_len - (char *)opened;
+}
+
+/* Send the message; returns 0 or what is wrong with it. */
+static int send_message(int socket)
+{
+	static char answer[MAX_MESSAGE] __attribute__((aligned(8)));
+	struct nlmsghdr *header = (void *)answer;
+	struct nlmsgerr *error = NLMSG_DATA(header);
+
+	if (send(socket, &message, message.header.nlmsg_len, 0) < 0 || recv(socket, answer, sizeof(answer), 0) < 0)
+		return errno;
+	return header->nlmsg_type == NLMSG_ERROR ? -error->error : 0;
+}
+
+static void ask(int socket, const char *what)
+{
+	int error = send_message(socket);
+
+	if (error)
+		fail("%s: %s", what, strerror(error));
+}
+
+static int device(const char *name)
+{
+	int index = if_nametoindex(name);
+
+	if (!index)
+		fail("no device %s in %s", name, namespaces[current].name);
+	return index;
+}
+
+static void offload(const char *name, int command)
+{
+	struct ethtool_value off = {.cmd = command};
+	struct ifreq request = {.ifr_data = (void *)&off};
+	int s = socket(AF_INET, SOCK_DGRAM, 0);
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
+	if (ioctl(s, SIOCETHTOOL, &request))
+		fail("offload %d of %s: %s", command, name, strerror(errno));
+	close(s);
+}
+
+/*
+ * Both ends have the same address and do not ask for each other's, so routes need a device only. Packets travel
+ * singly; TCP hands them over in bursts all the same.
+ */
+static void raise_device(const char *namespace, const char *name)
+{
+	struct ifinfomsg info = {.ifi_flags = IFF_UP | IFF_NOARP, .ifi_change = IFF_UP | IFF_NOARP};
+	int s = enter(namespace);
+
+	info.ifi_index = device(name);
+	begin(RTM_NEWLINK, 0, &info, sizeof(info));
+	ask(s, name);
+	offload(name, ETHTOOL_STSO);
+	offload(name, ETHTOOL_SGSO);
+	offload(name, ETHTOOL_SGRO);
+}
+
+/* link NAMESPACE DEVICE NAMESPACE DEVICE MTU */
+void make_link(char **words)
+{
+	static const unsigned char address[6] = {2, 0, 0, 0, 0, 1};
+	struct ifinfomsg info = {0};
+	struct rtattr *link, *data, *peer;
+	int other = namespaces[find(words[2])].file, s = enter(words[0]);
+	uint32_t mtu = whole(words[4]);
+
+	begin(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
+	text(IFLA_IFNAME, words[1]);
+	attribute(IFLA_ADDRESS, address, sizeof(address));
+	number(IFLA_MTU, mtu);
+	link = attribute(IFLA_LINKINFO, 0, 0);
+	text(IFLA_INFO_KIND, "veth");
+	data = attribute(IFLA_INFO_DATA, 0, 0);
+	peer = attribute(VETH_INFO_PEER, &info, sizeof(info));
+	text(IFLA_IFNAME, words[3]);
+	attribute(IFLA_ADDRESS, address, sizeof(address));
+	number(IFLA_MTU, mtu);
+	number(IFLA_NET_NS_FD, other);
+	close_attribute(peer);
+	close_attribute(data);
+	close_attribute(link);
+	ask(s, words[1]);
+	raise_device(words[0], words[1]);
+	raise_device(words[2], words[3]);
+}
+
+static uint32_t ip(const char *written)
+{
+	struct in_addr address;
+
+	if (inet_pton(AF_INET, written, &address) != 1)
+		fail("%s is no address", written);
+	return address.s_addr;
+}
+
+/* address NAMESPACE DEVICE ADDRESS */
+void set_address(char **words)
+{
+	struct ifaddrmsg info = {.ifa_family = AF_INET, .ifa_prefixlen = 32};
+	int s = enter(words[0]);
+
+	info.ifa_index = device(words[1]);
+	begin(RTM_NEWADDR, NLM_F_CREATE, &info, sizeof(info));
+	number(IFA_LOCAL, ip(words[2]));
+	number(IFA_ADDRESS, ip(words[2]));
+	ask(s, words[2]);
+}
+
+/* route NAMESPACE ADDRESS|default DEVICE [initcwnd N] [quickack 1]; replaces one that is there */
+void set_route(char **words, int count)
+{
+	struct rtmsg info = {
+		.rtm_family = AF_INET,
+		.rtm_table = RT_TABLE_MAIN,
+		.rtm_protocol = RTPROT_STATIC,
+		.rtm_scope = RT_SCOPE_LINK,
+		.rtm_type = RTN_UNICAST,
+	};
+	int s = enter(words[0]), everywhere = !strcmp(words[1], "default");
+	struct rtattr *metrics;
+
+	info.rtm_dst_len = everywhere ? 0 : 32;
+	begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &info, sizeof(info));
+	if (!everywhere)
+		number(RTA_DST, ip(words[1]));
+	number(RTA_OIF, device(words[2]));
+	metrics = attribute(RTA_METRICS, 0, 0);
+	for (int i = 3; i + 1 < count; i += 2)
+		number(!strcmp(words[i], "initcwnd") ? RTAX_INITCWND : RTAX_QUICKACK, whole(words[i + 1]));
+	close_attribute(metrics);
+	ask(s, words[1]);
+}
+
+static int from_hex(const char *hex, unsigned char *bytes, int most)
+{
+	int size = strlen(hex) / 2;
+
+	if (size > most)
+		fail("attributes of %d bytes", size);
+	for (int i = 0; i < size; i++)
+		if (sscanf(hex + 2 * i, "%2hhx", &bytes[i]) != 1)
+			fail("%s is not hexadecimal", hex);
+	return size;
+}
+
+static int try_to_set_qdisc(char **words)
+{
+	static unsigned char options[MAX_MESSAGE];
+	struct tcmsg info = {.tcm_family = AF_UNSPEC};
+	int s = enter(words[0]), adds = !strcmp(words[2], "add");
+	int size = words[6] ? from_hex(words[6], options, sizeof(options)) : 0;
+
+	info.tcm_ifindex = device(words[1]);
+	info.tcm_parent = strtoul(words[3], 0, 16);
+	info.tcm_handle = strtoul(words[4], 0, 16);
+	begin(RTM_NEWQDISC, adds ? NLM_F_CREATE | NLM_F_REPLACE : 0, &info, sizeof(info));
+	text(TCA_KIND, words[5]);
+	if (message.header.nlmsg_len + size > sizeof(message))
+		fail("a message of more than %d bytes", MAX_MESSAGE);
+	memcpy(message.bytes + message.header.nlmsg_len, options, size);
+	message.header.nlmsg_len += size;
+	return send_message(s);
+}
+
+/* qdisc NAMESPACE DEVICE add|change PARENT HANDLE KIND [ATTRIBUTES]; numbers and what follows the kind are hexadecimal */
+void set_qdisc(char **words)
+{
+	int error = try_to_set_qdisc(words);
+
+	if (error)
+		fail("qdisc %s of %s in %s: %s", words[5], words[1], words[0], strerror(error));
+}
+
+/* try NAMESPACE DEVICE add PARENT HANDLE KIND [ATTRIBUTES] */
+int has_qdisc(char **words)
+{
+	return !try_to_set_qdisc(words);
+}
+
+/* bursts NAMESPACE DEVICE PACKETS: the most that TCP hands over at once */
+void set_bursts(char **words)
+{
+	struct ifinfomsg info = {0};
+	int s = enter(words[0]);
+
+	info.ifi_index = device(words[1]);
+	begin(RTM_NEWLINK, 0, &info, sizeof(info));
+	number(IFLA_GSO_MAX_SEGS, whole(words[2]));
+	ask(s, words[1]);
+}
+
+/* sysctl NAMESPACE PATH VALUE... */
+void set_sysctl(char **words, int count)
+{
+	char path[200], value[200] = "";
+	int file;
+
+	enter(words[0]);
+	snprintf(path, sizeof(path), "/proc/sys/%s", words[1]);
+	for (int i = 2; i < count; i++)
+		snprintf(value + strlen(value), sizeof(value) - strlen(value), "%s ", words[i]);
+	file = open(path, O_WRONLY | O_CLOEXEC);
+	if (file < 0 || write(file, value, strlen(value)) < 0)
+		fail("%s = %s: %s", path, value, strerror(errno));
+	close(file);
+}
+
+/* Tell `each` of every queue discipline in the namespace of a netlink socket. */
+void list_qdiscs(int socket, void (*each)(int, const char *, unsigned, const void *, int))
+{
+	static char dump[MAX_DUMP] __attribute__((aligned(8)));
+	struct tcmsg info = {.tcm_family = AF_UNSPEC};
+
+	begin(RTM_GETQDISC, NLM_F_DUMP, &info, sizeof(info));
+	message.header.nlmsg_flags &= ~NLM_F_ACK;
+	if (send(socket, &message, message.header.nlmsg_len, 0) < 0)
+		fail("list of qdiscs: %s", strerror(errno));
+	for (;;) {
+		int size = recv(socket, dump, sizeof(dump), 0);
+
+		if (size <= 0)
+			fail("list of qdiscs: %s", strerror(errno));
+		for (struct nlmsghdr *h = (void *)dump; NLMSG_OK(h, size); h = NLMSG_NEXT(h, size)) {
+			struct tcmsg *found = NLMSG_DATA(h);
+			int left = h->nlmsg_len - NLMSG_LENGTH(sizeof(*found));
+			const char *kind = "";
+			struct rtattr *stats = 0;
+
+			if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR)
+				return;
+			for (struct rtattr *a = TCA_RTA(found); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+				if (a->rta_type == TCA_KIND)
+					kind = RTA_DATA(a);
+				if (a->rta_type == TCA_STATS2)
+					stats = a;
+			}
+			if (stats)
+				each(found->tcm_ifindex, kind, found->tcm_handle, RTA_DATA(stats), RTA_PAYLOAD(stats));
+		}
+	}
+}

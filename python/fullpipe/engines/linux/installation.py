@@ -1,0 +1,219 @@
+"""Where the engine's kernel and guest program are, and what the kernel knows."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from fullpipe.engines import cache as caches
+from fullpipe.engines.base import Say, Wishes
+from fullpipe.engines.linux import debian, kernel, names, qdiscs, toolchain
+from fullpipe.engines.linux.machine import Guest, boot
+from fullpipe.engines.linux.stages import ROOT
+from fullpipe.errors import EngineError
+from fullpipe.scenario import catalogue
+
+HERE = Path(__file__).parent
+_SOURCES = HERE / "guest"
+_COMPILER = ("gcc", "-std=gnu11", "-O2", "-static", "-s", "-Wl,--build-id=none")
+_PROBE_MB = 64
+INSTALL = "fullpipe engines install linux"
+
+
+@dataclass(frozen=True)
+class Installed:
+    """A kernel, and what it knows."""
+
+    kernel: Path
+    fingerprint: str
+    release: str
+    ccas: tuple[str, ...]
+    """By the kernel's names."""
+    qdiscs: tuple[str, ...]
+    accecn: bool
+
+
+def everything() -> Installed:
+    """A kernel that does not exist and has everything, to find the reasons that no kernel would remove."""
+    return Installed(Path(), "none", "none", tuple(names.OURS), tuple(qdiscs.MAKERS), accecn=True)
+
+
+def folder() -> Path:
+    """Where everything of this engine is kept."""
+    return caches.folder("linux")
+
+
+def find() -> Installed | None:
+    """The kernel that is installed, if one is."""
+    return _read(folder() / "installed.json")
+
+
+def _read(path: Path) -> Installed | None:
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+        found = Installed(**{**read, "kernel": Path(read["kernel"]), **_tuples(read)})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return found if found.kernel.is_file() else None
+
+
+def _tuples(read: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {key: tuple(read[key]) for key in ("ccas", "qdiscs")}
+
+
+@cache
+def sources() -> str:
+    """A fingerprint of our own code in the guest, and of what writes its script and reads its results."""
+    digest = hashlib.sha256()
+    for path in sorted((*HERE.glob("*.py"), *_SOURCES.iterdir())):
+        if path.suffix in (".py", ".c", ".h"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def _program_name() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_SOURCES.glob("*.[ch]")):
+        digest.update(path.read_bytes())
+    return f"guest-{digest.hexdigest()[:12]}"
+
+
+def program() -> Path:
+    """Where the guest's program is, once it has been compiled."""
+    return folder() / _program_name()
+
+
+def compile_program() -> Path:
+    """The guest's program, compiled if it is not there or from other sources.
+
+    Raises:
+        EngineError: If there is no compiler, or it refuses.
+    """
+    final = program()
+    if final.is_file():
+        return final
+    found = toolchain.compiler()
+    if not found.present:
+        raise EngineError(f"{found.detail}; {found.remedy}")
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=final.parent) as work:
+        made = Path(work) / "guest"
+        files = sorted(str(path) for path in _SOURCES.glob("*.c"))
+        done = subprocess.run(
+            [*_COMPILER, "-o", str(made), *files], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise EngineError(f"gcc cannot compile the guest's program:\n{done.stderr}")
+        made.replace(final)
+    return final
+
+
+def guest(installed: Installed) -> Guest:
+    """What boots."""
+    return Guest(installed.kernel, compile_program())
+
+
+def install(wishes: Wishes, say: Say) -> None:
+    """Build or take a kernel, compile the guest's program, and ask the kernel what it knows.
+
+    Raises:
+        EngineError: If something is missing, or a step fails.
+    """
+    if wishes.rootfs:
+        _take_program(wishes.rootfs)
+    compile_program()
+    ready = wishes.kernel.absolute() if wishes.kernel else _build(wishes, say)
+    if not ready.is_file():
+        raise EngineError(f"{ready}: no such file")
+    fingerprint = hashlib.sha256(ready.read_bytes()).hexdigest()[:12]
+    kept = folder() / "kernels" / fingerprint
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    partial = kept.with_suffix(".part")
+    shutil.copyfile(ready, partial)
+    partial.chmod(0o755)
+    partial.replace(kept)
+    say("asking the kernel what it knows")
+    found = _ask(kept, fingerprint)
+    text = json.dumps({**asdict(found), "kernel": str(kept)}, indent=2)
+    (folder() / "installed.json.part").write_text(text, encoding="utf-8")
+    (folder() / "installed.json.part").replace(folder() / "installed.json")
+    if not wishes.kernel:
+        shutil.rmtree(folder() / "build", ignore_errors=True)
+
+
+def _build(wishes: Wishes, say: Say) -> Path:
+    toolchain.check()
+    tools = toolchain.borrowed(folder() / "tools", say)
+    if wishes.source:
+        source = wishes.source.absolute()
+        work = folder() / "build" / hashlib.sha256(str(source).encode()).hexdigest()[:12]
+        tree = kernel.copy(source, work, say)
+    else:
+        package = kernel.newest(wishes.version)
+        say(f"{package.name} {package.version} of Debian")
+        work = folder() / "build" / f"{package.name}-{package.version}"
+        work.mkdir(parents=True, exist_ok=True)
+        tree = kernel.unpack(debian.fetch(package, folder() / "packages", say), work, say)
+    kernel.edit(tree)
+    return kernel.build(tree, tools, wishes.jobs, say)
+
+
+def _take_program(archive: Path) -> None:
+    """The guest's program from an archive or a file that another machine has made.
+
+    Raises:
+        EngineError: If it is not in there, or from other sources than these.
+    """
+    name = _program_name()
+    program().parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with tarfile.open(archive) as tar:
+            member = next((m for m in tar if Path(m.name).name == name), None)
+            content = tar.extractfile(member) if member else None
+            data = content.read() if content else None
+    except tarfile.TarError:
+        data = archive.read_bytes() if archive.name == name else None
+    except OSError as error:
+        raise EngineError(f"{archive}: {error.strerror}") from error
+    if data is None:
+        raise EngineError(
+            f"{archive}: has no {name}; that file is in the cache of a machine on which the engine of this "
+            "version of fullpipe is installed"
+        )
+    program().write_bytes(data)
+    program().chmod(0o755)
+
+
+def _ask(path: Path, fingerprint: str) -> Installed:
+    with boot(Guest(path, compile_program()), _questions(), memory_mb=_PROBE_MB, seed=1) as finished:
+        lines = (finished.folder / "knows").read_text(encoding="utf-8").splitlines()
+    told = [tuple(line.split("=", 1)) for line in lines]
+    known = {key: value for key, value in told if key != "qdisc"}
+    return Installed(
+        path,
+        fingerprint,
+        known["release"],
+        tuple(known["ccas"].split()),
+        tuple(value for key, value in told if key == "qdisc"),
+        known["accecn"] == "1",
+    )
+
+
+def _questions() -> str:
+    def lines() -> Iterator[str]:
+        yield "namespace a"
+        yield "namespace b"
+        yield "link a a0 b b0 1500"
+        yield "probe"
+        for number, (kind, make) in enumerate(qdiscs.MAKERS.items(), start=1):
+            defaults = {key: param.default for key, param in catalogue.queue(kind).params.items()}
+            yield f"try a a0 add {ROOT} {number:x}0000 {make(defaults).written()}"
+        yield "end 1"
+
+    return "\n".join(lines()) + "\n"

@@ -1,0 +1,162 @@
+"""Boots the guest, follows its virtual time, and ends it; whatever happens, nothing of it is left."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from fullpipe.engines.base import Progress
+from fullpipe.errors import EngineError
+
+HERE = Path(__file__).parent
+_PULSE_S = 0.1
+_END_S = 10
+_LOG_LINES = 20
+MB = 1_000_000
+_SHARED_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What boots: a kernel and the program that runs in it."""
+
+    kernel: Path
+    program: Path
+
+    def command(self, memory_mb: int, seed: int) -> list[str]:
+        """The command line. Without paths of the machine: the kernel stirs it into its randomness."""
+        return [
+            str(self.kernel),
+            f"mem={memory_mb}M",
+            *("root=/dev/root", "rootfstype=hostfs", "rootflags=/proc/self/cwd", "rw", "init=/init"),
+            *("con=null", "con0=null,fd:1", "quiet", "uml_dir=./uml/", "umid=u"),
+            *("time-travel=inf-cpu", "time-travel-start=1700000000000000000", f"um_rngseed={seed}"),
+            # Since 6.16: processes of the guest without ptrace, two to three times as fast. Others ignore it.
+            "seccomp=on",
+        ]
+
+
+def available_mb() -> int:
+    """Memory of this machine that programs can have."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    found = [line.split()[1] for line in text.splitlines() if line.startswith("MemAvailable:")]
+    return int(found[0]) * 1024 // MB if found else 0
+
+
+@contextmanager
+def boot(
+    guest: Guest, script: str, *, memory_mb: int, seed: int, progress: Progress | None = None
+) -> Iterator["Finished"]:
+    """Run a script in a guest until it powers off, and give its folder, which is removed afterwards.
+
+    Raises:
+        EngineError: If the guest does not finish, with the end of what it said.
+    """
+    if available_mb() < memory_mb:
+        raise EngineError(
+            f"the guest needs {memory_mb} MB of memory and {available_mb()} MB are free; "
+            "free some, or run fewer at the same time with --jobs 1"
+        )
+    with tempfile.TemporaryDirectory(prefix="fullpipe-linux-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        (folder / "proc").mkdir()
+        shutil.copyfile(guest.program, folder / "init")
+        (folder / "init").chmod(0o755)
+        (folder / "script").write_text(script, encoding="ascii")
+        cpu_s = _run(guest.command(memory_mb, seed), folder, memory_mb, progress)
+        yield Finished(folder, cpu_s)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The folder in which a guest has left its results, and what it has cost."""
+
+    folder: Path
+    cpu_s: float
+
+
+def _run(command: list[str], folder: Path, memory_mb: int, progress: Progress | None) -> float:
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(HERE / "supervisor.py"), str(folder), _memory(memory_mb), *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={"FULLPIPE_PARENT": str(os.getpid())},
+        start_new_session=True,
+    )
+    try:
+        usage = _follow(process, _reached(folder), progress)
+    except BaseException:
+        _end(process)
+        raise
+    said = process.stderr.read().decode(errors="replace") if process.stderr else ""
+    if not (folder / "finished").exists():
+        raise EngineError(_obituary(folder, said, process.returncode))
+    return usage
+
+
+def _follow(
+    process: "subprocess.Popen[bytes]", reached: Callable[[], float], progress: Progress | None
+) -> float:
+    """Wait for the end, and tell how far it is; the processor time in seconds of all that has run."""
+    told = -1.0
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage.ru_utime + usage.ru_stime
+        now_s = reached()
+        if progress and now_s != told:
+            progress(now_s)
+            told = now_s
+        time.sleep(_PULSE_S)
+
+
+def _reached(folder: Path) -> Callable[[], float]:
+    """How far the guest says that it is, in seconds. While it writes, the file is empty."""
+    path, last_s = folder / "progress", 0.0
+
+    def read() -> float:
+        nonlocal last_s
+        with suppress(OSError, ValueError):
+            last_s = max(last_s, int(path.read_text(encoding="ascii")) / 1e9)
+        return last_s
+
+    return read
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Ask the supervisor to end the guest; it does so at once."""
+    process.terminate()
+    try:
+        process.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _memory(memory_mb: int) -> str:
+    """Where the guest's memory is kept: in the machine's, if the container gives enough of it."""
+    try:
+        free = shutil.disk_usage(_SHARED_MEMORY).free
+    except OSError:
+        free = 0
+    return str(_SHARED_MEMORY) if free > memory_mb * MB else tempfile.gettempdir()
+
+
+def _obituary(folder: Path, said: str, code: int | None) -> str:
+    failed, console = folder / "failed", folder / "console"
+    reason = failed.read_text(errors="replace").strip() if failed.exists() else f"it ended with code {code}"
+    log = console.read_text(errors="replace").splitlines()[-_LOG_LINES:] if console.exists() else []
+    return "\n".join(
+        [f"the guest did not finish: {reason}", *(f"  {line}" for line in (*said.splitlines(), *log))]
+    )

@@ -1,0 +1,40 @@
+"""How much memory a guest needs for a scenario."""
+
+from fullpipe.engines.linux.script import frame_bytes
+from fullpipe.scenario import Network, Scenario
+from fullpipe.scenario.topology import DropTail
+
+_KERNEL_MB, _LEAST_MB, _MOST_MB = 64, 128, 8_000
+_PER_NAMESPACE_MB = 0.6
+_COPIES = 10
+"""Memory per payload on its way: senders keep twice the window, headers and rounding cost as much again."""
+_UNKNOWN_BPS = 10_000_000_000
+_MB = 1e6
+BITS = 8
+
+
+def needed_mb(scenario: Scenario, network: Network) -> int:
+    """Memory for the kernel, for namespaces, and for what is on its way and waits, in MB; a multiple of 64.
+
+    What the guest does not touch costs nothing, so this is generous.
+    """
+    rates = [link.limit_bps for link in network.links if link.limit_bps]
+    widest_bps = max(min(rates, default=_UNKNOWN_BPS), 1_000_000)
+    for route in network.routes:
+        ways = [network.links[i].limit_bps for i in route.forward]
+        widest_bps = max(widest_bps, min((rate for rate in ways if rate), default=0))
+    rtt_s = max(network.base_rtt_s(route) for route in network.routes)
+    slowest_s = max((c.delay_s or 0 for link in network.links for c in link.changes), default=0)
+    waiting = sum(_queue_bytes(network, number) for number in range(len(network.links)))
+    on_the_way = widest_bps / BITS * (rtt_s + slowest_s)
+    namespaces = 3 * len(network.links) + 2 * len(network.routes)
+    size = _KERNEL_MB + _PER_NAMESPACE_MB * namespaces + _COPIES * (on_the_way + waiting) / _MB
+    return min(_MOST_MB, max(_LEAST_MB, -(-int(size) // 64) * 64))
+
+
+def _queue_bytes(network: Network, number: int) -> float:
+    link, frame = network.links[number], frame_bytes(network, number)
+    if isinstance(link.queue, DropTail):
+        limit = link.queue.limit_bytes or (link.queue.packets or 0) * frame
+        return min(limit, 100e6)
+    return 1_000 * frame if link.queue else 0.0

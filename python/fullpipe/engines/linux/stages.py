@@ -1,0 +1,124 @@
+"""A link of a scenario as one to three devices in a row, and what a change of the link does to them.
+
+A rate with a queue is a token bucket of one packet over the queue, which holds what waits, and then netem,
+which takes the time that sending takes and adds propagation, loss and jitter. Without a queue netem does all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from fullpipe.engines import streams
+from fullpipe.engines.linux.qdiscs import Qdisc, of, shaper
+from fullpipe.engines.linux.wires import Wire
+from fullpipe.scenario.network import Link
+from fullpipe.scenario.quantities import to_nanoseconds
+from fullpipe.scenario.topology import Change, Discipline, DropTail
+
+ROOT, OUTER, INNER = "ffffffff", "10000", "20000"
+"""Handles: that of any device, those of a qdisc at the root and of one below it."""
+_CHILD = "10001"
+_HEADROOM = 1.0001
+"""netem's rate over the bucket's, so that rounding never makes what leaves the bucket wait again."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A queue discipline and where on a device it stands."""
+
+    parent: str
+    handle: str
+    qdisc: Qdisc
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one device does to the packets of a link."""
+
+    placed: tuple[Placed, ...]
+    queues: bool
+    """Whether packets that are here wait for the link; otherwise they are on their way."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What a link is like for some time."""
+
+    rate_bps: int | None
+    wire: Wire
+
+    def after(self, change: Change) -> "State":
+        """What it is like after a change."""
+        wire = self.wire
+        if change.delay_s is not None:
+            wire = replace(wire, delay_ns=to_nanoseconds(change.delay_s))
+        if change.loss is not None:
+            wire = replace(wire, loss=change.loss)
+        return State(change.rate_bps or self.rate_bps, wire)
+
+
+def first(link: Link) -> State:
+    """What a link is like when the run begins."""
+    return State(link.rate_bps, Wire(link.delay_ns, None, link.loss, link.jitter))
+
+
+def states(link: Link) -> Iterator[tuple[int, State]]:
+    """When a link changes, in nanoseconds, and what it is like from then on."""
+    state = first(link)
+    for change in link.changes:
+        state = state.after(change)
+        yield to_nanoseconds(change.at_s), state
+
+
+def stages(link: Link, state: State, frame_bytes: int, seed: int, turn: int = 0) -> list[Stage]:
+    """The devices of a link in one of its states; there are as many in every state.
+
+    Args:
+        link: The link.
+        state: What it is like.
+        frame_bytes: The largest packet that crosses it, on the wire.
+        seed: Of the run.
+        turn: How many changes came before.
+    """
+    dice = streams.bits(seed, f"loss/{link.name}/{turn}")
+    made = []
+    rate_bps = state.rate_bps
+    if link.queue is not None:
+        made.append(Stage(_queue(link, state, frame_bytes), queues=True))
+        rate_bps = int(rate_bps * _HEADROOM) if rate_bps is not None else None
+    wire = replace(state.wire, rate_bps=rate_bps)
+    parts = wire.apart() if overtakes(link) and rate_bps is not None else (wire,)
+    needed = any(not part.does_nothing for part in parts) or link.changes
+    made += [Stage((Placed(ROOT, OUTER, part.qdisc(dice)),), queues=False) for part in parts if needed]
+    return made
+
+
+def overtakes(link: Link) -> bool:
+    """Whether packets on the wire may overtake those before them."""
+    delays = [link.delay_s, *(change.delay_s for change in link.changes if change.delay_s is not None)]
+    return delays != sorted(delays) or (link.jitter is not None and link.jitter.reorder)
+
+
+def _queue(link: Link, state: State, frame_bytes: int) -> tuple[Placed, ...]:
+    """The bucket with the queue below it; a queue that shapes is there alone."""
+    queue = link.queue
+    if queue is None:
+        return ()
+    if isinstance(queue, Discipline) and queue.rate_bps is not None:
+        return _shaping(queue, state.rate_bps)
+    if state.rate_bps is None:
+        return (Placed(ROOT, OUTER, of(queue)),)
+    return (
+        Placed(ROOT, OUTER, shaper(state.rate_bps, frame_bytes)),
+        Placed(_CHILD, INNER, of(queue)),
+    )
+
+
+def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[Placed, ...]:
+    params = dict(queue.params)
+    if queue.kind != "tbf":
+        return (Placed(ROOT, OUTER, of(queue)),)
+    if changed_bps is not None:
+        params["rate_bps"] = changed_bps
+    limit = DropTail.model_construct(packets=params.get("packets"), limit_bytes=params.get("limit_bytes"))
+    shaping = queue.model_copy(update={"params": params})
+    return (Placed(ROOT, OUTER, of(shaping)), Placed(_CHILD, INNER, of(limit)))

@@ -1,0 +1,79 @@
+"""Watches over one guest: `python supervisor.py FOLDER MEMORY-FOLDER COMMAND...` runs COMMAND in FOLDER.
+
+A process of its own, so that nothing is left behind even if fullpipe is killed with a signal that it cannot
+catch: the kernel then tells this process, which ends the guest and removes the folder. It imports little.
+"""
+
+import ctypes
+import os
+import shutil
+import signal
+import sys
+from contextlib import suppress
+
+_PR_SET_PDEATHSIG = 1
+_NO_RANDOM_ADDRESSES = 0x0040000
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def _die_with_parent(sign: int, parent: int) -> None:
+    _LIBC.prctl(_PR_SET_PDEATHSIG, sign, 0, 0, 0)
+    if os.getppid() != parent:  # it has died before it could be asked to tell
+        os.kill(os.getpid(), sign)
+
+
+def _become_guest(folder: str, memory: str, command: list[str], parent: int) -> None:
+    os.setpgid(0, 0)
+    _die_with_parent(signal.SIGKILL, parent)
+    # Addresses of the host would end up in the sizes of the guest's tables, and differ from run to run.
+    _LIBC.personality(_NO_RANDOM_ADDRESSES)
+    os.chdir(folder)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    log = os.open("console", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    for source, target in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(source, target)
+    os.execve(command[0], command, {"TMPDIR": memory})
+
+
+def main(folder: str, memory: str, command: list[str]) -> int:
+    """Run the guest and return what it returned; 128 plus a signal's number if one ended it."""
+    ended: list[int] = []
+
+    def stop(sign: int, _: object) -> None:
+        ended.append(sign)
+        if guest > 0:
+            _end(guest)
+
+    guest = 0
+    for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(sign, stop)
+    _die_with_parent(signal.SIGTERM, int(os.environ["FULLPIPE_PARENT"]))
+    me = os.getpid()
+    guest = os.fork()
+    if guest == 0:
+        try:
+            for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(sign, signal.SIG_DFL)
+            _become_guest(folder, memory, command, me)
+        except OSError as error:
+            os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+        os._exit(127)
+    if ended:
+        _end(guest)
+    _, status = os.waitpid(guest, 0)
+    _end(guest)
+    if ended:
+        shutil.rmtree(folder, ignore_errors=True)
+        return 128 + ended[0]
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _end(guest: int) -> None:
+    """The guest and what it has started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(guest, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -1,0 +1,71 @@
+"""Propagation, serialisation, loss and jitter of a link: `netem`."""
+
+import struct
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+
+from fullpipe.engines.linux.attributes import attribute, s64, u64
+from fullpipe.engines.linux.qdiscs import BITS, Qdisc
+from fullpipe.scenario.quantities import to_nanoseconds
+from fullpipe.scenario.topology import Bernoulli, GilbertElliott, Jitter, Loss
+
+_PLENTY_PACKETS = 1_000_000
+_MOST_U32 = 2**32 - 1
+_CERTAIN = 2**32 - 1
+_TABLE = 2048
+_SIGMA = 8192
+_MOST_S16 = 2**15 - 1
+_IN_ORDER_BPS = 400_000_000_000
+"""A rate that takes no time worth mentioning: netem keeps the order of packets if it has one."""
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What happens to packets between leaving a queue and arriving."""
+
+    delay_ns: int = 0
+    rate_bps: int | None = None
+    loss: Loss | None = None
+    jitter: Jitter | None = None
+
+    @property
+    def does_nothing(self) -> bool:
+        """Whether packets arrive as they leave."""
+        return self == Wire()
+
+    def apart(self) -> "tuple[Wire, Wire]":
+        """Serialisation first, and then the rest, in which packets may overtake each other."""
+        return Wire(rate_bps=self.rate_bps), replace(self, rate_bps=None)
+
+    def qdisc(self, seed: int) -> Qdisc:
+        """The options of netem. `seed` is that of its random numbers, since Linux 6.7."""
+        delay_ns, spread_ns, shape = self._delays()
+        loss = round(self.loss.probability * _CERTAIN) if isinstance(self.loss, Bernoulli) else 0
+        options = struct.pack("<IIIIII", 0, _PLENTY_PACKETS, loss, 0, 0, 0)
+        options += s64(10, delay_ns) + (s64(11, spread_ns) if spread_ns else b"") + shape
+        if isinstance(self.loss, GilbertElliott):
+            chain = (self.loss.worsens, self.loss.improves, self.loss.bad, self.loss.good)
+            model = struct.pack("<IIII", *(round(probability * _CERTAIN) for probability in chain))
+            options += attribute(5, attribute(2, model))
+        rate_bps = self.rate_bps or (_IN_ORDER_BPS if self.jitter and not self.jitter.reorder else None)
+        if rate_bps:
+            rate = rate_bps // BITS
+            options += attribute(6, struct.pack("<IiIi", min(rate, _MOST_U32), 0, 0, 0))
+            options += u64(8, rate) if rate > _MOST_U32 else b""
+        return Qdisc("netem", options + u64(14, seed), nested=False)
+
+    def _delays(self) -> tuple[int, int, bytes]:
+        """Mean delay, spread around it, and the table of the distribution if it is not uniform."""
+        if not self.jitter:
+            return self.delay_ns, 0, b""
+        spread_ns = to_nanoseconds(self.jitter.spread_s)
+        if self.jitter.shape == "normal":
+            return self.delay_ns, spread_ns, attribute(2, _half_normal())
+        return self.delay_ns + spread_ns // 2, spread_ns // 2, b""
+
+
+def _half_normal() -> bytes:
+    """Quantiles of the absolute value of a normal variable, in steps of netem."""
+    shares = ((i + 0.5) / _TABLE for i in range(_TABLE))
+    quantiles = (NormalDist().inv_cdf(0.5 + share / 2) for share in shares)
+    return b"".join(struct.pack("<h", min(_MOST_S16, round(_SIGMA * q))) for q in quantiles)

@@ -1,0 +1,74 @@
+"""What the engine refuses, with a reason each and all of them at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fullpipe import Scenario
+from fullpipe.engines.linux.checks import problems
+from fullpipe.engines.linux.installation import Installed
+from fullpipe.scenario import resolve
+
+
+def paths(scenario: Scenario, known: Installed) -> list[str]:
+    return [problem.path for problem in problems(scenario, resolve(scenario), known)]
+
+
+def test_a_plain_scenario_is_not_refused(small: Scenario, known: Installed) -> None:
+    assert paths(small, known) == []
+
+
+def test_the_first_study_is_not_refused(known: Installed) -> None:
+    assert [path for point in Scenario.named("kato2025").expand() for path in paths(point, known)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "where"),
+    [
+        ("flows.0.cca", "copa", "flows[0].cca"),
+        ("flows.0.cca", {"kind": "cubic", "beta": 0.5}, "flows[0].cca.params"),
+        ("tcp.ack_every", 4, "tcp.ack_every"),
+        ("tcp.send_buffer", "1 MB", "tcp.send_buffer"),
+        ("tcp.gro", "50 us", "tcp.gro"),
+        ("tcp.rescue_retransmit", "rfc6675", "tcp.rescue_retransmit"),
+        ("record.packets", ["sender"], "record.packets"),
+        ("record.variables", True, "record.variables"),
+        ("topology.bottleneck.batch", "10 ms", "topology.bottleneck.batch"),
+        ("topology.bottleneck.detour", {"every": 100, "extra": "5 ms"}, "topology.bottleneck.detour"),
+        ("topology.bottleneck.loss", {"kind": "periodic", "every": 100}, "topology.bottleneck.loss"),
+        ("topology.bottleneck.queue", {"kind": "step", "mark_packets": 10}, "topology.bottleneck.queue"),
+    ],
+)
+def test_what_a_kernel_cannot_do_exactly_is_refused(
+    small: Scenario, known: Installed, path: str, value: Any, where: str
+) -> None:
+    assert where in paths(small.with_values({path: value}), known)
+
+
+def test_every_reason_is_told_at_once(small: Scenario, known: Installed) -> None:
+    scenario = small.with_values({"flows.0.cca": "copa", "tcp.gro": "50 us", "record.packets": ["sender"]})
+    assert set(paths(scenario, known)) == {"flows[0].cca", "tcp.gro", "record.packets"}
+
+
+def test_an_algorithm_that_another_kernel_has_comes_with_how_to_get_it(
+    small: Scenario, known: Installed
+) -> None:
+    bare = Installed(known.kernel, "x", "6.1", ("reno", "cubic", "bbr"), known.qdiscs, accecn=False)
+    scenario = small.with_values({"flows.0.cca": "bbr3"})
+    [problem] = problems(scenario, resolve(scenario), bare)
+    assert "--source" in problem.message
+
+
+def test_a_queue_that_a_newer_kernel_has_comes_with_how_to_get_it(small: Scenario, known: Installed) -> None:
+    bare = Installed(known.kernel, "x", "6.1", known.ccas, ("codel",), accecn=False)
+    scenario = small.with_values({"topology.bottleneck.queue": {"kind": "dualpi2"}})
+    [problem] = set(problems(scenario, resolve(scenario), bare))
+    assert "--version" in problem.message
+
+
+def test_accurate_ecn_needs_a_kernel_that_has_it(small: Scenario, known: Installed) -> None:
+    bare = Installed(known.kernel, "x", "6.1", known.ccas, known.qdiscs, accecn=False)
+    scenario = small.with_values({"tcp.ecn": "accecn"})
+    assert [problem.path for problem in problems(scenario, resolve(scenario), bare)] == ["tcp.ecn"]

@@ -1,0 +1,134 @@
+"""The parts of the engine that compute something: streams, marks, memory, edits of a kernel."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from fullpipe import Scenario
+from fullpipe.engines.linux import debian, kernel
+from fullpipe.engines.linux.marks import marked
+from fullpipe.engines.linux.memory import needed_mb
+from fullpipe.engines.linux.names import in_kernel
+from fullpipe.engines.linux.wires import Wire
+from fullpipe.engines.native import NativeEngine
+from fullpipe.engines.streams import start_ns
+from fullpipe.errors import EngineError
+from fullpipe.scenario import resolve
+
+
+@pytest.mark.parametrize("seed", [1, 2, 2**63])
+def test_a_start_is_the_same_as_in_the_simulator(small: Scenario, seed: int) -> None:
+    scenario = small.with_values({"flows.0.start_jitter": "100 ms", "duration": "200 ms"})
+    run = NativeEngine().run(scenario, seed=seed)
+    assert run.flows["start_s"][0] == start_ns(0, 100_000_000, seed, "cubic-1") / 1e9
+
+
+def test_marks_of_codel_are_those_of_its_law_and_those_of_its_threshold() -> None:
+    assert marked("codel", struct.pack("<9I", 0, 0, 0, 0, 0, 0, 5, 0, 2).hex()) == 7
+
+
+def test_marks_of_cake_are_summed_over_its_tins() -> None:
+    def attribute(kind: int, value: bytes) -> bytes:
+        return struct.pack("<HH", 4 + len(value), kind) + value
+
+    tins = [attribute(number, attribute(7, struct.pack("<I", marks))) for number, marks in ((1, 3), (2, 4))]
+    assert marked("cake", attribute(10, b"".join(tins)).hex()) == 7
+
+
+def test_a_queue_without_marks_has_none() -> None:
+    assert marked("pfifo", "") == 0
+
+
+def test_more_on_the_way_needs_more_memory(small: Scenario) -> None:
+    faster = small.with_values({"topology.bottleneck.rate": "1 Gbit/s", "topology.bottleneck.delay": "60 ms"})
+    assert needed_mb(faster, resolve(faster)) > needed_mb(small, resolve(small))
+
+
+def test_the_first_study_gets_the_memory_that_it_was_seen_to_need() -> None:
+    [scenario, *_] = Scenario.named("kato2025").expand()
+    assert needed_mb(scenario, resolve(scenario)) >= 256
+
+
+def test_kernels_with_bbr3_call_it_bbr() -> None:
+    assert (in_kernel("bbr3", ("bbr", "bbr1")), in_kernel("bbr1", ("bbr", "bbr1"))) == ("bbr", "bbr1")
+
+
+def test_kernels_without_bbr3_call_bbr1_bbr() -> None:
+    assert (in_kernel("bbr3", ("bbr",)), in_kernel("bbr1", ("bbr",))) == (None, "bbr")
+
+
+def test_a_wire_that_serialises_apart_does_nothing_else_there() -> None:
+    serialises, rest = Wire(delay_ns=5, rate_bps=8_000).apart()
+    assert (serialises.delay_ns, rest.rate_bps) == (0, None)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """What a kernel tree has of what is edited."""
+    files = {
+        "arch/um/Kconfig": "config HZ\n\tint\n\tdefault 100\n",
+        "arch/um/include/time.h": "#define TIMER_MULTIPLIER 256\n#define TIMER_MIN_DELTA  500\n",
+        "arch/um/os-Linux/util.c": "#include <a.h>\n\nint f(void)\n{\n\treturn getrandom(a, b, c);\n}\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_clock_of_a_kernel_is_edited(tree: Path) -> None:
+    kernel.edit(tree)
+    assert (tree / "arch/um/Kconfig").read_text(encoding="utf-8").endswith("default 1000\n")
+
+
+def test_a_tree_is_edited_once(tree: Path) -> None:
+    kernel.edit(tree)
+    before = (tree / "arch/um/os-Linux/util.c").read_text(encoding="utf-8")
+    kernel.edit(tree)
+    assert (tree / "arch/um/os-Linux/util.c").read_text(encoding="utf-8") == before
+
+
+def test_a_kernel_that_differs_is_refused(tree: Path) -> None:
+    (tree / "arch/um/Kconfig").write_text("nothing\n", encoding="utf-8")
+    with pytest.raises(EngineError, match="differs"):
+        kernel.edit(tree)
+
+
+def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="no kernel tree"):
+        kernel.copy(tmp_path, tmp_path / "work", lambda _: None)
+
+
+def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> None:
+    names = (
+        "drivers/gpu/drm/a.c",
+        "drivers/gpu/drm/Kconfig",
+        "arch/arm/a.S",
+        "arch/um/a.c",
+        "net/ipv4/tcp.c",
+    )
+    assert [kernel.is_useless(PurePosixPath(name)) for name in names] == [True, False, True, False, False]
+
+
+def test_the_rest_of_a_package_is_fetched_and_the_whole_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = b"0123456789"
+    (tmp_path / "p.deb.part").write_bytes(whole[:4])
+    monkeypatch.setattr(
+        debian, "_append", lambda url, path, had, size, say: path.write_bytes(whole[:had] + whole[had:])
+    )
+    digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
+    package = debian.Package("p", "1", "http://localhost/p.deb", digest, len(whole))
+    assert debian.fetch(package, tmp_path, lambda _: None).read_bytes() == whole
+
+
+def test_a_damaged_package_is_thrown_away(tmp_path: Path) -> None:
+    (tmp_path / "p.deb.part").write_bytes(b"something else")
+    package = debian.Package("p", "1", "http://localhost/p.deb", "0" * 64, 3)
+    with pytest.raises(EngineError, match="damaged"):
+        debian.fetch(package, tmp_path, lambda _: None)
+    assert not (tmp_path / "p.deb.part").exists()

@@ -1,0 +1,146 @@
+"""What the guest is told, for one scenario after the other. Nothing boots here."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from fullpipe import Scenario
+from fullpipe.engines.linux.script import Experiment, experiment
+from fullpipe.engines.streams import start_ns
+
+CCAS = ("reno", "cubic", "bbr", "dctcp")
+
+
+def told(scenario: Scenario, seed: int = 1) -> Experiment:
+    return experiment(scenario, seed, CCAS)
+
+
+def lines(scenario: Scenario, word: str) -> list[str]:
+    """The lines of the script that begin with a word."""
+    return [line for line in told(scenario).script.splitlines() if line.startswith(f"{word} ")]
+
+
+def qdiscs(scenario: Scenario) -> list[str]:
+    """Kinds of the queue disciplines, in the order of the script."""
+    return [line.split()[6] for line in lines(scenario, "qdisc")]
+
+
+def test_the_same_scenario_and_seed_give_the_same_script(small: Scenario) -> None:
+    assert told(small).script == told(small).script
+
+
+def test_a_rate_with_a_queue_is_a_bucket_over_the_queue_and_a_wire(small: Scenario) -> None:
+    assert qdiscs(small)[:3] == ["tbf", "pfifo", "netem"]
+
+
+def test_drop_tail_holds_as_many_packets_as_the_scenario_says(small: Scenario) -> None:
+    [options, *_] = [line.split()[7] for line in lines(small, "qdisc") if " pfifo " in line]
+    assert struct.unpack("<I", bytes.fromhex(options)[4:]) == (20,)
+
+
+def test_a_bucket_holds_one_packet(small: Scenario) -> None:
+    [options, *_] = [line.split()[7] for line in lines(small, "qdisc") if " tbf " in line]
+    assert bytes.fromhex(options).endswith(struct.pack("<HHI", 8, 6, 1514))
+
+
+def test_access_links_without_a_queue_are_wires_alone() -> None:
+    scenario = Scenario.named("kato2025").with_values({"topology.bottleneck.queue.packets": 100})
+    kinds = qdiscs(scenario)
+    assert (kinds.count("tbf"), kinds.count("netem")) == (2, 2 + 4 * 16)
+
+
+def test_an_aqm_stands_below_the_bucket(small: Scenario) -> None:
+    scenario = small.with_values({"topology.bottleneck.queue": {"kind": "codel", "target_ms": 7.0}})
+    [line, *_] = [line for line in lines(scenario, "qdisc") if " codel " in line]
+    assert line.split()[4] == "10001"
+    assert struct.pack("<HHI", 8, 1, 7_000).hex() in line
+
+
+def test_cake_with_a_bandwidth_is_its_own_bucket(small: Scenario) -> None:
+    queue = {"kind": "cake", "bandwidth_bps": 10_000_000}
+    bottleneck = {"delay": "10 ms", "queue": queue}
+    scenario = small.with_values({"topology.bottleneck": bottleneck})
+    assert qdiscs(scenario)[:2] == ["cake", "netem"]
+
+
+def test_every_namespace_on_the_way_of_data_has_a_route(small: Scenario) -> None:
+    routes = [line.split() for line in lines(small, "route")]
+    to_receiver = [route[1] for route in routes if route[2] == "10.2.0.1"]
+    assert len(to_receiver) == len(set(to_receiver)) == 3
+
+
+def test_one_ack_per_packet_is_a_property_of_the_route_back(small: Scenario) -> None:
+    quick = [line for line in lines(small.with_values({"tcp.ack_every": 1}), "route") if "quickack 1" in line]
+    assert [line.split()[2] for line in quick] == ["10.1.0.1"]
+
+
+def test_the_initial_window_is_a_property_of_the_route_of_the_sender(small: Scenario) -> None:
+    scenario = small.with_values({"tcp.initial_window": 32})
+    assert sum("initcwnd 32" in line for line in lines(scenario, "route")) == 1
+
+
+def test_flows_start_when_they_do_in_the_simulator(small: Scenario) -> None:
+    scenario = small.with_values({"flows.0.start": "1 s", "flows.0.start_jitter": "10 ms"})
+    assert told(scenario, seed=3).starts_ns == (start_ns(1_000_000_000, 10_000_000, 3, "cubic-1"),)
+
+
+def test_a_payload_sets_the_mtu(small: Scenario) -> None:
+    assert all(line.endswith(" 1472") for line in lines(small.with_values({"tcp.mss": "1420 B"}), "link"))
+
+
+def test_a_rate_change_sets_the_queue_again_after_the_bucket(small: Scenario) -> None:
+    scenario = small.with_values({"topology.bottleneck.changes": [{"at": "2 s", "rate": "5 Mbit/s"}]})
+    changed = [line.split()[8] for line in lines(scenario, "at") if " change " in line]
+    assert changed == ["tbf", "pfifo", "netem"]
+
+
+def test_a_delay_change_leaves_the_queue_alone(small: Scenario) -> None:
+    scenario = small.with_values({"topology.bottleneck.changes": [{"at": "2 s", "delay": "30 ms"}]})
+    changed = [line.split()[8] for line in lines(scenario, "at") if " change " in line]
+    assert changed == ["netem"]
+
+
+def test_packets_may_overtake_each_other_only_behind_the_serialisation(small: Scenario) -> None:
+    scenario = small.with_values({"topology.bottleneck.changes": [{"at": "2 s", "delay": "5 ms"}]})
+    assert qdiscs(scenario)[:4] == ["tbf", "pfifo", "netem", "netem"]
+
+
+def test_a_reroute_replaces_routes_at_its_time() -> None:
+    scenario = Scenario.from_toml(
+        """
+        name = "two ways"
+        duration = "4 s"
+        [topology]
+        kind = "graph"
+        nodes = ["a", "b"]
+        links = [
+            { name = "fast", from = "a", to = "b", rate = "10 Mbit/s", delay = "5 ms", duplex = true },
+            { name = "slow", from = "a", to = "b", rate = "10 Mbit/s", delay = "50 ms", duplex = true },
+        ]
+        [[flows]]
+        cca = "reno"
+        from = "a"
+        to = "b"
+        reroutes = [{ at = "2 s", via = ["slow"] }]
+        """
+    )
+    replaced = [
+        line for line in lines(scenario, "at") if re.match(r"at 2000000000 route s0 10\.2\.0\.1", line)
+    ]
+    assert len(replaced) == 1
+
+
+def test_offload_off_hands_over_single_packets(small: Scenario) -> None:
+    assert [line.split()[-1] for line in lines(small.with_values({"tcp.max_burst": "off"}), "bursts")] == [
+        "1"
+    ]
+
+
+def test_fq_paces_at_the_sender(small: Scenario) -> None:
+    assert qdiscs(small.with_values({"tcp.pacing": "fq"}))[-1] == "fq"
+
+
+def test_dctcp_runs_at_both_ends(small: Scenario) -> None:
+    [flow] = lines(small.with_values({"flows.0.cca": "dctcp", "tcp.ecn": True}), "flow")
+    assert flow.split()[5:7] == ["dctcp", "dctcp"]
