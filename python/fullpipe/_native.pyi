@@ -70,6 +70,7 @@ class Flows(TypedDict):
     retransmitted_packets: Counts
     lost_packets: Counts
     marked_packets: Counts
+    refused_bytes: Counts
     rtt_min_s: Floats
     rtt_mean_s: Floats
     rtt_p50_s: Floats

@@ -206,7 +206,7 @@ fn build_flow(
         Some(WorkloadPlan::Datagrams(datagrams)) => {
             Ok(Endpoints::Traffic(Box::new(Datagrams::new(number, plan, datagrams, looks, seed))))
         }
-        None | Some(WorkloadPlan::Bulk {}) => {
+        None | Some(WorkloadPlan::Bulk {} | WorkloadPlan::Writes(_)) => {
             Ok(Endpoints::Connection(Flow::new(number, plan, looks, seed, controllers)?))
         }
     }

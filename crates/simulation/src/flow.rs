@@ -2,10 +2,10 @@
 
 use crate::Controllers;
 use crate::payload::{Packet, Payload};
-use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan, PlanError};
+use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan, PlanError, WorkloadPlan};
 use crate::record::{FlowSample, STATES};
 use crate::tally::{Mark, Tally, Transfer};
-use crate::workload::Paced;
+use crate::workload::{Paced, Socket, Supply, Writer};
 use congestion::EcnMode;
 use network::{Ecn, Looks};
 use tcp::{AckPolicy, Feedback, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
@@ -24,7 +24,7 @@ pub struct Flow {
     /// When the application stops sending.
     stop: Time,
     /// When it hands data out, if that is not all at once.
-    application: Option<Box<Paced>>,
+    application: Option<Box<dyn Supply>>,
     /// Payload to send, if that has an end.
     bytes: Option<u64>,
     mss: u32,
@@ -69,7 +69,7 @@ impl Flow {
             receiver: Receiver::new(receiver_config(plan, feedback)),
             tally: Tally::new(start(plan, seed)),
             stop: plan.stop_ns.map_or(Time::NEVER, Time::from_nanos),
-            application: Paced::new(plan).map(Box::new),
+            application: supply(plan, seed),
             bytes: plan.bytes,
             mss: plan.tcp.mss_bytes,
             overhead: plan.tcp.overhead_bytes,
@@ -106,12 +106,8 @@ impl Flow {
                 self.tally.begin = Some(self.mark(now));
             }
         }
-        if self.phase == Phase::Running
-            && let Some(application) = &mut self.application
-            && application.next() <= now
-        {
-            let offered = application.run(now, self.sender.sent_once_bytes());
-            self.sender.offer(now, offered, out);
+        if self.phase == Phase::Running && self.application.as_ref().is_some_and(|app| app.next() <= now) {
+            self.supply(now, out);
         }
         if self.phase == Phase::Running && now >= self.stop {
             self.sender.stop(now);
@@ -122,6 +118,16 @@ impl Flow {
         }
     }
 
+    /// The application hands data out.
+    fn supply(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let sent_bytes = self.sender.sent_once_bytes();
+        let socket = Socket { sent_bytes, acked_bytes: self.sender.stats().acked_bytes };
+        if let Some(application) = &mut self.application {
+            let offered = application.run(now, socket);
+            self.sender.offer(now, offered, out);
+        }
+    }
+
     /// A segment reaches the sender.
     pub fn on_sender_segment(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         self.sender.on_segment(now, segment, out);
@@ -129,6 +135,9 @@ impl Flow {
             && self.looks.measures(now)
         {
             self.tally.rtt.record(rtt);
+        }
+        if self.phase == Phase::Running && self.application.as_ref().is_some_and(|app| app.is_blocked()) {
+            self.supply(now, out);
         }
         if self.bytes.is_some() && self.phase == Phase::Running && self.sender.is_done() {
             self.tally.finish = Some(now);
@@ -180,6 +189,7 @@ impl Flow {
             delivered_bytes: self.receiver.delivered_bytes(),
             wire_bytes: stats.sent_bytes + stats.sent_packets * u64::from(self.overhead),
             stats,
+            refused_bytes: self.application.as_ref().map_or(0, |app| app.refused_bytes()),
             limited: self.sender.limited(time),
         }
     }
@@ -233,6 +243,17 @@ impl Flow {
     /// Payload of a full segment.
     pub fn mss(&self) -> u32 {
         self.mss
+    }
+}
+
+/// Who hands out the data of a connection, if that is not all at once.
+fn supply(plan: &FlowPlan, seed: u64) -> Option<Box<dyn Supply>> {
+    match &plan.workload {
+        Some(WorkloadPlan::Writes(writes)) => {
+            let buffer = plan.tcp.send_buffer_bytes;
+            Some(Box::new(Writer::new(writes, buffer, start(plan, seed), seed, &plan.name)))
+        }
+        _ => Paced::new(plan).map(|paced| Box::new(paced) as Box<dyn Supply>),
     }
 }
 

@@ -73,6 +73,7 @@ pub(crate) fn flows(plan: &Plan, flows: &[Endpoints]) -> Table {
         ("retransmitted_packets", int(&|m| m.count(|mark| mark.stats.retransmitted_packets))),
         ("lost_packets", int(&|m| m.count(|mark| mark.stats.lost_packets))),
         ("marked_packets", int(&|m| m.count(|mark| mark.stats.marked_packets))),
+        ("refused_bytes", int(&|m| m.count(|mark| mark.refused_bytes))),
         ("rtt_min_s", float(&|m| m.tally.rtt.min_s())),
         ("rtt_mean_s", float(&|m| m.tally.rtt.mean_s())),
         ("rtt_p50_s", float(&|m| m.tally.rtt.quantile_s(0.50))),

@@ -49,6 +49,8 @@ pub struct Mark {
     pub wire_bytes: u64,
     /// Of the sender.
     pub stats: SenderStats,
+    /// Payload that the application lost because the send buffer was full.
+    pub refused_bytes: u64,
     /// Time spent limited by each cause.
     pub limited: Limited,
 }

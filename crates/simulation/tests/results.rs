@@ -300,3 +300,53 @@ fn a_rerouted_flow_leaves_the_old_link_and_what_is_past_the_fork_finishes_on_it(
     assert!(!on("slow").iter().any(|&t| (1.3..2.02).contains(&t)));
     assert!(on("slow").iter().any(|&t| (1.0..1.2).contains(&t)), "the queue of the old link empties");
 }
+
+/// One connection over 10 Mbit/s and 40 ms, whose application writes.
+fn writing(rate_bps: u64, drops: bool, send_buffer_bytes: Option<u64>) -> serde_json::Value {
+    let mut plan = single("cubic", 10_000);
+    plan["flows"][0]["workload"] = json!({
+        "kind": "writes", "rate_bps": rate_bps, "write_bytes": 1_000, "periods": null, "drops": drops,
+    });
+    plan["flows"][0]["tcp"]["send_buffer_bytes"] = json!(send_buffer_bytes);
+    plan
+}
+
+#[test]
+fn an_application_that_writes_less_than_the_path_carries_gets_its_rate() {
+    let flows = run(&writing(2_000_000, true, Some(100_000)), 1).flows;
+    assert_eq!(first(&flows, "refused_bytes"), 0.0);
+    let goodput = first(&flows, "goodput_bps");
+    assert!((1.97e6..=2.0e6).contains(&goodput), "{goodput}");
+}
+
+#[test]
+fn a_dropping_application_loses_what_neither_path_nor_buffer_takes() {
+    let flows = run(&writing(20_000_000, true, Some(100_000)), 1).flows;
+    let written = 10.0 * 20e6 / 8.0;
+    let (delivered, refused) = (first(&flows, "delivered_bytes"), first(&flows, "refused_bytes"));
+    let kept = written - delivered - refused;
+    assert!((0.0..=101_000.0).contains(&kept) && refused > 1e7, "{delivered} {refused}");
+}
+
+#[test]
+fn a_blocking_application_loses_nothing_and_keeps_the_path_as_full() {
+    let blocking = run(&writing(20_000_000, false, Some(100_000)), 1).flows;
+    let dropping = run(&writing(20_000_000, true, Some(100_000)), 1).flows;
+    assert_eq!(first(&blocking, "refused_bytes"), 0.0);
+    let ratio = first(&blocking, "goodput_bps") / first(&dropping, "goodput_bps");
+    assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
+}
+
+#[test]
+fn an_application_that_rests_sends_half_of_the_time() {
+    let mut plan = single("cubic", 10_000);
+    plan["flows"][0]["workload"] = json!({
+        "kind": "writes", "rate_bps": null, "write_bytes": 1_448, "drops": false,
+        "periods": { "on_ns": 1_000_000_000, "off_ns": 1_000_000_000, "exponential": false },
+    });
+    plan["record"]["interval_ns"] = json!(1_000_000_000);
+    let goodput = run(&plan, 1).series.numbers("goodput_bps");
+    // What was in flight or lost when a rest begins arrives in it: a full path and queue are 1.15 Mbit.
+    assert!(goodput.iter().step_by(2).skip(1).all(|&bps| bps > 8e6), "{goodput:?}");
+    assert!(goodput.iter().skip(1).step_by(2).all(|&bps| bps < 2e6), "{goodput:?}");
+}

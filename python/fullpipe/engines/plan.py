@@ -10,6 +10,7 @@ from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Change, Detour, Discipline, DropTail, Jitter
 from fullpipe.scenario.workloads import Workload
+from fullpipe.scenario.writers import Cbr, Writer
 
 Plan = dict[str, Any]
 
@@ -107,17 +108,32 @@ def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
 def _workload(workload: Workload, tcp: Tcp) -> Plan:
     if isinstance(workload, Datagrams):
         return _datagrams(workload, tcp)
+    if isinstance(workload, Writer):
+        return _writes(workload, tcp)
     return {"kind": workload.kind}
 
 
+def _writes(workload: Writer, tcp: Tcp) -> Plan:
+    return {
+        "kind": "writes",
+        "rate_bps": workload.rate_bps,
+        "write_bytes": workload.write_bytes or tcp.mss_bytes,
+        "periods": _periods(workload),
+        "drops": workload.when_full == "drop",
+    }
+
+
+def _periods(workload: Writer | Udp) -> Plan | None:
+    if isinstance(workload, Cbr) or workload.on_s is None or workload.off_s is None:
+        return None
+    return {
+        "on_ns": to_nanoseconds(workload.on_s),
+        "off_ns": to_nanoseconds(workload.off_s),
+        "exponential": workload.periods == "exponential",
+    }
+
+
 def _datagrams(workload: Datagrams, tcp: Tcp) -> Plan:
-    on_and_off = None
-    if isinstance(workload, Udp) and workload.on_s is not None and workload.off_s is not None:
-        on_and_off = {
-            "on_ns": to_nanoseconds(workload.on_s),
-            "off_ns": to_nanoseconds(workload.off_s),
-            "exponential": workload.periods == "exponential",
-        }
     return {
         "kind": "datagrams",
         "protocol": workload.protocol,
@@ -125,7 +141,7 @@ def _datagrams(workload: Datagrams, tcp: Tcp) -> Plan:
         "overhead_bytes": workload.headers_bytes + tcp.link_overhead_bytes,
         "interval_ns": workload.interval_ns,
         "poisson": isinstance(workload, Udp) and workload.spacing == "poisson",
-        "periods": on_and_off,
+        "periods": _periods(workload) if isinstance(workload, Udp) else None,
         "echo": workload.echo,
         "each": workload.each,
     }

@@ -74,6 +74,7 @@ FLOWS = Table(
             "one did, there or, with an echo, back (RFC 3550, section 6.4.1)",
         ),
         _count("marked_packets", "data packets that arrived with a congestion mark"),
+        _count("refused_bytes", "payload that the application lost because the send buffer was full"),
         _real("rtt_min_s", "smallest RTT sample"),
         _real("rtt_mean_s", "mean of the RTT samples"),
         _real("rtt_p50_s", "median of the RTT samples"),

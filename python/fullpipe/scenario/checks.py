@@ -14,7 +14,9 @@ from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.network import Network, Route, resolve
 from fullpipe.scenario.problems import MOST_LINES, first_lines
 from fullpipe.scenario.quantities import NANOSECONDS, shown
+from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Graph
+from fullpipe.scenario.writers import Writer
 
 if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
@@ -76,7 +78,7 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
         if paces and flow.size_bytes is not None:
             yield f"flows[{i}].size: an application with a pace never ends; give one of the two"
         yield from _in_order(f"flows[{i}].application", [pace.at_s for pace in paces])
-        for line in _of_transport(flow):
+        for line in (*_of_transport(flow), *_of_writer(flow, tcp)):
             yield f"flows[{i}].{line}"
         check = _in_graph if isinstance(scenario.topology, Graph) else _in_dumbbell
         for line in check(scenario, flow):
@@ -96,6 +98,22 @@ def _of_transport(flow: Flow) -> Iterator[str]:
         yield f'size: {datagrams.kind} has no end of its own; give it a stop, as in stop = "30 s"'
     if flow.application is not None:
         yield f"application: only of a connection; {datagrams.kind} has a pace of its own"
+
+
+def _of_writer(flow: Flow, tcp: Tcp) -> Iterator[str]:
+    """An application with a pace of its own has no other, and its writes must fit into the send buffer."""
+    writer = flow.workload
+    if not isinstance(writer, Writer):
+        return
+    if flow.size_bytes is not None:
+        yield f'size: {writer.kind} has no end of its own; give it a stop, as in stop = "30 s"'
+    if flow.application is not None:
+        yield f"application: {writer.kind} has a pace of its own; leave one of them out"
+    if tcp.send_buffer_bytes is None:
+        if writer.when_full == "drop":
+            yield 'workload.when_full: nothing is ever full; set tcp.send_buffer, as in "1 MiB"'
+    elif (writer.write_bytes or tcp.mss_bytes) > tcp.send_buffer_bytes:
+        yield f"workload.write: never fits into the send buffer, {tcp.send_buffer_bytes} B; make it smaller"
 
 
 def _in_order(path: str, times_s: Sequence[float]) -> Iterator[str]:

@@ -100,7 +100,7 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
 _KINDS = {
     "topology": "'dumbbell', 'graph'",
     "loss": "'bernoulli', 'periodic', 'gilbert_elliott'",
-    "workload": "'bulk', 'udp', 'voip', 'ping', 'probe'",
+    "workload": "'bulk', 'cbr', 'on_off', 'udp', 'voip', 'ping', 'probe'",
 }
 """What a missing `kind` may be, by the name of the table; pydantic says it only of a wrong one."""
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from fullpipe.scenario.datagrams import Datagrams
 from fullpipe.scenario.model import Model
+from fullpipe.scenario.writers import Writer
 
 
 class Bulk(Model):
@@ -14,4 +15,4 @@ class Bulk(Model):
     kind: Literal["bulk"] = "bulk"
 
 
-Workload = Annotated[Bulk | Datagrams, Field(discriminator="kind")]
+Workload = Annotated[Bulk | Writer | Datagrams, Field(discriminator="kind")]

@@ -182,6 +182,7 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
     assert list(summary["flows"][0]) == [
         "flow",
         "cca",
+        "protocol",
         "goodput_bps",
         "wire_bps",
         "sent_packets",
@@ -192,6 +193,11 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
         "rtt_p50_s",
         "rtt_p95_s",
         "rtt_p99_s",
+        "owd_mean_s",
+        "owd_p50_s",
+        "owd_p95_s",
+        "owd_p99_s",
+        "jitter_s",
         "limited",
     ]
     assert list(summary["flows"][0]["limited"]) == [

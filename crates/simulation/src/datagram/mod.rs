@@ -150,6 +150,7 @@ impl Datagrams {
                 lost_packets: if self.echo { self.back.lost() } else { self.there.lost() },
                 ..SenderStats::default()
             },
+            refused_bytes: 0,
             limited: Limited::default(),
         }
     }

@@ -5,11 +5,13 @@ mod datagram;
 mod error;
 mod quirks;
 mod workload;
+mod writes;
 
 pub use datagram::{DatagramPlan, PeriodsPlan, ProtocolPlan};
 pub use error::PlanError;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
 pub use workload::WorkloadPlan;
+pub use writes::WritesPlan;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

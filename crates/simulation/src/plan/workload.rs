@@ -1,7 +1,7 @@
 //! What the application of a flow does.
 
-use super::DatagramPlan;
 use super::check::Check;
+use super::{DatagramPlan, WritesPlan};
 use serde::Deserialize;
 
 /// What an application does, other than to send one stream of bytes.
@@ -10,6 +10,8 @@ use serde::Deserialize;
 pub enum WorkloadPlan {
     /// One stream of bytes after all: the same as no workload.
     Bulk {},
+    /// One stream of bytes that the application writes at its own pace.
+    Writes(WritesPlan),
     /// No connection at all.
     Datagrams(DatagramPlan),
 }
@@ -19,6 +21,7 @@ impl WorkloadPlan {
     pub(super) fn check(&self, path: &str) -> Check {
         match self {
             WorkloadPlan::Bulk {} => Ok(()),
+            WorkloadPlan::Writes(writes) => writes.check(path),
             WorkloadPlan::Datagrams(datagrams) => datagrams.check(path),
         }
     }

@@ -1,5 +1,6 @@
 //! An application that hands the data of its one connection out at its own pace.
 
+use super::supply::{Socket, Supply};
 use crate::plan::FlowPlan;
 use units::{Duration, Time};
 
@@ -30,24 +31,6 @@ impl Paced {
         })
     }
 
-    /// When it wants to run.
-    pub fn next(&self) -> Time {
-        self.later.last().map_or(Time::NEVER, |phase| phase.0).min(self.next_write)
-    }
-
-    /// What it has handed out by `now`, if `sent` bytes have been sent; `None`: without limit.
-    pub fn run(&mut self, now: Time, sent: u64) -> Option<u64> {
-        while let Some(&(at, rate)) = self.later.last().filter(|phase| phase.0 <= now) {
-            self.later.pop();
-            self.change_pace(at.max(now), rate, sent);
-        }
-        while self.next_write <= now {
-            self.offered = self.offered.map(|bytes| bytes + u64::from(self.mss));
-            self.next_write += self.interval;
-        }
-        self.offered
-    }
-
     fn change_pace(&mut self, at: Time, rate: Option<u64>, sent: u64) {
         self.next_write = Time::NEVER;
         match rate {
@@ -61,5 +44,23 @@ impl Paced {
                 }
             }
         }
+    }
+}
+
+impl Supply for Paced {
+    fn next(&self) -> Time {
+        self.later.last().map_or(Time::NEVER, |phase| phase.0).min(self.next_write)
+    }
+
+    fn run(&mut self, now: Time, socket: Socket) -> Option<u64> {
+        while let Some(&(at, rate)) = self.later.last().filter(|phase| phase.0 <= now) {
+            self.later.pop();
+            self.change_pace(at.max(now), rate, socket.sent_bytes);
+        }
+        while self.next_write <= now {
+            self.offered = self.offered.map(|bytes| bytes + u64::from(self.mss));
+            self.next_write += self.interval;
+        }
+        self.offered
     }
 }

@@ -1,0 +1,30 @@
+//! An application that writes into its socket at a pace.
+
+use super::check::{Check, within};
+use super::datagram::PeriodsPlan;
+use network::Server;
+use serde::Deserialize;
+
+/// Data comes in writes of equal size, all the time or now and then. The socket takes what fits into its send buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WritesPlan {
+    /// Payload while it is active; `None`: without limit.
+    pub rate_bps: Option<u64>,
+    /// Payload of each write.
+    pub write_bytes: u32,
+    /// It is active now and then only; `None`: all the time.
+    pub periods: Option<PeriodsPlan>,
+    /// A write that does not fit is lost; otherwise the application waits until it does.
+    pub drops: bool,
+}
+
+impl WritesPlan {
+    /// Refuses numbers that make no sense; `path` is the workload's.
+    pub(super) fn check(&self, path: &str) -> Check {
+        let field = |name: &str| format!("{path}.{name}");
+        within(field("rate_bps"), self.rate_bps.unwrap_or(1), 1..=Server::MAX_RATE)?;
+        within(field("write_bytes"), self.write_bytes, 1..=1_000_000_000)?;
+        self.periods.map_or(Ok(()), |periods| periods.check(&field("periods")))
+    }
+}

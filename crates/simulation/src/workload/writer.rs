@@ -1,0 +1,167 @@
+//! An application that writes at a constant rate, all the time or now and then, into a send buffer of limited size.
+
+use super::supply::{Socket, Supply};
+use crate::periods::Periods;
+use crate::plan::WritesPlan;
+use units::{Duration, Rng, Time};
+
+/// Writes at its rate while it is active. A write that does not fit is lost, or makes it wait; what the pace asked for
+/// while it waited, or was silent, is not made up for.
+#[derive(Debug)]
+pub struct Writer {
+    write: u64,
+    /// Time between two writes; `None`: there is always more while it is active.
+    interval: Option<Duration>,
+    periods: Option<Periods>,
+    /// What the socket holds at most, sent or not; `None`: never full.
+    buffer: Option<u64>,
+    drops: bool,
+    active: bool,
+    /// When activity ends, or silence does.
+    turn: Time,
+    next_write: Time,
+    offered: u64,
+    refused: u64,
+    blocked: bool,
+}
+
+impl Writer {
+    /// The application of the flow called `name`, which starts at `start`.
+    pub fn new(plan: &WritesPlan, buffer: Option<u64>, start: Time, seed: u64, name: &str) -> Writer {
+        let nanos = |rate: u64| (u64::from(plan.write_bytes) * 8_000_000_000 / rate).max(1);
+        Writer {
+            write: plan.write_bytes.into(),
+            interval: plan.rate_bps.map(|rate| Duration::from_nanos(nanos(rate))),
+            periods: plan.periods.map(|p| Periods::new(p, Rng::stream(seed, &format!("periods/{name}")))),
+            buffer,
+            drops: plan.drops,
+            active: false,
+            turn: start,
+            next_write: Time::NEVER,
+            offered: 0,
+            refused: 0,
+            blocked: false,
+        }
+    }
+
+    /// Activity and silence take turns.
+    fn change(&mut self, socket: Socket) {
+        let at = self.turn;
+        self.active = !self.active;
+        self.blocked = false;
+        let length = |periods: &mut Periods| if self.active { periods.activity() } else { periods.silence() };
+        self.turn = self.periods.as_mut().map_or(Time::NEVER, |periods| at + length(periods));
+        let begins = self.active && self.interval.is_some();
+        self.next_write = if begins { at } else { Time::NEVER };
+        if !self.active && self.interval.is_none() {
+            self.offered = socket.sent_bytes; // what was left of a limitless supply is taken back
+        }
+    }
+
+    fn fits(&self, socket: Socket) -> bool {
+        self.buffer.is_none_or(|buffer| self.offered + self.write <= socket.acked_bytes + buffer)
+    }
+
+    fn write(&mut self, now: Time, socket: Socket) {
+        let fits = self.fits(socket);
+        self.blocked = !fits && !self.drops;
+        if self.blocked {
+            self.next_write = Time::NEVER;
+            return;
+        }
+        *(if fits { &mut self.offered } else { &mut self.refused }) += self.write;
+        self.next_write = self.interval.map_or(Time::NEVER, |interval| now + interval);
+    }
+}
+
+impl Supply for Writer {
+    fn next(&self) -> Time {
+        self.turn.min(self.next_write)
+    }
+
+    fn run(&mut self, now: Time, socket: Socket) -> Option<u64> {
+        while self.next() <= now {
+            if self.turn <= self.next_write {
+                self.change(socket);
+            } else {
+                self.write(self.next_write, socket);
+            }
+        }
+        if self.blocked {
+            self.write(now, socket);
+        }
+        (self.interval.is_some() || !self.active).then_some(self.offered)
+    }
+
+    fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    fn refused_bytes(&self) -> u64 {
+        self.refused
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::PeriodsPlan;
+
+    /// 100 bytes every microsecond from 1 us on.
+    fn writer(periods: Option<(u64, u64)>, buffer: Option<u64>, drops: bool) -> Writer {
+        let periods = periods.map(|(on_ns, off_ns)| PeriodsPlan { on_ns, off_ns, exponential: false });
+        let plan = WritesPlan { rate_bps: Some(800_000_000), write_bytes: 100, periods, drops };
+        Writer::new(&plan, buffer, Time::from_nanos(1_000), 1, "test")
+    }
+
+    /// Runs it whenever it wants to until `nanos`, with so much acknowledged.
+    fn offered(writer: &mut Writer, nanos: u64, acked_bytes: u64) -> u64 {
+        let socket = Socket { sent_bytes: acked_bytes, acked_bytes };
+        writer.run(Time::from_nanos(nanos), socket).expect("a limit")
+    }
+
+    #[test]
+    fn it_writes_at_its_start_and_at_every_interval() {
+        let mut writer = writer(None, None, false);
+        assert_eq!(writer.next(), Time::from_nanos(1_000));
+        assert_eq!(
+            [1_000, 1_999, 2_000, 10_500].map(|at| offered(&mut writer, at, 0)),
+            [100, 100, 200, 1_000]
+        );
+    }
+
+    #[test]
+    fn it_rests_between_times_of_activity() {
+        let mut writer = writer(Some((2_000, 5_000)), None, false);
+        // Active in [1, 3), [8, 10), [15, 17) microseconds.
+        assert_eq!([3_000, 7_999, 8_000, 20_000].map(|at| offered(&mut writer, at, 0)), [200, 200, 300, 600]);
+    }
+
+    #[test]
+    fn a_full_buffer_loses_what_a_dropping_application_writes() {
+        let mut writer = writer(None, Some(300), true);
+        assert_eq!(offered(&mut writer, 10_000, 0), 300);
+        assert_eq!((writer.refused_bytes(), writer.is_blocked()), (700, false));
+        assert_eq!(offered(&mut writer, 11_000, 100), 400);
+    }
+
+    #[test]
+    fn a_full_buffer_blocks_an_application_that_waits_and_then_keeps_its_pace() {
+        let mut writer = writer(None, Some(300), false);
+        assert_eq!(offered(&mut writer, 10_000, 0), 300);
+        assert_eq!((writer.refused_bytes(), writer.is_blocked(), writer.next()), (0, true, Time::NEVER));
+        assert_eq!(offered(&mut writer, 10_500, 100), 400);
+        assert_eq!(writer.next(), Time::from_nanos(11_500));
+    }
+
+    #[test]
+    fn without_a_rate_there_is_always_more_while_it_is_active() {
+        let periods = Some(PeriodsPlan { on_ns: 1_000, off_ns: 1_000, exponential: false });
+        let plan = WritesPlan { rate_bps: None, write_bytes: 100, periods, drops: false };
+        let mut writer = Writer::new(&plan, Some(300), Time::ZERO, 1, "test");
+        let socket = |sent_bytes| Socket { sent_bytes, acked_bytes: 0 };
+        assert_eq!(writer.run(Time::ZERO, socket(0)), None);
+        assert_eq!(writer.run(Time::from_nanos(1_000), socket(2_345)), Some(2_345));
+        assert_eq!(writer.run(Time::from_nanos(2_000), socket(2_345)), None);
+    }
+}
