@@ -24,7 +24,7 @@ def test_values_are_shown_in_the_units_of_people(folder: Path) -> None:
     assert result.exit_code == 0
     (line,) = [line for line in result.output.splitlines() if line.startswith("goodput")]
     goodput = fullpipe.load(folder).flows["goodput_bps"][0]
-    assert line.split() == ["goodput", f"{goodput / 1e6:.2f}", "Mbit/s"]
+    assert line.split() == ["goodput", "Mbit/s", f"{goodput / 1e6:.2f}"]
 
 
 def test_json_has_values_in_base_units_and_doubts(folder: Path) -> None:

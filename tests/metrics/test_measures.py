@@ -69,6 +69,8 @@ ARRANGE = [
     "arrivals",
     "between",
     "busy_links",
+    "connections",
+    "datagrams",
     "flow_groups",
     "jain_of",
     "measured",
@@ -97,3 +99,14 @@ MODULES = [
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings_hold(module: str) -> None:
     assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+def test_datagrams_have_delays_and_no_part_in_fairness() -> None:
+    run = made(
+        {"cca": "cubic", "count": 2}, {"name": "ping", "workload": {"kind": "ping", "interval": "200 ms"}}
+    )
+    (probe,) = [name for name in metrics.flow_groups(run) if name != "cubic"]
+    assert value(run, probe, "owd_mean") is not None
+    assert value(run, probe, "jain") is None
+    assert value(run, probe, "starved") is None
+    assert value(run, ALL, "jain") == pytest.approx(value(run, "cubic", "jain"))

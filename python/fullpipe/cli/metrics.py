@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fullpipe.results import Run
     from fullpipe.statistics import Doubt
 
-_COLUMNS = 5
+_COLUMNS = 4
 _MOST_DOUBTS = 3
 
 
@@ -69,13 +69,14 @@ def _tables(values: "pl.DataFrame") -> Iterator[Any]:
 def _table(parts: "Sequence[pl.DataFrame]") -> Any:
     from fullpipe.cli.shown import number_shown, table, unit_shown
 
-    made = table("metric", *(str(part["of"][0]) for part in parts), "")
+    made = table("metric", "unit", *(str(part["of"][0]) for part in parts))
+    made.columns[0].no_wrap = made.columns[1].no_wrap = True
     units = {metric: unit for part in parts for metric, unit in part.select("metric", "unit").iter_rows()}
     columns = [dict(part.select("metric", "value").iter_rows()) for part in parts]
     for metric, unit in units.items():
         cells = [column.get(metric) for column in columns]
         if any(value is not None for value in cells):
-            made.add_row(metric, *(number_shown(value, unit) for value in cells), unit_shown(unit))
+            made.add_row(metric, unit_shown(unit), *(number_shown(value, unit) for value in cells))
     return made
 
 

@@ -68,7 +68,8 @@ def convergence_time_s(
         series: Table of samples.
         flows: Table of flows.
         flow: Whose time it is.
-        share_bps: The fair share. Left out: what all flows get in the window, over how many are active.
+        share_bps: The fair share. Left out: what all flows of the table get in the window, over how many are
+            active, which is right for flows that share one bottleneck.
         tolerance: How far from the share it may be, as a share of it.
         hold_s: How long it must stay.
         window_s: A multiple of the time between samples.

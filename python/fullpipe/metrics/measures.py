@@ -71,8 +71,13 @@ def _share(group: Group) -> float | None:
 
 
 def _jain(group: Group) -> float | None:
-    flows = connections(group.flows)
-    return jain(flows["goodput_bps"].to_list()) if flows.height > 1 else None
+    own = connections(group.flows)
+    return jain(own["goodput_bps"].to_list()) if own.height > 1 else None
+
+
+def _starved(group: Group) -> float | None:
+    own = connections(group.flows)
+    return starved_flows(own) if own.height else None
 
 
 def _power(group: Group) -> float | None:
@@ -81,10 +86,10 @@ def _power(group: Group) -> float | None:
 
 
 def _convergence(group: Group) -> float | None:
-    series, flows = group.run.series, group.run.flows
-    if series.is_empty() or flows.height < 2:
+    series, all_flows, own = group.run.series, connections(group.run.flows), connections(group.flows)
+    if series.is_empty() or all_flows.height < 2 or own.is_empty():
         return None
-    times = [convergence_time_s(series, flows, flow) for flow in group.flows["flow"].to_list()]
+    times = [convergence_time_s(series, all_flows, flow) for flow in own["flow"].to_list()]
     known = [time for time in times if time is not None]
     return max(known) if len(known) == len(times) else None
 
@@ -110,18 +115,21 @@ MEASURES = (
     Measure("goodput", "bit/s", "sum over its flows, each over its own time", _sum("goodput_bps")),
     Measure("wire", "bit/s", "with headers and retransmissions, sum over its flows", _sum("wire_bps")),
     Measure("share", "1", "of the goodput of all flows", _share),
-    Measure("jain", "1", "Jain's index of its flows; none for a single flow", _jain),
-    Measure("starved", "flows", "flows below 1 Mbit/s", _of(starved_flows)),
+    Measure("jain", "1", "Jain's index of its connections; none for a single one", _jain),
+    Measure("starved", "flows", "connections below 1 Mbit/s", _starved),
     Measure("rtt_min", "s", "mean over its flows of the smallest RTT", _mean("rtt_min_s")),
     Measure("rtt_mean", "s", "mean over its flows of the mean RTT", _mean("rtt_mean_s")),
     Measure("rtt_p95", "s", "mean over its flows of the 95th percentile", _mean("rtt_p95_s")),
     Measure("rtt_inflation", "1", "95th percentile over the smallest RTT", _of(rtt_inflation)),
+    Measure("owd_mean", "s", "mean over its flows of the mean one-way delay", _mean("owd_mean_s")),
+    Measure("owd_p95", "s", "mean over its flows of the 95th percentile", _mean("owd_p95_s")),
+    Measure("jitter", "s", "mean over its flows of the interarrival jitter of datagrams", _mean("jitter_s")),
     Measure("retransmitted", "packets", "data packets sent again", _sum("retransmitted_packets")),
     Measure("retransmission_rate", "1", "of all data packets", _of(retransmission_rate)),
     Measure("loss_rate", "1", "data packets marked as lost, of all", _of(loss_rate)),
     Measure("marking_rate", "1", "data packets with a mark, of all", _of(marking_rate)),
     Measure("power", "bit/s²", "goodput over mean RTT", _power),
-    Measure("convergence", "s", "slowest of its flows; none if one never does", _convergence),
+    Measure("convergence", "s", "slowest of its connections; none if one never does", _convergence),
     Measure("fct_p50", "s", "median completion time", _fct(50)),
     Measure("fct_p95", "s", "95th percentile of the completion time", _fct(95)),
     Measure("slowdown", "1", "median of the completion time over that of an empty path", _slowdown),
