@@ -81,6 +81,8 @@ pub struct Counters {
     pub busy_ns: u64,
     /// Packets lost at the far end.
     pub lost_packets: u64,
+    /// Copies that came into being there.
+    pub duplicated_packets: u64,
     /// Packets handed over at the far end.
     pub forwarded_packets: u64,
     /// Their bytes.
@@ -100,7 +102,7 @@ impl Counters {
 
     /// Packets being transmitted or on the wire, if these counters start with the run.
     pub fn travelling_packets(&self) -> u64 {
-        self.started_packets - self.lost_packets - self.forwarded_packets
+        self.started_packets + self.duplicated_packets - self.lost_packets - self.forwarded_packets
     }
 
     /// Mean wait in seconds of the packets whose transmission began; NaN if there were none.
@@ -121,6 +123,7 @@ impl AddAssign for Counters {
         self.waited_ns = self.waited_ns.saturating_add(other.waited_ns);
         self.busy_ns += other.busy_ns;
         self.lost_packets += other.lost_packets;
+        self.duplicated_packets += other.duplicated_packets;
         self.forwarded_packets += other.forwarded_packets;
         self.forwarded_bytes += other.forwarded_bytes;
     }
@@ -248,6 +251,10 @@ impl Book {
 
     pub fn lost(&mut self, now: Time) {
         self.page(now).lost_packets += 1;
+    }
+
+    pub fn duplicated(&mut self, now: Time) {
+        self.page(now).duplicated_packets += 1;
     }
 
     pub fn forwarded(&mut self, now: Time, size: u16) {

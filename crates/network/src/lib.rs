@@ -23,20 +23,25 @@
 
 mod book;
 mod histogram;
+mod line;
 mod link;
 mod loss;
+mod opportunities;
 mod packet;
 pub mod queue;
 mod ring;
 mod server;
+mod thinner;
 mod weather;
 
 pub use book::{Counters, Looks, Totals};
 pub use histogram::Histogram;
-pub use link::{Link, LinkConfig, Weather};
+pub use line::Weather;
+pub use link::{Link, LinkConfig};
 pub use loss::{Chain, Loss};
+pub use opportunities::Opportunities;
 pub use packet::{Ecn, Packet};
 pub use queue::{Backlog, Losses, QueueDiscipline};
 pub use ring::Ring;
 pub use server::Server;
-pub use weather::{Detour, Jitter};
+pub use weather::{Detour, Duplication, Jitter};

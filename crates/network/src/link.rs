@@ -1,10 +1,11 @@
 //! A queue in front of a wire.
 
 use crate::book::{Book, Counters, Looks, Totals};
+use crate::line::{Fate, Line, Weather};
 use crate::queue::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
 use crate::server::Server;
-use crate::weather::{Agenda, Detours, slot_after};
-use crate::{Detour, Jitter, Loss, Packet, Ring};
+use crate::thinner::Thinner;
+use crate::{Loss, Packet, Ring};
 use units::{Duration, Rate, Time};
 
 /// What a link is made of, apart from its queue.
@@ -22,26 +23,7 @@ pub struct LinkConfig {
     pub weather: Weather,
 }
 
-/// What is not the same all the time. The default is fair weather.
-#[derive(Clone, Debug, Default)]
-pub struct Weather {
-    /// Rates that take over, in the order of time; a packet being transmitted is not affected. On a link of unlimited
-    /// rate behind a shaper, the shaper's.
-    pub rates: Vec<(Time, Rate)>,
-    /// Delays that take over for packets whose transmission ends at or after a time, in the order of time. Behind a
-    /// shorter one, packets overtake those sent before.
-    pub delays: Vec<(Time, Duration)>,
-    /// Losses that take over at the far end, in the order of time.
-    pub losses: Vec<(Time, Loss)>,
-    /// The far end hands packets over at multiples of this time only: batches, as on a radio link.
-    pub slot: Option<Duration>,
-    /// Some packets are overtaken.
-    pub detour: Option<Detour>,
-    /// Every packet takes a little longer.
-    pub jitter: Option<Jitter>,
-}
-
-/// A link: in = dropped + waiting + on the wire + lost + forwarded, at any time.
+/// A link: in + duplicated = dropped + waiting + on the wire + lost + forwarded, at any time.
 ///
 /// It has two ways to serve its queue, with the same outcome:
 ///
@@ -58,6 +40,8 @@ pub struct Link<P> {
     line: Line,
     /// Packets on the wire; those still waiting too, with foresight.
     wire: Ring<Flight<P>>,
+    /// Drops acknowledgements before they reach the queue.
+    thinner: Option<Box<Thinner<P>>>,
 }
 
 /// A packet and the time at which it reaches the far end.
@@ -103,106 +87,6 @@ impl Foresight {
     }
 }
 
-/// The part of a link that does not depend on what packets carry.
-#[derive(Debug)]
-struct Line {
-    server: Server,
-    delay: Duration,
-    loss: Option<Loss>,
-    /// None in fair weather, which is what most links have and what must cost nothing.
-    weather: Option<Box<Unsettled>>,
-    book: Book,
-}
-
-/// A link in weather that is not fair.
-#[derive(Debug)]
-struct Unsettled {
-    reorders: bool,
-    delays: Agenda<Duration>,
-    losses: Agenda<Loss>,
-    slot: Option<Duration>,
-    detours: Option<Detours>,
-    jitter: Option<Jitter>,
-    /// The last arrival at the far end.
-    latest: Time,
-}
-
-impl Line {
-    /// The packet that reaches the far end at `now` is lost there.
-    #[inline]
-    fn loses(&mut self, now: Time) -> bool {
-        if let Some(weather) = &mut self.weather
-            && let Some(loss) = weather.losses.due(now)
-        {
-            self.loss = Some(loss);
-        }
-        self.loss.as_mut().is_some_and(Loss::strikes)
-    }
-
-    /// When a packet reaches the far end whose transmission ended at `finish`.
-    #[inline]
-    fn arrival(&mut self, finish: Time) -> Time {
-        match &mut self.weather {
-            None => finish + self.delay,
-            Some(weather) => weather.arrival(finish, &mut self.delay),
-        }
-    }
-
-    /// Packets may arrive in another order than that of their departures.
-    #[inline]
-    fn reorders(&self) -> bool {
-        self.weather.as_ref().is_some_and(|weather| weather.reorders)
-    }
-}
-
-impl Unsettled {
-    fn new(weather: Weather) -> Unsettled {
-        Unsettled {
-            reorders: weather.reorders(),
-            delays: Agenda::new(weather.delays),
-            losses: Agenda::new(weather.losses),
-            slot: weather.slot,
-            detours: weather.detour.map(|detour| Detours { detour, seen: 0 }),
-            jitter: weather.jitter,
-            latest: Time::ZERO,
-        }
-    }
-
-    fn arrival(&mut self, finish: Time, delay: &mut Duration) -> Time {
-        if let Some(changed) = self.delays.due(finish) {
-            *delay = changed;
-        }
-        let mut arrival = finish + *delay;
-        if let Some(jitter) = &mut self.jitter {
-            arrival += jitter.extra();
-            if !jitter.reorders {
-                arrival = arrival.max(self.latest);
-                self.latest = arrival;
-            }
-        }
-        self.slot.map_or(arrival, |slot| slot_after(arrival, slot))
-    }
-
-    /// What the packet that leaves at `now` takes longer, on its own.
-    fn detour(&mut self, now: Time) -> Duration {
-        self.detours.as_mut().map_or(Duration::ZERO, |detours| detours.extra(now))
-    }
-}
-
-impl Weather {
-    /// Nothing of what happens on the wire ever differs.
-    fn is_fair(&self) -> bool {
-        let steady = self.delays.is_empty() && self.losses.is_empty();
-        steady && self.slot.is_none() && self.detour.is_none() && self.jitter.is_none()
-    }
-
-    /// Packets may arrive in another order than that of their departures.
-    fn reorders(&self) -> bool {
-        let overtakes = self.jitter.as_ref().is_some_and(|jitter| jitter.reorders);
-        self.detour.is_some() || !self.delays.is_empty() || overtakes
-    }
-}
-
 impl<P: Copy> Link<P> {
     /// An idle link. It uses foresight if the queue permits.
     ///
@@ -210,8 +94,7 @@ impl<P: Copy> Link<P> {
     /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
     pub fn new(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
         let service = match queue.plain_limit() {
-            // Whoever is overtaken does not arrive in the order of departures.
-            Some(limit) if !config.weather.reorders() => {
+            Some(limit) if config.weather.is_foreseeable() => {
                 Service::Foresight(Foresight { limit, waiting: Ring::new(), backlog: Backlog::default() })
             }
             _ => Service::Replay { queue, idle: true },
@@ -232,14 +115,25 @@ impl<P: Copy> Link<P> {
         if let (Rate::UNLIMITED, Service::Replay { queue, .. }) = (rate, &mut service) {
             weather.rates = queue.shape(weather.rates);
         }
-        let line = Line {
-            server: Server::changing(rate, std::mem::take(&mut weather.rates)),
-            delay,
-            loss,
-            weather: (!weather.is_fair()).then(|| Box::new(Unsettled::new(weather))),
-            book: Book::new(looks),
-        };
-        Link { service, line, wire: Ring::new() }
+        let server = Server::changing(rate, std::mem::take(&mut weather.rates));
+        let line = Line::new(server, delay, loss, weather, Book::new(looks));
+        Link { service, line, wire: Ring::new(), thinner: None }
+    }
+
+    /// The same link, which lets only every so many of the packets of a flow pass that `is_thin` says are thin.
+    ///
+    /// # Panics
+    /// If it foresees departures: use [`replaying`](Self::replaying).
+    #[must_use]
+    pub fn thinned(mut self, every: u32, is_thin: fn(&P) -> bool) -> Link<P> {
+        assert!(!self.foresees(), "what is dropped on arrival has no departure");
+        self.thinner = Some(Box::new(Thinner::new(every, is_thin)));
+        self
+    }
+
+    /// Bytes that it could have sent after `from`, up to and including `to`, if it sends at given moments only.
+    pub fn offered_bytes(&self, from: Time, to: Time) -> Option<u64> {
+        self.line.offered_bytes(from, to)
     }
 
     /// Whether [`transit`](Self::transit) may be used.
@@ -271,6 +165,9 @@ impl<P: Copy> Link<P> {
         let line = &mut self.line;
         let start = line.server.free_at();
         if start > at {
+            while let Some(limit) = line.limit(at) {
+                queue.limit = limit; // whoever waits stays
+            }
             let admitted = queue.wait(size, at, start);
             line.book.backlog(at, queue.backlog.packets);
             if !admitted {
@@ -310,7 +207,7 @@ impl<P: Copy> Link<P> {
     fn next_departure(&self) -> Time {
         match &self.service {
             Service::Replay { queue, idle: false } if queue.backlog().packets > 0 => {
-                queue.ready().max(self.line.server.free_at())
+                queue.ready().max(self.line.free_at())
             }
             _ => Time::NEVER,
         }
@@ -333,13 +230,15 @@ impl<P: Copy> Link<P> {
         if self.next_arrival() > now {
             return None;
         }
-        let Flight { arrival, packet } = self.wire.pop()?;
-        if self.line.loses(*arrival) {
-            self.line.book.lost(*arrival);
-            return None;
+        let (arrival, size) = self.wire.front().map(|flight| (flight.arrival, flight.packet.size))?;
+        let fate = self.line.fate(arrival);
+        if fate == Fate::Lost {
+            self.line.book.lost(arrival);
+            return self.wire.pop().and(None);
         }
-        self.line.book.forwarded(*arrival, packet.size);
-        Some(packet)
+        self.line.book.forwarded(arrival, size);
+        let arrived = if fate == Fate::Twice { self.wire.front() } else { self.wire.pop() };
+        arrived.map(|flight| &flight.packet)
     }
 
     /// Reads the counters of the interval that ends now. Must be called at every look.
@@ -357,7 +256,12 @@ impl<P: Copy> Link<P> {
     fn replay(&mut self, now: Time) {
         let Service::Replay { queue, idle } = &mut self.service else { return };
         while !*idle {
-            let start = self.line.server.free_at().max(queue.ready());
+            let ready = queue.ready();
+            if let Some(opportunities) = self.line.opportunities() {
+                opportunities.waste_before(ready); // a shaper lets them pass
+            }
+            let start = self.line.free_at().max(ready);
+            self.line.resize(queue.as_mut(), now.min(start));
             if start > now {
                 return;
             }
@@ -374,8 +278,18 @@ impl<P: Copy> Link<P> {
         let Service::Replay { queue, idle } = &mut self.service else { return };
         self.line.book.arrived(now, packet.size);
         let mut losses = Losses::default();
-        if !*idle {
+        if self.thinner.as_mut().is_some_and(|thinner| thinner.drops(packet.flow, &packet.payload)) {
+            losses.drop(&packet);
+            return self.line.book.losses(now, losses);
+        }
+        self.line.resize(queue.as_mut(), now);
+        let waits = !*idle || self.line.opportunities().is_some();
+        if waits {
+            if let Some(opportunities) = self.line.opportunities().filter(|_| *idle) {
+                opportunities.waste_before(now + Duration::from_nanos(1)); // what comes now has come before the packet
+            }
             queue.enqueue(packet, now, &mut losses);
+            *idle = *idle && queue.backlog().packets == 0;
             self.line.book.backlog(now, queue.backlog().packets);
         } else {
             match queue.pass(packet, now, &mut losses) {
@@ -392,13 +306,13 @@ impl<P: Copy> Link<P> {
 
 /// Sends a packet on its way.
 fn depart<P: Copy>(line: &mut Line, wire: &mut Ring<Flight<P>>, next: Waiting<P>, ready: Time) {
-    let sent = line.server.transmit(next.packet.size, ready);
+    let sent = line.transmit(next.packet.size, ready);
     line.book.started(next.packet.size, next.since, sent);
     line.book.waited(next.since, sent.start);
     let flight = Flight { arrival: line.arrival(sent.finish), packet: next.packet };
-    let Some(weather) = line.weather.as_mut().filter(|weather| weather.reorders) else {
+    if !line.reorders() {
         return wire.push(flight);
-    };
-    let arrival = flight.arrival + weather.detour(sent.finish);
+    }
+    let arrival = flight.arrival + line.detour(sent.finish);
     wire.insert(Flight { arrival, ..flight }, |a, b| a.arrival < b.arrival);
 }

@@ -22,6 +22,17 @@ pub enum Loss {
         /// Packets seen since the last loss.
         seen: u64,
     },
+    /// Given packets, such as those that a recording says were lost.
+    Replay {
+        /// Their numbers, counted from 0, in order.
+        lost: Vec<u64>,
+        /// After so many packets it begins again.
+        period: Option<u64>,
+        /// Packets seen in this round.
+        seen: u64,
+        /// Losses of this round.
+        struck: usize,
+    },
     /// Good and bad times, each with a loss rate of its own (Gilbert 1960, Elliott 1963; `netem loss gemodel`).
     GilbertElliott {
         /// The chain.
@@ -55,6 +66,15 @@ impl Loss {
                 *seen = (*seen + 1) % *every;
                 *seen == 0
             }
+            Loss::Replay { lost, period, seen, struck } => {
+                let strikes = lost.get(*struck) == Some(seen);
+                *struck += usize::from(strikes);
+                *seen += 1;
+                if *period == Some(*seen) {
+                    (*seen, *struck) = (0, 0);
+                }
+                strikes
+            }
             Loss::GilbertElliott { chain, bad, rng } => {
                 // First the state moves, then it rules this packet, as in netem.
                 *bad = if *bad { !rng.chance(chain.improves) } else { rng.chance(chain.worsens) };
@@ -73,6 +93,16 @@ mod tests {
         let mut loss = Loss::Periodic { every: 3, seen: 0 };
         let lost: Vec<bool> = (0..6).map(|_| loss.strikes()).collect();
         assert_eq!(lost, [false, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn a_recording_is_played_once_or_over_and_over() {
+        let numbers = |period| {
+            let mut loss = Loss::Replay { lost: vec![0, 2], period, seen: 0, struck: 0 };
+            (0..9).filter(|_| loss.strikes()).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(None), [0, 2]);
+        assert_eq!(numbers(Some(4)), [0, 2, 4, 6, 8]);
     }
 
     #[test]

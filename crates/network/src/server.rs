@@ -41,15 +41,15 @@ impl Server {
         Server::changing(rate, Vec::new())
     }
 
-    /// The same with a rate that changes: from each time on, whatever begins to be transmitted goes at that rate.
+    /// The same with a rate that changes, in the order of time. What remains of the packet being transmitted goes at the
+    /// new rate; at a rate of zero it waits for the next change, for ever if there is none.
     ///
     /// # Panics
-    /// As [`new`](Self::new), for any of the rates.
+    /// As [`new`](Self::new), but that a change may be to zero.
     pub fn changing(rate: Rate, changes: Vec<(Time, Rate)>) -> Server {
-        for rate in changes.iter().map(|change| change.1).chain([rate]) {
-            let bits = rate.bits_per_sec();
-            assert!(rate == Rate::UNLIMITED || (1..=Self::MAX_RATE).contains(&bits), "rate {bits} bit/s");
-        }
+        let sensible = |rate: Rate| rate == Rate::UNLIMITED || rate.bits_per_sec() <= Self::MAX_RATE;
+        let all = || changes.iter().map(|change| change.1).chain([rate]);
+        assert!(rate.bits_per_sec() > 0 && all().all(sensible), "rate {} bit/s", rate.bits_per_sec());
         Server {
             rate: rate.bits_per_sec(),
             free_at: Time::ZERO,
@@ -78,21 +78,46 @@ impl Server {
         }
         if self.rate != u64::MAX {
             let (whole, part) = self.span(size);
-            self.carry += part;
-            let overflow = self.carry >= self.rate;
-            if overflow {
-                self.carry -= self.rate;
+            let carry = self.carry + part;
+            let overflow = carry >= self.rate;
+            let finish = start + Duration::from_nanos(whole + u64::from(overflow));
+            if finish > self.changes.next() {
+                self.transmit_across_changes(size);
+            } else {
+                self.free_at = finish;
+                self.carry = if overflow { carry - self.rate } else { carry };
             }
-            self.free_at = start + Duration::from_nanos(whole + u64::from(overflow));
         }
         Transmission { start, finish: self.free_at }
+    }
+
+    /// Transmits `size` bytes from when the server is free on, at one rate after the other.
+    #[cold]
+    fn transmit_across_changes(&mut self, size: u16) {
+        // In billionths of a bit, of which a nanosecond transmits as many as the rate has bits per second.
+        let mut left = u128::from(size) * 8_000_000_000 + u128::from(self.carry);
+        self.carry = 0;
+        while self.rate != u64::MAX {
+            let (rate, change) = (u128::from(self.rate), self.changes.next());
+            let possible = u128::from(change.since(self.free_at).as_nanos()) * rate;
+            if possible >= left {
+                self.free_at += Duration::from_nanos((left / rate) as u64);
+                self.carry = (left % rate) as u64;
+                return;
+            }
+            self.free_at = change;
+            let Some(rate) = self.changes.due(change).filter(|_| change < Time::NEVER) else { return };
+            left -= possible;
+            (self.rate, self.known) = (rate.bits_per_sec(), (0, 0, 0));
+        }
     }
 
     /// Whole nanoseconds and remainder (in 1/rate nanoseconds) that `size` bytes take.
     fn span(&mut self, size: u16) -> (u64, u64) {
         if self.known.0 != size {
             let bit_nanos = u64::from(size) * 8_000_000_000;
-            self.known = (size, bit_nanos / self.rate, bit_nanos % self.rate);
+            let whole = bit_nanos.checked_div(self.rate).unwrap_or(u64::MAX - 1); // never, at a rate of zero
+            self.known = (size, whole, bit_nanos.checked_rem(self.rate).unwrap_or(0));
         }
         (self.known.1, self.known.2)
     }
@@ -112,12 +137,42 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_changes_does_so_between_two_packets() {
+    fn what_remains_of_a_packet_goes_at_the_new_rate() {
+        assert_eq!(ends(&[(1_500, 80)]), [1_000, 1_550, 1_650]); // half of the second packet
+        assert_eq!(ends(&[(500, 4), (900, 80)]), [930, 1_030, 1_130]); // 4, 1.6 and 2.4 bits of the first
+        assert_eq!(ends(&[(500, u64::MAX)]), [500, 500, 500]);
+    }
+
+    #[test]
+    fn a_change_between_two_packets_touches_neither() {
+        assert_eq!(ends(&[(1_000, 80)]), [1_000, 1_100, 1_200]);
+    }
+
+    #[test]
+    fn an_outage_holds_the_packet_being_transmitted_and_all_behind_it() {
+        assert_eq!(ends(&[(500, 0), (5_000, 8)]), [5_500, 6_500, 7_500]);
+        assert_eq!(ends(&[(1_000, 0), (5_000, 8)]), [1_000, 6_000, 7_000]);
+        let never = Time::NEVER.as_millis();
+        assert_eq!(ends(&[(1_500, 0)]), [1_000, never, never]);
+    }
+
+    /// When three packets of one byte have left, in milliseconds: 8 bit/s, then other rates from given times on.
+    fn ends(changes: &[(u64, u64)]) -> [u64; 3] {
         let rate = Rate::from_bits_per_sec;
-        let change = (Time::from_nanos(1_500_000_000), rate(80));
-        let mut server = Server::changing(rate(8), vec![change]);
-        let ends: Vec<u64> = (0..3).map(|_| server.transmit(1, Time::ZERO).finish.as_millis()).collect();
-        assert_eq!(ends, [1_000, 2_000, 2_100]);
+        let changes =
+            changes.iter().map(|&(ms, bits)| (Time::from_nanos(ms * 1_000_000), rate(bits))).collect();
+        let mut server = Server::changing(rate(8), changes);
+        [0; 3].map(|_| server.transmit(1, Time::ZERO).finish.as_millis())
+    }
+
+    #[test]
+    fn fractions_of_a_nanosecond_survive_a_change() {
+        // 3 bit/s, then 7 bit/s: 8 bits take a second at 3 bit/s and 5/7 s at 7.
+        let rate = Rate::from_bits_per_sec;
+        let mut server = Server::changing(rate(3), vec![(Time::from_nanos(1_000_000_000), rate(7))]);
+        let ends: Vec<u64> = (0..8).map(|_| server.transmit(1, Time::ZERO).finish.as_nanos()).collect();
+        assert_eq!(ends[0], 1_714_285_714);
+        assert_eq!(ends[7], 9_714_285_714); // seven times 8/7 s later
     }
 
     #[test]

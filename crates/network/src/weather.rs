@@ -17,6 +17,12 @@ impl<T> Agenda<T> {
         Agenda { next: entries.last().map_or(Time::NEVER, |entry| entry.0), later: entries }
     }
 
+    /// When the next value takes over.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
     /// The value that takes over at or before `now`, if any has not been asked for.
     #[inline]
     pub fn due(&mut self, now: Time) -> Option<T> {
@@ -26,11 +32,18 @@ impl<T> Agenda<T> {
     #[cold]
     fn turn_page(&mut self, now: Time) -> Option<T> {
         let mut due = None;
-        while self.later.last().is_some_and(|entry| entry.0 <= now) {
-            due = self.later.pop().map(|entry| entry.1);
+        while let Some(value) = self.one_due(now) {
+            due = Some(value);
         }
-        self.next = self.later.last().map_or(Time::NEVER, |entry| entry.0);
         due
+    }
+
+    /// The first value that takes over at or before `now` and has not been asked for.
+    pub fn one_due(&mut self, now: Time) -> Option<T> {
+        self.later.last().filter(|entry| entry.0 <= now)?;
+        let due = self.later.pop()?.1;
+        self.next = self.later.last().map_or(Time::NEVER, |entry| entry.0);
+        Some(due)
     }
 }
 
@@ -63,6 +76,15 @@ impl Detours {
         self.seen = (self.seen + 1) % self.detour.every;
         if self.seen == 0 { self.detour.extra } else { Duration::ZERO }
     }
+}
+
+/// Some packets arrive twice (`netem duplicate`): the copy right behind the packet.
+#[derive(Clone, Debug)]
+pub struct Duplication {
+    /// Probability in [0, 1].
+    pub probability: f64,
+    /// Where the dice come from.
+    pub rng: Rng,
 }
 
 /// Extra delay that differs from packet to packet.

@@ -1,7 +1,7 @@
 //! A link against arithmetic done by hand, and against what must always hold.
 
 use network::queue::{DropTail, Limit};
-use network::{Ecn, Link, LinkConfig, Looks, Loss, Packet};
+use network::{Ecn, Link, LinkConfig, Looks, Loss, Packet, Weather};
 use proptest::prelude::*;
 use units::{Duration, Rate, Rng, Time};
 
@@ -100,13 +100,32 @@ fn cases() -> impl Strategy<Value = Case> {
     let arrivals = proptest::collection::vec((0u64..20_000, 1u16..9_000), 0..200);
     let rate = prop_oneof![Just(u64::MAX), 1_000_000_000u64..7_000_000_000, 6_400_000_000u64..=6_400_000_000];
     let interval = proptest::option::of(1_000u64..300_000);
-    (rate, 0u64..100, 0.0f64..0.3, limit, arrivals, interval, 0u64..500_000).prop_map(
-        |(rate, delay, probability, limit, arrivals, interval, warmup)| {
+    (rate, 0u64..100, 0.0f64..0.3, limit, arrivals, interval, 0u64..500_000, changes()).prop_map(
+        |(rate, delay, probability, limit, arrivals, interval, warmup, (rates, limits))| {
             let looks = Looks::new(interval.map(Duration::from_nanos), Time::from_nanos(warmup), END);
             let loss = Some(Loss::Bernoulli { probability, rng: Rng::stream(1, "loss/test") });
-            Case { config: LinkConfig { loss, looks, ..config(rate, delay) }, limit, arrivals }
+            let weather = Weather { rates, limits, ..Weather::default() };
+            Case { config: LinkConfig { loss, looks, weather, ..config(rate, delay) }, limit, arrivals }
         },
     )
+}
+
+type Limits = Vec<(Time, Limit)>;
+
+/// Rates, no outage being the last, and limits of the queue that take over.
+fn changes() -> impl Strategy<Value = (Vec<(Time, Rate)>, Limits)> {
+    let rate = prop_oneof![Just(0), Just(u64::MAX), 1_000_000_000u64..7_000_000_000];
+    let rates = proptest::collection::vec((0u64..500, rate), 0..4).prop_map(|mut rates| {
+        rates.sort_by_key(|change| change.0);
+        let end = (!rates.is_empty()).then_some((600, 2_000_000_000));
+        rates.into_iter().chain(end).map(|(at, bits)| (us(at), Rate::from_bits_per_sec(bits))).collect()
+    });
+    let limits = proptest::collection::vec((0u64..500, proptest::option::of(0u64..20)), 0..3);
+    let limits = limits.prop_map(|mut limits| {
+        limits.sort_by_key(|change| change.0);
+        limits.into_iter().map(|(at, packets)| (us(at), Limit { packets, bytes: None })).collect()
+    });
+    (rates, limits)
 }
 
 /// Everything that can be observed of a link: deliveries, counters at every look, summary.
@@ -165,7 +184,8 @@ proptest! {
     }
 
     #[test]
-    fn no_interval_sees_more_than_the_rate_and_one_packet(case in cases()) {
+    fn no_interval_sees_more_than_the_rate_and_one_packet(mut case in cases()) {
+        case.config.weather.rates.clear();
         let bits = case.config.rate.bits_per_sec();
         for mut link in both(&case.config, case.limit) {
             let (seen, _, _) = observe(&mut link, &case);

@@ -4,18 +4,19 @@ use crate::Controllers;
 use crate::datagram::Datagrams;
 use crate::endpoints::Endpoints;
 use crate::flow::Flow;
+use crate::links::build_link;
 use crate::net::Net;
 use crate::payload::{Packet, Payload};
-use crate::plan::{FlowPlan, LinkPlan, LossPlan, Plan, PlanError, WorkloadPlan};
+use crate::plan::{FlowPlan, Plan, PlanError, WorkloadPlan};
 use crate::probes;
 use crate::record::{LinkSample, Recorder};
 use crate::routes::Reroute;
 use crate::summary;
 use crate::table::Results;
 use crate::transfers;
-use network::{Chain, Counters, Detour, Ecn, Jitter, Link, LinkConfig, Looks, Loss, Weather};
+use network::{Counters, Ecn, Looks};
 use tcp::Segment;
-use units::{Duration, Rate, Rng, Time};
+use units::{Duration, Time};
 
 /// Whether packets may be handed over ahead of the clock. Same results either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,9 +170,9 @@ impl<R: Recorder> Engine<R> {
         for (n, link) in (0u32..).zip(self.net.links_mut()) {
             let interval = link.look(now);
             if sample {
-                let limited = self.plan.links[n as usize].rate_bps.is_some();
-                let span = self.plan.record.interval_ns.filter(|_| limited);
-                self.recorder.link(&link_sample(now, n, &interval, &link.totals().run, span));
+                let from = now - Duration::from_nanos(self.plan.record.interval_ns.unwrap_or(0));
+                let used = summary::utilisation(&self.plan.links[n as usize], link, &interval, from, now);
+                self.recorder.link(&link_sample(now, n, &interval, &link.totals().run, used));
             }
         }
         for flow in &mut self.flows {
@@ -297,7 +298,7 @@ fn send_packets<R: Recorder>(net: &mut Net<Payload>, out: &mut Vec<Packet>, reco
     }
 }
 
-fn link_sample(time: Time, link: u32, interval: &Counters, run: &Counters, span: Option<u64>) -> LinkSample {
+fn link_sample(time: Time, link: u32, interval: &Counters, run: &Counters, utilisation: f64) -> LinkSample {
     LinkSample {
         time,
         link,
@@ -306,75 +307,6 @@ fn link_sample(time: Time, link: u32, interval: &Counters, run: &Counters, span:
         sojourn_s: interval.mean_wait_s(),
         dropped_packets: interval.dropped_packets + interval.lost_packets,
         marked_packets: interval.marked_packets,
-        utilisation: span.map_or(f64::NAN, |ns| interval.busy_ns as f64 / ns as f64),
+        utilisation,
     }
-}
-
-fn build_loss(plan: LossPlan, seed: u64, stream: &str) -> Loss {
-    match plan {
-        LossPlan::Bernoulli { probability } => {
-            Loss::Bernoulli { probability, rng: Rng::stream(seed, stream) }
-        }
-        LossPlan::Periodic { every } => Loss::Periodic { every, seen: 0 },
-        LossPlan::GilbertElliott { worsens, improves, good, bad } => {
-            let chain = Chain { worsens, improves, good, bad };
-            Loss::GilbertElliott { chain, bad: false, rng: Rng::stream(seed, stream) }
-        }
-    }
-}
-
-fn build_weather(plan: &LinkPlan, seed: u64) -> Weather {
-    let rates = plan.changes.iter().filter_map(|change| {
-        Some((Time::from_nanos(change.at_ns), Rate::from_bits_per_sec(change.rate_bps?)))
-    });
-    let delays = plan
-        .changes
-        .iter()
-        .filter_map(|change| Some((Time::from_nanos(change.at_ns), Duration::from_nanos(change.delay_ns?))));
-    let losses = plan.changes.iter().enumerate().filter_map(|(n, change)| {
-        let loss = build_loss(change.loss?, seed, &format!("loss/{}/{n}", plan.name));
-        Some((Time::from_nanos(change.at_ns), loss))
-    });
-    let detour = plan.detour.map(|detour| Detour {
-        every: detour.every,
-        extra: Duration::from_nanos(detour.extra_ns),
-        from: Time::from_nanos(detour.from_ns),
-        until: detour.until_ns.map_or(Time::NEVER, Time::from_nanos),
-    });
-    let jitter = plan.jitter.map(|jitter| Jitter {
-        spread: Duration::from_nanos(jitter.spread_ns),
-        normal: jitter.normal,
-        reorders: jitter.reorders,
-        rng: Rng::stream(seed, &format!("jitter/{}", plan.name)),
-    });
-    Weather {
-        rates: rates.collect(),
-        delays: delays.collect(),
-        losses: losses.collect(),
-        slot: plan.slot_ns.map(Duration::from_nanos),
-        detour,
-        jitter,
-    }
-}
-
-fn build_link(
-    n: usize,
-    plan: &LinkPlan,
-    looks: Looks,
-    seed: u64,
-    ahead: Ahead,
-    hosts: &[Option<[u32; 2]>],
-) -> Result<Link<Payload>, PlanError> {
-    let config = LinkConfig {
-        rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
-        delay: Duration::from_nanos(plan.delay_ns),
-        loss: plan.loss.map(|loss| build_loss(loss, seed, &format!("loss/{}", plan.name))),
-        looks,
-        weather: build_weather(plan, seed),
-    };
-    let dice = Rng::stream(seed, &format!("queue/{}", plan.name)).next_u64();
-    let mut queue = plan.build_queue(&format!("links[{n}]"), dice)?;
-    queue.know_hosts(hosts);
-    queue.know_redundancy(Payload::is_redundant);
-    Ok(if ahead == Ahead::Yes { Link::new(config, queue) } else { Link::replaying(config, queue) })
 }

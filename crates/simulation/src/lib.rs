@@ -15,6 +15,7 @@ mod datagram;
 mod endpoints;
 mod engine;
 mod flow;
+mod links;
 mod net;
 mod payload;
 mod periods;

@@ -27,6 +27,11 @@ impl Payload {
         }
     }
 
+    /// An acknowledgement that only says how far everything has arrived.
+    pub fn is_plain_ack(&self) -> bool {
+        matches!(self, Payload::Tcp(segment) if segment.is_plain_ack())
+    }
+
     /// An acknowledgement that says nothing that a younger one does not say as well; a datagram never is.
     pub fn is_redundant(&self, younger: &Payload) -> bool {
         match (self, younger) {

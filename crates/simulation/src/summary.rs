@@ -2,12 +2,12 @@
 
 use crate::endpoints::Endpoints;
 use crate::payload::Payload;
-use crate::plan::Plan;
+use crate::plan::{LinkPlan, Plan};
 use crate::table::{Column, Table};
 use crate::tally::{Mark, OneWay, Tally};
-use network::Link;
+use network::{Counters, Link};
 use tcp::Limited;
-use units::Duration;
+use units::{Duration, Time};
 
 /// What a flow did while it was measured.
 struct Measured<'a> {
@@ -94,6 +94,22 @@ pub(crate) fn flows(plan: &Plan, flows: &[Endpoints]) -> Table {
     Table { columns }
 }
 
+/// The share of the time after `from` up to `to` during which a link transmitted; if it sends at given moments only, the
+/// share of what they could carry that packets were begun with; NaN if it is unlimited.
+pub(crate) fn utilisation(
+    plan: &LinkPlan,
+    link: &Link<Payload>,
+    counters: &Counters,
+    from: Time,
+    to: Time,
+) -> f64 {
+    match (plan.rate_bps, link.offered_bytes(from, to)) {
+        (Some(_), _) => counters.busy_ns as f64 / to.since(from).as_nanos() as f64,
+        (None, Some(offered)) if offered > 0 => (counters.started_bytes as f64 / offered as f64).min(1.0),
+        _ => f64::NAN,
+    }
+}
+
 /// One row per link.
 pub(crate) fn links<'a>(plan: &Plan, links: impl Iterator<Item = &'a Link<Payload>>) -> Table {
     let links: Vec<&Link<Payload>> = links.collect();
@@ -101,11 +117,9 @@ pub(crate) fn links<'a>(plan: &Plan, links: impl Iterator<Item = &'a Link<Payloa
         |of: &dyn Fn(&Link<Payload>) -> f64| Column::Float(links.iter().map(|&link| of(link)).collect());
     let int =
         |of: &dyn Fn(&Link<Payload>) -> u64| Column::Int(links.iter().map(|&link| of(link) as i64).collect());
-    let span = (plan.duration_ns - plan.warmup_ns) as f64;
-    let utilisation = links.iter().zip(&plan.links).map(|(link, plan)| match plan.rate_bps {
-        Some(_) => link.totals().measured.busy_ns as f64 / span,
-        None => f64::NAN,
-    });
+    let (from, to) = (Time::from_nanos(plan.warmup_ns), Time::from_nanos(plan.duration_ns));
+    let both = links.iter().zip(&plan.links);
+    let utilisation = both.map(|(link, plan)| utilisation(plan, link, &link.totals().measured, from, to));
     let columns = vec![
         ("link", Column::names(plan.links.iter().map(|link| link.name.clone()).collect())),
         ("dropped_packets", int(&|l| l.totals().measured.dropped_packets + l.totals().measured.lost_packets)),

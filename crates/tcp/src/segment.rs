@@ -104,6 +104,11 @@ impl Segment {
         }
     }
 
+    /// An acknowledgement that only says how far everything has arrived: a later one of its flow says more.
+    pub fn is_plain_ack(&self) -> bool {
+        matches!(self, Segment::Ack { ece: false, dsack: false, sacks, .. } if sacks.iter().next().is_none())
+    }
+
     /// An acknowledgement that says nothing that a younger one does not say as well. One that repeats the same number says
     /// something by being there, unless the younger one has more selective acknowledgements.
     pub fn is_redundant(&self, younger: &Segment) -> bool {
@@ -144,6 +149,13 @@ mod tests {
         assert!(ack(5, &[(8, 10)]).is_redundant(&ack(6, &[(7, 11)])));
         assert!(!ack(6, &[]).is_redundant(&ack(5, &[])));
         assert!(!ack(5, &[(8, 10)]).is_redundant(&ack(6, &[(20, 30)])));
+    }
+
+    #[test]
+    fn an_acknowledgement_is_plain_that_reports_nothing_but_progress() {
+        assert!(ack(5, &[]).is_plain_ack());
+        assert!(!ack(5, &[(7, 8)]).is_plain_ack());
+        assert!(!Segment::Syn { stamp: 0 }.is_plain_ack());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::{Duration, Time};
@@ -205,6 +205,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
         let waiting = &mut self.waiting;
         let pop = || waiting.pop().map(|next| (next, waiting.backlog().bytes));
         self.law.dequeue(&self.settings, now, losses, pop)
+    }
+
+    fn resize(&mut self, limit: Limit, _now: Time, losses: &mut Losses) -> bool {
+        let Limit { packets: Some(packets), bytes: None } = limit else { return false };
+        self.limit = packets;
+        shrink(self, packets, losses, |queue, _| queue.waiting.pop());
+        true
     }
 
     fn backlog(&self) -> Backlog {

@@ -53,6 +53,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
         self.waiting.pop()
     }
 
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+        self.limit = limit;
+        true
+    }
+
     fn backlog(&self) -> Backlog {
         self.waiting.backlog()
     }

@@ -7,7 +7,7 @@ use super::codel::ms;
 use super::fifo::Fifo;
 use super::pie::Ticks;
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
 use crate::{Ecn, Packet};
 use params::params;
 use units::{Duration, Rng, Time};
@@ -167,6 +167,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
             losses.drop(&next.packet);
         }
         None
+    }
+
+    fn resize(&mut self, limit: Limit, _now: Time, losses: &mut Losses) -> bool {
+        let Limit { packets: Some(packets), bytes: None } = limit else { return false };
+        self.params.limit = packets;
+        shrink(self, packets, losses, |queue, _| queue.classic.pop().or_else(|| queue.low_latency.pop()));
+        true
     }
 
     fn backlog(&self) -> Backlog {

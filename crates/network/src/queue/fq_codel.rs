@@ -7,7 +7,7 @@
 use super::codel::{Codel, Settings, ms};
 use super::fair::Fair;
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::Time;
@@ -63,6 +63,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
                 Some((next, backlog.bytes))
             })
         })
+    }
+
+    fn resize(&mut self, limit: Limit, now: Time, losses: &mut Losses) -> bool {
+        let Limit { packets: Some(packets), bytes: None } = limit else { return false };
+        self.limit = packets;
+        shrink(self, packets, losses, |queue, losses| queue.dequeue(now, losses));
+        true
     }
 
     fn backlog(&self) -> Backlog {

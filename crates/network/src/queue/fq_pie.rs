@@ -6,7 +6,7 @@
 use super::fair::Fair;
 use super::pie::{Pie, Settings, Ticks};
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::{Rng, Time};
@@ -86,6 +86,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
             flow.law.departed(now.since(next.since), flow.waiting.is_empty(), now);
             Some(next)
         })
+    }
+
+    fn resize(&mut self, limit: Limit, now: Time, losses: &mut Losses) -> bool {
+        let Limit { packets: Some(packets), bytes: None } = limit else { return false };
+        self.limit = packets;
+        shrink(self, packets, losses, |queue, losses| queue.dequeue(now, losses));
+        true
     }
 
     fn backlog(&self) -> Backlog {

@@ -52,6 +52,13 @@ pub trait QueueDiscipline<P: Copy>: Send {
         rates
     }
 
+    /// From now on it has another limit, as after `tc qdisc change`; false if it has none of that kind. In Linux one that
+    /// counts on arrival only (pfifo, bfifo, tbf, CAKE) keeps what waits until the next arrival; the others drop from their
+    /// heads what is too much, at once; RED begins with an empty queue.
+    fn resize(&mut self, _limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+        false
+    }
+
     /// A packet arrives while the link is free and nothing waits. It is not subject to limits on who waits.
     fn pass(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
         self.enqueue(packet, now, losses);
@@ -70,6 +77,19 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// admitted to such a queue has a known departure time.
     fn plain_limit(&self) -> Option<Limit> {
         None
+    }
+}
+
+/// Drops what `next` takes out of a queue until no more than `limit` packets wait.
+fn shrink<P: Copy, Q: QueueDiscipline<P>>(
+    queue: &mut Q,
+    limit: u64,
+    losses: &mut Losses,
+    mut next: impl FnMut(&mut Q, &mut Losses) -> Option<Waiting<P>>,
+) {
+    while queue.backlog().packets > limit {
+        let Some(surplus) = next(queue, losses) else { return };
+        losses.drop(&surplus.packet);
     }
 }
 

@@ -6,7 +6,7 @@
 use super::codel::ms;
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::{Duration, Rng, Time};
@@ -222,6 +222,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
         let next = self.waiting.pop()?;
         self.law.departed(now.since(next.since), self.waiting.is_empty(), now);
         Some(next)
+    }
+
+    fn resize(&mut self, limit: Limit, _now: Time, losses: &mut Losses) -> bool {
+        let Limit { packets: Some(packets), bytes: None } = limit else { return false };
+        self.limit = packets;
+        shrink(self, packets, losses, |queue, _| queue.waiting.pop());
+        true
     }
 
     fn backlog(&self) -> Backlog {

@@ -43,6 +43,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for Police<P> {
         self.waiting.pop()
     }
 
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+        self.limit.packets = limit.packets;
+        limit.bytes.is_none()
+    }
+
     fn backlog(&self) -> Backlog {
         self.waiting.backlog()
     }

@@ -7,7 +7,7 @@ use super::codel::ms;
 use super::fifo::Fifo;
 use super::pie::Ticks;
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::{Rng, Time};
@@ -143,6 +143,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
             self.idle_since = Some(now);
         }
         next
+    }
+
+    fn resize(&mut self, limit: Limit, _now: Time, losses: &mut Losses) -> bool {
+        let Limit { packets: None, bytes: Some(bytes) } = limit else { return false };
+        self.params.limit = bytes;
+        shrink(self, 0, losses, |queue, _| queue.waiting.pop());
+        true
     }
 
     fn backlog(&self) -> Backlog {

@@ -6,7 +6,7 @@
 use super::codel::ms;
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
 use crate::Packet;
 use params::params;
 use units::Time;
@@ -50,6 +50,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for Step<P> {
             losses.mark_if_capable(&mut next.packet);
         }
         Some(next)
+    }
+
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+        self.params.limit = limit.packets.unwrap_or(self.params.limit);
+        limit.packets.is_some() && limit.bytes.is_none()
     }
 
     fn backlog(&self) -> Backlog {

@@ -102,9 +102,13 @@ fn gain(rate: u128, from: Time, to: Time) -> u128 {
     u128::from(to.since(from).as_nanos()) * rate
 }
 
-/// Nanoseconds until the level has reached the cost.
+/// Nanoseconds until the level has reached the cost; at a rate of zero that may be never.
 fn wait(cost: u128, level: u128, rate: u128) -> u128 {
-    cost.saturating_sub(level).div_ceil(rate)
+    match cost.saturating_sub(level) {
+        0 => 0,
+        _ if rate == 0 => u64::MAX.into(),
+        missing => missing.div_ceil(rate),
+    }
 }
 
 /// The shaper.
@@ -135,6 +139,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
             peak.take(next.packet.size, now);
         }
         Some(next)
+    }
+
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+        self.limit = limit;
+        true
     }
 
     fn backlog(&self) -> Backlog {

@@ -1,11 +1,10 @@
 //! Every number of a plan, checked before anything is built.
 
 use super::error::suggest;
-use super::{AckPlan, CcaPlan, FlowPlan, LinkPlan, LossPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
+use super::{AckPlan, CcaPlan, FlowPlan, LinkPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
 use crate::Controllers;
-use crate::payload::Payload;
 use crate::schedule::Schedule;
-use network::{Server, queue};
+use network::Server;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -19,15 +18,13 @@ const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
 pub(super) const MOST_ROWS: u64 = 100_000_000;
 /// Largest number of a host.
 const MOST_HOSTS: u64 = 1_000_000;
-/// Parameters of queues that limit the rate of a link, unless they are null.
-const SHAPED_BY: [&str; 2] = ["rate_bps", "bandwidth_bps"];
-
 pub(super) type Check = Result<(), PlanError>;
 
 /// Fails with a message at a path, both format strings.
 macro_rules! refuse {
     ($path:expr, $($message:tt)*) => { return Err(PlanError::new($path, format!($($message)*))) };
 }
+pub(super) use refuse;
 
 impl Plan {
     /// Checks everything that can be checked without running.
@@ -54,7 +51,7 @@ impl Plan {
         unique("links", self.links.iter().map(|link| link.name.as_str()))?;
         unique("flows", self.flows.iter().map(|flow| flow.name.as_str()))?;
         for (n, link) in self.links.iter().enumerate() {
-            link.check(&format!("links[{n}]"))?;
+            link.check(&format!("links[{n}]"), self.duration_ns)?;
         }
         for (n, flow) in self.flows.iter().enumerate() {
             flow.check(&format!("flows[{n}]"), self)?;
@@ -83,66 +80,6 @@ impl Plan {
             refuse!("record.interval_ns", "{rows} samples would not fit in memory; use a longer interval");
         }
         Ok(())
-    }
-}
-
-impl LinkPlan {
-    fn check(&self, path: &str) -> Check {
-        if let Some(rate) = self.rate_bps {
-            within(format!("{path}.rate_bps"), rate, 1..=Server::MAX_RATE).map_err(|mut e| {
-                e.message += "; null means unlimited";
-                e
-            })?;
-        }
-        within(format!("{path}.delay_ns"), self.delay_ns, 0..=LONGEST_NS)?;
-        check_loss(path, self.loss)?;
-        self.check_weather(path)?;
-        self.build_queue(path, 0).map(|_| ())
-    }
-
-    fn check_weather(&self, path: &str) -> Check {
-        in_order(&format!("{path}.changes"), self.changes.iter().map(|change| change.at_ns))?;
-        for (n, change) in self.changes.iter().enumerate() {
-            let path = format!("{path}.changes[{n}]");
-            within(format!("{path}.rate_bps"), change.rate_bps.unwrap_or(1), 1..=Server::MAX_RATE)?;
-            within(format!("{path}.delay_ns"), change.delay_ns.unwrap_or(0), 0..=LONGEST_NS)?;
-            check_loss(&path, change.loss)?;
-        }
-        within(format!("{path}.slot_ns"), self.slot_ns.unwrap_or(1), 1..=LONGEST_NS)?;
-        within(format!("{path}.jitter.spread_ns"), self.jitter.map_or(0, |j| j.spread_ns), 0..=LONGEST_NS)?;
-        if let Some(detour) = self.detour {
-            within(format!("{path}.detour.every"), detour.every, 1..=u64::MAX)?;
-            within(format!("{path}.detour.extra_ns"), detour.extra_ns, 1..=LONGEST_NS)?;
-        }
-        Ok(())
-    }
-
-    /// It has a rate, or its queue shapes to one.
-    fn is_limited(&self) -> bool {
-        let known = queue::descriptors().iter().find(|queue| queue.name == self.queue.kind);
-        let params = known.map(|queue| (queue.params)()).unwrap_or_default();
-        let given = |param: &str| self.queue.params.get(param);
-        self.rate_bps.is_some()
-            || params.iter().any(|param| {
-                SHAPED_BY.contains(&param.name) && !given(param.name).unwrap_or(&param.default).is_null()
-            })
-    }
-
-    /// Makes the queue; `path` is the link's, `seed` that of the run.
-    pub(crate) fn build_queue(
-        &self,
-        path: &str,
-        seed: u64,
-    ) -> Result<Box<dyn network::QueueDiscipline<Payload>>, PlanError> {
-        let path = format!("{path}.queue");
-        let kind = &self.queue.kind;
-        queue::build(kind, &Value::Object(self.queue.params.clone()), seed).map_err(|error| match error {
-            queue::BuildError::Unknown(_) => {
-                let names = queue::descriptors().iter().map(|d| d.name);
-                PlanError::new(path, format!("unknown queue \"{kind}\"{}", suggest(kind, names)))
-            }
-            queue::BuildError::Params { problem, .. } => PlanError::new(path, problem),
-        })
     }
 }
 
@@ -294,21 +231,7 @@ pub(super) fn within<T: PartialOrd + Display>(
     refuse!(path, "{value} is out of range; it must lie between {low} and {high}")
 }
 
-fn check_loss(path: &str, loss: Option<LossPlan>) -> Check {
-    match loss {
-        Some(LossPlan::Bernoulli { probability }) => {
-            within(format!("{path}.loss.probability"), probability, 0.0..=1.0)
-        }
-        Some(LossPlan::Periodic { every }) => within(format!("{path}.loss.every"), every, 1..=u64::MAX),
-        Some(LossPlan::GilbertElliott { worsens, improves, good, bad }) => {
-            let all = [("worsens", worsens), ("improves", improves), ("good", good), ("bad", bad)];
-            all.into_iter().try_for_each(|(name, p)| within(format!("{path}.loss.{name}"), p, 0.0..=1.0))
-        }
-        None => Ok(()),
-    }
-}
-
-fn in_order(path: &str, times_ns: impl Iterator<Item = u64>) -> Check {
+pub(super) fn in_order(path: &str, times_ns: impl Iterator<Item = u64>) -> Check {
     let mut last = 0;
     for (n, at) in times_ns.enumerate() {
         within(format!("{path}[{n}].at_ns"), at, last..=LONGEST_NS)?;

@@ -3,6 +3,7 @@
 mod check;
 mod datagram;
 mod error;
+mod link;
 mod quirks;
 mod workload;
 mod writes;
@@ -58,6 +59,48 @@ pub struct LinkPlan {
     /// Every packet takes a little longer.
     #[serde(default)]
     pub jitter: Option<JitterPlan>,
+    /// The link sends at given moments only, and has no rate.
+    #[serde(default)]
+    pub opportunities: Option<OpportunitiesPlan>,
+    /// Changes at times drawn from the seed.
+    #[serde(default)]
+    pub wander: Option<WanderPlan>,
+    /// Probability that a packet arrives twice.
+    #[serde(default)]
+    pub duplicate: Option<f64>,
+    /// Of the acknowledgements of a flow that say no more than how far everything has arrived, one in so many passes.
+    #[serde(default)]
+    pub thin: Option<u32>,
+}
+
+/// Moments at which a link may send.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpportunitiesPlan {
+    /// When, from the beginning of a round on, in order and in units; the last one ends the round.
+    pub times: Vec<u64>,
+    /// The unit of time in nanoseconds.
+    pub unit_ns: u64,
+    /// Bytes that each carries.
+    pub bytes: u32,
+    /// A round begins where another ends.
+    pub repeat: bool,
+    /// The run begins at this time of the first round.
+    pub offset_ns: u64,
+}
+
+/// A walk among states of a link: it stays in each for a random time, then goes to another one.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WanderPlan {
+    /// When it begins, in the first state.
+    pub from_ns: u64,
+    /// Mean of the exponentially distributed times in a state.
+    pub mean_ns: u64,
+    /// It goes to the state before or behind in the list; otherwise to any other.
+    pub neighbours: bool,
+    /// The states, each as a change whose time does not count.
+    pub states: Vec<ChangePlan>,
 }
 
 /// Extra delay that differs from packet to packet.
@@ -73,18 +116,31 @@ pub struct JitterPlan {
 }
 
 /// A change on a link.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangePlan {
     /// When.
     pub at_ns: u64,
-    /// The rate from then on; `None`: as before.
+    /// The rate from then on, 0 for an outage; `None`: as before.
     pub rate_bps: Option<u64>,
     /// Propagation delay of what leaves from then on; `None`: as before.
     #[serde(default)]
     pub delay_ns: Option<u64>,
     /// Loss from then on; `None`: as before.
     pub loss: Option<LossPlan>,
+    /// Limit of the queue from then on; `None`: as before.
+    #[serde(default)]
+    pub limit: Option<LimitPlan>,
+}
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitPlan {
+    /// Most packets; `None`: no limit.
+    pub packets: Option<u64>,
+    /// Most bytes; `None`: no limit.
+    pub bytes: Option<u64>,
 }
 
 /// Every so many packets one takes longer on the wire.
@@ -112,7 +168,7 @@ pub struct QueuePlan {
 }
 
 /// Loss at the far end of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum LossPlan {
     /// Each packet alone, with the same probability.
@@ -124,6 +180,13 @@ pub enum LossPlan {
     Periodic {
         /// Packets per loss, at least 1.
         every: u64,
+    },
+    /// Given packets.
+    Replay {
+        /// Their numbers in the order in which packets leave, counted from 0, ascending.
+        packets: Vec<u64>,
+        /// After so many packets it begins again; `None`: never.
+        period: Option<u64>,
     },
     /// Good and bad times; probabilities per packet, in [0, 1].
     GilbertElliott {

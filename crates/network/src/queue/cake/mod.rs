@@ -29,7 +29,7 @@ use self::tin::{Call, Tin};
 use self::tins::Diffserv;
 use super::codel::{MTU, ms};
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
 use crate::Packet;
 use params::params;
 use units::{Rng, Time};
@@ -75,6 +75,8 @@ pub struct Cake<P> {
     diffserv: Diffserv,
     isolation: Isolation,
     limit: u64,
+    /// The limit has to be below this, whatever is asked for.
+    most: u64,
     wash: bool,
     filter: Option<Filter<P>>,
     shaper: Shaper,
@@ -143,6 +145,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
         }
     }
 
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+        self.limit = limit.bytes.unwrap_or(self.limit).min(self.most);
+        limit.bytes.is_some() && limit.packets.is_none()
+    }
+
     fn backlog(&self) -> Backlog {
         self.backlog
     }
@@ -180,6 +187,7 @@ impl<P: Copy + Send + 'static> Discipline<P> for Cake<P> {
             diffserv: p.diffserv,
             isolation: p.isolation,
             limit: most.min(p.memlimit_bytes.unwrap_or(MOST_PACKETS * MTU)),
+            most,
             wash: p.wash,
             filter: Filter::new(p.ack_filter),
             shaper: Shaper::new(

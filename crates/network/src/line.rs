@@ -1,0 +1,239 @@
+//! The wire behind a queue, in any weather.
+
+use crate::book::Book;
+use crate::queue::{Limit, Losses, QueueDiscipline};
+use crate::server::{Server, Transmission};
+use crate::weather::{Agenda, Detours, slot_after};
+use crate::{Detour, Duplication, Jitter, Loss, Opportunities};
+use units::{Duration, Rate, Time};
+
+/// What is not the same all the time. The default is fair weather.
+#[derive(Clone, Debug, Default)]
+pub struct Weather {
+    /// Rates that take over, in the order of time, also for what remains of the packet being transmitted; zero is an
+    /// outage. On a link of unlimited rate behind a shaper, the shaper's.
+    pub rates: Vec<(Time, Rate)>,
+    /// Delays that take over for packets whose transmission ends at or after a time, in the order of time. Behind a
+    /// shorter one, packets overtake those sent before.
+    pub delays: Vec<(Time, Duration)>,
+    /// Losses that take over at the far end, in the order of time.
+    pub losses: Vec<(Time, Loss)>,
+    /// Limits of the queue that take over, in the order of time; see [`QueueDiscipline::resize`].
+    pub limits: Vec<(Time, Limit)>,
+    /// The link sends at these moments only, in place of its rate. Who arrives waits for one, and counts as waiting.
+    pub opportunities: Option<Opportunities>,
+    /// Some packets arrive twice.
+    pub duplication: Option<Duplication>,
+    /// The far end hands packets over at multiples of this time only: batches, as on a radio link.
+    pub slot: Option<Duration>,
+    /// Some packets are overtaken.
+    pub detour: Option<Detour>,
+    /// Every packet takes a little longer.
+    pub jitter: Option<Jitter>,
+}
+
+/// The part of a link that does not depend on what packets carry.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub server: Server,
+    delay: Duration,
+    loss: Option<Loss>,
+    /// None in fair weather, which is what most links have and what must cost nothing.
+    weather: Option<Box<Unsettled>>,
+    pub book: Book,
+}
+
+/// What becomes of a packet at the far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Once,
+    Twice,
+    Lost,
+}
+
+/// A link in weather that is not fair.
+#[derive(Debug)]
+struct Unsettled {
+    reorders: bool,
+    delays: Agenda<Duration>,
+    losses: Agenda<Loss>,
+    limits: Agenda<Limit>,
+    opportunities: Option<Opportunities>,
+    duplication: Option<Duplication>,
+    /// The packet that is next to arrive has already arrived once.
+    copy: bool,
+    slot: Option<Duration>,
+    detours: Option<Detours>,
+    jitter: Option<Jitter>,
+    /// The last arrival at the far end.
+    latest: Time,
+}
+
+impl Line {
+    /// An idle line.
+    pub fn new(server: Server, delay: Duration, loss: Option<Loss>, weather: Weather, book: Book) -> Line {
+        let weather = (!weather.is_fair()).then(|| Box::new(Unsettled::new(weather)));
+        Line { server, delay, loss, weather, book }
+    }
+
+    /// Gives the queue the limits that are due, at their times.
+    #[inline]
+    pub fn resize<P: Copy>(&mut self, queue: &mut dyn QueueDiscipline<P>, now: Time) {
+        while let Some(limit) = self.limit(now) {
+            let mut losses = Losses::default();
+            queue.resize(limit, now, &mut losses);
+            self.book.losses(now, losses);
+        }
+    }
+
+    /// The packet that reaches the far end at `now` is lost there.
+    #[inline]
+    pub fn loses(&mut self, now: Time) -> bool {
+        if let Some(weather) = &mut self.weather
+            && let Some(loss) = weather.losses.due(now)
+        {
+            self.loss = Some(loss);
+        }
+        self.loss.as_mut().is_some_and(Loss::strikes)
+    }
+
+    /// What becomes of the packet that reaches the far end at `now`: as in netem, one that is lost and has a copy arrives
+    /// once.
+    #[inline]
+    pub fn fate(&mut self, now: Time) -> Fate {
+        let Some(weather) = self.weather.as_mut().filter(|weather| weather.duplication.is_some()) else {
+            return if self.loses(now) { Fate::Lost } else { Fate::Once };
+        };
+        if std::mem::take(&mut weather.copy) {
+            return Fate::Once;
+        }
+        let copied = weather.duplication.as_mut().is_some_and(|d| d.rng.chance(d.probability));
+        let lost = self.loses(now);
+        if copied {
+            self.book.duplicated(now);
+        }
+        if copied && lost {
+            self.book.lost(now);
+        } else if copied && let Some(weather) = &mut self.weather {
+            weather.copy = true;
+        }
+        match (copied, lost) {
+            (true, false) => Fate::Twice,
+            (false, true) => Fate::Lost,
+            _ => Fate::Once,
+        }
+    }
+
+    /// When a packet reaches the far end whose transmission ended at `finish`.
+    #[inline]
+    pub fn arrival(&mut self, finish: Time) -> Time {
+        match &mut self.weather {
+            None => finish + self.delay,
+            Some(weather) => weather.arrival(finish, &mut self.delay),
+        }
+    }
+
+    /// The limit that the queue has from a time on that is not after `now`, if it has not been asked for.
+    #[inline]
+    pub fn limit(&mut self, now: Time) -> Option<Limit> {
+        self.weather.as_mut()?.limits.one_due(now)
+    }
+
+    /// The moments at which the link may send, if it sends at given moments only.
+    #[inline]
+    pub fn opportunities(&mut self) -> Option<&mut Opportunities> {
+        self.weather.as_mut()?.opportunities.as_mut()
+    }
+
+    /// When the link may begin to send what waits, as far as it is concerned.
+    #[inline]
+    pub fn free_at(&self) -> Time {
+        let opportunities = self.weather.as_ref().and_then(|weather| weather.opportunities.as_ref());
+        opportunities.map_or_else(|| self.server.free_at(), Opportunities::free_at)
+    }
+
+    /// Sends `size` bytes as soon as it may, but not before `ready`.
+    #[inline]
+    pub fn transmit(&mut self, size: u16, ready: Time) -> Transmission {
+        match self.opportunities() {
+            None => self.server.transmit(size, ready),
+            Some(opportunities) => opportunities.transmit(size),
+        }
+    }
+
+    /// Bytes that could have been sent after `from`, up to and including `to`, if it sends at given moments only.
+    pub fn offered_bytes(&self, from: Time, to: Time) -> Option<u64> {
+        let opportunities = self.weather.as_ref()?.opportunities.as_ref()?;
+        Some(opportunities.offered_bytes(from, to))
+    }
+
+    /// What a packet takes longer on its own that leaves at `now`.
+    pub fn detour(&mut self, now: Time) -> Duration {
+        self.weather.as_mut().map_or(Duration::ZERO, |weather| weather.detour(now))
+    }
+
+    /// Packets may arrive in another order than that of their departures.
+    #[inline]
+    pub fn reorders(&self) -> bool {
+        self.weather.as_ref().is_some_and(|weather| weather.reorders)
+    }
+}
+
+impl Unsettled {
+    fn new(weather: Weather) -> Unsettled {
+        Unsettled {
+            reorders: weather.reorders(),
+            delays: Agenda::new(weather.delays),
+            losses: Agenda::new(weather.losses),
+            limits: Agenda::new(weather.limits),
+            opportunities: weather.opportunities,
+            duplication: weather.duplication,
+            copy: false,
+            slot: weather.slot,
+            detours: weather.detour.map(|detour| Detours { detour, seen: 0 }),
+            jitter: weather.jitter,
+            latest: Time::ZERO,
+        }
+    }
+
+    fn arrival(&mut self, finish: Time, delay: &mut Duration) -> Time {
+        if let Some(changed) = self.delays.due(finish) {
+            *delay = changed;
+        }
+        let mut arrival = finish + *delay;
+        if let Some(jitter) = &mut self.jitter {
+            arrival += jitter.extra();
+            if !jitter.reorders {
+                arrival = arrival.max(self.latest);
+                self.latest = arrival;
+            }
+        }
+        self.slot.map_or(arrival, |slot| slot_after(arrival, slot))
+    }
+
+    /// What the packet that leaves at `now` takes longer, on its own.
+    fn detour(&mut self, now: Time) -> Duration {
+        self.detours.as_mut().map_or(Duration::ZERO, |detours| detours.extra(now))
+    }
+}
+
+impl Weather {
+    /// Nothing of what happens on the wire ever differs.
+    fn is_fair(&self) -> bool {
+        let steady = self.delays.is_empty() && self.losses.is_empty() && self.limits.is_empty();
+        let exact = self.slot.is_none() && self.detour.is_none() && self.jitter.is_none();
+        steady && exact && self.opportunities.is_none() && self.duplication.is_none()
+    }
+
+    /// What becomes of a packet is known when it reaches the link, if its queue does not decide otherwise.
+    pub(crate) fn is_foreseeable(&self) -> bool {
+        // Whoever is overtaken does not arrive in the order of departures.
+        !self.reorders() && self.opportunities.is_none() && self.duplication.is_none()
+    }
+
+    /// Packets may arrive in another order than that of their departures.
+    fn reorders(&self) -> bool {
+        let overtakes = self.jitter.as_ref().is_some_and(|jitter| jitter.reorders);
+        self.detour.is_some() || !self.delays.is_empty() || overtakes
+    }
+}

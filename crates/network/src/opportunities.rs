@@ -1,0 +1,176 @@
+//! Service by opportunities: at given moments a link may send, each time so many bytes.
+//!
+//! This is how Mahimahi's link shell replays a cellular link (Netravali et al., USENIX ATC 2015): its trace has a line per
+//! opportunity, which carries 1504 bytes. Several packets may share an opportunity, what does not fit goes on in the
+//! next one, and what nobody uses is lost. A frame that a radio sends every few milliseconds is one, too.
+
+use crate::server::Transmission;
+use units::{Duration, Time};
+
+/// Opportunities to send, over and over again.
+#[derive(Clone, Debug)]
+pub struct Opportunities {
+    /// When they come, from the beginning of a round on.
+    times: Vec<Duration>,
+    /// Bytes that each carries.
+    bytes: u32,
+    repeats: bool,
+    /// The run begins at this time of the first round.
+    offset: Duration,
+    /// When the present round began.
+    round: Duration,
+    /// The next one.
+    next: usize,
+    /// The present one, and what is left of it.
+    at: Time,
+    left: u32,
+}
+
+impl Opportunities {
+    /// Opportunities of so many `bytes` at given `times`, in order; a round is over with the last of them, and the next
+    /// begins if they repeat. The run begins `offset` after the first round does.
+    ///
+    /// # Panics
+    /// If there is none, the last one is at zero, or they carry nothing.
+    pub fn new(times: Vec<Duration>, bytes: u32, repeats: bool, offset: Duration) -> Opportunities {
+        let period = times.last().map_or(0, |last| last.as_nanos());
+        assert!(period > 0 && bytes > 0, "{} opportunities of {bytes} bytes in {period} ns", times.len());
+        let round = if repeats { offset.as_nanos() / period * period } else { 0 };
+        let phase = Duration::from_nanos(offset.as_nanos() - round);
+        let next = times.partition_point(|&time| time < phase);
+        let round = Duration::from_nanos(round);
+        let mut made = Opportunities { times, bytes, repeats, offset, round, next, at: Time::ZERO, left: 0 };
+        made.turn_round();
+        made
+    }
+
+    /// The earliest time at which the next packet may begin to leave.
+    pub(crate) fn free_at(&self) -> Time {
+        if self.left > 0 { self.at } else { self.next_time() }
+    }
+
+    /// Sends `size` bytes from [`free_at`](Self::free_at) on.
+    pub(crate) fn transmit(&mut self, size: u16) -> Transmission {
+        let start = self.free_at();
+        let mut rest = u32::from(size);
+        while rest > 0 && self.free_at() < Time::NEVER {
+            if self.left == 0 {
+                self.turn();
+            }
+            let sent = rest.min(self.left);
+            rest -= sent;
+            self.left -= sent;
+        }
+        Transmission { start, finish: if rest > 0 { Time::NEVER } else { self.at } }
+    }
+
+    /// Nobody has used what came before `time`.
+    pub(crate) fn waste_before(&mut self, time: Time) {
+        if self.at < time {
+            self.left = 0;
+        }
+        while self.next_time() < time {
+            self.advance();
+        }
+    }
+
+    /// Bytes that could be sent after `from`, up to and including `to`.
+    pub fn offered_bytes(&self, from: Time, to: Time) -> u64 {
+        let passed = |time: Time| {
+            let time = time.as_nanos() + self.offset.as_nanos();
+            let period = self.times.last().map_or(1, |last| last.as_nanos());
+            let (rounds, phase) = if self.repeats { (time / period, time % period) } else { (0, time) };
+            // What comes at zero of a round comes with the end of the round before it.
+            let in_round = self.times.partition_point(|at| at.as_nanos() <= phase);
+            rounds * self.times.len() as u64 + in_round as u64
+        };
+        passed(to).saturating_sub(passed(from)) * u64::from(self.bytes)
+    }
+
+    fn next_time(&self) -> Time {
+        let Some(&time) = self.times.get(self.next) else { return Time::NEVER };
+        Time::ZERO + (self.round + time).saturating_sub(self.offset)
+    }
+
+    /// Makes the next opportunity the present one.
+    fn turn(&mut self) {
+        (self.at, self.left) = (self.next_time(), self.bytes);
+        self.advance();
+    }
+
+    fn advance(&mut self) {
+        self.next += 1;
+        self.turn_round();
+    }
+
+    fn turn_round(&mut self) {
+        if let Some(&period) = self.times.last().filter(|_| self.repeats && self.next >= self.times.len()) {
+            self.round = self.round + period;
+            self.next = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Time {
+        Time::from_nanos(n * 1_000_000)
+    }
+
+    fn trace(times: &[u64], repeats: bool, offset: u64) -> Opportunities {
+        let times = times.iter().map(|&n| Duration::from_millis(n)).collect();
+        Opportunities::new(times, 1504, repeats, Duration::from_millis(offset))
+    }
+
+    /// When packets that all wait from the beginning have left.
+    fn ends(mut trace: Opportunities, sizes: &[u16]) -> Vec<u64> {
+        sizes.iter().map(|&size| trace.transmit(size).finish.as_millis()).collect()
+    }
+
+    #[test]
+    fn an_opportunity_carries_1504_bytes_and_a_packet_that_does_not_fit_goes_on_in_the_next() {
+        assert_eq!(ends(trace(&[1, 4, 9], true, 0), &[1504, 1504, 1504]), [1, 4, 9]);
+        assert_eq!(ends(trace(&[1, 4, 9], true, 0), &[752, 752, 700]), [1, 1, 4]);
+        assert_eq!(ends(trace(&[1, 4, 9], true, 0), &[1000, 1000, 1008, 1]), [1, 4, 4, 9]);
+        assert_eq!(ends(trace(&[1, 4, 9], true, 0), &[4000]), [9]);
+    }
+
+    #[test]
+    fn a_trace_begins_again_at_its_last_line() {
+        assert_eq!(ends(trace(&[0, 2, 5], true, 0), &[1504; 7]), [0, 2, 5, 5, 7, 10, 10]);
+    }
+
+    #[test]
+    fn a_trace_that_does_not_repeat_is_over() {
+        assert_eq!(ends(trace(&[0, 2], false, 0), &[1504; 3]), [0, 2, Time::NEVER.as_millis()]);
+        assert_eq!(ends(trace(&[0, 2], false, 0), &[4000]), [Time::NEVER.as_millis()]);
+    }
+
+    #[test]
+    fn an_offset_begins_in_the_middle_of_a_round() {
+        assert_eq!(ends(trace(&[1, 4, 9], true, 4), &[1504; 3]), [0, 5, 6]);
+        assert_eq!(ends(trace(&[1, 4, 9], true, 23), &[1504; 2]), [4, 5]); // 5 into the third round
+        assert_eq!(ends(trace(&[1, 4, 9], false, 20), &[1504]), [Time::NEVER.as_millis()]);
+    }
+
+    #[test]
+    fn what_nobody_uses_is_lost() {
+        let mut trace = trace(&[1, 4, 9], true, 0);
+        trace.transmit(100);
+        assert_eq!(trace.free_at(), ms(1));
+        trace.waste_before(ms(4));
+        assert_eq!(trace.free_at(), ms(4));
+        trace.waste_before(ms(1_000_000));
+        assert_eq!(trace.free_at(), ms(1_000_000)); // 111111 rounds and 1 ms
+    }
+
+    #[test]
+    fn what_is_offered_is_counted_without_going_through_it() {
+        let trace = trace(&[0, 2, 2, 5], true, 3);
+        let count = |from, to| trace.offered_bytes(ms(from), ms(to)) / 1504;
+        // At 2 the first round ends and the second begins, then 4, 4, 7, 7, 9, 9.
+        assert_eq!([count(0, 1), count(0, 2), count(2, 4), count(0, 9), count(9, 9)], [0, 2, 2, 8, 0]);
+    }
+}

@@ -1,0 +1,125 @@
+//! From the plan of a link to the link.
+
+use crate::engine::Ahead;
+use crate::payload::Payload;
+use crate::plan::{ChangePlan, LinkPlan, LossPlan, OpportunitiesPlan, PlanError, WanderPlan};
+use network::queue::Limit;
+use network::{Chain, Detour, Duplication, Jitter, Link, LinkConfig, Looks, Loss, Opportunities, Weather};
+use units::{Duration, Rate, Rng, Time};
+
+/// Makes link `n` of a plan. All its dice come from `seed` and its name.
+pub(crate) fn build_link(
+    n: usize,
+    plan: &LinkPlan,
+    looks: Looks,
+    seed: u64,
+    ahead: Ahead,
+    hosts: &[Option<[u32; 2]>],
+) -> Result<Link<Payload>, PlanError> {
+    let config = LinkConfig {
+        rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
+        delay: Duration::from_nanos(plan.delay_ns),
+        loss: plan.loss.as_ref().map(|loss| build_loss(loss, seed, &format!("loss/{}", plan.name))),
+        looks,
+        weather: build_weather(plan, seed, looks.end()),
+    };
+    let dice = Rng::stream(seed, &format!("queue/{}", plan.name)).next_u64();
+    let mut queue = plan.build_queue(&format!("links[{n}]"), dice)?;
+    queue.know_hosts(hosts);
+    queue.know_redundancy(Payload::is_redundant);
+    Ok(match plan.thin {
+        Some(every) => Link::replaying(config, queue).thinned(every, Payload::is_plain_ack),
+        None if ahead == Ahead::Yes => Link::new(config, queue),
+        None => Link::replaying(config, queue),
+    })
+}
+
+fn build_weather(plan: &LinkPlan, seed: u64, end: Time) -> Weather {
+    let moves = plan.wander.iter().flat_map(|wander| moves(wander, seed, &plan.name, end));
+    let mut changes: Vec<(u64, &ChangePlan)> =
+        plan.changes.iter().map(|change| (change.at_ns, change)).collect();
+    changes.extend(moves);
+    changes.sort_by_key(|change| change.0); // stable: a walk has the last word
+    let all = || changes.iter().map(|&(at_ns, change)| (Time::from_nanos(at_ns), change));
+    let losses = all().enumerate().filter_map(|(n, (at, change))| {
+        Some((at, build_loss(change.loss.as_ref()?, seed, &format!("loss/{}/{n}", plan.name))))
+    });
+    let limits = all().filter_map(|(at, change)| {
+        let limit = change.limit?;
+        Some((at, Limit { packets: limit.packets, bytes: limit.bytes }))
+    });
+    let duplication = plan.duplicate.filter(|&probability| probability > 0.0);
+    Weather {
+        rates: all().filter_map(|(at, c)| Some((at, Rate::from_bits_per_sec(c.rate_bps?)))).collect(),
+        delays: all().filter_map(|(at, c)| Some((at, Duration::from_nanos(c.delay_ns?)))).collect(),
+        losses: losses.collect(),
+        limits: limits.collect(),
+        opportunities: plan.opportunities.as_ref().map(build_opportunities),
+        duplication: duplication.map(|probability| Duplication {
+            probability,
+            rng: Rng::stream(seed, &format!("duplicate/{}", plan.name)),
+        }),
+        slot: plan.slot_ns.map(Duration::from_nanos),
+        detour: plan.detour.map(|detour| Detour {
+            every: detour.every,
+            extra: Duration::from_nanos(detour.extra_ns),
+            from: Time::from_nanos(detour.from_ns),
+            until: detour.until_ns.map_or(Time::NEVER, Time::from_nanos),
+        }),
+        jitter: plan.jitter.map(|jitter| Jitter {
+            spread: Duration::from_nanos(jitter.spread_ns),
+            normal: jitter.normal,
+            reorders: jitter.reorders,
+            rng: Rng::stream(seed, &format!("jitter/{}", plan.name)),
+        }),
+    }
+}
+
+fn build_loss(plan: &LossPlan, seed: u64, stream: &str) -> Loss {
+    match plan {
+        &LossPlan::Bernoulli { probability } => {
+            Loss::Bernoulli { probability, rng: Rng::stream(seed, stream) }
+        }
+        &LossPlan::Periodic { every } => Loss::Periodic { every, seen: 0 },
+        LossPlan::Replay { packets, period } => {
+            Loss::Replay { lost: packets.clone(), period: *period, seen: 0, struck: 0 }
+        }
+        &LossPlan::GilbertElliott { worsens, improves, good, bad } => {
+            let chain = Chain { worsens, improves, good, bad };
+            Loss::GilbertElliott { chain, bad: false, rng: Rng::stream(seed, stream) }
+        }
+    }
+}
+
+fn build_opportunities(plan: &OpportunitiesPlan) -> Opportunities {
+    let times = plan.times.iter().map(|time| Duration::from_nanos(time * plan.unit_ns));
+    Opportunities::new(times.collect(), plan.bytes, plan.repeat, Duration::from_nanos(plan.offset_ns))
+}
+
+/// The states that a walk goes through until the end, and when it enters them.
+fn moves<'a>(plan: &'a WanderPlan, seed: u64, link: &str, end: Time) -> Vec<(u64, &'a ChangePlan)> {
+    let mut rng = Rng::stream(seed, &format!("wander/{link}"));
+    let (mut at, mut state) = (plan.from_ns, 0usize);
+    let mut found = Vec::new();
+    while at < end.as_nanos() {
+        found.push((at, &plan.states[state]));
+        let stay = -(1.0 - rng.unit()).ln() * plan.mean_ns as f64;
+        at = at.saturating_add(stay as u64).max(at + 1);
+        state = step(plan, state, &mut rng);
+    }
+    found
+}
+
+/// The state after `state`.
+fn step(plan: &WanderPlan, state: usize, rng: &mut Rng) -> usize {
+    let last = plan.states.len() - 1;
+    if !plan.neighbours {
+        return (state + 1 + rng.below(last as u32) as usize) % (last + 1);
+    }
+    match state {
+        0 => 1,
+        _ if state == last => last - 1,
+        _ if rng.chance(0.5) => state + 1,
+        _ => state - 1,
+    }
+}
