@@ -355,7 +355,7 @@ fn a_lower_limit_keeps_who_waits_in_a_fifo_and_admits_nobody_else() {
 
 #[test]
 fn a_lower_limit_drops_from_the_head_where_linux_does() {
-    for kind in ["codel", "pie", "fq_codel", "fq_pie", "dualpi2"] {
+    for kind in ["codel", "pie", "fq_codel", "fq_pie", "fq", "dualpi2"] {
         let mut link = Link::new(slow(&[(5, 1)]), build(kind, &json!({ "limit": 100 }), 1).unwrap());
         assert_eq!(arrivals(&mut link, &[0, 0, 0, 0], 1000), [(10, 0), (20, 3)], "{kind}");
     }

@@ -14,6 +14,7 @@ from fullpipe.cli import (
     plot,
     run,
     show,
+    trace,
 )
 from fullpipe.cli.app import app, main
 
@@ -33,5 +34,6 @@ for _command in (
 app.command("list")(list_.list_names)
 app.add_typer(engines.app, name="engines")
 app.command("import-tc")(import_tc.import_tc)
+app.add_typer(trace.trace, name="trace")
 
 __all__ = ["app", "main"]

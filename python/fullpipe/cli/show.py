@@ -7,20 +7,28 @@ import typer
 from fullpipe.cli.list_ import Kind, names, tables
 from fullpipe.cli.run import read_scenario
 from fullpipe.errors import UnknownNameError
-from fullpipe.scenario import catalogue, scenario_names
+from fullpipe.scenario import Scenario, catalogue, resolve, scenario_names
 from fullpipe.scenario.reading import named_text
+
+MOST_PATHS = 100
+"""Flows, and ways of one flow, that are shown."""
 
 
 def show(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="A scenario, an algorithm, a queue, or a table.")
     ],
+    paths: Annotated[
+        bool, typer.Option("--paths", help="Of a scenario: the links that each flow crosses, there and back.")
+    ] = False,
 ) -> None:
     """Show a scenario as TOML, the parameters of an algorithm or queue, or the columns of a table.
 
     A scenario file is shown as it was understood.
     """
-    if name in scenario_names():
+    if paths:
+        _show_paths(read_scenario(name))
+    elif name in scenario_names():
         typer.echo(named_text(name), nl=False)
     elif entry := _entry(name):
         _show_entry(entry)
@@ -33,6 +41,26 @@ def show(
             known for kind in (Kind.scenarios, Kind.ccas, Kind.queues, Kind.tables) for known in names(kind)
         ]
         raise UnknownNameError("name", name, known)
+
+
+def _show_paths(scenario: Scenario) -> None:
+    """A line per flow and direction, and one for every way that it takes later."""
+    network = resolve(scenario)
+
+    def named(links: tuple[int, ...]) -> str:
+        return " > ".join(network.links[i].name for i in links)
+
+    for route in network.routes[:MOST_PATHS]:
+        typer.echo(f"{route.name}: base RTT {network.base_rtt_s(route) * 1e3:g} ms")
+        typer.echo(f"  data  {named(route.forward)}\n  ACKs  {named(route.reverse)}")
+        for way in route.new_ways[:MOST_PATHS]:
+            both = (("data", way.forward), ("ACKs", way.reverse))
+            lines = [f"{what}  {named(links)}" for what, links in both if links is not None]
+            typer.echo(f"  from {way.at_s:g} s: {'; '.join(lines)}")
+        if len(route.new_ways) > MOST_PATHS:
+            typer.echo(f"  and {len(route.new_ways) - MOST_PATHS} more")
+    if len(network.routes) > MOST_PATHS:
+        typer.echo(f"and {len(network.routes) - MOST_PATHS} more flows")
 
 
 def _entry(name: str) -> catalogue.Entry | None:

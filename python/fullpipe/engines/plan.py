@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fullpipe.scenario import Link, Route, Scenario, resolve
+from fullpipe.scenario.changing import Wander
 from fullpipe.scenario.datagrams import Datagrams, Udp
+from fullpipe.scenario.losses import plan_of
 from fullpipe.scenario.network import NewWay
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Change, Detour, Discipline, DropTail, Jitter
+from fullpipe.scenario.timeline import values_of
+from fullpipe.scenario.topology import Bottleneck, Detour, Discipline, DropTail, Jitter
 from fullpipe.scenario.workloads import Workload
 from fullpipe.scenario.writers import Cbr, Writer
 
@@ -33,25 +36,45 @@ def plan(scenario: Scenario) -> Plan:
 
 
 def _link(link: Link) -> Plan:
+    described = link.described or Bottleneck.model_construct()
     return {
         "name": link.name,
         "rate_bps": link.rate_bps,
         "delay_ns": link.delay_ns,
         "queue": _queue(link.queue or DropTail.model_construct()),
-        "loss": link.loss.model_dump() if link.loss else None,
-        "changes": [_change(change) for change in link.changes],
-        "slot_ns": None if link.batch_s is None else to_nanoseconds(link.batch_s),
-        "detour": _detour(link.detour) if link.detour else None,
-        "jitter": _jitter(link.jitter) if link.jitter else None,
+        "loss": plan_of(link.loss) if link.loss else None,
+        "changes": [{"at_ns": at_ns, **values} for at_ns, values in link.steps],
+        "slot_ns": None if described.batch_s is None else to_nanoseconds(described.batch_s),
+        "detour": _detour(described.detour) if described.detour else None,
+        "jitter": _jitter(described.jitter) if described.jitter else None,
+        "opportunities": _opportunities(described),
+        "wander": next((_wander(s) for s in described.shapes or () if isinstance(s, Wander)), None),
+        "duplicate": described.duplicate,
+        "thin": described.thin,
     }
 
 
-def _change(change: Change) -> Plan:
+def _opportunities(link: Bottleneck) -> Plan | None:
+    if link.frames is not None:
+        every_ns = to_nanoseconds(link.frames.every_s)
+        return _rounds([every_ns], 1, link.frames.size_bytes)
+    trace = link.trace
+    if trace is None or trace.deliveries is None:
+        return None
+    rounds = _rounds(trace.deliveries.times_ms.tolist(), 1_000_000, trace.opportunity_bytes)
+    return {**rounds, "repeat": trace.repeat, "offset_ns": to_nanoseconds(trace.offset_s)}
+
+
+def _rounds(times: list[int], unit_ns: int, size_bytes: int) -> Plan:
+    return {"times": times, "unit_ns": unit_ns, "bytes": size_bytes, "repeat": True, "offset_ns": 0}
+
+
+def _wander(wander: Wander) -> Plan:
     return {
-        "at_ns": to_nanoseconds(change.at_s),
-        "rate_bps": change.rate_bps,
-        "delay_ns": None if change.delay_s is None else to_nanoseconds(change.delay_s),
-        "loss": change.loss.model_dump() if change.loss else None,
+        "from_ns": to_nanoseconds(wander.at_s),
+        "mean_ns": to_nanoseconds(wander.mean_s),
+        "neighbours": wander.neighbours,
+        "states": [{"at_ns": 0, **values_of(state)} for state in wander.states],
     }
 
 

@@ -11,7 +11,7 @@ from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario import paths
 from fullpipe.scenario.flows import MAX_FLOWS, Flow
 from fullpipe.scenario.model import ProblemsError
-from fullpipe.scenario.network import Network, Route, resolve
+from fullpipe.scenario.network import Link, Network, Route, resolve
 from fullpipe.scenario.problems import MOST_LINES, first_lines
 from fullpipe.scenario.quantities import NANOSECONDS, shown
 from fullpipe.scenario.tcp import Tcp
@@ -126,9 +126,22 @@ def _of_changes(network: Network) -> Iterator[str]:
     lines = [
         line
         for link in network.links
-        for line in _in_order(f"{link.where}.changes", [change.at_s for change in link.changes])
+        if link.described
+        for line in (
+            *_in_order(f"{link.where}.changes", [change.at_s for change in link.described.changes or ()]),
+            *_without_end(link),
+        )
     ]
     yield from dict.fromkeys(lines)
+
+
+def _without_end(link: Link) -> Iterator[str]:
+    rates = [values["rate_bps"] for _, values in link.steps if "rate_bps" in values]
+    if rates and rates[-1] == 0:
+        yield (
+            f"{link.where}: its rate ends at 0, so that nothing is ever sent again; add a change that ends "
+            "the outage, after the end of the run if you like"
+        )
 
 
 def _in_dumbbell(_: "Scenario", flow: Flow) -> Iterator[str]:

@@ -3,25 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fullpipe.scenario.flows import Flow, Reroute, flow_names, ways_of
+from fullpipe.scenario.losses import Bernoulli, Loss, plan_of
 from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.routing import BACKWARD, Edge, NoRouteError, Router
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import (
-    Access,
-    Bottleneck,
-    Change,
-    Detour,
-    Discipline,
-    DropTail,
-    Dumbbell,
-    Graph,
-    Jitter,
-    Loss,
-)
+from fullpipe.scenario.timeline import Step, timeline
+from fullpipe.scenario.topology import Access, Bottleneck, Discipline, DropTail, Dumbbell, Graph
 
 if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
@@ -40,10 +31,10 @@ class Link:
     loss: Loss | None
     where: str
     """The part of the scenario that describes it, for messages."""
-    changes: tuple[Change, ...] = ()
-    batch_s: float | None = None
-    detour: Detour | None = None
-    jitter: Jitter | None = None
+    described: Bottleneck | None = None
+    """What else the scenario says of it. None: nothing."""
+    steps: Sequence[Step] = ()
+    """Every change of it in the order of time."""
 
     @property
     def delay_ns(self) -> int:
@@ -54,7 +45,8 @@ class Link:
     def limit_bps(self) -> int | None:
         """What it carries at most: its rate, or that of a shaper in front of it if that is lower."""
         shaped = self.queue.rate_bps if isinstance(self.queue, Discipline) else None
-        return min((rate for rate in (self.rate_bps, shaped) if rate is not None), default=None)
+        served = self.rate_bps if self.described is None else self.described.mean_bps or self.rate_bps
+        return min((rate for rate in (served, shaped) if rate is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -114,8 +106,8 @@ def _dumbbell(scenario: "Scenario", topology: Dumbbell) -> tuple[list[Link], lis
     """The bottleneck is link 0 and its reverse link 1. An access link that does nothing is left out."""
     back = "topology.reverse" if topology.reverse else "topology.bottleneck"
     links = [
-        _link(topology.bottleneck, BOTTLENECK, "topology.bottleneck"),
-        _link(topology.backward, f"{BOTTLENECK}-reverse", back),
+        _link(topology.bottleneck, BOTTLENECK, "topology.bottleneck", scenario.duration_s),
+        _link(topology.backward, f"{BOTTLENECK}-reverse", back, scenario.duration_s),
     ]
 
     def access(name: str, described: Access, where: str, *, leaves_host: bool) -> list[int]:
@@ -147,9 +139,8 @@ def _access_of(scenario: "Scenario", flow: Flow) -> str:
 def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Route]]:
     links, edges = [], []
     for i, described in enumerate(topology.links):
-        link = _link(
-            described, described.name or f"{described.source}-{described.target}", f"topology.links[{i}]"
-        )
+        name = described.name or f"{described.source}-{described.target}"
+        link = _link(described, name, f"topology.links[{i}]", scenario.duration_s)
         links.append(link)
         edges.append(Edge(described.source, described.target, link.delay_ns))
         if described.duplex:
@@ -176,19 +167,37 @@ def _new_way(router: Router, flow: Flow, way: Reroute) -> NewWay:
     )
 
 
-def _link(described: Bottleneck, name: str, where: str) -> Link:
-    return Link(
-        name,
-        described.rate_bps,
-        described.delay_s,
-        described.queue,
-        described.loss,
-        where,
-        described.changes or (),
-        described.batch_s,
-        described.detour,
-        described.jitter,
-    )
+def _link(described: Bottleneck, name: str, where: str, duration_s: float) -> Link:
+    queue, rate_bps, delay_s = described.queue, described.rate_bps, described.delay_s
+    steps = timeline(described, _known(described), duration_s, where)
+    if described.trace is not None and steps and steps[0][0] == 0:
+        beginning = steps[0][1]  # the recording says what the link does not
+        rate_bps = rate_bps or beginning.get("rate_bps") or None
+        delay_s = delay_s or beginning.get("delay_ns", 0) / NANOSECONDS
+    return Link(name, rate_bps, delay_s, queue, described.loss, where, described, steps)
+
+
+def _known(described: Bottleneck) -> dict[str, Any]:
+    """What a link is like at the beginning, as far as the scenario says it, in the words of the plan."""
+    queue, rate_bps = described.queue, described.rate_bps
+    if rate_bps is None and isinstance(queue, Discipline):
+        rate_bps = queue.rate_bps
+    known = {
+        "rate_bps": rate_bps,
+        "delay_ns": to_nanoseconds(described.delay_s),
+        "limit": _limit(queue),
+        "loss": plan_of(described.loss or Bernoulli(probability=0.0)),
+    }
+    return {key: value for key, value in known.items() if value is not None}
+
+
+def _limit(queue: DropTail | Discipline | None) -> dict[str, int | None] | None:
+    """The limit that a queue has, if the scenario says it in packets or bytes."""
+    if isinstance(queue, DropTail) and queue.size_bdp is None:
+        return {"packets": queue.packets, "bytes": queue.limit_bytes}
+    if isinstance(queue, Discipline) and queue.limit_key in queue.params:
+        return {"packets": queue.params[queue.limit_key], "bytes": None}
+    return None
 
 
 def _single_flows(scenario: "Scenario") -> Iterator[tuple[Flow, str]]:

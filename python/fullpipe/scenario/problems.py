@@ -99,14 +99,15 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
 
 _KINDS = {
     "topology": "'dumbbell', 'graph'",
-    "loss": "'bernoulli', 'periodic', 'gilbert_elliott'",
+    "loss": "'bernoulli', 'periodic', 'gilbert_elliott', 'replay'",
+    "shapes": "'ramp', 'spike', 'cycle', 'wave', 'wander'",
     "workload": "'bulk', 'cbr', 'on_off', 'udp', 'voip', 'ping', 'probe'",
 }
 """What a missing `kind` may be, by the name of the table; pydantic says it only of a wrong one."""
 
 
 def _tag(context: Mapping[str, Any], place: _Place) -> str:
-    known = _quoted(context.get("expected_tags", _KINDS[place.path.rpartition(".")[2]]))
+    known = _quoted(context.get("expected_tags", _KINDS[place.path.rpartition(".")[2].partition("[")[0]]))
     return (
         f"unknown value {shown(context['tag'])}{suggestion(str(context['tag']), known)}"
         if "tag" in context

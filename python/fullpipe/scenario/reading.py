@@ -58,10 +58,44 @@ def parse_toml(text: str, source: str | None = None) -> dict[str, Any]:
     raise ScenarioError([f"{where}not TOML: {message[0].lower()}{message[1:]}"])
 
 
+def located(tree: Any, folder: Path) -> Any:
+    """Scenario data with the files that it names found beside the scenario's own.
+
+    A plain name of which there is no file there may be that of one that comes with fullpipe.
+    """
+    if isinstance(tree, list):
+        return [located(item, folder) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    return {key: _located(key, value, folder) for key, value in tree.items()}
+
+
+def _located(key: str, value: Any, folder: Path) -> Any:
+    names = key == "file" or key.endswith(".file")  # the latter in a sweep
+    if names and isinstance(value, str):
+        return _beside(value, folder)
+    if names and isinstance(value, list):
+        return [_beside(item, folder) if isinstance(item, str) else item for item in value]
+    return located(value, folder)
+
+
+def _beside(name: str, folder: Path) -> str:
+    bundled = folder_of_names() / name
+    found = folder / name
+    if Path(name).name == name and not found.exists() and bundled.is_file():
+        return str(bundled)
+    return str(found)
+
+
 def scenario_names() -> list[str]:
     """The scenarios that come with fullpipe, in alphabetical order."""
     found = (files("fullpipe") / "scenarios").iterdir()
     return sorted(entry.name.removesuffix(_SUFFIX) for entry in found if entry.name.endswith(_SUFFIX))
+
+
+def folder_of_names() -> Path:
+    """Where the scenarios that come with fullpipe are."""
+    return Path(str(files("fullpipe") / "scenarios"))
 
 
 def named_text(name: str) -> str:

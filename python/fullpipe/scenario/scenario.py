@@ -85,12 +85,13 @@ class Scenario(Model):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """Read a scenario from a TOML file of at most 1 MB.
+        """Read a scenario from a TOML file of at most 1 MB; files that it names are beside it.
 
         Raises:
             ScenarioError: If the file cannot be read or does not hold a scenario.
         """
-        return cls(**reading.parse_toml(reading.read_text(Path(path)), str(path)))
+        tree = reading.parse_toml(reading.read_text(Path(path)), str(path))
+        return cls(**reading.located(tree, Path(path).parent))
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -99,7 +100,7 @@ class Scenario(Model):
         Raises:
             UnknownNameError: If there is none of that name.
         """
-        return cls.from_toml(reading.named_text(name))
+        return cls(**reading.located(reading.parse_toml(reading.named_text(name)), reading.folder_of_names()))
 
     def to_toml(self) -> str:
         """The scenario as TOML, without what was left to its default: `from_toml(to_toml(s)) == s`."""

@@ -5,13 +5,14 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
 
 from fullpipe.scenario import catalogue
+from fullpipe.scenario.changing import Change, Delay, Shape, Wander
 from fullpipe.scenario.chosen import Chosen
+from fullpipe.scenario.losses import Loss, Probability
 from fullpipe.scenario.model import Model, Name, Packets, ProblemsError, Switch
 from fullpipe.scenario.quantities import Bdps, BitsPerSecond, Bytes, Seconds, shown
+from fullpipe.scenario.service import Frames, Trace
 
 Rate = Annotated[BitsPerSecond, Field(gt=0)]
-Delay = Annotated[Seconds, Field(le=3_600)]
-Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
 
 _SHAPED_BY = ("rate_bps", "bandwidth_bps")
 """Parameters of queues that limit the rate of a link."""
@@ -100,38 +101,6 @@ Queue = Annotated[
 ]
 
 
-class Bernoulli(Model):
-    """Every packet is lost with the same probability, independently, as it leaves the link."""
-
-    kind: Literal["bernoulli"] = "bernoulli"
-    probability: Probability = Field(examples=[0.01])
-
-
-class Periodic(Model):
-    """Exactly every n-th packet is lost as it leaves the link: the loss that textbook formulas assume."""
-
-    kind: Literal["periodic"] = "periodic"
-    every: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = Field(examples=[10_000])
-
-
-class GilbertElliott(Model):
-    """Losses in bursts: good and bad times, each with a loss rate of its own, as packets leave the link.
-
-    Gilbert (1960) and Elliott (1963); the names of netem's `gemodel` in brackets. The share of bad times is
-    worsens / (worsens + improves), and they last 1 / improves packets.
-    """
-
-    kind: Literal["gilbert_elliott"] = "gilbert_elliott"
-    worsens: Probability = Field(examples=[0.001])
-    """Of going from good to bad, per packet (p)."""
-    improves: Probability = Field(examples=[0.1])
-    """Of going from bad to good, per packet (r)."""
-    bad: Probability = 1.0
-    """Of loss in bad times (1-h)."""
-    good: Probability = 0.0
-    """Of loss in good times (1-k)."""
-
-
 class Jitter(Model):
     """Extra delay that differs from packet to packet."""
 
@@ -141,21 +110,6 @@ class Jitter(Model):
     """Uniform from 0 to the spread, or the absolute value of a normal variable."""
     reorder: Switch = False
     """Packets may overtake each other; otherwise one that would waits for those before."""
-
-
-Loss = Annotated[Bernoulli | Periodic | GilbertElliott, Field(discriminator="kind")]
-
-
-class Change(Model):
-    """What a link is like from a time on. What is left out stays as it is; no loss is a probability of 0."""
-
-    at_s: Seconds = Field(alias="at", examples=["5 s"])
-    """A packet being transmitted at this time is not affected."""
-    rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Mbit/s"])
-    """On a link without a rate whose queue is tbf, that of the queue, which keeps its tokens."""
-    delay_s: Delay | None = Field(None, alias="delay", examples=["50 ms"])
-    """Of what leaves from then on; behind a shorter delay, packets overtake those sent before."""
-    loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.05 }'])
 
 
 class Detour(Model):
@@ -200,10 +154,26 @@ class Bottleneck(Model):
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
     """Left out: never full."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
-    """Loss apart from the queue: bernoulli, periodic or gilbert_elliott. Left out: none."""
+    """Loss apart from the queue: bernoulli, periodic, gilbert_elliott or replay. Left out: none."""
     changes: tuple[Change, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "10 Mbit/s" }]'])
-    """Other rates, delays and loss from given times on, in the order of time. Sizes relative to the path go
-    by the link as it begins."""
+    """Other rates, delays, loss and limits of the queue from given times on, in the order of time. Sizes
+    relative to the path go by the link as it begins."""
+    shapes: tuple[Shape, ...] | None = Field(
+        None,
+        examples=['[{ kind = "ramp", at = "5 s", over = "9 s", step = "1 s", to = { rate = "1 Mbit/s" } }]'],
+    )
+    """Ramps, spikes, cycles, waves and wandering, which stand for many changes. Where two set the same
+    quantity, the later time holds; at the same time, the one that is written later, and spikes last."""
+    trace: Trace | None = Field(None, examples=['{ file = "cell.up" }'])
+    """A recording in place of the rate, or of rate, delay and loss. Left out: none."""
+    frames: Frames | None = Field(None, examples=['{ every = "5 ms", size = "64 KiB" }'])
+    """Frames in place of the rate. Left out: none."""
+    duplicate: Probability | None = Field(None, examples=[0.01])
+    """Probability that a packet arrives twice, the copy right behind it (`netem duplicate`). Left out:
+    none."""
+    thin: Annotated[int, Field(strict=True, ge=2, le=1_000_000)] | None = Field(None, examples=[4])
+    """A middlebox drops all but every n-th of the ACKs of each flow that report nothing but progress (no
+    SACK, no mark). Left out: none. CAKE's `ack_filter` does it by what waits."""
     batch_s: Annotated[Delay, Field(gt=0)] | None = Field(None, alias="batch", examples=["10 ms"])
     """Packets are handed over at multiples of this time only, as on a radio link that aggregates them."""
     detour: Detour | None = Field(None, examples=['{ every = 100, extra = "30 ms" }'])
@@ -211,8 +181,37 @@ class Bottleneck(Model):
     jitter: Jitter | None = Field(None, examples=['{ spread = "5 ms" }'])
     """Every packet takes a little longer. Left out: none."""
 
+    @property
+    def mean_bps(self) -> int | None:
+        """The rate, or the mean of what stands in its place; None: unlimited."""
+        if self.frames is not None:
+            return self.frames.mean_bps
+        return self.rate_bps if self.trace is None or self.rate_bps is not None else self.trace.mean_bps
 
-_WEATHER = ("loss", "changes", "batch_s", "detour", "jitter")
+    @model_validator(mode="after")
+    def _one_service(self) -> Self:
+        moments = {"trace": self.trace is not None and self.trace.kind == "mahimahi", "frames": self.frames}
+        given = [name for name, value in moments.items() if value]
+        given += ["rate"] if self.rate_bps is not None and given else []
+        if len(given) > 1:
+            raise ValueError(f"{given[0]}: stands in place of a rate; leave out {given[1]}")
+        if sum(isinstance(shape, Wander) for shape in self.shapes or ()) > 1:
+            raise ValueError("shapes: a link wanders in one way only")
+        return self
+
+
+_WEATHER = (
+    "loss",
+    "changes",
+    "shapes",
+    "trace",
+    "frames",
+    "duplicate",
+    "thin",
+    "batch_s",
+    "detour",
+    "jitter",
+)
 
 
 class Dumbbell(Model):

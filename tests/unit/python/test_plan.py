@@ -21,10 +21,18 @@ loss = { kind = "bernoulli", probability = 0.01 }
 changes = [
     { at = "20 s", rate = "500 Mbit/s", delay = "5 ms" },
     { at = "30 s", loss = { kind = "periodic", every = 9 } },
+    { at = "35 s", packets = 50 },
 ]
 batch = "4 ms"
 detour = { every = 100, extra = "30 ms", from = "1 s" }
 jitter = { spread = "2 ms", shape = "normal" }
+shapes = [{ kind = "wander", at = "9 s", mean = "1 s", states = [{ rate = "2 bit/s" }, { delay = "2 s" }] }]
+duplicate = 0.25
+thin = 4
+[topology.reverse]
+delay = "50 ms"
+queue = { kind = "drop_tail", bytes = "1 MiB" }
+frames = { every = "5 ms", size = "64 kB" }
 [tcp]
 mss = "1420 B"
 timestamps = false
@@ -71,21 +79,26 @@ def test_every_field_of_a_plan() -> None:
                 "queue": {"kind": "drop_tail", "packets": None, "bytes": 1_048_576},
                 "loss": {"kind": "bernoulli", "probability": 0.01},
                 "changes": [
-                    {"at_ns": 20_000_000_000, "rate_bps": 500_000_000, "delay_ns": 5_000_000, "loss": None},
-                    {
-                        "at_ns": 30_000_000_000,
-                        "rate_bps": None,
-                        "delay_ns": None,
-                        "loss": {"kind": "periodic", "every": 9},
-                    },
+                    {"at_ns": 20_000_000_000, "rate_bps": 500_000_000, "delay_ns": 5_000_000},
+                    {"at_ns": 30_000_000_000, "loss": {"kind": "periodic", "every": 9}},
+                    {"at_ns": 35_000_000_000, "limit": {"packets": 50, "bytes": None}},
                 ],
                 "slot_ns": 4_000_000,
                 "detour": {"every": 100, "extra_ns": 30_000_000, "from_ns": 1_000_000_000, "until_ns": None},
                 "jitter": {"spread_ns": 2_000_000, "normal": True, "reorders": False},
+                "opportunities": None,
+                "wander": {
+                    "from_ns": 9_000_000_000,
+                    "mean_ns": 1_000_000_000,
+                    "neighbours": False,
+                    "states": [{"at_ns": 0, "rate_bps": 2}, {"at_ns": 0, "delay_ns": 2_000_000_000}],
+                },
+                "duplicate": 0.25,
+                "thin": 4,
             },
             {
                 "name": "bottleneck-reverse",
-                "rate_bps": 10**9,
+                "rate_bps": None,
                 "delay_ns": 50_000_000,
                 "queue": back,
                 "loss": None,
@@ -93,6 +106,16 @@ def test_every_field_of_a_plan() -> None:
                 "slot_ns": None,
                 "detour": None,
                 "jitter": None,
+                "opportunities": {
+                    "times": [5_000_000],
+                    "unit_ns": 1,
+                    "bytes": 64_000,
+                    "repeat": True,
+                    "offset_ns": 0,
+                },
+                "wander": None,
+                "duplicate": None,
+                "thin": None,
             },
         ],
         "flows": [

@@ -41,7 +41,7 @@ CASES = [
     ),
     (
         "topology.bottleneck.changes",
-        [{"at": "2 s", "rate": "1 Mbit/s"}, {"at": "1 s"}],
+        [{"at": "2 s", "rate": "1 Mbit/s"}, {"at": "1 s", "rate": "2 Mbit/s"}],
         "topology.bottleneck.changes[1].at: 1 s is before 2 s",
     ),
     ("record.packets", ["sendr"], 'record.packets[0]: unknown point "sendr"; did you mean "sender"?'),

@@ -9,7 +9,7 @@ use super::codel::ms;
 use super::fair::hash;
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
 use crate::{Packet, Ring};
 use params::params;
 use std::cmp::Reverse;
@@ -229,6 +229,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
             }
         }
         None
+    }
+
+    fn resize(&mut self, limit: Limit, now: Time, losses: &mut Losses) -> bool {
+        let Limit { packets: Some(packets), bytes: None } = limit else { return false };
+        self.params.limit = packets;
+        shrink(self, packets, losses, |queue, losses| queue.dequeue(now, losses));
+        true
     }
 
     fn backlog(&self) -> Backlog {

@@ -1,0 +1,58 @@
+"""Files that a scenario names: known by what they held when the scenario was read."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from fullpipe.traces.files import TraceError, read_bytes
+
+T = TypeVar("T")
+_KEPT = 8
+
+
+class Content(Generic[T]):
+    """What files of one kind hold. The last few are kept in memory."""
+
+    def __init__(self, parse: Callable[[bytes, str], T]) -> None:
+        self._parse = parse
+        self._kept: OrderedDict[str, T] = OrderedDict()
+
+    def digest(self, file: str) -> str:
+        """What stands for the content of a file: its SHA-256.
+
+        Raises:
+            ValueError: If it cannot be read, or holds something else. Models turn that into a mistake of
+            theirs.
+        """
+        try:
+            return self._read(file)
+        except TraceError as error:
+            raise ValueError(str(error)) from None
+
+    def of(self, file: str, digest: str) -> T:
+        """What a file held when it had a digest.
+
+        Raises:
+            TraceError: If it holds something else by now.
+        """
+        if digest not in self._kept and self._read(file) != digest:
+            raise TraceError(file, "has changed since the scenario was read; read the scenario again")
+        self._kept.move_to_end(digest)
+        return self._kept[digest]
+
+    def _read(self, file: str) -> str:
+        data = read_bytes(file)
+        digest = hashlib.sha256(data).hexdigest()
+        if digest not in self._kept:
+            self._kept[digest] = self._parse(data, file)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return digest
+
+
+def written(tree: dict[str, Any], mode: str, digest: str) -> dict[str, Any]:
+    """A model as TOML has it, with the file's name; or as the scenario's digest has it, with its content."""
+    if mode == "json" or not digest:
+        return tree
+    return {key: value for key, value in tree.items() if key != "file"} | {"sha256": digest}
