@@ -22,11 +22,20 @@ from fullpipe.sweeps.executor import Progress
 __all__ = ["Report", "Settings", "jobs", "names", "run", "title"]
 
 
+class Titled(Protocol):
+    """A paper."""
+
+    @property
+    def title(self) -> str:
+        """One line."""
+        ...
+
+
 class Study(Protocol):
     """What the package of a study offers."""
 
-    def title(self) -> str:
-        """One line."""
+    def paper(self) -> Titled:
+        """What is printed there."""
         ...
 
     def jobs(self, settings: Settings) -> list[Job]:
@@ -45,7 +54,7 @@ def names() -> list[str]:
 
 def title(name: str) -> str:
     """The title of a study. Raises UnknownNameError."""
-    return _study(name).title()
+    return _study(name).paper().title
 
 
 def jobs(name: str, *, seeds: int | Iterable[int] | None = None, quick: bool = False) -> list[Job]:

@@ -20,9 +20,11 @@ class Settings:
     quick: bool = False
     progress: Progress | None = None
 
-    def seeds_or(self, count: int) -> tuple[int, ...]:
-        """The seeds asked for, or the first `count` of them."""
-        return self.seeds if self.seeds is not None else tuple(range(1, count + 1))
+    def seeds_or(self, count: int, quick: int) -> tuple[int, ...]:
+        """The seeds asked for, or the first `count` of them, in a quick run the first `quick`."""
+        if self.seeds is not None:
+            return self.seeds
+        return tuple(range(1, (quick if self.quick else count) + 1))
 
 
 @dataclass(frozen=True, slots=True)

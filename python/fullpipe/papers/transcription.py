@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -26,3 +26,8 @@ def transcription(package: str) -> Transcription:
     """The one of a study."""
     data = tomllib.loads(files(package).joinpath("expected.toml").read_text(encoding="utf-8"))
     return Transcription(data["title"], tuple(Claim.of(row) for row in data["claim"]), tuple(data["setup"]))
+
+
+def of_package(package: str | None) -> Callable[[], Transcription]:
+    """What reads the one of a study, given the study's `__package__`."""
+    return partial(transcription, package or "")

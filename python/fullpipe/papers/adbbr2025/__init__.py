@@ -1,5 +1,5 @@
 """Ad-BBR against five others, the wired part: Wang et al., Future Internet 2025."""
 
-from fullpipe.papers.adbbr2025.study import jobs, run, title
+from fullpipe.papers.adbbr2025.study import jobs, paper, run
 
-__all__ = ["jobs", "run", "title"]
+__all__ = ["jobs", "paper", "run"]

@@ -11,10 +11,12 @@ from fullpipe.papers.adbbr2025 import figures, measures, text
 from fullpipe.papers.claims import Court
 from fullpipe.papers.experiments import Experiment, measured
 from fullpipe.papers.report import Report, Settings
-from fullpipe.papers.transcription import Transcription, transcription
+from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job
+
+paper = of_package(__package__)
 
 SUBJECT = "Ad-BBR"
 OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
@@ -41,21 +43,6 @@ QUICK_DURATION = {"loss": "20 s", "fairness": "25 s", "retransmissions": "15 s",
 """The schedule of the flows that join and leave cannot be shortened."""
 
 
-def paper() -> Transcription:
-    """The transcription of `expected.toml`."""
-    return transcription(__package__ or "")
-
-
-def title() -> str:
-    """One line."""
-    return paper().title
-
-
-def seeds(settings: Settings) -> tuple[int, ...]:
-    """The seeds that are run."""
-    return settings.seeds_or(QUICK_SEEDS if settings.quick else SEEDS)
-
-
 def experiments(*, quick: bool) -> list[Experiment]:
     """The five experiments; quick ones are shorter where the paper's schedule allows."""
     found = []
@@ -70,7 +57,7 @@ def experiments(*, quick: bool) -> list[Experiment]:
 
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    chosen = seeds(settings)
+    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
     return [job for e in experiments(quick=settings.quick) for job in e.jobs(ALGORITHMS, chosen)]
 
 
@@ -83,7 +70,9 @@ def run(settings: Settings) -> Report:
     judged = [verdict for claim in source.claims for verdict in court.judged(claim)]
     written = tables.write(settings.folder, found, judged)
     written += figures.draw(found, _series(todo, runs), settings.folder)
-    report = text.report(source.title, judged, source.setup, len(seeds(settings)), quick=settings.quick)
+    report = text.report(
+        source.title, judged, source.setup, len(settings.seeds_or(SEEDS, QUICK_SEEDS)), quick=settings.quick
+    )
     return Report(report, tuple(written), settings.folder)
 
 

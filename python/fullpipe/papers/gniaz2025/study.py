@@ -13,10 +13,12 @@ from fullpipe.papers.experiments import Experiment, Measurements, Variants, meas
 from fullpipe.papers.gniaz2025 import figures, text
 from fullpipe.papers.gniaz2025.measures import PHASES, lone_flow, two_flows
 from fullpipe.papers.report import Report, Settings
-from fullpipe.papers.transcription import Transcription, transcription
+from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job
+
+paper = of_package(__package__)
 
 ALGORITHMS: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 UNPOLICED: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": {"kind": "bbr1", "policer": False}}
@@ -33,21 +35,6 @@ QUEUE_PER_BDP = 1.051
 
 SEEDS = 10
 QUICK_SEEDS = 3
-
-
-def paper() -> Transcription:
-    """The transcription of `expected.toml`."""
-    return transcription(__package__ or "")
-
-
-def title() -> str:
-    """One line."""
-    return paper().title
-
-
-def seeds(settings: Settings) -> tuple[int, ...]:
-    """The seeds that are run."""
-    return settings.seeds_or(QUICK_SEEDS if settings.quick else SEEDS)
 
 
 def plan() -> list[tuple[Experiment, Mapping[str, Any]]]:
@@ -91,7 +78,7 @@ def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
 
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    chosen = seeds(settings)
+    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
     return [job for experiment, algorithms in plan() for job in experiment.jobs(algorithms, chosen)]
 
 
@@ -103,7 +90,7 @@ def run(settings: Settings) -> Report:
     judged = judge(source.claims, found)
     written = tables.write(settings.folder, found, judged)
     written += figures.draw(_first(todo, runs), settings.folder)
-    report = text.report(source, judged, len(seeds(settings)))
+    report = text.report(source, judged, len(settings.seeds_or(SEEDS, QUICK_SEEDS)))
     return Report(report, tuple(written), settings.folder)
 
 

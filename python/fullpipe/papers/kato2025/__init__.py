@@ -1,5 +1,6 @@
 """Sixteen BBR flows on 1 Gbit/s with small buffers: Kato et al., AFIN 2025."""
 
-from fullpipe.papers.kato2025.study import jobs, run, title
+from fullpipe.papers.kato2025.printed import paper
+from fullpipe.papers.kato2025.study import jobs, run
 
-__all__ = ["jobs", "run", "title"]
+__all__ = ["jobs", "paper", "run"]

@@ -33,26 +33,16 @@ SEEDS = 10
 QUICK_SEEDS = 3
 
 
-def title() -> str:
-    """One line."""
-    return paper().title
-
-
-def seeds(settings: Settings) -> tuple[int, ...]:
-    """The seeds that are run."""
-    return settings.seeds_or(QUICK_SEEDS if settings.quick else SEEDS)
-
-
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    summaries, recorded = _jobs(paper(), seeds(settings))
+    summaries, recorded = _jobs(paper(), settings.seeds_or(SEEDS, QUICK_SEEDS))
     return [*summaries, *recorded.values()]
 
 
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
     source = paper()
-    chosen = seeds(settings)
+    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
     summaries, recorded = _jobs(source, chosen)
     runs = sweeps.run(
         [*summaries, *recorded.values()],

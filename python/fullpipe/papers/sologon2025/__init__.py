@@ -1,5 +1,5 @@
 """Routes that change under BBRv3 and CUBIC: Sologon, TU Delft 2025."""
 
-from fullpipe.papers.sologon2025.study import jobs, run, title
+from fullpipe.papers.sologon2025.study import jobs, paper, run
 
-__all__ = ["jobs", "run", "title"]
+__all__ = ["jobs", "paper", "run"]

@@ -11,10 +11,12 @@ from fullpipe.papers.claims import Claim, Judged, judged_under
 from fullpipe.papers.experiments import Experiment, Measurements, Value, Variants, measured
 from fullpipe.papers.report import Report, Settings
 from fullpipe.papers.sologon2025 import figures, measures, text
-from fullpipe.papers.transcription import Transcription, transcription
+from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job
+
+paper = of_package(__package__)
 
 ALGORITHMS: Mapping[str, Any] = {"BBRv3": "bbr3", "CUBIC": "cubic"}
 INTERVALS: Mapping[Value, str] = {"never": "1000 s", 10: "10 s", 5: "5 s", 3: "3 s"}
@@ -27,21 +29,6 @@ QUICK_SEEDS = 2
 SHORTER_S, QUICK_S, QUICK_SHORTER_S = 60, 70, 20
 """Experiment 1 lasts so long under other settings, and in quick form. The schedule of experiment 2 stays."""
 FLOWS, LINKS = 4, 2
-
-
-def paper() -> Transcription:
-    """The transcription of `expected.toml`."""
-    return transcription(__package__ or "")
-
-
-def title() -> str:
-    """One line."""
-    return paper().title
-
-
-def seeds(settings: Settings) -> tuple[int, ...]:
-    """The seeds that are run."""
-    return settings.seeds_or(QUICK_SEEDS if settings.quick else SEEDS)
 
 
 def experiments(*, quick: bool) -> list[Experiment]:
@@ -90,7 +77,7 @@ def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
 
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    chosen = seeds(settings)
+    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
     return [job for e in experiments(quick=settings.quick) for job in e.jobs(ALGORITHMS, chosen)]
 
 
@@ -102,7 +89,9 @@ def run(settings: Settings) -> Report:
     judged = judge(source.claims, found)
     written = tables.write(settings.folder, found, judged)
     written += figures.draw(_first(todo, runs), settings.folder)
-    report = text.report(source, judged, found, len(seeds(settings)), quick=settings.quick)
+    report = text.report(
+        source, judged, found, len(settings.seeds_or(SEEDS, QUICK_SEEDS)), quick=settings.quick
+    )
     return Report(report, tuple(written), settings.folder)
 
 
