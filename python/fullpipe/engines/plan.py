@@ -11,7 +11,7 @@ from fullpipe.scenario.network import NewWay
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.timeline import values_of
-from fullpipe.scenario.topology import Bottleneck, Detour, Discipline, DropTail, Jitter
+from fullpipe.scenario.topology import Detour, Discipline, DropTail, Jitter
 from fullpipe.scenario.workloads import Workload
 from fullpipe.scenario.writers import Cbr, Writer
 
@@ -36,7 +36,6 @@ def plan(scenario: Scenario) -> Plan:
 
 
 def _link(link: Link) -> Plan:
-    described = link.described or Bottleneck.model_construct()
     return {
         "name": link.name,
         "rate_bps": link.rate_bps,
@@ -44,20 +43,19 @@ def _link(link: Link) -> Plan:
         "queue": _queue(link.queue or DropTail.model_construct()),
         "loss": plan_of(link.loss) if link.loss else None,
         "changes": [{"at_ns": at_ns, **values} for at_ns, values in link.steps],
-        "slot_ns": None if described.batch_s is None else to_nanoseconds(described.batch_s),
-        "detour": _detour(described.detour) if described.detour else None,
-        "jitter": _jitter(described.jitter) if described.jitter else None,
-        "opportunities": _opportunities(described),
-        "wander": next((_wander(s) for s in described.shapes or () if isinstance(s, Wander)), None),
-        "duplicate": described.duplicate,
-        "thin": described.thin,
+        "slot_ns": None if link.batch_s is None else to_nanoseconds(link.batch_s),
+        "detour": _detour(link.detour) if link.detour else None,
+        "jitter": _jitter(link.jitter) if link.jitter else None,
+        "opportunities": _opportunities(link),
+        "wander": next((_wander(shape) for shape in link.shapes if isinstance(shape, Wander)), None),
+        "duplicate": link.duplicate,
+        "thin": link.thin,
     }
 
 
-def _opportunities(link: Bottleneck) -> Plan | None:
+def _opportunities(link: Link) -> Plan | None:
     if link.frames is not None:
-        every_ns = to_nanoseconds(link.frames.every_s)
-        return _rounds([every_ns], 1, link.frames.size_bytes)
+        return _rounds([to_nanoseconds(link.frames.every_s)], 1, link.frames.size_bytes)
     trace = link.trace
     if trace is None or trace.deliveries is None:
         return None

@@ -126,9 +126,8 @@ def _of_changes(network: Network) -> Iterator[str]:
     lines = [
         line
         for link in network.links
-        if link.described
         for line in (
-            *_in_order(f"{link.where}.changes", [change.at_s for change in link.described.changes or ()]),
+            *_in_order(f"{link.where}.changes", [change.at_s for change in link.changes]),
             *_without_end(link),
         )
     ]

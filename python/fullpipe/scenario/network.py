@@ -5,14 +5,25 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from fullpipe.scenario.changing import Change, Shape
 from fullpipe.scenario.flows import Flow, Reroute, flow_names, ways_of
 from fullpipe.scenario.losses import Bernoulli, Loss, plan_of
 from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.routing import BACKWARD, Edge, NoRouteError, Router
+from fullpipe.scenario.service import Frames, Trace
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.timeline import Step, timeline
-from fullpipe.scenario.topology import Access, Bottleneck, Discipline, DropTail, Dumbbell, Graph
+from fullpipe.scenario.topology import (
+    Access,
+    Bottleneck,
+    Detour,
+    Discipline,
+    DropTail,
+    Dumbbell,
+    Graph,
+    Jitter,
+)
 
 if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
@@ -31,10 +42,17 @@ class Link:
     loss: Loss | None
     where: str
     """The part of the scenario that describes it, for messages."""
-    described: Bottleneck | None = None
-    """What else the scenario says of it. None: nothing."""
-    steps: Sequence[Step] = ()
-    """Every change of it in the order of time."""
+    changes: tuple[Change, ...] = ()
+    shapes: tuple[Shape, ...] = ()
+    trace: Trace | None = None
+    frames: Frames | None = None
+    duplicate: float | None = None
+    thin: int | None = None
+    batch_s: float | None = None
+    detour: Detour | None = None
+    jitter: Jitter | None = None
+    steps: tuple[Step, ...] = ()
+    """Changes, shapes and rows of a trace as one list in the order of time."""
 
     @property
     def delay_ns(self) -> int:
@@ -45,8 +63,9 @@ class Link:
     def limit_bps(self) -> int | None:
         """What it carries at most: its rate, or that of a shaper in front of it if that is lower."""
         shaped = self.queue.rate_bps if isinstance(self.queue, Discipline) else None
-        served = self.rate_bps if self.described is None else self.described.mean_bps or self.rate_bps
-        return min((rate for rate in (served, shaped) if rate is not None), default=None)
+        frames = None if self.frames is None else self.frames.mean_bps
+        trace = None if self.trace is None else self.trace.mean_bps
+        return min((bps for bps in (self.rate_bps, frames, trace, shaped) if bps is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -168,13 +187,30 @@ def _new_way(router: Router, flow: Flow, way: Reroute) -> NewWay:
 
 
 def _link(described: Bottleneck, name: str, where: str, duration_s: float) -> Link:
-    queue, rate_bps, delay_s = described.queue, described.rate_bps, described.delay_s
+    rate_bps, delay_s = described.rate_bps, described.delay_s
     steps = timeline(described, _known(described), duration_s, where)
     if described.trace is not None and steps and steps[0][0] == 0:
         beginning = steps[0][1]  # the recording says what the link does not
         rate_bps = rate_bps or beginning.get("rate_bps") or None
         delay_s = delay_s or beginning.get("delay_ns", 0) / NANOSECONDS
-    return Link(name, rate_bps, delay_s, queue, described.loss, where, described, steps)
+    return Link(
+        name,
+        rate_bps,
+        delay_s,
+        described.queue,
+        described.loss,
+        where,
+        described.changes or (),
+        described.shapes or (),
+        described.trace,
+        described.frames,
+        described.duplicate,
+        described.thin,
+        described.batch_s,
+        described.detour,
+        described.jitter,
+        tuple(steps),
+    )
 
 
 def _known(described: Bottleneck) -> dict[str, Any]:

@@ -14,8 +14,7 @@ def notes_of(scenario: "Scenario") -> list[str]:
     end_s = scenario.duration_s
     lines: list[str] = []
     for link in resolve(scenario).links:
-        changes = (link.described and link.described.changes) or ()
-        lines += _late(f"{link.where}.changes", (change.at_s for change in changes), end_s)
+        lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
     for i, flow in enumerate(scenario.flows):
         lines += _late(f"flows[{i}].reroutes", (reroute.at_s for reroute in flow.reroutes or ()), end_s)
     return list(dict.fromkeys(lines))

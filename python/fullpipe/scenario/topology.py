@@ -181,13 +181,6 @@ class Bottleneck(Model):
     jitter: Jitter | None = Field(None, examples=['{ spread = "5 ms" }'])
     """Every packet takes a little longer. Left out: none."""
 
-    @property
-    def mean_bps(self) -> int | None:
-        """The rate, or the mean of what stands in its place; None: unlimited."""
-        if self.frames is not None:
-            return self.frames.mean_bps
-        return self.rate_bps if self.trace is None or self.rate_bps is not None else self.trace.mean_bps
-
     @model_validator(mode="after")
     def _one_service(self) -> Self:
         moments = {"trace": self.trace is not None and self.trace.kind == "mahimahi", "frames": self.frames}

@@ -38,6 +38,28 @@ def test_the_first_study_is_not_refused(known: Installed) -> None:
         ("topology.bottleneck.batch", "10 ms", "topology.bottleneck.batch"),
         ("topology.bottleneck.detour", {"every": 100, "extra": "5 ms"}, "topology.bottleneck.detour"),
         ("topology.bottleneck.loss", {"kind": "periodic", "every": 100}, "topology.bottleneck.loss"),
+        ("topology.bottleneck.loss", {"kind": "replay", "packets": [9]}, "topology.bottleneck.loss"),
+        ("topology.bottleneck.duplicate", 0.1, "topology.bottleneck.duplicate"),
+        (
+            "topology.reverse",
+            {"delay": "9 ms", "frames": {"every": "1 ms", "size": "9 kB"}},
+            "topology.reverse.frames",
+        ),
+        (
+            "topology.bottleneck.shapes",
+            [{"kind": "spike", "at": "0 s", "lasts": "1 ms", "to": {"delay": "9 ms"}}],
+            "topology.bottleneck.shapes",
+        ),
+        (
+            "topology.bottleneck.changes",
+            [{"at": "0 s", "packets": 9}],
+            "topology.bottleneck.changes[0].packets",
+        ),
+        (
+            "topology.bottleneck.changes",
+            [{"at": "0 s", "rate": "0 bit/s"}, {"at": "1 s", "rate": "1 bit/s"}],
+            "topology.bottleneck.changes[0].rate",
+        ),
         ("topology.bottleneck.queue", {"kind": "step", "mark_packets": 10}, "topology.bottleneck.queue"),
     ],
 )

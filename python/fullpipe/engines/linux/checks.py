@@ -8,9 +8,10 @@ from fullpipe.engines.base import Problem
 from fullpipe.engines.linux import names, qdiscs
 from fullpipe.engines.linux.installation import Installed
 from fullpipe.scenario import Link, Network, Route, Scenario
+from fullpipe.scenario.losses import Periodic, Replay
 from fullpipe.scenario.model import Model
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Discipline, Periodic
+from fullpipe.scenario.topology import Discipline
 
 NATIVE = "use --engine native"
 _MOST_FLOWS = 2_000
@@ -36,6 +37,7 @@ _CHANGE = {"at_s", "rate_bps", "delay_s", "loss"}
 _RECORD = {"interval_s", "variables", "packets"}
 _LINK = {
     *("name", "rate_bps", "delay_s", "queue", "loss", "where", "changes", "batch_s", "detour", "jitter"),
+    "steps",  # the changes once more, in the words of the plan
 }
 """What this engine knows of a scenario, here or in what it writes for the guest. It refuses all else, so that
 nothing new in scenarios is ever left out in silence."""
@@ -114,11 +116,13 @@ def _of_link(number: int, link: Link, network: Network, installed: Installed) ->
             yield Problem(f"{where}.{part.name}", f"netem has nothing like it; {NATIVE}")
     for i, change in enumerate(link.changes):
         yield from _unknown(change, _CHANGE, f"{where}.changes[{i}]")
+        if change.rate_bps == 0:
+            yield Problem(f"{where}.changes[{i}].rate", f"no qdisc has a rate of 0; {NATIVE}")
     for key, value in (("batch", link.batch_s), ("detour", link.detour)):
         if value is not None:
             yield Problem(f"{where}.{key}", f"netem has nothing like it; leave it out, or {NATIVE}")
     losses = [link.loss, *(change.loss for change in link.changes)]
-    if any(isinstance(loss, Periodic) for loss in losses):
+    if any(isinstance(loss, Periodic | Replay) for loss in losses):
         yield Problem(f"{where}.loss", f"netem loses at random only; use bernoulli, or {NATIVE}")
     if isinstance(link.queue, Discipline):
         yield from _of_queue(f"{where}.queue", link, link.queue, installed)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from fullpipe.engines import streams
 from fullpipe.engines.linux.qdiscs import Qdisc, of, shaper
 from fullpipe.engines.linux.wires import Wire
+from fullpipe.scenario.changing import Change
 from fullpipe.scenario.network import Link
 from fullpipe.scenario.quantities import to_nanoseconds
-from fullpipe.scenario.topology import Change, Discipline, DropTail
+from fullpipe.scenario.topology import Discipline, DropTail
 
 ROOT, OUTER, INNER = "ffffffff", "10000", "20000"
 """Handles: that of any device, those of a qdisc at the root and of one below it."""

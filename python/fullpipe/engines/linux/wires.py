@@ -6,8 +6,9 @@ from statistics import NormalDist
 
 from fullpipe.engines.linux.attributes import attribute, s64, u64
 from fullpipe.engines.linux.qdiscs import BITS, Qdisc
+from fullpipe.scenario.losses import Bernoulli, GilbertElliott, Loss
 from fullpipe.scenario.quantities import to_nanoseconds
-from fullpipe.scenario.topology import Bernoulli, GilbertElliott, Jitter, Loss
+from fullpipe.scenario.topology import Jitter
 
 _PLENTY_PACKETS = 1_000_000
 _MOST_U32 = 2**32 - 1
