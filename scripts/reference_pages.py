@@ -280,7 +280,7 @@ def metrics_page() -> str:
     for module, functions in _metrics().items():
         parts.append(f"## {module.rpartition('.')[2].capitalize()}")
         for name, function in functions.items():
-            parts += [f"### {name}", f"`{name}{inspect.signature(function)}`", _metric_doc(function)]
+            parts += [f"### {name}", _call(name, function), _metric_doc(function)]
     return "\n\n".join(parts)
 
 
@@ -300,11 +300,19 @@ def _metrics() -> dict[str, dict[str, Any]]:
     return dict(sorted(found.items()))
 
 
+def _call(name: str, function: Any) -> str:
+    """How a function is called, without types: units are in the names."""
+    bare = [p.replace(annotation=p.empty) for p in inspect.signature(function).parameters.values()]
+    return f"`{name}{inspect.Signature(bare)}`"
+
+
 def _metric_doc(function: Any) -> str:
     """A docstring without its example; formula, source and the parts of the signature begin paragraphs."""
     text = re.split(r"\n>>>", inspect.getdoc(function) or "")[0]
-    text = re.sub(r"^(Formula|Source|Args|Returns|Raises):", r"\n**\1.**", text, flags=re.MULTILINE)
-    return re.sub(r"^    (\w+): ", r"- `\1`: ", text, flags=re.MULTILINE)
+    text = re.sub(r"^(Formula|Source): ", r"\n**\1**: ", text, flags=re.MULTILINE)
+    text = re.sub(r"^(Args|Returns|Raises):\n", r"\n**\1**:\n\n", text, flags=re.MULTILINE)
+    text = re.sub(r"^    (\w+): ", r"- `\1`: ", text, flags=re.MULTILINE)
+    return re.sub(r"^ {4,}", "  ", text, flags=re.MULTILINE).strip()
 
 
 def project_page(name: str) -> str:

@@ -55,7 +55,7 @@ def test_a_queue_shows_its_parameters_and_its_spelling_in_tc(name: str) -> None:
 
 def test_the_page_of_metrics_has_every_formula_and_measure() -> None:
     page = metrics_page()
-    assert page.count("**Formula.**") == page.count("**Source.**") == page.count("\n### ")
+    assert page.count("**Formula**") == page.count("**Source**") == page.count("\n### ")
     assert "\n### harm" in page
     for measure in (*metrics.MEASURES, *metrics.LINK_MEASURES):
         assert f"| `{measure.name}` |" in page

@@ -145,14 +145,18 @@ def _show(found: "Comparison", metrics: "Sequence[str]", point: "Mapping[str, An
 
     console = Console(highlight=False)
     where = "".join(f", {path.rsplit('.', 1)[-1]}={value}" for path, value in point.items())
-    seeds = len(found.seeds[found.reference])
-    console.print(f"[bold]{found.scenario}[/bold]{where}, {seeds} seeds; reference {found.reference}")
+    seeds = _counted(len(found.seeds[found.reference]))
+    console.print(f"[bold]{found.scenario}[/bold]{where}, {seeds}; reference {found.reference}")
     for engine in found.engines:
         if engine != found.reference:
             judged = [row for row in rows if engine in row.judgements]
             console.print(_table(found, judged, engine))
     for note in (note for note in found.notes if note.metric in metrics):
         console.print(f"[dim]{note}[/dim]", soft_wrap=True)
+
+
+def _counted(seeds: int) -> str:
+    return f"{seeds} seed{'' if seeds == 1 else 's'}"
 
 
 def _table(found: "Comparison", rows: "Sequence[Row]", engine: str) -> Any:
