@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{flow, link, plan, run, simulation};
+use common::{datagrams, flow, link, plan, run, simulation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Column, Plan, Results, Simulation};
@@ -47,6 +47,11 @@ pub fn plans() -> impl Strategy<Value = Value> {
             flow["tcp"]["pacing"] = json!(["auto", "always", "fq"][jitter as usize % 3]);
             flow["tcp"]["gro_ns"] = json!((jitter % 5 == 0).then_some(jitter % 200_000));
             all.push(flow);
+        }
+        if packets % 4 == 0 {
+            let mut probes = datagrams("datagrams", 1 + packets % 7, packets % 8 == 0, &[0], &[1]);
+            probes["workload"]["poisson"] = json!(packets % 12 == 0);
+            all.push(probes);
         }
         if let Some((at, _, _)) = rest.3 {
             // A second core link beside the first, taken by the first flow for a while.

@@ -1,4 +1,6 @@
-"""Ethernet, IPv4 and TCP headers of a captured packet (RFC 791, 9293, 7323, 2018, 3168, 9768)."""
+"""Ethernet, IPv4 and TCP, UDP or ICMP headers of a captured packet.
+
+Layouts: RFC 791, 9293, 7323, 2018, 3168 and 9768; 768; 792."""
 
 import struct
 from collections.abc import Mapping
@@ -17,6 +19,7 @@ _ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _SENDER_NET, _RECEIVER_NET = 10 << 24, (10 << 24) + (1 << 23)
 _PORTS = (49_152, 5_201)
 _TTL = 64
+_PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
 
 
 @dataclass(frozen=True)
@@ -27,29 +30,51 @@ class Flow:
     mss_bytes: int
     timestamps: bool
     ecn: bool | Literal["accecn"]
+    protocol: Literal["tcp", "udp", "icmp"] = "tcp"
 
 
 def frame(row: Mapping[str, Any], flow: Flow) -> tuple[bytes, int]:
     """The headers of a row of `packets`, and the length of the packet on the wire with its payload."""
-    from_sender = row["kind"] in ("syn", "data")
-    tcp = _tcp(row, flow, from_sender)
+    from_sender = row["kind"] in ("syn", "data", "datagram")
+    protocol = _PROTOCOLS[flow.protocol]
     source, target = _SENDER_NET + flow.number + 1, _RECEIVER_NET + flow.number + 1
     if not from_sender:
         source, target = target, source
-    length = 20 + len(tcp) + row["len"]
-    pseudo = struct.pack("!IIBBH", source, target, 0, 6, length - 20)
-    tcp = tcp[:16] + struct.pack("!H", _checksum(pseudo + tcp)) + tcp[18:]
+    pseudo = struct.pack("!IIBB", source, target, 0, protocol)
+    inner = {"tcp": _tcp, "udp": _udp, "icmp": _icmp}[flow.protocol](row, flow, pseudo)
+    length = 20 + len(inner) + row["len"]
     identity = (row["time_ns"] // 1_000) & 0xFFFF
     ip = struct.pack(
-        "!BBHHHBBHII", 0x45, _ECN[row["ecn"]], length, identity, 0x4000, _TTL, 6, 0, source, target
+        "!BBHHHBBHII", 0x45, _ECN[row["ecn"]], length, identity, 0x4000, _TTL, protocol, 0, source, target
     )
     ip = ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:]
     ethernet = _mac(target) + _mac(source) + b"\x08\x00"
-    return ethernet + ip + tcp, ETHERNET_BYTES + length
+    return ethernet + ip + inner, ETHERNET_BYTES + length
 
 
-def _tcp(row: Mapping[str, Any], flow: Flow, from_sender: bool) -> bytes:
+def _udp(row: Mapping[str, Any], flow: Flow, pseudo: bytes) -> bytes:
+    ports = _PORTS if row["kind"] == "datagram" else _PORTS[::-1]
+    length = 8 + row["len"]
+    sum_over = pseudo + struct.pack("!H", length) + struct.pack("!HHHH", *ports, length, 0)
+    return struct.pack("!HHHH", *ports, length, _checksum(sum_over) or 0xFFFF)
+
+
+def _icmp(row: Mapping[str, Any], flow: Flow, pseudo: bytes) -> bytes:
+    """An echo request or reply; its identifier is the number of the flow."""
+    kind = 8 if row["kind"] == "datagram" else 0
+    rest = struct.pack("!HH", flow.number & 0xFFFF, row["seq"] & 0xFFFF)
+    return struct.pack("!BBH", kind, 0, _checksum(struct.pack("!BBH", kind, 0, 0) + rest)) + rest
+
+
+def _tcp(row: Mapping[str, Any], flow: Flow, pseudo: bytes) -> bytes:
+    header = _tcp_header(row, flow)
+    summed = pseudo + struct.pack("!H", len(header) + row["len"]) + header
+    return header[:16] + struct.pack("!H", _checksum(summed)) + header[18:]
+
+
+def _tcp_header(row: Mapping[str, Any], flow: Flow) -> bytes:
     """A TCP header with an empty checksum. The SYN takes number 0, so the first byte of payload is 1."""
+    from_sender = row["kind"] in ("syn", "data")
     kind, flags = row["kind"], row["flags"].split()
     sequence = {"syn": 0, "syn_ack": 0, "data": row["seq"] + 1, "ack": 1}[kind] & 0xFFFFFFFF
     acknowledged = {"syn": 0, "syn_ack": 1, "data": 1, "ack": row["ack"] + 1}[kind] & 0xFFFFFFFF

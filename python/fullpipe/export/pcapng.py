@@ -1,7 +1,7 @@
 """Captured packets as a pcapng file: true headers at true times, without payload.
 
 Layout: draft-ietf-opsawg-pcapng, one interface per point of capture, nanoseconds. Packets are Ethernet, IPv4
-and TCP; the payload, all zeros, is cut off by the snap length, so that checksums hold."""
+and TCP, UDP or ICMP; the payload, all zeros, is cut off by the snap length, so that checksums hold."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,13 @@ def _blocks(run: Run, points: list[str]) -> Iterator[bytes]:
         options = _option(_NAME, point.encode()) + _option(_RESOLUTION, bytes([_NANOSECONDS]))
         yield _block(_INTERFACE, struct.pack("<HHI", _ETHERNET, 0, SNAP_BYTES) + options + _option(0, b""))
     flows = {
-        route.name: Flow(number, route.tcp.mss_bytes, route.tcp.timestamps, route.tcp.ecn)
+        route.name: Flow(
+            number,
+            route.tcp.mss_bytes,
+            route.tcp.timestamps,
+            route.tcp.ecn,
+            route.flow.datagrams.protocol if route.flow.datagrams else "tcp",
+        )
         for number, route in enumerate(resolve(run.scenario).routes)
     }
     for row in run.packets.filter(pl.col("point").is_in(points)).iter_rows(named=True):

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.errors import ResultError
+from fullpipe.metrics import datagrams
 from fullpipe.results import Run
 
 Event = tuple[float, dict[str, Any]]
@@ -19,7 +20,7 @@ Event = tuple[float, dict[str, Any]]
 
 
 def qlog(run: Run) -> bytes:
-    """Every flow of a run in one trace, told apart by `group_id`.
+    """Every connection of a run in one trace, told apart by `group_id`; datagrams have no place in it.
 
     `recovery_metrics_updated` comes from every sample, `congestion_state_updated` from every change of a
     state that the algorithm published, and packets if the scenario captured them at the sender. A packet
@@ -77,7 +78,8 @@ def _metrics(run: Run) -> Iterator[Event]:
 def _states(run: Run) -> Iterator[Event]:
     """States of the algorithm; those of loss recovery where it published none."""
     published = run.variables.filter(pl.col("state") != "").select("time_s", "flow", "name", "state")
-    silent = run.series.filter(~pl.col("flow").is_in(published["flow"].unique().to_list()))
+    left_out = [*published["flow"].unique(), *datagrams(run.flows)["flow"]]
+    silent = run.series.filter(~pl.col("flow").is_in(left_out))
     sampled = silent.select("time_s", "flow", pl.lit("recovery").alias("name"), "state")
     known: dict[tuple[str, str], str] = {}
     for time_s, flow, name, state in pl.concat([published, sampled]).iter_rows():

@@ -140,6 +140,9 @@ impl Datagrams {
 
     fn mark(&self, time: Time) -> Mark {
         let sent = u64::from(self.sent);
+        let lost = if self.echo { self.back.lost() } else { self.there.lost() };
+        // What seemed lost at the end of the warm-up may have come late.
+        let before = self.tally.begin.map_or(0, |mark| mark.stats.lost_packets);
         Mark {
             time,
             delivered_bytes: self.there.count() * u64::from(self.len),
@@ -147,7 +150,7 @@ impl Datagrams {
             stats: SenderStats {
                 sent_packets: sent,
                 sent_bytes: sent * u64::from(self.len),
-                lost_packets: if self.echo { self.back.lost() } else { self.there.lost() },
+                lost_packets: lost.max(before),
                 ..SenderStats::default()
             },
             refused_bytes: 0,
