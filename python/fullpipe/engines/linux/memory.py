@@ -4,10 +4,10 @@ from fullpipe.engines.linux.script import frame_bytes
 from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.topology import DropTail
 
-_KERNEL_MB, _LEAST_MB, _MOST_MB = 64, 128, 8_000
+_KERNEL_MB, _LEAST_MB, _MOST_MB = 128, 256, 16_000
 _PER_NAMESPACE_MB = 0.6
-_COPIES = 10
-"""Memory per payload on its way: senders keep twice the window, headers and rounding cost as much again."""
+_COPIES = 24
+"""Memory per payload on its way: senders keep several windows, and headers and rounding cost as much."""
 _UNKNOWN_BPS = 10_000_000_000
 _MB = 1e6
 BITS = 8
