@@ -329,6 +329,63 @@ fn several_packets_share_an_opportunity_and_what_is_left_is_lost() {
     }
 }
 
+/// Mahimahi's link shell in the plainest form: one opportunity after the other, over everything that has arrived before.
+fn link_shell(times: &[u64], sent: &[(Time, Packet<Payload>)], limit: usize) -> Vec<(Time, usize)> {
+    let (mut queue, mut waiting) = (std::collections::VecDeque::new(), sent.iter().peekable());
+    let (mut transit, mut seen): (Option<(usize, u32)>, Vec<(Time, usize)>) = (None, Vec::new());
+    for round in 0.. {
+        for time in times {
+            let now = Time::from_nanos(round * times[times.len() - 1] + time);
+            while let Some((_, packet)) = waiting.next_if(|next| next.0 < now) {
+                if queue.len() < limit {
+                    queue.push_back((packet.payload.0, u32::from(packet.size)));
+                }
+            }
+            let mut left = 1504;
+            while left > 0 {
+                transit = transit.or_else(|| queue.pop_front());
+                let Some((id, size)) = transit else { break };
+                let part = size.min(left);
+                left -= part;
+                transit = (size > part).then_some((id, size - part));
+                if size == part {
+                    seen.push((now, id));
+                }
+            }
+        }
+        if waiting.peek().is_none() && queue.is_empty() && transit.is_none() {
+            break;
+        }
+    }
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_trace_is_served_as_mahimahi_serves_it(
+        gaps in vec(0u64..20_000_000, 1..30),
+        limit in 1usize..30,
+        arrivals in vec((0u64..5_000_000, 1u16..5_000), 0..150),
+    ) {
+        let mut time = 1;
+        let times: Vec<u64> = gaps.into_iter().map(|gap| { time += gap; time }).collect();
+        let mut now = Time::ZERO;
+        let sent: Vec<_> = arrivals.into_iter().enumerate().map(|(id, (gap, size))| {
+            now += Duration::from_nanos(gap);
+            (now, packet(0, size, id, false))
+        }).collect();
+        let mut config = config(Rate::UNLIMITED, 0);
+        let moments = times.iter().copied().map(Duration::from_nanos).collect();
+        config.weather.opportunities = Some(Opportunities::new(moments, 1504, true, Duration::ZERO));
+        let queue = DropTail::new(Limit { packets: Some(limit as u64), bytes: None });
+        let mut link = Link::new(config.clone(), Box::new(queue));
+        let (seen, _) = run(&mut link, config.looks, &sent);
+        prop_assert_eq!(seen, link_shell(&times, &sent, limit));
+    }
+}
+
 #[test]
 fn a_shaper_lets_opportunities_pass() {
     let shaper = json!({ "rate_bps": 752_000, "burst_bytes": 1504 }); // 1504 bytes in 16 ms
