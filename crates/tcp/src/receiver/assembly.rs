@@ -1,0 +1,69 @@
+//! Putting packets in order, and what to say of those that are not (RFC 2018, RFC 2883, RFC 7323).
+
+use super::{QUICK_ACKS, Receiver};
+
+impl Receiver {
+    /// Files a packet: in order, beyond a hole, or a duplicate.
+    pub(super) fn take(&mut self, seq: u32, len: u16, stamp: u32) {
+        let known = self.out_of_order.find(seq);
+        if seq + 1 == self.next && self.unacked == 0 {
+            self.echo = stamp; // a duplicate of what was acknowledged last is as recent (RFC 7323)
+        }
+        if seq < self.next || known.is_some() {
+            self.duplicates += 1;
+            self.dsack = Some((seq, seq + 1));
+            if seq < self.next {
+                self.quick = self.quick.max(QUICK_ACKS);
+                self.ack_now = true;
+            }
+            return;
+        }
+        if seq > self.next {
+            if u32::from(len) != self.config.mss {
+                self.short.push((seq, len));
+            }
+            let range = self.out_of_order.insert(seq, seq + 1);
+            self.remember(range);
+            return;
+        }
+        if self.unacked == 0 {
+            self.echo = stamp; // RFC 7323: the oldest segment not yet acknowledged
+        }
+        self.advance(len);
+    }
+
+    pub(super) fn advance(&mut self, len: u16) {
+        let mut bytes = u64::from(len);
+        let mut end = self.next + 1;
+        if let Some((start, stop)) = self.out_of_order.first().filter(|r| r.0 == end) {
+            bytes += self.bytes_of(start, stop);
+            end = stop;
+            self.out_of_order.remove_below(end);
+            self.recent.retain(|r| r.0 >= end);
+            self.ack_now |= self.out_of_order.is_empty(); // the last hole is filled: say so at once
+        }
+        self.unacked += end - self.next;
+        self.next = end;
+        self.delivered_bytes += bytes;
+    }
+
+    pub(super) fn bytes_of(&mut self, start: u32, stop: u32) -> u64 {
+        let mss = u64::from(self.config.mss);
+        let mut bytes = u64::from(stop - start) * mss;
+        self.short.retain(|&(seq, len)| {
+            let inside = (start..stop).contains(&seq);
+            if inside {
+                bytes = bytes - mss + u64::from(len);
+            }
+            !inside
+        });
+        bytes
+    }
+
+    /// Moves a grown range to the front of the SACK blocks.
+    pub(super) fn remember(&mut self, range: (u32, u32)) {
+        self.recent.retain(|r| r.1 <= range.0 || r.0 >= range.1);
+        self.recent.insert(0, range);
+        self.recent.truncate(4);
+    }
+}

@@ -1,0 +1,213 @@
+//! The receiving half of a connection: reassembly, selective acknowledgements, and when to acknowledge
+//! (Linux `__tcp_ack_snd_check`, `tcp_data_queue`; RFC 5681 section 4.2, RFC 2018, RFC 2883).
+
+mod acknowledgement;
+mod assembly;
+#[cfg(test)]
+mod tests;
+
+use crate::feedback::Echo;
+use crate::gro::Gro;
+use crate::segment::micros;
+use crate::{Feedback, RangeSet, Segment};
+use units::{Duration, Time};
+
+/// When a receiver acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPolicy {
+    /// As Linux does: every packet at first, then every second one and every end of a burst, or after 40 ms;
+    /// at once when something is missing, with compression of long runs of duplicates.
+    Linux,
+    /// Every `packets` in-order packets, or `timeout` after the first unacknowledged one; at once when
+    /// something is missing (RFC 5681; ns-3's DelAckCount).
+    Every {
+        /// In-order packets per acknowledgement.
+        packets: u32,
+        /// Longest delay.
+        timeout: Duration,
+    },
+}
+
+/// How a receiver is set up.
+#[derive(Clone, Debug)]
+pub struct ReceiverConfig {
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// When to acknowledge.
+    pub ack: AckPolicy,
+    /// How marks are told to the sender.
+    pub ecn: Feedback,
+    /// Merge packets that arrive within this time before they are looked at (GRO); `None`: look at each at once.
+    pub gro: Option<Duration>,
+    /// Hold back duplicate ACKs for up to a millisecond (Linux does).
+    pub sack_compression: bool,
+    /// Receive buffer in bytes of payload: the window it advertises; `None`: no bound.
+    pub buffer: Option<u64>,
+}
+
+/// Quick ACKs after a duplicate arrived.
+const QUICK_ACKS: u32 = 16;
+
+/// The receiving half of a connection.
+pub struct Receiver {
+    config: ReceiverConfig,
+    next: u32,
+    delivered_bytes: u64,
+    received: u64,
+    duplicates: u64,
+    out_of_order: RangeSet,
+    /// Payload lengths of packets beyond `next` that are not a full MSS.
+    short: Vec<(u32, u16)>,
+    /// Ranges in the order in which they last grew, newest first.
+    recent: Vec<(u32, u32)>,
+    dsack: Option<(u32, u32)>,
+    unacked: u32,
+    quick: u32,
+    ack_now: bool,
+    delayed_at: Time,
+    compressed: u32,
+    compressed_at: Time,
+    uncompressed: u32,
+    uncompressed_next: u32,
+    echo: u32,
+    one_way_us: u32,
+    rtt: RttGuess,
+    echoed: Echo,
+    gro: Option<Gro>,
+}
+
+/// A receiver's idea of the RTT: from the SYN-ACK to the first data.
+#[derive(Debug, Default)]
+struct RttGuess {
+    answered: Option<Time>,
+    rtt: Option<Duration>,
+}
+
+impl Receiver {
+    /// A receiver that waits for a SYN.
+    ///
+    /// # Panics
+    /// If the MSS is 0 or the buffer smaller than one MSS: nothing could ever be received.
+    pub fn new(config: ReceiverConfig) -> Receiver {
+        assert!(config.mss > 0, "an MSS of 0");
+        assert!(config.buffer.is_none_or(|b| b >= u64::from(config.mss)), "a receive buffer below one MSS");
+        Receiver {
+            echoed: Echo::new(config.ecn),
+            gro: config.gro.map(|delay| Gro::new(delay, config.mss)),
+            config,
+            next: 0,
+            delivered_bytes: 0,
+            received: 0,
+            duplicates: 0,
+            out_of_order: RangeSet::default(),
+            short: Vec::new(),
+            recent: Vec::with_capacity(8),
+            dsack: None,
+            unacked: 0,
+            quick: QUICK_ACKS,
+            ack_now: false,
+            delayed_at: Time::NEVER,
+            compressed: 0,
+            compressed_at: Time::NEVER,
+            uncompressed: 0,
+            uncompressed_next: 0,
+            echo: 0,
+            one_way_us: 0,
+            rtt: RttGuess::default(),
+        }
+    }
+
+    /// How it was set up.
+    pub fn config(&self) -> &ReceiverConfig {
+        &self.config
+    }
+
+    /// In-order payload bytes handed to the application.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
+    /// Data packets that arrived.
+    pub fn received_packets(&self) -> u64 {
+        self.received
+    }
+
+    /// Data packets that arrived more than once.
+    pub fn duplicate_packets(&self) -> u64 {
+        self.duplicates
+    }
+
+    /// When the receiver wants `on_timer` called; `Time::NEVER` if it does not.
+    pub fn next_timer(&self) -> Time {
+        let batch = self.gro.as_ref().map_or(Time::NEVER, Gro::due);
+        self.ack_timer().min(batch)
+    }
+
+    fn ack_timer(&self) -> Time {
+        self.delayed_at.min(self.compressed_at)
+    }
+
+    /// Sends what was held back long enough. Harmless if nothing was.
+    pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if self.gro.as_ref().is_some_and(|gro| gro.due() <= now) {
+            let batch = self.gro.as_mut().map(Gro::take).unwrap_or_default();
+            for (segment, ce, more) in batch {
+                self.on_data(now, &segment, ce, more, out);
+            }
+        }
+        if self.ack_timer() <= now {
+            self.send_ack(out);
+        }
+    }
+
+    /// Digests an arriving segment; `ce`: it was marked on the way.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment, ce: bool, out: &mut Vec<Segment>) {
+        match *segment {
+            Segment::Syn { stamp } => {
+                self.rtt.answered = Some(now);
+                out.push(Segment::SynAck { echo: stamp, window: self.window() });
+            }
+            Segment::Data { .. } => match &mut self.gro {
+                Some(gro) => gro.hold(now, *segment, ce),
+                None => self.on_data(now, segment, ce, false, out),
+            },
+            _ => {}
+        }
+    }
+
+    /// Digests a data packet; `more`: it is looked at together with the next one.
+    fn on_data(&mut self, now: Time, segment: &Segment, ce: bool, more: bool, out: &mut Vec<Segment>) {
+        let Segment::Data { seq, len, push, cwr, stamp, sent_us, .. } = *segment else { return };
+        self.received += 1;
+        self.one_way_us = micros(now).wrapping_sub(sent_us);
+        self.rtt.guess(now);
+        self.note_ecn(ce, cwr, out);
+        self.release_before_losing_blocks(seq, out);
+        self.take(seq, len, stamp);
+        if !more {
+            self.decide(now, push, out);
+        }
+    }
+
+    fn note_ecn(&mut self, ce: bool, cwr: bool, out: &mut Vec<Segment>) {
+        let wanted = self.echoed.arrive(ce, cwr);
+        if wanted.flush && self.delayed_at != Time::NEVER {
+            self.send_ack(out);
+        }
+        self.echoed.turn(ce);
+        self.quick = self.quick.max(wanted.quick);
+        self.ack_now |= wanted.now;
+    }
+
+    fn window(&self) -> u32 {
+        self.config.buffer.map_or(u32::MAX, |b| b.min(u64::from(u32::MAX)) as u32)
+    }
+}
+
+impl RttGuess {
+    fn guess(&mut self, now: Time) {
+        if let Some(answered) = self.answered.take() {
+            self.rtt = Some(now.since(answered));
+        }
+    }
+}
