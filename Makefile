@@ -87,6 +87,7 @@ $(VENV)/.created: FORCE
 # maturin installs the dependencies of pyproject.toml and the extension, linked to the sources under python/.
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
 	$(BIN)/python -m pip install 'maturin>=1.9.4,<2'
+	@echo "compiling the simulator: a few minutes the first time, in silence"
 	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet --extras dev
 	@touch $@
 
