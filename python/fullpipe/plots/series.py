@@ -59,8 +59,8 @@ def time_series(
     `only` keeps the flows or links of these names. Missing samples leave gaps. Returns the columns run,
     actor, time_s, value, in the unit of the axis.
 
-    Goodput is drawn as a mean over three round trips where samples are closer: bytes that waited behind a lost
-    packet are delivered at once when it is repaired, in a short interval more than a link can carry."""
+    Goodput is drawn as a mean over three round trips where samples are closer: bytes that waited behind a
+    lost packet are delivered at once when it is repaired, in a short interval more than a link can carry."""
     what = _in_packets(_quantity(quantity), runs)
     frames = []
     smoothed_s = 0.0
