@@ -24,6 +24,7 @@ def page(found: Found) -> str:
         f"**{reference}**: (value - reference) / reference, of means over seeds, of every group of flows; "
         "retransmissions as a share of at least 20 packets.",
         "\n".join(f"- {name}: {version}" for name, version in found.versions.items()),
+        f"Cases in which dice are thrown have {max((case.seeds for case in found.cases), default=1)} seeds.",
     ]
     held_out = pl.col("family") == HELD_OUT
     for title, errors in (

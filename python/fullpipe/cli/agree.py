@@ -1,6 +1,7 @@
 """`fullpipe agree`: how far engines are from Linux, over a catalogue of cases."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +31,10 @@ def agree(
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="The first N of the chosen cases.")
     ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="At most so many seeds of a case, to be quick about it."),
+    ] = None,
     workers: Jobs = None,
     out: Out = Path("runs"),
     page: Annotated[
@@ -49,6 +54,8 @@ def agree(
     from fullpipe.results import Store
 
     chosen = _chosen(case or [], family or [], held_out)[:limit]
+    if seeds:
+        chosen = [replace(one, seeds=min(one.seeds, seeds)) for one in chosen]
     if list_cases:
         for one in chosen:
             typer.echo(f"{one.name}  ({one.family}, {one.seeds} seed{'s' if one.seeds > 1 else ''})")
