@@ -1,4 +1,4 @@
-"""The native engine against the installed kernel, on a few cases of the catalogue. Without one they are skipped."""
+"""The native engine against the installed kernel, on a few cases of the catalogue; skipped without one."""
 
 from __future__ import annotations
 
