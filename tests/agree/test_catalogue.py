@@ -1,5 +1,7 @@
 """The catalogue covers what it says, and what is held out is held out."""
 
+from pathlib import Path
+
 import pytest
 
 from fullpipe.agree import Case, cases, held_out_cases
@@ -56,3 +58,8 @@ def test_what_throws_dice_has_several_seeds(case: Case) -> None:
     flows = case.scenario.flows
     random = any(flow.start_jitter_s or flow.cca.kind == "cdg" for flow in flows) or "loss-" in case.name
     assert (case.seeds > 1) == random
+
+
+def test_the_readme_counts_the_cases() -> None:
+    readme = (Path(__file__).resolve().parent.parent.parent / "README.md").read_text(encoding="utf-8")
+    assert f"`fullpipe agree` of {len(EVERY)}" in " ".join(readme.split())
