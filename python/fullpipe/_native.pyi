@@ -122,6 +122,7 @@ class Transfers(TypedDict):
     flow: list[str]
     number: Counts
     connection: Counts
+    page: Floats
     start_s: Floats
     end_s: Floats
     bytes: Counts
@@ -130,6 +131,18 @@ class Transfers(TypedDict):
     retransmitted_packets: Counts
     fct_s: Floats
     ideal_s: Floats
+
+class Videos(TypedDict):
+    """One row per flow that plays a video."""
+
+    flow: list[str]
+    startup_s: Floats
+    played_s: Floats
+    stalled_s: Floats
+    stalls: Counts
+    chunks: Counts
+    bitrate_bps: Floats
+    switches: Counts
 
 class Probes(TypedDict):
     """One row per packet of the flows that ask for it, flow by flow, in the order in which they left."""
@@ -186,6 +199,7 @@ class Results(TypedDict):
 
     flows: Flows
     transfers: Transfers
+    videos: Videos
     probes: Probes
     links_summary: LinksSummary
     series: Series

@@ -31,6 +31,7 @@ mod packet;
 pub mod queue;
 mod ring;
 mod server;
+mod streams;
 mod thinner;
 mod weather;
 
@@ -44,4 +45,5 @@ pub use packet::{Ecn, Packet};
 pub use queue::{Backlog, Losses, QueueDiscipline};
 pub use ring::Ring;
 pub use server::Server;
+pub use streams::Streams;
 pub use weather::{Detour, Duplication, Jitter};

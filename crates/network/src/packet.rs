@@ -28,7 +28,8 @@ impl Ecn {
 /// acknowledgement) to shrink it to 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<P> {
-    /// The stream it belongs to: one direction of one connection. Routes and fair queues go by it.
+    /// The stream it belongs to: one direction of one connection. Fair queues go by it, and so do routes
+    /// ([`Streams`](crate::Streams)).
     pub flow: u32,
     /// Bytes on the wire, headers included.
     pub size: u16,

@@ -16,6 +16,7 @@ pub fn results(py: Python<'_>, results: Results) -> PyResult<Py<PyAny>> {
     out.set_item("packets", table(py, results.packets)?)?;
     out.set_item("probes", table(py, results.probes)?)?;
     out.set_item("transfers", table(py, results.transfers)?)?;
+    out.set_item("videos", table(py, results.videos)?)?;
     out.set_item("data_packets", results.data_packets)?;
     out.set_item("packet_hops", results.packet_hops)?;
     Ok(out.into_any().unbind())

@@ -103,7 +103,8 @@ impl Capture {
     }
 
     fn seen(&mut self, at: Time, point: u32, packet: &Packet) {
-        if let Some(sent) = self.streams[packet.flow as usize].see(point, &packet.payload) {
+        let stream = self.streams.get_mut(packet.flow as usize); // none: traffic that is not captured
+        if let Some(sent) = stream.and_then(|stream| stream.see(point, &packet.payload)) {
             self.note(at, point, packet, sent);
         }
     }

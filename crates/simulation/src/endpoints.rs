@@ -3,7 +3,7 @@
 use crate::flow::Flow;
 use crate::payload::Packet;
 use crate::record::FlowSample;
-use crate::tally::{Tally, Transfer, Trip};
+use crate::tally::{Playback, Tally, Transfer, Trip};
 use units::Time;
 
 /// Whatever sends and receives on the routes of a flow, other than one TCP connection: many of them, for example.
@@ -44,6 +44,11 @@ pub trait Traffic: Send {
     fn transfers(&self) -> Vec<Transfer> {
         Vec::new()
     }
+
+    /// What a viewer has seen by `now`, if it plays a video.
+    fn playback(&self, _now: Time) -> Option<Playback> {
+        None
+    }
 }
 
 /// What a flow of the plan consists of.
@@ -52,7 +57,6 @@ pub enum Endpoints {
     /// One TCP connection.
     Connection(Flow),
     /// Anything else.
-    #[allow(dead_code, reason = "workloads of many connections and of datagrams will be such traffic")]
     Traffic(Box<dyn Traffic>),
 }
 
@@ -70,6 +74,14 @@ impl Endpoints {
         match self {
             Endpoints::Connection(flow) => &flow.tally,
             Endpoints::Traffic(traffic) => traffic.tally(),
+        }
+    }
+
+    /// What a viewer has seen by `now`, if it plays a video.
+    pub fn playback(&self, now: Time) -> Option<Playback> {
+        match self {
+            Endpoints::Connection(_) => None,
+            Endpoints::Traffic(traffic) => traffic.playback(now),
         }
     }
 

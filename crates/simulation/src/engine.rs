@@ -14,7 +14,8 @@ use crate::routes::Reroute;
 use crate::summary;
 use crate::table::Results;
 use crate::transfers;
-use network::{Counters, Ecn, Looks};
+use crate::workload;
+use network::{Counters, Ecn, Looks, Streams};
 use tcp::Segment;
 use units::{Duration, Time};
 
@@ -67,7 +68,9 @@ impl<R: Recorder> Engine<R> {
             Ok((build_link(n, link, looks, seed, ahead, &hosts)?, Duration::from_nanos(link.delay_ns)))
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
-        let flows = (0u32..).zip(&plan.flows).map(|(n, flow)| build_flow(n, flow, looks, seed, controllers));
+        let streams = Streams::new(2 * plan.flows.len());
+        let flows =
+            (0u32..).zip(&plan.flows).map(|(n, flow)| build_flow(n, flow, streams, looks, seed, controllers));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
@@ -124,6 +127,7 @@ impl<R: Recorder> Engine<R> {
             packets,
             probes: probes::table(&self.plan, &self.flows),
             transfers: transfers::table(&self.plan, &self.flows),
+            videos: transfers::videos(&self.plan, &self.flows),
             data_packets: self.flows.iter().map(Endpoints::sent_packets).sum(),
             packet_hops: self.net.links().map(|link| link.totals().run.forwarded_packets).sum(),
         }
@@ -199,18 +203,18 @@ impl<R: Recorder> Engine<R> {
 fn build_flow(
     number: u32,
     plan: &FlowPlan,
+    streams: Streams,
     looks: Looks,
     seed: u64,
     controllers: Controllers<'_>,
 ) -> Result<Endpoints, PlanError> {
-    match &plan.workload {
-        Some(WorkloadPlan::Datagrams(datagrams)) => {
-            Ok(Endpoints::Traffic(Box::new(Datagrams::new(number, plan, datagrams, looks, seed))))
-        }
-        None | Some(WorkloadPlan::Bulk {} | WorkloadPlan::Writes(_)) => {
-            Ok(Endpoints::Connection(Flow::new(number, plan, looks, seed, controllers)?))
-        }
+    if let Some(WorkloadPlan::Datagrams(datagrams)) = &plan.workload {
+        return Ok(Endpoints::Traffic(Box::new(Datagrams::new(number, plan, datagrams, looks, seed))));
     }
+    Ok(match workload::build(number, plan, streams, looks, seed)? {
+        Some(connections) => Endpoints::Traffic(Box::new(connections)),
+        None => Endpoints::Connection(Flow::new(number, plan, looks, seed, controllers)?),
+    })
 }
 
 /// What the flows of a plan say of routes that change. Data travels on route `2 n`, acknowledgements on `2 n + 1`.
@@ -227,10 +231,17 @@ fn reroutes(plan: &Plan) -> Vec<Reroute> {
     .collect()
 }
 
-/// The hosts at which each stream begins and ends: data of flow `n` is stream `2 n`, its acknowledgements `2 n + 1`.
+/// The hosts at which each route begins and ends: data of flow `n` takes route `2 n`, its acknowledgements `2 n + 1`.
+/// The connections of one flow are between the same two hosts.
 fn hosts(plan: &Plan) -> Vec<Option<[u32; 2]>> {
-    let ways = |flow: &FlowPlan| [flow.hosts, flow.hosts.map(|[from, to]| [to, from])];
-    plan.flows.iter().flat_map(ways).collect()
+    let named = plan.flows.iter().filter_map(|flow| flow.hosts);
+    let first_free = named.flatten().max().map_or(0, |last| last + 1);
+    let own = |n: u32| [first_free + 2 * n, first_free + 2 * n + 1];
+    let hosts = (0u32..).zip(&plan.flows).map(|(n, flow)| {
+        let many = flow.workload.as_ref().is_some_and(WorkloadPlan::is_many);
+        flow.hosts.or_else(|| many.then(|| own(n)))
+    });
+    hosts.flat_map(|hosts| [hosts, hosts.map(|[from, to]| [to, from])]).collect()
 }
 
 /// The sender of a flow; its receiver is the next actor.
@@ -247,7 +258,7 @@ fn deliver<R: Recorder>(
     packet: &Packet,
     now: Time,
 ) {
-    let n = (packet.flow / 2) as usize;
+    let n = (net.route(packet) / 2) as usize;
     let to_receiver = packet.flow % 2 == 0;
     let sender = sender_actor(net, n);
     let flow = match &mut flows[n] {

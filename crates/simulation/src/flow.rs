@@ -1,14 +1,14 @@
 //! One connection: its two endpoints, and what is measured of it.
 
 use crate::Controllers;
-use crate::payload::{Packet, Payload};
-use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan, PlanError, WorkloadPlan};
+use crate::payload::Packet;
+use crate::plan::{FlowPlan, PlanError, WorkloadPlan};
 use crate::record::{FlowSample, STATES};
 use crate::tally::{Mark, Tally, Transfer};
+use crate::transport::{Transport, Wire};
 use crate::workload::{Paced, Socket, Supply, Writer};
-use congestion::EcnMode;
-use network::{Ecn, Looks};
-use tcp::{AckPolicy, Feedback, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use network::Looks;
+use tcp::{Receiver, Segment, Sender};
 use units::{Duration, Rng, Time};
 
 /// A connection that carries data one way. Its data travels on route `2 n`, its acknowledgements on `2 n + 1`.
@@ -28,10 +28,7 @@ pub struct Flow {
     /// Payload to send, if that has an end.
     bytes: Option<u64>,
     mss: u32,
-    overhead: u32,
-    dscp: u8,
-    feedback: Feedback,
-    ecn: EcnMode,
+    wire: Wire,
     phase: Phase,
     looks: Looks,
     /// Counters at the last sample.
@@ -61,21 +58,17 @@ impl Flow {
         let path = format!("flows[{number}]");
         let seed_of_cca = Rng::stream(seed, &format!("cca/{}", plan.name)).next_u64();
         let algorithm = plan.make_cca(&path, seed_of_cca, controllers)?;
-        let ecn = algorithm.traits().ecn;
-        let feedback = agree(plan.tcp.ecn, ecn);
+        let transport = Transport::new(plan, algorithm.traits().ecn);
         Ok(Flow {
             number,
-            sender: Sender::new(sender_config(plan, feedback), algorithm),
-            receiver: Receiver::new(receiver_config(plan, feedback)),
+            sender: Sender::new(transport.sender, algorithm),
+            receiver: Receiver::new(transport.receiver),
             tally: Tally::new(start(plan, seed)),
             stop: plan.stop_ns.map_or(Time::NEVER, Time::from_nanos),
             application: supply(plan, seed),
             bytes: plan.bytes,
             mss: plan.tcp.mss_bytes,
-            overhead: plan.tcp.overhead_bytes,
-            dscp: plan.dscp,
-            feedback,
-            ecn,
+            wire: transport.wire,
             phase: Phase::Waiting,
             looks,
             sampled: (Time::ZERO, 0, 0),
@@ -147,14 +140,7 @@ impl Flow {
 
     /// The packet in which a segment from the sender (or from the receiver) travels.
     pub fn packet(&self, segment: Segment, from_sender: bool) -> Packet {
-        let payload = segment.payload();
-        Packet {
-            flow: 2 * self.number + u32::from(!from_sender),
-            size: payload + self.overhead as u16,
-            ecn: ecn_bits(&segment, self.feedback, self.ecn),
-            dscp: self.dscp,
-            payload: Payload::Tcp(segment),
-        }
+        self.wire.packet(2 * self.number + u32::from(!from_sender), segment)
     }
 
     /// The flow has started, and has neither stopped nor finished.
@@ -187,7 +173,7 @@ impl Flow {
         Mark {
             time,
             delivered_bytes: self.receiver.delivered_bytes(),
-            wire_bytes: stats.sent_bytes + stats.sent_packets * u64::from(self.overhead),
+            wire_bytes: self.wire.bytes(&stats),
             stats,
             refused_bytes: self.application.as_ref().map_or(0, |app| app.refused_bytes()),
             limited: self.sender.limited(time),
@@ -201,6 +187,7 @@ impl Flow {
         Some(Transfer {
             number: 1,
             connection: 1,
+            page: 0,
             start: self.tally.start,
             finish: self.tally.finish,
             end: self.tally.end.map(|mark| mark.time),
@@ -262,119 +249,4 @@ pub fn start(plan: &FlowPlan, seed: u64) -> Time {
     let share = Rng::stream(seed, &format!("start/{}", plan.name)).unit();
     let jitter = (share * plan.start_jitter_ns as f64) as u64;
     Time::from_nanos(plan.start_ns) + Duration::from_nanos(jitter)
-}
-
-/// The feedback that the two ends agree upon.
-fn agree(plan: EcnPlan, mode: EcnMode) -> Feedback {
-    match (plan, mode) {
-        (EcnPlan::Negotiated(false), _) => Feedback::Off,
-        (EcnPlan::Feedback(EcnFeedback::Accecn), _) | (_, EcnMode::L4s) => Feedback::Accurate,
-        (_, EcnMode::EveryMark) => Feedback::EveryMark,
-        (_, EcnMode::Classic) => Feedback::Classic,
-    }
-}
-
-/// Whether a segment may be marked, and what a mark means to its sender.
-fn ecn_bits(segment: &Segment, feedback: Feedback, mode: EcnMode) -> Ecn {
-    let capable = match segment {
-        _ if feedback == Feedback::Off => false,
-        Segment::Data { again: false, .. } => true,
-        Segment::Data { .. } | Segment::Ack { .. } => feedback.covers_everything(),
-        Segment::Syn { .. } | Segment::SynAck { .. } => false,
-    };
-    match (capable, mode) {
-        (false, _) => Ecn::NotEct,
-        (true, EcnMode::L4s) => Ecn::Ect1,
-        (true, _) => Ecn::Ect0,
-    }
-}
-
-fn sender_config(plan: &FlowPlan, feedback: Feedback) -> SenderConfig {
-    SenderConfig {
-        mss: plan.tcp.mss_bytes,
-        initial_window: plan.tcp.initial_window,
-        data: plan.bytes,
-        send_buffer: plan.tcp.send_buffer_bytes,
-        pacing: match plan.tcp.pacing {
-            PacingPlan::Auto => Pacing::Auto,
-            PacingPlan::Always => Pacing::Always,
-            PacingPlan::Fq => Pacing::Fq,
-        },
-        max_burst_bytes: plan.tcp.max_burst_bytes,
-        min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
-        ecn: feedback,
-        quirks: plan.tcp.quirks.into(),
-    }
-}
-
-fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
-    let ack = match plan.tcp.ack {
-        AckPlan::Linux {} => AckPolicy::Linux,
-        AckPlan::Every { packets, timeout_ns } => {
-            AckPolicy::Every { packets, timeout: Duration::from_nanos(timeout_ns) }
-        }
-    };
-    ReceiverConfig {
-        mss: plan.tcp.mss_bytes,
-        ack,
-        ecn: feedback,
-        gro: plan.tcp.gro_ns.map(Duration::from_nanos),
-        sack_compression: plan.tcp.sack_compression,
-        buffer: plan.tcp.receive_buffer_bytes,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tcp::SackBlocks;
-
-    fn data(again: bool) -> Segment {
-        Segment::Data { seq: 0, len: 1448, push: false, again, cwr: false, stamp: 0, sent_us: 0 }
-    }
-
-    fn ack() -> Segment {
-        let sacks = SackBlocks::default();
-        Segment::Ack {
-            ack: 0,
-            echo: 0,
-            window: 0,
-            one_way_us: 0,
-            ce_count: 0,
-            ece: false,
-            dsack: false,
-            sacks,
-        }
-    }
-
-    /// The ECN bits of new data, of a retransmission and of a bare ACK.
-    fn bits(ecn: EcnPlan, mode: EcnMode) -> [Ecn; 3] {
-        let feedback = agree(ecn, mode);
-        [data(false), data(true), ack()].map(|segment| ecn_bits(&segment, feedback, mode))
-    }
-
-    #[test]
-    fn classic_ecn_exempts_retransmissions_and_acks() {
-        let on = EcnPlan::Negotiated(true);
-        assert_eq!(bits(on, EcnMode::Classic), [Ecn::Ect0, Ecn::NotEct, Ecn::NotEct]);
-    }
-
-    #[test]
-    fn dctcp_and_prague_exempt_nothing_and_prague_asks_for_low_latency() {
-        let on = EcnPlan::Negotiated(true);
-        assert_eq!(bits(on, EcnMode::EveryMark), [Ecn::Ect0; 3]);
-        assert_eq!(bits(on, EcnMode::L4s), [Ecn::Ect1; 3]);
-    }
-
-    #[test]
-    fn accurate_feedback_can_be_had_by_any_algorithm() {
-        let accurate = EcnPlan::Feedback(EcnFeedback::Accecn);
-        assert_eq!(agree(accurate, EcnMode::Classic), Feedback::Accurate);
-        assert_eq!(bits(accurate, EcnMode::Classic), [Ecn::Ect0; 3]);
-    }
-
-    #[test]
-    fn without_ecn_nothing_may_be_marked() {
-        assert_eq!(bits(EcnPlan::Negotiated(false), EcnMode::L4s), [Ecn::NotEct; 3]);
-    }
 }

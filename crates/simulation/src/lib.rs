@@ -28,6 +28,7 @@ mod summary;
 mod table;
 mod tally;
 mod transfers;
+mod transport;
 mod workload;
 
 pub use net::Net;

@@ -2,7 +2,7 @@
 
 use crate::routes::{Hop, Reroute, Routes, Successors, Switch};
 use crate::schedule::Schedule;
-use network::{Link, Packet};
+use network::{Link, Packet, Streams};
 use units::{Duration, Time};
 
 /// The network: links are actors 0, 1, ... of the schedule.
@@ -17,6 +17,7 @@ pub struct Net<P> {
     nodes: Vec<Node<P>>,
     /// First link of every route.
     entries: Vec<u32>,
+    streams: Streams,
     /// When a route next changes.
     next_switch: Time,
     /// What changes then and later, last first.
@@ -50,6 +51,7 @@ impl<P: Copy> Net<P> {
         let Routes { entries, successors, only_feeder, switches_at, mut switches } =
             Routes::new(links.len(), routes, reroutes);
         switches.reverse();
+        let streams = Streams::new(routes.len());
         let foresees: Vec<bool> = links.iter().map(|(link, _)| link.foresees()).collect();
         let schedule = Schedule::new(links.len() + others);
         let nodes =
@@ -61,7 +63,7 @@ impl<P: Copy> Net<P> {
                 Node { link, next, chained, tap: false }
             });
         let next_switch = switches.last().map_or(Time::NEVER, |switch| switch.0);
-        Net { nodes: nodes.collect(), entries, next_switch, switches, schedule, tapped: Vec::new() }
+        Net { nodes: nodes.collect(), entries, streams, next_switch, switches, schedule, tapped: Vec::new() }
     }
 
     /// Makes the changes of routes that are due.
@@ -103,16 +105,22 @@ impl<P: Copy> Net<P> {
         self.nodes.iter_mut().map(|node| &mut node.link)
     }
 
+    /// The route that a packet takes.
+    pub fn route(&self, packet: &Packet<P>) -> u32 {
+        self.streams.route(packet.flow)
+    }
+
     /// An endpoint sends a packet.
     pub fn send(&mut self, packet: &Packet<P>, now: Time) {
         if now >= self.next_switch {
             self.switch(now);
         }
-        self.forward(self.entries[packet.flow as usize], packet, now);
+        self.forward(self.entries[self.streams.route(packet.flow) as usize], packet, now);
     }
 
     /// A packet reaches `link`.
     fn forward(&mut self, mut link: u32, packet: &Packet<P>, mut now: Time) {
+        let route = self.streams.route(packet.flow);
         loop {
             let node = &mut self.nodes[link as usize];
             if !node.link.foresees() {
@@ -120,7 +128,7 @@ impl<P: Copy> Net<P> {
                 return self.schedule.request(link, node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
-            if let Hop::Link(next) = node.next.of(packet.flow)
+            if let Hop::Link(next) = node.next.of(route)
                 && self.nodes[next as usize].chained
             {
                 (link, now) = (next, arrival);
@@ -144,7 +152,7 @@ impl<P: Copy> Net<P> {
             if node.tap {
                 note(&mut self.tapped, now, link, &packet);
             }
-            match node.next.of(packet.flow) {
+            match node.next.of(self.streams.route(packet.flow)) {
                 Hop::Link(next) => self.forward(next, &packet, now),
                 Hop::End => deliver(self, &packet),
             }

@@ -34,10 +34,13 @@ impl Measured<'_> {
         })
     }
 
+    /// A share of the time of all connections; NaN if there was none.
     fn limited(&self, of: impl Fn(&Limited) -> Duration) -> f64 {
-        let connection = self.marks.filter(|_| self.tally.one_way.is_none());
-        connection.map_or(f64::NAN, |(begin, end)| {
-            self.rate(of(&end.limited).saturating_sub(of(&begin.limited)).as_secs_f64())
+        self.marks.map_or(f64::NAN, |(begin, end)| {
+            let span = |of: &dyn Fn(&Limited) -> Duration| {
+                of(&end.limited).saturating_sub(of(&begin.limited)).as_secs_f64()
+            };
+            span(&of) / span(&Limited::total)
         })
     }
 }

@@ -85,6 +85,8 @@ pub struct Results {
     pub probes: Table,
     /// One row per transfer.
     pub transfers: Table,
+    /// One row per flow that plays a video.
+    pub videos: Table,
     /// Data segments sent by all senders.
     pub data_packets: u64,
     /// Packets forwarded, over all links.

@@ -3,7 +3,7 @@
 use crate::datagram::InterarrivalJitter;
 use network::Histogram;
 use tcp::{Limited, SenderStats};
-use units::Time;
+use units::{Duration, Time};
 
 /// What a row of the table `flows` is made from.
 #[derive(Debug, Default)]
@@ -73,6 +73,8 @@ pub struct Transfer {
     pub number: u32,
     /// In the order in which the connections of its flow were opened, from 1.
     pub connection: u32,
+    /// The page that it belongs to, from 1; 0: none.
+    pub page: u32,
     /// When it began.
     pub start: Time,
     /// When it had finished.
@@ -89,4 +91,23 @@ pub struct Transfer {
     pub retransmitted_packets: u64,
     /// Round trips that no transfer of its kind can do without.
     pub round_trips: u32,
+}
+
+/// What the viewer of a video has seen: a row of the table `videos`.
+#[derive(Clone, Copy, Debug)]
+pub struct Playback {
+    /// From the beginning of the flow to the first picture; `None`: there was none.
+    pub startup: Option<Duration>,
+    /// Video that was played.
+    pub played: Duration,
+    /// Time for which the picture stood still after it had begun to move.
+    pub stalled: Duration,
+    /// How often it stood still.
+    pub stalls: u32,
+    /// Pieces that had arrived.
+    pub chunks: u32,
+    /// Sum of their bit rates.
+    pub bitrates_bps: u64,
+    /// How often the bit rate of a piece differed from that of the one before.
+    pub switches: u32,
 }

@@ -1,10 +1,10 @@
-//! The table with one row per transfer.
+//! The tables with one row per transfer and one row per video.
 
 use crate::endpoints::Endpoints;
 use crate::plan::{FlowPlan, LinkPlan, Plan};
 use crate::table::{Column, Table};
-use crate::tally::Transfer;
-use units::Time;
+use crate::tally::{Playback, Transfer};
+use units::{Duration, Time};
 
 /// One row per transfer, flow by flow.
 pub(crate) fn table(plan: &Plan, flows: &[Endpoints]) -> Table {
@@ -22,6 +22,7 @@ pub(crate) fn table(plan: &Plan, flows: &[Endpoints]) -> Table {
         ("flow", Column::Label { codes: rows.iter().map(|row| row.0).collect(), names }),
         ("number", int(&|t| t.number.into())),
         ("connection", int(&|t| t.connection.into())),
+        ("page", Column::Float(rows.iter().map(|(_, t)| page(t)).collect())),
         ("start_s", seconds(&|t| Some(t.start.as_secs_f64()))),
         ("end_s", seconds(&|t| t.end.map(Time::as_secs_f64))),
         ("bytes", int(&|t| t.bytes)),
@@ -30,6 +31,36 @@ pub(crate) fn table(plan: &Plan, flows: &[Endpoints]) -> Table {
         ("retransmitted_packets", int(&|t| t.retransmitted_packets)),
         ("fct_s", seconds(&completion)),
         ("ideal_s", Column::Float(ideal.collect())),
+    ];
+    Table { columns }
+}
+
+/// Its page; NaN if it belongs to none.
+fn page(transfer: &Transfer) -> f64 {
+    if transfer.page == 0 { f64::NAN } else { transfer.page.into() }
+}
+
+/// One row per flow that plays a video.
+pub(crate) fn videos(plan: &Plan, flows: &[Endpoints]) -> Table {
+    let end = Time::from_nanos(plan.duration_ns);
+    let rows: Vec<(&str, Playback)> = plan
+        .flows
+        .iter()
+        .zip(flows)
+        .filter_map(|(flow, endpoints)| Some((flow.name.as_str(), endpoints.playback(end)?)))
+        .collect();
+    let float = |of: &dyn Fn(&Playback) -> f64| Column::Float(rows.iter().map(|(_, row)| of(row)).collect());
+    let int =
+        |of: &dyn Fn(&Playback) -> u32| Column::Int(rows.iter().map(|(_, row)| of(row).into()).collect());
+    let columns = vec![
+        ("flow", Column::names(rows.iter().map(|(name, _)| (*name).to_owned()).collect())),
+        ("startup_s", float(&|v| v.startup.map_or(f64::NAN, Duration::as_secs_f64))),
+        ("played_s", float(&|v| v.played.as_secs_f64())),
+        ("stalled_s", float(&|v| v.stalled.as_secs_f64())),
+        ("stalls", int(&|v| v.stalls)),
+        ("chunks", int(&|v| v.chunks)),
+        ("bitrate_bps", float(&|v| v.bitrates_bps as f64 / f64::from(v.chunks))),
+        ("switches", int(&|v| v.switches)),
     ];
     Table { columns }
 }

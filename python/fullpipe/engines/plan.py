@@ -1,6 +1,6 @@
 """From a scenario to the plan of the native engine: integers in base units, as ARCHITECTURE.md has it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fullpipe.scenario import Link, Route, Scenario, resolve
@@ -8,11 +8,13 @@ from fullpipe.scenario.changing import Wander
 from fullpipe.scenario.datagrams import Datagrams, Udp
 from fullpipe.scenario.losses import plan_of
 from fullpipe.scenario.network import NewWay
-from fullpipe.scenario.quantities import to_nanoseconds
+from fullpipe.scenario.offered import interval_s
+from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.timeline import values_of
 from fullpipe.scenario.topology import Detour, Discipline, DropTail, Jitter
-from fullpipe.scenario.workloads import Workload
+from fullpipe.scenario.transfers import Poisson, RequestResponse, Video, Web
+from fullpipe.scenario.workloads import Bulk, Workload
 from fullpipe.scenario.writers import Cbr, Writer
 
 Plan = dict[str, Any]
@@ -26,7 +28,7 @@ def plan(scenario: Scenario) -> Plan:
         "duration_ns": to_nanoseconds(scenario.duration_s),
         "warmup_ns": to_nanoseconds(scenario.warmup_s),
         "links": [_link(link) for link in network.links],
-        "flows": [_flow(route, hosts) for route in network.routes],
+        "flows": [_flow(route, hosts, network.links) for route in network.routes],
         "record": {
             "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
             "variables": scenario.record.variables,
@@ -104,7 +106,7 @@ def _host_numbers(routes: Iterable[Route]) -> dict[str, int]:
     return {name: number for number, name in enumerate(names)}
 
 
-def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
+def _flow(route: Route, hosts: Mapping[str, int], links: Sequence[Link]) -> Plan:
     flow = route.flow
     return {
         "name": route.name,
@@ -116,7 +118,7 @@ def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
         "application": [
             {"at_ns": to_nanoseconds(pace.at_s), "rate_bps": pace.rate_bps} for pace in flow.application or ()
         ],
-        "workload": _workload(flow.workload, route.tcp) if flow.workload else None,
+        "workload": _workload(flow.workload, route, links) if flow.workload else None,
         "forward": list(route.forward),
         "reverse": list(route.reverse),
         "reroutes": [_new_way(way) for way in route.new_ways],
@@ -126,12 +128,49 @@ def _flow(route: Route, hosts: Mapping[str, int]) -> Plan:
     }
 
 
-def _workload(workload: Workload, tcp: Tcp) -> Plan:
-    if isinstance(workload, Datagrams):
-        return _datagrams(workload, tcp)
+def _workload(workload: Workload, route: Route, links: Sequence[Link]) -> Plan:
+    match workload:
+        case Poisson():
+            arrivals = {"interval_ns": NANOSECONDS * interval_s(workload, route, links)}
+            return {"kind": workload.kind, **arrivals, "sizes": workload.sizes.plan()}
+        case RequestResponse():
+            parts = {"request": workload.request, "response": workload.response, "think": workload.think}
+            return {"kind": workload.kind, **{name: part.plan() for name, part in parts.items()}}
+        case Web():
+            return _web(workload)
+        case Video():
+            return _video(workload)
+        case Bulk():
+            return {"kind": workload.kind}
     if isinstance(workload, Writer):
-        return _writes(workload, tcp)
-    return {"kind": workload.kind}
+        return _writes(workload, route.tcp)
+    return _datagrams(workload, route.tcp)
+
+
+def _web(workload: Web) -> Plan:
+    low, high = workload.objects
+    # Uniform over whole numbers: each is as wide as the others before rounding.
+    objects = {"kind": "uniform", "low": low - 0.4999, "high": high + 0.4999}
+    return {
+        "kind": workload.kind,
+        "think": workload.think.plan(),
+        "objects": {"kind": "constant", "value": low} if low == high else objects,
+        "sizes": workload.sizes.plan(),
+        "connections": workload.connections,
+        "request_bytes": workload.request_bytes,
+    }
+
+
+def _video(workload: Video) -> Plan:
+    return {
+        "kind": workload.kind,
+        "bitrates_bps": list(workload.bitrates_bps),
+        "chunk_ns": to_nanoseconds(workload.chunk_s),
+        "buffer_ns": to_nanoseconds(workload.buffer_s),
+        "startup_ns": to_nanoseconds(workload.startup_s),
+        "rule": workload.rule.model_dump(),
+        "request_bytes": workload.request_bytes,
+    }
 
 
 def _writes(workload: Writer, tcp: Tcp) -> Plan:

@@ -132,6 +132,11 @@ class Run:
         return self.tables["transfers"]
 
     @property
+    def videos(self) -> pl.DataFrame:
+        """One row per flow that plays a video, the warm-up included."""
+        return self.tables["videos"]
+
+    @property
     def probes(self) -> pl.DataFrame:
         """One row per packet of pings, probes and calls, those of the warm-up included."""
         return self.tables["probes"]

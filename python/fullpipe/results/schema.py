@@ -106,6 +106,7 @@ TRANSFERS = Table(
         _text("flow", "name of the flow that it belongs to"),
         Column("number", _COUNT, "1", "in the order in which the transfers of the flow began, from 1"),
         Column("connection", _COUNT, "1", "in the order in which the flow opened them, from 1"),
+        Column("page", _COUNT, "1", "the web page that it belongs to, from 1; null if it belongs to none"),
         _real("start_s", "when it began: when the connection was opened, or the request sent"),
         _real("end_s", "when it had finished or was given up, or the end of the run"),
         _count("bytes", "payload to transfer"),
@@ -118,6 +119,20 @@ TRANSFERS = Table(
             "a lower bound of it: the round trips that it cannot do without, unloaded, and the time that its "
             "data with every header takes at the slowest link",
         ),
+    ),
+)
+VIDEOS = Table(
+    "videos",
+    "flow that plays a video",
+    (
+        _text("flow", "name"),
+        _real("startup_s", "from its start to the first picture; null if there was none"),
+        _real("played_s", "video that was played"),
+        _real("stalled_s", "time for which the picture stood still after it had begun to move (rebuffering)"),
+        Column("stalls", _COUNT, "1", "how often it stood still"),
+        Column("chunks", _COUNT, "1", "pieces that arrived whole"),
+        _real("bitrate_bps", "mean of their bit rates; null if there was none"),
+        Column("switches", _COUNT, "1", "how often a piece had another bit rate than the one before"),
     ),
 )
 PROBES = Table(
@@ -216,7 +231,7 @@ PACKETS = Table(
 )
 TABLES: Mapping[str, Table] = {
     table.name: table
-    for table in (FLOWS, TRANSFERS, PROBES, SERIES, LINKS, LINKS_SUMMARY, VARIABLES, PACKETS)
+    for table in (FLOWS, TRANSFERS, VIDEOS, PROBES, SERIES, LINKS, LINKS_SUMMARY, VARIABLES, PACKETS)
 }
 
 

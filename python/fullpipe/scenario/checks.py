@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario import paths
-from fullpipe.scenario.flows import MAX_FLOWS, Flow
+from fullpipe.scenario.flows import MAX_FLOWS, Flow, flow_names
 from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.network import Link, Network, Route, resolve
+from fullpipe.scenario.offered import MAX_ARRIVALS, interval_s
 from fullpipe.scenario.problems import MOST_LINES, first_lines
 from fullpipe.scenario.quantities import NANOSECONDS, shown
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Graph
+from fullpipe.scenario.transfers import Poisson, Transfers
 from fullpipe.scenario.writers import Writer
 
 if TYPE_CHECKING:
@@ -36,7 +38,13 @@ def problems_of(scenario: "Scenario") -> list[str]:
         network = resolve(scenario)
     except ProblemsError as problems:
         return list(problems.lines)
-    lines = [*_of_names(network), *_of_routes(network), *_of_changes(network), *_of_record(scenario, network)]
+    lines = [
+        *_of_names(network),
+        *_of_routes(network),
+        *_of_changes(network),
+        *_of_arrivals(scenario, network),
+        *_of_record(scenario, network),
+    ]
     return lines or list(islice(_of_sweep(scenario), MOST_LINES))
 
 
@@ -88,6 +96,10 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
 def _of_transport(flow: Flow) -> Iterator[str]:
     """A connection needs congestion control; datagrams have none, and no amount of data either."""
     datagrams = flow.datagrams
+    if isinstance(flow.workload, Transfers):
+        for key, value in (("size", flow.size_bytes), ("application", flow.application)):
+            if value is not None:
+                yield f"{key}: {flow.workload.kind} says itself what is sent and when; give one of the two"
     if datagrams is None:
         if flow.cca is None:
             yield 'cca: missing, as in cca = "cubic"'
@@ -114,6 +126,26 @@ def _of_writer(flow: Flow, tcp: Tcp) -> Iterator[str]:
             yield 'workload.when_full: nothing is ever full; set tcp.send_buffer, as in "1 MiB"'
     elif (writer.write_bytes or tcp.mss_bytes) > tcp.send_buffer_bytes:
         yield f"workload.write: never fits into the send buffer, {tcp.send_buffer_bytes} B; make it smaller"
+
+
+def _of_arrivals(scenario: "Scenario", network: Network) -> Iterator[str]:
+    """Every entry of `flows` whose transfers would come too often, or whose load is relative to nothing."""
+    names = flow_names(scenario.flows)
+    routes = {route.name: route for route in network.routes}
+    for i, flow in enumerate(scenario.flows):
+        if not isinstance(flow.workload, Poisson):
+            continue
+        try:
+            between_s = interval_s(flow.workload, routes[names[i][0]], network.links)
+        except ProblemsError as problems:
+            yield from (f"flows[{i}].{line}" for line in problems.lines)
+            continue
+        span_s = min(flow.stop_s or scenario.duration_s, scenario.duration_s) - flow.start_s
+        if span_s / between_s > MAX_ARRIVALS:
+            yield (
+                f"flows[{i}].workload: {span_s / between_s:,.0f} arrivals are more than {MAX_ARRIVALS:,}; "
+                "let them come less often, or make them larger"
+            )
 
 
 def _in_order(path: str, times_s: Sequence[float]) -> Iterator[str]:
@@ -218,7 +250,7 @@ def _of_routes(network: Network) -> Iterator[str]:
 
 def _is_boundless(network: Network, route: Route) -> bool:
     """Whether a flow could double its rate for ever."""
-    if route.flow.datagrams:
+    if route.flow.datagrams or isinstance(route.flow.workload, Transfers):
         return False
     links = [network.links[i] for i in route.forward]
     on_the_way = any(link.limit_bps is not None or link.loss is not None for link in links)
@@ -227,8 +259,8 @@ def _is_boundless(network: Network, route: Route) -> bool:
 
 
 def _of_record(scenario: "Scenario", network: Network) -> Iterator[str]:
-    interval_s = scenario.record.interval_s
-    if scenario.record.variables and not interval_s:
+    every_s = scenario.record.interval_s
+    if scenario.record.variables and not every_s:
         yield 'record.variables: they are sampled; give an interval, as in interval = "100 ms"'
     points = ("sender", "receiver", *(link.name for link in network.links))
     for i, point in enumerate(scenario.record.packets or ()):
@@ -237,7 +269,7 @@ def _of_record(scenario: "Scenario", network: Network) -> Iterator[str]:
     probes = sum(_probes(scenario, flow) for flow in scenario.flows)
     if probes > MAX_ROWS:
         yield f"flows: {probes:,.0f} probes are more than {MAX_ROWS:,}; lengthen their intervals"
-    rows = scenario.duration_s / interval_s * (len(network.routes) + len(network.links)) if interval_s else 0
+    rows = scenario.duration_s / every_s * (len(network.routes) + len(network.links)) if every_s else 0
     if rows > MAX_ROWS:
         yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'
 

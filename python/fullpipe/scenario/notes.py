@@ -4,18 +4,21 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from fullpipe.scenario.network import resolve
+from fullpipe.scenario.transfers import Poisson
 
 if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
 
 
 def notes_of(scenario: "Scenario") -> list[str]:
-    """Changes and reroutes that come after the end, one line each."""
+    """Changes and reroutes that come after the end, and loads that never get done, one line each."""
     end_s = scenario.duration_s
     lines: list[str] = []
     for link in resolve(scenario).links:
         lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
     for i, flow in enumerate(scenario.flows):
+        if isinstance(flow.workload, Poisson) and flow.workload.load and flow.workload.load > 1:
+            lines.append(f"flows[{i}].workload.load: more than 1: transfers pile up until the end")
         lines += _late(f"flows[{i}].reroutes", (reroute.at_s for reroute in flow.reroutes or ()), end_s)
     return list(dict.fromkeys(lines))
 

@@ -101,7 +101,14 @@ _KINDS = {
     "topology": "'dumbbell', 'graph'",
     "loss": "'bernoulli', 'periodic', 'gilbert_elliott', 'replay'",
     "shapes": "'ramp', 'spike', 'cycle', 'wave', 'wander'",
-    "workload": "'bulk', 'cbr', 'on_off', 'udp', 'voip', 'ping', 'probe'",
+    "workload": "'bulk', 'poisson', 'request_response', 'web', 'video', 'cbr', 'on_off', 'udp', "
+    "'voip', 'ping', 'probe'",
+    **dict.fromkeys(("think",), "'constant', 'exponential'"),
+    **dict.fromkeys(("rule",), "'rate', 'buffer'"),
+    **dict.fromkeys(
+        ("sizes", "request", "response"),
+        "'constant', 'exponential', 'lognormal', 'pareto', 'web_search', 'data_mining', 'cdf'",
+    ),
 }
 """What a missing `kind` may be, by the name of the table; pydantic says it only of a wrong one."""
 

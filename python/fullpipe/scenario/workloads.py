@@ -6,6 +6,7 @@ from pydantic import Field
 
 from fullpipe.scenario.datagrams import Datagrams
 from fullpipe.scenario.model import Model
+from fullpipe.scenario.transfers import Transfers
 from fullpipe.scenario.writers import Writer
 
 
@@ -15,4 +16,4 @@ class Bulk(Model):
     kind: Literal["bulk"] = "bulk"
 
 
-Workload = Annotated[Bulk | Writer | Datagrams, Field(discriminator="kind")]
+Workload = Annotated[Bulk | Transfers | Writer | Datagrams, Field(discriminator="kind")]

@@ -65,8 +65,8 @@ pub trait QueueDiscipline<P: Copy>: Send {
         self.dequeue(now, losses)
     }
 
-    /// The numbers of the source and the destination host of every flow, by the flow's; none: hosts that no other flow
-    /// has. Told before the first packet, if at all.
+    /// The numbers of the source and the destination host of every route, by the route's; none: hosts that no other
+    /// stream has. Told before the first packet, if at all.
     fn know_hosts(&mut self, _hosts: &[Option<[u32; 2]>]) {}
 
     /// How to tell that what a waiting packet carries (the first) says nothing that a younger one of its flow does not say

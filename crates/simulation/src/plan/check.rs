@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 /// Longest time a plan may name: about 11 days. Sums of such times stay far from overflow.
 pub(super) const LONGEST_NS: u64 = 1_000_000_000_000_000;
 /// Largest amount of data: an exabyte.
-const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
+pub(super) const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
 /// Most rows of one table.
 pub(super) const MOST_ROWS: u64 = 100_000_000;
 /// Largest number of a host.
@@ -112,7 +112,16 @@ impl FlowPlan {
             let rate = pace.rate_bps.unwrap_or(0);
             within(format!("{path}.application[{n}].rate_bps"), rate, 0..=Server::MAX_RATE)?;
         }
-        self.workload.iter().try_for_each(|workload| workload.check(&format!("{path}.workload")))?;
+        if let Some(workload) = &self.workload {
+            let until = self.stop_ns.unwrap_or(plan.duration_ns).min(plan.duration_ns);
+            workload.check(&format!("{path}.workload"), until - self.start_ns)?;
+            if workload.is_many() && (self.bytes.is_some() || !self.application.is_empty()) {
+                refuse!(
+                    format!("{path}.workload"),
+                    "it says itself how much is sent and when; leave out bytes and application"
+                );
+            }
+        }
         route(&format!("{path}.forward"), &self.forward, plan)?;
         route(&format!("{path}.reverse"), &self.reverse, plan)?;
         in_order(&format!("{path}.reroutes"), self.reroutes.iter().map(|reroute| reroute.at_ns))?;
@@ -151,7 +160,8 @@ impl FlowPlan {
             refuse!(path, "a round trip takes no time; give one of the links a delay");
         }
         let buffered = self.tcp.send_buffer_bytes.or(self.tcp.receive_buffer_bytes).or(self.bytes);
-        if !links().any(LinkPlan::is_limited) && buffered.is_none() {
+        let bounded = buffered.is_some() || self.workload.as_ref().is_some_and(WorkloadPlan::is_many);
+        if !links().any(LinkPlan::is_limited) && !bounded {
             refuse!(path, "nothing limits this flow; give a link a rate, or the flow a buffer or a size");
         }
         Ok(())
@@ -171,7 +181,7 @@ impl FlowPlan {
         self.build_cca(path, cca, seed)
     }
 
-    fn build_cca(
+    pub(crate) fn build_cca(
         &self,
         path: &str,
         cca: &CcaPlan,

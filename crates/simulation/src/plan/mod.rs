@@ -11,7 +11,7 @@ mod writes;
 pub use datagram::{DatagramPlan, PeriodsPlan, ProtocolPlan};
 pub use error::PlanError;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
-pub use workload::WorkloadPlan;
+pub use workload::{AbrPlan, DistributionPlan, VideoPlan, WorkloadPlan};
 pub use writes::WritesPlan;
 
 use serde::Deserialize;

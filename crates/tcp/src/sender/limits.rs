@@ -1,5 +1,6 @@
 //! What keeps the sender from sending more, accounted in time (Linux `tcp_chrono` in spirit).
 
+use std::ops::AddAssign;
 use units::{Duration, Time};
 
 /// What keeps the sender from sending more at this moment.
@@ -31,6 +32,23 @@ pub struct Limited {
     pub receiver: Duration,
     /// By the send buffer.
     pub send_buffer: Duration,
+}
+
+impl Limited {
+    /// All of it: how long the sender has been open.
+    pub fn total(&self) -> Duration {
+        self.cwnd + self.pacing + self.application + self.receiver + self.send_buffer
+    }
+}
+
+impl AddAssign for Limited {
+    fn add_assign(&mut self, other: Limited) {
+        self.cwnd = self.cwnd + other.cwnd;
+        self.pacing = self.pacing + other.pacing;
+        self.application = self.application + other.application;
+        self.receiver = self.receiver + other.receiver;
+        self.send_buffer = self.send_buffer + other.send_buffer;
+    }
 }
 
 /// The running account.

@@ -36,6 +36,7 @@ use rate::Delivery;
 use recovery::Episode;
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
+use std::ops::AddAssign;
 use timers::Timer;
 use units::{Duration, Rate, Time};
 use usage::WindowUsage;
@@ -98,6 +99,18 @@ pub struct SenderStats {
     pub acked_bytes: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+}
+
+impl AddAssign for SenderStats {
+    fn add_assign(&mut self, other: SenderStats) {
+        self.sent_packets += other.sent_packets;
+        self.sent_bytes += other.sent_bytes;
+        self.retransmitted_packets += other.retransmitted_packets;
+        self.lost_packets += other.lost_packets;
+        self.marked_packets += other.marked_packets;
+        self.acked_bytes += other.acked_bytes;
+        self.timeouts += other.timeouts;
+    }
 }
 
 /// The state of a sender at one moment, for traces.

@@ -30,7 +30,7 @@ use self::tins::Diffserv;
 use super::codel::{MTU, ms};
 use super::registry::Discipline;
 use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
-use crate::Packet;
+use crate::{Packet, Streams};
 use params::params;
 use units::{Rng, Time};
 
@@ -84,6 +84,7 @@ pub struct Cake<P> {
     /// The tin whose turn it is.
     current: usize,
     hosts: Vec<Hosts>,
+    streams: Streams,
     backlog: Backlog,
     rng: Rng,
 }
@@ -112,7 +113,7 @@ impl<P: Copy> Cake<P> {
 
 impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
-        let hosts = self.hosts.get(packet.flow as usize).copied().flatten();
+        let hosts = self.hosts.get(self.streams.route(packet.flow) as usize).copied().flatten();
         let key = self.isolation.key(packet.flow, hosts);
         let tin = self.diffserv.tin(packet.dscp);
         let limit = self.limit;
@@ -160,6 +161,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
 
     fn know_hosts(&mut self, hosts: &[Option<[u32; 2]>]) {
         self.hosts = hosts.to_vec();
+        self.streams = Streams::new(hosts.len());
     }
 
     fn know_redundancy(&mut self, redundant: fn(&P, &P) -> bool) {
@@ -197,6 +199,7 @@ impl<P: Copy + Send + 'static> Discipline<P> for Cake<P> {
             tins: tins.collect(),
             current: 0,
             hosts: Vec::new(),
+            streams: Streams::default(),
             backlog: Backlog::default(),
             rng: Rng::stream(seed, "queue/cake"),
         }

@@ -1,0 +1,170 @@
+//! From the plan of a flow to the endpoints of its connections, and to the packets between them.
+
+use crate::payload::{Packet, Payload};
+use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan};
+use congestion::EcnMode;
+use network::Ecn;
+use tcp::{AckPolicy, Feedback, Pacing, ReceiverConfig, Segment, SenderConfig, SenderStats};
+use units::Duration;
+
+/// How the endpoints of a connection are set up.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    /// Of the end that has data.
+    pub sender: SenderConfig,
+    /// Of the end that gets it.
+    pub receiver: ReceiverConfig,
+    /// What surrounds their segments.
+    pub wire: Wire,
+}
+
+impl Transport {
+    /// What a plan says, for an algorithm that takes marks as `mode` says.
+    pub fn new(plan: &FlowPlan, mode: EcnMode) -> Transport {
+        let feedback = agree(plan.tcp.ecn, mode);
+        let wire = Wire { overhead: plan.tcp.overhead_bytes as u16, dscp: plan.dscp, feedback, mode };
+        Transport { sender: sender_config(plan, feedback), receiver: receiver_config(plan, feedback), wire }
+    }
+}
+
+/// What surrounds the segments of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Wire {
+    overhead: u16,
+    dscp: u8,
+    feedback: Feedback,
+    mode: EcnMode,
+}
+
+impl Wire {
+    /// The packet in which a segment travels as part of `stream`.
+    pub fn packet(&self, stream: u32, segment: Segment) -> Packet {
+        Packet {
+            flow: stream,
+            size: segment.payload() + self.overhead,
+            ecn: ecn_bits(&segment, self.feedback, self.mode),
+            dscp: self.dscp,
+            payload: Payload::Tcp(segment),
+        }
+    }
+
+    /// All data that a sender has sent, with every header.
+    pub fn bytes(&self, stats: &SenderStats) -> u64 {
+        stats.sent_bytes + stats.sent_packets * u64::from(self.overhead)
+    }
+}
+
+/// The feedback that the two ends agree upon.
+fn agree(plan: EcnPlan, mode: EcnMode) -> Feedback {
+    match (plan, mode) {
+        (EcnPlan::Negotiated(false), _) => Feedback::Off,
+        (EcnPlan::Feedback(EcnFeedback::Accecn), _) | (_, EcnMode::L4s) => Feedback::Accurate,
+        (_, EcnMode::EveryMark) => Feedback::EveryMark,
+        (_, EcnMode::Classic) => Feedback::Classic,
+    }
+}
+
+/// Whether a segment may be marked, and what a mark means to its sender.
+fn ecn_bits(segment: &Segment, feedback: Feedback, mode: EcnMode) -> Ecn {
+    let capable = match segment {
+        _ if feedback == Feedback::Off => false,
+        Segment::Data { again: false, .. } => true,
+        Segment::Data { .. } | Segment::Ack { .. } => feedback.covers_everything(),
+        Segment::Syn { .. } | Segment::SynAck { .. } => false,
+    };
+    match (capable, mode) {
+        (false, _) => Ecn::NotEct,
+        (true, EcnMode::L4s) => Ecn::Ect1,
+        (true, _) => Ecn::Ect0,
+    }
+}
+
+fn sender_config(plan: &FlowPlan, feedback: Feedback) -> SenderConfig {
+    SenderConfig {
+        mss: plan.tcp.mss_bytes,
+        initial_window: plan.tcp.initial_window,
+        data: plan.bytes,
+        send_buffer: plan.tcp.send_buffer_bytes,
+        pacing: match plan.tcp.pacing {
+            PacingPlan::Auto => Pacing::Auto,
+            PacingPlan::Always => Pacing::Always,
+            PacingPlan::Fq => Pacing::Fq,
+        },
+        max_burst_bytes: plan.tcp.max_burst_bytes,
+        min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
+        ecn: feedback,
+        quirks: plan.tcp.quirks.into(),
+    }
+}
+
+fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
+    let ack = match plan.tcp.ack {
+        AckPlan::Linux {} => AckPolicy::Linux,
+        AckPlan::Every { packets, timeout_ns } => {
+            AckPolicy::Every { packets, timeout: Duration::from_nanos(timeout_ns) }
+        }
+    };
+    ReceiverConfig {
+        mss: plan.tcp.mss_bytes,
+        ack,
+        ecn: feedback,
+        gro: plan.tcp.gro_ns.map(Duration::from_nanos),
+        sack_compression: plan.tcp.sack_compression,
+        buffer: plan.tcp.receive_buffer_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcp::SackBlocks;
+
+    fn data(again: bool) -> Segment {
+        Segment::Data { seq: 0, len: 1448, push: false, again, cwr: false, stamp: 0, sent_us: 0 }
+    }
+
+    fn ack() -> Segment {
+        let sacks = SackBlocks::default();
+        Segment::Ack {
+            ack: 0,
+            echo: 0,
+            window: 0,
+            one_way_us: 0,
+            ce_count: 0,
+            ece: false,
+            dsack: false,
+            sacks,
+        }
+    }
+
+    /// The ECN bits of new data, of a retransmission and of a bare ACK.
+    fn bits(ecn: EcnPlan, mode: EcnMode) -> [Ecn; 3] {
+        let feedback = agree(ecn, mode);
+        [data(false), data(true), ack()].map(|segment| ecn_bits(&segment, feedback, mode))
+    }
+
+    #[test]
+    fn classic_ecn_exempts_retransmissions_and_acks() {
+        let on = EcnPlan::Negotiated(true);
+        assert_eq!(bits(on, EcnMode::Classic), [Ecn::Ect0, Ecn::NotEct, Ecn::NotEct]);
+    }
+
+    #[test]
+    fn dctcp_and_prague_exempt_nothing_and_prague_asks_for_low_latency() {
+        let on = EcnPlan::Negotiated(true);
+        assert_eq!(bits(on, EcnMode::EveryMark), [Ecn::Ect0; 3]);
+        assert_eq!(bits(on, EcnMode::L4s), [Ecn::Ect1; 3]);
+    }
+
+    #[test]
+    fn accurate_feedback_can_be_had_by_any_algorithm() {
+        let accurate = EcnPlan::Feedback(EcnFeedback::Accecn);
+        assert_eq!(agree(accurate, EcnMode::Classic), Feedback::Accurate);
+        assert_eq!(bits(accurate, EcnMode::Classic), [Ecn::Ect0; 3]);
+    }
+
+    #[test]
+    fn without_ecn_nothing_may_be_marked() {
+        assert_eq!(bits(EcnPlan::Negotiated(false), EcnMode::L4s), [Ecn::NotEct; 3]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Sizes and pauses that differ.
+
+use crate::plan::DistributionPlan;
+use units::{Duration, Rng};
+
+/// The largest number drawn, a petabyte or eleven days, so that sums of many stay far from overflow.
+const LARGEST: f64 = 1e15;
+
+/// Numbers of a distribution, one after the other, from a random stream of their own.
+#[derive(Clone, Debug)]
+pub struct Draws {
+    plan: DistributionPlan,
+    rng: Rng,
+}
+
+impl Draws {
+    /// Of the distribution `plan`, which must have been checked.
+    pub fn new(plan: &DistributionPlan, rng: Rng) -> Draws {
+        Draws { plan: plan.clone(), rng }
+    }
+
+    /// The next one as a number of bytes, at least 1.
+    pub fn bytes(&mut self) -> u64 {
+        (self.next().min(LARGEST).round() as u64).max(1)
+    }
+
+    /// The next one as a number of nanoseconds.
+    pub fn pause(&mut self) -> Duration {
+        Duration::from_nanos(self.next().min(LARGEST).round() as u64)
+    }
+
+    fn next(&mut self) -> f64 {
+        let u = self.rng.unit();
+        match &self.plan {
+            DistributionPlan::Constant { value } => *value,
+            DistributionPlan::Uniform { low, high } => low + u * (high - low),
+            DistributionPlan::Exponential { mean } => -mean * (1.0 - u).ln(),
+            DistributionPlan::Lognormal { mean, sigma } => {
+                // Box and Muller's method; a logarithm whose mean is lower by half its variance.
+                let normal = (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * self.rng.unit()).cos();
+                mean * (sigma * normal - sigma * sigma / 2.0).exp()
+            }
+            DistributionPlan::Pareto { shape, low, high } => {
+                let (at_low, at_high) = (low.powf(-shape), high.powf(-shape));
+                (at_low - u * (at_low - at_high)).powf(-1.0 / shape).clamp(*low, *high)
+            }
+            DistributionPlan::Cdf { points } => quantile(points, u),
+        }
+    }
+}
+
+/// The value that the share `u` does not exceed, on straight lines between the points; below the first point, its value.
+fn quantile(points: &[(f64, f64)], u: f64) -> f64 {
+    let after = points.partition_point(|point| point.1 <= u).min(points.len() - 1);
+    let Some(before) = after.checked_sub(1) else { return points[0].0 };
+    let ((low, from), (high, to)) = (points[before], points[after]);
+    if to > from { low + (high - low) * (u - from) / (to - from) } else { high }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{prop_assert, proptest};
+
+    fn mean(plan: &DistributionPlan, draws: u32) -> f64 {
+        let mut source = Draws::new(plan, Rng::stream(1, "test"));
+        (0..draws).map(|_| source.next()).sum::<f64>() / f64::from(draws)
+    }
+
+    #[test]
+    fn the_means_are_those_of_the_distributions() {
+        let expected = [
+            (DistributionPlan::Constant { value: 7.0 }, 7.0),
+            (DistributionPlan::Uniform { low: 10.0, high: 30.0 }, 20.0),
+            (DistributionPlan::Exponential { mean: 50.0 }, 50.0),
+            (DistributionPlan::Lognormal { mean: 50.0, sigma: 1.0 }, 50.0),
+            // shape / (shape - 1) * (1 - (low / high)^(shape - 1)) / (1 - (low / high)^shape) * low
+            (DistributionPlan::Pareto { shape: 2.0, low: 10.0, high: 1000.0 }, 20.0 * 0.99 / 0.9999),
+            (DistributionPlan::Cdf { points: vec![(0.0, 0.0), (10.0, 0.5), (100.0, 1.0)] }, 2.5 + 27.5),
+            (DistributionPlan::Cdf { points: vec![(8.0, 0.5), (10.0, 1.0)] }, 4.0 + 4.5),
+        ];
+        for (plan, expected) in expected {
+            let found = mean(&plan, 200_000);
+            assert!((found / expected - 1.0).abs() < 0.015, "{plan:?}: {found}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn half_of_an_exponential_is_below_the_mean_times_the_logarithm_of_two() {
+        let mut source = Draws::new(&DistributionPlan::Exponential { mean: 1.0 }, Rng::stream(2, "test"));
+        let below = (0..100_000).filter(|_| source.next() < std::f64::consts::LN_2).count();
+        assert!((49_000..51_000).contains(&below), "{below}");
+    }
+
+    proptest! {
+        #[test]
+        fn a_pareto_stays_between_its_bounds(shape in 0.1f64..5.0, low in 1.0f64..1e6, factor in 1.0f64..1e6, seed: u64) {
+            let high = low * factor;
+            let mut source = Draws::new(&DistributionPlan::Pareto { shape, low, high }, Rng::stream(seed, "test"));
+            prop_assert!((0..100).map(|_| source.next()).all(|value| (low..=high).contains(&value)));
+        }
+
+        #[test]
+        fn a_quantile_lies_between_its_points(u in 0.0f64..1.0) {
+            let points = [(100.0, 0.2), (200.0, 0.6), (200.0, 0.8), (1_000.0, 1.0)];
+            let value = quantile(&points, u);
+            let expected = match u {
+                u if u < 0.2 => 100.0..=100.0,
+                u if u < 0.6 => 100.0..=200.0,
+                u if u < 0.8 => 200.0..=200.0,
+                _ => 200.0..=1_000.0,
+            };
+            prop_assert!(expected.contains(&value), "{u}: {value}");
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A viewer of a video in pieces, each of which can be had at several bit rates.
+
+use super::application::{Application, Job, Orders};
+use crate::plan::{AbrPlan, VideoPlan};
+use crate::tally::Playback;
+use units::{Duration, Time};
+
+/// Pieces that the rate rule looks back on.
+const REMEMBERED: usize = 5;
+/// Share of the buffer below which the buffer rule takes the lowest rate, and share from which it takes the highest: 90 s
+/// and 216 s of the 240 s of its source.
+const RESERVOIR: f64 = 0.375;
+const UPPER: f64 = 0.9;
+
+/// A player with a buffer.
+pub struct Video {
+    plan: VideoPlan,
+    start: Time,
+    next: Time,
+    connection: Option<u32>,
+    /// When the piece under way was asked for.
+    asked: Time,
+    /// Bit rate of the piece under way, or of the last one, by its number.
+    rate: usize,
+    /// Bit rates at which the last pieces came.
+    samples: Vec<f64>,
+    /// Video that waited to be played at `since`.
+    buffer: Duration,
+    since: Time,
+    playing: bool,
+    seen: Playback,
+}
+
+impl Video {
+    /// Asks for the first piece at `start`.
+    pub fn new(plan: &VideoPlan, start: Time) -> Video {
+        let zero = Duration::ZERO;
+        Video {
+            plan: plan.clone(),
+            start,
+            next: start,
+            connection: None,
+            asked: start,
+            rate: 0,
+            samples: Vec::with_capacity(REMEMBERED),
+            buffer: zero,
+            since: start,
+            playing: false,
+            seen: Playback {
+                startup: None,
+                played: zero,
+                stalled: zero,
+                stalls: 0,
+                chunks: 0,
+                bitrates_bps: 0,
+                switches: 0,
+            },
+        }
+    }
+
+    fn chunk(&self) -> Duration {
+        Duration::from_nanos(self.plan.chunk_ns)
+    }
+
+    /// Plays up to `now`: what is in the buffer gets less, and when it is empty the picture stands still.
+    fn play(&mut self, now: Time) {
+        let span = now.since(self.since);
+        self.since = self.since.max(now);
+        if !self.playing {
+            self.seen.stalled = self.seen.stalled + self.seen.startup.map_or(Duration::ZERO, |_| span);
+            return;
+        }
+        let played = span.min(self.buffer);
+        self.buffer = self.buffer - played;
+        self.seen.played = self.seen.played + played;
+        if played < span {
+            self.playing = false;
+            self.seen.stalls += 1;
+            self.seen.stalled = self.seen.stalled + (span - played);
+        }
+    }
+
+    /// The bit rate of the next piece.
+    fn choose(&self) -> usize {
+        match self.plan.rule {
+            AbrPlan::Rate { safety } => self.by_rate(safety),
+            AbrPlan::Buffer {} => self.by_buffer(),
+        }
+    }
+
+    /// The highest that is below a share of the harmonic mean of what the last pieces came at.
+    fn by_rate(&self, safety: f64) -> usize {
+        let inverse: f64 = self.samples.iter().map(|rate| 1.0 / rate).sum();
+        let expected = safety * self.samples.len() as f64 / inverse; // NaN at first: the lowest
+        self.plan.bitrates_bps.iter().rposition(|&rate| rate as f64 <= expected).unwrap_or(0)
+    }
+
+    /// The buffer maps to a rate, on a straight line from the lowest to the highest; only a whole step counts.
+    fn by_buffer(&self) -> usize {
+        let rates = &self.plan.bitrates_bps;
+        let (lowest, highest) = (rates[0] as f64, rates[rates.len() - 1] as f64);
+        let share = self.buffer.as_nanos() as f64 / self.plan.buffer_ns as f64;
+        let along = ((share - RESERVOIR) / (UPPER - RESERVOIR)).clamp(0.0, 1.0);
+        let wanted = lowest + along * (highest - lowest);
+        let above = rates.get(self.rate + 1).copied().unwrap_or(u64::MAX) as f64;
+        let below = self.rate.checked_sub(1).map_or(0.0, |lower| rates[lower] as f64);
+        if wanted >= above || along == 1.0 {
+            rates.iter().rposition(|&rate| rate as f64 <= wanted).unwrap_or(0)
+        } else if wanted <= below || along == 0.0 {
+            rates.iter().position(|&rate| rate as f64 >= wanted).unwrap_or(0)
+        } else {
+            self.rate
+        }
+    }
+}
+
+impl Application for Video {
+    fn next(&self) -> Time {
+        self.next
+    }
+
+    fn run(&mut self, now: Time, orders: &mut Orders) {
+        self.play(now);
+        let rate = self.choose();
+        self.seen.switches += u32::from(rate != self.rate && self.seen.chunks > 0);
+        (self.rate, self.asked, self.next) = (rate, now, Time::NEVER);
+        let bits = u128::from(self.plan.bitrates_bps[rate]) * u128::from(self.plan.chunk_ns);
+        let bytes = ((bits / 8_000_000_000) as u64).max(1);
+        let connection = *self.connection.get_or_insert_with(|| orders.open(true));
+        orders.transfer(connection, Job { bytes, request: self.plan.request_bytes, page: 0 });
+    }
+
+    fn done(&mut self, now: Time, _: u32, _: &mut Orders) {
+        self.play(now);
+        let bitrate = self.plan.bitrates_bps[self.rate];
+        let took = now.since(self.asked).as_nanos().max(1);
+        if self.samples.len() == REMEMBERED {
+            self.samples.remove(0);
+        }
+        self.samples.push(bitrate as f64 * self.plan.chunk_ns as f64 / took as f64);
+        self.seen.chunks += 1;
+        self.seen.bitrates_bps += bitrate;
+        self.buffer = self.buffer + self.chunk();
+        if !self.playing && self.buffer.as_nanos() >= self.plan.startup_ns {
+            self.playing = true;
+            self.seen.startup = self.seen.startup.or(Some(now.since(self.start)));
+        }
+        // The next piece must find room.
+        let room = Duration::from_nanos(self.plan.buffer_ns).saturating_sub(self.chunk());
+        self.next = now + self.buffer.saturating_sub(room);
+    }
+
+    fn playback(&self, now: Time) -> Option<Playback> {
+        let mut copy = Video { plan: self.plan.clone(), samples: Vec::new(), ..*self };
+        copy.play(now);
+        Some(copy.seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn video(rule: AbrPlan) -> Video {
+        let plan = VideoPlan {
+            bitrates_bps: vec![1_000_000, 2_000_000, 4_000_000],
+            chunk_ns: 2 * SECOND,
+            buffer_ns: 40 * SECOND,
+            startup_ns: 4 * SECOND,
+            rule,
+            request_bytes: 400,
+        };
+        Video::new(&plan, Time::ZERO)
+    }
+
+    fn at(seconds: u64) -> Time {
+        Time::from_nanos(seconds * SECOND)
+    }
+
+    /// Pieces that are asked for as soon as possible and arrive at these times.
+    fn watch(video: &mut Video, arrivals_s: &[u64]) {
+        let mut orders = Orders::default();
+        for &arrival in arrivals_s {
+            video.run(video.next, &mut orders);
+            video.done(at(arrival), 1, &mut orders);
+        }
+    }
+
+    #[test]
+    fn a_late_piece_stops_the_picture_until_there_is_enough_again() {
+        let mut video = video(AbrPlan::Buffer {});
+        // Two pieces by 2 s, played until 6 s; the third at 9 s is not enough, the fourth at 10 s is.
+        watch(&mut video, &[1, 2, 9, 10]);
+        let seen = video.playback(at(12)).unwrap();
+        assert_eq!(seen.startup, Some(Duration::from_nanos(2 * SECOND)));
+        assert_eq!((seen.stalls, seen.stalled.as_nanos()), (1, 4 * SECOND));
+        assert_eq!((seen.played.as_nanos(), seen.chunks), (6 * SECOND, 4));
+    }
+
+    #[test]
+    fn the_buffer_never_holds_more_than_it_may() {
+        let mut video = video(AbrPlan::Rate { safety: 0.9 });
+        let mut orders = Orders::default();
+        for _ in 0..200 {
+            video.run(video.next, &mut orders);
+            video.done(video.since + Duration::from_millis(100), 1, &mut orders);
+            assert!(video.buffer.as_nanos() <= 40 * SECOND);
+        }
+        assert_eq!(video.playback(video.since).unwrap().stalls, 0);
+    }
+
+    #[test]
+    fn the_rate_rule_takes_the_highest_that_the_last_pieces_bear() {
+        let mut video = video(AbrPlan::Rate { safety: 0.9 });
+        assert_eq!(video.choose(), 0, "nothing is known");
+        for (samples, expected) in
+            [(vec![4e6], 1), (vec![5e6], 2), (vec![1e6, 9e6], 0), (vec![2.0e6, 3.0e6], 1), (vec![1e5], 0)]
+        {
+            video.samples = samples;
+            assert_eq!(video.choose(), expected, "{:?}", video.samples);
+        }
+    }
+
+    #[test]
+    fn the_buffer_rule_moves_by_whole_steps_only() {
+        let mut video = video(AbrPlan::Buffer {});
+        // From 15 s to 36 s of the buffer the rate rises from 1 to 4 Mbit/s: 2 Mbit/s at 22 s.
+        for (rate, buffer_s, expected) in [
+            (0, 10, 0),
+            (0, 21, 0),
+            (0, 22, 1),
+            (1, 35, 1),
+            (1, 36, 2),
+            (2, 30, 2),
+            (2, 22, 1),
+            (1, 16, 1),
+            (1, 15, 0),
+        ] {
+            (video.rate, video.buffer) = (rate, Duration::from_nanos(buffer_s * SECOND));
+            assert_eq!(video.choose(), expected, "{rate} at {buffer_s} s");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A reader of web pages.
+
+use super::application::{Application, Job, Orders};
+use super::distribution::Draws;
+use units::Time;
+
+/// Loads one page after the other: first its document, then the objects in it over several connections at once. The
+/// connections of a page are closed with it.
+pub struct Web {
+    next: Time,
+    thinking: Draws,
+    /// Objects per page, the document included.
+    objects: Draws,
+    sizes: Draws,
+    /// Most connections at once.
+    parallel: u32,
+    request: u64,
+    page: u32,
+    /// Objects of the page that nobody has asked for yet.
+    left: u64,
+    /// Connections of the page.
+    open: u32,
+}
+
+impl Web {
+    /// Asks for the first page at `start`.
+    pub fn new(
+        start: Time,
+        thinking: Draws,
+        objects: Draws,
+        sizes: Draws,
+        parallel: u32,
+        request: u64,
+    ) -> Web {
+        Web { next: start, thinking, objects, sizes, parallel, request, page: 0, left: 0, open: 0 }
+    }
+
+    fn ask(&mut self, connection: u32, orders: &mut Orders) {
+        let job = Job { bytes: self.sizes.bytes(), request: self.request, page: self.page };
+        orders.transfer(connection, job);
+        self.left -= 1;
+    }
+
+    fn open(&mut self, orders: &mut Orders) {
+        self.open += 1;
+        let connection = orders.open(true);
+        self.ask(connection, orders);
+    }
+}
+
+impl Application for Web {
+    fn next(&self) -> Time {
+        self.next
+    }
+
+    fn run(&mut self, _: Time, orders: &mut Orders) {
+        self.next = Time::NEVER;
+        self.page += 1;
+        self.left = self.objects.bytes();
+        self.open(orders);
+    }
+
+    fn done(&mut self, now: Time, connection: u32, orders: &mut Orders) {
+        if self.left > 0 {
+            self.ask(connection, orders);
+        } else {
+            orders.close(connection);
+            self.open -= 1;
+        }
+        while self.left > 0 && self.open < self.parallel {
+            self.open(orders);
+        }
+        if self.open == 0 {
+            self.next = now + self.thinking.pause();
+        }
+    }
+}
