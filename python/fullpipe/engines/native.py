@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import time
 import traceback
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, iden
 from fullpipe.engines.plan import plan
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.results import TABLES, Meta, Run, frame, host, version, versions
-from fullpipe.scenario import Scenario, catalogue
+from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.flows import own_algorithms
 
 _SLICES = 200
@@ -47,7 +48,7 @@ class NativeEngine:
         try:
             _simulation(scenario, seed=0)
         except PlanError as error:
-            return [Problem(error.path, error.message)]
+            return [Problem(_as_described(error.path, scenario), error.message)]
         return []
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
@@ -75,6 +76,16 @@ class NativeEngine:
             versions=versions(),
         )
         return Run(meta, {name: frame(table, measured[name]) for name, table in TABLES.items()})
+
+
+def _as_described(path: str, scenario: Scenario) -> str:
+    """A path in the plan with the scenario's name for a link in place of its number."""
+    found = re.match(r"links\[(\d+)\]", path)
+    if not found:
+        return path
+    link = resolve(scenario).links[int(found[1])]
+    written = not link.shapes and link.trace is None  # otherwise a change stands for something else
+    return link.where + (path[found.end() :] if written else "")
 
 
 def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mapping[str, Any]:

@@ -41,7 +41,7 @@ def problems_of(scenario: "Scenario") -> list[str]:
     lines = [
         *_of_names(network),
         *_of_routes(network),
-        *_of_changes(network),
+        *_of_changes(scenario, network),
         *_of_arrivals(scenario, network),
         *_of_record(scenario, network),
     ]
@@ -154,16 +154,28 @@ def _in_order(path: str, times_s: Sequence[float]) -> Iterator[str]:
             yield f"{path}[{n}].at: {at_s:g} s is before {before_s:g} s, the entry above it"
 
 
-def _of_changes(network: Network) -> Iterator[str]:
+def _of_changes(scenario: "Scenario", network: Network) -> Iterator[str]:
     lines = [
         line
         for link in network.links
         for line in (
             *_in_order(f"{link.where}.changes", [change.at_s for change in link.changes]),
             *_without_end(link),
+            *_too_short(link, scenario.duration_s),
         )
     ]
     yield from dict.fromkeys(lines)
+
+
+def _too_short(link: Link, duration_s: float) -> Iterator[str]:
+    if link.trace is None or link.trace.repeat or link.trace.deliveries is None:
+        return
+    left_s = link.trace.deliveries.period_s - link.trace.offset_s
+    if left_s < duration_s:
+        yield (
+            f"{link.where}.trace: is over after {left_s:g} s, before the run, {duration_s:g} s, so nothing "
+            "is sent any more; let it repeat, or shorten the run"
+        )
 
 
 def _without_end(link: Link) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -97,11 +98,12 @@ class _History:
         return self._values[key][n - 1]
 
 
-def _recorded(trace: "Trace", end_ns: int) -> list[Step]:
-    """The rows of a CSV."""
+@lru_cache(maxsize=8)
+def _recorded(trace: "Trace", end_ns: int) -> Sequence[Step]:
+    """The rows of a CSV; a scenario is laid out several times, and a recording may be long."""
     rows = trace.steps
     if rows is None:
-        return []
+        return ()
     columns = (rows.time_s, rows.rate_bps, rows.delay_s, rows.loss)
     length = len(rows.time_s)
     filled = [column if column is not None else (None,) * length for column in columns]

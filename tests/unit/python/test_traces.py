@@ -231,10 +231,10 @@ def test_a_bad_trace_in_a_scenario_names_path_file_and_line(
 def test_a_trace_that_ends_before_the_run_is_refused_unless_it_repeats(tmp_path: Path) -> None:
     from fullpipe.engines import engine
 
-    once = scenario(tmp_path, b"1\n9999\n", SCENARIO.replace('"cell.up"', '"cell.up", repeat = false'))
-    [problem] = engine("native").check(once)
-    assert "nothing is ever sent after the last one" in problem.message
-    assert not engine("native").check(once.with_values({"duration": "9 s"}))
+    once = SCENARIO.replace('"cell.up"', '"cell.up", repeat = false')
+    with pytest.raises(ScenarioError, match=r"bottleneck.trace: is over after 9.999 s, before the run, 10 s"):
+        scenario(tmp_path, b"1\n9999\n", once)
+    assert not engine("native").check(scenario(tmp_path, b"1\n9999\n", once.replace("10 s", "9 s")))
 
 
 def test_a_rate_beside_a_packet_trace_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,180 @@
+//! Each kind of change of a link, worked out by hand, and traces against Mahimahi's link shell.
+
+mod common;
+
+use common::{Payload, arrivals, both, config, ms, packet, run};
+use network::queue::{DropTail, Limit, build};
+use network::{Duplication, Link, LinkConfig, Looks, Loss, Opportunities, Packet};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::json;
+use units::{Duration, Rate, Rng, Time};
+
+/// A trace of opportunities at given milliseconds.
+fn traced(times_ms: &[u64]) -> LinkConfig {
+    let times = times_ms.iter().map(|&n| Duration::from_millis(n)).collect();
+    let mut config = config(Rate::UNLIMITED, 0);
+    config.looks = Looks::new(None, Time::ZERO, ms(1_000_000));
+    config.weather.opportunities = Some(Opportunities::new(times, 1504, true, Duration::ZERO));
+    config
+}
+
+#[test]
+fn who_arrives_with_an_opportunity_waits_for_the_next() {
+    for mut link in both(&traced(&[10]), 100) {
+        assert_eq!(arrivals(&mut link, &[0, 10, 11, 25], 1504), [(10, 0), (20, 1), (30, 2), (40, 3)]);
+    }
+}
+
+#[test]
+fn who_waits_for_an_opportunity_takes_a_place_in_the_queue() {
+    for mut link in both(&traced(&[10]), 1) {
+        assert_eq!(arrivals(&mut link, &[0, 1, 12], 1504), [(10, 0), (20, 2)]);
+    }
+}
+
+#[test]
+fn several_packets_share_an_opportunity_and_what_is_left_is_lost() {
+    for mut link in both(&traced(&[10]), 100) {
+        assert_eq!(arrivals(&mut link, &[0, 0, 0, 10], 700), [(10, 0), (10, 1), (20, 2), (20, 3)]);
+    }
+}
+
+/// Mahimahi's link shell in the plainest form: one opportunity after the other, over everything that has arrived before.
+fn link_shell(times: &[u64], sent: &[(Time, Packet<Payload>)], limit: usize) -> Vec<(Time, usize)> {
+    let (mut queue, mut waiting) = (std::collections::VecDeque::new(), sent.iter().peekable());
+    let (mut transit, mut seen): (Option<(usize, u32)>, _) = (None, Vec::new());
+    for round in 0.. {
+        for time in times {
+            let now = Time::from_nanos(round * times[times.len() - 1] + time);
+            while let Some((_, packet)) = waiting.next_if(|next| next.0 < now) {
+                if queue.len() < limit {
+                    queue.push_back((packet.payload.0, u32::from(packet.size)));
+                }
+            }
+            let mut left = 1504;
+            while left > 0 {
+                transit = transit.or_else(|| queue.pop_front());
+                let Some((id, size)) = transit else { break };
+                let part = size.min(left);
+                left -= part;
+                transit = (size > part).then_some((id, size - part));
+                if size == part {
+                    seen.push((now, id));
+                }
+            }
+        }
+        if waiting.peek().is_none() && queue.is_empty() && transit.is_none() {
+            break;
+        }
+    }
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn a_trace_is_served_as_mahimahi_serves_it(
+        gaps in vec(0u64..20_000_000, 1..30),
+        limit in 1usize..30,
+        arrivals in vec((0u64..5_000_000, 1u16..5_000), 0..150),
+    ) {
+        let mut time = 1;
+        let times: Vec<u64> = gaps.into_iter().map(|gap| { time += gap; time }).collect();
+        let mut now = Time::ZERO;
+        let sent: Vec<_> = arrivals.into_iter().enumerate().map(|(id, (gap, size))| {
+            now += Duration::from_nanos(gap);
+            (now, packet(0, size, id, false))
+        }).collect();
+        let mut config = config(Rate::UNLIMITED, 0);
+        let moments = times.iter().copied().map(Duration::from_nanos).collect();
+        config.weather.opportunities = Some(Opportunities::new(moments, 1504, true, Duration::ZERO));
+        let queue = DropTail::new(Limit { packets: Some(limit as u64), bytes: None });
+        let mut link = Link::new(config.clone(), Box::new(queue));
+        let (seen, _) = run(&mut link, config.looks, &sent);
+        prop_assert_eq!(seen, link_shell(&times, &sent, limit));
+    }
+}
+
+#[test]
+fn a_shaper_lets_opportunities_pass() {
+    let shaper = json!({ "rate_bps": 752_000, "burst_bytes": 1504 }); // 1504 bytes in 16 ms
+    let mut link = Link::new(traced(&[10]), build("tbf", &shaper, 1).unwrap());
+    assert_eq!(arrivals(&mut link, &[0, 0, 0], 1504), [(10, 0), (30, 1), (50, 2)]);
+}
+
+fn slow(changes: &[(u64, u64)]) -> LinkConfig {
+    let mut config = config(Rate::from_bits_per_sec(800_000), 0); // 100 bytes per millisecond
+    config.looks = Looks::new(None, Time::ZERO, ms(1_000_000));
+    let limit = |&(at, packets)| (ms(at), Limit { packets: Some(packets), bytes: None });
+    config.weather.limits = changes.iter().map(limit).collect();
+    config
+}
+
+#[test]
+fn a_lower_limit_keeps_who_waits_in_a_fifo_and_admits_nobody_else() {
+    for mut link in both(&slow(&[(10, 1)]), 100) {
+        // 0 is being sent, 1 to 3 wait when the limit falls.
+        let seen = arrivals(&mut link, &[0, 0, 0, 0, 11, 39], 1000);
+        assert_eq!(seen, [(10, 0), (20, 1), (30, 2), (40, 3), (50, 5)]);
+    }
+}
+
+#[test]
+fn a_lower_limit_drops_from_the_head_where_linux_does() {
+    for kind in ["codel", "pie", "fq_codel", "fq_pie", "fq", "dualpi2"] {
+        let mut link = Link::new(slow(&[(5, 1)]), build(kind, &json!({ "limit": 100 }), 1).unwrap());
+        assert_eq!(arrivals(&mut link, &[0, 0, 0, 0], 1000), [(10, 0), (20, 3)], "{kind}");
+    }
+}
+
+#[test]
+fn red_begins_anew_with_another_limit() {
+    let mut config = slow(&[]);
+    config.weather.limits = vec![(ms(5), Limit { packets: None, bytes: Some(10_000) })];
+    let mut link = Link::new(config, build("red", &json!({ "limit": 100_000 }), 1).unwrap());
+    assert_eq!(arrivals(&mut link, &[0, 0, 0, 6], 1000), [(10, 0), (20, 3)]);
+}
+
+#[test]
+fn a_limit_that_fell_and_rose_between_two_packets_has_dropped_its_share() {
+    let mut link = Link::new(slow(&[(4, 1), (5, 100)]), build("codel", &json!({ "limit": 100 }), 1).unwrap());
+    assert_eq!(arrivals(&mut link, &[0, 0, 0], 1000), [(10, 0), (20, 2)]);
+}
+
+#[test]
+fn a_copy_comes_right_behind_its_packet() {
+    let mut config = slow(&[]);
+    config.weather.duplication = Some(Duplication { probability: 1.0, rng: Rng::stream(1, "test") });
+    let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
+    assert_eq!(arrivals(&mut link, &[0, 0], 1000), [(10, 0), (10, 0), (20, 1), (20, 1)]);
+}
+
+#[test]
+fn who_is_lost_and_has_a_copy_arrives_once() {
+    let mut config = slow(&[]);
+    config.loss = Some(Loss::Periodic { every: 1, seen: 0 });
+    config.weather.duplication = Some(Duplication { probability: 1.0, rng: Rng::stream(1, "test") });
+    let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
+    assert_eq!(arrivals(&mut link, &[0, 0], 1000), [(10, 0), (20, 1)]);
+}
+
+#[test]
+fn a_thinned_link_passes_every_so_many() {
+    let queue = Box::new(DropTail::new(Limit::default()));
+    let mut link = Link::replaying(slow(&[]), queue).thinned(3, |payload: &Payload| payload.1);
+    assert_eq!(arrivals(&mut link, &[0; 7], 1000), [(10, 2), (20, 5)]);
+    assert_eq!(link.totals().run.dropped_packets, 5);
+}
+
+#[test]
+fn an_outage_of_a_token_bucket_lets_nothing_pass_and_keeps_its_tokens() {
+    let mut config = config(Rate::UNLIMITED, 0);
+    config.looks = Looks::new(None, Time::ZERO, ms(1_000_000));
+    config.weather.rates =
+        vec![(ms(5), Rate::from_bits_per_sec(0)), (ms(105), Rate::from_bits_per_sec(800_000))];
+    let shaper = json!({ "rate_bps": 800_000, "burst_bytes": 1000 });
+    let mut link = Link::new(config, build("tbf", &shaper, 1).unwrap());
+    assert_eq!(arrivals(&mut link, &[0, 0, 0], 1000), [(0, 0), (110, 1), (120, 2)]);
+}

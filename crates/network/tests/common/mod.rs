@@ -1,0 +1,73 @@
+//! Packets, and a link that is driven until everything has left it.
+#![allow(dead_code)]
+
+use network::queue::{DropTail, Limit};
+use network::{Counters, Ecn, Link, LinkConfig, Looks, Packet, Weather};
+use units::{Duration, Rate, Time};
+
+/// A packet knows its number and whether a middlebox may drop it.
+pub type Payload = (usize, bool);
+
+pub fn ms(n: u64) -> Time {
+    Time::from_nanos(n * 1_000_000)
+}
+
+pub fn config(rate: Rate, delay_ms: u64) -> LinkConfig {
+    LinkConfig {
+        rate,
+        delay: Duration::from_millis(delay_ms),
+        loss: None,
+        looks: Looks::new(Some(Duration::from_secs(3)), Time::ZERO, ms(300_000)),
+        weather: Weather::default(),
+    }
+}
+
+pub fn packet(flow: u32, size: u16, id: usize, thin: bool) -> Packet<Payload> {
+    let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0][flow as usize % 3];
+    Packet { flow, size, ecn, dscp: 0, payload: (id, thin) }
+}
+
+/// Every packet with its time, drained by the end of the looks, and all counters.
+pub fn run(
+    link: &mut Link<Payload>,
+    looks: Looks,
+    sent: &[(Time, Packet<Payload>)],
+) -> (Vec<(Time, usize)>, Counters) {
+    let (mut seen, mut sum, mut waiting) = (Vec::new(), Counters::default(), sent.iter().peekable());
+    let mut look = looks.after(Time::ZERO);
+    while look != Time::NEVER {
+        let (send, due) = (waiting.peek().map_or(Time::NEVER, |next| next.0), link.next_arrival());
+        if due <= send.min(look) {
+            seen.extend(link.take(due).map(|packet| (due, packet.payload.0)));
+        } else if send <= look {
+            waiting.next().iter().for_each(|(at, packet)| link.send(*packet, *at));
+        } else {
+            sum += link.look(look);
+            // These subtractions would overflow if anything were counted twice or too early.
+            assert_eq!(
+                sum.arrived_packets + sum.duplicated_packets,
+                sum.dropped_packets
+                    + sum.waiting_packets()
+                    + sum.travelling_packets()
+                    + sum.lost_packets
+                    + sum.forwarded_packets
+            );
+            look = looks.after(look);
+        }
+    }
+    (seen, sum)
+}
+
+/// Drop-tail links, with foresight where it is possible and without.
+pub fn both(config: &LinkConfig, packets: u64) -> [Link<Payload>; 2] {
+    let queue = || Box::new(DropTail::new(Limit { packets: Some(packets), bytes: None }));
+    [Link::new(config.clone(), queue()), Link::replaying(config.clone(), queue())]
+}
+
+/// When the packets arrive that are sent at given times, in milliseconds.
+pub fn arrivals(link: &mut Link<Payload>, sent_ms: &[u64], size: u16) -> Vec<(u64, usize)> {
+    let sent: Vec<_> =
+        sent_ms.iter().enumerate().map(|(id, &at)| (ms(at), packet(0, size, id, true))).collect();
+    let looks = Looks::new(None, Time::ZERO, ms(1_000_000));
+    run(link, looks, &sent).0.into_iter().map(|(at, id)| (at.as_millis(), id)).collect()
+}
