@@ -2,6 +2,7 @@
 
 mod pipe;
 
+use pipe::spy::Spy;
 use pipe::{Pipe, config, seconds};
 use tcp::{AckPolicy, Pacing, SenderConfig};
 use units::Duration;
@@ -44,4 +45,27 @@ fn a_host_may_ask_for_longer_bursts_than_the_algorithm() {
         times.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap()
     };
     assert_eq!((longest(1), longest(4)), (2, 4));
+}
+
+/// Lengths of the bursts of a flow with a window of 40 packets whose every packet is acknowledged by itself.
+fn bursts_in_steady_state(mbps: u64, rtt_ms: u64) -> Vec<usize> {
+    let (spy, _) = Spy::asking(0..0);
+    let each = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
+    let config = SenderConfig { initial_window: 40, ..config() };
+    let mut p = Pipe::with_algorithm(spy, config, each, mbps, rtt_ms, usize::MAX);
+    p.run_until(seconds(1.0));
+    let times: Vec<_> = p.sent.iter().skip(400).map(|s| s.0).collect();
+    times.chunk_by(|a, b| a == b).skip(1).map(<[_]>::len).collect() // the first may be cut
+}
+
+#[test]
+fn a_single_packet_waits_for_the_next_ack_if_that_is_due_within_a_millisecond() {
+    let bursts = bursts_in_steady_state(15, 30); // ACKs are 0.8 ms apart
+    assert!(bursts.len() > 300 && bursts.iter().all(|&len| len == 2), "{bursts:?}");
+}
+
+#[test]
+fn a_single_packet_does_not_wait_for_an_ack_that_comes_later() {
+    let bursts = bursts_in_steady_state(5, 40); // ACKs are 2.4 ms apart
+    assert!(bursts.iter().all(|&len| len == 1), "{bursts:?}");
 }

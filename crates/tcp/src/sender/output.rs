@@ -97,7 +97,7 @@ impl Sender {
                 Err(limit) if self.rescue(now, limit, out) => continue,
                 Err(limit) => break limit,
             };
-            if count > 1 && self.should_defer(now, room, largest) {
+            if self.should_defer(now, room, largest) {
                 deferred = true;
                 break Limit::Cwnd;
             }
@@ -165,8 +165,12 @@ impl Sender {
         self.window_end >= self.board.next_bytes + u64::from(self.config.mss)
     }
 
-    /// A burst smaller than it could be waits for the next ACK, if that is about to come.
+    /// A burst smaller than it could be waits for the next ACK, if that is about to come. A single packet does, too,
+    /// but for the last one.
     fn should_defer(&self, now: Time, room: u32, largest: u32) -> bool {
+        if self.unsent() <= u64::from(self.config.mss) {
+            return false;
+        }
         let idle = now.since(self.pacer.next_departure()) > DEFER_FOR;
         if self.recovery.state >= CaState::Recovery
             || idle
