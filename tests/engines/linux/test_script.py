@@ -30,8 +30,8 @@ def test_the_same_scenario_and_seed_give_the_same_script(small: Scenario) -> Non
     assert told(small).script == told(small).script
 
 
-def test_a_rate_with_a_queue_is_a_bucket_over_the_queue_and_a_wire(small: Scenario) -> None:
-    assert qdiscs(small)[:3] == ["tbf", "pfifo", "netem"]
+def test_a_rate_with_a_queue_is_a_server_over_the_queue_and_a_wire(small: Scenario) -> None:
+    assert qdiscs(small)[:3] == ["htb", "pfifo", "netem"]
 
 
 def test_drop_tail_holds_as_many_packets_as_the_scenario_says(small: Scenario) -> None:
@@ -39,18 +39,18 @@ def test_drop_tail_holds_as_many_packets_as_the_scenario_says(small: Scenario) -
     assert struct.unpack("<I", bytes.fromhex(options)[4:]) == (20,)
 
 
-def test_a_bucket_holds_one_packet(small: Scenario) -> None:
-    [options, *_] = [line.split()[7] for line in lines(small, "qdisc") if " tbf " in line]
-    assert bytes.fromhex(options).endswith(struct.pack("<HHI", 8, 6, 1514))
+def test_a_link_serves_at_its_rate(small: Scenario) -> None:
+    [options, *_] = [line.split()[7] for line in lines(small, "class")]
+    assert struct.pack("<I", 10_000_000 // 8).hex() in options
 
 
 def test_access_links_without_a_queue_are_wires_alone() -> None:
     scenario = Scenario.named("kato2025").with_values({"topology.bottleneck.queue.packets": 100})
     kinds = qdiscs(scenario)
-    assert (kinds.count("tbf"), kinds.count("netem")) == (2, 2 + 4 * 16)
+    assert (kinds.count("htb"), kinds.count("netem")) == (2, 2 + 4 * 16)
 
 
-def test_an_aqm_stands_below_the_bucket(small: Scenario) -> None:
+def test_an_aqm_stands_below_the_server(small: Scenario) -> None:
     scenario = small.with_values({"topology.bottleneck.queue": {"kind": "codel", "target_ms": 7.0}})
     [line, *_] = [line for line in lines(scenario, "qdisc") if " codel " in line]
     assert line.split()[4] == "10001"
@@ -89,8 +89,18 @@ def test_a_payload_sets_the_mtu(small: Scenario) -> None:
     assert all(line.endswith(" 1472") for line in lines(small.with_values({"tcp.mss": "1420 B"}), "link"))
 
 
-def test_a_rate_change_sets_the_queue_again_after_the_bucket(small: Scenario) -> None:
+def test_a_rate_change_leaves_the_queue_alone(small: Scenario) -> None:
     scenario = small.with_values({"topology.bottleneck.changes": [{"at": "2 s", "rate": "5 Mbit/s"}]})
+    changed = [line.split()[2:9:6] for line in lines(scenario, "at") if " change " in line]
+    assert changed == [["class", "htb"], ["qdisc", "netem"]]
+
+
+def test_a_rate_change_of_a_bucket_sets_the_queue_below_it_again(small: Scenario) -> None:
+    queue = {"kind": "tbf", "rate_bps": 10_000_000, "burst_bytes": 5000, "packets": 20}
+    changes = [{"at": "2 s", "rate": "5 Mbit/s"}]
+    scenario = small.with_values(
+        {"topology.bottleneck": {"queue": queue, "delay": "10 ms", "changes": changes}}
+    )
     changed = [line.split()[8] for line in lines(scenario, "at") if " change " in line]
     assert changed == ["tbf", "pfifo", "netem"]
 
@@ -103,7 +113,7 @@ def test_a_delay_change_leaves_the_queue_alone(small: Scenario) -> None:
 
 def test_packets_may_overtake_each_other_only_behind_the_serialisation(small: Scenario) -> None:
     scenario = small.with_values({"topology.bottleneck.changes": [{"at": "2 s", "delay": "5 ms"}]})
-    assert qdiscs(scenario)[:4] == ["tbf", "pfifo", "netem", "netem"]
+    assert qdiscs(scenario)[:4] == ["htb", "pfifo", "netem", "netem"]
 
 
 def test_a_reroute_replaces_routes_at_its_time() -> None:

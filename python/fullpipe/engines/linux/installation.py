@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from fullpipe.engines import cache as caches
 from fullpipe.engines.base import Say, Wishes
@@ -41,7 +42,7 @@ class Installed:
 
 def everything() -> Installed:
     """A kernel that does not exist and has everything, to find the reasons that no kernel would remove."""
-    return Installed(Path(), "none", "none", tuple(names.OURS), tuple(qdiscs.MAKERS), accecn=True)
+    return Installed(Path(), "none", "none", tuple(names.OURS), (*qdiscs.MAKERS, "htb", "fq"), accecn=True)
 
 
 def folder() -> Path:
@@ -140,6 +141,9 @@ def install(wishes: Wishes, say: Say) -> None:
     partial.replace(kept)
     say("asking the kernel what it knows")
     found = _ask(kept, fingerprint)
+    lacking = {"htb", "tbf"} - set(found.qdiscs)
+    if lacking:
+        raise EngineError(f"{ready}: a kernel without {', '.join(sorted(lacking))}, which every link needs")
     text = json.dumps({**asdict(found), "kernel": str(kept)}, indent=2)
     (folder() / "installed.json.part").write_text(text, encoding="utf-8")
     (folder() / "installed.json.part").replace(folder() / "installed.json")
@@ -205,15 +209,19 @@ def _ask(path: Path, fingerprint: str) -> Installed:
     )
 
 
+def _defaults(kind: str) -> dict[str, Any]:
+    return {key: param.default for key, param in catalogue.queue(kind).params.items()}
+
+
 def _questions() -> str:
     def lines() -> Iterator[str]:
         yield "namespace a"
         yield "namespace b"
         yield "link a a0 b b0 1500"
         yield "probe"
-        for number, (kind, make) in enumerate(qdiscs.MAKERS.items(), start=1):
-            defaults = {key: param.default for key, param in catalogue.queue(kind).params.items()}
-            yield f"try a a0 add {ROOT} {number:x}0000 {make(defaults).written()}"
+        asked = [make(_defaults(kind)) for kind, make in qdiscs.MAKERS.items()]
+        for number, qdisc in enumerate((*asked, qdiscs.server(), qdiscs.fq()), start=1):
+            yield f"try a a0 add {ROOT} {number:x}0000 {qdisc.written()}"
         yield "end 1"
 
     return "\n".join(lines()) + "\n"

@@ -189,8 +189,10 @@ def build(tree: Path, tools: Mapping[str, str], jobs: int, say: Say) -> Path:
         EngineError: If a command fails, with the end of what it said.
     """
     environment = {**os.environ, **_STAMP, **tools}
-    if not (tree / ".config").exists():
+    configured, fragment = tree / ".fullpipe-configured", FRAGMENT.read_bytes()
+    if not configured.exists() or configured.read_bytes() != fragment:
         _make(tree, environment, [f"KCONFIG_ALLCONFIG={FRAGMENT}", "allnoconfig"], None)
+        configured.write_bytes(fragment)
     say(f"compiling about {_ABOUT_FILES:,} files, which takes 5 to 15 minutes of a processor")
     _make(tree, environment, ["-j", str(jobs), "linux"], say)
     built = tree / "linux"

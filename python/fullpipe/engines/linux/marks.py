@@ -8,9 +8,9 @@ _WORDS = {
     "fq_codel": (3, 7),
     "pie": (9,),
     "fq_pie": (4,),
-    "dualpi2": (6, 7),
+    "dualpi2": (6,),
 }
-"""Where counts of marks stand among the 32-bit words: those of the law, and those of a threshold."""
+"""Where counts of marks stand among the 32-bit words: those of the law, and those of a threshold if apart."""
 _CAKE_TINS, _CAKE_MARKED = 10, 7
 _KIND = 0x3FFF
 

@@ -16,6 +16,7 @@ _ETHERNET_BYTES = 14
 _PLENTY_BYTES = 2**30
 _PLENTY_PACKETS = 2**30
 _MOST_U32 = 2**32 - 1
+_HTB_VERSION, _HTB_R2Q = 3, 10
 _US_PER_MS = 1_000
 BITS = 8
 
@@ -37,6 +38,20 @@ class Qdisc:
         if extra:
             message += attribute(_STAB, attribute(1, struct.pack("<BBhiIIII", 0, 0, 0, extra, 1, 0, 0, 0)))
         return f"{self.kind} {message.hex()}".rstrip()
+
+
+def server() -> Qdisc:
+    """What holds the class of a link that serves its queue at a rate: `htb`."""
+    return Qdisc("htb", attribute(2, struct.pack("<IIIII", _HTB_VERSION, _HTB_R2Q, 1, 0, 0)))
+
+
+def service(rate_bps: int, frame_bytes: int) -> Qdisc:
+    """That class. It has no burst, so a packet leaves the queue when the one before it has been sent.
+
+    A new rate takes over from the packet after the one that is being sent, and adds nothing to spend.
+    """
+    parms = 2 * _rate(rate_bps) + struct.pack("<IIIII", 1, 1, frame_bytes, 0, 0)
+    return Qdisc("htb", attribute(1, parms) + _rate64(6, rate_bps) + _rate64(7, rate_bps))
 
 
 def shaper(

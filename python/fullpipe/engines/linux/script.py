@@ -129,8 +129,10 @@ def _host(name: str, tcp: Tcp) -> Iterator[str]:
         "rmem": _RECEIVE_BUFFER,
         "wmem": _SEND_BUFFER,
         "no_metrics_save": 1,
-        "ecn": {False: 0, True: 1}.get(tcp.ecn is True, 0) if tcp.ecn != "accecn" else 3,
+        "ecn": 3 if tcp.ecn == "accecn" else int(tcp.ecn),
         "timestamps": int(tcp.timestamps),
+        # A window that is given is not raised again by the kernel.
+        "moderate_rcvbuf": int(tcp.receive_buffer_bytes is None),
     }
     if not tcp.sack_compression:
         values["comp_sack_nr"] = 0
@@ -221,11 +223,10 @@ def _overhead(network: Network, link: int) -> int:
 
 def _qdisc(verb: str, namespace: str, device: str, placed: Placed, overhead: int) -> str:
     written = placed.qdisc.written(overhead if placed.parent == ROOT else _ETHERNET_BYTES)
-    return f"qdisc {namespace} {device} {verb} {placed.parent} {placed.handle} {written}"
+    return f"{placed.word} {namespace} {device} {verb} {placed.parent} {placed.handle} {written}"
 
 
 def _changes(network: Network, layout: Layout, frames: list[int], seed: int) -> Iterator[str]:
-    """The queue below a bucket is set again after it, because the bucket has set its limit."""
     for number, link in enumerate(network.links):
         for turn, (at_ns, state) in enumerate(states(link), start=1):
             of_link = stages(link, state, frames[number], seed, turn)
@@ -237,11 +238,12 @@ def _changes(network: Network, layout: Layout, frames: list[int], seed: int) -> 
 
 
 def _changes_with_the_link(link: Link, stage: Stage, placed: Placed) -> bool:
-    """All but queues that would forget what they know if they were told again."""
-    rate_changes = any(change.rate_bps is not None for change in link.changes)
+    """The wire, and what has the rate; a queue below a bucket again, because the bucket has set its limit."""
     if not stage.queues:
         return True
-    return rate_changes and placed.qdisc.kind in ("tbf", "pfifo", "bfifo")
+    rate_changes = any(change.rate_bps is not None for change in link.changes)
+    shaped = stage.placed[0].qdisc.kind == "tbf"
+    return rate_changes and (placed.word == "class" or shaped)
 
 
 def _times(scenario: Scenario) -> Iterator[str]:

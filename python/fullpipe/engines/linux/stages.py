@@ -1,6 +1,6 @@
 """A link of a scenario as one to three devices in a row, and what a change of the link does to them.
 
-A rate with a queue is a token bucket of one packet over the queue, which holds what waits, and then netem,
+A rate with a queue is a class of htb without a burst over the queue, which holds what waits, and then netem,
 which takes the time that sending takes and adds propagation, loss and jitter. Without a queue netem does all.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fullpipe.engines import streams
-from fullpipe.engines.linux.qdiscs import Qdisc, of, shaper
+from fullpipe.engines.linux.qdiscs import Qdisc, of, server, service
 from fullpipe.engines.linux.wires import Wire
 from fullpipe.scenario.changing import Change
 from fullpipe.scenario.network import Link
@@ -19,16 +19,18 @@ ROOT, OUTER, INNER = "ffffffff", "10000", "20000"
 """Handles: that of any device, those of a qdisc at the root and of one below it."""
 _CHILD = "10001"
 _HEADROOM = 1.0001
-"""netem's rate over the bucket's, so that rounding never makes what leaves the bucket wait again."""
+"""netem's rate over that of the class, so that rounding never makes what leaves the queue wait again."""
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A queue discipline and where on a device it stands."""
+    """A queue discipline, or a class of one, and where on a device it stands."""
 
     parent: str
     handle: str
     qdisc: Qdisc
+    word: str = "qdisc"
+    """Qdisc, or class."""
 
 
 @dataclass(frozen=True)
@@ -87,20 +89,20 @@ def stages(link: Link, state: State, frame_bytes: int, seed: int, turn: int = 0)
         made.append(Stage(_queue(link, state, frame_bytes), queues=True))
         rate_bps = int(rate_bps * _HEADROOM) if rate_bps is not None else None
     wire = replace(state.wire, rate_bps=rate_bps)
-    parts = wire.apart() if overtakes(link) and rate_bps is not None else (wire,)
+    parts = wire.apart() if _is_uneven(link) and rate_bps is not None else (wire,)
     needed = any(not part.does_nothing for part in parts) or link.changes
     made += [Stage((Placed(ROOT, OUTER, part.qdisc(dice)),), queues=False) for part in parts if needed]
     return made
 
 
-def overtakes(link: Link) -> bool:
-    """Whether packets on the wire may overtake those before them."""
+def _is_uneven(link: Link) -> bool:
+    """Whether packets may catch up with those before them on the wire, after having been sent one by one."""
     delays = [link.delay_s, *(change.delay_s for change in link.changes if change.delay_s is not None)]
-    return delays != sorted(delays) or (link.jitter is not None and link.jitter.reorder)
+    return delays != sorted(delays) or link.jitter is not None
 
 
 def _queue(link: Link, state: State, frame_bytes: int) -> tuple[Placed, ...]:
-    """The bucket with the queue below it; a queue that shapes is there alone."""
+    """The class with the queue below it; a queue that shapes is there alone."""
     queue = link.queue
     if queue is None:
         return ()
@@ -109,7 +111,8 @@ def _queue(link: Link, state: State, frame_bytes: int) -> tuple[Placed, ...]:
     if state.rate_bps is None:
         return (Placed(ROOT, OUTER, of(queue)),)
     return (
-        Placed(ROOT, OUTER, shaper(state.rate_bps, frame_bytes)),
+        Placed(ROOT, OUTER, server()),
+        Placed(OUTER, _CHILD, service(state.rate_bps, frame_bytes), "class"),
         Placed(_CHILD, INNER, of(queue)),
     )
 

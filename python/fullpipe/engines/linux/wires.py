@@ -35,7 +35,7 @@ class Wire:
         return self == Wire()
 
     def apart(self) -> "tuple[Wire, Wire]":
-        """Serialisation first, and then the rest, in which packets may overtake each other."""
+        """Serialisation first, and then the rest, where packets may catch up with each other."""
         return Wire(rate_bps=self.rate_bps), replace(self, rate_bps=None)
 
     def qdisc(self, seed: int) -> Qdisc:
@@ -45,7 +45,7 @@ class Wire:
         options = struct.pack("<IIIIII", 0, _PLENTY_PACKETS, loss, 0, 0, 0)
         options += s64(10, delay_ns) + (s64(11, spread_ns) if spread_ns else b"") + shape
         if isinstance(self.loss, GilbertElliott):
-            chain = (self.loss.worsens, self.loss.improves, self.loss.bad, self.loss.good)
+            chain = (self.loss.worsens, self.loss.improves, 1 - self.loss.bad, self.loss.good)
             model = struct.pack("<IIII", *(round(probability * _CERTAIN) for probability in chain))
             options += attribute(5, attribute(2, model))
         rate_bps = self.rate_bps or (_IN_ORDER_BPS if self.jitter and not self.jitter.reorder else None)

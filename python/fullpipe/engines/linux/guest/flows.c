@@ -70,18 +70,25 @@ static void mark_service(struct flow *flow, int socket)
 		fail("service of %s: %s", flow->name, strerror(errno));
 }
 
+/* Set over and over, because a kernel that learns how packets fill its memory sets another limit. */
+static void limit_window(struct flow *flow, int socket)
+{
+	int window = flow->window;
+
+	if (window && setsockopt(socket, IPPROTO_TCP, TCP_WINDOW_CLAMP, &window, sizeof(window)))
+		fail("window of %s: %s", flow->name, strerror(errno));
+}
+
 static void open_receiver(struct flow *flow, int number)
 {
 	struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(PORT)};
-	int window = flow->window;
 
 	enter(flow->to);
 	flow->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	mark_service(flow, flow->listener);
 	if (*flow->answers)
 		choose_cca(flow->listener, flow->answers);
-	if (window && setsockopt(flow->listener, IPPROTO_TCP, TCP_WINDOW_CLAMP, &window, sizeof(window)))
-		fail("window of %s: %s", flow->name, strerror(errno));
+	limit_window(flow, flow->listener);
 	if (bind(flow->listener, (void *)&here, sizeof(here)) || listen(flow->listener, 1))
 		fail("receiver of %s: %s", flow->name, strerror(errno));
 	listen_to(flow->listener, LISTENER, number, EPOLLIN, EPOLL_CTL_ADD);
@@ -292,6 +299,7 @@ void on_event(uint64_t what, unsigned events)
 		if (flow->receiver >= 0)
 			listen_to(flow->receiver, RECEIVER, flow - flows, EPOLLIN, EPOLL_CTL_ADD);
 	} else if (end == RECEIVER) {
+		limit_window(flow, flow->receiver);
 		/* Thrown away in the kernel, as far as there is anything. */
 		while (recv(flow->receiver, bytes, sizeof(bytes), MSG_TRUNC) == sizeof(bytes))
 			;

@@ -25,6 +25,7 @@ void make_link(char **words);
 void set_address(char **words);
 void set_route(char **words, int count);
 void set_qdisc(char **words);
+void set_class(char **words);
 int has_qdisc(char **words);
 void set_bursts(char **words);
 void set_sysctl(char **words, int count);

@@ -143,6 +143,8 @@ static void obey(char *line)
 		set_route(arguments, count - 1);
 	else if (!strcmp(words[0], "qdisc"))
 		set_qdisc(arguments);
+	else if (!strcmp(words[0], "class"))
+		set_class(arguments);
 	else if (!strcmp(words[0], "bursts"))
 		set_bursts(arguments);
 	else if (!strcmp(words[0], "sysctl"))

@@ -270,7 +270,7 @@ static int from_hex(const char *hex, unsigned char *bytes, int most)
 	return size;
 }
 
-static int try_to_set_qdisc(char **words)
+static int try_to_set(int type, char **words)
 {
 	static unsigned char options[MAX_MESSAGE];
 	struct tcmsg info = {.tcm_family = AF_UNSPEC};
@@ -280,7 +280,7 @@ static int try_to_set_qdisc(char **words)
 	info.tcm_ifindex = device(words[1]);
 	info.tcm_parent = strtoul(words[3], 0, 16);
 	info.tcm_handle = strtoul(words[4], 0, 16);
-	begin(RTM_NEWQDISC, adds ? NLM_F_CREATE | NLM_F_REPLACE : 0, &info, sizeof(info));
+	begin(type, adds ? NLM_F_CREATE | NLM_F_REPLACE : 0, &info, sizeof(info));
 	text(TCA_KIND, words[5]);
 	if (message.header.nlmsg_len + size > sizeof(message))
 		fail("a message of more than %d bytes", MAX_MESSAGE);
@@ -292,16 +292,25 @@ static int try_to_set_qdisc(char **words)
 /* qdisc NAMESPACE DEVICE add|change PARENT HANDLE KIND [ATTRIBUTES]; numbers and what follows the kind are hexadecimal */
 void set_qdisc(char **words)
 {
-	int error = try_to_set_qdisc(words);
+	int error = try_to_set(RTM_NEWQDISC, words);
 
 	if (error)
 		fail("qdisc %s of %s in %s: %s", words[5], words[1], words[0], strerror(error));
 }
 
+/* class NAMESPACE DEVICE add|change PARENT HANDLE KIND [ATTRIBUTES] */
+void set_class(char **words)
+{
+	int adds = !strcmp(words[2], "add"), error = try_to_set(RTM_NEWTCLASS, words);
+
+	if (error)
+		fail("%s class of %s in %s: %s", adds ? "new" : "changed", words[1], words[0], strerror(error));
+}
+
 /* try NAMESPACE DEVICE add PARENT HANDLE KIND [ATTRIBUTES] */
 int has_qdisc(char **words)
 {
-	return !try_to_set_qdisc(words);
+	return !try_to_set(RTM_NEWQDISC, words);
 }
 
 /* bursts NAMESPACE DEVICE PACKETS: the most that TCP hands over at once */
