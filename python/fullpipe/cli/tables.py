@@ -7,11 +7,21 @@ import polars as pl
 from rich.console import Console
 
 from fullpipe.cli.shown import table
-from fullpipe.metrics import call_scores, connections, datagrams, jain, retransmission_rate, total_goodput_bps
+from fullpipe.metrics import (
+    call_scores,
+    completion_percentiles_s,
+    connections,
+    datagrams,
+    jain,
+    measured_transfers,
+    retransmission_rate,
+    total_goodput_bps,
+)
 from fullpipe.results import Run
 from fullpipe.sweeps import Job, Outcome
 
 _MOST_ROWS = 40
+_MOST_LINES_OF_TRANSFERS = 10
 _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 
 
@@ -41,6 +51,10 @@ def _one(console: Console, run: Run) -> None:
         console.print(_flows(connections(run.flows)))
     if not datagrams(run.flows).is_empty():
         console.print(_datagrams(run))
+    if not run.transfers.is_empty():
+        console.print(_transfers(run))
+    if not run.videos.is_empty():
+        console.print(_videos(run.videos))
     console.print(_links(run.links_summary))
     total, fairness = (
         _mbps(total_goodput_bps(run.flows)),
@@ -48,6 +62,40 @@ def _one(console: Console, run: Run) -> None:
     )
     took = f"{meta.data_packets:,} data packets in {meta.wall_s:.2f} s"
     console.print(f"total {total} Mbit/s, Jain {fairness}, {took}")
+
+
+def _transfers(run: Run) -> Any:
+    """Completion times of what began after the warm-up: a line for each of a few flows, and one for all."""
+    made = table("transfers", "began", "finished", "mean\nms", "p50\nms", "p95\nms", "p99\nms")
+    transfers = measured_transfers(run)
+    of_flows = completion_percentiles_s(transfers, by="flow")
+    if 1 < of_flows.height <= _MOST_LINES_OF_TRANSFERS:
+        for row in of_flows.iter_rows(named=True):
+            made.add_row(row["flow"], *_completion(row))
+    made.add_row("all", *_completion(completion_percentiles_s(transfers).row(0, named=True)))
+    return made
+
+
+def _completion(row: dict[str, Any]) -> list[str]:
+    counts = (row["finished"] + row["unfinished"], row["finished"])
+    return [*map(_number, counts), *(_ms(row[f"{key}_s"]) for key in ("mean", "p50", "p95", "p99"))]
+
+
+def _videos(videos: pl.DataFrame) -> Any:
+    made = table(
+        "video", "startup\ns", "played\ns", "stalled\ns", "stalls", "bit rate\nMbit/s", "switches", "pieces"
+    )
+    for row in videos.head(_MOST_ROWS).iter_rows(named=True):
+        made.add_row(
+            row["flow"],
+            *(_number(row[key], 2) for key in ("startup_s", "played_s", "stalled_s")),
+            _number(row["stalls"]),
+            _mbps(row["bitrate_bps"]),
+            *(_number(row[key]) for key in ("switches", "chunks")),
+        )
+    if videos.height > _MOST_ROWS:
+        made.add_row(f"and {videos.height - _MOST_ROWS} more")
+    return made
 
 
 def _flows(flows: pl.DataFrame) -> Any:

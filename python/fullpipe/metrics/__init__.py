@@ -20,7 +20,7 @@ from fullpipe.metrics.loss import drop_rate, loss_rate, marking_rate, retransmis
 from fullpipe.metrics.measures import LINK_MEASURES, MEASURES, busy_links, measured
 from fullpipe.metrics.reordering import arrivals, reorder_density, reordered_ratio, reordering_extents
 from fullpipe.metrics.samples import between, spacing_s
-from fullpipe.metrics.summary import summary
+from fullpipe.metrics.summary import measured_transfers, summary
 from fullpipe.metrics.throughput import (
     cumulative_goodput,
     cumulative_wire_bps,
@@ -61,6 +61,7 @@ __all__ = [
     "marking_rate",
     "mean_goodput_bps",
     "measured",
+    "measured_transfers",
     "mos",
     "mouth_to_ear_s",
     "normalised_power",

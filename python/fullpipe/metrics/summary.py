@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import polars as pl
+
 from fullpipe.metrics.connections import connections
 from fullpipe.metrics.fairness import jain
 from fullpipe.metrics.throughput import total_goodput_bps
+from fullpipe.metrics.transfers import completion_percentiles_s
 from fullpipe.results import Run
 
 _FLOW = (
@@ -60,6 +63,23 @@ def summary(run: Run) -> dict[str, Any]:
             "jain": jain(connections(flows)["goodput_bps"]),
             "dropped_packets": links["dropped_packets"].sum(),
         },
+        "transfers": _transfers(measured_transfers(run)),
+        "videos": run.videos.to_dicts(),
+    }
+
+
+def measured_transfers(run: Run) -> pl.DataFrame:
+    """The transfers that began after the warm-up: those that summaries are about."""
+    return run.transfers.filter(pl.col("start_s") >= run.scenario.warmup_s)
+
+
+def _transfers(transfers: pl.DataFrame) -> dict[str, Any] | None:
+    """How many there were, how many of them finished, and percentiles of their completion times."""
+    if transfers.is_empty():
+        return None
+    times = completion_percentiles_s(transfers).row(0, named=True)
+    return {"count": transfers.height} | {
+        key: times[key] for key in ("finished", "mean_s", "p50_s", "p95_s", "p99_s")
     }
 
 

@@ -113,9 +113,10 @@ class RateRule(Model):
 
 
 class BufferRule(Model):
-    """The fuller the buffer, the higher the bit rate: the lowest up to 37.5 % of it, the highest from 90 %
-    on, a straight line in between, and no change before it has moved by a whole step (BBA-0: T. Huang et
-    al., "A Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014)."""
+    """The fuller the buffer, the higher the bit rate: the lowest up to 37.5 % of what it holds at most when a
+    piece is asked for, the highest from 90 % on, a straight line in between, and no change before it has
+    moved by a whole step (BBA-0: T. Huang et al., "A Buffer-Based Approach to Rate Adaptation", SIGCOMM
+    2014)."""
 
     kind: Literal["buffer"] = "buffer"
 

@@ -8,7 +8,8 @@ use units::{Duration, Time};
 /// Pieces that the rate rule looks back on.
 const REMEMBERED: usize = 5;
 /// Share of the buffer below which the buffer rule takes the lowest rate, and share from which it takes the highest: 90 s
-/// and 216 s of the 240 s of its source.
+/// and 216 s of the 240 s of its source. Of a buffer that may hold less it is a share of what can be there when a piece
+/// is asked for, so that the highest rate can be reached.
 const RESERVOIR: f64 = 0.375;
 const UPPER: f64 = 0.9;
 
@@ -99,15 +100,18 @@ impl Video {
     fn by_buffer(&self) -> usize {
         let rates = &self.plan.bitrates_bps;
         let (lowest, highest) = (rates[0] as f64, rates[rates.len() - 1] as f64);
-        let share = self.buffer.as_nanos() as f64 / self.plan.buffer_ns as f64;
+        let most = self.plan.buffer_ns - self.plan.chunk_ns;
+        let share = self.buffer.as_nanos() as f64 / most as f64; // NaN at first if there is room for one piece
         let along = ((share - RESERVOIR) / (UPPER - RESERVOIR)).clamp(0.0, 1.0);
         let wanted = lowest + along * (highest - lowest);
         let above = rates.get(self.rate + 1).copied().unwrap_or(u64::MAX) as f64;
         let below = self.rate.checked_sub(1).map_or(0.0, |lower| rates[lower] as f64);
-        if wanted >= above || along == 1.0 {
+        if along == 0.0 {
+            0
+        } else if wanted >= above || along == 1.0 {
             rates.iter().rposition(|&rate| rate as f64 <= wanted).unwrap_or(0)
-        } else if wanted <= below || along == 0.0 {
-            rates.iter().position(|&rate| rate as f64 >= wanted).unwrap_or(0)
+        } else if wanted <= below {
+            rates.iter().position(|&rate| rate as f64 > wanted).unwrap_or(0)
         } else {
             self.rate
         }
@@ -167,7 +171,7 @@ mod tests {
         let plan = VideoPlan {
             bitrates_bps: vec![1_000_000, 2_000_000, 4_000_000],
             chunk_ns: 2 * SECOND,
-            buffer_ns: 40 * SECOND,
+            buffer_ns: 42 * SECOND,
             startup_ns: 4 * SECOND,
             rule,
             request_bytes: 400,
@@ -206,7 +210,7 @@ mod tests {
         for _ in 0..200 {
             video.run(video.next, &mut orders);
             video.done(video.since + Duration::from_millis(100), 1, &mut orders);
-            assert!(video.buffer.as_nanos() <= 40 * SECOND);
+            assert!(video.buffer.as_nanos() <= 42 * SECOND);
         }
         assert_eq!(video.playback(video.since).unwrap().stalls, 0);
     }
@@ -226,15 +230,15 @@ mod tests {
     #[test]
     fn the_buffer_rule_moves_by_whole_steps_only() {
         let mut video = video(AbrPlan::Buffer {});
-        // From 15 s to 36 s of the buffer the rate rises from 1 to 4 Mbit/s: 2 Mbit/s at 22 s.
+        // From 15 s to 36 s of the 40 s that can be there when a piece is asked for, the rate rises from 1 to 4 Mbit/s: 2 Mbit/s at 22 s.
         for (rate, buffer_s, expected) in [
             (0, 10, 0),
             (0, 21, 0),
-            (0, 22, 1),
+            (0, 23, 1),
             (1, 35, 1),
             (1, 36, 2),
             (2, 30, 2),
-            (2, 22, 1),
+            (2, 21, 1),
             (1, 16, 1),
             (1, 15, 0),
         ] {
