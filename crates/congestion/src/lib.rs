@@ -23,6 +23,7 @@ mod test_drive;
 #[cfg(test)]
 mod test_support;
 mod window;
+#[macro_use]
 mod window_algorithm;
 
 mod algorithms;

@@ -3,12 +3,25 @@
 use crate::window::MIN_CWND;
 use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Sent, Traits, Undo, Window};
 
+/// The two methods of a [`WindowAlgorithm`] that has its window in a field called `window`.
+macro_rules! has_window {
+    () => {
+        fn window(&self) -> &$crate::Window {
+            &self.window
+        }
+
+        fn window_mut(&mut self) -> &mut $crate::Window {
+            &mut self.window
+        }
+    };
+}
+
 /// An algorithm with a [`Window`], brought down by the transport: a law of growth and a law of reduction.
 ///
 /// Whoever implements this gets [`CongestionControl`]. Every other method has a default that does as Linux does
 /// for modules that leave the hook out.
 pub trait WindowAlgorithm: Send {
-    /// The window.
+    /// The window; `has_window!()` writes this method and the next.
     fn window(&self) -> &Window;
 
     /// The window, to be moved.

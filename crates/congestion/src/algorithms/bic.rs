@@ -133,13 +133,7 @@ impl Bic {
 }
 
 impl WindowAlgorithm for Bic {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn measure(&mut self, ack: &Ack, _path: &Path) {
         if ack.prior_state == CaState::Open {

@@ -25,9 +25,12 @@
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`); the probability of a back-off (here).
 
+mod gradients;
+
 use crate::registry::Algorithm;
 use crate::window::MIN_CWND;
 use crate::{Ack, CaState, Congestion, Path, Probe, Sent, Window, WindowAlgorithm};
+use gradients::{Extremes, Gradients, least, probability};
 use params::params;
 use units::{Duration, Rng, Time};
 
@@ -61,54 +64,6 @@ const DELAY_SAMPLES: u32 = 8;
 const LEAST_US: i64 = 125;
 /// At most so many single-packet ACKs in a row are suspected to have been delayed.
 const MOST_DELAYED: u8 = 5;
-
-/// Smallest and largest RTT of a round, or the change of either, microseconds; zero: none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Extremes {
-    min: i64,
-    max: i64,
-}
-
-impl Extremes {
-    fn minus(self, other: Extremes) -> Extremes {
-        Extremes { min: self.min - other.min, max: self.max - other.max }
-    }
-
-    fn is_known(self) -> bool {
-        self != Extremes::default()
-    }
-}
-
-/// The sum of the last gradients.
-#[derive(Clone, Debug)]
-struct Gradients {
-    ring: Box<[Extremes]>,
-    tail: usize,
-    filled: bool,
-    sum: Extremes,
-}
-
-impl Gradients {
-    fn new(rounds: u32) -> Gradients {
-        let ring = vec![Extremes::default(); rounds as usize].into_boxed_slice();
-        Gradients { ring, tail: 0, filled: false, sum: Extremes::default() }
-    }
-
-    fn clear(&mut self) {
-        self.ring.fill(Extremes::default());
-        (self.tail, self.filled, self.sum) = (0, false, Extremes::default());
-    }
-
-    /// Adds the gradient of a round; the sum, extrapolated while rounds are missing.
-    fn add(&mut self, gradient: Extremes) -> i64 {
-        let change = gradient.minus(std::mem::replace(&mut self.ring[self.tail], gradient));
-        self.sum = Extremes { min: self.sum.min + change.min, max: self.sum.max + change.max };
-        self.tail = (self.tail + 1) % self.ring.len();
-        let sum = if self.sum.min > 0 { self.sum.min } else { self.sum.max };
-        self.filled |= self.tail == 0;
-        if self.filled { sum } else { sum * self.ring.len() as i64 / self.tail as i64 }
-    }
-}
 
 /// What the buffer of the path is thought to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -285,40 +240,8 @@ impl Cdg {
     }
 }
 
-/// The smaller of two, but zero means unknown.
-fn least(known: i64, new: i64) -> i64 {
-    match (known, new) {
-        (0, other) | (other, 0) => other,
-        _ => known.min(new),
-    }
-}
-
-/// Probability of a back-off for a summed gradient in microseconds: 1 − exp(−gradient · factor).
-fn probability(gradient_us: i64, factor: u32) -> f64 {
-    1.0 - exp_minus(gradient_us as f64 * 1e-6 * f64::from(factor))
-}
-
-/// exp(−x) for x ≥ 0 from additions and multiplications only, which give the same bits everywhere.
-fn exp_minus(x: f64) -> f64 {
-    if x > 40.0 {
-        return 0.0;
-    }
-    let y = x / 1024.0;
-    let mut power = 1.0 - y * (1.0 - y / 2.0 * (1.0 - y / 3.0 * (1.0 - y / 4.0 * (1.0 - y / 5.0))));
-    for _ in 0..10 {
-        power *= power;
-    }
-    power
-}
-
 impl WindowAlgorithm for Cdg {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn established(&mut self, path: &Path) {
         self.round_end = path.next;
@@ -428,13 +351,6 @@ mod tests {
             })
         };
         (1..limit).find(backed_off).unwrap_or(limit)
-    }
-
-    #[test]
-    fn the_exponential_is_exact_to_a_billionth() {
-        for x in [0.0, 1e-6, 0.1, 1.0, 5.0, 20.0] {
-            assert!((exp_minus(x) - (-x).exp()).abs() < 1e-9, "{x}");
-        }
     }
 
     #[test]

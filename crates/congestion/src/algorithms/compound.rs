@@ -116,13 +116,7 @@ impl Compound {
 }
 
 impl WindowAlgorithm for Compound {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         self.watch.digest(ack, path);

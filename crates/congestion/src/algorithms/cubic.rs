@@ -244,13 +244,7 @@ fn cube_root(x: u128) -> u64 {
 }
 
 impl WindowAlgorithm for Cubic {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         if let Some(rtt) = ack.rtt {

@@ -109,13 +109,7 @@ impl HighSpeed {
 }
 
 impl WindowAlgorithm for HighSpeed {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn grow(&mut self, ack: &Ack, _path: &Path) {
         if self.window.in_slow_start() {

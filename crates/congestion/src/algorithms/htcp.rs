@@ -199,13 +199,7 @@ impl Htcp {
 }
 
 impl WindowAlgorithm for Htcp {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn established(&mut self, path: &Path) {
         self.congestion_ms = path.now.as_millis();

@@ -100,13 +100,7 @@ impl Hybla {
 }
 
 impl WindowAlgorithm for Hybla {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn established(&mut self, path: &Path) {
         self.learn(path);

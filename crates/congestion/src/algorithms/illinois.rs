@@ -141,13 +141,7 @@ fn choose_beta(average: u64, longest: u64) -> u64 {
 }
 
 impl WindowAlgorithm for Illinois {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn established(&mut self, path: &Path) {
         self.start_round(path.next);

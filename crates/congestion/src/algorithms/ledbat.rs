@@ -136,13 +136,7 @@ impl Ledbat {
 }
 
 impl WindowAlgorithm for Ledbat {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         if let Some(delay) = ack.one_way_delay.or(ack.rtt.map(|rtt| rtt / 2)) {

@@ -186,13 +186,7 @@ impl LedbatPlusPlus {
 }
 
 impl WindowAlgorithm for LedbatPlusPlus {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         if let Some(rtt) = ack.rtt {

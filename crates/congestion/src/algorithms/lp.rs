@@ -130,13 +130,7 @@ impl Lp {
 }
 
 impl WindowAlgorithm for Lp {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         if self.params.clock == Clock::Kernel {

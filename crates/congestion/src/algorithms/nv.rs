@@ -253,13 +253,7 @@ impl Nv {
 }
 
 impl WindowAlgorithm for Nv {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn established(&mut self, path: &Path) {
         self.floor_reset = path.now + FIRST_RESET;

@@ -50,13 +50,7 @@ impl Algorithm for Reno {
 }
 
 impl WindowAlgorithm for Reno {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
         (f64::from(self.window.cwnd) * self.params.beta) as u32

@@ -52,13 +52,7 @@ impl Algorithm for Scalable {
 }
 
 impl WindowAlgorithm for Scalable {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn grow(&mut self, ack: &Ack, _path: &Path) {
         let left = self.window.slow_start_first(ack.acked);

@@ -98,13 +98,7 @@ impl Veno {
 }
 
 impl WindowAlgorithm for Veno {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         self.watch.digest(ack, path);

@@ -142,13 +142,7 @@ impl Westwood {
 }
 
 impl WindowAlgorithm for Westwood {
-    fn window(&self) -> &Window {
-        &self.window
-    }
-
-    fn window_mut(&mut self) -> &mut Window {
-        &mut self.window
-    }
+    has_window!();
 
     fn established(&mut self, path: &Path) {
         self.bandwidth.since_ms = path.now.as_millis();

@@ -1,0 +1,173 @@
+//! Prague alone: its equilibrium, its pacing, and what marks and losses do.
+
+use super::*;
+use crate::kit::ideal;
+use units::Duration;
+
+/// Prague in congestion avoidance on a path that it fills with a window per round trip.
+struct Rounds {
+    prague: Prague,
+    path: Path,
+}
+
+impl Rounds {
+    fn new(window: u32, rtt: Duration, params: PragueParams) -> Rounds {
+        let path = Path { srtt: Some(rtt), next: 10_000, packets_out: window, ..ideal::path(Time::ZERO) };
+        let mut prague = Prague::new(params, 1);
+        prague.on_established(&path);
+        prague.set_cwnd(window);
+        prague.window.ssthresh = window;
+        prague.target = f64::from(window);
+        Rounds { prague, path }
+    }
+
+    /// A round trip, packet by packet; packet n is marked if `marked(n)`, and the first mark is echoed.
+    fn round(&mut self, marked: impl Fn(u32) -> bool) {
+        let window = self.prague.control().cwnd;
+        let mut told = false;
+        self.path.packets_out = window;
+        for n in 0..window {
+            self.path.now += self.path.srtt.unwrap() / u64::from(window);
+            let mark = marked(n);
+            self.path.delivered += 1;
+            self.path.next += 1;
+            self.path.marked += u64::from(mark);
+            if mark && !std::mem::replace(&mut told, true) {
+                self.prague.on_congestion(Congestion::Ecn, &self.path);
+            }
+            let ack = Ack { marked: u32::from(mark), prior_in_flight: window, ..ideal::ack(1) };
+            self.prague.on_ack(&ack, &self.path);
+        }
+    }
+}
+
+fn avoidance(window: u32) -> Rounds {
+    Rounds::new(window, Duration::from_millis(40), PragueParams::default())
+}
+
+#[test]
+fn without_marks_it_grows_by_a_packet_per_round_trip() {
+    let mut rounds = avoidance(50);
+    (0..10).for_each(|_| rounds.round(|_| false));
+    assert!((59..=60).contains(&rounds.prague.control().cwnd), "{}", rounds.prague.target);
+}
+
+#[test]
+fn in_equilibrium_there_are_about_two_marks_per_round_trip() {
+    // Marks by dice that do not depend on the window: p W comes to about 2 (1 - p), from either side.
+    for start in [10, 1_000] {
+        let mut rounds = avoidance(start);
+        let (mut dice, p, mut sum) = (units::Rng::stream(1, "marks"), 0.02, 0.0);
+        for n in 0..2_000 {
+            let marks: Vec<bool> = (0..rounds.prague.control().cwnd).map(|_| dice.unit() < p).collect();
+            rounds.round(|n| marks[n as usize]);
+            sum += if n >= 1_000 { rounds.prague.target / 1_000.0 } else { 0.0 };
+        }
+        let marks_per_round = sum * p;
+        assert!((1.5..2.8).contains(&marks_per_round), "from {start}: {marks_per_round}");
+    }
+}
+
+#[test]
+fn alpha_stands_still_until_the_first_mark() {
+    let mut rounds = avoidance(50);
+    (0..30).for_each(|_| rounds.round(|_| false));
+    assert_eq!(rounds.prague.alpha, 1.0);
+    rounds.round(|n| n == 25);
+    rounds.round(|_| false);
+    assert!(rounds.prague.alpha < 1.0);
+}
+
+#[test]
+fn the_first_mark_ends_slow_start_and_halves() {
+    let mut rounds = avoidance(64);
+    rounds.prague.window.ssthresh = u32::MAX;
+    rounds.round(|n| n == 0);
+    assert!(!rounds.prague.window.in_slow_start());
+    assert!((31.0..34.0).contains(&rounds.prague.target), "{}", rounds.prague.target);
+}
+
+#[test]
+fn it_grows_while_the_transport_says_that_it_is_being_reduced() {
+    let mut rounds = avoidance(50);
+    rounds.path.state = CaState::Cwr;
+    rounds.round(|_| false);
+    assert!(rounds.prague.target > 50.9, "{}", rounds.prague.target);
+}
+
+#[test]
+fn a_loss_halves_once_and_holds_until_recovery_is_over() {
+    let mut rounds = avoidance(50);
+    rounds.prague.on_congestion(Congestion::Loss, &rounds.path);
+    rounds.path.state = CaState::Recovery;
+    rounds.round(|_| false);
+    assert_eq!(rounds.prague.target, 25.0);
+    rounds.path.state = CaState::Open;
+    rounds.prague.on_recovery_exit(&rounds.path);
+    rounds.round(|_| false);
+    assert!(rounds.prague.target > 25.0);
+}
+
+#[test]
+fn a_loss_found_by_the_ack_that_ends_a_reduction_by_marks_halves_once() {
+    let mut rounds = avoidance(50);
+    rounds.path.state = CaState::Cwr;
+    rounds.prague.on_ack(&ideal::ack(0), &rounds.path);
+    rounds.path.state = CaState::Open;
+    rounds.prague.on_recovery_exit(&rounds.path);
+    rounds.prague.on_congestion(Congestion::Loss, &rounds.path);
+    rounds.path.state = CaState::Recovery;
+    rounds.prague.on_ack(&ideal::ack(1), &rounds.path);
+    assert_eq!(rounds.prague.target, 25.0);
+}
+
+#[test]
+fn it_is_paced_at_a_window_per_round_trip_in_bursts_of_a_quarter_millisecond() {
+    let mut rounds = avoidance(2_000);
+    rounds.round(|_| false);
+    let control = rounds.prague.control();
+    let expected = rounds.prague.target / 0.04 * 1_500.0 * 8.0;
+    let rate = control.pacing_rate.unwrap().bits_per_sec() as f64;
+    assert!((rate / expected - 1.0).abs() < 1e-3, "{rate} {expected}");
+    assert_eq!(control.max_burst, (rounds.prague.target / 0.04 / 4096.0) as u32);
+}
+
+#[test]
+fn an_old_flow_of_5_ms_grows_as_fast_as_one_of_25_ms() {
+    let rate_gained_in_a_second = |rtt_ms: u64| {
+        let params = PragueParams { rtt_transition: 0, ..PragueParams::default() };
+        let rtt = Duration::from_millis(rtt_ms);
+        let mut rounds = Rounds::new(1_000, rtt, params);
+        (0..1_000 / rtt_ms).for_each(|_| rounds.round(|_| false));
+        (rounds.prague.target - 1_000.0) / rtt.as_secs_f64()
+    };
+    let ratio = rate_gained_in_a_second(5) / rate_gained_in_a_second(25);
+    assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+}
+
+#[test]
+fn an_old_flow_is_cut_at_most_once_per_target_rtt() {
+    let params = PragueParams { rtt_transition: 0, ..PragueParams::default() };
+    let mut rounds = Rounds::new(1_000, Duration::from_millis(5), params);
+    rounds.path.now = Time::from_nanos(1_000_000_000);
+    let mut cuts = 0;
+    for _ in 0..20 {
+        let before = rounds.prague.target;
+        rounds.prague.on_congestion(Congestion::Ecn, &rounds.path);
+        cuts += u32::from(rounds.prague.target < before);
+        rounds.path.now += Duration::from_millis(5);
+    }
+    assert_eq!(cuts, 4); // 100 ms
+}
+
+#[test]
+fn without_ecn_it_is_reno() {
+    let path = Path { ecn: false, ..ideal::path(Time::ZERO) };
+    let mut prague = Prague::new(PragueParams::default(), 1);
+    prague.on_established(&path);
+    assert_eq!((prague.traits().recovery, prague.traits().needs_pacing), (Recovery::Transport, false));
+    assert_eq!(prague.control().pacing_rate, None);
+    prague.set_cwnd(50);
+    prague.on_congestion(Congestion::Loss, &path);
+    assert_eq!(prague.control().ssthresh, 25);
+}

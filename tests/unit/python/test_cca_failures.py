@@ -1,0 +1,143 @@
+"""Algorithms written in Python that fail: what is said, and what goes on."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import pytest
+
+from fullpipe import Run, Scenario, cca, sweeps
+from fullpipe import run as run_once
+from fullpipe.cca import Ack, Controller, Episode
+from fullpipe.cca import Path as PathView
+from fullpipe.errors import ControllerError, ScenarioError
+
+
+class Reno(Controller):
+    """Reno by the law."""
+
+    slow_start = 1.0
+    increase = 1.0
+    beta: float = 0.5
+
+    def on_congestion(self, episode: Episode, path: PathView) -> None:
+        if episode.first:
+            self.ssthresh = self.cwnd * self.beta
+
+
+@pytest.fixture
+def ten(small: Scenario) -> Scenario:
+    """One flow for ten seconds that loses packets now and then."""
+    return small.with_values({"duration": "10 s", "flows.0.name": "it"})
+
+
+def run(scenario: Scenario, algorithm: object, seed: int = 1, **values: Any) -> Run:
+    return run_once(scenario.with_values({"flows.0.cca": algorithm, **values}), seed)
+
+
+def failure(scenario: Scenario, algorithm: type[Controller]) -> ControllerError:
+    with pytest.raises(ControllerError) as caught:
+        run(scenario, algorithm)
+    return caught.value
+
+
+class TestFailures:
+    def test_an_exception_ends_the_run_with_traceback_and_time(self, ten: Scenario) -> None:
+        class Divides(Reno):
+            def on_congestion(self, episode: Episode, path: PathView) -> None:
+                self.ssthresh = self.cwnd / 0
+
+        error = failure(ten, Divides)
+        assert isinstance(error.__cause__, ZeroDivisionError)
+        assert 0 < error.time_s < 10
+        assert (error.flow, error.event) == ("it", "on_congestion")
+        for words in ("Divides of flow it failed at", "in on_congestion", "self.ssthresh = self.cwnd / 0"):
+            assert words in str(error)
+        assert run(ten, Reno).flows.height == 1  # the interpreter and the engine are well
+
+    def test_leaving_the_interpreter_only_ends_the_run(self, ten: Scenario) -> None:
+        class Leaves(Reno):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                sys.exit(3)
+
+        assert isinstance(failure(ten, Leaves).__cause__, SystemExit)
+
+    def test_an_interrupt_stays_one(self, ten: Scenario) -> None:
+        class Interrupted(Reno):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            run(ten, Interrupted)
+
+    @pytest.mark.parametrize("cwnd", [math.inf, math.nan, -1, 0, 1e12])
+    def test_windows_that_are_none_are_refused(self, ten: Scenario, cwnd: float) -> None:
+        class Odd(Reno):
+            def on_congestion(self, episode: Episode, path: PathView) -> None:
+                self.cwnd = cwnd
+
+        message = str(failure(ten, Odd))
+        assert "Odd of flow it failed at" in message
+        assert "cwnd is" in message
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("ssthresh", -1), ("ssthresh", math.nan), ("increase", -1.0), ("pacing_bps", 0), ("wakeup_s", -1.0)],
+    )
+    def test_so_are_other_values(self, ten: Scenario, name: str, value: float) -> None:
+        class Odd(Reno):
+            def on_congestion(self, episode: Episode, path: PathView) -> None:
+                setattr(self, name, value)
+
+        assert f"{name} is" in str(failure(ten, Odd))
+
+    def test_a_wakeup_in_the_past_is_refused(self, ten: Scenario) -> None:
+        class Stuck(Reno):
+            wakeup_s = 0.5
+
+            def on_wakeup(self, path: PathView) -> None:
+                self.wakeup_s = path.now_s
+
+        assert "must lie in the future" in str(failure(ten, Stuck))
+
+    def test_one_job_that_fails_leaves_the_others_alone(self, ten: Scenario) -> None:
+        class Fails(Reno):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                raise RuntimeError("no")
+
+        bad, good = ten.with_values({"flows.0.cca": Fails}), ten.with_values({"flows.0.cca": Reno})
+        outcomes = list(sweeps.stream([sweeps.Job(bad, 1), sweeps.Job(good, 1)], workers=2))
+        assert isinstance(outcomes[0].error, ControllerError)
+        assert outcomes[1].error is None
+
+    @pytest.mark.parametrize("wrong", ["on_acks", "onack", "on_loss_detected", "On_Congestion"])
+    def test_a_mistyped_method_is_refused(self, wrong: str) -> None:
+        with pytest.raises(TypeError, match=f"Typo.{wrong}: no such method is ever called; .*on_"):
+            type("Typo", (Reno,), {wrong: lambda self, ack, path: None})
+
+    def test_methods_of_ones_own_are_not(self) -> None:
+        mine = ("target", "_on_idle", "ack_rate")
+        type("Fine", (Reno,), dict.fromkeys(mine, lambda self: 1))
+
+    def test_a_class_that_is_no_controller_is_refused(self, ten: Scenario) -> None:
+        with pytest.raises(ScenarioError, match="no subclass"):
+            ten.with_values({"flows.0.cca": int})
+
+    def test_the_engine_cannot_be_entered_again(self, ten: Scenario) -> None:
+        from fullpipe._native import Simulation
+        from fullpipe.engines.plan import plan
+
+        class Again(Reno):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                held[0].advance(10**10)
+
+        import json
+
+        text = json.dumps(plan(ten.with_values({"flows.0.cca": Again})))
+        held = [Simulation(text, 1, {cca.name(Again): lambda params, seed: Again(None)})]  # type: ignore[arg-type]
+        with pytest.raises(ControllerError, match="finished or running"):
+            held[0].advance(10**10)
+        with pytest.raises(RuntimeError, match="finished or running"):
+            held[0].advance(10**10)
