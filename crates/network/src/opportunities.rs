@@ -69,6 +69,10 @@ impl Opportunities {
         if self.at < time {
             self.left = 0;
         }
+        let (behind, period) = (time.since(self.next_time()).as_nanos(), self.period());
+        if self.repeats {
+            self.round = self.round + Duration::from_nanos(behind / period * period); // not one by one
+        }
         while self.next_time() < time {
             self.advance();
         }
@@ -78,13 +82,19 @@ impl Opportunities {
     pub fn offered_bytes(&self, from: Time, to: Time) -> u64 {
         let passed = |time: Time| {
             let time = time.as_nanos() + self.offset.as_nanos();
-            let period = self.times.last().map_or(1, |last| last.as_nanos());
-            let (rounds, phase) = if self.repeats { (time / period, time % period) } else { (0, time) };
+            let (rounds, phase) =
+                if self.repeats { (time / self.period(), time % self.period()) } else { (0, time) };
             // What comes at zero of a round comes with the end of the round before it.
             let in_round = self.times.partition_point(|at| at.as_nanos() <= phase);
-            rounds * self.times.len() as u64 + in_round as u64
+            u128::from(rounds) * self.times.len() as u128 + in_round as u128
         };
-        passed(to).saturating_sub(passed(from)) * u64::from(self.bytes)
+        let bytes = passed(to).saturating_sub(passed(from)) * u128::from(self.bytes);
+        bytes.try_into().unwrap_or(u64::MAX)
+    }
+
+    /// The length of a round in nanoseconds.
+    fn period(&self) -> u64 {
+        self.times.last().map_or(1, |last| last.as_nanos())
     }
 
     fn next_time(&self) -> Time {
@@ -164,6 +174,15 @@ mod tests {
         assert_eq!(trace.free_at(), ms(4));
         trace.waste_before(ms(1_000_000));
         assert_eq!(trace.free_at(), ms(1_000_000)); // 111111 rounds and 1 ms
+    }
+
+    #[test]
+    fn a_long_pause_and_short_rounds_take_no_time() {
+        let day = Time::from_nanos(86_400_000_000_000);
+        let mut trace = Opportunities::new(vec![Duration::from_nanos(1)], u32::MAX, true, Duration::ZERO);
+        trace.waste_before(day);
+        assert_eq!(trace.free_at(), day);
+        assert_eq!(trace.offered_bytes(Time::ZERO, day), u64::MAX);
     }
 
     #[test]

@@ -237,6 +237,12 @@ def test_a_trace_that_ends_before_the_run_is_refused_unless_it_repeats(tmp_path:
     assert not engine("native").check(scenario(tmp_path, b"1\n9999\n", once.replace("10 s", "9 s")))
 
 
+def test_a_size_in_bdp_goes_by_the_mean_rate_of_a_trace(tmp_path: Path) -> None:
+    text = SCENARIO.replace("packets = 60", 'size = "1 bdp"')
+    link = plan(scenario(tmp_path, b"1\n", text))["links"][0]  # 12.032 Mbit/s, 40 ms, 1504 B
+    assert link["queue"]["packets"] == 40
+
+
 def test_a_rate_beside_a_packet_trace_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="trace: stands in place of a rate; leave out rate"):
         scenario(
