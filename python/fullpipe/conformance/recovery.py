@@ -88,12 +88,12 @@ def _detour(lab: Lab, late_s: float) -> Trace:
     needs=(),
 )
 def timeout(lab: Lab) -> Iterator[Step]:
-    """One packet takes 0.9 s to be transmitted in PROBE_CRUISE."""
+    """Nothing is transmitted for 0.9 s in PROBE_CRUISE."""
     still_s = _moment(lab)
     trace = lab.path(
         still_s + 4,
         receive_packets=_WINDOW,
-        changes=[at(still_s, rate="13.5 kbit/s"), at(still_s + 0.002, rate="10 Mbit/s")],
+        changes=[at(still_s, rate="0 bit/s"), at(still_s + 0.9, rate="10 Mbit/s")],
     )
     seen = _recoveries(trace, still_s, still_s + 1.5)
     yield Step("the timeout fires", ", ".join(sorted(seen)), "loss" in seen)
