@@ -110,3 +110,9 @@ def test_datagrams_have_delays_and_no_part_in_fairness() -> None:
     assert value(run, probe, "jain") is None
     assert value(run, probe, "starved") is None
     assert value(run, ALL, "jain") == pytest.approx(value(run, "cubic", "jain"))
+
+
+def test_only_a_group_with_calls_has_a_call_score() -> None:
+    run = made({"cca": "cubic"}, {"workload": {"kind": "voip"}, "count": 2})
+    assert value(run, "cubic-1", "call_score") is None
+    assert 1 < (value(run, "voip", "call_score") or 0) < 4.5

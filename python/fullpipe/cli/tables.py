@@ -154,11 +154,11 @@ def _datagrams(run: Run) -> Any:
 
 
 def _limits(row: dict[str, float | None]) -> str:
-    """The two largest shares of time, in words."""
+    """The two largest shares of time, in words, and what the application lost at a full send buffer."""
     shares = sorted(((row[f"limited_{limit}"] or 0.0, limit) for limit in _LIMITS), reverse=True)
-    return ", ".join(
-        f"{limit.replace('_', ' ')} {share:.0%}" for share, limit in shares[:2] if share >= 0.005
-    )
+    found = [f"{limit.replace('_', ' ')} {share:.0%}" for share, limit in shares[:2] if share >= 0.005]
+    refused = row["refused_bytes"]
+    return ", ".join([*found, f"{refused / 1e6:,.1f} MB refused"] if refused else found)
 
 
 def _links(links: pl.DataFrame) -> Any:

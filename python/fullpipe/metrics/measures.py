@@ -14,6 +14,7 @@ from fullpipe.metrics.groups import flow_groups
 from fullpipe.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
 from fullpipe.metrics.samples import mean, real
 from fullpipe.metrics.transfers import slowdowns
+from fullpipe.metrics.voice import call_scores
 from fullpipe.results import Run
 
 ALL = "all flows"
@@ -106,6 +107,11 @@ def _slowdown(group: Group) -> float | None:
     return real(slowdowns(_transfers(group))["slowdown"].median())
 
 
+def _call_score(group: Group) -> float | None:
+    scores = call_scores(group.run)
+    return mean([scores[flow] for flow in group.flows["flow"].to_list() if flow in scores])
+
+
 def _transfers(group: Group) -> pl.DataFrame:
     of_group = pl.col("flow").is_in(group.flows["flow"].to_list())
     return group.run.tables["transfers"].filter(of_group)
@@ -124,6 +130,7 @@ MEASURES = (
     Measure("owd_mean", "s", "mean over its flows of the mean one-way delay", _mean("owd_mean_s")),
     Measure("owd_p95", "s", "mean over its flows of the 95th percentile", _mean("owd_p95_s")),
     Measure("jitter", "s", "mean over its flows of the interarrival jitter of datagrams", _mean("jitter_s")),
+    Measure("call_score", "1", "mean opinion score of its calls, by the E-model", _call_score),
     Measure("retransmitted", "packets", "data packets sent again", _sum("retransmitted_packets")),
     Measure("retransmission_rate", "1", "of all data packets", _of(retransmission_rate)),
     Measure("loss_rate", "1", "data packets marked as lost, of all", _of(loss_rate)),

@@ -1,11 +1,13 @@
 """Applications that write at a pace of their own."""
 
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-import fullpipe
-from fullpipe import Scenario, ScenarioError
+from fullpipe import Scenario, ScenarioError, run
 from fullpipe.engines.plan import plan
 
 
@@ -54,7 +56,7 @@ def test_toml_out_and_in_is_the_same(workload: dict[str, Any]) -> None:
 
 def test_what_a_full_buffer_refuses_is_in_the_results() -> None:
     fast = {"kind": "cbr", "rate": "20 Mbit/s", "when_full": "drop"}
-    flow = fullpipe.run(scenario(fast, tcp=SMALL), seed=1).flows.row(0, named=True)
+    flow = run(scenario(fast, tcp=SMALL), seed=1).flows.row(0, named=True)
     assert flow["refused_bytes"] > 2e6
     assert 5e6 - 2**16 - 1448 <= flow["delivered_bytes"] + flow["refused_bytes"] <= 5e6 + 1448
 
@@ -77,3 +79,11 @@ def test_a_mistake_is_told_with_its_place(
     with pytest.raises(ScenarioError) as error:
         scenario(workload, **flow)
     assert message in "\n".join(error.value.problems)
+
+
+def test_the_table_of_a_run_says_how_much_was_refused(fullpipe: Callable[..., Any], tmp_path: Path) -> None:
+    file = tmp_path / "refused.toml"
+    fast = {"kind": "cbr", "rate": "20 Mbit/s", "when_full": "drop"}
+    file.write_text(scenario(fast, tcp=SMALL).to_toml(), encoding="utf-8")
+    shown = " ".join(fullpipe("run", file).output.split())
+    assert re.search(r"[23]\.\d MB", shown)
