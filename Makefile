@@ -17,7 +17,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test bench docs lint build rust-lint rust-test python-lint python-test engines linux-engine format clean FORCE
+.PHONY: help demo test bench docs lint build rust-lint rust-test python-lint python-test engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,7 +25,7 @@ help: ## Say what each target does
 demo: build ## Run the first study quickly: prints Table II beside ours and says where the figures are
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
-test: lint rust-test linux-engine python-test docs ## Everything that continuous integration runs
+test: lint rust-test linux-engine ns3-engine python-test docs ## Everything that continuous integration runs
 	@echo "make test: everything passed"
 
 bench: build ## Benchmarks: criterion, the whole process on the first study, and ns-3 beside it in the same run
@@ -60,6 +60,7 @@ python-test: build
 
 engines: build ## Install the engines, test them, and compare them over the whole catalogue
 	@$(BIN)/fullpipe engines list | grep -q '^linux *ready' || $(BIN)/fullpipe engines install linux --jobs $(JOBS)
+	@$(BIN)/fullpipe engines list | grep -q '^ns3 *ready' || $(BIN)/fullpipe engines install ns3
 	$(BIN)/pytest -n $(JOBS) tests/engines
 	$(BIN)/fullpipe agree --jobs $(JOBS)
 
@@ -68,6 +69,11 @@ linux-engine: build
 	@$(BIN)/fullpipe engines list | grep -q '^linux *ready' \
 		|| $(BIN)/fullpipe engines install linux --jobs $(JOBS) \
 		|| echo "make: no linux engine here, as said above; its tests are skipped"
+
+ns3-engine: build
+	@$(BIN)/fullpipe engines list | grep -q '^ns3 *ready' \
+		|| $(BIN)/fullpipe engines install ns3 \
+		|| echo "make: no ns3 engine here, as said above; its tests are skipped"
 
 format: build ## Format everything in place
 	cargo fmt --all

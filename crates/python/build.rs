@@ -3,23 +3,30 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-const CRATES: [&str; 6] = ["units", "params", "congestion", "tcp", "network", "simulation"];
+const SIMULATOR: &[&str] = &["units", "params", "congestion", "tcp", "network", "simulation"];
+/// What other engines use of them.
+const ALGORITHMS: &[&str] = &["units", "params", "congestion", "capi"];
 
 fn main() {
+    println!("cargo:rustc-env=FULLPIPE_SOURCES={:08x}", fingerprint(SIMULATOR));
+    println!("cargo:rustc-env=FULLPIPE_ALGORITHMS={:08x}", fingerprint(ALGORITHMS));
+}
+
+/// FNV-1a over the contents in the order of their paths: not secret, only different when the code is.
+fn fingerprint(crates: &[&str]) -> u32 {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
     let mut files = Vec::new();
-    for name in CRATES {
+    for name in crates {
         let sources = root.join(name).join("src");
         println!("cargo:rerun-if-changed={}", sources.display());
         collect(&sources, &mut files);
     }
     files.sort();
-    // FNV-1a over the contents in the order of their paths: not secret, only different when the code is.
     let hash = files
         .iter()
         .flat_map(|file| fs::read(file).expect("a readable source file"))
         .fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
-    println!("cargo:rustc-env=FULLPIPE_SOURCES={:08x}", (hash ^ (hash >> 32)) as u32);
+    (hash ^ (hash >> 32)) as u32
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 MODEL_VERSION: str
 SOURCES: str
 """Changes whenever the results of some plan may."""
+ALGORITHMS: str
+"""Changes whenever the algorithms may, or their C interface."""
+CONGESTION_HEADER: str
+"""The C header of the algorithms; the symbol that it declares is in this module's shared library."""
 
 Floats: TypeAlias = NDArray[np.float64]
 """NaN where nothing was measured."""

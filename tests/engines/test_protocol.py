@@ -49,7 +49,7 @@ def test_an_engine_that_lacks_something_says_so_of_every_scenario(name: str) -> 
 
 def test_an_unknown_engine_is_refused_with_the_names_of_the_others() -> None:
     with pytest.raises(UnknownNameError, match="native"):
-        engines.engine("gns3")
+        engines.engine("omnet")
 
 
 def test_doctor_says_of_every_engine_whether_it_can_run(fullpipe: Cli) -> None:

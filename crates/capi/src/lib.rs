@@ -13,6 +13,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::Duration;
 
+/// The header, for whoever compiles against the table.
+pub const HEADER: &str = include_str!("../include/fullpipe_congestion.h");
 /// Version of the table: changes whenever a layout does.
 pub const ABI: u32 = 1;
 /// The call did what it should.

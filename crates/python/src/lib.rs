@@ -7,7 +7,6 @@ mod events;
 mod kit;
 mod tables;
 
-use capi as _; // so that the library exports its symbol: other engines load the algorithms from here
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simulation::{FlowPlan, MODEL_VERSION, Plan};
@@ -102,6 +101,9 @@ fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MODEL_VERSION", MODEL_VERSION)?;
     module.add("SOURCES", env!("FULLPIPE_SOURCES"))?;
+    module.add("ALGORITHMS", env!("FULLPIPE_ALGORITHMS"))?;
+    // Whoever compiles against this header finds the symbol that it declares in this very library.
+    module.add("CONGESTION_HEADER", capi::HEADER)?;
     module.add("PlanError", module.py().get_type::<errors::PlanError>())?;
     module.add("SimulationPanic", module.py().get_type::<errors::SimulationPanic>())?;
     module.add_class::<Simulation>()?;

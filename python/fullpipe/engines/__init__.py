@@ -32,6 +32,10 @@ def _lazily(module: str, made: str) -> Callable[[], Engine]:
 ENGINES: Mapping[str, Callable[[], Engine]] = {
     "native": _lazily("native", "NativeEngine"),
     "linux": _lazily("linux", "LinuxEngine"),
+    "ns3": _lazily("ns3", "Ns3Engine"),
+    "ns3-3.43": _lazily("ns3", "Ns3Engine343"),
+    "ns3-3.42": _lazily("ns3", "Ns3Engine342"),
+    "ns3-3.39": _lazily("ns3", "Ns3Engine339"),
 }
 """Engines by name, each made without arguments."""
 

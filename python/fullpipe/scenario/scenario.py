@@ -17,6 +17,7 @@ from fullpipe.scenario.checks import problems_of
 from fullpipe.scenario.flows import MAX_GROUPS, Flow
 from fullpipe.scenario.model import Model, Name, ProblemsError, Switch
 from fullpipe.scenario.notes import notes_of
+from fullpipe.scenario.ns3 import Ns3
 from fullpipe.scenario.problems import problems
 from fullpipe.scenario.quantities import Seconds, SecondsOrOff
 from fullpipe.scenario.tcp import Tcp
@@ -65,6 +66,8 @@ class Scenario(Model):
     """The transport of every flow, which a flow may override."""
     flows: Annotated[tuple[Flow, ...], Field(min_length=1)] = Field(examples=['[{ cca = "cubic" }]'])
     record: Record = Record()
+    ns3: Ns3 | None = Field(None, examples=['{ algorithms = "fullpipe" }'])
+    """What only the ns3 engine asks for. Left out: its defaults."""
     sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
     """Paths and the values that each takes in turn: the scenario stands for every combination."""
 

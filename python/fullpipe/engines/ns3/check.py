@@ -1,0 +1,133 @@
+"""What ns-3 cannot do of a scenario: every reason, and what to write instead.
+
+What a scenario says is refused if ns-3 cannot do it. What it leaves out is as ns-3's stack has it: the
+defaults of `tcp` describe Linux.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import MISSING, fields
+
+from fullpipe.engines.base import Problem
+from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
+from fullpipe.engines.ns3.order import NO_LIMIT_BYTES
+from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue
+from fullpipe.scenario import Link, Scenario, resolve
+from fullpipe.scenario.changing import Wander
+from fullpipe.scenario.flows import Flow
+from fullpipe.scenario.losses import plan_of
+from fullpipe.scenario.ns3 import Ns3
+from fullpipe.scenario.tcp import Tcp
+
+# What this engine has been told of. A scenario that says anything else is refused until it is told here.
+_FLOW = frozenset(
+    {"name", "cca", "count", "start_s", "start_jitter_s", "stop_s", "size_bytes", "application", "dscp"}
+    | {"workload"}
+    | {"hosts", "direction", "access", "source", "target", "via", "reroutes", "alternate", "tcp"}
+)
+_TCP = frozenset(
+    {"mss_bytes", "timestamps", "link_overhead_bytes", "ack_every", "delayed_ack_timeout_s", "initial_window"}
+    | {"send_buffer_bytes", "receive_buffer_bytes", "pacing", "ecn"}
+    | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s"}
+)
+_LINK = frozenset(
+    {"name", "rate_bps", "delay_s", "queue", "loss", "where", "batch_s", "detour", "jitter"}
+    | {"changes", "shapes", "trace", "steps"}
+)
+_LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
+
+
+def problems(scenario: Scenario) -> list[Problem]:
+    """Every reason why ns-3 cannot run a scenario without a sweep."""
+    wishes = scenario.ns3 or Ns3()
+    found = [*_records(scenario), *_links(scenario), *_transport("tcp", scenario.tcp)]
+    for n, flow in enumerate(scenario.flows):
+        found += _flow(f"flows[{n}]", flow, scenario.tcp_of(flow), wishes)
+    return list(dict.fromkeys(found))
+
+
+def _records(scenario: Scenario) -> Iterator[Problem]:
+    if scenario.record.packets:
+        yield Problem("record.packets", "the ns3 engine captures no packets; leave it out")
+
+
+def _links(scenario: Scenario) -> Iterator[Problem]:
+    for link in resolve(scenario).links:
+        for field in fields(Link):
+            default = None if field.default is MISSING else field.default
+            if field.name not in _LINK and getattr(link, field.name) != default:
+                yield Problem(link.where, f"the ns3 engine does not know {field.name.removesuffix('_s')}")
+        yield from _weather(link)
+        try:
+            ns3_queue(link.queue)
+        except NoCounterpartError as error:
+            yield Problem(f"{link.where}.queue", str(error))
+
+
+def _weather(link: Link) -> Iterator[Problem]:
+    """What a link does in the course of a run; shapes and traces of rates are steps by now."""
+    steps = [values for _, values in link.steps]
+    losses = [*([plan_of(link.loss)] if link.loss else ()), *(v["loss"] for v in steps if "loss" in v)]
+    if any(loss["kind"] not in _LOSSES for loss in losses):
+        yield Problem(link.where, "the ns3 engine has no loss but " + ", ".join(sorted(_LOSSES)))
+    if any("limit" in values for values in steps):
+        yield Problem(link.where, "the ns3 engine cannot change the limit of a queue; leave it as it is")
+    if any(isinstance(shape, Wander) for shape in link.shapes):
+        yield Problem(link.where, "the ns3 engine has no wander; write changes, a ramp, a spike or a cycle")
+    if link.trace and link.trace.deliveries is not None:
+        yield Problem(link.where, "the ns3 engine has no traces of deliveries; it has traces of rates")
+
+
+def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
+    """What `tcp` says itself; what it leaves out is no promise."""
+    if tcp is None:
+        return
+    for name in sorted(tcp.model_fields_set - _TCP):
+        if getattr(tcp, name) is not None:
+            yield Problem(f"{path}.{name}", "the ns3 engine does not know this; leave it out")
+    refused = {
+        "sack_compression": (tcp.sack_compression, "ns-3 merges no duplicate ACKs; write false"),
+        "gro": (tcp.gro_s is not None, "ns-3 has no receive offload; leave it out"),
+        "max_burst": (tcp.max_burst_bytes > tcp.mss_bytes, 'ns-3 has no segmentation offload; write "off"'),
+        "min_burst": ((tcp.min_burst or 1) > 1, "ns-3 has no segmentation offload; write 1"),
+        "pacing": (tcp.pacing == "fq", "ns-3 has no sch_fq; its own pacing is auto or always"),
+        "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
+    }
+    said = {Tcp.model_fields[name].alias or name for name in tcp.model_fields_set}
+    for name, (wrong, message) in refused.items():
+        if wrong and name in said:
+            yield Problem(f"{path}.{name}", message)
+    for name in ("send_buffer", "receive_buffer"):
+        if (getattr(tcp, f"{name}_bytes") or 0) > NO_LIMIT_BYTES:
+            yield Problem(f"{path}.{name}", "at most 512 MiB in ns-3; left out, it never limits")
+
+
+def _flow(path: str, flow: Flow, tcp: Tcp, wishes: Ns3) -> Iterator[Problem]:
+    yield from _transport(f"{path}.tcp", flow.tcp)
+    for name in sorted(flow.model_fields_set - _FLOW):
+        if getattr(flow, name) is not None:
+            yield Problem(f"{path}.{name}", "the ns3 engine does not know this; leave it out")
+    if flow.workload is not None and flow.workload.kind != "bulk":
+        yield Problem(f"{path}.workload", f"the ns3 engine has no {flow.workload.kind}; it sends bulk data")
+    if flow.cca is None:
+        return
+    kind = flow.cca.kind
+    if ":" in kind:
+        yield Problem(f"{path}.cca", "an algorithm written in Python runs on the native engine only")
+        return
+    theirs = counterpart(kind, wishes.algorithms == "fullpipe")
+    if theirs is not None:
+        yield from _parameters(path, flow.cca.params, theirs)
+    if kind == "dctcp" and theirs is not None and not tcp.ecn:
+        yield Problem(f"{path}.tcp.ecn", "ns-3's DCTCP always negotiates ECN; write ecn = true")
+    if kind == "prague":
+        yield Problem(f"{path}.cca", "prague needs AccECN, which ns-3 does not have")
+
+
+def _parameters(path: str, params: Iterable[str], theirs: Counterpart) -> Iterator[Problem]:
+    for key in params:
+        if key not in theirs.attributes:
+            name = theirs.type.removeprefix("ns3::")
+            yield Problem(
+                f"{path}.cca.{key}",
+                f'{name} has no such parameter; leave it out, or write ns3.algorithms = "fullpipe"',
+            )

@@ -1,0 +1,64 @@
+#include "application.h"
+
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+using namespace ns3;
+
+namespace fullpipe
+{
+
+Application::Application(const FlowOrder& order, std::function<uint64_t()> sent, std::function<void()> wake)
+    : m_bytes(order.bytes),
+      m_mss(order.mss),
+      m_sent(std::move(sent)),
+      m_wake(std::move(wake))
+{
+    for (const PaceOrder& pace : order.paces)
+    {
+        Simulator::Schedule(NanoSeconds(pace.at), [this, rate = pace.rate]() { ChangePace(rate); });
+    }
+}
+
+uint64_t
+Application::Offered() const
+{
+    return std::min(m_offered, m_bytes);
+}
+
+void
+Application::Stop(uint64_t sent)
+{
+    m_next.Cancel();
+    m_bytes = std::min(m_bytes, sent);
+}
+
+void
+Application::ChangePace(int64_t rate)
+{
+    m_next.Cancel();
+    if (rate < 0)
+    {
+        m_offered = UINT64_MAX;
+        return m_wake();
+    }
+    // What was left of a limitless supply is taken back.
+    m_offered = m_offered == UINT64_MAX ? m_sent() : std::max(m_offered, m_sent());
+    if (rate > 0)
+    {
+        m_interval = std::max<int64_t>(1, static_cast<int64_t>(m_mss * 8000000000ull / static_cast<uint64_t>(rate)));
+        Write();
+    }
+}
+
+void
+Application::Write()
+{
+    m_offered += m_mss;
+    m_next = Simulator::Schedule(NanoSeconds(m_interval), [this]() { Write(); });
+    m_wake();
+}
+
+} // namespace fullpipe

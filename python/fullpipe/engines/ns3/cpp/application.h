@@ -1,0 +1,38 @@
+// How much data an application has handed out by now, as natively: all at once, or packet by packet at rates that change.
+#pragma once
+
+#include "order.h"
+
+#include "ns3/event-id.h"
+
+#include <functional>
+
+namespace fullpipe
+{
+
+class Application
+{
+  public:
+    // `sent` tells how much has been sent for the first time, `wake` is called when there is more to send.
+    Application(const FlowOrder& order, std::function<uint64_t()> sent, std::function<void()> wake);
+
+    // Bytes handed out so far; UINT64_MAX: without limit.
+    uint64_t Offered() const;
+
+    // Nothing more is handed out.
+    void Stop(uint64_t sent);
+
+  private:
+    void ChangePace(int64_t rate);
+    void Write();
+
+    uint64_t m_bytes;
+    uint32_t m_mss;
+    std::function<uint64_t()> m_sent;
+    std::function<void()> m_wake;
+    uint64_t m_offered = UINT64_MAX;
+    int64_t m_interval = 0;
+    ns3::EventId m_next;
+};
+
+} // namespace fullpipe

@@ -1,0 +1,369 @@
+#include "flow.h"
+
+#include "ns3/double.h"
+#include "ns3/inet-socket-address.h"
+#include "ns3/object-factory.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/tcp-header.h"
+#include "ns3/tcp-tx-buffer.h"
+
+#include <stdexcept>
+
+using namespace ns3;
+
+namespace fullpipe
+{
+
+namespace
+{
+
+constexpr uint16_t PORT = 5001;
+// Unsent data that a socket holds beyond two windows, if its buffer is not meant to limit.
+constexpr uint64_t AHEAD = 1 << 18;
+
+// A network of four addresses per flow.
+Ipv4Address
+AddressOf(uint32_t flow, uint32_t host)
+{
+    return Ipv4Address((10u << 24) + 4 * flow + 1 + host);
+}
+
+int64_t
+NowNanos()
+{
+    return Simulator::Now().GetNanoSeconds();
+}
+
+} // namespace
+
+Flow::Flow(const Order& order, uint32_t number, Network& network, const fullpipe_congestion_api* api)
+    : m_order(order.flows[number]),
+      m_number(number),
+      m_warmup(order.warmup),
+      m_network(network),
+      m_sender(AddressOf(number, 0),
+               [this](Ptr<Packet> packet, const Address& to, uint16_t protocol) { Leave(packet, to, protocol, 0); }),
+      m_receiver(AddressOf(number, 1),
+                 [this](Ptr<Packet> packet, const Address& to, uint16_t protocol) { Leave(packet, to, protocol, 1); }),
+      m_application(
+          m_order,
+          [this]() { return m_scoreboard.Sent(); },
+          [this]() { Fill(); })
+{
+    const double share = Dice(order.seed, "start/" + m_order.name).Unit();
+    m_start = m_order.start + static_cast<int64_t>(share * static_cast<double>(m_order.jitter));
+    MakeSender(api, Dice(order.seed, "cca/" + m_order.name).Next());
+    Listen();
+    Simulator::Schedule(NanoSeconds(m_start), [this]() { Open(); });
+    if (m_order.stop != NEVER)
+    {
+        Simulator::Schedule(NanoSeconds(m_order.stop), [this]() { Stop(); });
+    }
+}
+
+void
+Flow::Prepare(Ptr<TcpSocketBase> socket) const
+{
+    for (const auto& [name, value] : m_order.socketAttributes)
+    {
+        socket->SetAttribute(name, StringValue(value));
+    }
+    socket->SetIpTos(m_order.tos);
+}
+
+void
+Flow::MakeSender(const fullpipe_congestion_api* api, uint64_t seed)
+{
+    m_socket = m_sender.MakeSocket(TypeId::LookupByName("ns3::TcpNewReno"),
+                                   TypeId::LookupByName(m_order.recovery));
+    Prepare(m_socket);
+    if (m_order.algorithm == "own")
+    {
+        m_own = CreateObject<OwnAlgorithm>();
+        m_own->Make(api, m_order.ownName, m_order.ownParameters, seed);
+        m_own->Attach(PeekPointer(m_socket), &m_scoreboard);
+        if (m_own->WantsEveryMark())
+        {
+            Inside::State(*m_socket).m_ecnMode = TcpSocketState::DctcpEcn;
+        }
+        m_socket->SetCongestionControlAlgorithm(m_own);
+    }
+    else
+    {
+        ObjectFactory factory(m_order.algorithm);
+        for (const auto& [name, value] : m_order.algorithmAttributes)
+        {
+            factory.Set(name, StringValue(value));
+        }
+        m_socket->SetCongestionControlAlgorithm(factory.Create<TcpCongestionOps>());
+    }
+    if (m_order.alwaysPaced)
+    {
+        m_socket->SetPacingStatus(true);
+    }
+    using Segment = Ptr<const Packet>;
+    using Base = Ptr<const TcpSocketBase>;
+    m_socket->TraceConnectWithoutContext(
+        "Tx",
+        Callback<void, Segment, const TcpHeader&, Base>(
+            [this](Segment packet, const TcpHeader& header, Base) { OnTransmit(packet, header); }));
+    m_socket->TraceConnectWithoutContext(
+        "Rx",
+        Callback<void, Segment, const TcpHeader&, Base>(
+            [this](Segment, const TcpHeader& header, Base) { OnReceive(header); }));
+    Inside::Rate(*m_socket).TraceConnectWithoutContext(
+        "TcpRateSampleUpdated",
+        Callback<void, const TcpRateOps::TcpRateSample&>([this](const TcpRateOps::TcpRateSample& sample) {
+            if (sample.m_interval.IsStrictlyPositive())
+            {
+                m_deliveryRate = sample.m_delivered * 8.0 / sample.m_interval.GetSeconds();
+            }
+        }));
+    m_socket->SetConnectCallback(Callback<void, Ptr<Socket>>([this](Ptr<Socket>) { Established(); }),
+                                 Callback<void, Ptr<Socket>>([this](Ptr<Socket>) {
+                                     throw std::runtime_error(m_order.name + ": no connection");
+                                 }));
+    m_socket->SetSendCallback(Callback<void, Ptr<Socket>, uint32_t>([this](Ptr<Socket>, uint32_t) { Fill(); }));
+}
+
+// DCTCP's receiver echoes every mark; any other algorithm has no part in receiving.
+void
+Flow::Listen()
+{
+    const bool everyMark = m_own ? m_own->WantsEveryMark() : m_order.algorithm == "ns3::TcpDctcp";
+    m_listener = m_receiver.MakeSocket(TypeId::LookupByName(everyMark ? "ns3::TcpDctcp" : "ns3::TcpNewReno"),
+                                       TypeId::LookupByName(m_order.recovery));
+    Prepare(m_listener);
+    m_listener->Bind(InetSocketAddress(m_receiver.Address(), PORT));
+    m_listener->Listen();
+    m_listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+                                  Callback<void, Ptr<Socket>, const Address&>(
+                                      [this](Ptr<Socket> socket, const Address&) {
+                                          socket->SetRecvCallback(Callback<void, Ptr<Socket>>(
+                                              [this](Ptr<Socket> ready) { OnData(ready); }));
+                                      }));
+}
+
+void
+Flow::Open()
+{
+    m_phase = RUNNING;
+    if (NowNanos() >= m_warmup)
+    {
+        m_begin = At(NowNanos());
+    }
+    m_socket->Bind();
+    m_socket->Connect(InetSocketAddress(m_receiver.Address(), PORT));
+}
+
+void
+Flow::Established()
+{
+    m_established = true;
+    if (m_own)
+    {
+        m_own->Established(m_order.initialWindow, NowNanos() - m_start);
+    }
+    Fill();
+}
+
+// Hands data to the socket: as much as its buffer holds if that is meant to limit, else enough never to run dry.
+void
+Flow::Fill()
+{
+    if (!m_established)
+    {
+        return;
+    }
+    const uint64_t ahead = m_scoreboard.Sent() + 2ull * Inside::State(*m_socket).m_cWnd.Get() + AHEAD;
+    const uint64_t wanted = std::min(m_application.Offered(), m_order.bufferLimits ? UINT64_MAX : ahead);
+    while (m_written < wanted)
+    {
+        const uint64_t size = std::min<uint64_t>({wanted - m_written, m_order.mss, m_socket->GetTxAvailable()});
+        const bool partial = size < m_order.mss && m_written + size < m_application.Offered();
+        if (size == 0 || partial || m_socket->Send(Create<Packet>(static_cast<uint32_t>(size)), 0) < 0)
+        {
+            return;
+        }
+        m_written += size;
+    }
+}
+
+void
+Flow::Stop()
+{
+    if (m_phase == RUNNING)
+    {
+        m_application.Stop(m_written);
+        Close();
+    }
+}
+
+// Nothing more is measured.
+void
+Flow::Close()
+{
+    m_phase = OVER;
+    m_end = At(NowNanos());
+}
+
+void
+Flow::OnTransmit(Ptr<const Packet> packet, const TcpHeader& header)
+{
+    if (packet->GetSize() == 0)
+    {
+        return;
+    }
+    const bool hidden = m_own && m_own->Sending();
+    const uint32_t inFlight = (m_socket->GetTxBuffer()->BytesInFlight() + m_order.mss - 1) / m_order.mss;
+    m_counters.sent++;
+    m_counters.retransmitted +=
+        m_scoreboard.OnSend(header.GetSequenceNumber(), packet->GetSize(), NowNanos(), inFlight, hidden);
+}
+
+void
+Flow::OnReceive(const TcpHeader& header)
+{
+    if (!m_established || !(header.GetFlags() & TcpHeader::ACK) || (header.GetFlags() & TcpHeader::SYN))
+    {
+        return;
+    }
+    const Digest digest = m_scoreboard.OnAck(header, NowNanos());
+    if (digest.oldestRtt && (m_warmup == 0 || NowNanos() > m_warmup))
+    {
+        m_rtt.Record(*digest.oldestRtt);
+    }
+    const bool stale = !digest.advanced && header.GetAckNumber() < m_socket->GetTxBuffer()->HeadSequence();
+    if (m_own && !stale)
+    {
+        m_own->Arrived(digest, m_ackedDelay);
+    }
+    if (m_phase == RUNNING && m_order.bytes != UINT64_MAX && m_scoreboard.Acknowledged() >= m_order.bytes)
+    {
+        m_finish = NowNanos();
+        Close();
+    }
+    if (m_turn)
+    {
+        Simulator::ScheduleNow([this]() { m_turn(); });
+    }
+}
+
+void
+Flow::OnData(Ptr<Socket> socket)
+{
+    while (Ptr<Packet> packet = socket->Recv())
+    {
+        if (packet->GetSize() == 0)
+        {
+            return;
+        }
+        m_counters.delivered += packet->GetSize();
+    }
+}
+
+// A packet leaves a host.
+void
+Flow::Leave(Ptr<Packet> packet, const Address& to, uint16_t protocol, int way)
+{
+    Ipv4Header header;
+    packet->RemoveHeader(header);
+    Ptr<Parcel> parcel = Create<Parcel>(packet, to, protocol, header, m_order.linkOverhead);
+    parcel->flow = m_number;
+    parcel->way = way;
+    parcel->host = (way == 0 ? m_receiver : m_sender).Number();
+    parcel->sent = NowNanos();
+    if (way == 0)
+    {
+        m_counters.wireBytes += parcel->GetSize();
+    }
+    else
+    {
+        parcel->oneWayDelay = m_dataDelay;
+    }
+    m_network.Send(parcel);
+}
+
+void
+Flow::Deliver(Ptr<Parcel> parcel)
+{
+    if (parcel->way == 0)
+    {
+        m_dataDelay = NowNanos() - parcel->sent;
+        m_counters.marked += parcel->GetHeader().GetEcn() == Ipv4Header::ECN_CE;
+    }
+    else
+    {
+        m_ackedDelay = parcel->oneWayDelay;
+    }
+    (parcel->way == 0 ? m_receiver : m_sender).Receive(parcel->Whole());
+}
+
+Mark
+Flow::At(int64_t time) const
+{
+    Mark mark = m_counters;
+    mark.time = time;
+    return mark;
+}
+
+void
+Flow::OnWarmup()
+{
+    if (m_phase == RUNNING)
+    {
+        m_begin = At(NowNanos());
+    }
+}
+
+void
+Flow::OnEnd(int64_t time)
+{
+    if (m_phase == RUNNING)
+    {
+        m_end = At(time);
+    }
+}
+
+FlowSample
+Flow::Sample()
+{
+    static const char* const STATES[] = {"open", "disorder", "cwr", "recovery", "loss"};
+    const Mark now = At(NowNanos());
+    FlowSample sample;
+    sample.goodput = static_cast<double>(now.delivered - m_sampled.delivered) * 8e9 /
+                     static_cast<double>(now.time - m_sampled.time);
+    sample.retransmitted = now.retransmitted - m_sampled.retransmitted;
+    m_sampled = now;
+    if (m_phase == WAITING)
+    {
+        return sample;
+    }
+    const TcpSocketState& state = Inside::State(*m_socket);
+    const uint32_t inFlight = m_socket->GetTxBuffer()->BytesInFlight();
+    sample.cwnd = state.m_cWnd.Get();
+    sample.inFlight = inFlight;
+#if FULLPIPE_NS3_MINOR >= 43
+    const Time smoothed = state.m_srtt.Get();
+#else
+    const Time smoothed = state.m_lastRtt.Get(); // the smoothed one, whatever its name
+#endif
+    if (smoothed.IsStrictlyPositive())
+    {
+        sample.srtt = smoothed.GetSeconds();
+    }
+    if (state.m_minRtt != Time::Max())
+    {
+        sample.minRtt = state.m_minRtt.GetSeconds();
+    }
+    if (state.m_pacing)
+    {
+        sample.pacing = static_cast<double>(state.m_pacingRate.Get().GetBitRate());
+    }
+    sample.delivery = m_deliveryRate;
+    sample.state = m_phase == OVER && inFlight == 0 ? "done" : STATES[state.m_congState.Get()];
+    return sample;
+}
+
+} // namespace fullpipe

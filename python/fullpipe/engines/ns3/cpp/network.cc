@@ -1,0 +1,76 @@
+#include "network.h"
+
+#include "ns3/simulator.h"
+
+using namespace ns3;
+
+namespace fullpipe
+{
+
+Network::Network(const Order& order, Deliver deliver)
+    : m_deliver(std::move(deliver)),
+      m_routes(2 * order.flows.size())
+{
+    for (uint32_t i = 0; i < order.links.size(); i++)
+    {
+        m_wires.push_back(std::make_unique<Wire>(order.links[i], order.seed, [this, i](Ptr<Parcel> parcel) {
+            Forward(i, parcel);
+        }));
+    }
+    for (size_t flow = 0; flow < order.flows.size(); flow++)
+    {
+        for (int way : {0, 1})
+        {
+            Lay(m_routes[2 * flow + way], order.flows[flow].path[way]);
+        }
+        for (const RerouteOrder& reroute : order.flows[flow].reroutes)
+        {
+            Route& route = m_routes[2 * flow + reroute.way];
+            Simulator::Schedule(NanoSeconds(reroute.at), [&route, path = reroute.path]() { Lay(route, path); });
+        }
+    }
+}
+
+// Packets past the fork finish on the old way: what follows wires that are no longer on the route stays known.
+void
+Network::Lay(Route& route, const std::vector<uint32_t>& path)
+{
+    route.entry = path.front();
+    for (size_t i = 0; i < path.size(); i++)
+    {
+        const int64_t next = i + 1 < path.size() ? static_cast<int64_t>(path[i + 1]) : -1;
+        auto known = route.next.begin();
+        while (known != route.next.end() && known->first != path[i])
+        {
+            ++known;
+        }
+        if (known == route.next.end())
+        {
+            route.next.emplace_back(path[i], next);
+        }
+        else
+        {
+            known->second = next;
+        }
+    }
+}
+
+void
+Network::Send(Ptr<Parcel> parcel)
+{
+    m_wires[m_routes[2 * parcel->flow + parcel->way].entry]->Send(parcel);
+}
+
+void
+Network::Forward(uint32_t wire, Ptr<Parcel> parcel)
+{
+    for (const auto& [after, next] : m_routes[2 * parcel->flow + parcel->way].next)
+    {
+        if (after == wire)
+        {
+            return next < 0 ? m_deliver(parcel) : m_wires[static_cast<size_t>(next)]->Send(parcel);
+        }
+    }
+}
+
+} // namespace fullpipe

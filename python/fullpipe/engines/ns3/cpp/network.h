@@ -1,0 +1,42 @@
+// Wires, and where a packet goes after each: one route per flow and direction.
+#pragma once
+
+#include "order.h"
+#include "wire.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace fullpipe
+{
+
+class Network
+{
+  public:
+    // `deliver` is called with what has reached the end of its route.
+    Network(const Order& order, Deliver deliver);
+
+    void Send(ns3::Ptr<Parcel> parcel);
+
+    std::vector<std::unique_ptr<Wire>>& Wires()
+    {
+        return m_wires;
+    }
+
+  private:
+    struct Route
+    {
+        uint32_t entry = 0;
+        std::vector<std::pair<uint32_t, int64_t>> next; // after which wire comes which; -1: the end
+    };
+
+    static void Lay(Route& route, const std::vector<uint32_t>& path);
+    void Forward(uint32_t wire, ns3::Ptr<Parcel> parcel);
+
+    Deliver m_deliver;
+    std::vector<std::unique_ptr<Wire>> m_wires;
+    std::vector<Route> m_routes; // of flow n: 2 n for data, 2 n + 1 for acknowledgements
+};
+
+} // namespace fullpipe

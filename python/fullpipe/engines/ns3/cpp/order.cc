@@ -1,0 +1,234 @@
+#include "order.h"
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace fullpipe
+{
+
+namespace
+{
+
+std::string
+Rest(std::istream& words)
+{
+    std::string text;
+    std::getline(words >> std::ws, text);
+    return text;
+}
+
+LossOrder
+ReadLoss(std::istream& words)
+{
+    LossOrder loss;
+    std::string kind;
+    words >> kind;
+    if (kind == "bernoulli")
+    {
+        loss.kind = LossOrder::BERNOULLI;
+        words >> loss.probability;
+    }
+    else if (kind == "periodic")
+    {
+        loss.kind = LossOrder::PERIODIC;
+        words >> loss.every;
+    }
+    else if (kind == "gilbert_elliott")
+    {
+        loss.kind = LossOrder::GILBERT_ELLIOTT;
+        words >> loss.worsens >> loss.improves >> loss.good >> loss.bad;
+    }
+    else
+    {
+        words.setstate(std::ios::failbit);
+    }
+    loss.stream = Rest(words);
+    return loss;
+}
+
+std::vector<uint32_t>
+ReadPath(std::istream& words)
+{
+    std::vector<uint32_t> path;
+    for (uint32_t link; words >> link;)
+    {
+        path.push_back(link);
+    }
+    words.clear(path.empty() ? std::ios::failbit : std::ios::goodbit);
+    return path;
+}
+
+void
+ReadAttribute(std::istream& words, Attributes& attributes)
+{
+    std::string name;
+    words >> name;
+    attributes.emplace_back(name, Rest(words));
+}
+
+void
+ReadLinkLine(LinkOrder& link, const std::string& key, std::istream& words)
+{
+    if (key == "wire")
+    {
+        words >> link.rate >> link.delay >> link.slot;
+    }
+    else if (key == "queue")
+    {
+        words >> link.queue >> link.quantum;
+    }
+    else if (key == "queue_attribute")
+    {
+        ReadAttribute(words, link.queueAttributes);
+    }
+    else if (key == "loss")
+    {
+        link.loss = ReadLoss(words);
+    }
+    else if (key == "change")
+    {
+        ChangeOrder& change = link.changes.emplace_back();
+        words >> change.at >> change.rate >> change.delay;
+    }
+    else if (key == "change_loss" && !link.changes.empty())
+    {
+        link.changes.back().changesLoss = true;
+        link.changes.back().loss = ReadLoss(words);
+    }
+    else if (key == "detour")
+    {
+        words >> link.detourEvery >> link.detourExtra >> link.detourFrom >> link.detourUntil;
+    }
+    else if (key == "jitter")
+    {
+        words >> link.jitter >> link.jitterNormal >> link.jitterReorders;
+    }
+    else
+    {
+        words.setstate(std::ios::failbit);
+    }
+}
+
+void
+ReadFlowLine(FlowOrder& flow, const std::string& key, std::istream& words)
+{
+    if (key == "kind")
+    {
+        flow.kind = Rest(words);
+    }
+    else if (key == "algorithm")
+    {
+        words >> flow.algorithm;
+    }
+    else if (key == "own")
+    {
+        flow.algorithm = "own";
+        words >> flow.ownName;
+        flow.ownParameters = Rest(words);
+    }
+    else if (key == "algorithm_attribute")
+    {
+        ReadAttribute(words, flow.algorithmAttributes);
+    }
+    else if (key == "socket_attribute")
+    {
+        ReadAttribute(words, flow.socketAttributes);
+    }
+    else if (key == "recovery")
+    {
+        words >> flow.recovery;
+    }
+    else if (key == "time")
+    {
+        words >> flow.start >> flow.jitter >> flow.stop;
+    }
+    else if (key == "data")
+    {
+        words >> flow.bytes >> flow.bufferLimits;
+    }
+    else if (key == "segment")
+    {
+        uint32_t tos = 0;
+        words >> flow.mss >> flow.linkOverhead >> flow.initialWindow >> tos >> flow.alwaysPaced;
+        flow.tos = static_cast<uint8_t>(tos);
+    }
+    else if (key == "pace")
+    {
+        PaceOrder& pace = flow.paces.emplace_back();
+        words >> pace.at >> pace.rate;
+    }
+    else if (key == "forward" || key == "reverse")
+    {
+        flow.path[key == "reverse"] = ReadPath(words);
+    }
+    else if (key == "reroute")
+    {
+        RerouteOrder& reroute = flow.reroutes.emplace_back();
+        words >> reroute.at >> reroute.way;
+        reroute.path = ReadPath(words);
+    }
+    else
+    {
+        words.setstate(std::ios::failbit);
+    }
+}
+
+void
+ReadLine(Order& order, const std::string& line, bool& inFlow)
+{
+    std::istringstream words(line);
+    std::string key;
+    words >> key;
+    if (key == "run")
+    {
+        words >> order.seed >> order.duration >> order.warmup >> order.interval >> order.variables;
+    }
+    else if (key == "link")
+    {
+        order.links.emplace_back().name = Rest(words);
+        inFlow = false;
+    }
+    else if (key == "flow")
+    {
+        order.flows.emplace_back().name = Rest(words);
+        inFlow = true;
+    }
+    else if (inFlow)
+    {
+        ReadFlowLine(order.flows.back(), key, words);
+    }
+    else if (!order.links.empty())
+    {
+        ReadLinkLine(order.links.back(), key, words);
+    }
+    else
+    {
+        words.setstate(std::ios::failbit);
+    }
+    if (words.fail())
+    {
+        throw std::runtime_error("cannot read the line: " + line);
+    }
+}
+
+} // namespace
+
+Order
+ReadOrder(const std::string& path)
+{
+    std::ifstream file(path);
+    if (!file)
+    {
+        throw std::runtime_error("cannot open " + path);
+    }
+    Order order;
+    bool inFlow = false;
+    for (std::string line; std::getline(file, line);)
+    {
+        ReadLine(order, line, inFlow);
+    }
+    return order;
+}
+
+} // namespace fullpipe

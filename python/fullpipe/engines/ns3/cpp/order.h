@@ -1,0 +1,106 @@
+// What is to be simulated, as order.py writes it: lines of words, the names last because they may hold spaces.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fullpipe
+{
+
+constexpr int64_t NEVER = INT64_MAX;
+
+// Name and value of an attribute of ns-3.
+using Attributes = std::vector<std::pair<std::string, std::string>>;
+
+struct LossOrder
+{
+    enum Kind
+    {
+        NONE,
+        BERNOULLI,
+        PERIODIC,
+        GILBERT_ELLIOTT
+    } kind = NONE;
+
+    double probability = 0;
+    uint64_t every = 0;
+    double worsens = 0, improves = 0, good = 0, bad = 0;
+    std::string stream;
+};
+
+struct ChangeOrder
+{
+    int64_t at = 0;
+    int64_t rate = -1;  // bit/s; -1: as before, 0: nothing is sent
+    int64_t delay = -1; // ns; -1: as before
+    bool changesLoss = false;
+    LossOrder loss;
+};
+
+struct LinkOrder
+{
+    std::string name;
+    int64_t rate = 0; // bit/s; 0: unlimited
+    int64_t delay = 0;
+    std::string queue;
+    Attributes queueAttributes;
+    uint32_t quantum = 0; // of a fair queue; 0: it has none
+    LossOrder loss;
+    std::vector<ChangeOrder> changes;
+    int64_t slot = 0;
+    uint64_t detourEvery = 0;
+    int64_t detourExtra = 0, detourFrom = 0, detourUntil = NEVER;
+    int64_t jitter = 0;
+    bool jitterNormal = false, jitterReorders = false;
+};
+
+struct PaceOrder
+{
+    int64_t at = 0;
+    int64_t rate = -1; // bit/s; -1: without limit
+};
+
+struct RerouteOrder
+{
+    int64_t at = 0;
+    int way = 0; // 0: data, 1: acknowledgements
+    std::vector<uint32_t> path;
+};
+
+struct FlowOrder
+{
+    std::string name;
+    std::string kind;     // as the tables have it
+    std::string algorithm; // a type of ns-3, or "own"
+    std::string ownName, ownParameters;
+    Attributes algorithmAttributes;
+    std::string recovery; // a type of ns-3
+    Attributes socketAttributes;
+    int64_t start = 0, jitter = 0, stop = NEVER;
+    uint64_t bytes = UINT64_MAX;
+    std::vector<PaceOrder> paces;
+    std::vector<uint32_t> path[2]; // of data and of acknowledgements
+    std::vector<RerouteOrder> reroutes;
+    uint32_t mss = 1448;
+    uint32_t linkOverhead = 14;
+    uint32_t initialWindow = 10;
+    uint8_t tos = 0;
+    bool bufferLimits = false; // the send buffer is meant to limit
+    bool alwaysPaced = false;
+};
+
+struct Order
+{
+    uint64_t seed = 1;
+    int64_t duration = 0, warmup = 0, interval = 0;
+    bool variables = false;
+    std::vector<LinkOrder> links;
+    std::vector<FlowOrder> flows;
+};
+
+// Throws std::runtime_error with the line that cannot be read.
+Order ReadOrder(const std::string& path);
+
+} // namespace fullpipe

@@ -1,0 +1,45 @@
+// What is written down: one file of tab-separated values per table, the columns as in the schema.
+#pragma once
+
+#include "flow.h"
+#include "network.h"
+#include "order.h"
+
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fullpipe
+{
+
+class Tables
+{
+  public:
+    Tables(const Order& order,
+           const std::string& folder,
+           std::vector<std::unique_ptr<Flow>>& flows,
+           std::vector<std::unique_ptr<Wire>>& wires);
+
+    void Sample(int64_t now);
+    void OnWarmup();
+    void Finish();
+
+  private:
+    std::ofstream Open(const std::string& name, const std::string& columns) const;
+    void SampleWire(int64_t now, size_t number);
+    void Observe(int64_t now, size_t flow, bool always);
+    void WriteFlows();
+    void WriteLinks();
+
+    const Order& m_order;
+    std::string m_folder;
+    std::vector<std::unique_ptr<Flow>>& m_flows;
+    std::vector<std::unique_ptr<Wire>>& m_wires;
+    std::ofstream m_series, m_links, m_variables;
+    std::vector<WireCounters> m_sampled, m_begin;
+    std::vector<std::map<std::string, std::string>> m_states; // of the variables of each flow
+};
+
+} // namespace fullpipe

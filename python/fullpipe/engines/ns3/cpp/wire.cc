@@ -1,0 +1,270 @@
+#include "wire.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/fq-cobalt-queue-disc.h"
+#include "ns3/fq-codel-queue-disc.h"
+#include "ns3/fq-pie-queue-disc.h"
+#include "ns3/object-factory.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/tbf-queue-disc.h"
+
+using namespace ns3;
+
+namespace fullpipe
+{
+
+bool
+LossModel::Strikes()
+{
+    switch (m_order.kind)
+    {
+    case LossOrder::BERNOULLI:
+        return m_dice.Chance(m_order.probability);
+    case LossOrder::PERIODIC:
+        m_seen = (m_seen + 1) % m_order.every;
+        return m_seen == 0;
+    case LossOrder::GILBERT_ELLIOTT:
+        // First the state moves, then it rules this packet.
+        m_bad = m_bad ? !m_dice.Chance(m_order.improves) : m_dice.Chance(m_order.worsens);
+        return m_dice.Chance(m_bad ? m_order.bad : m_order.good);
+    default:
+        return false;
+    }
+}
+
+Wire::Wire(const LinkOrder& order, uint64_t seed, Deliver deliver)
+    : m_order(order),
+      m_seed(seed),
+      m_deliver(std::move(deliver)),
+      m_jitterDice(seed, "jitter/" + order.name),
+      m_rate(order.rate),
+      m_delay(order.delay)
+{
+    if (order.loss.kind != LossOrder::NONE)
+    {
+        m_loss.emplace(order.loss, seed);
+    }
+    MakeQueue();
+    for (const ChangeOrder& change : m_order.changes)
+    {
+        Simulator::Schedule(NanoSeconds(change.at), [this, change]() { Apply(change); });
+    }
+}
+
+void
+Wire::MakeQueue()
+{
+    ObjectFactory factory(m_order.queue);
+    for (const auto& [name, value] : m_order.queueAttributes)
+    {
+        factory.Set(name, StringValue(value));
+    }
+    m_disc = factory.Create<QueueDisc>();
+    if (auto fair = DynamicCast<FqCoDelQueueDisc>(m_disc))
+    {
+        fair->SetQuantum(m_order.quantum);
+    }
+    if (auto fair = DynamicCast<FqPieQueueDisc>(m_disc))
+    {
+        fair->SetQuantum(m_order.quantum);
+    }
+    if (auto fair = DynamicCast<FqCobaltQueueDisc>(m_disc))
+    {
+        fair->SetQuantum(m_order.quantum);
+    }
+    m_port = CreateObject<NetDeviceQueueInterface>();
+    m_port->Initialize();
+    if (m_port->GetNTxQueues() == 0)
+    {
+        m_port->SetNTxQueues(1);
+    }
+    m_disc->SetNetDeviceQueueInterface(m_port);
+    m_disc->SetSendCallback([this](Ptr<QueueDiscItem> item) { Transmit(item); });
+    m_disc->TraceConnectWithoutContext(
+        "Drop",
+        Callback<void, Ptr<const QueueDiscItem>>([this](Ptr<const QueueDiscItem>) { m_counters.dropped++; }));
+    m_disc->TraceConnectWithoutContext(
+        "Mark",
+        Callback<void, Ptr<const QueueDiscItem>, const char*>(
+            [this](Ptr<const QueueDiscItem>, const char*) { m_counters.marked++; }));
+    m_disc->Initialize();
+}
+
+void
+Wire::Send(Ptr<Parcel> parcel)
+{
+    parcel->since = Simulator::Now().GetNanoSeconds();
+    m_disc->Enqueue(parcel);
+    m_disc->Run();
+    if (m_measuring)
+    {
+        m_maxBacklog = std::max<uint64_t>(m_maxBacklog, m_disc->GetNPackets());
+    }
+}
+
+// The queue hands over the packet that is sent next: at once if the wire was free.
+void
+Wire::Transmit(Ptr<QueueDiscItem> item)
+{
+    Ptr<Parcel> parcel = StaticCast<Parcel>(item);
+    const int64_t now = Simulator::Now().GetNanoSeconds();
+    const int64_t waited = now - parcel->since;
+    m_counters.started++;
+    m_counters.waitedNanos += static_cast<double>(waited);
+    if (m_measuring)
+    {
+        m_waits.Record(waited);
+    }
+    if (m_order.rate == 0)
+    {
+        return Sent(parcel);
+    }
+    m_port->GetTxQueue(0)->Stop();
+    m_sending = parcel;
+    m_bitsLeft = static_cast<double>(parcel->GetSize()) * 8;
+    m_since = now;
+    Continue();
+}
+
+// The rest of the packet goes at the present rate. What the clock rounds up is carried over to the packet behind.
+void
+Wire::Continue()
+{
+    if (m_rate == 0)
+    {
+        return;
+    }
+    const double nanos = m_bitsLeft * 1e9 / static_cast<double>(m_rate) - m_spareNanos;
+    const auto whole = std::max<int64_t>(0, static_cast<int64_t>(std::ceil(nanos)));
+    m_spareNanos = static_cast<double>(whole) - nanos;
+    m_completion = Simulator::Schedule(NanoSeconds(whole), [this]() { Complete(); });
+}
+
+void
+Wire::Complete()
+{
+    m_counters.busyNanos += static_cast<double>(Simulator::Now().GetNanoSeconds() - m_since);
+    Ptr<Parcel> parcel = m_sending;
+    m_sending = nullptr;
+    Sent(parcel);
+    m_port->GetTxQueue(0)->Start();
+    m_disc->Run();
+    if (!m_sending)
+    {
+        m_spareNanos = 0;
+    }
+}
+
+// The last bit is on the wire.
+void
+Wire::Sent(Ptr<Parcel> parcel)
+{
+    const bool lost = m_loss && m_loss->Strikes();
+    const int64_t now = Simulator::Now().GetNanoSeconds();
+    // ns-3 wants the number of the node to which the event happens.
+    Simulator::ScheduleWithContext(parcel->host, NanoSeconds(ArrivalAfter(now) - now), [this, parcel, lost]() {
+        Arrive(parcel, lost);
+    });
+}
+
+int64_t
+Wire::ArrivalAfter(int64_t now)
+{
+    int64_t arrival = now + m_delay;
+    if (m_order.detourEvery && now >= m_order.detourFrom && now < m_order.detourUntil)
+    {
+        m_detourSeen = (m_detourSeen + 1) % m_order.detourEvery;
+        arrival += m_detourSeen == 0 ? m_order.detourExtra : 0;
+    }
+    if (m_order.jitter)
+    {
+        const double share = m_order.jitterNormal ? m_jitterDice.Normal() : m_jitterDice.Unit();
+        arrival += static_cast<int64_t>(static_cast<double>(m_order.jitter) * share);
+        if (!m_order.jitterReorders)
+        {
+            m_lastArrival = arrival = std::max(arrival, m_lastArrival);
+        }
+    }
+    if (m_order.slot)
+    {
+        arrival = (arrival + m_order.slot - 1) / m_order.slot * m_order.slot;
+    }
+    return arrival;
+}
+
+void
+Wire::Arrive(Ptr<Parcel> parcel, bool lost)
+{
+    if (lost)
+    {
+        m_counters.dropped++;
+        return;
+    }
+    m_counters.forwarded++;
+    m_counters.forwardedBytes += parcel->GetSize();
+    m_deliver(parcel);
+}
+
+void
+Wire::Apply(const ChangeOrder& change)
+{
+    Ptr<TbfQueueDisc> shaper = DynamicCast<TbfQueueDisc>(m_disc);
+    if (change.rate >= 0 && m_order.rate == 0 && shaper)
+    {
+        shaper->SetRate(DataRate(static_cast<uint64_t>(change.rate)));
+    }
+    else if (change.rate >= 0)
+    {
+        ChangeRate(change.rate);
+    }
+    if (change.delay >= 0)
+    {
+        m_delay = change.delay;
+    }
+    if (change.changesLoss)
+    {
+        m_loss.emplace(change.loss, m_seed);
+    }
+}
+
+// What remains of the packet being sent goes at the new rate.
+void
+Wire::ChangeRate(int64_t rate)
+{
+    if (m_sending)
+    {
+        const int64_t now = Simulator::Now().GetNanoSeconds();
+        const auto elapsed = static_cast<double>(now - m_since);
+        m_bitsLeft = std::max(0.0, m_bitsLeft - elapsed * static_cast<double>(m_rate) / 1e9);
+        m_counters.busyNanos += elapsed;
+        m_since = now;
+        m_spareNanos = 0;
+        m_completion.Cancel();
+    }
+    m_rate = rate;
+    if (m_sending)
+    {
+        Continue();
+    }
+}
+
+WireCounters
+Wire::Counters() const
+{
+    WireCounters counters = m_counters;
+    if (m_sending)
+    {
+        counters.busyNanos += static_cast<double>(Simulator::Now().GetNanoSeconds() - m_since);
+    }
+    return counters;
+}
+
+void
+Wire::BeginMeasuring()
+{
+    m_measuring = true;
+    m_maxBacklog = m_disc->GetNPackets();
+}
+
+} // namespace fullpipe

@@ -1,0 +1,183 @@
+"""The ns3 engine."""
+
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+
+from fullpipe import _native
+from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, Say, Wishes, identity, missing
+from fullpipe.engines.ns3 import build, process, wheel
+from fullpipe.engines.ns3.check import problems
+from fullpipe.engines.ns3.order import order
+from fullpipe.engines.ns3.queues import MAKERS
+from fullpipe.errors import EngineError
+from fullpipe.results import TABLES, Meta, Run, Table, frame, host, versions
+from fullpipe.scenario import Scenario, catalogue
+
+_MEASURED: Mapping[str, str] = {
+    "flows": "flow cca start_s end_s delivered_bytes goodput_bps wire_bps sent_packets retransmitted_packets "
+    "marked_packets rtt_min_s rtt_mean_s rtt_p50_s rtt_p95_s rtt_p99_s fct_s",
+    "series": "time_s flow goodput_bps cwnd_bytes in_flight_bytes srtt_s min_rtt_s pacing_bps delivery_bps "
+    "retransmitted_packets state",
+    "links": "time_s link backlog_bytes backlog_packets sojourn_s dropped_packets marked_packets utilisation",
+    "links_summary": "link dropped_packets marked_packets forwarded_packets forwarded_bytes utilisation "
+    "sojourn_mean_s sojourn_p95_s backlog_max_packets",
+    "variables": "time_s flow name value unit state",
+}
+"""What the program writes, as cpp/tables.cc has it."""
+_NEEDS_ACCECN = frozenset({"prague"})
+_HIDDEN = {"flows": "all_sent_packets", "links_summary": "all_forwarded_packets"}
+"""Columns that the program writes for `meta` only."""
+
+
+class Ns3Engine:
+    """ns-3's TCP and queues, in a process of its own."""
+
+    name: ClassVar[str] = "ns3"
+    ns3: ClassVar[str] = "3.44"
+
+    def version(self) -> str:
+        """Release of the wheel, and fingerprints of the program and of our algorithms."""
+        return f"{self.model_version()}+{build.fingerprint()}.{_native.ALGORITHMS}"
+
+    def model_version(self) -> str:
+        """Release of the wheel."""
+        found = wheel.find(self.ns3)
+        return found.release if found else wheel.RELEASES[self.ns3]
+
+    def capabilities(self) -> Capabilities:
+        """ns-3's algorithms and queues by our names; algorithms that it lacks are ours, on its stack."""
+        return Capabilities(
+            ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
+            queues=frozenset({"drop_tail", *MAKERS}),
+            not_measured=frozenset(_not_measured()),
+        )
+
+    def doctor(self) -> list[Finding]:
+        """A Linux system, the wheel, and a compiler."""
+        found, compiler = wheel.find(self.ns3), build.compiler()
+        remedy = f"run: fullpipe engines install ns3{self._option()}"
+        return [
+            Finding("system", sys.platform == "linux", sys.platform, "ns-3's wheels are for Linux"),
+            Finding(
+                f"ns-3 {self.ns3}",
+                found is not None,
+                str(found.root) if found else "not installed",
+                remedy,
+            ),
+            Finding(
+                "C++ compiler",
+                compiler is not None,
+                compiler or "none is here",
+                "install g++ (Debian: apt install g++), or set CXX",
+            ),
+        ]
+
+    def install(self, wishes: Wishes, say: Say) -> None:
+        """Download the wheel into the cache and compile the program.
+
+        Raises:
+            EngineError: If it cannot, with what to do.
+        """
+        unknown = wishes.unknown_to("version")
+        if unknown:
+            raise EngineError(f"ns3 does not know --{unknown[0]}; it knows --version")
+        installed = wheel.install(wishes.version or self.ns3, say)
+        say(f"compiling the program of ns-3 {installed.version}")
+        build.program(installed)
+
+    def check(self, scenario: Scenario) -> list[Problem]:
+        """Every reason why it cannot run a scenario here."""
+        return [*missing(self), *problems(scenario)]
+
+    def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
+        """Run a scenario without a sweep.
+
+        Raises:
+            EngineError: If it cannot, or ns-3 stops on an error.
+        """
+        found = self.check(scenario)
+        if found:
+            raise EngineError("\n".join(map(str, found)))
+        installed = wheel.find(self.ns3)
+        assert installed is not None
+        program = build.program(installed)
+        started, wall_s = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+        with tempfile.TemporaryDirectory(prefix="fullpipe-ns3-") as folder:
+            finished = process.run(program, order(scenario, seed), Path(folder), progress)
+            read = {name: _read(table, finished.folder) for name, table in TABLES.items()}
+        wall_s = time.perf_counter() - wall_s
+        sent = read["flows"].pop("all_sent_packets")
+        forwarded = read["links_summary"].pop("all_forwarded_packets")
+        meta = Meta(
+            scenario=scenario.to_dict(),
+            digest=scenario.digest,
+            engine=identity(self, scenario),
+            seed=seed,
+            duration_s=scenario.duration_s,
+            wall_s=wall_s,
+            cpu_s=finished.cpu_s,
+            data_packets=int(sent.sum()),
+            packet_hops=int(forwarded.sum()),
+            not_measured=tuple(sorted(_not_measured())),
+            started=started,
+            host=host(),
+            versions=versions(),
+        )
+        return Run(meta, {name: frame(table, read[name]) for name, table in TABLES.items()})
+
+    def _option(self) -> str:
+        return "" if self.ns3 == Ns3Engine.ns3 else f" --version {self.ns3}"
+
+
+class Ns3Engine343(Ns3Engine):
+    """ns-3 3.43."""
+
+    name: ClassVar[str] = "ns3-3.43"
+    ns3: ClassVar[str] = "3.43"
+
+
+class Ns3Engine342(Ns3Engine):
+    """ns-3 3.42."""
+
+    name: ClassVar[str] = "ns3-3.42"
+    ns3: ClassVar[str] = "3.42"
+
+
+class Ns3Engine339(Ns3Engine):
+    """ns-3 3.39, which starves BBR flows as 3.40 does."""
+
+    name: ClassVar[str] = "ns3-3.39"
+    ns3: ClassVar[str] = "3.39"
+
+
+def _not_measured() -> Iterator[str]:
+    for name, table in TABLES.items():
+        if name not in _MEASURED:
+            yield name
+            continue
+        measured = _MEASURED[name].split()
+        yield from (f"{name}.{column.name}" for column in table.columns if column.name not in measured)
+
+
+def _read(table: Table, folder: Path) -> dict[str, pl.Series]:
+    """The columns of a table that the program wrote; none if it wrote no such table."""
+    path = folder / f"{table.name}.tsv"
+    if not path.is_file():
+        return {}
+    types: dict[str, pl.DataType] = {
+        **{column.name: column.dtype for column in table.columns},
+        _HIDDEN.get(table.name, ""): pl.Int64(),
+    }
+    read = pl.read_csv(path, separator="\t", quote_char=None, infer_schema=False)
+    return {name: _typed(read[name], types[name]) for name in read.columns}
+
+
+def _typed(column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    return column.fill_null("") if dtype == pl.String() else column.cast(pl.Float64()).cast(dtype)

@@ -1,0 +1,131 @@
+"""From a scenario to the order that the program reads: lines of words, integers in base units.
+
+Pure: the same scenario and seed give the same text. cpp/order.h says what becomes of it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fullpipe.engines.ns3.algorithms import attributes, counterpart
+from fullpipe.engines.ns3.queues import ns3_queue
+from fullpipe.scenario import Link, Route, Scenario, resolve
+from fullpipe.scenario.flows import Cca
+from fullpipe.scenario.losses import plan_of
+from fullpipe.scenario.ns3 import Ns3
+from fullpipe.scenario.quantities import to_nanoseconds
+from fullpipe.scenario.tcp import Tcp
+
+NEVER = 2**63 - 1
+NO_END = 2**64 - 1
+NO_LIMIT_BYTES = 2**29
+"""Of a buffer that is never a limit: half a gigabyte, which a window of ns-3 can still say."""
+
+_RECOVERIES = {"prr": "ns3::TcpPrrRecovery", "classic": "ns3::TcpClassicRecovery"}
+
+
+def order(scenario: Scenario, seed: int) -> str:
+    """The order of a scenario without a sweep, which `check` must have let pass."""
+    network, wishes = resolve(scenario), scenario.ns3 or Ns3()
+    times = (scenario.duration_s, scenario.warmup_s, scenario.record.interval_s)
+    run = ["run", seed, *map(to_nanoseconds, times), int(scenario.record.variables)]
+    lines = [" ".join(map(str, run))]
+    for link in network.links:
+        lines += _link(link)
+    for route in network.routes:
+        lines += _flow(route, wishes)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _link(link: Link) -> Iterator[str]:
+    queue = ns3_queue(link.queue)
+    yield f"link {link.name}"
+    yield f"wire {link.rate_bps or 0} {link.delay_ns} {to_nanoseconds(link.batch_s or 0)}"
+    yield f"queue {queue.type} {queue.quantum}"
+    for name, value in queue.attributes.items():
+        yield f"queue_attribute {name} {value}"
+    if link.loss:
+        yield f"loss {_loss(plan_of(link.loss))} loss/{link.name}"
+    for n, (at_ns, values) in enumerate(link.steps):
+        yield f"change {at_ns} {values.get('rate_bps', -1)} {values.get('delay_ns', -1)}"
+        if "loss" in values:
+            yield f"change_loss {_loss(values['loss'])} loss/{link.name}/{n}"
+    if link.detour:
+        detour = link.detour
+        until = NEVER if detour.until_s is None else to_nanoseconds(detour.until_s)
+        times = f"{to_nanoseconds(detour.extra_s)} {to_nanoseconds(detour.from_s)} {until}"
+        yield f"detour {detour.every} {times}"
+    if link.jitter:
+        jitter = link.jitter
+        yield (
+            f"jitter {to_nanoseconds(jitter.spread_s)} {int(jitter.shape == 'normal')} {int(jitter.reorder)}"
+        )
+
+
+def _loss(loss: Mapping[str, Any]) -> str:
+    names = {"bernoulli": ["probability"], "periodic": ["every"]}
+    chain = ["worsens", "improves", "good", "bad"]
+    return " ".join([loss["kind"], *(f"{loss[name]:.17g}" for name in names.get(loss["kind"], chain))])
+
+
+def _flow(route: Route, wishes: Ns3) -> Iterator[str]:
+    flow, tcp = route.flow, route.tcp
+    stop = NEVER if flow.stop_s is None else to_nanoseconds(flow.stop_s)
+    size = NO_END if flow.size_bytes is None else flow.size_bytes
+    paced = int(tcp.pacing == "always")
+    yield f"flow {route.name}"
+    yield from _algorithm(flow.cca, wishes)
+    yield f"recovery {_RECOVERIES[wishes.recovery]}"
+    yield f"time {to_nanoseconds(flow.start_s)} {to_nanoseconds(flow.start_jitter_s)} {stop}"
+    yield f"data {size} {int(tcp.send_buffer_bytes is not None)}"
+    tos = (flow.dscp or 0) << 2
+    yield f"segment {tcp.mss_bytes} {tcp.link_overhead_bytes} {tcp.initial_window} {tos} {paced}"
+    for name, value in _socket(tcp, wishes).items():
+        yield f"socket_attribute {name} {value}"
+    for pace in flow.application or ():
+        yield f"pace {to_nanoseconds(pace.at_s)} {-1 if pace.rate_bps is None else pace.rate_bps}"
+    yield f"forward {_path(route.forward)}"
+    yield f"reverse {_path(route.reverse)}"
+    for way in route.new_ways:
+        for number, path in enumerate((way.forward, way.reverse)):
+            if path is not None:
+                yield f"reroute {to_nanoseconds(way.at_s)} {number} {_path(path)}"
+
+
+def _algorithm(cca: Cca | None, wishes: Ns3) -> Iterator[str]:
+    assert cca is not None  # `check` refuses flows that are no TCP
+    yield f"kind {cca.kind}"
+    theirs = counterpart(cca.kind, wishes.algorithms == "fullpipe")
+    if theirs is None:
+        yield f"own {cca.kind} {json.dumps(cca.params)}"
+        return
+    yield f"algorithm {theirs.type}"
+    for name, value in attributes(theirs, cca.params).items():
+        yield f"algorithm_attribute {name} {value}"
+
+
+def _socket(tcp: Tcp, wishes: Ns3) -> dict[str, str]:
+    """The attributes of both sockets. A send buffer larger than the receiver's is of no use, and ns-3 3.40
+    stops on one."""
+    receive = tcp.receive_buffer_bytes or NO_LIMIT_BYTES
+    send = min(tcp.send_buffer_bytes or NO_LIMIT_BYTES, receive)
+    acks = {} if tcp.ack_every is None else _acks(tcp)
+    return {
+        "SegmentSize": str(tcp.mss_bytes),
+        "InitialCwnd": str(tcp.initial_window),
+        "SndBufSize": str(send),
+        "RcvBufSize": str(receive),
+        "Timestamp": "true" if tcp.timestamps else "false",
+        "Sack": "true" if wishes.sack else "false",
+        "UseEcn": "On" if tcp.ecn else "Off",
+        **acks,
+    }
+
+
+def _acks(tcp: Tcp) -> dict[str, str]:
+    timeout = to_nanoseconds(tcp.delayed_ack_timeout_s)
+    return {"DelAckCount": str(tcp.ack_every), "DelAckTimeout": f"{timeout}ns"}
+
+
+def _path(links: tuple[int, ...]) -> str:
+    return " ".join(map(str, links))

@@ -1,0 +1,84 @@
+"""Runs the program in a process of its own, watches it, and never leaves it behind."""
+
+import os
+import select
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fullpipe import _native
+from fullpipe.engines.base import Progress
+from fullpipe.errors import EngineError
+
+_PULSE_S = 0.2
+_WORKER = Path(__file__).parent / "worker.py"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that came to its end; the tables are in the folder."""
+
+    folder: Path
+    cpu_s: float
+
+
+def run(program: Path, order: str, folder: Path, progress: Progress | None) -> Finished:
+    """Run an order; what it writes goes into `folder`.
+
+    Whatever ends this call ends the process, and the kernel ends it if this process dies.
+
+    Raises:
+        EngineError: If it fails, with its last words.
+    """
+    written = folder / "order"
+    written.write_text(order)
+    arguments = [os.getpid(), program, written, folder, _native.__file__]
+    command = [sys.executable, "-I", "-S", str(_WORKER), *map(str, arguments)]
+    with tempfile.TemporaryFile(dir=folder) as errors:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, start_new_session=True
+        )
+        reached_s = 0.0
+        try:
+            for reached_s in _times(process):
+                if progress:
+                    progress(reached_s)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                process.wait()
+            if process.stdout:
+                process.stdout.close()
+        if process.returncode != 0:
+            errors.seek(0)
+            raise EngineError(
+                _last_words(errors.read().decode(errors="replace"), process.returncode, reached_s)
+            )
+    return Finished(folder, usage.ru_utime + usage.ru_stime)
+
+
+def _times(process: "subprocess.Popen[bytes]") -> Iterator[float]:
+    """The simulated time reached: whenever the program says it, and with a pulse in between."""
+    assert process.stdout is not None
+    pipe, rest, reached_s = process.stdout.fileno(), b"", 0.0
+    while True:
+        if select.select([pipe], [], [], _PULSE_S)[0]:
+            read = os.read(pipe, 65_536)
+            if not read:
+                return
+            *lines, rest = (rest + read).split(b"\n")
+            for line in lines:
+                if line.startswith(b"at "):
+                    reached_s = int(line[3:]) / 1e9
+        yield reached_s
+
+
+def _last_words(text: str, status: int, reached_s: float) -> str:
+    lines = [line for line in text.strip().splitlines() if "terminat" not in line]
+    words = " ".join(lines[-3:]) or f"it ended with status {status}, which often means: no memory left"
+    return f"ns-3 stopped at {reached_s:g} s of simulated time: {words}"

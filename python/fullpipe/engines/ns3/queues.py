@@ -1,0 +1,164 @@
+"""Queue disciplines of ns-3 that stand for ours, with the parameters that say the same."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.topology import Discipline, DropTail
+
+_NO_LIMIT = "4294967295p"
+_MAX_BYTES = 2**32 - 1
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Ns3Queue:
+    """A queue discipline of ns-3 and its attributes; `quantum` is that of a fair queue, 0 if it is none."""
+
+    type: str
+    attributes: Mapping[str, str]
+    quantum: int = 0
+
+
+class NoCounterpartError(ValueError):
+    """ns-3 has no queue discipline that does what is asked; the message says of which parameter."""
+
+
+def ns3_queue(queue: DropTail | Discipline | None) -> Ns3Queue:
+    """The queue discipline of ns-3 for one of ours; its limits do not count the packet being sent.
+
+    Raises:
+        NoCounterpartError: If there is none, or it lacks a parameter.
+    """
+    if queue is None:
+        return Ns3Queue("ns3::FifoQueueDisc", {"MaxSize": _NO_LIMIT})
+    if isinstance(queue, DropTail):
+        return Ns3Queue("ns3::FifoQueueDisc", {"MaxSize": _limit(queue.packets, queue.limit_bytes)})
+    if queue.kind not in MAKERS:
+        known = ", ".join(["drop_tail", *MAKERS])
+        raise NoCounterpartError(f"ns-3 has no {queue.kind}; it has {known}")
+    defaults = {key: param.default for key, param in catalogue.queue(queue.kind).params.items()}
+    for key in sorted(UNKNOWN.get(queue.kind, frozenset()) & set(queue.params)):
+        if queue.params[key] != defaults[key]:
+            raise NoCounterpartError(f"ns-3's {queue.kind} has no {key}; leave it out")
+    return MAKERS[queue.kind]({**defaults, **queue.params})
+
+
+def _limit(packets: int | None, size: int | None) -> str:
+    if packets is not None and size is not None:
+        raise NoCounterpartError("ns-3 limits packets or bytes, not both; leave one of them out")
+    if size is not None:
+        if size > _MAX_BYTES:
+            raise NoCounterpartError("ns-3 counts at most 4 GiB; limit packets instead")
+        return f"{size}B"
+    return _NO_LIMIT if packets is None or packets > _MAX_BYTES else f"{packets}p"
+
+
+def _ms(value: float) -> str:
+    return f"{round(value * 1e6)}ns"
+
+
+def _switch(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _codel_law(params: Params) -> dict[str, str]:
+    law = {
+        "Target": _ms(params["target_ms"]),
+        "Interval": _ms(params["interval_ms"]),
+        "UseEcn": _switch(params["ecn"]),
+    }
+    threshold = params["ce_threshold_ms"]
+    return law if threshold is None else {**law, "CeThreshold": _ms(threshold)}
+
+
+def _pie_law(params: Params) -> dict[str, str]:
+    return {
+        "QueueDelayReference": _ms(params["target_ms"]),
+        "Tupdate": _ms(params["tupdate_ms"]),
+        "A": f"{params['alpha'] / 16:.17g}",
+        "B": f"{params['beta'] / 16:.17g}",
+        "UseEcn": _switch(params["ecn"]),
+    }
+
+
+def _codel(params: Params) -> Ns3Queue:
+    return Ns3Queue("ns3::CoDelQueueDisc", {"MaxSize": _limit(params["limit"], None), **_codel_law(params)})
+
+
+def _fq_codel(params: Params) -> Ns3Queue:
+    shape = {"MaxSize": _limit(params["limit"], None), "Flows": str(params["flows"])}
+    return Ns3Queue("ns3::FqCoDelQueueDisc", {**shape, **_codel_law(params)}, params["quantum"])
+
+
+def _pie(params: Params) -> Ns3Queue:
+    return Ns3Queue("ns3::PieQueueDisc", {"MaxSize": _limit(params["limit"], None), **_pie_law(params)})
+
+
+def _fq_pie(params: Params) -> Ns3Queue:
+    shape = {"MaxSize": _limit(params["limit"], None), "Flows": str(params["flows"])}
+    marks = {"MarkEcnThreshold": f"{params['ecn_prob_percent'] / 100:.17g}"}
+    return Ns3Queue("ns3::FqPieQueueDisc", {**shape, **_pie_law(params), **marks}, params["quantum"])
+
+
+def _red(params: Params) -> Ns3Queue:
+    """What `tc` leaves open is worked out as natively: thresholds from the limit, and the weight."""
+    packet = params["avpkt"]
+    most = max(params["max"] or params["limit"] // 4, 2)
+    least = min(max(params["min"] or most // 3, 1), most - 1)
+    burst = max(params["burst"] or (2 * least + most) // (3 * packet), 1)
+    return Ns3Queue(
+        "ns3::RedQueueDisc",
+        {
+            "MaxSize": _limit(None, params["limit"]),
+            "MinTh": str(least),
+            "MaxTh": str(most),
+            "QW": f"{red_weight(least, burst, packet):.17g}",
+            "LInterm": f"{1 / params['probability']:.17g}" if params["probability"] else "1e12",
+            "MeanPktSize": str(packet),
+            "LinkBandwidth": f"{round(params['bandwidth_mbps'] * 1e6)}bps",
+            "LinkDelay": "0ns",
+            "Gentle": "false",
+            "Wait": "true",
+            "UseEcn": _switch(params["ecn"]),
+            "UseHardDrop": _switch(params["harddrop"]),
+            "AdaptMaxP": _switch(params["adaptive"]),
+        },
+    )
+
+
+def red_weight(least: int, burst: int, packet: int) -> float:
+    """The largest power of 1/2 at which a burst from an empty queue keeps the average below `least`."""
+    needed = burst + 1 - least / packet
+    weights = (0.5**shift for shift in range(1, 32))
+    return next((w for w in weights if (1 - (1 - w) ** burst) / w >= needed), 0.5**31)
+
+
+def _tbf(params: Params) -> Ns3Queue:
+    shape = {
+        "MaxSize": _limit(params["packets"], params["limit_bytes"]),
+        "Rate": f"{int(params['rate_bps'])}bps",
+        "Burst": str(int(params["burst_bytes"])),
+    }
+    if params["peak_bps"] is not None:
+        shape |= {"PeakRate": f"{int(params['peak_bps'])}bps", "Mtu": str(int(params["mtu_bytes"]))}
+    return Ns3Queue("ns3::TbfQueueDisc", shape)
+
+
+MAKERS: Mapping[str, Callable[[Params], Ns3Queue]] = {
+    "tbf": _tbf,
+    "red": _red,
+    "codel": _codel,
+    "fq_codel": _fq_codel,
+    "pie": _pie,
+    "fq_pie": _fq_pie,
+}
+"""By our names, the queues that ns-3 has, besides drop_tail."""
+
+UNKNOWN: Mapping[str, frozenset[str]] = {
+    "fq_codel": frozenset({"memory_limit_bytes"}),
+    "pie": frozenset({"bytemode"}),
+    "fq_pie": frozenset({"memory_limit_bytes", "bytemode"}),
+}
+"""Our parameters that they do not have."""

@@ -1,0 +1,128 @@
+"""ns-3 as it comes from PyPI: headers and libraries, in a folder of their own or in this environment."""
+
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+
+from fullpipe.engines import cache
+from fullpipe.engines.base import Say
+from fullpipe.errors import EngineError
+
+RELEASES: Mapping[str, str] = {
+    "3.44": "3.44.post0",
+    "3.43": "3.43.post9",
+    "3.42": "3.42.post2",
+    "3.39": "3.39.post2",
+}
+"""Versions of ns-3, and the releases of the wheel in which they come."""
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """An unpacked wheel."""
+
+    version: str
+    """Of ns-3, such as "3.44"."""
+    release: str
+    """Of the wheel, such as "3.44.post0"."""
+    root: Path
+    """Folder of `include` and `lib64`."""
+
+    @property
+    def libraries(self) -> str:
+        """How the names of its libraries begin: "ns3.44", or "ns3-dev"."""
+        found = next(iter(sorted(self.root.glob("lib64/libns3*-core.so"))), None)
+        if found is None:
+            raise EngineError(f"{self.root}: no libraries of ns-3; delete the folder and install it again")
+        return found.name.removeprefix("lib").removesuffix("-core.so")
+
+
+def find(version: str) -> Wheel | None:
+    """The wheel of a version: the one that was installed for fullpipe, else that of this environment."""
+    own = _folder(version)
+    if own.is_dir():
+        return Wheel(version, RELEASES[version], own / "ns3")
+    try:
+        installed = metadata.distribution("ns3")
+    except metadata.PackageNotFoundError:
+        return None
+    root = Path(str(installed.locate_file("ns3")))
+    fits = installed.version.split(".post")[0] == version and (root / "include").is_dir()
+    return Wheel(version, installed.version, root) if fits else None
+
+
+def install(version: str, say: Say) -> Wheel:
+    """Download the wheel with pip and unpack what is needed. What was downloaded before is not fetched again.
+
+    Raises:
+        EngineError: If there is no such version, or it cannot be downloaded or unpacked.
+    """
+    if version not in RELEASES:
+        raise EngineError(f"ns-3 {version}: there is no wheel of it; there are {', '.join(RELEASES)}")
+    if not _folder(version).is_dir():
+        archive = _download(version, say)
+        say(f"unpacking {archive.name}")
+        _unpack(archive, _folder(version))
+        archive.unlink()
+    return Wheel(version, RELEASES[version], _folder(version) / "ns3")
+
+
+def _folder(version: str) -> Path:
+    return cache.folder("ns3") / RELEASES.get(version, version)
+
+
+def _download(version: str, say: Say) -> Path:
+    folder, release = cache.folder("ns3") / "downloads", RELEASES[version]
+    folder.mkdir(parents=True, exist_ok=True)
+    there = [path for path in folder.glob(f"ns3-{release}-*.whl") if zipfile.is_zipfile(path)]
+    if there:
+        return there[0]
+    say(f"downloading the wheel ns3 {release} (70 MB)")
+    machine = f"manylinux_2_28_{platform.machine()}"
+    # The wheel is of Python 3.11, but only its headers and libraries are wanted: any Python will do.
+    wanted = ["--python-version=3.11", "--implementation=cp", "--abi=cp311", f"--platform={machine}"]
+    command = ["download", f"ns3=={release}", "--no-deps", "--only-binary=:all:", "--quiet", *wanted]
+    _pip([*command, f"--dest={folder}"])
+    return next(folder.glob(f"ns3-{release}-*.whl"))
+
+
+def _pip(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise EngineError(f"pip cannot be started: {error}") from None
+    if done.returncode == 0:
+        return
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    if any("No module named pip" in line for line in lines):
+        raise EngineError(f"{sys.executable} has no pip to download with; run: python -m ensurepip")
+    why = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1] if lines else "")
+    raise EngineError(
+        f"ns-3 cannot be downloaded: {why.removeprefix('ERROR: ')}; check the network, and run the same again"
+    )
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Unpack beside the folder first, so that it is whole or not there."""
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="unpacking-") as made:
+        try:
+            with zipfile.ZipFile(archive) as wheel:
+                wheel.extractall(made, [name for name in wheel.namelist() if _is_needed(PurePosixPath(name))])
+        except (OSError, zipfile.BadZipFile) as error:
+            archive.unlink(missing_ok=True)
+            raise EngineError(f"{archive.name} cannot be unpacked: {error}; run the same again") from None
+        shutil.move(made, folder)
+        Path(made).mkdir()  # what the context manager removes
+
+
+def _is_needed(path: PurePosixPath) -> bool:
+    header = path.parts[:3] == ("ns3", "include", "ns3") and path.suffix == ".h"
+    return header or (path.parts[:2] == ("ns3", "lib64") and ".so" in path.name)
