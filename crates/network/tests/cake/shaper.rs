@@ -1,0 +1,54 @@
+//! The shaper: when packets go.
+
+use super::*;
+
+/// Serves whatever waits as soon as it may go; returns when each packet went.
+fn drain(queue: &mut Queue) -> Vec<Time> {
+    let (mut times, mut now, mut losses) = (Vec::new(), Time::ZERO, Losses::default());
+    while queue.backlog().packets > 0 {
+        now = now.max(queue.ready());
+        assert!(queue.dequeue(now, &mut losses).is_some());
+        times.push(now);
+    }
+    times
+}
+
+fn gap(params: Value, size: u16) -> Duration {
+    let mut queue = cake(params);
+    (0..2).for_each(|_| queue.enqueue(packet(0, size), Time::ZERO, &mut Losses::default()));
+    let times = drain(&mut queue);
+    times[1].since(times[0])
+}
+
+#[test]
+fn a_saturated_shaper_sends_exactly_its_rate() {
+    let mut queue = cake(json!({ "bandwidth_bps": 7_000_000, "rtt_ms": 1e6 }));
+    (0..701).for_each(|_| queue.enqueue(packet(0, 1250), Time::ZERO, &mut Losses::default()));
+    assert_eq!(drain(&mut queue).last(), Some(&at(1000.0)));
+}
+
+#[test]
+fn idle_time_is_no_credit() {
+    let mut queue = cake(json!({ "bandwidth_bps": 12_000_000 }));
+    let mut losses = Losses::default();
+    queue.enqueue(packet(0, 1500), Time::ZERO, &mut losses);
+    queue.dequeue(Time::ZERO, &mut losses);
+    (0..2).for_each(|_| queue.enqueue(packet(0, 1500), at(500.0), &mut losses));
+    assert!(queue.dequeue(at(500.0), &mut losses).is_some());
+    assert_eq!((queue.ready(), queue.dequeue(at(500.9), &mut losses)), (at(501.0), None));
+}
+
+#[test]
+fn overhead_takes_the_place_of_the_ethernet_header() {
+    let rate = 8_000_000; // one byte per microsecond
+    assert_eq!(gap(json!({ "bandwidth_bps": rate }), 1514), Duration::from_micros(1514));
+    assert_eq!(gap(json!({ "bandwidth_bps": rate, "overhead": 40 }), 1514), Duration::from_micros(1540));
+    assert_eq!(gap(json!({ "bandwidth_bps": rate, "mpu": 84 }), 66), Duration::from_micros(84));
+}
+
+#[test]
+fn cells_and_symbols_are_counted_whole() {
+    let link = |framing| json!({ "bandwidth_bps": 8_000_000, "overhead": 0, "framing": framing });
+    assert_eq!(gap(link("atm"), 14 + 97), Duration::from_micros(3 * 53));
+    assert_eq!(gap(link("ptm"), 14 + 65), Duration::from_micros(65 + 2));
+}
