@@ -103,3 +103,8 @@ def test_series_lie_on_one_axis_whatever_the_interval(runs: list[Run]) -> None:
 def test_without_samples_there_is_no_series(runs: list[Run]) -> None:
     silent = [replace(run, tables={**run.tables, "series": run.series.clear()}) for run in runs]
     assert overlay({"native": silent}).is_empty()
+
+
+def test_a_series_that_an_engine_does_not_sample_is_no_line_at_zero(runs: list[Run]) -> None:
+    blind = [altered(run, "series", goodput_bps=pl.lit(None, pl.Float64)) for run in runs]
+    assert set(overlay({"blind": blind})["quantity"]) == {"rtt"}

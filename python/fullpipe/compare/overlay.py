@@ -45,7 +45,7 @@ def _lines(run: Run, value: pl.Expr, together: object) -> Iterator[pl.DataFrame]
     step_s = run.meta.duration_s / STEPS
     end = ((pl.col("time_s") / step_s - 1e-9).floor() + 1) * step_s
     for name, flows in flow_groups(run).items():
-        own = run.series.filter(pl.col("flow").is_in(flows))
+        own = run.series.filter(pl.col("flow").is_in(flows) & value.is_not_null())
         if own.is_empty():
             continue
         at_once = own.group_by("time_s").agg(together(value)).sort("time_s")  # type: ignore[operator]
