@@ -9,6 +9,7 @@ from fullpipe.agree.held_out import HELD_OUT
 from fullpipe.api import refusals
 from fullpipe.engines import engine
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 EVERY = [*cases(), *held_out_cases()]
 
 
@@ -61,5 +62,12 @@ def test_what_throws_dice_has_several_seeds(case: Case) -> None:
 
 
 def test_the_readme_counts_the_cases() -> None:
-    readme = (Path(__file__).resolve().parent.parent.parent / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"`fullpipe agree` of {len(EVERY)}" in " ".join(readme.split())
+
+
+def test_the_page_in_the_documentation_has_every_case() -> None:
+    """It is generated: `fullpipe agree -o docs/explanation/agreement.md`."""
+    page = ROOT / "docs" / "explanation" / "agreement.md"
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in page.read_text(encoding="utf-8").splitlines()]
+    assert {case.name for case in EVERY} <= set(rows)

@@ -18,6 +18,7 @@ _HEADLINES = (
     "goodput",
     "jain",
     "rtt_mean",
+    "srtt_mean",
     "rtt_p95",
     "retransmitted",
     "convergence",

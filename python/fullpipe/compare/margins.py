@@ -34,6 +34,7 @@ MARGINS: Mapping[str, Margin] = {
     "starved": Margin(absolute=0.5),
     "rtt_min": _DELAY,
     "rtt_mean": _DELAY,
+    "srtt_mean": _DELAY,
     "rtt_p95": _DELAY,
     "rtt_inflation": _DELAY,
     "owd_mean": _DELAY,

@@ -2,6 +2,7 @@
 
 from fullpipe.metrics.connections import connections, datagrams
 from fullpipe.metrics.delay import (
+    mean_srtt_s,
     normalised_power,
     power,
     queue_sojourn_s,
@@ -60,6 +61,7 @@ __all__ = [
     "loss_rate",
     "marking_rate",
     "mean_goodput_bps",
+    "mean_srtt_s",
     "measured",
     "measured_transfers",
     "mos",

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from fullpipe.metrics.samples import between, real
+
 
 def rtt_percentiles_s(
     series: pl.DataFrame, percentiles: Sequence[float] = (5, 50, 95), warmup_s: float = 0.0
@@ -22,6 +24,25 @@ def rtt_percentiles_s(
     rtt = pl.col("srtt_s")
     columns = [rtt.quantile(p / 100, "linear").alias(f"p{p:g}_s") for p in percentiles]
     return series.filter(pl.col("time_s") > warmup_s).group_by("flow", maintain_order=True).agg(columns)
+
+
+def mean_srtt_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: float = 0.0) -> float | None:
+    """Mean over time of the smoothed RTT of a flow, s; None without samples.
+
+    It is the same of every engine that samples at the same times. The mean in the table of flows is of RTT
+    samples, which come more often when more is sent, and how often differs between engines: where a path
+    slows down in mid-run, both means differ by 10 % and more.
+
+    Formula: mean of the samples of the smoothed RTT after the warm-up and until the flow ended.
+    Source: the smoothed RTT of RFC 6298, section 2.
+
+    >>> series = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "flow": ["a"] * 3, "srtt_s": [0.02, 0.04, 0.04]})
+    >>> mean_srtt_s(series, pl.DataFrame({"flow": ["a"], "end_s": [2.0]}), "a")
+    0.03
+    """
+    end_s = real(flows.filter(pl.col("flow") == flow)["end_s"].max())
+    own = between(series.filter(pl.col("flow") == flow), warmup_s, float("inf") if end_s is None else end_s)
+    return real(own["srtt_s"].mean())
 
 
 def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.metrics.connections import connections
-from fullpipe.metrics.delay import power, rtt_inflation
+from fullpipe.metrics.delay import mean_srtt_s, power, rtt_inflation
 from fullpipe.metrics.dynamics import convergence_time_s
 from fullpipe.metrics.fairness import jain, starved_flows
 from fullpipe.metrics.groups import flow_groups
@@ -86,6 +86,11 @@ def _power(group: Group) -> float | None:
     return power(float(group.flows["goodput_bps"].sum()), rtt_s) if rtt_s else None
 
 
+def _srtt(group: Group) -> float | None:
+    series, warmup_s = group.run.series, group.run.scenario.warmup_s
+    return mean(mean_srtt_s(series, group.flows, flow, warmup_s) for flow in group.flows["flow"].to_list())
+
+
 def _convergence(group: Group) -> float | None:
     series, all_flows, own = group.run.series, connections(group.run.flows), connections(group.flows)
     if series.is_empty() or all_flows.height < 2 or own.is_empty():
@@ -124,7 +129,8 @@ MEASURES = (
     Measure("jain", "1", "Jain's index of its connections; none for a single one", _jain),
     Measure("starved", "flows", "connections below 1 Mbit/s", _starved),
     Measure("rtt_min", "s", "mean over its flows of the smallest RTT", _mean("rtt_min_s")),
-    Measure("rtt_mean", "s", "mean over its flows of the mean RTT", _mean("rtt_mean_s")),
+    Measure("rtt_mean", "s", "mean over its flows of the mean of RTT samples", _mean("rtt_mean_s")),
+    Measure("srtt_mean", "s", "mean over its flows of the mean over time of the smoothed RTT", _srtt),
     Measure("rtt_p95", "s", "mean over its flows of the 95th percentile", _mean("rtt_p95_s")),
     Measure("rtt_inflation", "1", "95th percentile over the smallest RTT", _of(rtt_inflation)),
     Measure("owd_mean", "s", "mean over its flows of the mean one-way delay", _mean("owd_mean_s")),
