@@ -74,6 +74,7 @@ ARRANGE = [
     "flow_groups",
     "jain_of",
     "measured",
+    "measured_transfers",
     "numbers",
     "spacing_s",
     "states",
