@@ -114,8 +114,10 @@ impl Leg {
     }
 
     fn of_link(link: &LinkPlan) -> Leg {
-        let delays = link.changes.iter().filter_map(|change| change.delay_ns);
-        let rates = link.changes.iter().filter_map(|change| change.rate_bps);
+        let drawn = link.wander.iter().flat_map(|wander| &wander.states);
+        let changes: Vec<_> = link.changes.iter().chain(drawn).collect();
+        let delays = changes.iter().filter_map(|change| change.delay_ns);
+        let rates = changes.iter().filter_map(|change| change.rate_bps);
         let rate = rates.fold(link.rate_bps, |most, rate| most.map(|most| most.max(rate)));
         Leg {
             delay_ns: delays.fold(link.delay_ns, u64::min),
