@@ -69,6 +69,16 @@ def test_what_a_kernel_cannot_do_exactly_is_refused(
     assert where in paths(small.with_values({path: value}), known)
 
 
+def test_a_workload_of_connections_is_refused(small: Scenario, known: Installed) -> None:
+    flow = {"cca": "cubic", "workload": {"kind": "web"}}
+    assert "flows[0].workload" in paths(small.with_values({"flows": [flow]}), known)
+
+
+def test_a_datagram_that_cannot_be_numbered_is_refused(small: Scenario, known: Installed) -> None:
+    flow = {"workload": {"kind": "ping", "size": "4 B"}}
+    assert paths(small.with_values({"flows": [flow]}), known) == ["flows[0].workload.size"]
+
+
 def test_every_reason_is_told_at_once(small: Scenario, known: Installed) -> None:
     scenario = small.with_values({"flows.0.cca": "copa", "tcp.gro": "50 us", "record.packets": ["sender"]})
     assert set(paths(scenario, known)) == {"flows[0].cca", "tcp.gro", "record.packets"}

@@ -9,6 +9,7 @@ import pytest
 
 from fullpipe import Scenario
 from fullpipe.engines.linux import debian, kernel
+from fullpipe.engines.linux.departures import departures_ns
 from fullpipe.engines.linux.marks import marked
 from fullpipe.engines.linux.memory import needed_mb
 from fullpipe.engines.linux.names import in_kernel
@@ -24,6 +25,16 @@ def test_a_start_is_the_same_as_in_the_simulator(small: Scenario, seed: int) -> 
     scenario = small.with_values({"flows.0.start_jitter": "100 ms", "duration": "200 ms"})
     run = NativeEngine().run(scenario, seed=seed)
     assert run.flows["start_s"][0] == start_ns(0, 100_000_000, seed, "cubic-1") / 1e9
+
+
+def test_departures_are_the_same_as_in_the_simulator(small: Scenario) -> None:
+    workload = {"kind": "udp", "rate": "1 Mbit/s", "spacing": "poisson", "on": "50 ms", "off": "50 ms"}
+    flow = {"workload": {**workload, "periods": "exponential"}}
+    scenario = small.with_values({"flows": [flow], "record.packets": ["sender"]})
+    sent = NativeEngine().run(scenario, seed=5).packets.filter(kind="datagram")["time_ns"].to_list()
+    datagrams = scenario.flows[0].datagrams
+    assert datagrams
+    assert departures_ns(datagrams, "udp-1", 0, 4_000_000_001, seed=5) == sent
 
 
 def test_marks_of_codel_are_those_of_its_law_and_those_of_its_threshold() -> None:

@@ -53,6 +53,30 @@ def test_a_sized_flow_ends_with_its_last_acknowledgement(linux: LinuxEngine, sma
     assert times[0] == pytest.approx(times[1], rel=0.05)
 
 
+def test_only_datagrams_are_enough(linux: LinuxEngine, small: Scenario) -> None:
+    run = linux.run(
+        small.with_values({"flows": [{"workload": {"kind": "ping", "interval": "500 ms"}}]}), seed=1
+    )
+    assert run.flows["rtt_min_s"][0] == pytest.approx(0.0202, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["ping", "probe", "voip", "udp"])
+def test_datagrams_arrive_as_in_the_simulator(linux: LinuxEngine, small: Scenario, kind: str) -> None:
+    workload = {"kind": kind, **({"rate": "2 Mbit/s", "spacing": "poisson"} if kind == "udp" else {})}
+    scenario = small.with_values({"flows": [{"workload": workload}]})
+    ours, theirs = (engine.run(scenario, seed=1).flows for engine in (linux, NativeEngine()))
+    for column in ("sent_packets", "delivered_bytes", "lost_packets"):
+        assert ours[column][0] == theirs[column][0]
+    assert ours["owd_mean_s"][0] == pytest.approx(theirs["owd_mean_s"][0], rel=0.01)
+
+
+def test_datagrams_wait_behind_a_flow(linux: LinuxEngine, small: Scenario) -> None:
+    flows = [{"cca": "cubic"}, {"workload": {"kind": "probe", "interval": "20 ms"}}]
+    run = linux.run(small.with_values({"flows": flows}), seed=1)
+    assert run.flows["rtt_mean_s"][1] > run.flows["rtt_min_s"][1] + 0.005
+    assert run.probes.height == run.flows["sent_packets"][1]
+
+
 def test_drops_are_those_that_are_sent_again(linux: LinuxEngine, small: Scenario) -> None:
     run = linux.run(small, seed=1)
     assert run.links_summary["dropped_packets"][0] > 0

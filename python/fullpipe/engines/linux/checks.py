@@ -16,6 +16,7 @@ from fullpipe.scenario.topology import Discipline
 NATIVE = "use --engine native"
 _MOST_FLOWS = 2_000
 _MOST_PACES = 64
+_LEAST_PAYLOAD_BYTES = 8
 _TCP = {
     *(
         "mss_bytes",
@@ -56,7 +57,10 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
     for number, flow in enumerate(scenario.flows):
         path = f"flows[{number}]"
         yield from _unknown(flow, _FLOW, path)
-        if flow.workload and flow.workload.kind != "bulk":
+        if flow.datagrams and flow.datagrams.payload_bytes < _LEAST_PAYLOAD_BYTES:
+            text = f"a datagram needs {_LEAST_PAYLOAD_BYTES} B of payload, in which the guest numbers it"
+            yield Problem(f"{path}.workload.size", text)
+        elif flow.workload and not flow.datagrams and flow.workload.kind != "bulk":
             yield Problem(f"{path}.workload", f"{flow.workload.kind} does not run in the guest; {NATIVE}")
         if not flow.cca:
             continue

@@ -2,6 +2,7 @@
 
 import platform
 import time
+from array import array
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ from fullpipe.engines.linux.checks import problems
 from fullpipe.engines.linux.installation import INSTALL
 from fullpipe.engines.linux.machine import available_mb, boot
 from fullpipe.engines.linux.memory import needed_mb
-from fullpipe.engines.linux.script import experiment
+from fullpipe.engines.linux.script import departures_file, experiment
 from fullpipe.errors import EngineError
 from fullpipe.results import Meta, Run, host, versions
 from fullpipe.scenario import Scenario, resolve
@@ -103,7 +104,8 @@ class LinuxEngine:
         plan = experiment(scenario, seed, found.ccas)
         memory_mb = needed_mb(scenario, plan.network)
         guest = installation.guest(found)
-        with boot(guest, plan.script, memory_mb=memory_mb, seed=seed, progress=progress) as finished:
+        files = {departures_file(n): array("q", times).tobytes() for n, times in plan.departures_ns.items()}
+        with boot(guest, plan.script, files, memory_mb=memory_mb, seed=seed, progress=progress) as finished:
             measured = tables.read(finished.folder, scenario, plan)
             cpu_s = finished.cpu_s
         meta = Meta(

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,9 +54,23 @@ def available_mb() -> int:
 
 @contextmanager
 def boot(
-    guest: Guest, script: str, *, memory_mb: int, seed: int, progress: Progress | None = None
+    guest: Guest,
+    script: str,
+    files: Mapping[str, bytes] | None = None,
+    *,
+    memory_mb: int,
+    seed: int,
+    progress: Progress | None = None,
 ) -> Iterator["Finished"]:
     """Run a script in a guest until it powers off, and give its folder, which is removed afterwards.
+
+    Args:
+        guest: What boots.
+        script: What it does.
+        files: What else it finds in its folder, by name.
+        memory_mb: Its memory.
+        seed: Of everything random in it.
+        progress: Told the time that it has reached, in seconds.
 
     Raises:
         EngineError: If the guest does not finish, with the end of what it said.
@@ -66,12 +80,14 @@ def boot(
             f"the guest needs {memory_mb} MB of memory and {available_mb()} MB are free; "
             "free some, or run fewer at the same time with --jobs 1"
         )
-    with tempfile.TemporaryDirectory(prefix="fullpipe-linux-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory(prefix="fullpipe-linux-", ignore_cleanup_errors=True) as work:
+        folder = Path(work)
         (folder / "proc").mkdir()
         shutil.copyfile(guest.program, folder / "init")
         (folder / "init").chmod(0o755)
         (folder / "script").write_text(script, encoding="ascii")
+        for name, content in (files or {}).items():
+            (folder / name).write_bytes(content)
         cpu_s = _run(guest.command(memory_mb, seed), folder, memory_mb, progress)
         yield Finished(folder, cpu_s)
 

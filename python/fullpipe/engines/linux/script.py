@@ -1,14 +1,16 @@
 """The script of the guest, made from a scenario and a seed: see guest/main.c for its language."""
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fullpipe.engines import streams
 from fullpipe.engines.linux import names
+from fullpipe.engines.linux.departures import departures_ns
 from fullpipe.engines.linux.layout import Layout, Planner, address
 from fullpipe.engines.linux.qdiscs import fq
 from fullpipe.engines.linux.stages import ROOT, Placed, Stage, first, stages, states
 from fullpipe.scenario import Link, Network, Route, Scenario, resolve
+from fullpipe.scenario.datagrams import Datagrams
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES, Tcp
 
@@ -18,6 +20,7 @@ _TOLD = 200
 _RECEIVE_BUFFER = "4096 16777216 134217728"
 _SEND_BUFFER = "4096 65536 134217728"
 _ETHERNET_BYTES = 14
+_LEAST_MTU = 576
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Experiment:
     receivers: tuple[str, ...]
     """Namespace of the receiver of every flow."""
     namespace_count: int
+    departures_ns: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """When the datagrams of flows leave, by the number of the flow; files of the guest."""
 
 
 def experiment(scenario: Scenario, seed: int, known_ccas: Collection[str]) -> Experiment:
@@ -68,10 +73,10 @@ def experiment(scenario: Scenario, seed: int, known_ccas: Collection[str]) -> Ex
         *(f"watch {n} {namespace} {device}" for n, (_, (namespace, device)) in enumerate(watched)),
         *_times(scenario),
         *(
-            _flow(number, route, planner.layout, starts[number], known_ccas)
+            line
             for number, route in enumerate(network.routes)
+            for line in _flow(number, route, planner.layout, starts[number], known_ccas)
         ),
-        *_paces(network),
         *later,
     ]
     receivers = tuple(planner.layout.hosts["receiver", number] for number in range(len(network.routes)))
@@ -82,13 +87,30 @@ def experiment(scenario: Scenario, seed: int, known_ccas: Collection[str]) -> Ex
         starts,
         receivers,
         len(planner.layout.namespaces),
+        {
+            number: departures_ns(
+                route.flow.datagrams, route.name, starts[number], _end_ns(route, scenario), seed
+            )
+            for number, route in enumerate(network.routes)
+            if route.flow.datagrams
+        },
     )
+
+
+def _end_ns(route: Route, scenario: Scenario) -> int:
+    """When a flow stops by itself; what leaves at the very end of a run leaves."""
+    after_ns = to_nanoseconds(scenario.duration_s) + 1
+    return after_ns if route.flow.stop_s is None else min(after_ns, to_nanoseconds(route.flow.stop_s))
 
 
 def frame_bytes(network: Network, link: int) -> int:
     """The largest packet on a link, with the link layer's overhead; that of Ethernet if nobody uses it."""
-    sizes = [route.tcp.segment_bytes for route in network.routes if link in _crossed(route)]
+    sizes = [_frame_bytes(route) for route in network.routes if link in _crossed(route)]
     return max(sizes, default=1514)
+
+
+def _frame_bytes(route: Route) -> int:
+    return _mtu(route) + route.tcp.link_overhead_bytes
 
 
 def _crossed(route: Route) -> set[int]:
@@ -142,16 +164,19 @@ def _host(name: str, tcp: Tcp) -> Iterator[str]:
         yield f"sysctl {name} net/ipv4/tcp_{key} {value}"
 
 
-def _mtu(tcp: Tcp) -> int:
+def _mtu(route: Route) -> int:
+    tcp, datagrams = route.tcp, route.flow.datagrams
+    if datagrams:
+        return max(_LEAST_MTU, datagrams.payload_bytes + datagrams.headers_bytes)
     return tcp.mss_bytes + IP_AND_TCP_HEADERS_BYTES + TIMESTAMPS_BYTES * tcp.timestamps
 
 
 def _cables(network: Network, layout: Layout) -> Iterator[str]:
     hosts = {name: place for place, name in layout.hosts.items()}
-    widest = max(_mtu(route.tcp) for route in network.routes)
+    widest = max(_mtu(route) for route in network.routes)
     for cable in layout.cables:
         ends = [hosts[name] for name in (cable.near, cable.far) if name in hosts]
-        mtu = min((_mtu(network.routes[number].tcp) for _, number in ends), default=widest)
+        mtu = min((_mtu(network.routes[number]) for _, number in ends), default=widest)
         yield f"link {cable.near} {cable.near_device} {cable.far} {cable.far_device} {mtu}"
 
 
@@ -257,12 +282,41 @@ def _times(scenario: Scenario) -> Iterator[str]:
         yield f"at {mark_ns} mark"
 
 
-def _flow(number: int, route: Route, layout: Layout, start_ns: int, known: Collection[str]) -> str:
+def _flow(number: int, route: Route, layout: Layout, start_ns: int, known: Collection[str]) -> Iterator[str]:
+    if route.flow.datagrams:
+        yield _datagrams(number, route, route.flow.datagrams, layout)
+        return
+    yield _connection(number, route, layout, start_ns, known)
+    for pace in route.flow.application or ():
+        yield f"pace {to_nanoseconds(pace.at_s)} {-1 if pace.rate_bps is None else pace.rate_bps}"
+
+
+def _datagrams(number: int, route: Route, workload: Datagrams, layout: Layout) -> str:
+    words = (
+        number,
+        layout.hosts["sender", number],
+        layout.hosts["receiver", number],
+        address(number, to_receiver=True),
+        workload.protocol,
+        workload.payload_bytes,
+        int(workload.echo),
+        4 * (route.flow.dscp or 0),
+        departures_file(number),
+    )
+    return "datagrams " + " ".join(str(word) for word in words)
+
+
+def departures_file(number: int) -> str:
+    """Where the guest finds when the datagrams of a flow leave."""
+    return f"departures.{number}"
+
+
+def _connection(number: int, route: Route, layout: Layout, start_ns: int, known: Collection[str]) -> str:
     flow, tcp = route.flow, route.tcp
     kind = flow.described
     cca = names.in_kernel(kind, known) or kind
     words = (
-        f"f{number}",
+        number,
         layout.hosts["sender", number],
         layout.hosts["receiver", number],
         address(number, to_receiver=True),
@@ -277,10 +331,3 @@ def _flow(number: int, route: Route, layout: Layout, start_ns: int, known: Colle
         4 * (flow.dscp or 0),
     )
     return "flow " + " ".join(str(word) for word in words)
-
-
-def _paces(network: Network) -> Iterator[str]:
-    for number, route in enumerate(network.routes):
-        for pace in route.flow.application or ():
-            rate = -1 if pace.rate_bps is None else pace.rate_bps
-            yield f"pace {number} {to_nanoseconds(pace.at_s)} {rate}"

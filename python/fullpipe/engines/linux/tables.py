@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.engines.linux import links
+from fullpipe.engines.linux import datagrams, links
+from fullpipe.engines.linux.datagrams import Trips
 from fullpipe.engines.linux.script import Experiment
 from fullpipe.errors import EngineError
 from fullpipe.results import TABLES, frame
@@ -15,10 +16,8 @@ from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 
 NOT_MEASURED = frozenset(
     {
-        "flows.lost_packets",
-        *(f"flows.{name}" for name in ("owd_mean_s", "owd_p50_s", "owd_p95_s", "owd_p99_s", "jitter_s")),
+        "flows.refused_bytes",
         "transfers.ideal_s",
-        "probes",
         "flows.limited_cwnd",
         "flows.limited_pacing",
         "flows.limited_application",
@@ -65,11 +64,13 @@ def read(folder: Path, scenario: Scenario, experiment: Experiment) -> dict[str, 
     _check(folder, experiment)
     samples = _samples(folder / "flows", scenario)
     interval_ns = to_nanoseconds(scenario.record.interval_s)
-    series = _series(samples, experiment, interval_ns) if interval_ns else {}
-    flows = _flows(samples, folder, scenario, experiment)
+    trips = datagrams.read(folder / "datagrams", experiment)
+    series = _all_series(samples, trips, scenario, experiment, interval_ns) if interval_ns else {}
+    flows = _flows(samples, trips, folder, scenario, experiment)
     measured: dict[str, Mapping[str, Any]] = {
         "flows": flows,
         "transfers": _transfers(samples, flows, experiment),
+        "probes": datagrams.probes(list(trips.values())),
         "series": series,
         **links.read(folder / "links", scenario, experiment),
     }
@@ -118,8 +119,8 @@ def _series(samples: pl.DataFrame, experiment: Experiment, interval_ns: int) -> 
     ]
     rows = rows.with_columns(*grown).filter(pl.col("time") > 0)
     begun = [starts_ns <= time for time, starts_ns in _with(rows, experiment.starts_ns)]
-    on = pl.Series(begun)
-    paced = pl.Series([_paces(routes[number]) for number in rows["number"]])
+    on = pl.Series(begun, dtype=pl.Boolean)
+    paced = pl.Series([_paces(routes[number]) for number in rows["number"]], dtype=pl.Boolean)
     flight = pl.col("unacked") - pl.col("sacked") - pl.col("lost") + pl.col("resent")
     values = rows.select(
         time_s=pl.col("time") / NANOSECONDS,
@@ -161,15 +162,41 @@ def _state(row: Mapping[str, int], route: Route, *, begun: bool) -> str:
     return "done" if row["finished"] >= 0 or stopped else _STATES[row["ca_state"]]
 
 
+def _all_series(
+    samples: pl.DataFrame,
+    trips: Mapping[int, Trips],
+    scenario: Scenario,
+    experiment: Experiment,
+    interval_ns: int,
+) -> Mapping[str, Any]:
+    """Rows in the order of time and of flows."""
+    found = pl.DataFrame(_series(samples, experiment, interval_ns))
+    if not trips:
+        return found.to_dict(as_series=False)
+    duration_ns = to_nanoseconds(scenario.duration_s)
+    rows = [row for of_flow in trips.values() for row in datagrams.series(of_flow, interval_ns, duration_ns)]
+    order = {route.name: number for number, route in enumerate(experiment.network.routes)}
+    both = pl.concat([found, pl.DataFrame(rows)], how="diagonal_relaxed")
+    numbers = pl.col("flow").replace_strict(order, return_dtype=pl.Int64)
+    return both.sort("time_s", numbers, maintain_order=True).to_dict(as_series=False)
+
+
 def _flows(
-    samples: pl.DataFrame, folder: Path, scenario: Scenario, experiment: Experiment
+    samples: pl.DataFrame,
+    trips: Mapping[int, Trips],
+    folder: Path,
+    scenario: Scenario,
+    experiment: Experiment,
 ) -> dict[str, list[Any]]:
-    marks = pl.read_csv(folder / "marks", has_header=False, new_columns=["number", "time", "marked"])
+    types = dict.fromkeys(("number", "time", "marked"), pl.Int64)
+    marks = pl.read_csv(folder / "marks", has_header=False, new_columns=list(types), schema=types)
     rows = [
-        _flow(number, samples.filter(pl.col("number") == number), marks, scenario, experiment)
+        datagrams.flow(trips[number], scenario)
+        if number in trips
+        else _flow(number, samples.filter(pl.col("number") == number), marks, scenario, experiment)
         for number in range(len(experiment.network.routes))
     ]
-    return {key: [row[key] for row in rows] for key in rows[0]}
+    return {key: [row.get(key) for row in rows] for key in dict.fromkeys(key for row in rows for key in row)}
 
 
 def _transfers(

@@ -22,13 +22,12 @@
 #define UNSENT 65536
 #define UNLIMITED INT64_MAX
 
-enum end { LISTENER, SENDER, RECEIVER };
-
 struct pace {
 	int64_t at, bits_per_second;
 };
 
 struct flow {
+	int id;
 	char *name, *from, *to, *cca, *answers;
 	struct in_addr target;
 	int64_t start, stop, size, sent, finished, segment, window;
@@ -120,13 +119,14 @@ static void open_sender(struct flow *flow)
 		setsockopt(flow->sender, SOL_SOCKET, SO_MAX_PACING_RATE, &fast, sizeof(fast));
 }
 
-/* flow NAME FROM TO ADDRESS CCA ANSWERING-CCA|- START STOP|-1 SIZE|-1 SEGMENT WINDOW ALWAYS-PACED TOS */
+/* flow ID FROM TO ADDRESS CCA ANSWERING-CCA|- START STOP|-1 SIZE|-1 SEGMENT WINDOW ALWAYS-PACED TOS */
 void make_flow(char **words, int count)
 {
 	struct flow *flow = &flows[flow_total];
 
 	if (flow_total == MAX_FLOWS || count < 13)
 		fail("flow %s: more than %d flows, or too few words", words[0], MAX_FLOWS);
+	flow->id = whole(words[0]);
 	flow->name = strdup(words[0]);
 	flow->from = strdup(words[1]);
 	flow->to = strdup(words[2]);
@@ -149,15 +149,15 @@ void make_flow(char **words, int count)
 	flow_total++;
 }
 
-/* pace NUMBER AT BITS-PER-SECOND|-1, in the order of time */
+/* pace AT BITS-PER-SECOND|-1: of the flow above, in the order of time */
 void make_pace(char **words)
 {
-	struct flow *flow = &flows[whole(words[0])];
+	struct flow *flow = &flows[flow_total - 1];
 
 	if (flow->pace_count == MAX_PACES)
 		fail("flow %s: more than %d paces", flow->name, MAX_PACES);
 	keep_little_unsent(flow);
-	flow->paces[flow->pace_count++] = (struct pace){whole(words[1]), whole(words[2])};
+	flow->paces[flow->pace_count++] = (struct pace){whole(words[0]), whole(words[1])};
 }
 
 static void want_room(struct flow *flow, int wants)
@@ -330,8 +330,8 @@ void sample_flow(FILE *out, int number)
 	size = sizeof(r);
 	if (flow->receiver >= 0)
 		getsockopt(flow->receiver, IPPROTO_TCP, TCP_INFO, &r, &size);
-	fprintf(out, "%d,%lld,%u,%u,%u,%u,%u,%u,%u,%llu,%llu,%u,%u,%u,%u,%u,%u,%u,%llu,%llu,%llu,%llu,%llu,%lld\n", number,
-		(long long)run_ns(), s.tcpi_state, s.tcpi_ca_state, s.tcpi_snd_mss, s.tcpi_snd_cwnd,
+	fprintf(out, "%d,%lld,%u,%u,%u,%u,%u,%u,%u,%llu,%llu,%u,%u,%u,%u,%u,%u,%u,%llu,%llu,%llu,%llu,%llu,%lld\n",
+		flow->id, (long long)run_ns(), s.tcpi_state, s.tcpi_ca_state, s.tcpi_snd_mss, s.tcpi_snd_cwnd,
 		s.tcpi_snd_ssthresh, s.tcpi_rtt, s.tcpi_min_rtt, (unsigned long long)s.tcpi_pacing_rate,
 		(unsigned long long)s.tcpi_delivery_rate, s.tcpi_unacked, s.tcpi_sacked, s.tcpi_lost, s.tcpi_retrans,
 		s.tcpi_total_retrans, s.tcpi_data_segs_out, s.tcpi_delivered, (unsigned long long)s.tcpi_bytes_sent,
@@ -347,12 +347,12 @@ void report_flow(FILE *out, int number)
 	socklen_t size = sizeof(cca) - 1;
 
 	getsockopt(flows[number].sender, IPPROTO_TCP, TCP_CONGESTION, cca, &size);
-	fprintf(out, "%d,%s,%s\n", number, flows[number].cca, cca);
+	fprintf(out, "%d,%s,%s\n", flows[number].id, flows[number].cca, cca);
 }
 
 /* One line: flow, time, and how many packets have come to its receiver with a congestion mark */
 void report_marks(FILE *out, int number)
 {
 	enter(flows[number].to);
-	fprintf(out, "%d,%lld,%lld\n", number, (long long)run_ns(), marked_packets());
+	fprintf(out, "%d,%lld,%lld\n", flows[number].id, (long long)run_ns(), marked_packets());
 }

@@ -9,6 +9,9 @@
 #define NEVER INT64_MAX
 #define MAX_WORDS 40
 
+/* Whose socket something happens at. */
+enum end { LISTENER, SENDER, RECEIVER, FAR_END, NEAR_END };
+
 /* Ends the guest with a message, which the host finds in the file "failed". */
 void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
@@ -46,6 +49,13 @@ void report_marks(FILE *out, int number);
 int64_t flow_start(int number);
 int64_t flow_stop(int number);
 extern int poll_set;
+
+/* datagrams.c: UDP and pings */
+void make_datagrams(char **words);
+int64_t next_datagram(void);
+void send_datagrams(int64_t now);
+void on_datagram(uint64_t what);
+void report_datagrams(FILE *out);
 
 /* links.c: counters of queue disciplines */
 void watch(char **words);

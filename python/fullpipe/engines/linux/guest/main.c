@@ -155,6 +155,8 @@ static void obey(char *line)
 		make_flow(arguments, count - 1);
 	else if (!strcmp(words[0], "pace"))
 		make_pace(arguments);
+	else if (!strcmp(words[0], "datagrams"))
+		make_datagrams(arguments);
 	else if (!strcmp(words[0], "end"))
 		ends = whole(arguments[0]);
 	else if (!strcmp(words[0], "sample"))
@@ -250,6 +252,7 @@ static void run(void)
 			perform(&agenda[agenda_at++]);
 		}
 		tick_flows(now);
+		send_datagrams(now);
 		if (sample <= now) {
 			int with_links = links <= now;
 
@@ -259,12 +262,13 @@ static void run(void)
 			links += with_links ? links_every : 0;
 		}
 		if (told <= now) {
-			tell(now);
+			tell(told);
 			told += told_every;
 		}
 		if (now >= ends)
 			return;
 		next = first_of(first_of(sample, ends), first_of(told, next_tick()));
+		next = first_of(next, next_datagram());
 		if (agenda_at < agenda_size)
 			next = first_of(next, agenda[agenda_at].at);
 		due.it_value.tv_sec = (begins + next) / SECOND;
@@ -272,7 +276,11 @@ static void run(void)
 		timerfd_settime(timer, TFD_TIMER_ABSTIME, &due, 0);
 		count = epoll_wait(poll_set, events, MAX_EVENTS, -1);
 		for (int i = 0; i < count; i++)
-			if (events[i].data.u64 != ~0ULL)
+			if (events[i].data.u64 == ~0ULL)
+				continue;
+			else if (events[i].data.u64 >> 32 >= FAR_END)
+				on_datagram(events[i].data.u64);
+			else
 				on_event(events[i].data.u64, events[i].events);
 	}
 }
@@ -310,6 +318,9 @@ int main(void)
 	out = result("/connections");
 	for (int i = 0; i < flow_count(); i++)
 		report_flow(out, i);
+	fclose(out);
+	out = result("/datagrams");
+	report_datagrams(out);
 	fclose(out);
 	out = result("/thrown-away");
 	fprintf(out, "%lld\n", thrown_away());

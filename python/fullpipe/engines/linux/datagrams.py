@@ -1,0 +1,150 @@
+"""From when datagrams left and arrived to their rows of the tables."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fullpipe.engines.linux.script import Experiment
+from fullpipe.scenario import Route, Scenario
+from fullpipe.scenario.datagrams import Datagrams
+from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
+
+BITS = 8
+_JITTER_GAIN = 16
+_QUANTILES = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
+
+
+@dataclass(frozen=True)
+class Trips:
+    """The datagrams of a flow: when each left, arrived, and when its reply did; null if it did not."""
+
+    rows: pl.DataFrame
+    route: Route
+    workload: Datagrams
+    start_ns: int
+
+
+def read(path: Path, experiment: Experiment) -> dict[int, Trips]:
+    """What became of every datagram, by the number of the flow."""
+    names = ("number", "sent", "arrived", "returned")
+    rows = pl.read_csv(path, has_header=False, new_columns=list(names), schema=dict.fromkeys(names, pl.Int64))
+    seen = [pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("arrived", "returned")]
+    rows = rows.with_columns(*seen)
+    return {
+        number: Trips(rows.filter(pl.col("number") == number), route, route.flow.datagrams, start_ns)
+        for number, (route, start_ns) in enumerate(
+            zip(experiment.network.routes, experiment.starts_ns, strict=True)
+        )
+        if route.flow.datagrams
+    }
+
+
+def flow(trips: Trips, scenario: Scenario) -> dict[str, Any]:
+    """The row of the table of flows. What arrived after a flow has stopped counts as well."""
+    route, rows, workload = trips.route, trips.rows, trips.workload
+    duration_ns, stop_s = to_nanoseconds(scenario.duration_s), route.flow.stop_s
+    begin_ns = max(to_nanoseconds(scenario.warmup_s), trips.start_ns)
+    end_ns = duration_ns if stop_s is None else min(duration_ns, to_nanoseconds(stop_s))
+    span_s = (end_ns - begin_ns) / NANOSECONDS
+    arrived = rows.filter(pl.col("arrived") >= begin_ns).sort("arrived", maintain_order=True)
+    delivered = arrived.height * workload.payload_bytes
+    sent = rows.filter(pl.col("sent") >= begin_ns).height
+    wire = sent * (workload.payload_bytes + workload.headers_bytes + route.tcp.link_overhead_bytes)
+    return {
+        "flow": route.name,
+        "cca": None,
+        "protocol": workload.protocol,
+        "start_s": trips.start_ns / NANOSECONDS,
+        "end_s": end_ns / NANOSECONDS,
+        "delivered_bytes": delivered,
+        "goodput_bps": delivered * BITS / span_s if span_s > 0 else None,
+        "wire_bps": wire * BITS / span_s if span_s > 0 else None,
+        "sent_packets": sent,
+        "retransmitted_packets": 0,
+        "lost_packets": _lost(trips),
+        "marked_packets": 0,
+        **_times("rtt", rows.filter(pl.col("returned") >= begin_ns), "returned"),
+        **_times("owd", arrived, "arrived"),
+        "jitter_s": _jitter_s(rows, begin_ns),
+    }
+
+
+def _lost(trips: Trips) -> int:
+    """Those that never came, of those that left before one that did (RFC 3550, section 6.4.1)."""
+    column = "returned" if trips.workload.echo else "arrived"
+    came = [seen is not None for (seen,) in trips.rows.select(column).iter_rows()]
+    expected = len(came) - came[::-1].index(True) if any(came) else 0
+    return expected - sum(came)
+
+
+def _times(name: str, rows: pl.DataFrame, until: str) -> dict[str, float | None]:
+    keys = [f"{name}_mean_s", *(f"{name}_{label}_s" for label, _ in _QUANTILES)]
+    if rows.is_empty():
+        return dict.fromkeys(keys) | ({"rtt_min_s": None} if name == "rtt" else {})
+    took_s = ((rows[until] - rows["sent"]) / NANOSECONDS).sort()
+    values = [took_s.mean(), *(took_s[min(len(took_s) - 1, int(q * len(took_s)))] for _, q in _QUANTILES)]
+    return dict(zip(keys, values, strict=True)) | ({"rtt_min_s": took_s[0]} if name == "rtt" else {})
+
+
+def _jitter_s(rows: pl.DataFrame, begin_ns: int) -> float | None:
+    """Interarrival jitter (RFC 3550, section 6.4.1), mean over the arrivals from `begin_ns` on."""
+    smoothed, measured, last = 0.0, list[float](), None
+    arrived = rows.drop_nulls("arrived").sort("arrived", maintain_order=True)
+    for sent_ns, arrived_ns in arrived.select("sent", "arrived").iter_rows():
+        took_s = (arrived_ns - sent_ns) / NANOSECONDS
+        if last is not None:
+            smoothed += (abs(took_s - last) - smoothed) / _JITTER_GAIN
+            if arrived_ns >= begin_ns:
+                measured.append(smoothed)
+        last = took_s
+    return sum(measured) / len(measured) if measured else None
+
+
+def probes(of_flows: Sequence[Trips]) -> dict[str, list[Any]]:
+    """The table of probes: a row per packet of pings, probes and calls."""
+    told = [trips for trips in of_flows if trips.workload.each]
+    rows = [(trips.route.name, *row) for trips in told for row in trips.rows.iter_rows()]
+    return {
+        "time_s": [sent / NANOSECONDS for _, _, sent, _, _ in rows],
+        "flow": [name for name, *_ in rows],
+        "owd_s": [_took_s(sent, arrived) for _, _, sent, arrived, _ in rows],
+        "rtt_s": [_took_s(sent, returned) for _, _, sent, _, returned in rows],
+    }
+
+
+def _took_s(sent_ns: int, seen_ns: int | None) -> float | None:
+    return None if seen_ns is None else (seen_ns - sent_ns) / NANOSECONDS
+
+
+def series(trips: Trips, interval_ns: int, duration_ns: int) -> list[dict[str, Any]]:
+    """A row per sample: what arrived in the interval, and the mean of the replies that did."""
+    stop_s = trips.route.flow.stop_s
+    stop_ns = duration_ns + 1 if stop_s is None else to_nanoseconds(stop_s)
+    counts = _by_interval(trips.rows, "arrived", interval_ns, pl.len())
+    took = (pl.col("returned") - pl.col("sent")).mean() / NANOSECONDS
+    replies = _by_interval(trips.rows, "returned", interval_ns, took)
+    made = []
+    for n in range(1, duration_ns // interval_ns + 1):
+        at_ns = n * interval_ns
+        begun = "done" if at_ns >= stop_ns else "open"
+        arrived = counts.get(n, 0) * trips.workload.payload_bytes
+        made.append(
+            {
+                "time_s": at_ns / NANOSECONDS,
+                "flow": trips.route.name,
+                "goodput_bps": arrived * BITS * NANOSECONDS / interval_ns,
+                "srtt_s": replies.get(n),
+                "retransmitted_packets": 0,
+                "state": "waiting" if at_ns < trips.start_ns else begun,
+            }
+        )
+    return made
+
+
+def _by_interval(rows: pl.DataFrame, when: str, interval_ns: int, what: pl.Expr) -> dict[int, Any]:
+    """A value for every interval in which something came, by the number of its end."""
+    came = rows.drop_nulls(when).with_columns(interval=(pl.col(when) - 1) // interval_ns + 1)
+    return dict(came.group_by("interval").agg(value=what).iter_rows())

@@ -1,0 +1,57 @@
+"""When the datagrams of a flow leave: the same times as in the simulator."""
+
+from fullpipe.engines.streams import Stream
+from fullpipe.scenario.datagrams import Datagrams, Udp
+from fullpipe.scenario.quantities import to_nanoseconds
+
+
+def departures_ns(workload: Datagrams, name: str, start_ns: int, end_ns: int, seed: int) -> list[int]:
+    """Every time from the start until before the end.
+
+    They leave at a constant distance or as a Poisson process, all the time or now and then. A time of
+    activity begins with one, unless they leave as a Poisson process.
+    """
+    poisson = isinstance(workload, Udp) and workload.spacing == "poisson"
+    gaps = Stream(seed, f"departures/{name}") if poisson else None
+    interval_ns = workload.interval_ns
+
+    def gap() -> int:
+        return gaps.exponential_ns(interval_ns) if gaps else interval_ns
+
+    def first(at_ns: int) -> int:
+        return at_ns + gap() if gaps else at_ns
+
+    periods = _Periods(workload, Stream(seed, f"periods/{name}")) if _has_periods(workload) else None
+    until_ns = start_ns + periods.on() if periods else None
+    found, next_ns = [], first(start_ns)
+    while next_ns < end_ns:
+        found.append(next_ns)
+        next_ns += gap()
+        while periods and until_ns is not None and next_ns >= until_ns:
+            begin_ns = until_ns + periods.off()
+            until_ns = begin_ns + periods.on()
+            next_ns = first(begin_ns)
+    return found
+
+
+def _has_periods(workload: Datagrams) -> bool:
+    return isinstance(workload, Udp) and workload.on_s is not None
+
+
+class _Periods:
+    """Lengths of activity and of silence, which take turns."""
+
+    def __init__(self, workload: Datagrams, stream: Stream) -> None:
+        assert isinstance(workload, Udp)
+        self._on_ns = to_nanoseconds(workload.on_s or 0)
+        self._off_ns = to_nanoseconds(workload.off_s or 0)
+        self._stream = stream if workload.periods == "exponential" else None
+
+    def on(self) -> int:
+        return self._draw(self._on_ns)
+
+    def off(self) -> int:
+        return self._draw(self._off_ns)
+
+    def _draw(self, mean_ns: int) -> int:
+        return self._stream.exponential_ns(mean_ns) if self._stream else mean_ns
