@@ -32,15 +32,19 @@ class Interruptible:
             with self._lock:
                 self._threads.discard(me)
 
+    def _running(self) -> set[int]:
+        """Those that have not ended: an exception may have kept one from saying that it has."""
+        return self._threads & {thread.ident or 0 for thread in threading.enumerate()}
+
     def interrupt(self) -> None:
         """Raise KeyboardInterrupt in those that still run after a moment. Waits until they have ended."""
         end_s = time.monotonic() + _GRACE_S
-        while self._threads:
+        while self._running():
             time.sleep(0.05)
             if time.monotonic() < end_s:
                 continue
             end_s = time.monotonic() + _GRACE_S
             with self._lock:  # nobody leaves while it is held, so that none is interrupted later on
-                for thread in self._threads:
+                for thread in self._running():
                     raised = ctypes.py_object(KeyboardInterrupt)
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
