@@ -89,3 +89,9 @@ def test_an_engine_that_refuses_is_named(command) -> None:  # type: ignore[no-un
     result = command("single-cubic", "--set", "flows.0.cca=copa")
     assert result.exit_code == 2
     assert "disguised: flows[0].cca: no such algorithm here" in result.stderr
+
+
+def test_a_figure_without_samples_is_refused(command, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    result = command("single-cubic", "--set", "record.interval=off", "--plot", str(tmp_path / "figures"))
+    assert result.exit_code == 2
+    assert "no samples to draw" in " ".join(result.stderr.split())

@@ -134,7 +134,7 @@ def _runs(
         raise typer.Exit(1)
     points: dict[str, tuple[Mapping[str, Any], dict[str, list[Run]]]] = {}
     for outcome in outcomes:
-        _, runs = points.setdefault(outcome.job.scenario.digest, (outcome.job.point, {}))
+        _, runs = points.setdefault(str(outcome.job.point), (outcome.job.point, {}))
         runs.setdefault(outcome.job.engine, []).append(outcome.run)
     return list(points.values())
 
@@ -143,7 +143,6 @@ def _show(found: "Comparison", metrics: "Sequence[str]", point: "Mapping[str, An
     from rich.console import Console
 
     rows = [row for row in found.rows if row.metric in metrics]
-
     console = Console(highlight=False)
     where = "".join(f", {path.rsplit('.', 1)[-1]}={value}" for path, value in point.items())
     seeds = _counted(len(found.seeds[found.reference]))
@@ -214,7 +213,10 @@ def _draw(
     from fullpipe import plots
     from fullpipe.compare import overlay
 
-    figure, data = plots.engines(overlay(runs))
+    series = overlay(runs)
+    if series.is_empty():
+        raise typer.BadParameter("--plot: there are no samples to draw; give the scenario a record.interval")
+    figure, data = plots.engines(series)
     stem = "-".join([name, *(str(value).replace("/", "-").replace(" ", "") for value in point.values())])
     for path in plots.save(figure, data, folder, stem):
         typer.echo(path, err=quiet)
