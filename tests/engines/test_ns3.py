@@ -323,3 +323,29 @@ def test_nothing_is_sent_during_an_outage() -> None:
     links = NS3.run(made, seed=1).links.filter(pl.col("link") == "bottleneck").sort("time_s")
     assert links["backlog_packets"][4] > 0
     assert NS3.run(made, seed=1).series.sort("time_s")["goodput_bps"][4] < 0.1 * 20e6
+
+
+@needs_ns3
+def test_installing_again_changes_nothing_and_says_what_is_ready(fullpipe: Cli) -> None:
+    told = fullpipe("engines", "install", "ns3")
+    assert (told.exit_code, told.stdout) == (0, f"ns3 is ready: {NS3.version()}\n")
+
+
+@pytest.mark.parametrize(("name", "starved"), [("ns3-3.39", True), ("ns3", False)])
+def test_flows_starve_in_3_39_and_not_in_3_44(name: str, starved: bool) -> None:
+    """Kato et al. at a tenth of the rate; with socket buffers of so many bytes as their numbers imply."""
+    engine = engines.engine(name)
+    if lacks := engines.missing(engine):
+        pytest.skip("; ".join(map(str, lacks)))
+    study = Scenario.named("kato2025").with_values(
+        {
+            "topology.bottleneck.rate": "100 Mbit/s",
+            "topology.bottleneck.queue.packets": 10,
+            "flows.0.count": 4,
+            **{f"tcp.{side}_buffer": "400 KiB" for side in ("send", "receive")},
+            "duration": "8 s",
+            "warmup": "4 s",
+        }
+    )
+    slowest = min(engine.run(study, seed=1).flows["goodput_bps"])
+    assert (slowest < 1e6) == starved

@@ -49,5 +49,5 @@ def install(
     if not isinstance(chosen, Installable):
         raise EngineError(f"{name} has nothing to install")
     wishes = Wishes(version, source, kernel, rootfs, workers or processors())
-    chosen.install(wishes, lambda line: typer.echo(line, err=True))
-    typer.echo(f"{name} is ready: {chosen.version()}")
+    ready = chosen.install(wishes, lambda line: typer.echo(line, err=True)) or chosen
+    typer.echo(f"{ready.name} is ready: {ready.version()}")

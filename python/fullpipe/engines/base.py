@@ -111,8 +111,11 @@ class Engine(Protocol):
 class Installable(Protocol):
     """An engine that has to be installed, with `fullpipe engines install`."""
 
-    def install(self, wishes: Wishes, say: Say) -> None:
+    def install(self, wishes: Wishes, say: Say) -> "Engine | None":
         """Install it, or continue an installation that was interrupted.
+
+        Returns:
+            The engine that is ready now, if a version was asked for that goes by another name.
 
         Raises:
             EngineError: If it cannot, with what to do.

@@ -11,7 +11,17 @@ from typing import ClassVar
 import polars as pl
 
 from fullpipe import _native
-from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, Say, Wishes, identity, missing
+from fullpipe.engines.base import (
+    Capabilities,
+    Engine,
+    Finding,
+    Problem,
+    Progress,
+    Say,
+    Wishes,
+    identity,
+    missing,
+)
 from fullpipe.engines.ns3 import build, process, wheel
 from fullpipe.engines.ns3.check import problems
 from fullpipe.engines.ns3.order import order
@@ -79,8 +89,8 @@ class Ns3Engine:
             ),
         ]
 
-    def install(self, wishes: Wishes, say: Say) -> None:
-        """Download the wheel into the cache and compile the program.
+    def install(self, wishes: Wishes, say: Say) -> Engine:
+        """Download the wheel into the cache and compile the program; the engine of the version asked for.
 
         Raises:
             EngineError: If it cannot, with what to do.
@@ -91,6 +101,7 @@ class Ns3Engine:
         installed = wheel.install(wishes.version or self.ns3, say)
         say(f"compiling the program of ns-3 {installed.version}")
         build.program(installed)
+        return next(engine() for engine in VERSIONS if engine.ns3 == installed.version)
 
     def check(self, scenario: Scenario) -> list[Problem]:
         """Every reason why it cannot run a scenario here."""
@@ -155,6 +166,10 @@ class Ns3Engine339(Ns3Engine):
 
     name: ClassVar[str] = "ns3-3.39"
     ns3: ClassVar[str] = "3.39"
+
+
+VERSIONS = (Ns3Engine, Ns3Engine343, Ns3Engine342, Ns3Engine339)
+"""One engine for every version of ns-3 that has a wheel."""
 
 
 def _not_measured() -> Iterator[str]:
