@@ -219,14 +219,18 @@ class Dumbbell(Model):
     bottleneck: Bottleneck
     """The direction of the data, but for that of uploads."""
     reverse: Bottleneck | None = None
-    """The direction of ACKs and uploads. Left out: rate, delay and queue of the bottleneck, nothing else."""
+    """The direction of ACKs and uploads. Left out: rate, delay and queue of the bottleneck, nothing else; of one
+    without a rate that follows a recording or sends in frames, the delay alone."""
     access: Access = Access()
     """Both access links of every flow, which a flow may override."""
 
     @property
     def backward(self) -> Bottleneck:
         """The bottleneck as ACKs see it."""
-        return self.reverse or self.bottleneck.model_copy(update=dict.fromkeys(_WEATHER))
+        there = self.bottleneck
+        recorded = there.rate_bps is None and (there.trace is not None or there.frames is not None)
+        left_out = (*_WEATHER, "queue") if recorded else _WEATHER
+        return self.reverse or there.model_copy(update=dict.fromkeys(left_out))
 
 
 class GraphLink(Bottleneck):
