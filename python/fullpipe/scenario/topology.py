@@ -219,8 +219,8 @@ class Dumbbell(Model):
     bottleneck: Bottleneck
     """The direction of the data, but for that of uploads."""
     reverse: Bottleneck | None = None
-    """The direction of ACKs and uploads. Left out: rate, delay and queue of the bottleneck, nothing else; of one
-    without a rate that follows a recording or sends in frames, the delay alone."""
+    """The direction of ACKs and uploads. Left out: rate, delay and queue of the bottleneck, nothing else; of
+    one without a rate that follows a recording or sends in frames, the delay alone."""
     access: Access = Access()
     """Both access links of every flow, which a flow may override."""
 
