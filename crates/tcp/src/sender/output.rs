@@ -2,6 +2,7 @@
 //! (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_tso_should_defer`).
 
 use super::limits::Limit;
+use super::pacing::GSO_MAX_BYTES;
 use super::quirks::FullSendBuffer;
 use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, Record};
 use super::{Sender, stamp};
@@ -166,9 +167,11 @@ impl Sender {
     }
 
     /// A burst smaller than it could be waits for the next ACK, if that is about to come. A single packet does, too,
-    /// but for the last one.
+    /// but for the last one of a chunk of data that Linux queues for segmentation.
     fn should_defer(&self, now: Time, room: u32, largest: u32) -> bool {
-        if self.unsent() <= u64::from(self.config.mss) {
+        let chunk = GSO_MAX_BYTES / self.config.mss;
+        let left = chunk - self.board.next % chunk.max(1);
+        if left <= room || self.unsent() <= u64::from(self.config.mss) {
             return false;
         }
         let idle = now.since(self.pacer.next_departure()) > DEFER_FOR;
