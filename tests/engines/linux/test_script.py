@@ -105,6 +105,17 @@ def test_a_rate_change_of_a_bucket_sets_the_queue_below_it_again(small: Scenario
     assert changed == ["tbf", "pfifo", "netem"]
 
 
+def test_a_ramp_is_as_many_changes_as_it_has_steps(small: Scenario) -> None:
+    ramp = {"kind": "ramp", "at": "1 s", "over": "1 s", "step": "100 ms", "to": {"rate": "5 Mbit/s"}}
+    scenario = small.with_values({"topology.bottleneck.shapes": [ramp]})
+    assert sum(" class " in line for line in lines(scenario, "at")) == 10
+
+
+def test_another_limit_leaves_the_rate_alone(small: Scenario) -> None:
+    scenario = small.with_values({"topology.bottleneck.changes": [{"at": "2 s", "packets": 5}]})
+    assert [line.split()[8] for line in lines(scenario, "at") if " change " in line] == ["pfifo"]
+
+
 def test_a_delay_change_leaves_the_queue_alone(small: Scenario) -> None:
     scenario = small.with_values({"topology.bottleneck.changes": [{"at": "2 s", "delay": "30 ms"}]})
     changed = [line.split()[8] for line in lines(scenario, "at") if " change " in line]

@@ -8,10 +8,11 @@ from fullpipe.engines.base import Problem
 from fullpipe.engines.linux import names, qdiscs
 from fullpipe.engines.linux.installation import Installed
 from fullpipe.scenario import Link, Network, Route, Scenario
+from fullpipe.scenario.changing import Wander
 from fullpipe.scenario.losses import Periodic, Replay
 from fullpipe.scenario.model import Model
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Discipline
+from fullpipe.scenario.topology import Discipline, DropTail
 
 NATIVE = "use --engine native"
 _MOST_FLOWS = 2_000
@@ -34,11 +35,11 @@ _FLOW = {
     *("name", "cca", "count", "start_s", "start_jitter_s", "stop_s", "size_bytes", "application", "workload"),
     *("dscp", "hosts", "direction", "access", "source", "target", "via", "reroutes", "alternate", "tcp"),
 }
-_CHANGE = {"at_s", "rate_bps", "delay_s", "loss"}
+_CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
 _RECORD = {"interval_s", "variables", "packets"}
 _LINK = {
     *("name", "rate_bps", "delay_s", "queue", "loss", "where", "changes", "batch_s", "detour", "jitter"),
-    "steps",  # the changes once more, in the words of the plan
+    *("shapes", "trace", "steps"),
 }
 """What this engine knows of a scenario, here or in what it writes for the guest. It refuses all else, so that
 nothing new in scenarios is ever left out in silence."""
@@ -120,14 +121,10 @@ def _of_link(number: int, link: Link, network: Network, installed: Installed) ->
             yield Problem(f"{where}.{part.name}", f"netem has nothing like it; {NATIVE}")
     for i, change in enumerate(link.changes):
         yield from _unknown(change, _CHANGE, f"{where}.changes[{i}]")
-        if change.rate_bps == 0:
-            yield Problem(f"{where}.changes[{i}].rate", f"no qdisc has a rate of 0; {NATIVE}")
     for key, value in (("batch", link.batch_s), ("detour", link.detour)):
         if value is not None:
             yield Problem(f"{where}.{key}", f"netem has nothing like it; leave it out, or {NATIVE}")
-    losses = [link.loss, *(change.loss for change in link.changes)]
-    if any(isinstance(loss, Periodic | Replay) for loss in losses):
-        yield Problem(f"{where}.loss", f"netem loses at random only; use bernoulli, or {NATIVE}")
+    yield from _of_steps(where, link)
     if isinstance(link.queue, Discipline):
         yield from _of_queue(f"{where}.queue", link, link.queue, installed)
     crossing = [route for route in network.routes if number in {*route.forward, *route.reverse}]
@@ -138,6 +135,22 @@ def _of_link(number: int, link: Link, network: Network, installed: Installed) ->
     if isinstance(link.queue, Discipline) and _shares_by_host(link.queue) and _share_hosts(crossing):
         text = "cake shares by host, and in the guest every flow has hosts of its own"
         yield Problem(f"{where}.queue", f'{text}; use isolation = "flows", or {NATIVE}')
+
+
+def _of_steps(where: str, link: Link) -> Iterator[Problem]:
+    """What a link becomes in the course of a run, however that is written."""
+    if any(isinstance(shape, Wander) for shape in link.shapes):
+        yield Problem(f"{where}.shapes", f"wander is drawn in the simulator only; {NATIVE}")
+    if link.trace is not None and link.trace.kind == "mahimahi":
+        yield Problem(f"{where}.trace", f"no qdisc follows a packet-delivery trace; use a csv, or {NATIVE}")
+    steps = [values for _, values in link.steps]
+    if any(values.get("rate_bps") == 0 for values in steps):
+        yield Problem(f"{where}.changes", f"no qdisc has a rate of 0; {NATIVE}")
+    if any("limit" in values for values in steps) and not isinstance(link.queue, DropTail):
+        yield Problem(f"{where}.changes", f"only the limit of drop_tail changes; {NATIVE}")
+    later = [values["loss"]["kind"] for values in steps if "loss" in values]
+    if isinstance(link.loss, Periodic | Replay) or set(later) - {"bernoulli", "gilbert_elliott"}:
+        yield Problem(f"{where}.loss", f"netem loses at random only; use bernoulli, or {NATIVE}")
 
 
 def _of_queue(path: str, link: Link, queue: Discipline, installed: Installed) -> Iterator[Problem]:
@@ -152,7 +165,7 @@ def _of_queue(path: str, link: Link, queue: Discipline, installed: Installed) ->
     if queue.rate_bps is not None and link.rate_bps is not None:
         text = f"{queue.kind} shapes, so the link is best left without a rate of its own"
         yield Problem(path, f"{text}; leave out rate, or {NATIVE}")
-    changes_rate = any(change.rate_bps is not None for change in link.changes)
+    changes_rate = any("rate_bps" in values for _, values in link.steps)
     if changes_rate and link.rate_bps is None and queue.kind != "tbf":
         yield Problem(f"{link.where}.changes", f"the rate of {queue.kind} cannot change; give the link one")
 

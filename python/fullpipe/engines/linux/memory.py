@@ -2,6 +2,7 @@
 
 from fullpipe.engines.linux.script import frame_bytes
 from fullpipe.scenario import Network, Scenario
+from fullpipe.scenario.quantities import NANOSECONDS
 from fullpipe.scenario.topology import DropTail
 
 _KERNEL_MB, _LEAST_MB, _MOST_MB = 128, 256, 16_000
@@ -24,9 +25,11 @@ def needed_mb(scenario: Scenario, network: Network) -> int:
         ways = [network.links[i].limit_bps for i in route.forward]
         widest_bps = max(widest_bps, min((rate for rate in ways if rate), default=0))
     rtt_s = max(network.base_rtt_s(route) for route in network.routes)
-    slowest_s = max((c.delay_s or 0 for link in network.links for c in link.changes), default=0)
+    slowest_ns = max(
+        (values.get("delay_ns", 0) for link in network.links for _, values in link.steps), default=0
+    )
     waiting = sum(_queue_bytes(network, number) for number in range(len(network.links)))
-    on_the_way = widest_bps / BITS * (rtt_s + slowest_s)
+    on_the_way = widest_bps / BITS * (rtt_s + slowest_ns / NANOSECONDS)
     namespaces = 3 * len(network.links) + 2 * len(network.routes)
     size = _KERNEL_MB + _PER_NAMESPACE_MB * namespaces + _COPIES * (on_the_way + waiting) / _MB
     return min(_MOST_MB, max(_LEAST_MB, -(-int(size) // 64) * 64))

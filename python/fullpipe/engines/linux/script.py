@@ -8,8 +8,8 @@ from fullpipe.engines.linux import names
 from fullpipe.engines.linux.departures import departures_ns
 from fullpipe.engines.linux.layout import Layout, Planner, address
 from fullpipe.engines.linux.qdiscs import fq
-from fullpipe.engines.linux.stages import ROOT, Placed, Stage, first, stages, states
-from fullpipe.scenario import Link, Network, Route, Scenario, resolve
+from fullpipe.engines.linux.stages import ROOT, Placed, Stage, differing, first, stages, states
+from fullpipe.scenario import Network, Route, Scenario, resolve
 from fullpipe.scenario.datagrams import Datagrams
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES, Tcp
@@ -252,23 +252,16 @@ def _qdisc(verb: str, namespace: str, device: str, placed: Placed, overhead: int
 
 
 def _changes(network: Network, layout: Layout, frames: list[int], seed: int) -> Iterator[str]:
+    """What differs from one state of a link to the next."""
     for number, link in enumerate(network.links):
+        before = stages(link, first(link), frames[number], 0)
         for turn, (at_ns, state) in enumerate(states(link), start=1):
-            of_link = stages(link, state, frames[number], seed, turn)
-            for stage, (namespace, device) in zip(of_link, layout.links[number], strict=False):
-                for placed in stage.placed:
-                    if _changes_with_the_link(link, stage, placed):
-                        line = _qdisc("change", namespace, device, placed, _overhead(network, number))
-                        yield f"at {at_ns} {line}"
-
-
-def _changes_with_the_link(link: Link, stage: Stage, placed: Placed) -> bool:
-    """The wire, and what has the rate; a queue below a bucket again, because the bucket has set its limit."""
-    if not stage.queues:
-        return True
-    rate_changes = any(change.rate_bps is not None for change in link.changes)
-    shaped = stage.placed[0].qdisc.kind == "tbf"
-    return rate_changes and (placed.word == "class" or shaped)
+            after, told = (stages(link, state, frames[number], *dice) for dice in ((0,), (seed, turn)))
+            for stage, place in sorted(differing(before, after)):
+                namespace, device = layout.links[number][stage]
+                placed = told[stage].placed[place]
+                yield f"at {at_ns} {_qdisc('change', namespace, device, placed, _overhead(network, number))}"
+            before = after
 
 
 def _times(scenario: Scenario) -> Iterator[str]:

@@ -4,15 +4,15 @@ A rate with a queue is a class of htb without a burst over the queue, which hold
 which takes the time that sending takes and adds propagation, loss and jitter. Without a queue netem does all.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from fullpipe.engines import streams
 from fullpipe.engines.linux.qdiscs import Qdisc, of, server, service
 from fullpipe.engines.linux.wires import Wire
-from fullpipe.scenario.changing import Change
+from fullpipe.scenario.losses import Bernoulli, GilbertElliott
 from fullpipe.scenario.network import Link
-from fullpipe.scenario.quantities import to_nanoseconds
+from fullpipe.scenario.timeline import Values
 from fullpipe.scenario.topology import Discipline, DropTail
 
 ROOT, OUTER, INNER = "ffffffff", "10000", "20000"
@@ -47,29 +47,43 @@ class State:
     """What a link is like for some time."""
 
     rate_bps: int | None
+    queue: DropTail | Discipline | None
     wire: Wire
 
-    def after(self, change: Change) -> "State":
-        """What it is like after a change."""
-        wire = self.wire
-        if change.delay_s is not None:
-            wire = replace(wire, delay_ns=to_nanoseconds(change.delay_s))
-        if change.loss is not None:
-            wire = replace(wire, loss=change.loss)
-        return State(change.rate_bps or self.rate_bps, wire)
+    def after(self, values: Values) -> "State":
+        """What it is like when some of its quantities have others."""
+        wire, queue = self.wire, self.queue
+        if "delay_ns" in values:
+            wire = replace(wire, delay_ns=values["delay_ns"])
+        if "loss" in values:
+            wire = replace(wire, loss=_LOSSES[values["loss"]["kind"]].model_construct(**values["loss"]))
+        if "limit" in values:
+            limit = values["limit"]
+            queue = DropTail.model_construct(packets=limit["packets"], limit_bytes=limit["bytes"])
+        return State(values.get("rate_bps", self.rate_bps), queue, wire)
+
+
+_LOSSES: Mapping[str, type[Bernoulli] | type[GilbertElliott]] = {
+    "bernoulli": Bernoulli,
+    "gilbert_elliott": GilbertElliott,
+}
 
 
 def first(link: Link) -> State:
     """What a link is like when the run begins."""
-    return State(link.rate_bps, Wire(link.delay_ns, None, link.loss, link.jitter))
+    state = State(link.rate_bps, link.queue, Wire(link.delay_ns, None, link.loss, link.jitter))
+    for at_ns, values in link.steps:
+        state = state.after(values) if at_ns <= 0 else state
+    return state
 
 
 def states(link: Link) -> Iterator[tuple[int, State]]:
     """When a link changes, in nanoseconds, and what it is like from then on."""
     state = first(link)
-    for change in link.changes:
-        state = state.after(change)
-        yield to_nanoseconds(change.at_s), state
+    for at_ns, values in link.steps:
+        if at_ns > 0:
+            state = state.after(values)
+            yield at_ns, state
 
 
 def stages(link: Link, state: State, frame_bytes: int, seed: int, turn: int = 0) -> list[Stage]:
@@ -85,27 +99,24 @@ def stages(link: Link, state: State, frame_bytes: int, seed: int, turn: int = 0)
     dice = streams.bits(seed, f"loss/{link.name}/{turn}")
     made = []
     rate_bps = state.rate_bps
-    if link.queue is not None:
-        made.append(Stage(_queue(link, state, frame_bytes), queues=True))
+    if state.queue is not None:
+        made.append(Stage(_queue(state.queue, state, frame_bytes), queues=True))
         rate_bps = int(rate_bps * _HEADROOM) if rate_bps is not None else None
     wire = replace(state.wire, rate_bps=rate_bps)
     parts = wire.apart() if _is_uneven(link) and rate_bps is not None else (wire,)
-    needed = any(not part.does_nothing for part in parts) or link.changes
+    needed = any(not part.does_nothing for part in parts) or link.steps
     made += [Stage((Placed(ROOT, OUTER, part.qdisc(dice)),), queues=False) for part in parts if needed]
     return made
 
 
 def _is_uneven(link: Link) -> bool:
     """Whether packets may catch up with those before them on the wire, after having been sent one by one."""
-    delays = [link.delay_s, *(change.delay_s for change in link.changes if change.delay_s is not None)]
+    delays = [link.delay_ns, *(values["delay_ns"] for _, values in link.steps if "delay_ns" in values)]
     return delays != sorted(delays) or link.jitter is not None
 
 
-def _queue(link: Link, state: State, frame_bytes: int) -> tuple[Placed, ...]:
+def _queue(queue: DropTail | Discipline, state: State, frame_bytes: int) -> tuple[Placed, ...]:
     """The class with the queue below it; a queue that shapes is there alone."""
-    queue = link.queue
-    if queue is None:
-        return ()
     if isinstance(queue, Discipline) and queue.rate_bps is not None:
         return _shaping(queue, state.rate_bps)
     if state.rate_bps is None:
@@ -126,3 +137,16 @@ def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[Placed, ...]:
     limit = DropTail.model_construct(packets=params.get("packets"), limit_bytes=params.get("limit_bytes"))
     shaping = queue.model_copy(update={"params": params})
     return (Placed(ROOT, OUTER, of(shaping)), Placed(_CHILD, INNER, of(limit)))
+
+
+def differing(before: list[Stage], after: list[Stage]) -> set[tuple[int, int]]:
+    """What has to be set again, by the number of the stage and its place there.
+
+    A queue below a token bucket is set again after the bucket, because the bucket sets its limit.
+    """
+    found = set()
+    for n, (old, new) in enumerate(zip(before, after, strict=True)):
+        changed = [old_placed != placed for old_placed, placed in zip(old.placed, new.placed, strict=True)]
+        bucket = bool(changed) and changed[0] and new.placed[0].qdisc.kind == "tbf"
+        found |= {(n, place) for place, differs in enumerate(changed) if differs or bucket}
+    return found

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from fullpipe.engines.base import Finding, Say
@@ -17,6 +18,7 @@ _BORROWED = ("flex", "bison", "m4")
 """What kernels need to read their configuration; the packages need nothing but the C library."""
 
 
+@cache
 def compiler() -> Finding:
     """Whether programs can be compiled and linked statically."""
     remedy = "install gcc and the static C library (Debian: gcc libc6-dev)"
