@@ -53,9 +53,12 @@ def read(path: Path, scenario: Scenario, experiment: Experiment) -> Tables:
             for key in ("time_s", "link", "backlog_bytes", "backlog_packets", *_COUNTED):
                 rows[key].append(row[key])
     summary: dict[str, list[Any]] = defaultdict(list)
+    when = [t for t in sorted(history) if warmup_ns <= t <= duration_ns]
+    seen = [history[t] for t in when]
     for number, link in enumerate(links):
         before, now = history[warmup_ns][number], history[duration_ns][number]
         row = {"link": link.name, **_between(link, before, now, warmup_ns, duration_ns)}
+        row["utilisation"] = _mean_utilisation(link, [h[number] for h in seen], when)
         row |= {"forwarded_packets": now.packets - before.packets, "forwarded_bytes": now.size - before.size}
         for key, value in row.items():
             summary[key].append(value)
@@ -72,6 +75,18 @@ def _between(link: Link, before: Totals, now: Totals, from_ns: int, to_ns: int) 
         "marked_packets": now.marked - before.marked,
         "utilisation": BITS * (now.size - before.size) / capacity if capacity else None,
     }
+
+
+def _mean_utilisation(link: Link, totals: list[Totals], when: list[int]) -> float | None:
+    """The mean over time, piece by piece: when the rate changes, shares of bits and of time differ."""
+    pieces = zip(pairwise(totals), pairwise(when), strict=True)
+    shares = [
+        (_between(link, before, now, from_ns, to_ns)["utilisation"], to_ns - from_ns)
+        for (before, now), (from_ns, to_ns) in pieces
+    ]
+    if not shares or any(share is None for share, _ in shares):
+        return None
+    return float(sum(share * span for share, span in shares) / sum(span for _, span in shares))
 
 
 def _capacity_bits(link: Link, from_ns: int, to_ns: int) -> float | None:
