@@ -56,7 +56,7 @@ class LinuxEngine:
                 "kernel",
                 found is not None,
                 f"Linux {found.release}, {found.fingerprint}" if found else "none is installed",
-                INSTALL,
+                f"run: {INSTALL}",
             ),
             Finding(
                 "guest program",
