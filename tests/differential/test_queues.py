@@ -15,7 +15,7 @@ import fullpipe
 REFERENCE = Path(__file__).with_name("queues-linux-7.2.13.csv")
 CASES = list(csv.DictReader(REFERENCE.open(encoding="utf-8")))
 NAMES = ["-".join(case[key] for key in ("queue", "flows", "rate_mbps", "rtt_ms")) for case in CASES]
-SEEDS = range(1, 10)
+SEEDS = range(1, 16)
 WARMUP_S = 10
 PACKET_BITS = 8 * 1514
 

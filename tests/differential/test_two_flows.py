@@ -46,7 +46,7 @@ def linux_mbps(name: str) -> float:
 
 @pytest.mark.parametrize("name", ["cubic", "reno"])
 def test_each_gets_its_share(name: str) -> None:
-    assert goodputs_mbps()[name] == pytest.approx(linux_mbps(name), rel=0.12)
+    assert goodputs_mbps()[name] == pytest.approx(linux_mbps(name), rel=0.06)
 
 
 def test_reno_does_not_get_as_much_as_cubic() -> None:
