@@ -159,8 +159,9 @@ def test_a_guest_that_dies_ends_with_what_it_said(
     linux: LinuxEngine, small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fullpipe.engines.linux.engine.needed_mb", lambda *_: 16)
+    fast = {"rate": "1 Gbit/s", "delay": "100 ms", "queue": {"kind": "drop_tail", "packets": 20_000}}
     with pytest.raises(EngineError, match="did not finish"):
-        linux.run(small, seed=1)
+        linux.run(small.with_values({"topology.bottleneck": fast}), seed=1)
 
 
 def test_too_little_memory_is_a_reason(

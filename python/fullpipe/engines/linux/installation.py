@@ -148,7 +148,8 @@ def install(wishes: Wishes, say: Say) -> None:
     (folder() / "installed.json.part").write_text(text, encoding="utf-8")
     (folder() / "installed.json.part").replace(folder() / "installed.json")
     if not wishes.kernel:
-        shutil.rmtree(folder() / "build", ignore_errors=True)
+        for name in ("build", "packages", "tools"):
+            shutil.rmtree(folder() / name, ignore_errors=True)
 
 
 def _build(wishes: Wishes, say: Say) -> Path:
