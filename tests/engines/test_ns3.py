@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from fullpipe import _native, engines
-from fullpipe.engines.ns3 import Ns3Engine, wheel
+from fullpipe.engines.ns3 import Ns3Engine, process, wheel
 from fullpipe.errors import CancelledError, EngineError
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
@@ -260,12 +260,12 @@ def test_a_route_that_changes_changes_the_rtt() -> None:
 def _processes_of(folder: str) -> list[str]:
     """Command lines that mention a folder."""
     found = []
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            words = process.read_bytes().decode(errors="replace").split("\0")
+            words = entry.read_bytes().decode(errors="replace").split("\0")
         except OSError:
             continue
-        found += [process.parent.name] if any(folder in word for word in words) else []
+        found += [entry.parent.name] if any(folder in word for word in words) else []
     return found
 
 
@@ -286,15 +286,15 @@ def test_a_cancelled_run_leaves_no_process() -> None:
 def test_killing_fullpipe_leaves_no_process_and_no_half_result(how: signal.Signals, tmp_path: Path) -> None:
     command = ["-m", "fullpipe", "run", "single-cubic", "--engine", "ns3", "--set", "duration=600 s"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    process = subprocess.Popen(
+    started = subprocess.Popen(
         [sys.executable, *command], cwd=tmp_path, env=environment, stdout=-3, stderr=-3
     )
     deadline = time.monotonic() + 60
     while not _processes_of(str(tmp_path)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert _processes_of(str(tmp_path))
-    process.send_signal(how)
-    process.wait(timeout=30)
+    started.send_signal(how)
+    started.wait(timeout=30)
     deadline = time.monotonic() + 10
     while _processes_of(str(tmp_path)) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -349,3 +349,15 @@ def test_flows_starve_in_3_39_and_not_in_3_44(name: str, starved: bool) -> None:
     )
     slowest = min(engine.run(study, seed=1).flows["goodput_bps"])
     assert (slowest < 1e6) == starved
+
+
+def test_what_killed_processes_left_behind_is_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left, used = tmp_path / "fullpipe-ns3-99999999-abc", tmp_path / f"fullpipe-ns3-{os.getpid()}-abc"
+    left.mkdir()
+    used.mkdir()
+    with process.workplace() as folder:
+        assert [left.exists(), used.exists(), folder.exists()] == [False, True, True]
+    assert not folder.exists()

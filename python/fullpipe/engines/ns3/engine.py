@@ -1,7 +1,6 @@
 """The ns3 engine."""
 
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -120,8 +119,8 @@ class Ns3Engine:
         assert installed is not None
         program = build.program(installed)
         started, wall_s = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-        with tempfile.TemporaryDirectory(prefix="fullpipe-ns3-") as folder:
-            finished = process.run(program, order(scenario, seed), Path(folder), progress)
+        with process.workplace() as folder:
+            finished = process.run(program, order(scenario, seed), folder, progress)
             read = {name: _read(table, finished.folder) for name, table in TABLES.items()}
         wall_s = time.perf_counter() - wall_s
         sent = read["flows"].pop("all_sent_packets")

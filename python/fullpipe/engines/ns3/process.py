@@ -2,10 +2,12 @@
 
 import os
 import select
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from fullpipe.engines.base import Progress
 from fullpipe.errors import EngineError
 
 _PULSE_S = 0.2
+_PREFIX = "fullpipe-ns3-"
 _WORKER = Path(__file__).parent / "worker.py"
 
 
@@ -23,6 +26,17 @@ class Finished:
 
     folder: Path
     cpu_s: float
+
+
+@contextmanager
+def workplace() -> Iterator[Path]:
+    """A folder for one run, removed afterwards; those that killed processes left behind go first."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        owner = left.name.removeprefix(_PREFIX).split("-")[0]
+        if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as folder:
+        yield Path(folder)
 
 
 def run(program: Path, order: str, folder: Path, progress: Progress | None) -> Finished:
