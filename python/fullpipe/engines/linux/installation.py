@@ -25,6 +25,7 @@ _SOURCES = HERE / "guest"
 _COMPILER = ("gcc", "-std=gnu11", "-O2", "-static", "-s", "-Wl,--build-id=none")
 _PROBE_MB = 64
 INSTALL = "fullpipe engines install linux"
+_OLD = "older kernels do not know the registers of newer processors; the newest does: leave out --version"
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,11 @@ def install(wishes: Wishes, say: Say) -> None:
     partial.chmod(0o755)
     partial.replace(kept)
     say("asking the kernel what it knows")
-    found = _ask(kept, fingerprint)
+    try:
+        found = _ask(kept, fingerprint)
+    except EngineError as error:
+        kept.unlink()
+        raise EngineError(f"{ready} does not run here, because {error}\n{_OLD}") from error
     lacking = {"htb", "tbf"} - set(found.qdiscs)
     if lacking:
         raise EngineError(f"{ready}: a kernel without {', '.join(sorted(lacking))}, which every link needs")

@@ -1,7 +1,6 @@
 """A Linux kernel that runs as one process in virtual time: User Mode Linux, built from a source tree.
 
-A handful of values of the tree are changed, all of them in arch/um and arch/x86/um, so TCP and the queue
-disciplines are Linux's own.
+Four values of the tree are changed, all of them in arch/um, so TCP and the queue disciplines are Linux's own.
 """
 
 import os
@@ -43,8 +42,6 @@ class Edit:
     """A pattern of files, of which at least one must hold it."""
     found: str
     becomes: str
-    everywhere: bool = True
-    """Whether every kernel has it; otherwise only older ones do."""
 
 
 EDITS = (
@@ -55,13 +52,6 @@ EDITS = (
     Edit("arch/um/**/*.[ch]", r"(#define\s+TIMER_MIN_DELTA\s+)\d+", r"\g<1>1"),
     # What is random in the kernel comes from a seed.
     Edit("arch/um/os-Linux/util.c", r"(\breturn\s+)getrandom\b", r"\g<1>fullpipe_random"),
-    # Older kernels have a fixed size for the registers of a processor, and newer processors have more.
-    Edit(
-        "arch/x86/um/os-Linux/registers.c",
-        r"(\bhave_xstate_support\s*=\s*)1",
-        r"\g<1>0",
-        everywhere=False,
-    ),
 )
 
 
@@ -169,7 +159,7 @@ def edit(tree: Path) -> None:
             if times:
                 path.write_text(changed, encoding="utf-8", errors="surrogateescape")
                 hits += times
-        if not hits and change.everywhere:
+        if not hits:
             raise EngineError(
                 f"this kernel differs from those that fullpipe knows: {change.files} has no {change.found}; "
                 "another one may do, as in --version 6.12"

@@ -85,7 +85,7 @@ def boot(
         (folder / "proc").mkdir()
         shutil.copyfile(guest.program, folder / "init")
         (folder / "init").chmod(0o755)
-        (folder / "script").write_text(script, encoding="ascii")
+        (folder / "script").write_text(f"{script}ready\n", encoding="ascii")
         for name, content in (files or {}).items():
             (folder / name).write_bytes(content)
         cpu_s = _run(guest.command(memory_mb, seed), folder, memory_mb, progress)

@@ -3,7 +3,7 @@
  * them, and powers off. Time is virtual: what this program computes takes none.
  *
  * A line of the script is a word and its arguments. A line that begins with "at NANOSECONDS" is done at that time
- * of the run; others before it begins. Results go to the root directory, which is a folder of the host.
+ * of the run; others before it begins. The last line is "ready". Results go to the root directory, which is a folder of the host.
  */
 #define _GNU_SOURCE
 #include "guest.h"
@@ -173,7 +173,7 @@ static void read_script(void)
 {
 	static char line[MAX_LINE], copy[MAX_LINE];
 	FILE *script = fopen("/script", "r");
-	int number = 0;
+	int number = 0, ready = 0;
 
 	if (!script)
 		fail("no script: %s", strerror(errno));
@@ -181,12 +181,17 @@ static void read_script(void)
 		long long at;
 		int used;
 
+		ready = !strcmp(line, "ready\n");
+		if (ready)
+			break;
 		memcpy(copy, line, sizeof(copy));
 		if (sscanf(line, "at %lld %n", &at, &used) == 1)
 			plan(at, !strncmp(copy + used, "mark", 4) ? DO_MARK : DO_LINE, number++, copy + used);
 		else
 			obey(line);
 	}
+	if (!ready)
+		fail("the script has no end");
 	fclose(script);
 }
 
