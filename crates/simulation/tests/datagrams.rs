@@ -78,6 +78,14 @@ fn a_flow_that_stops_sends_no_more() {
 }
 
 #[test]
+fn a_flow_whose_drawn_start_comes_after_its_stop_sends_nothing() {
+    let mut plan = plan(2_000, links(), vec![datagrams("udp", 10, false, &[0], &[1])]);
+    plan["flows"][0]["start_jitter_ns"] = json!(1_900_000_000u64);
+    plan["flows"][0]["stop_ns"] = json!(1);
+    assert_eq!(run(&plan, 1).flows.numbers("sent_packets"), [0.0]);
+}
+
+#[test]
 fn silence_lies_between_times_of_activity() {
     let mut plan = plan(1_000, links(), vec![datagrams("udp", 10, false, &[0], &[1])]);
     plan["flows"][0]["workload"]["periods"] =

@@ -15,11 +15,13 @@ pub struct Departures {
     /// End of the present time of activity.
     until: Time,
     next: Time,
+    /// Nobody asks for what comes after this: of periods that are much shorter than an interval, few have a departure.
+    end: Time,
 }
 
 impl Departures {
-    /// The departures of the flow called `name`, from `start` on.
-    pub fn new(plan: &DatagramPlan, start: Time, seed: u64, name: &str) -> Departures {
+    /// The departures of the flow called `name` from `start` to `end`.
+    pub fn new(plan: &DatagramPlan, [start, end]: [Time; 2], seed: u64, name: &str) -> Departures {
         let stream = |what: &str| Rng::stream(seed, &format!("{what}/{name}"));
         let mut departures = Departures {
             interval: Duration::from_nanos(plan.interval_ns),
@@ -27,8 +29,10 @@ impl Departures {
             periods: plan.periods.map(|periods| Periods::new(periods, stream("periods"))),
             until: Time::NEVER,
             next: start,
+            end,
         };
         departures.begin(start);
+        departures.skip_silence();
         departures
     }
 
@@ -41,7 +45,13 @@ impl Departures {
     pub fn advance(&mut self) {
         let gap = self.gap();
         self.next += gap;
+        self.skip_silence();
+    }
+
+    /// Goes on to the time of activity in which the next one leaves.
+    fn skip_silence(&mut self) {
         while self.next >= self.until
+            && self.until <= self.end
             && let Some(periods) = &mut self.periods
         {
             let silence = periods.silence();
@@ -79,7 +89,7 @@ mod tests {
             echo: false,
             each: false,
         };
-        Departures::new(&plan, Time::from_nanos(1_000), 1, "test")
+        Departures::new(&plan, [Time::from_nanos(1_000), Time::from_nanos(3_600_000_000_000)], 1, "test")
     }
 
     fn times(mut departures: Departures, count: usize) -> Vec<u64> {
@@ -100,6 +110,31 @@ mod tests {
     fn every_time_of_activity_begins_with_a_datagram_and_its_end_belongs_to_the_silence() {
         let periods = Some(PeriodsPlan { on_ns: 20, off_ns: 100, exponential: false });
         assert_eq!(times(departures(false, periods), 5), [1_000, 1_010, 1_120, 1_130, 1_240]);
+    }
+
+    #[test]
+    fn a_poisson_process_is_silent_in_silence_from_the_first_one_on() {
+        let periods = Some(PeriodsPlan { on_ns: 2, off_ns: 1_000, exponential: false });
+        let times = times(departures(true, periods), 100);
+        assert!(times.iter().all(|at| (at - 1_000) % 1_002 < 2), "{times:?}");
+    }
+
+    #[test]
+    fn periods_after_the_end_are_not_gone_through() {
+        let plan = DatagramPlan {
+            protocol: ProtocolPlan::Udp,
+            payload_bytes: 1,
+            overhead_bytes: 42,
+            interval_ns: 1_000_000_000_000_000,
+            poisson: true,
+            periods: Some(PeriodsPlan { on_ns: 1_000, off_ns: 0, exponential: false }),
+            echo: false,
+            each: false,
+        };
+        let end = Time::from_nanos(1_000_000);
+        let mut departures = Departures::new(&plan, [Time::ZERO, end], 1, "test");
+        departures.advance();
+        assert!(departures.next() > end);
     }
 
     #[test]

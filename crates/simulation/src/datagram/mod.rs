@@ -66,7 +66,7 @@ impl Datagrams {
         Datagrams {
             number,
             stop: flow.stop_ns.map_or(Time::NEVER, Time::from_nanos),
-            departures: Departures::new(plan, start, seed, &flow.name),
+            departures: Departures::new(plan, [start, looks.end()], seed, &flow.name),
             len: plan.payload_bytes as u16,
             size: (plan.payload_bytes + plan.overhead_bytes) as u16,
             dscp: flow.dscp,
@@ -161,7 +161,7 @@ impl Datagrams {
 
 impl Traffic for Datagrams {
     fn next(&self) -> Time {
-        if self.is_over() { Time::NEVER } else { self.departures.next().min(self.stop) }
+        if self.is_over() { Time::NEVER } else { self.departures.next().min(self.stop.max(self.tally.start)) }
     }
 
     fn run(&mut self, now: Time, out: &mut Vec<Packet>) {
