@@ -52,11 +52,18 @@ impl AddAssign for Limited {
 }
 
 /// The running account.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Limits {
     current: Limit,
+    /// `NEVER` before the sender is open: until then no time is spent.
     since: Time,
     spent: Limited,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { current: Limit::default(), since: Time::NEVER, spent: Limited::default() }
+    }
 }
 
 impl Limits {
@@ -87,5 +94,19 @@ impl Limits {
         };
         *account = *account + now.since(self.since);
         spent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_spends_no_time_before_it_is_open() {
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let mut limits = Limits::default();
+        assert_eq!(limits.up_to(at(1_000)).total(), Duration::ZERO);
+        limits.start(at(2_000));
+        assert_eq!(limits.up_to(at(2_500)).application, Duration::from_millis(500));
     }
 }
