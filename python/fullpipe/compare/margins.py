@@ -40,6 +40,7 @@ MARGINS: Mapping[str, Margin] = {
     "owd_mean": _DELAY,
     "owd_p95": _DELAY,
     "jitter": Margin(0.20, 0.0005),
+    "call_score": Margin(absolute=0.1),
     "retransmitted": _PACKETS,
     "retransmission_rate": _SHARE_OF_PACKETS,
     "loss_rate": _SHARE_OF_PACKETS,
