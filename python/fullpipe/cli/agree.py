@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fullpipe.cli.run import Jobs, Out, processors
+from fullpipe.cli.shared import Jobs, Out, engine_names, processors
 
 if TYPE_CHECKING:
     from fullpipe.agree import Case, Found
@@ -60,10 +60,7 @@ def agree(
         for one in chosen:
             typer.echo(f"{one.name}  ({one.family}, {one.seeds} seed{'s' if one.seeds > 1 else ''})")
         return
-    names = list(dict.fromkeys(name.strip() for name in engines.split(",") if name.strip()))
-    if len(names) < 2:
-        raise typer.BadParameter("name two engines or more, as in --engines linux,native")
-    todo = agreement.plan(chosen, names)
+    todo = agreement.plan(chosen, engine_names(engines))
     with progress_bar(todo.jobs) as progress:
         found = agreement.run(todo, workers=workers or processors(), store=Store(out), progress=progress)
     if as_json:

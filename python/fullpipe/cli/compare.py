@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fullpipe.cli.run import Jobs, Out, bring_all, check_all, processors, read_scenario, values_of
+from fullpipe.cli.shared import (
+    AllowPython,
+    Assignments,
+    Jobs,
+    Out,
+    ScenarioName,
+    bring_all,
+    check_all,
+    engine_names,
+    processors,
+    read_scenario,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from fullpipe.compare import Comparison, Judgement, Row
@@ -32,9 +44,7 @@ _COLOURS = {"equivalent": "green", "different": "red", "overlapping ranges": "ye
 
 
 def compare(
-    scenario: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A TOML file, or a name from list scenarios.")
-    ],
+    scenario: ScenarioName,
     engines: Annotated[
         str, typer.Option(metavar="NAMES", help="Two engines or more, as in native,linux.")
     ] = "native,linux",
@@ -53,21 +63,13 @@ def compare(
         list[str] | None,
         typer.Option(metavar="NAME", help="Show this metric; may be repeated."),
     ] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."
-        ),
-    ] = None,
+    assignments: Assignments = None,
     workers: Jobs = None,
     out: Out = Path("runs"),
     figures: Annotated[
         Path | None, typer.Option("--plot", metavar="DIR", help="Also draw the series in one figure.")
     ] = None,
-    allow_python: Annotated[
-        bool,
-        typer.Option("--allow-python", help="Import what python:module:Class names, which runs its code."),
-    ] = False,
+    allow_python: AllowPython = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object per point of the sweep, one per line.")
     ] = False,
@@ -78,7 +80,7 @@ def compare(
     and different if it lies beyond. Where seeds differ by more than the margin, ranges are compared.
     Finished runs are kept and never made again.
     """
-    names = _engines(engines)
+    names = engine_names(engines)
     chosen = read_scenario(scenario).with_values(values_of(assignments or [], None))
     from fullpipe import compare as comparing
     from fullpipe.errors import UnknownNameError
@@ -104,17 +106,6 @@ def compare(
             _show(found, metric or _HEADLINES, point)
         if figures:
             _draw(figures, runs, found.scenario, point, quiet=as_json)
-
-
-def _engines(text: str) -> list[str]:
-    from fullpipe.engines import engine
-
-    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    for name in names:
-        engine(name)
-    if len(names) < 2:
-        raise typer.BadParameter("name two engines or more, as in --engines native,linux")
-    return names
 
 
 def _runs(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fullpipe.cli.run import Jobs, processors
+from fullpipe.cli.shared import AllowPython, Jobs, processors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,10 +31,7 @@ def conformance(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep the runs here, to look at them.")
     ] = None,
-    allow_python: Annotated[
-        bool,
-        typer.Option("--allow-python", help="Import what python:module:Class names, which runs its code."),
-    ] = False,
+    allow_python: AllowPython = False,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as one JSON object.")] = False,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")] = None,
     list_tests: Annotated[bool, typer.Option("--list", help="List the tests and run none.")] = False,

@@ -42,7 +42,7 @@ def install(
     ] = None,
 ) -> None:
     """Install an engine, without special rights. The same command continues an installation that stopped."""
-    from fullpipe.cli.run import processors
+    from fullpipe.cli.shared import processors
     from fullpipe.engines import Installable, Wishes, engine
 
     chosen = engine(name)

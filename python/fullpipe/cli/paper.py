@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.list_ import papers
-from fullpipe.cli.run import Jobs, Out, processors
+from fullpipe.cli.shared import Jobs, Out, processors
 
 
 def paper(

@@ -1,32 +1,32 @@
 """`fullpipe run`: a scenario, every point of its sweep, every seed."""
 
 import json
-import os
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fullpipe.errors import ScenarioError
-from fullpipe.scenario import Scenario, scenario_names
+from fullpipe.cli.shared import (
+    AllowPython,
+    Assignments,
+    Jobs,
+    Out,
+    ScenarioName,
+    bring_all,
+    check_all,
+    processors,
+    read_scenario,
+    values_of,
+)
 from fullpipe.scenario.checks import MAX_SEED
 
 if TYPE_CHECKING:
     from fullpipe.results import Store
     from fullpipe.sweeps import Job, Outcome
 
-Out = Annotated[Path, typer.Option(help="Folder of finished runs.", metavar="DIR")]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", min=1, metavar="N", help="Runs at the same time; all processors unless given."),
-]
-
 
 def run(
-    scenario: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A TOML file, or a name from list scenarios.")
-    ],
+    scenario: ScenarioName,
     engine: Annotated[str, typer.Option(help="What runs it.", metavar="NAME")] = "native",
     seed: Annotated[
         int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="One seed; 1 unless given.")
@@ -34,12 +34,7 @@ def run(
     seeds: Annotated[
         int | None, typer.Option(min=1, max=100_000, metavar="N", help="The seeds 1 to N.")
     ] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."
-        ),
-    ] = None,
+    assignments: Assignments = None,
     interval: Annotated[
         str | None, typer.Option(metavar="TIME", help='Time between samples, such as "10 ms", or "off".')
     ] = None,
@@ -48,10 +43,7 @@ def run(
     no_store: Annotated[
         bool, typer.Option("--no-store", help="Run again, and keep nothing on disk.")
     ] = False,
-    allow_python: Annotated[
-        bool,
-        typer.Option("--allow-python", help="Import what python:module:Class names, which runs its code."),
-    ] = False,
+    allow_python: AllowPython = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
     """Run a scenario: every point of its sweep with every seed.
@@ -83,70 +75,6 @@ def run(
         typer.echo(f"fullpipe: {tables.label(outcome.job)}: {outcome.error!s}", err=True)
     if failed:
         raise typer.Exit(1)
-
-
-def read_scenario(text: str) -> Scenario:
-    """A scenario by name, or from a file if `text` looks like a path or is one.
-
-    Raises:
-        UnknownNameError: If it is neither.
-        ScenarioError: If the file does not hold a scenario.
-    """
-    looks_like_path = text.endswith(".toml") or os.sep in text or text in (".", "..")
-    if text in scenario_names() or not (looks_like_path or os.path.exists(text)):
-        return Scenario.named(text)
-    return Scenario.from_file(text)
-
-
-def processors() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def values_of(assignments: list[str], interval: str | None) -> dict[str, Any]:
-    values = dict(_assignment(text) for text in assignments)
-    return values | ({} if interval is None else {"record.interval": interval})
-
-
-def _assignment(text: str) -> tuple[str, Any]:
-    """Split `path=value`; the value is TOML; what is not TOML is text, so that quotes are rarely needed."""
-    path, equals, value = text.partition("=")
-    if not equals:
-        raise ScenarioError([f'--set "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])
-    try:
-        return path, tomllib.loads(f"value = {value}")["value"]
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
-        return path, value.strip()
-
-
-def bring_all(todo: "list[Job]", scenario: str) -> None:
-    """Import Python-written algorithms; modules are found beside the scenario's file and in this folder."""
-    from fullpipe.api import bring
-    from fullpipe.cca.classes import look_in
-
-    look_in(Path(scenario).parent, Path())
-    for job in todo:
-        bring(job.scenario)
-
-
-def check_all(todo: "list[Job]") -> None:
-    """Refuse everything before anything runs if an engine cannot run all of its share.
-
-    With several engines, every line begins with the name of the one that refuses.
-    """
-    from fullpipe import engines
-    from fullpipe.api import refusals
-
-    points = {(job.engine, job.scenario.digest): job for job in todo}
-    used = {name: engines.engine(name) for name, _ in points}
-    refused = [
-        (job.engine, line) for job in points.values() for line in refusals(used[job.engine], job.scenario)
-    ]
-    lines = [f"{name}: {line}" if len(used) > 1 else line for name, line in refused]
-    if lines:
-        raise ScenarioError(list(dict.fromkeys(lines)))
-    for note in dict.fromkeys(note for job in points.values() for note in job.scenario.notes()):
-        typer.echo(f"fullpipe: note: {note}", err=True)
 
 
 def _run(todo: "list[Job]", workers: int, store: "Store | None", as_json: bool) -> "list[Outcome]":

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.list_ import Kind, names, tables
-from fullpipe.cli.run import read_scenario
+from fullpipe.cli.shared import read_scenario
 from fullpipe.errors import UnknownNameError
 from fullpipe.scenario import Scenario, catalogue, resolve, scenario_names
 from fullpipe.scenario.reading import named_text
