@@ -63,33 +63,29 @@ def test_a_killed_sweep_keeps_its_finished_runs_and_continues(tmp_path: Path, sm
     assert {folder: again[folder] for folder in finished} == finished
 
 
-def test_an_interrupted_sweep_says_how_to_continue(tmp_path: Path, small: Scenario) -> None:
+def interrupted(folder: Path, small: Scenario, *options: str) -> tuple[int, str]:
+    """Exit code and complaint of a sweep that is interrupted in its second run."""
     scenario = small.with_values({"record.interval": "off", "sweep": {"duration": ["1 s", "80000 s"]}})
-    (tmp_path / "long.toml").write_text(scenario.to_toml(), encoding="utf-8")
-    command = [*COMMAND, "long.toml", "--jobs", "1", "--json"]
+    (folder / "long.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    command = [*COMMAND, "long.toml", "--jobs", "1", "--json", *options]
     sweep = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
     )
     assert sweep.stdout
     sweep.stdout.readline()
     sweep.send_signal(signal.SIGINT)
     _, complaint = sweep.communicate()
+    return sweep.returncode, complaint
+
+
+def test_an_interrupted_sweep_says_how_to_continue(tmp_path: Path, small: Scenario) -> None:
     message = "fullpipe: interrupted; the same command continues where this one stopped\n"
-    assert (sweep.returncode, complaint) == (1, message)
+    assert interrupted(tmp_path, small) == (1, message)
 
 
 def test_an_interrupted_run_that_keeps_nothing_says_so(tmp_path: Path, small: Scenario) -> None:
-    scenario = small.with_values({"record.interval": "off", "sweep": {"duration": ["1 s", "80000 s"]}})
-    (tmp_path / "long.toml").write_text(scenario.to_toml(), encoding="utf-8")
-    command = [*COMMAND, "long.toml", "--jobs", "1", "--json", "--no-store"]
-    sweep = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
-    )
-    assert sweep.stdout
-    sweep.stdout.readline()
-    sweep.send_signal(signal.SIGINT)
-    _, complaint = sweep.communicate()
-    assert (sweep.returncode, complaint) == (1, "fullpipe: interrupted; nothing was kept\n")
+    message = "fullpipe: interrupted; nothing was kept\n"
+    assert interrupted(tmp_path, small, "--no-store") == (1, message)
 
 
 STUCK = """
