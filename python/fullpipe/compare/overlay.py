@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 
 from fullpipe.metrics import flow_groups
+from fullpipe.metrics.samples import means_over
 from fullpipe.results import Run
 
 STEPS = 200
 """How many intervals a run is divided into; samples in each are averaged, so that noise does not hide it."""
-_QUANTITIES = {"goodput": ("goodput_bps", pl.Expr.sum), "rtt": ("srtt_s", pl.Expr.mean)}
+_Aggregate = Callable[[pl.Expr], pl.Expr]
+_QUANTITIES: Mapping[str, tuple[str, _Aggregate]] = {
+    "goodput": ("goodput_bps", pl.Expr.sum),
+    "rtt": ("srtt_s", pl.Expr.mean),
+}
 """Column of the samples, and what becomes of the flows of a group."""
 
 
@@ -31,7 +36,7 @@ def overlay(runs: Mapping[str, Sequence[Run]]) -> pl.DataFrame:
 def _of_engine(engine: str, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
     for quantity, (column, together) in _QUANTITIES.items():
         value = pl.col(column)
-        lines = [line for run in runs for line in _lines(run, value, together)]
+        lines = [line for run in runs for line in _lines(run, column, together)]
         if not lines:
             continue
         over_seeds = pl.concat(lines).group_by("of", "time_s", maintain_order=True)
@@ -40,14 +45,12 @@ def _of_engine(engine: str, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
         yield numbers.select(*of_what, pl.col("time_s", "mean", "low", "high"))
 
 
-def _lines(run: Run, value: pl.Expr, together: object) -> Iterator[pl.DataFrame]:
+def _lines(run: Run, column: str, together: _Aggregate) -> Iterator[pl.DataFrame]:
     """A line per group of flows of a run."""
-    step_s = run.meta.duration_s / STEPS
-    end = ((pl.col("time_s") / step_s - 1e-9).floor() + 1) * step_s
+    value = pl.col(column)
     for name, flows in flow_groups(run).items():
         own = run.series.filter(pl.col("flow").is_in(flows) & value.is_not_null())
         if own.is_empty():
             continue
-        at_once = own.group_by("time_s").agg(together(value)).sort("time_s")  # type: ignore[operator]
-        means = at_once.group_by(end.alias("time_s"), maintain_order=True).agg(value.mean())
-        yield means.select(pl.lit(name).alias("of"), "time_s", value)
+        at_once = own.group_by("time_s").agg(together(value), of=pl.lit(name)).sort("time_s")
+        yield means_over(at_once, "of", column, run.meta.duration_s / STEPS)
