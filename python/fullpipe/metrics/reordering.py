@@ -62,7 +62,7 @@ def reordering_extents(places: list[int]) -> list[int]:
     """
     highest: list[
         int
-    ] = []  # of all that came so far: it never falls, so the first above s is found by halves
+    ] = []  # of all that came so far; never falls, so that the first above s is found by halves
     extents = []
     for i, place in enumerate(places):
         extents.append(i - bisect_right(highest, place))

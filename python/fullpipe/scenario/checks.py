@@ -18,6 +18,7 @@ from fullpipe.scenario.quantities import NANOSECONDS, shown
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Graph
 from fullpipe.scenario.transfers import Poisson, Transfers
+from fullpipe.scenario.workloads import Bulk
 from fullpipe.scenario.writers import Writer
 
 if TYPE_CHECKING:
@@ -86,41 +87,35 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
         if paces and flow.size_bytes is not None:
             yield f"flows[{i}].size: an application with a pace never ends; give one of the two"
         yield from _in_order(f"flows[{i}].application", [pace.at_s for pace in paces])
-        for line in (*_of_transport(flow), *_of_writer(flow, tcp)):
+        for line in _of_workload(flow, tcp):
             yield f"flows[{i}].{line}"
         check = _in_graph if isinstance(scenario.topology, Graph) else _in_dumbbell
         for line in check(scenario, flow):
             yield f"flows[{i}].{line}"
 
 
-def _of_transport(flow: Flow) -> Iterator[str]:
-    """A connection needs congestion control; datagrams have none, and no amount of data either."""
-    datagrams = flow.datagrams
-    if isinstance(flow.workload, Transfers):
-        for key, value in (("size", flow.size_bytes), ("application", flow.application)):
-            if value is not None:
-                yield f"{key}: {flow.workload.kind} says itself what is sent and when; give one of the two"
-    if datagrams is None:
-        if flow.cca is None:
-            yield 'cca: missing, as in cca = "cubic"'
+def _of_workload(flow: Flow, tcp: Tcp) -> Iterator[str]:
+    """A workload says itself what is sent and when. Only datagrams do without congestion control."""
+    workload = flow.workload
+    if flow.datagrams is None and flow.cca is None:
+        yield 'cca: missing, as in cca = "cubic"'
+    if workload is None or isinstance(workload, Bulk):
         return
-    if flow.cca is not None:
-        yield f"cca: {datagrams.kind} has no congestion control; leave it out"
+    if flow.datagrams is not None and flow.cca is not None:
+        yield f"cca: {workload.kind} has no congestion control; leave it out"
     if flow.size_bytes is not None:
-        yield f'size: {datagrams.kind} has no end of its own; give it a stop, as in stop = "30 s"'
+        if isinstance(workload, Transfers):
+            yield f"size: {workload.kind} says itself what is sent; leave it out"
+        else:
+            yield f'size: {workload.kind} has no end of its own; give it a stop, as in stop = "30 s"'
     if flow.application is not None:
-        yield f"application: only of a connection; {datagrams.kind} has a pace of its own"
+        yield f"application: {workload.kind} says itself when it sends; leave it out"
+    if isinstance(workload, Writer):
+        yield from _of_writer(workload, tcp)
 
 
-def _of_writer(flow: Flow, tcp: Tcp) -> Iterator[str]:
-    """An application with a pace of its own has no other, and its writes must fit into the send buffer."""
-    writer = flow.workload
-    if not isinstance(writer, Writer):
-        return
-    if flow.size_bytes is not None:
-        yield f'size: {writer.kind} has no end of its own; give it a stop, as in stop = "30 s"'
-    if flow.application is not None:
-        yield f"application: {writer.kind} has a pace of its own; leave one of them out"
+def _of_writer(writer: Writer, tcp: Tcp) -> Iterator[str]:
+    """What is written must fit into the send buffer."""
     if tcp.send_buffer_bytes is None:
         if writer.when_full == "drop":
             yield 'workload.when_full: nothing is ever full; set tcp.send_buffer, as in "1 MiB"'

@@ -50,8 +50,7 @@ def read_mahimahi(path: str | Path) -> Mahimahi:
 
     Raises:
         TraceError: If the file cannot be read, is empty, has a line that is not a whole number of
-        milliseconds, decreasing
-            times, or ends at zero.
+            milliseconds, decreasing times, or ends at zero.
     """
     return parse_mahimahi(read_bytes(path), str(path))
 

@@ -40,8 +40,7 @@ def read_steps(path: str | Path) -> Steps:
 
     Raises:
         TraceError: If the file cannot be read, is empty, names no or unknown columns, has a cell that is not
-        a number of
-            the column, or decreasing times.
+            a number of the column, or decreasing times.
     """
     return parse_steps(read_bytes(path), str(path))
 

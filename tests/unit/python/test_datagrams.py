@@ -76,7 +76,10 @@ def test_toml_out_and_in_is_the_same() -> None:
         ({"workload": {"kind": "bulk"}}, "flows[0].cca: missing"),
         ({"workload": {"kind": "pong"}}, 'flows[0].workload.kind: unknown value "pong"'),
         ({"workload": {"kind": "ping"}, "size": "1 MB"}, "flows[0].size: ping has no end of its own"),
-        ({"workload": {"kind": "ping"}, "application": []}, "flows[0].application: only of a connection"),
+        (
+            {"workload": {"kind": "ping"}, "application": []},
+            "application: ping says itself when it sends",
+        ),
         ({"workload": {"kind": "udp"}}, "flows[0].workload.rate: missing"),
         ({"workload": {"kind": "udp", "rate": "1 Mbit/s", "on": "1 s"}}, "on and off belong together"),
         ({"workload": {"kind": "ping", "interval": "0 s"}}, "flows[0].workload.interval: must be at least"),

@@ -69,7 +69,7 @@ def test_what_a_full_buffer_refuses_is_in_the_results() -> None:
         ({**CBR, "write": "1 MB"}, {"tcp": SMALL}, "flows[0].workload.write: never fits"),
         ({**ON_OFF, "when_full": "drop"}, {"tcp": SMALL}, "write and when_full need a rate"),
         (CBR, {"size": "1 MB"}, "flows[0].size: cbr has no end of its own"),
-        (CBR, {"application": [{"at": "0 s"}]}, "flows[0].application: cbr has a pace of its own"),
+        (CBR, {"application": [{"at": "0 s"}]}, "flows[0].application: cbr says itself when it sends"),
         ({"kind": "on_off", "on": "0 s", "off": "1 s"}, {}, "flows[0].workload.on: must be at least"),
     ],
 )
