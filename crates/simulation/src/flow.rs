@@ -3,7 +3,7 @@
 use crate::Controllers;
 use crate::payload::Packet;
 use crate::plan::{FlowPlan, PlanError, WorkloadPlan};
-use crate::record::{FlowSample, STATES};
+use crate::record::{DONE, FlowSample, WAITING};
 use crate::tally::{Mark, Tally, Transfer};
 use crate::transport::{Transport, Wire};
 use crate::workload::{Paced, Socket, Supply, Writer};
@@ -220,8 +220,8 @@ impl Flow {
             delivery: state.delivery_rate,
             retransmitted_packets: retransmitted - retransmitted_before,
             state: match self.phase {
-                Phase::Waiting => STATES.len() as u32 - 2,
-                Phase::Over if state.in_flight == 0 => STATES.len() as u32 - 1,
+                Phase::Waiting => WAITING,
+                Phase::Over if state.in_flight == 0 => DONE,
                 _ => state.state as u32,
             },
         }

@@ -2,6 +2,7 @@
 
 use crate::engine::Ahead;
 use crate::payload::Payload;
+use crate::periods::exponential;
 use crate::plan::{ChangePlan, LinkPlan, LossPlan, OpportunitiesPlan, PlanError, WanderPlan};
 use network::queue::Limit;
 use network::{Chain, Detour, Duplication, Jitter, Link, LinkConfig, Looks, Loss, Opportunities, Weather};
@@ -103,8 +104,8 @@ fn moves<'a>(plan: &'a WanderPlan, seed: u64, link: &str, end: Time) -> Vec<(u64
     let mut found = Vec::new();
     while at < end.as_nanos() {
         found.push((at, &plan.states[state]));
-        let stay = -(1.0 - rng.unit()).ln() * plan.mean_ns as f64;
-        at = at.saturating_add(stay as u64).max(at + 1);
+        let stay = exponential(Duration::from_nanos(plan.mean_ns), &mut rng);
+        at = at.saturating_add(stay.as_nanos());
         state = step(plan, state, &mut rng);
     }
     found

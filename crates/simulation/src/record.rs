@@ -36,6 +36,10 @@ pub struct FlowSample {
 
 /// What a flow may be doing: the states of loss recovery, and what comes before and after.
 pub const STATES: [&str; 7] = ["open", "disorder", "cwr", "recovery", "loss", "waiting", "done"];
+/// Index of "waiting": nothing has been sent yet, or there is nothing to send.
+pub const WAITING: u32 = STATES.len() as u32 - 2;
+/// Index of "done": nothing more will be sent.
+pub const DONE: u32 = STATES.len() as u32 - 1;
 
 /// One link at one sample; everything but the backlog is over the interval.
 #[derive(Clone, Copy, Debug)]

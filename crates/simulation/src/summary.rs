@@ -2,7 +2,7 @@
 
 use crate::endpoints::Endpoints;
 use crate::payload::Payload;
-use crate::plan::{LinkPlan, Plan};
+use crate::plan::{FlowPlan, LinkPlan, Plan};
 use crate::table::{Column, Table};
 use crate::tally::{Mark, OneWay, Tally};
 use network::{Counters, Link};
@@ -43,9 +43,7 @@ impl Measured<'_> {
             span(&of) / span(&Limited::total)
         })
     }
-}
 
-impl Measured<'_> {
     /// Something of the way to the receiver; NaN where that is not measured.
     fn one_way(&self, of: impl Fn(&OneWay) -> f64) -> f64 {
         self.tally.one_way.as_deref().map_or(f64::NAN, of)
@@ -57,8 +55,7 @@ pub(crate) fn flows(plan: &Plan, flows: &[Endpoints]) -> Table {
     let rows: Vec<Measured<'_>> = flows.iter().map(Measured::new).collect();
     let float = |of: &dyn Fn(&Measured<'_>) -> f64| Column::Float(rows.iter().map(of).collect());
     let int = |of: &dyn Fn(&Measured<'_>) -> i64| Column::Int(rows.iter().map(of).collect());
-    let text =
-        |of: &dyn Fn(&crate::plan::FlowPlan) -> String| Column::names(plan.flows.iter().map(of).collect());
+    let text = |of: &dyn Fn(&FlowPlan) -> String| Column::names(plan.flows.iter().map(of).collect());
     let delivered = |m: &Measured<'_>| m.count(|mark| mark.delivered_bytes);
     let completion = |m: &Measured<'_>| {
         m.tally.finish.map_or(f64::NAN, |finish| finish.since(m.tally.start).as_secs_f64())

@@ -128,7 +128,7 @@ def _flow(route: Route, hosts: Mapping[str, int], links: Sequence[Link]) -> Plan
     }
 
 
-def _workload(workload: Workload, route: Route, links: Sequence[Link]) -> Plan:
+def _workload(workload: Workload, route: Route, links: Sequence[Link]) -> Plan | None:
     match workload:
         case Poisson():
             arrivals = {"interval_ns": NANOSECONDS * interval_s(workload, route, links)}
@@ -141,7 +141,7 @@ def _workload(workload: Workload, route: Route, links: Sequence[Link]) -> Plan:
         case Video():
             return _video(workload)
         case Bulk():
-            return {"kind": workload.kind}
+            return None
     if isinstance(workload, Writer):
         return _writes(workload, route.tcp)
     return _datagrams(workload, route.tcp)

@@ -10,7 +10,7 @@ use crate::endpoints::Traffic;
 use crate::flow::start;
 use crate::payload::{Packet, Payload};
 use crate::plan::{DatagramPlan, FlowPlan};
-use crate::record::{FlowSample, STATES};
+use crate::record::{DONE, FlowSample, WAITING};
 use crate::tally::{Mark, Tally, Trip};
 use arrivals::Arrivals;
 use departures::Departures;
@@ -220,8 +220,8 @@ impl Traffic for Datagrams {
             delivery: None,
             retransmitted_packets: 0,
             state: match (time < self.tally.start, self.is_over()) {
-                (true, _) => STATES.len() as u32 - 2,
-                (false, true) => STATES.len() as u32 - 1,
+                (true, _) => WAITING,
+                (false, true) => DONE,
                 (false, false) => 0,
             },
         }

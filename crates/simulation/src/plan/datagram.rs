@@ -1,5 +1,6 @@
 //! Flows that are not TCP.
 
+use super::PeriodsPlan;
 use super::check::{Check, LONGEST_NS, within};
 use serde::Deserialize;
 
@@ -53,28 +54,5 @@ impl DatagramPlan {
         within(field("overhead_bytes"), self.overhead_bytes, 1..=1_000)?;
         within(field("interval_ns"), self.interval_ns, 1..=LONGEST_NS)?;
         self.periods.map_or(Ok(()), |periods| periods.check(&field("periods")))
-    }
-}
-
-/// Times of activity and of silence take turns, activity first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PeriodsPlan {
-    /// Length of the active ones, or its mean.
-    pub on_ns: u64,
-    /// Length of the silent ones, or its mean.
-    pub off_ns: u64,
-    /// Lengths are exponential instead of constant.
-    pub exponential: bool,
-}
-
-/// Shortest mean length of a period. Whoever draws periods until one has a packet in it must come to an end.
-const SHORTEST_NS: u64 = 1_000;
-
-impl PeriodsPlan {
-    /// Refuses numbers that make no sense.
-    pub(super) fn check(&self, path: &str) -> Check {
-        within(format!("{path}.on_ns"), self.on_ns, SHORTEST_NS..=LONGEST_NS)?;
-        within(format!("{path}.off_ns"), self.off_ns, 0..=LONGEST_NS)
     }
 }

@@ -4,12 +4,14 @@ mod check;
 mod datagram;
 mod error;
 mod link;
+mod periods;
 mod quirks;
 mod workload;
 mod writes;
 
-pub use datagram::{DatagramPlan, PeriodsPlan, ProtocolPlan};
+pub use datagram::{DatagramPlan, ProtocolPlan};
 pub use error::PlanError;
+pub use periods::PeriodsPlan;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
 pub use workload::{AbrPlan, DistributionPlan, VideoPlan, WorkloadPlan};
 pub use writes::WritesPlan;
@@ -27,7 +29,7 @@ pub struct Plan {
     pub warmup_ns: u64,
     /// The network.
     pub links: Vec<LinkPlan>,
-    /// The connections.
+    /// Who sends.
     pub flows: Vec<FlowPlan>,
     /// What to write down besides summaries.
     pub record: RecordPlan,
@@ -201,7 +203,7 @@ pub enum LossPlan {
     },
 }
 
-/// One connection that carries data one way.
+/// One flow: a connection that carries data one way, or what its workload makes of it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowPlan {

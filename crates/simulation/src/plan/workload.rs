@@ -19,8 +19,6 @@ const SHORTEST_CHUNK_NS: u64 = 1_000_000;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkloadPlan {
-    /// One stream of bytes after all: the same as no workload.
-    Bulk {},
     /// One stream of bytes that the application writes at its own pace.
     Writes(WritesPlan),
     /// New connections at random times, each for one transfer from the sender to the receiver.
@@ -136,13 +134,12 @@ pub enum DistributionPlan {
 impl WorkloadPlan {
     /// It opens and closes connections as it likes.
     pub(crate) fn is_many(&self) -> bool {
-        !matches!(self, WorkloadPlan::Bulk {} | WorkloadPlan::Writes(_) | WorkloadPlan::Datagrams(_))
+        !matches!(self, WorkloadPlan::Writes(_) | WorkloadPlan::Datagrams(_))
     }
 
     /// Refuses numbers that make no sense; `path` is the workload's, `span_ns` how long it works at most.
     pub(super) fn check(&self, path: &str, span_ns: u64) -> Check {
         match self {
-            WorkloadPlan::Bulk {} => Ok(()),
             WorkloadPlan::Writes(writes) => writes.check(path),
             WorkloadPlan::Poisson { interval_ns, sizes } => {
                 within(format!("{path}.interval_ns"), *interval_ns, 1.0..=LONGEST_NS as f64)?;

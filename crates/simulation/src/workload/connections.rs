@@ -5,7 +5,7 @@ use super::connection::{Connection, Sent};
 use super::maker::Maker;
 use crate::endpoints::Traffic;
 use crate::payload::{Packet, Payload};
-use crate::record::{FlowSample, STATES};
+use crate::record::{DONE, FlowSample, WAITING};
 use crate::tally::{Mark, Playback, Tally, Transfer};
 use network::{Ecn, Looks, Streams};
 use std::cmp::Reverse;
@@ -298,8 +298,8 @@ impl Traffic for Connections {
             retransmitted_packets: totals.stats.retransmitted_packets - last.stats.retransmitted_packets,
             state: match oldest {
                 Some(state) => state.state as u32,
-                None if self.phase == Phase::Over => STATES.len() as u32 - 1,
-                None => STATES.len() as u32 - 2,
+                None if self.phase == Phase::Over => DONE,
+                None => WAITING,
             },
         }
     }

@@ -49,9 +49,7 @@ pub fn build(
         Draws::new(distribution, Rng::stream(seed, &format!("{what}/{}", plan.name)))
     };
     let application: Box<dyn Application> = match plan.workload.as_ref() {
-        None | Some(WorkloadPlan::Bulk {} | WorkloadPlan::Writes(_) | WorkloadPlan::Datagrams(_)) => {
-            return Ok(None);
-        }
+        None | Some(WorkloadPlan::Writes(_) | WorkloadPlan::Datagrams(_)) => return Ok(None),
         Some(WorkloadPlan::Poisson { interval_ns, sizes }) => {
             let pauses = DistributionPlan::Exponential { mean: *interval_ns };
             Box::new(Poisson::new(start, draws("arrivals", &pauses), draws("sizes", sizes)))

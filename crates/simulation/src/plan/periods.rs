@@ -1,0 +1,27 @@
+//! Times of activity and of silence.
+
+use super::check::{Check, LONGEST_NS, within};
+use serde::Deserialize;
+
+/// Times of activity and of silence take turns, activity first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeriodsPlan {
+    /// Length of the active ones, or its mean.
+    pub on_ns: u64,
+    /// Length of the silent ones, or its mean.
+    pub off_ns: u64,
+    /// Lengths are exponential instead of constant.
+    pub exponential: bool,
+}
+
+/// Shortest mean length of a period. Whoever draws periods until one has a packet in it must come to an end.
+const SHORTEST_NS: u64 = 1_000;
+
+impl PeriodsPlan {
+    /// Refuses numbers that make no sense.
+    pub(super) fn check(&self, path: &str) -> Check {
+        within(format!("{path}.on_ns"), self.on_ns, SHORTEST_NS..=LONGEST_NS)?;
+        within(format!("{path}.off_ns"), self.off_ns, 0..=LONGEST_NS)
+    }
+}
