@@ -32,6 +32,8 @@ _HEADLINES = (
     "rtt_mean",
     "srtt_mean",
     "rtt_p95",
+    "owd_mean",
+    "call_score",
     "retransmitted",
     "convergence",
     "fct_p50",
