@@ -165,6 +165,21 @@ def test_goodput_is_smoothed_over_three_round_trips() -> None:
     assert axes.get_ylabel() == "goodput (Mbit/s)\nmeans over 0.15 s"
 
 
+def test_an_outage_does_not_hide_in_means() -> None:
+    """One round trip as long as an outage of a second, among a hundred of 50 ms."""
+    series = pl.DataFrame(
+        {
+            "time_s": [0.05 * n for n in range(1, 101)],
+            "flow": ["a"] * 100,
+            "goodput_bps": [1e6] * 50 + [0.0] * 20 + [1e6] * 30,
+            "srtt_s": [0.05] * 70 + [1.0] + [0.05] * 29,
+        }
+    )
+    _, (axes,) = plots.new_figure()
+    data = plots.time_series(axes, {"one": {"series": series}}, "goodput")
+    assert data["value"].min() == pytest.approx(0, abs=1e-9)
+
+
 def test_states_look_the_same_in_every_figure_and_differ_in_one() -> None:
     first: dict[str, str] = {}
     second: dict[str, str] = {}

@@ -97,12 +97,16 @@ def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:
 
 
 def _smoothed(frame: pl.DataFrame, tables: Tables) -> tuple[pl.DataFrame, float]:
-    """Means over three of the longest round trips, and over what time; 0 if samples are further apart."""
+    """Means over three long round trips, and over what time; 0 if samples are further apart.
+
+    Long is the 95th percentile: an outage makes a few round trips as long as itself, and would hide in means
+    over the longest.
+    """
     times, series = frame["time_s"], tables["series"]
     spacing_s = float(times[1] - times[0]) if len(times) > 1 else 0.0
     if not spacing_s or "srtt_s" not in series:
         return frame, 0.0
-    window = ceil(_SMOOTHED_RTTS * float(series["srtt_s"].max() or 0) / spacing_s - 1e-9)  # type: ignore[arg-type]
+    window = ceil(_SMOOTHED_RTTS * float(series["srtt_s"].quantile(0.95) or 0) / spacing_s - 1e-9)
     if window < 2:
         return frame, 0.0
     means = pl.col("value").rolling_mean(window, min_samples=1)
