@@ -1,5 +1,6 @@
 """Cases through engines: what is run, what is refused, what fails, and what the page says of it."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -108,6 +109,13 @@ def test_the_page_has_medians_with_what_is_aimed_at_and_every_case() -> None:
     (line,) = [line for line in text.splitlines() if line.startswith("| native | goodput |")]
     assert line.split(" | ")[2:] == ["2", "20.00 %", "20.00 %", "20.00 %", "0.50 % / 3.00 % |"]
     assert "| reno-20m-40ms-1bdp | reno-1 | native |" in text
+
+
+def test_cases_are_listed_for_programs() -> None:
+    result = CliRunner().invoke(app, ["agree", "--list", "--json", "--case", "bbr1-*", "--limit", "2"])
+    assert [json.loads(line).keys() for line in result.stdout.splitlines()] == [
+        {"case", "family", "seeds"}
+    ] * 2
 
 
 def test_cases_are_listed_by_pattern_and_number() -> None:

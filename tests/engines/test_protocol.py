@@ -68,6 +68,17 @@ def test_engines_are_listed_with_whether_they_can_run(fullpipe: Cli) -> None:
     assert "ready" in line
 
 
+def test_engines_are_listed_for_programs(fullpipe: Cli) -> None:
+    found = json.loads(fullpipe("engines", "list", "--json").stdout)
+    assert found["native"]["ready"]
+    assert list(found) == list(engines.names())
+
+
+def test_a_guest_that_is_a_folder_is_refused(fullpipe: Cli) -> None:
+    told = fullpipe("engines", "install", "linux", "--rootfs", ".").stderr
+    assert told.startswith("fullpipe: .: not a file; give ")
+
+
 def test_an_engine_that_comes_with_the_package_has_nothing_to_install(fullpipe: Cli) -> None:
     result = fullpipe("engines", "install", "native")
     assert (result.exit_code, result.stderr) == (1, "fullpipe: native has nothing to install\n")

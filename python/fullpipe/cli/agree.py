@@ -1,5 +1,6 @@
 """`fullpipe agree`: how far engines are from Linux, over a catalogue of cases."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -40,7 +41,9 @@ def agree(
     page: Annotated[
         Path | None, typer.Option("-o", "--page", metavar="FILE", help="Write the page here; else print it.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Every error as one JSON object per line.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Every error, or case, as one JSON object per line.")
+    ] = False,
     list_cases: Annotated[bool, typer.Option("--list", help="List the cases and run none.")] = False,
 ) -> None:
     """Run the catalogue of cases on Linux and on other engines, and write how far they are apart.
@@ -58,6 +61,9 @@ def agree(
         chosen = [replace(one, seeds=min(one.seeds, seeds)) for one in chosen]
     if list_cases:
         for one in chosen:
+            if as_json:
+                typer.echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))
+                continue
             typer.echo(f"{one.name}  ({one.family}, {one.seeds} seed{'s' if one.seeds > 1 else ''})")
         return
     todo = agreement.plan(chosen, engine_names(engines))

@@ -1,5 +1,6 @@
 """`fullpipe engines`: which there are, and how to get those that have to be installed."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +13,19 @@ app = typer.Typer(help="List engines, or install one.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_engines() -> None:
+def list_engines(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by engine.")] = False,
+) -> None:
     """List the engines and whether they can run here; doctor says more."""
     from fullpipe.engines import engine, missing
 
+    ready = {name: not missing(engine(name)) for name in names(Kind.engines)}
+    if as_json:
+        about = names(Kind.engines)
+        typer.echo(json.dumps({name: {"ready": ready[name], "about": about[name]} for name in ready}))
+        return
     for name, text in names(Kind.engines).items():
-        lacks = missing(engine(name))
-        typer.echo(f"{name:<8} {'ready      ' if not lacks else 'cannot run '} {text}")
+        typer.echo(f"{name:<8} {'ready      ' if ready[name] else 'cannot run '} {text}")
 
 
 @app.command()

@@ -1,7 +1,8 @@
 """`fullpipe trace`: what a recorded path is like, and one kind of file from the other."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,23 +15,50 @@ _In = Annotated[Path, typer.Argument(metavar="FILE", help="A packet-delivery tra
 
 
 @trace.command()
-def info(file: _In) -> None:
+def info(
+    file: _In,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, in base units.")] = False,
+) -> None:
     """Say how long a trace lasts and what it carries."""
+    found = _of_steps(file) if file.suffix == _CSV else _of_opportunities(file)
+    if as_json:
+        typer.echo(json.dumps(found))
+    elif file.suffix == _CSV:
+        typer.echo(f"{found.pop('rows')} rows, the last at {found.pop('duration_s'):g} s")
+        for name, (least, most) in found.items():
+            typer.echo(f"{name}: {least:g} to {most:g}")
+    else:
+        typer.echo(f"{found['opportunities']} opportunities in {found['duration_s']:g} s")
+        longest_ms = round(found["longest_gap_s"] * 1e3)
+        typer.echo(f"mean rate {found['mean_bps'] / 1e6:.4g} Mbit/s, longest gap {longest_ms} ms")
+
+
+def _of_steps(file: Path) -> dict[str, Any]:
+    """A CSV: its rows, its end, and the least and the most of every quantity that it has."""
     from fullpipe import traces
 
-    if file.suffix == _CSV:
-        steps = traces.read_steps(file)
-        typer.echo(f"{len(steps.time_s)} rows, the last at {steps.time_s[-1]:g} s")
-        for name in ("rate_bps", "delay_s", "loss"):
-            known = [value for value in getattr(steps, name) or () if value is not None]
-            if known:
-                typer.echo(f"{name}: {min(known):g} to {max(known):g}")
-        return
+    steps = traces.read_steps(file)
+    columns = {
+        name: [value for value in getattr(steps, name) or () if value is not None]
+        for name in ("rate_bps", "delay_s", "loss")
+    }
+    ranges = {name: [min(known), max(known)] for name, known in columns.items() if known}
+    return {"rows": len(steps.time_s), "duration_s": steps.time_s[-1], **ranges}
+
+
+def _of_opportunities(file: Path) -> dict[str, Any]:
+    """A packet-delivery trace: how many opportunities, and how they are spread."""
+    from fullpipe import traces
+
     found = traces.read_mahimahi(file)
     gaps_ms = found.times_ms[1:] - found.times_ms[:-1]
     longest_ms = max(int(gaps_ms.max(initial=0)), int(found.times_ms[0]))
-    typer.echo(f"{len(found.times_ms)} opportunities in {found.period_s:g} s")
-    typer.echo(f"mean rate {found.mean_bps / 1e6:.4g} Mbit/s, longest gap {longest_ms} ms")
+    return {
+        "opportunities": len(found.times_ms),
+        "duration_s": found.period_s,
+        "mean_bps": found.mean_bps,
+        "longest_gap_s": longest_ms / 1e3,
+    }
 
 
 @trace.command()

@@ -1,5 +1,6 @@
 """`fullpipe trace`: what a recording is like, and one kind of file from the other."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,13 @@ def test_info_says_what_a_csv_holds(files: Cli) -> None:
     assert files("trace", "info", "cell.csv").stdout == (
         "4 rows, the last at 3 s\nrate_bps: 0 to 1.2032e+07\n"
     )
+
+
+def test_info_speaks_to_programs_in_base_units(files: Cli) -> None:
+    found = json.loads(files("trace", "info", "cell.up", "--json").stdout)
+    assert (found["opportunities"], found["longest_gap_s"]) == (4, 0.007)
+    found = json.loads(files("trace", "info", "cell.csv", "--json").stdout)
+    assert found == {"rows": 4, "duration_s": 3.0, "rate_bps": [0, 12_032_000]}
 
 
 def test_rates_become_a_packet_trace_and_back(files: Cli) -> None:

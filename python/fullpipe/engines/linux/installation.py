@@ -181,6 +181,8 @@ def _take_program(archive: Path) -> None:
         EngineError: If it is not in there, or from other sources than these.
     """
     name = _program_name()
+    if not archive.is_file():
+        raise EngineError(f"{archive}: not a file; give {name} from the cache of another machine")
     program().parent.mkdir(parents=True, exist_ok=True)
     try:
         with tarfile.open(archive) as tar:
