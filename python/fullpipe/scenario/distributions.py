@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from fullpipe.errors import suggestion
 from fullpipe.scenario.model import Model
 from fullpipe.scenario.quantities import SIZE, Bytes, Seconds, shown
 
@@ -190,6 +192,8 @@ _NAMES = ("web_search", "data_mining")
 def _sizes(value: object) -> object:
     """A size stands for a constant, the name of a published distribution for itself."""
     if isinstance(value, str):
+        if value not in _NAMES and get_close_matches(value, _NAMES, n=1):
+            raise ValueError(f"unknown distribution {shown(value)}{suggestion(value, _NAMES)}")
         return {"kind": value} if value in _NAMES else {"kind": "constant", "size": value}
     if isinstance(value, dict) and "kind" not in value:
         raise ValueError(f'expected "20 kB", "web_search" or {{ kind = ... }}, got {shown(value)}')

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from fullpipe.errors import suggestion
 from fullpipe.scenario.model import ProblemsError
-from fullpipe.scenario.quantities import shown
+from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE, SIZE, shown
 
 MOST_LINES = 20
 _WANTED = {
@@ -82,9 +82,7 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
         return f"expected {_WANTED[kind]}, got {shown(value)}"
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
-        bound = context[key]
-        limit = f"{bound:g}" if isinstance(bound, float) else f"{bound}"
-        return f"must be {words} {limit}, got {shown(value)}"
+        return f"must be {words} {_bound(context[key], value)}, got {shown(value)}"
     if kind == "literal_error":
         return f"unknown value {shown(value)}{suggestion(str(value), _quoted(context['expected']))}"
     if kind in ("too_short", "too_long"):
@@ -95,6 +93,14 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
     if kind == "string_pattern_mismatch":
         return f"{shown(value)} has a character other than letters, digits, spaces and _ - . +"
     return f"{details['msg'][0].lower()}{details['msg'][1:]}, got {shown(value)}"
+
+
+def _bound(bound: float, value: object) -> str:
+    """A bound in the unit of the quantity that was written, if it was one."""
+    for quantity, scale in ((DURATION, NANOSECONDS), (RATE, 1), (SIZE, 1)):
+        if bound and isinstance(value, str) and value.split()[-1] in quantity.units:
+            return quantity.format(round(bound * scale))
+    return f"{bound:g}" if isinstance(bound, float) else f"{bound}"
 
 
 _KINDS = {

@@ -69,8 +69,12 @@ def timeline(link: "Bottleneck", first: Values, duration_s: float, where: str) -
             spikes.append((here, shape))
         elif isinstance(shape, Ramp):
             steps += _limited(_ramp(shape, _History(first, steps), here), here)
-        elif not isinstance(shape, Wander):
-            turns = _cycle(shape) if isinstance(shape, Cycle) else _wave(shape, here)
+        elif isinstance(shape, Wander):
+            if shape.mean_s * MAX_STEPS <= duration_s:
+                raise ProblemsError(f"{here}.mean: makes more than {MAX_STEPS:,} steps; make it longer")
+        else:
+            turns, every_s = _turns(shape, here)
+            _few((duration_s - shape.at_s) / every_s, here)
             steps += _limited(_until(turns, end), here)
     history = _History(first, steps)
     for here, spike in spikes:
@@ -138,6 +142,7 @@ def _ramp(ramp: Ramp, history: _History, where: str) -> Iterator[Step]:
     given = values_of(ramp.source) if ramp.source else {}
     start = {key: given[key] if key in given else history.at(key, begin, where) for key in to}
     number = max(1, round(ramp.over_s / ramp.step_s))
+    _few(number, where)
     for n in range(number + 1):
         yield begin + to_nanoseconds(ramp.over_s) * n // number, _between(start, to, n / number, where)
 
@@ -150,6 +155,13 @@ def _spikes(spike: Spike, history: _History, end_ns: int, where: str) -> Iterato
     for begin in begins:
         yield begin, state
         yield begin + lasts, {key: history.at(key, begin + lasts, where) for key in state}
+
+
+def _turns(shape: Cycle | Wave, where: str) -> tuple[Iterator[Step], float]:
+    """The steps of a shape that goes on, and the seconds between two."""
+    if isinstance(shape, Cycle):
+        return _cycle(shape), shape.every_s
+    return _wave(shape, where), shape.period_s / 2 if shape.step_s is None else shape.step_s
 
 
 def _cycle(cycle: Cycle) -> Iterator[Step]:
@@ -183,9 +195,14 @@ def _until(steps: Iterator[Step], end_ns: int, grace: int = 10_000) -> Iterator[
 
 def _limited(steps: Iterator[Step], where: str) -> Iterator[Step]:
     for n, step in enumerate(steps):
-        if n >= MAX_STEPS:
-            raise ProblemsError(f"{where}: makes more than {MAX_STEPS:,} steps; make them longer")
+        _few(n + 1, where)
         yield step
+
+
+def _few(number: float, where: str) -> None:
+    """Refuse more steps than anybody wants; before they are made, where it is known."""
+    if number > MAX_STEPS:
+        raise ProblemsError(f"{where}: makes more than {MAX_STEPS:,} steps; make them longer")
 
 
 def _between(low: Values, high: Values, share: float, where: str) -> Values:

@@ -55,6 +55,13 @@ class Discipline(Chosen):
 
     _example = 'a queue such as { kind = "codel", ... }'
 
+    @model_validator(mode="after")
+    def _thresholds_rise(self) -> Self:
+        low, high = self.params.get("min", 0), self.params.get("max", 0)
+        if self.kind == "red" and 0 < high < low:
+            raise ValueError(f"max: {high} bytes are less than min, {low} bytes; write the smaller as min")
+        return self
+
     @classmethod
     def _entry(cls, name: str) -> catalogue.Entry:
         return catalogue.queue(name)
@@ -268,6 +275,11 @@ class Graph(Model):
             for i, link in enumerate(self.links)
             for key, node in (("from", link.source), ("to", link.target))
             if node not in known
+        ]
+        lines += [
+            f"topology.links[{i}].to: {shown(link.target)} is where the link starts"
+            for i, link in enumerate(self.links)
+            if link.source == link.target
         ]
         if len(known) < len(self.nodes):
             lines.append("topology.nodes: a node is listed twice")

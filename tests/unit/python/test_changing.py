@@ -138,6 +138,11 @@ def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
                          "states": [{"rate": "1 bit/s"}, {"rate": "2 bit/s"}]}]},
             r"shapes\[0\]: makes more than 1,000,000 steps",
         ),
+        (
+            {"shapes": [{"kind": "wander", "at": "0 s", "mean": "1 ns",
+                         "states": [{"rate": "1 bit/s"}, {"rate": "2 bit/s"}]}]},
+            r"shapes\[0\].mean: makes more than 1,000,000 steps; make it longer",
+        ),
         ({"frames": {"every": "1 ms", "size": "1 kB"}}, "frames: stands in place of a rate; leave out rate"),
         ({"thin": 1}, "thin: must be at least 2"),
         ({"duplicate": 1.5}, "duplicate: must be at most 1"),
@@ -150,6 +155,22 @@ def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
 def test_mistakes_are_named(small: Scenario, link: dict[str, Any], message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
         with_link(small, **link)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"kind": "ramp", "over": "1000 s", "to": {"rate": "1 bit/s"}},
+        {"kind": "wave", "period": "1 s", "low": {"rate": "1 bit/s"}, "high": {"rate": "2 bit/s"}},
+    ],
+    ids=lambda shape: shape["kind"],
+)
+def test_too_many_steps_are_refused_before_they_are_made(
+    small: Scenario, shape: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fullpipe.scenario.timeline._between", lambda *_: pytest.fail("a step was made"))
+    with pytest.raises(ScenarioError, match="makes more than 1,000,000 steps"):
+        with_link(small, shapes=[{"at": "0 s", "step": "1 ns", **shape}])
 
 
 def test_a_limit_of_another_kind_than_the_queue_has_is_refused(small: Scenario) -> None:

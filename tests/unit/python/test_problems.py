@@ -50,6 +50,31 @@ CASES = [
     ("duration", "0 s", 'duration: must be more than 0, got "0 s"'),
     ("duration", "2000 min", 'duration: "2000 min" is too much; a duration is at most 86400 s'),
     ("duration", float("nan"), 'duration: a duration needs a unit, such as "20 ms"; got the bare number nan'),
+    (
+        "flows.0",
+        {"workload": {"kind": "ping", "interval": "0 ms"}},
+        'flows[0].workload.interval: must be at least 1 us, got "0 ms"',
+    ),
+    (
+        "flows.0",
+        {"workload": {"kind": "udp", "rate": "1 Mbit/s", "size": "20 kB"}},
+        'flows[0].workload.size: must be at most 9 kB, got "20 kB"',
+    ),
+    (
+        "flows.0.workload",
+        {"kind": "poisson", "load": 0.5, "sizes": "websearch"},
+        'flows[0].workload.sizes: unknown distribution "websearch"; did you mean "web_search"?',
+    ),
+    (
+        QUEUE,
+        {"kind": "red", "min": 90_000, "max": 30_000},
+        "topology.bottleneck.queue: max: 30000 bytes are less than min, 90000 bytes",
+    ),
+    (
+        "topology",
+        {**GRAPH, "links": [*GRAPH["links"], {"from": "b", "to": "b", "delay": "1 ms"}]},
+        'topology.links[1].to: "b" is where the link starts',
+    ),
     ("warmup", "10 s", "warmup: 10 s leaves nothing of the duration, 10 s"),
     ("name", "a/b", 'name: "a/b" has a character other than letters, digits, spaces and _ - . +'),
     (
