@@ -61,6 +61,11 @@ def test_what_throws_dice_has_several_seeds(case: Case) -> None:
     assert (case.seeds > 1) == random
 
 
+def test_rarer_losses_have_more_seeds() -> None:
+    seeds = {case.name.rpartition("loss-")[2]: case.seeds for case in EVERY if "loss-" in case.name}
+    assert seeds["0.1pc"] == seeds["0.3pc"] > seeds["1pc"] > 5
+
+
 def test_the_readme_counts_the_cases() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"`fullpipe agree` of {len(EVERY)}" in " ".join(readme.split())

@@ -118,6 +118,11 @@ def test_cases_are_listed_for_programs() -> None:
     ] * 2
 
 
+def test_the_page_says_how_many_seeds_chance_has() -> None:
+    todo = plan([case("cubic"), case("reno", seeds=2), case("vegas", seeds=3)], ["kernel", "native"])
+    assert "have 2 to 3 seeds" in page(run(todo))
+
+
 def test_cases_are_listed_by_pattern_and_number() -> None:
     result = CliRunner().invoke(app, ["agree", "--list", "--case", "bbr1-*", "--limit", "2"])
     assert [line.split()[0] for line in result.output.splitlines()] == [

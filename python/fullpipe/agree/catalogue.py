@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullpipe.agree.case import SEEDS, Case, managed, mix, single, step, transfer
+from fullpipe.agree.case import SEEDS, Case, lossy, managed, mix, single, step, transfer
 
 ALGORITHMS = (
     "reno",
@@ -57,8 +57,7 @@ def _buffers() -> Iterator[Case]:
 def _loss() -> Iterator[Case]:
     for cca in (*_COMMON, "westwood"):
         for percent in (0.1, 1):
-            loss = {"kind": "bernoulli", "probability": percent / 100}
-            yield single("loss", cca, 20, 40, 1, seeds=SEEDS, label=f"loss-{percent:g}pc", loss=loss)
+            yield lossy("loss", cca, 20, 40, percent)
 
 
 def _queues() -> Iterator[Case]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fullpipe.agree.case import SEEDS, Case, managed, mix, single, step
+from fullpipe.agree.case import Case, lossy, managed, mix, single, step
 
 HELD_OUT = "held out"
 
@@ -20,8 +20,7 @@ def _cases() -> Iterator[Case]:
     for cca in ("cubic", "bbr1", "westwood", "bic"):
         yield single(HELD_OUT, cca, 80, 12, 0.75)
     for cca in ("cubic", "bbr1"):
-        loss = {"kind": "bernoulli", "probability": 0.003}
-        yield single(HELD_OUT, cca, 30, 25, 1, seeds=SEEDS, label="loss-0.3pc", loss=loss)
+        yield lossy(HELD_OUT, cca, 30, 25, 0.3)
         yield step(HELD_OUT, cca, "rate-halved", 30, 50, 1, rate="15 Mbit/s")
         yield step(HELD_OUT, cca, "delay-down", 15, 90, 1, delay="20 ms")
     yield managed(HELD_OUT, "fq_codel", "cubic", 2, 30, 30)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from fullpipe.agree.case import DURATION_S, WARMUP_S
+from fullpipe.agree.case import DURATION_S, WARMUP_S, Case
 from fullpipe.agree.errors import QUANTITIES, summarised
 from fullpipe.agree.held_out import HELD_OUT
 from fullpipe.agree.suite import Found, Refused
@@ -27,7 +27,7 @@ def page(found: Found) -> str:
         f"smoothed RTT. A case lasts {DURATION_S} s, of which the first {WARMUP_S} s do not count, but for "
         "transfers. Its name says algorithm, rate, RTT and buffer.",
         "\n".join(f"- {name}: {version}" for name, version in found.versions.items()),
-        f"Cases in which dice are thrown have {max((case.seeds for case in found.cases), default=1)} seeds.",
+        _of_seeds(found.cases),
     ]
     held_out = pl.col("family") == HELD_OUT
     for title, errors in (
@@ -43,6 +43,15 @@ def page(found: Found) -> str:
     if found.refused:
         parts += ["## Not run", "\n".join(f"- {line}" for line in _grouped(found.refused))]
     return "\n\n".join(parts) + "\n"
+
+
+def _of_seeds(cases: Iterable[Case]) -> str:
+    """How many seeds the cases have in which dice are thrown."""
+    several = sorted({case.seeds for case in cases if case.seeds > 1})
+    if not several:
+        return "Every case has one seed."
+    numbers = f"{several[0]} to {several[-1]}" if len(several) > 1 else f"{several[0]}"
+    return f"Cases in which dice are thrown have {numbers} seeds, the more, the rarer what happens by chance."
 
 
 def _overall(errors: pl.DataFrame, engines: Sequence[str]) -> Iterator[str]:
