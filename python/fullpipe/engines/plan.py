@@ -7,7 +7,7 @@ from fullpipe.scenario import Link, Route, Scenario, resolve
 from fullpipe.scenario.changing import Wander
 from fullpipe.scenario.datagrams import Datagrams, Udp
 from fullpipe.scenario.losses import plan_of
-from fullpipe.scenario.network import NewWay
+from fullpipe.scenario.moves import NewWay
 from fullpipe.scenario.offered import interval_s
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.tcp import Tcp

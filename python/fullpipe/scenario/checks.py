@@ -18,6 +18,7 @@ from fullpipe.scenario.quantities import NANOSECONDS, shown
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Graph
 from fullpipe.scenario.transfers import Poisson, Transfers
+from fullpipe.scenario.ways import Moving
 from fullpipe.scenario.workloads import Bulk
 from fullpipe.scenario.writers import Writer
 
@@ -32,7 +33,7 @@ MAX_SEED = 2**63 - 1
 
 def problems_of(scenario: "Scenario") -> list[str]:
     """Everything that is wrong between the parts; each part is right by itself."""
-    lines = [*_of_time(scenario), *_of_flows(scenario)]
+    lines = [*_of_time(scenario), *_of_flows(scenario), *_of_moved_links(scenario)]
     if lines:
         return first_lines(lines, len(lines))
     try:
@@ -207,24 +208,41 @@ def _in_graph(scenario: "Scenario", flow: Flow) -> Iterator[str]:
             yield f"{key}: missing; a flow in a graph needs it, as in {key} = {shown(graph.nodes[0])}"
         elif node not in graph.nodes:
             yield f"{key}: unknown node {shown(node)}{suggestion(node, graph.nodes[:20])}"
-    turns = flow.alternate.vias if flow.alternate else ()
+    yield from _of_places([("via", flow.via)], graph)
+    yield from _of_ways(flow, graph, scenario.duration_s)
+    if flow.source is not None and flow.source == flow.target:
+        yield f"to: {shown(flow.target)} is where the flow starts"
+
+
+def _of_moved_links(scenario: "Scenario") -> Iterator[str]:
+    graph = scenario.topology
+    if not isinstance(graph, Graph):
+        return
+    for i, link in enumerate(graph.links):
+        for line in _of_ways(link, graph, scenario.duration_s):
+            yield f"topology.links[{i}].{line}"
+
+
+def _of_ways(moving: Moving, graph: Graph, duration_s: float) -> Iterator[str]:
+    turns = moving.alternate.vias if moving.alternate else ()
     ways = [
-        ("via", flow.via),
-        *((f"reroutes[{i}].via", reroute.via) for i, reroute in enumerate(flow.reroutes or ())),
+        *((f"reroutes[{i}].via", reroute.via) for i, reroute in enumerate(moving.reroutes or ())),
         *((f"alternate.via[{i}]", via) for i, via in enumerate(turns)),
     ]
+    yield from _of_places(ways, graph)
+    times = [reroute.at_s for reroute in moving.reroutes or ()]
+    if times != sorted(times):
+        yield "reroutes: not in the order of time; sort them by at"
+    if moving.alternate and duration_s / moving.alternate.every_s > MAX_TURNS:
+        yield f"alternate.every: makes more than {MAX_TURNS:,} changes; lengthen it"
+
+
+def _of_places(ways: Iterable[tuple[str, Sequence[str]]], graph: Graph) -> Iterator[str]:
     places = graph.places
     for key, via in ways:
         for place in via:
             if place not in places:
                 yield f"{key}: unknown node or link {shown(place)}{suggestion(place, places[:20])}"
-    times = [reroute.at_s for reroute in flow.reroutes or ()]
-    if times != sorted(times):
-        yield "reroutes: not in the order of time; sort them by at"
-    if flow.alternate and scenario.duration_s / flow.alternate.every_s > MAX_TURNS:
-        yield f"alternate.every: makes more than {MAX_TURNS:,} changes; lengthen it"
-    if flow.source is not None and flow.source == flow.target:
-        yield f"to: {shown(flow.target)} is where the flow starts"
 
 
 def _of_names(network: Network) -> Iterator[str]:

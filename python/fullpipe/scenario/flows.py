@@ -18,6 +18,7 @@ from fullpipe.scenario.model import Model, Name
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds, shown
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Access
+from fullpipe.scenario.ways import Alternation, Reroute
 from fullpipe.scenario.workloads import Workload
 
 MAX_FLOWS = 100_000
@@ -88,30 +89,7 @@ def own_algorithms(flows: "Sequence[Flow]") -> list[str]:
     return [kind for kind in dict.fromkeys(kinds) if kind.startswith(classes.PREFIX)]
 
 
-Ways = Literal["both", "data", "acks"]
 Direction = Literal["forward", "reverse"]
-
-
-class Reroute(Model):
-    """Another way from a time on. Packets past the fork by then finish on the old one."""
-
-    at_s: Seconds = Field(alias="at", examples=["10 s"])
-    via: tuple[Name, ...] = Field(examples=['["slow"]'])
-    """Nodes and links that data passes in this order; empty: the shortest path."""
-    ways: Ways = "both"
-    """Whose way changes: that of data, of ACKs, or of both."""
-
-
-class Alternation(Model):
-    """Ways that take turns: the first of them after one period, the next after two, and so on in a circle."""
-
-    every_s: Annotated[Seconds, Field(gt=0)] = Field(alias="every", examples=["3 s"])
-    vias: Annotated[tuple[tuple[Name, ...], ...], Field(min_length=1)] = Field(
-        alias="via", examples=['[["slow"], ["fast"]]']
-    )
-    """Nodes and links that data passes, one list for every way."""
-    ways: Ways = "both"
-    """Whose way changes: that of data, of ACKs, or of both."""
 
 
 class Flow(Model):
@@ -169,20 +147,6 @@ class Flow(Model):
     def datagrams(self) -> Datagrams | None:
         """The workload, if it is one of datagrams."""
         return self.workload if isinstance(self.workload, Datagrams) else None
-
-
-def ways_of(flow: Flow, duration_s: float) -> Iterator[Reroute]:
-    """Every change of a flow's way during a run, in the order of time."""
-    turns = flow.alternate
-    turn_count = int(duration_s / turns.every_s) if turns else 0
-    taken = (
-        Reroute.model_construct(
-            at_s=n * turns.every_s, via=turns.vias[(n - 1) % len(turns.vias)], ways=turns.ways
-        )
-        for n in range(1, turn_count + 1)
-        if turns
-    )
-    return iter(sorted((*(flow.reroutes or ()), *taken), key=lambda reroute: reroute.at_s))
 
 
 def flow_names(flows: Sequence[Flow]) -> list[list[str]]:

@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.scenario.changing import Change, Shape
-from fullpipe.scenario.flows import Flow, Reroute, flow_names, ways_of
+from fullpipe.scenario.flows import Flow, flow_names
 from fullpipe.scenario.losses import Bernoulli, Loss, plan_of
 from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
+from fullpipe.scenario.moves import NewWay, moves_of, new_ways
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 from fullpipe.scenario.routing import BACKWARD, Edge, NoRouteError, Router
 from fullpipe.scenario.service import Frames, Trace
@@ -77,7 +78,7 @@ class Route:
     tcp: Tcp
     forward: tuple[int, ...]
     reverse: tuple[int, ...]
-    new_ways: "tuple[NewWay, ...]" = ()
+    new_ways: tuple[NewWay, ...] = ()
     """Other ways from given times on, in the order of time."""
 
     @property
@@ -85,15 +86,6 @@ class Route:
         """Where it begins and ends; None: at hosts that no other flow has."""
         ends = self.flow.source, self.flow.target
         return self.flow.hosts or ((ends[0], ends[1]) if ends[0] and ends[1] else None)
-
-
-@dataclass(frozen=True)
-class NewWay:
-    """The numbers of the links of data and of ACKs from a time on; `None`: as before."""
-
-    at_s: float
-    forward: tuple[int, ...] | None
-    reverse: tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
@@ -156,8 +148,11 @@ def _access_of(scenario: "Scenario", flow: Flow) -> str:
 
 
 def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Route]]:
-    links, edges = [], []
+    links: list[Link] = []
+    edges: list[Edge] = []
+    numbers: list[int] = []
     for i, described in enumerate(topology.links):
+        numbers.append(len(links))
         name = described.name or f"{described.source}-{described.target}"
         link = _link(described, name, f"topology.links[{i}]", scenario.duration_s)
         links.append(link)
@@ -166,24 +161,16 @@ def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Rout
             links.append(replace(link, name=f"{link.name}{BACKWARD}"))
             edges.append(Edge(described.target, described.source, link.delay_ns))
     router, routes = Router(edges, [link.name for link in links]), []
+    moves = moves_of(topology.links, numbers, router, scenario.duration_s)
     for flow, name in _single_flows(scenario):
         stops = [flow.source or "", *flow.via, flow.target or ""]
         try:
             forward, reverse = router.route(stops), router.back(stops)
-            new_ways = tuple(_new_way(router, flow, way) for way in ways_of(flow, scenario.duration_s))
+            later = tuple(new_ways(flow, router, moves, scenario.duration_s))
         except NoRouteError as error:
             raise ProblemsError(f"flows[{scenario.flows.index(flow)}]: {error}") from None
-        routes.append(Route(name, flow, scenario.tcp_of(flow), forward, reverse, new_ways))
+        routes.append(Route(name, flow, scenario.tcp_of(flow), forward, reverse, later))
     return links, routes
-
-
-def _new_way(router: Router, flow: Flow, way: Reroute) -> NewWay:
-    stops = [flow.source or "", *way.via, flow.target or ""]
-    return NewWay(
-        way.at_s,
-        None if way.ways == "acks" else router.route(stops),
-        None if way.ways == "data" else router.back(stops),
-    )
 
 
 def _link(described: Bottleneck, name: str, where: str, duration_s: float) -> Link:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from fullpipe.scenario.network import resolve
+from fullpipe.scenario.topology import Graph
 from fullpipe.scenario.transfers import Poisson
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ def notes_of(scenario: "Scenario") -> list[str]:
     lines: list[str] = []
     for link in resolve(scenario).links:
         lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
+    moving = scenario.topology.links if isinstance(scenario.topology, Graph) else ()
+    for i, described in enumerate(moving):
+        times_s = (reroute.at_s for reroute in described.reroutes or ())
+        lines += _late(f"topology.links[{i}].reroutes", times_s, end_s)
     for i, flow in enumerate(scenario.flows):
         if isinstance(flow.workload, Poisson) and flow.workload.load and flow.workload.load > 1:
             lines.append(f"flows[{i}].workload.load: more than 1: transfers pile up until the end")

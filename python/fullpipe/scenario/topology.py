@@ -11,6 +11,7 @@ from fullpipe.scenario.losses import Loss, Probability
 from fullpipe.scenario.model import Model, Name, Packets, ProblemsError, Switch
 from fullpipe.scenario.quantities import Bdps, BitsPerSecond, Bytes, Seconds, shown
 from fullpipe.scenario.service import Frames, Trace
+from fullpipe.scenario.ways import Alternation, Reroute
 
 Rate = Annotated[BitsPerSecond, Field(gt=0)]
 
@@ -249,6 +250,11 @@ class GraphLink(Bottleneck):
     target: Name = Field(alias="to", examples=["b"])
     duplex: Switch = False
     """Also the same link the other way round, with a queue of its own; its name ends in "-reverse"."""
+    reroutes: tuple[Reroute, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
+    """Other ways from one end to the other from given times on, in the order of time, for what would cross
+    this link. What goes there is not moved again by the links on those ways."""
+    alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], []] }'])
+    """Such ways that take turns."""
 
 
 class Graph(Model):

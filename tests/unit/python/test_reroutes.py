@@ -8,13 +8,13 @@ from fullpipe import Scenario, ScenarioError, run
 from fullpipe.engines.plan import plan
 
 
-def scenario(packets: int | None = 50, **flow: Any) -> Scenario:
+def scenario(packets: int | None = 50, fast: dict[str, Any] | None = None, **flow: Any) -> Scenario:
     """Links: 0 and 1 a-r both ways; 2 and 3 fast, 4 and 5 slow, both ways; 6 and 7 s-b both ways."""
     queue = {"size": "1 bdp"} if packets is None else {"packets": packets}
     wire = {"rate": "10 Mbit/s", "queue": queue, "duplex": True}
     links = [
         {"from": "a", "to": "r", "delay": "1 ms", "duplex": True},
-        {"name": "fast", "from": "r", "to": "s", "delay": "5 ms", **wire},
+        {"name": "fast", "from": "r", "to": "s", "delay": "5 ms", **wire, **(fast or {})},
         {"name": "slow", "from": "r", "to": "s", "delay": "20 ms", **wire},
         {"from": "s", "to": "b", "delay": "1 ms", "duplex": True},
     ]
@@ -65,6 +65,49 @@ def test_the_rtt_follows_the_way() -> None:
     rtt = result.series.filter(result.series["time_s"] > 4.5)["srtt_s"].to_list()
     assert 0.014 < rtt[0] < 0.025
     assert 0.044 < rtt[-1] < 0.055
+
+
+def test_whoever_would_cross_a_moved_link_goes_another_way_and_comes_back() -> None:
+    moves = [{"at": "1 s", "via": ["slow"]}, {"at": "2 s", "via": [], "ways": "acks"}]
+    assert ways(scenario(fast={"reroutes": moves})) == [
+        (1.0, [0, 4, 6], [7, 5, 1]),
+        (2.0, None, [7, 3, 1]),
+    ]
+
+
+def test_links_move_in_turns() -> None:
+    turns = {"every": "4 s", "via": [["slow"], []], "ways": "data"}
+    assert ways(scenario(fast={"alternate": turns})) == [(4.0, [0, 4, 6], None), (8.0, [0, 2, 6], None)]
+
+
+def test_a_moved_link_leaves_those_alone_that_do_not_cross_it() -> None:
+    assert ways(scenario(fast={"reroutes": [{"at": "1 s", "via": ["slow"]}]}, via=["slow"])) == []
+
+
+def test_a_flow_that_comes_to_a_moved_link_goes_where_that_was_moved() -> None:
+    moved = {"reroutes": [{"at": "1 s", "via": ["slow"]}]}
+    assert ways(scenario(fast=moved, via=["slow"], reroutes=[{"at": "3 s", "via": ["fast"]}])) == [
+        (3.0, [0, 4, 6], [7, 5, 1])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fast", "line"),
+    [
+        (
+            {"reroutes": [{"at": "1 s", "via": ["slo"]}]},
+            'topology.links[1].reroutes[0].via: unknown node or link "slo"; did you mean "slow"?',
+        ),
+        (
+            {"alternate": {"every": "1 us", "via": [["slow"]]}},
+            "topology.links[1].alternate.every: makes more than",
+        ),
+    ],
+)
+def test_a_mistake_at_a_moved_link_is_named(fast: dict[str, Any], line: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        scenario(fast=fast)
+    assert error.value.problems[0].startswith(line)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,59 @@
+"""Ways that change while they are used: those of a flow, or of all that crosses a link."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, Protocol
+
+from pydantic import Field
+
+from fullpipe.scenario.model import Model, Name
+from fullpipe.scenario.quantities import Seconds
+
+Ways = Literal["both", "data", "acks"]
+
+
+class Reroute(Model):
+    """Another way from a time on. Packets past the fork by then finish on the old one."""
+
+    at_s: Seconds = Field(alias="at", examples=["10 s"])
+    via: tuple[Name, ...] = Field(examples=['["slow"]'])
+    """Nodes and links that data passes in this order; empty: the shortest path, and of a link itself."""
+    ways: Ways = "both"
+    """Whose way changes: that of data, of ACKs, or of both."""
+
+
+class Alternation(Model):
+    """Ways that take turns: the first of them after one period, the next after two, and so on in a circle."""
+
+    every_s: Annotated[Seconds, Field(gt=0)] = Field(alias="every", examples=["3 s"])
+    vias: Annotated[tuple[tuple[Name, ...], ...], Field(min_length=1)] = Field(
+        alias="via", examples=['[["slow"], ["fast"]]']
+    )
+    """Nodes and links that data passes, one list for every way."""
+    ways: Ways = "both"
+    """Whose way changes: that of data, of ACKs, or of both."""
+
+
+class Moving(Protocol):
+    """A flow, or a link of a graph."""
+
+    @property
+    def reroutes(self) -> tuple[Reroute, ...] | None:
+        """At given times."""
+
+    @property
+    def alternate(self) -> Alternation | None:
+        """In turns."""
+
+
+def ways_of(moving: Moving, duration_s: float) -> Iterator[Reroute]:
+    """Every change of a way during a run, in the order of time."""
+    turns = moving.alternate
+    turn_count = int(duration_s / turns.every_s) if turns else 0
+    taken = (
+        Reroute.model_construct(
+            at_s=n * turns.every_s, via=turns.vias[(n - 1) % len(turns.vias)], ways=turns.ways
+        )
+        for n in range(1, turn_count + 1)
+        if turns
+    )
+    return iter(sorted((*(moving.reroutes or ()), *taken), key=lambda reroute: reroute.at_s))
