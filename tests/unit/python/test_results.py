@@ -177,6 +177,8 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
         "flows",
         "links",
         "totals",
+        "transfers",
+        "videos",
     ]
     assert list(summary["engine"]) == ["name", "version"]
     assert list(summary["flows"][0]) == [
