@@ -20,14 +20,15 @@ WEB_SEARCH: Sequence[tuple[int, float]] = (
     (200_000, 0.6), (1_000_000, 0.7), (2_000_000, 0.8), (5_000_000, 0.9), (10_000_000, 0.97),
     (30_000_000, 1.0),
 )  # fmt: skip
-"""Read from a figure: M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, figure 4. The mean of
-straight lines between these points is 1.7 MB."""
+"""After figure 4 of M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, from memory and not checked
+point by point. The mean of straight lines between these points is 1.7 MB."""
 DATA_MINING: Sequence[tuple[int, float]] = (
     (100, 0.0), (180, 0.1), (250, 0.2), (560, 0.3), (900, 0.4), (1_100, 0.5), (1_870, 0.6), (3_160, 0.7),
     (10_000, 0.8), (400_000, 0.9), (3_160_000, 0.95), (100_000_000, 0.98), (1_000_000_000, 1.0),
 )  # fmt: skip
-"""Read from a figure: A. Greenberg et al., "VL2: A Scalable and Flexible Data Center Network", SIGCOMM 2009,
-figure 2. The mean of straight lines between these points is 13 MB, most of it in the largest two per cent."""
+"""After figure 2 of A. Greenberg et al., "VL2: A Scalable and Flexible Data Center Network", SIGCOMM 2009,
+from memory and not checked point by point. The mean of straight lines between these points is 13 MB, most of
+it in the largest two per cent."""
 
 
 class Constant(Model):
@@ -137,7 +138,7 @@ class _Points(Model):
 class WebSearch(_Points):
     """Flows of a web search cluster: half of them below 80 kB, most bytes in those above 1 MB.
 
-    Read from a figure (Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, figure 4), so approximate.
+    After Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, figure 4; approximate.
     """
 
     kind: Literal["web_search"] = "web_search"
@@ -150,7 +151,7 @@ class WebSearch(_Points):
 class DataMining(_Points):
     """Flows of a data mining cluster: half of them below 1.1 kB, nearly all bytes in those above 100 MB.
 
-    Read from a figure (Greenberg et al., "VL2", SIGCOMM 2009, figure 2), so approximate.
+    After Greenberg et al., "VL2", SIGCOMM 2009, figure 2; approximate.
     """
 
     kind: Literal["data_mining"] = "data_mining"
