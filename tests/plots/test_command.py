@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -24,6 +25,12 @@ def test_labels_say_what_differs(folders: list[str], tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["plot", *folders, "--out", str(tmp_path), "--name", "both"])
     assert done.exit_code == 0, done.output
     assert set(pl.read_csv(tmp_path / "both.csv")["run"]) == {"seed 1", "seed 2"}
+
+
+def test_a_program_gets_the_files_that_were_written(folders: list[str], tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["plot", folders[0], "--out", str(tmp_path), "--json"])
+    files = [Path(name) for name in json.loads(done.output)["files"]]
+    assert sorted(files) == sorted(tmp_path.iterdir())
 
 
 def test_refusals_are_one_line(folders: list[str], tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`fullpipe plot`: finished runs over time."""
 
+import json
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +34,9 @@ def plot(
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object: the files that were written.")
+    ] = False,
 ) -> None:
     """Draw runs over time, several in the same axes, as PNG and SVG with the numbers as CSV."""
     from fullpipe.errors import ResultError, UnknownNameError
@@ -65,6 +69,9 @@ def plot(
     except (ValueError, ResultError) as error:
         typer.echo(f"fullpipe: {error}", err=True)
         raise typer.Exit(2) from None
+    if as_json:
+        typer.echo(json.dumps({"files": [str(path) for path in written]}))
+        return
     for path in written:
         typer.echo(path)
 

@@ -1,17 +1,23 @@
 """`fullpipe show`: one thing in full."""
 
-from typing import Annotated
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fullpipe.cli.list_ import Kind, names, tables
 from fullpipe.cli.shared import read_scenario
 from fullpipe.errors import UnknownNameError
-from fullpipe.scenario import Scenario, catalogue, resolve, scenario_names
+from fullpipe.scenario import Network, catalogue, resolve, scenario_names
 from fullpipe.scenario.reading import named_text
 
+if TYPE_CHECKING:
+    from fullpipe.results import Table
+
 MOST_PATHS = 100
-"""Flows, and ways of one flow, that are shown."""
+"""Flows, and ways of one flow, that are shown to people."""
 
 
 def show(
@@ -21,21 +27,25 @@ def show(
     paths: Annotated[
         bool, typer.Option("--paths", help="Of a scenario: the links that each flow crosses, there and back.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show a scenario as TOML, the parameters of an algorithm or queue, or the columns of a table.
 
     A scenario file is shown as it was understood.
     """
     if paths:
-        _show_paths(read_scenario(name))
-    elif name in scenario_names():
-        typer.echo(named_text(name), nl=False)
+        network = resolve(read_scenario(name))
+        _print(_paths(network)) if as_json else _show_paths(network)
+    elif name in scenario_names() or name.endswith(".toml"):
+        scenario = read_scenario(name)
+        if as_json:
+            _print(scenario.to_dict())
+        else:
+            typer.echo(named_text(name) if name in scenario_names() else scenario.to_toml(), nl=False)
     elif entry := _entry(name):
-        _show_entry(entry)
+        _print(asdict(entry)) if as_json else _show_entry(entry)
     elif name in tables():
-        _show_table(name)
-    elif name.endswith(".toml"):
-        typer.echo(read_scenario(name).to_toml(), nl=False)
+        _print(_table(tables()[name])) if as_json else _show_table(tables()[name])
     else:
         known = [
             known for kind in (Kind.scenarios, Kind.ccas, Kind.queues, Kind.tables) for known in names(kind)
@@ -43,24 +53,44 @@ def show(
         raise UnknownNameError("name", name, known)
 
 
-def _show_paths(scenario: Scenario) -> None:
+def _print(found: Mapping[str, Any]) -> None:
+    typer.echo(json.dumps(found, allow_nan=False))
+
+
+def _paths(network: Network) -> dict[str, Any]:
+    """By flow, the links of data and ACKs, and every way that it takes later; null: as before."""
+
+    def named(links: tuple[int, ...] | None) -> list[str] | None:
+        return None if links is None else [network.links[i].name for i in links]
+
+    return {
+        route.name: {
+            "base_rtt_s": network.base_rtt_s(route),
+            "data": named(route.forward),
+            "acks": named(route.reverse),
+            "later": [
+                {"at_s": way.at_s, "data": named(way.forward), "acks": named(way.reverse)}
+                for way in route.new_ways
+            ],
+        }
+        for route in network.routes
+    }
+
+
+def _show_paths(network: Network) -> None:
     """A line per flow and direction, and one for every way that it takes later."""
-    network = resolve(scenario)
-
-    def named(links: tuple[int, ...]) -> str:
-        return " > ".join(network.links[i].name for i in links)
-
-    for route in network.routes[:MOST_PATHS]:
-        typer.echo(f"{route.name}: base RTT {network.base_rtt_s(route) * 1e3:g} ms")
-        typer.echo(f"  data  {named(route.forward)}\n  ACKs  {named(route.reverse)}")
-        for way in route.new_ways[:MOST_PATHS]:
-            both = (("data", way.forward), ("ACKs", way.reverse))
-            lines = [f"{what}  {named(links)}" for what, links in both if links is not None]
-            typer.echo(f"  from {way.at_s:g} s: {'; '.join(lines)}")
-        if len(route.new_ways) > MOST_PATHS:
-            typer.echo(f"  and {len(route.new_ways) - MOST_PATHS} more")
-    if len(network.routes) > MOST_PATHS:
-        typer.echo(f"and {len(network.routes) - MOST_PATHS} more flows")
+    found = _paths(network)
+    for flow, ways in list(found.items())[:MOST_PATHS]:
+        typer.echo(f"{flow}: base RTT {ways['base_rtt_s'] * 1e3:g} ms")
+        typer.echo(f"  data  {' > '.join(ways['data'])}\n  ACKs  {' > '.join(ways['acks'])}")
+        for way in ways["later"][:MOST_PATHS]:
+            both = (("data", way["data"]), ("ACKs", way["acks"]))
+            lines = [f"{what}  {' > '.join(links)}" for what, links in both if links is not None]
+            typer.echo(f"  from {way['at_s']:g} s: {'; '.join(lines)}")
+        if len(ways["later"]) > MOST_PATHS:
+            typer.echo(f"  and {len(ways['later']) - MOST_PATHS} more")
+    if len(found) > MOST_PATHS:
+        typer.echo(f"and {len(found) - MOST_PATHS} more flows")
 
 
 def _entry(name: str) -> catalogue.Entry | None:
@@ -91,13 +121,21 @@ def _show_entry(entry: catalogue.Entry) -> None:
         console.print(f"preset {preset}: {given or 'the defaults'}")
 
 
-def _show_table(name: str) -> None:
+def _table(described: "Table") -> dict[str, Any]:
+    columns = [
+        {"name": column.name, "type": str(column.dtype), "unit": column.unit, "meaning": column.meaning}
+        for column in described.columns
+    ]
+    return {"name": described.name, "row": described.row, "columns": columns}
+
+
+def _show_table(described: "Table") -> None:
     from rich.console import Console
     from rich.table import Table
 
     table = Table("column", "type", "unit", "meaning", box=None, pad_edge=False)
-    for column in tables()[name].columns:
+    for column in described.columns:
         table.add_row(column.name, str(column.dtype), column.unit, column.meaning)
     console = Console(highlight=False)
-    console.print(f"[bold]{name}[/bold]: one row per {tables()[name].row}")
+    console.print(f"[bold]{described.name}[/bold]: one row per {described.row}")
     console.print(table)

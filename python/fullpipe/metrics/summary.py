@@ -8,6 +8,7 @@ from fullpipe.metrics.connections import connections
 from fullpipe.metrics.fairness import jain
 from fullpipe.metrics.throughput import total_goodput_bps
 from fullpipe.metrics.transfers import completion_percentiles_s
+from fullpipe.metrics.voice import call_scores
 from fullpipe.results import Run
 
 _FLOW = (
@@ -19,6 +20,7 @@ _FLOW = (
     "sent_packets",
     "retransmitted_packets",
     "lost_packets",
+    "refused_bytes",
     "rtt_min_s",
     "rtt_mean_s",
     "rtt_p50_s",
@@ -44,7 +46,7 @@ _LINK = (
 
 def summary(run: Run) -> dict[str, Any]:
     """The run as one JSON object. What was not measured is None; times are in seconds, rates in bit/s."""
-    meta, flows, links = run.meta, run.flows, run.links_summary
+    meta, flows, links, scores = run.meta, run.flows, run.links_summary, call_scores(run)
     return {
         "scenario": run.name,
         "digest": meta.digest,
@@ -56,7 +58,7 @@ def summary(run: Run) -> dict[str, Any]:
         "cpu_s": meta.cpu_s,
         "data_packets": meta.data_packets,
         "packet_hops": meta.packet_hops,
-        "flows": [_flow(row) for row in flows.iter_rows(named=True)],
+        "flows": [_flow(row, scores.get(row["flow"])) for row in flows.iter_rows(named=True)],
         "links": [{key: row[key] for key in _LINK} for row in links.iter_rows(named=True)],
         "totals": {
             "goodput_bps": total_goodput_bps(flows),
@@ -83,5 +85,6 @@ def _transfers(transfers: pl.DataFrame) -> dict[str, Any] | None:
     }
 
 
-def _flow(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: row[key] for key in _FLOW} | {"limited": {key: row[f"limited_{key}"] for key in _LIMITED}}
+def _flow(row: dict[str, Any], score: float | None) -> dict[str, Any]:
+    limited = {key: row[f"limited_{key}"] for key in _LIMITED}
+    return {key: row[key] for key in _FLOW} | {"call_score": score, "limited": limited}

@@ -139,6 +139,14 @@ def test_json_is_the_summary_of_the_run(fullpipe: Cli, small_file: Path) -> None
     assert found == {**run.summary(), "folder": str(run.folder)}
 
 
+def test_json_has_the_score_of_every_call_as_the_table_has(fullpipe: Cli, small_file: Path) -> None:
+    call = '\n[[flows]]\nname = "call"\nworkload = { kind = "voip" }\n'
+    small_file.write_text(small_file.read_text(encoding="utf-8") + call, encoding="utf-8")
+    flows = json.loads(fullpipe("run", small_file, "--json").stdout)["flows"]
+    assert flows[0]["call_score"] is None
+    assert f"{flows[1]['call_score']:.2f}" in fullpipe("run", small_file).stdout
+
+
 def test_json_says_where_the_run_is_kept(fullpipe: Cli, small_file: Path, tmp_path: Path) -> None:
     found = json.loads(fullpipe("run", small_file, "--json").stdout)
     assert (tmp_path / found["folder"] / "meta.json").exists()
@@ -289,6 +297,24 @@ def test_show_finds_an_algorithm_by_its_alias(fullpipe: Cli) -> None:
 
 def test_show_prints_the_columns_of_a_table(fullpipe: Cli) -> None:
     assert "goodput_bps" in fullpipe("show", "flows").stdout
+
+
+def test_show_gives_a_program_the_scenario_that_it_understood(fullpipe: Cli, small_file: Path) -> None:
+    from fullpipe import Scenario
+
+    for name in ("single-cubic", small_file):
+        tree = json.loads(fullpipe("show", name, "--json").stdout)
+        assert Scenario(**tree).digest == Scenario.from_toml(fullpipe("show", name).stdout).digest
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [("cubic", {"name", "params", "presets"}), ("codel", {"name", "params"}), ("flows", {"row", "columns"})],
+)
+def test_show_gives_a_program_what_it_tells_people(fullpipe: Cli, name: str, keys: set[str]) -> None:
+    found = json.loads(fullpipe("show", name, "--json").stdout)
+    assert found["name"] == name
+    assert keys <= set(found)
 
 
 def test_show_refuses_an_unknown_name_with_a_suggestion(fullpipe: Cli) -> None:

@@ -190,6 +190,7 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
         "sent_packets",
         "retransmitted_packets",
         "lost_packets",
+        "refused_bytes",
         "rtt_min_s",
         "rtt_mean_s",
         "rtt_p50_s",
@@ -200,6 +201,7 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
         "owd_p95_s",
         "owd_p99_s",
         "jitter_s",
+        "call_score",
         "limited",
     ]
     assert list(summary["flows"][0]["limited"]) == [

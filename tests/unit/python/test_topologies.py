@@ -1,5 +1,6 @@
 """Several bottlenecks: in a row and side by side, and which way a flow takes through them."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -63,6 +64,12 @@ def test_show_says_which_way_flows_take(fullpipe: Callable[..., Any]) -> None:
         "  ACKs  fast-reverse > s30-a-reverse",
         "  from 10 s: data  s30-a > slow",
     ]
+
+
+def test_a_program_gets_every_way_of_every_flow(fullpipe: Callable[..., Any]) -> None:
+    found = json.loads(fullpipe("show", "sologon2025-routes", "--paths", "--json").stdout)["30 ms"]
+    assert (found["base_rtt_s"], found["data"]) == (0.06, ["s30-a", "fast"])
+    assert found["later"][0] == {"at_s": 10.0, "data": ["s30-a", "slow"], "acks": None}
 
 
 def test_the_traces_that_come_with_fullpipe_are_as_their_script_makes_them() -> None:

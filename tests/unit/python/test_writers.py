@@ -1,5 +1,6 @@
 """Applications that write at a pace of their own."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -87,3 +88,5 @@ def test_the_table_of_a_run_says_how_much_was_refused(fullpipe: Callable[..., An
     file.write_text(scenario(fast, tcp=SMALL).to_toml(), encoding="utf-8")
     shown = " ".join(fullpipe("run", file).output.split())
     assert re.search(r"[23]\.\d MB", shown)
+    (flow,) = json.loads(fullpipe("run", file, "--json").stdout)["flows"]
+    assert 2e6 < flow["refused_bytes"] < 4e6
