@@ -1,5 +1,6 @@
 """Links that change during a run: steps at given times, and shapes that stand for many of them."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -126,3 +127,13 @@ class Wander(_At):
 
 
 Shape = Annotated[Ramp | Spike | Cycle | Wave | Wander, Field(discriminator="kind")]
+
+
+def states_of(shape: Shape) -> Iterator[tuple[str, State]]:
+    """Every state that a shape names, each with its place in the shape."""
+    for name, field in type(shape).model_fields.items():
+        value, place = getattr(shape, name), field.alias or name
+        if isinstance(value, State):
+            yield place, value
+        elif isinstance(value, tuple):
+            yield from ((f"{place}[{i}]", state) for i, state in enumerate(value))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario import paths
+from fullpipe.scenario.changing import State, states_of
 from fullpipe.scenario.flows import MAX_FLOWS, Flow, flow_names
 from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.network import Link, Network, Route, resolve
@@ -16,7 +17,7 @@ from fullpipe.scenario.offered import MAX_ARRIVALS, interval_s
 from fullpipe.scenario.problems import MOST_LINES, first_lines
 from fullpipe.scenario.quantities import NANOSECONDS, shown
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Graph
+from fullpipe.scenario.topology import Bottleneck, Dumbbell, Graph
 from fullpipe.scenario.transfers import Poisson, Transfers
 from fullpipe.scenario.ways import Moving
 from fullpipe.scenario.workloads import Bulk
@@ -33,7 +34,12 @@ MAX_SEED = 2**63 - 1
 
 def problems_of(scenario: "Scenario") -> list[str]:
     """Everything that is wrong between the parts; each part is right by itself."""
-    lines = [*_of_time(scenario), *_of_flows(scenario), *_of_moved_links(scenario)]
+    lines = [
+        *_of_time(scenario),
+        *_of_flows(scenario),
+        *_of_moved_links(scenario),
+        *_of_limits(scenario.topology),
+    ]
     if lines:
         return first_lines(lines, len(lines))
     try:
@@ -223,6 +229,35 @@ def _of_moved_links(scenario: "Scenario") -> Iterator[str]:
             yield f"topology.links[{i}].{line}"
 
 
+def _of_limits(topology: Dumbbell | Graph) -> Iterator[str]:
+    """A limit can only become another of its kind, as with `tc qdisc change`."""
+    for where, link in _links(topology):
+        if link.queue is None:
+            continue
+        units = link.queue.limit_units
+        for place, state in _states(link):
+            for unit, limit in (("packets", state.packets), ("bytes", state.limit_bytes)):
+                if limit is not None and unit not in units:
+                    what = f"the limit of this {link.queue.kind} is in {units[0]}"
+                    yield f"{where}.{place}.{unit}: {what}; write {units[0]}"
+
+
+def _links(topology: Dumbbell | Graph) -> Iterator[tuple[str, Bottleneck]]:
+    """Every link that is described, each with its place."""
+    if isinstance(topology, Graph):
+        yield from ((f"topology.links[{i}]", link) for i, link in enumerate(topology.links))
+    else:
+        yield "topology.bottleneck", topology.bottleneck
+        yield "topology.reverse", topology.backward
+
+
+def _states(link: Bottleneck) -> Iterator[tuple[str, State]]:
+    """What a link becomes in its changes and shapes, each with its place."""
+    yield from ((f"changes[{i}]", change) for i, change in enumerate(link.changes or ()))
+    for i, shape in enumerate(link.shapes or ()):
+        yield from ((f"shapes[{i}].{place}", state) for place, state in states_of(shape))
+
+
 def _of_ways(moving: Moving, graph: Graph, duration_s: float) -> Iterator[str]:
     turns = moving.alternate.vias if moving.alternate else ()
     ways = [
@@ -230,6 +265,8 @@ def _of_ways(moving: Moving, graph: Graph, duration_s: float) -> Iterator[str]:
         *((f"alternate.via[{i}]", via) for i, via in enumerate(turns)),
     ]
     yield from _of_places(ways, graph)
+    if moving.reroutes and moving.alternate:
+        yield "alternate: there are reroutes as well; leave out one of them"
     times = [reroute.at_s for reroute in moving.reroutes or ()]
     if times != sorted(times):
         yield "reroutes: not in the order of time; sort them by at"

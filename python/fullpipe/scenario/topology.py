@@ -17,6 +17,8 @@ Rate = Annotated[BitsPerSecond, Field(gt=0)]
 
 _SHAPED_BY = ("rate_bps", "bandwidth_bps")
 """Parameters of queues that limit the rate of a link."""
+_LIMITS = ("limit", "packets", "limit_bytes", "memlimit_bytes")
+"""Parameters of queues that limit what waits."""
 
 
 class DropTail(Model):
@@ -44,6 +46,11 @@ class DropTail(Model):
             )
         return self
 
+    @property
+    def limit_units(self) -> tuple[str, ...]:
+        """Of what its limit is one: "packets" or "bytes"."""
+        return ("packets",) if self.limit_bytes is None else ("bytes",)
+
 
 class Discipline(Chosen):
     """Any other queue discipline of the catalogue, with the parameters that differ from its defaults.
@@ -70,10 +77,18 @@ class Discipline(Chosen):
     @property
     def limit_key(self) -> str | None:
         """The parameter that limits the packets that wait, if it has one."""
+        return next((key for key, unit in self._limits.items() if unit == "packets"), None)
+
+    @property
+    def limit_units(self) -> tuple[str, ...]:
+        """Of what its limit may be one: "packets", "bytes" or either."""
+        return tuple(self._limits.values())
+
+    @property
+    def _limits(self) -> dict[str, str]:
+        """The parameters that limit what waits, and their units."""
         params = catalogue.queue(self.kind).params
-        return next(
-            (key for key in ("limit", "packets") if key in params and params[key].unit == "packets"), None
-        )
+        return {key: params[key].unit for key in _LIMITS if key in params}
 
     @property
     def rate_bps(self) -> int | None:

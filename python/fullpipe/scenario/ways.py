@@ -34,7 +34,7 @@ class Alternation(Model):
 
 
 class Moving(Protocol):
-    """A flow, or a link of a graph."""
+    """A flow, or a link of a graph: one of the two, or neither."""
 
     @property
     def reroutes(self) -> tuple[Reroute, ...] | None:
@@ -47,13 +47,9 @@ class Moving(Protocol):
 
 def ways_of(moving: Moving, duration_s: float) -> Iterator[Reroute]:
     """Every change of a way during a run, in the order of time."""
+    yield from moving.reroutes or ()
     turns = moving.alternate
-    turn_count = int(duration_s / turns.every_s) if turns else 0
-    taken = (
-        Reroute.model_construct(
-            at_s=n * turns.every_s, via=turns.vias[(n - 1) % len(turns.vias)], ways=turns.ways
-        )
-        for n in range(1, turn_count + 1)
-        if turns
-    )
-    return iter(sorted((*(moving.reroutes or ()), *taken), key=lambda reroute: reroute.at_s))
+    for n in range(int(duration_s / turns.every_s) if turns else 0):
+        if turns:
+            at_s, via = (n + 1) * turns.every_s, turns.vias[n % len(turns.vias)]
+            yield Reroute.model_construct(at_s=at_s, via=via, ways=turns.ways)

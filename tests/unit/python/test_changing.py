@@ -8,6 +8,7 @@ import pytest
 from fullpipe import Scenario, ScenarioError, run
 from fullpipe.engines import engine
 from fullpipe.engines.plan import plan
+from fullpipe.scenario import catalogue
 
 MS = 10**6
 
@@ -173,10 +174,29 @@ def test_too_many_steps_are_refused_before_they_are_made(
         with_link(small, shapes=[{"at": "0 s", "step": "1 ns", **shape}])
 
 
-def test_a_limit_of_another_kind_than_the_queue_has_is_refused(small: Scenario) -> None:
-    changes = [{"at": "1 s", "bytes": "2 kB"}]
-    [problem] = engine("native").check(with_link(small, queue={"kind": "codel"}, changes=changes))
-    assert str(problem) == "topology.bottleneck.changes[0].limit: codel has no limit of that kind"
+@pytest.mark.parametrize("kind", catalogue.queues())
+def test_a_limit_becomes_another_of_a_kind_that_the_queue_has(small: Scenario, kind: str) -> None:
+    queue = {"kind": kind, **({"packets": 20} if kind == "drop_tail" else {})}
+    accepted = []
+    for unit, limit in (("packets", 5), ("bytes", "20 kB")):
+        try:
+            changed = with_link(small, queue=queue, changes=[{"at": "1 s", unit: limit}])
+        except ScenarioError as error:
+            (line,) = error.problems
+            assert line.startswith(f"topology.bottleneck.changes[0].{unit}: the limit of this {kind} is in")
+        else:
+            accepted.append(unit)
+            assert engine("native").check(changed) == []
+    others = {"tbf": ["packets", "bytes"], "red": ["bytes"], "cake": ["bytes"]}
+    assert accepted == others.get(kind, ["packets"])
+
+
+def test_a_queue_in_bytes_stays_one(small: Scenario) -> None:
+    spike = {"kind": "spike", "at": "0 s", "lasts": "1 s", "to": {"packets": 2}}
+    with pytest.raises(
+        ScenarioError, match=r"bottleneck\.shapes\[0\]\.to\.packets: .* in bytes; write bytes"
+    ):
+        with_link(small, queue={"kind": "drop_tail", "bytes": "20 kB"}, shapes=[spike])
 
 
 def test_a_spike_in_a_limit_that_nobody_said_is_refused(small: Scenario) -> None:

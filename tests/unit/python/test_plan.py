@@ -21,7 +21,7 @@ loss = { kind = "bernoulli", probability = 0.01 }
 changes = [
     { at = "20 s", rate = "500 Mbit/s", delay = "5 ms" },
     { at = "30 s", loss = { kind = "periodic", every = 9 } },
-    { at = "35 s", packets = 50 },
+    { at = "35 s", bytes = "50 kB" },
 ]
 batch = "4 ms"
 detour = { every = 100, extra = "30 ms", from = "1 s" }
@@ -81,7 +81,7 @@ def test_every_field_of_a_plan() -> None:
                 "changes": [
                     {"at_ns": 20_000_000_000, "rate_bps": 500_000_000, "delay_ns": 5_000_000},
                     {"at_ns": 30_000_000_000, "loss": {"kind": "periodic", "every": 9}},
-                    {"at_ns": 35_000_000_000, "limit": {"packets": 50, "bytes": None}},
+                    {"at_ns": 35_000_000_000, "limit": {"packets": None, "bytes": 50_000}},
                 ],
                 "slot_ns": 4_000_000,
                 "detour": {"every": 100, "extra_ns": 30_000_000, "from_ns": 1_000_000_000, "until_ns": None},

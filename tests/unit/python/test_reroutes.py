@@ -122,6 +122,10 @@ def test_a_mistake_at_a_moved_link_is_named(fast: dict[str, Any], line: str) -> 
             "flows[0].reroutes: not in the order of time",
         ),
         (
+            {"reroutes": [{"at": "1 s", "via": []}], "alternate": {"every": "1 s", "via": [["slow"]]}},
+            "flows[0].alternate: there are reroutes as well; leave out one of them",
+        ),
+        (
             {"reroutes": [{"at": "1 s", "via": [], "ways": "up"}]},
             'flows[0].reroutes[0].ways: unknown value "up"',
         ),
