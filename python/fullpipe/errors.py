@@ -28,6 +28,10 @@ class EngineError(FullpipeError):
     """An engine refused or failed to run a scenario."""
 
 
+class WishError(EngineError):
+    """The installation of an engine was asked for what there is not: an option, a version or a file."""
+
+
 class ControllerError(EngineError):
     """An algorithm written in Python failed: which, of which flow, in which method, and when.
 

@@ -70,8 +70,9 @@ def test_a_missing_compiler_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_a_version_without_a_wheel_is_refused_with_those_that_there_are(fullpipe: Cli) -> None:
-    told = fullpipe("engines", "install", "ns3", "--version", "3.40").stderr
-    assert "there are 3.44, 3.43, 3.42, 3.39" in told
+    told = fullpipe("engines", "install", "ns3", "--version", "3.40")
+    assert told.exit_code == 2
+    assert "there are 3.44, 3.43, 3.42, 3.39" in told.stderr
 
 
 def test_a_network_that_is_down_is_one_message(
@@ -81,8 +82,9 @@ def test_a_network_that_is_down_is_one_message(
     for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
         monkeypatch.setenv(name, "http://127.0.0.1:9/simple")
     monkeypatch.setenv("PIP_RETRIES", "0")
-    told = fullpipe("engines", "install", "ns3").stderr.splitlines()[-1]
-    assert told.startswith("fullpipe: ns-3 cannot be downloaded")
+    told = fullpipe("engines", "install", "ns3")
+    assert told.exit_code == 1
+    assert told.stderr.splitlines()[-1].startswith("fullpipe: ns-3 cannot be downloaded")
 
 
 @needs_ns3

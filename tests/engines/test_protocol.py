@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -36,7 +37,7 @@ def test_the_algorithms_and_queues_that_it_knows_have_our_names(name: str) -> No
 
 @pytest.mark.parametrize("name", engines.names())
 def test_what_it_lacks_comes_with_what_to_do(name: str) -> None:
-    lacks = [finding for finding in engines.engine(name).doctor() if finding.needed and not finding.present]
+    lacks = [finding for finding in engines.engine(name).doctor() if finding.is_lacking]
     assert all(finding.remedy for finding in lacks)
 
 
@@ -63,22 +64,32 @@ def test_doctor_speaks_to_people(fullpipe: Cli) -> None:
     assert "native: ready" in fullpipe("doctor").stdout
 
 
-def test_engines_are_listed_with_whether_they_can_run(fullpipe: Cli) -> None:
-    [line] = [x for x in fullpipe("engines", "list").stdout.splitlines() if x.startswith("native")]
-    assert "ready" in line
+def test_engines_are_listed_one_per_line_with_whether_they_can_run(fullpipe: Cli) -> None:
+    told = fullpipe("engines", "list").stdout
+    assert re.search("^native *ready", told, re.MULTILINE)
+    assert fullpipe("list", "engines").stdout == told
 
 
 def test_engines_are_listed_for_programs(fullpipe: Cli) -> None:
-    found = json.loads(fullpipe("engines", "list", "--json").stdout)
+    told = fullpipe("engines", "list", "--json").stdout
+    found = json.loads(told)
     assert found["native"]["ready"]
     assert list(found) == list(engines.names())
+    assert fullpipe("list", "engines", "--json").stdout == told
 
 
-def test_a_guest_that_is_a_folder_is_refused(fullpipe: Cli) -> None:
-    told = fullpipe("engines", "install", "linux", "--rootfs", ".").stderr
-    assert told.startswith("fullpipe: .: not a file; give ")
-
-
-def test_an_engine_that_comes_with_the_package_has_nothing_to_install(fullpipe: Cli) -> None:
-    result = fullpipe("engines", "install", "native")
-    assert (result.exit_code, result.stderr) == (1, "fullpipe: native has nothing to install\n")
+@pytest.mark.parametrize(
+    ("wishes", "told"),
+    [
+        (["native"], "native has nothing to install"),
+        (["linux", "--rootfs", "."], "--rootfs: . is not a file"),
+        (["linux", "--kernel", "missing"], "--kernel: missing is not a file"),
+        (["linux", "--source", "missing"], "--source: missing is not a folder"),
+        (["linux", "--version", "6.1", "--source", "."], "--version and --source both say which kernel"),
+        (["ns3", "--source", "."], "ns3 does not know --source; it knows --version"),
+    ],
+)
+def test_what_makes_no_sense_to_install_is_misuse(fullpipe: Cli, wishes: list[str], told: str) -> None:
+    result = fullpipe("engines", "install", *wishes)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert result.stderr.startswith(f"fullpipe: {told}")

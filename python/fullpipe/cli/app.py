@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from fullpipe.errors import FolderError, FullpipeError, NoRunError, ScenarioError, UnknownNameError
+from fullpipe.errors import FolderError, FullpipeError, NoRunError, ScenarioError, UnknownNameError, WishError
 
 _EXAMPLES = (
     ("fullpipe run single-bbr1", "a named scenario"),
@@ -32,7 +32,7 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except (ScenarioError, UnknownNameError, NoRunError, FolderError) as error:
+        except (ScenarioError, UnknownNameError, NoRunError, FolderError, WishError) as error:
             _complain(error)
             raise typer.Exit(2) from None
         except FullpipeError as error:

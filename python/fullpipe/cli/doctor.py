@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from fullpipe.cli.engines import statuses
 
 if TYPE_CHECKING:
     from fullpipe.engines import Finding
@@ -17,27 +19,16 @@ def doctor(
 
     The exit code is 0 even if engines are missing: each is there for who wants it.
     """
-    from fullpipe import engines
-
-    made = {name: engines.engine(name) for name in engines.names()}
-    found = {name: engine.doctor() for name, engine in made.items()}
+    found = statuses()
     if as_json:
-        typer.echo(json.dumps({name: _plain(findings) for name, findings in found.items()}))
+        typer.echo(json.dumps({name: {"ready": s.ready, **asdict(s)} for name, s in found.items()}))
         return
-    for name, findings in found.items():
-        typer.echo(f"{name}: {'ready' if _ready(findings) else 'cannot run here'}")
-        for finding in findings:
+    for name, status in found.items():
+        typer.echo(f"{name}: {'ready' if status.ready else 'cannot run here'}")
+        for finding in status.findings:
             typer.echo(f"  {_mark(finding)} {finding.what}: {finding.detail}")
             if finding.remedy and not finding.present:
                 typer.echo(f"    {finding.remedy}")
-
-
-def _ready(findings: "list[Finding]") -> bool:
-    return all(finding.present or not finding.needed for finding in findings)
-
-
-def _plain(findings: "list[Finding]") -> dict[str, Any]:
-    return {"ready": _ready(findings), "findings": [asdict(finding) for finding in findings]}
 
 
 def _mark(finding: "Finding") -> str:

@@ -1,15 +1,37 @@
 """`fullpipe engines`: which there are, and how to get those that have to be installed."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fullpipe.cli.list_ import Kind, names
-from fullpipe.errors import EngineError
+if TYPE_CHECKING:
+    from fullpipe.engines import Finding
 
 app = typer.Typer(help="List engines, or install one.", no_args_is_help=True)
+
+
+@dataclass(frozen=True)
+class Status:
+    """An engine on this machine."""
+
+    about: str
+    findings: "list[Finding]"
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can run here."""
+        return not any(finding.is_lacking for finding in self.findings)
+
+
+def statuses() -> dict[str, Status]:
+    """Every engine by its name."""
+    from fullpipe.engines import engine, names
+
+    made = {name: engine(name) for name in names()}
+    return {name: Status(_first_line(type(one).__doc__), one.doctor()) for name, one in made.items()}
 
 
 @app.command("list")
@@ -17,15 +39,21 @@ def list_engines(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by engine.")] = False,
 ) -> None:
     """List the engines and whether they can run here; doctor says more."""
-    from fullpipe.engines import engine, missing
+    from rich.console import Console
+    from rich.table import Table
 
-    ready = {name: not missing(engine(name)) for name in names(Kind.engines)}
+    found = statuses()
     if as_json:
-        about = names(Kind.engines)
-        typer.echo(json.dumps({name: {"ready": ready[name], "about": about[name]} for name in ready}))
+        typer.echo(json.dumps({name: {"ready": s.ready, "about": s.about} for name, s in found.items()}))
         return
-    for name, text in names(Kind.engines).items():
-        typer.echo(f"{name:<8} {'ready      ' if ready[name] else 'cannot run '} {text}")
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name, status in found.items():
+        table.add_row(f"[bold]{name}[/bold]", "ready" if status.ready else "cannot run", status.about)
+    Console(highlight=False).print(table)
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]
 
 
 @app.command()
@@ -51,10 +79,12 @@ def install(
     """Install an engine, without special rights. The same command continues an installation that stopped."""
     from fullpipe.cli.shared import processors
     from fullpipe.engines import Installable, Wishes, engine
+    from fullpipe.errors import WishError
 
     chosen = engine(name)
     if not isinstance(chosen, Installable):
-        raise EngineError(f"{name} has nothing to install")
+        raise WishError(f"{name} has nothing to install")
     wishes = Wishes(version, source, kernel, rootfs, workers or processors())
+    wishes.check()
     ready = chosen.install(wishes, lambda line: typer.echo(line, err=True)) or chosen
     typer.echo(f"{ready.name} is ready: {ready.version()}")

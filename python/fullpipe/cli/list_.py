@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fullpipe.cli.engines import list_engines
 from fullpipe.scenario import Scenario, catalogue, scenario_names
 
 if TYPE_CHECKING:
-    from fullpipe.engines import Engine
     from fullpipe.results import Table
 
 
@@ -35,6 +35,9 @@ def list_names(
     from rich.console import Console
     from rich.table import Table
 
+    if kind is Kind.engines:
+        list_engines(as_json)
+        return
     entries = _ENTRIES.get(kind, dict)()
     if as_json:
         typer.echo(json.dumps({n: asdict(e) for n, e in entries.items()} if entries else names(kind)))
@@ -56,13 +59,12 @@ _ENTRIES: Mapping[Kind, Callable[[], Mapping[str, catalogue.Entry]]] = {
 
 
 def names(kind: Kind) -> Mapping[str, str]:
-    """Everything of a kind, name and one line of description."""
+    """Everything of a kind but engines, name and one line of description."""
     listing: Mapping[Kind, Callable[[], Mapping[str, str]]] = {
         Kind.ccas: lambda: _titles(catalogue.controllers()),
         Kind.queues: lambda: _titles(catalogue.queues()),
         Kind.scenarios: lambda: {name: _in_short(Scenario.named(name)) for name in scenario_names()},
         Kind.papers: lambda: {name: papers().title(name) for name in papers().names()},
-        Kind.engines: lambda: {name: _first_line(type(make()).__doc__) for name, make in _engines().items()},
         Kind.tables: lambda: {name: f"one row per {table.row}" for name, table in tables().items()},
     }
     return listing[kind]()
@@ -80,12 +82,6 @@ def tables() -> "Mapping[str, Table]":
     return TABLES
 
 
-def _engines() -> "Mapping[str, Callable[[], Engine]]":
-    from fullpipe.engines import ENGINES
-
-    return ENGINES
-
-
 def _titles(entries: Mapping[str, catalogue.Entry]) -> dict[str, str]:
     return {
         name: entry.title + (f" (also: {', '.join(entry.aliases)})" if entry.aliases else "")
@@ -97,7 +93,3 @@ def _in_short(scenario: Scenario) -> str:
     flows = " + ".join(f"{flow.count} x {flow.described}" for flow in scenario.flows)
     sweep = f", {len(scenario.points())} points" if scenario.sweep else ""
     return f"{flows}, {scenario.duration_s:g} s{sweep}"
-
-
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().partition("\n")[0]

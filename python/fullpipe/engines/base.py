@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 from fullpipe.cca import classes
+from fullpipe.errors import WishError
 from fullpipe.results import EngineId, Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.flows import own_algorithms
@@ -51,6 +52,11 @@ class Finding:
     needed: bool = True
     """Whether the engine cannot run without it."""
 
+    @property
+    def is_lacking(self) -> bool:
+        """The engine cannot run, for want of it."""
+        return self.needed and not self.present
+
 
 @dataclass(frozen=True)
 class Wishes:
@@ -71,6 +77,21 @@ class Wishes:
         """What is asked for that is not among `known`."""
         given = {key: getattr(self, key) for key in ("version", "source", "kernel", "rootfs")}
         return [key for key, value in given.items() if value is not None and key not in known]
+
+    def check(self) -> None:
+        """Refuse what no engine can do.
+
+        Raises:
+            WishError: If a file or a folder is not there, or a ready kernel is to be built as well.
+        """
+        for key, path in (("kernel", self.kernel), ("rootfs", self.rootfs)):
+            if path is not None and not path.is_file():
+                raise WishError(f"--{key}: {path} is not a file")
+        if self.source is not None and not self.source.is_dir():
+            raise WishError(f"--source: {self.source} is not a folder")
+        chosen = self.unknown_to("rootfs")
+        if len(chosen) > 1:
+            raise WishError(f"--{chosen[0]} and --{chosen[1]} both say which kernel; give one of the two")
 
 
 class Engine(Protocol):
@@ -118,6 +139,7 @@ class Installable(Protocol):
             The engine that is ready now, if a version was asked for that goes by another name.
 
         Raises:
+            WishError: If there is not what was asked for.
             EngineError: If it cannot, with what to do.
         """
         ...
@@ -125,7 +147,7 @@ class Installable(Protocol):
 
 def missing(engine: Engine) -> list[Problem]:
     """What an engine needs and lacks on this machine, as reasons why it runs nothing here."""
-    lacks = [finding for finding in engine.doctor() if finding.needed and not finding.present]
+    lacks = [finding for finding in engine.doctor() if finding.is_lacking]
     return [Problem("", "; ".join(filter(None, (f"{f.what}: {f.detail}", f.remedy)))) for f in lacks]
 
 

@@ -25,7 +25,7 @@ from fullpipe.engines.ns3 import build, process, wheel
 from fullpipe.engines.ns3.check import problems
 from fullpipe.engines.ns3.order import order
 from fullpipe.engines.ns3.queues import MAKERS
-from fullpipe.errors import EngineError
+from fullpipe.errors import EngineError, WishError
 from fullpipe.results import TABLES, Meta, Run, Table, frame, host, versions
 from fullpipe.scenario import Scenario, catalogue
 
@@ -92,11 +92,12 @@ class Ns3Engine:
         """Download the wheel into the cache and compile the program; the engine of the version asked for.
 
         Raises:
+            WishError: If anything but a version that there is was asked for.
             EngineError: If it cannot, with what to do.
         """
         unknown = wishes.unknown_to("version")
         if unknown:
-            raise EngineError(f"ns3 does not know --{unknown[0]}; it knows --version")
+            raise WishError(f"ns3 does not know --{unknown[0]}; it knows --version")
         installed = wheel.install(wishes.version or self.ns3, say)
         say(f"compiling the program of ns-3 {installed.version}")
         build.program(installed)

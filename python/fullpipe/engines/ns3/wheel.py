@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from fullpipe.engines import cache
 from fullpipe.engines.base import Say
-from fullpipe.errors import EngineError
+from fullpipe.errors import EngineError, WishError
 
 RELEASES: Mapping[str, str] = {
     "3.44": "3.44.post0",
@@ -62,10 +62,11 @@ def install(version: str, say: Say) -> Wheel:
     """Download the wheel with pip and unpack what is needed. What was downloaded before is not fetched again.
 
     Raises:
-        EngineError: If there is no such version, or it cannot be downloaded or unpacked.
+        WishError: If there is no such version.
+        EngineError: If it cannot be downloaded or unpacked.
     """
     if version not in RELEASES:
-        raise EngineError(f"ns-3 {version}: there is no wheel of it; there are {', '.join(RELEASES)}")
+        raise WishError(f"ns-3 {version}: there is no wheel of it; there are {', '.join(RELEASES)}")
     if not _folder(version).is_dir():
         archive = _download(version, say)
         say(f"unpacking {archive.name}")
