@@ -42,6 +42,8 @@ _HEADLINES = (
     "dropped",
 )
 """Shown unless others are asked for."""
+_INTERVAL, _MARGIN, _VERDICT = 14, 10, 11
+"""Widths of a terminal's columns: the shortest of intervals, the longest of margins and verdicts."""
 _COLOURS = {"equivalent": "green", "different": "red", "overlapping ranges": "yellow", "not decided": "dim"}
 
 
@@ -135,11 +137,13 @@ def _runs(
 def _show(found: "Comparison", metrics: "Sequence[str]", point: "Mapping[str, Any]") -> None:
     from rich.console import Console
 
+    from fullpipe.cli.shown import point_shown
+
     rows = [row for row in found.rows if row.metric in metrics]
     console = Console(highlight=False)
-    where = "".join(f", {path.rsplit('.', 1)[-1]}={value}" for path, value in point.items())
     seeds = _counted(len(found.seeds[found.reference]))
-    console.print(f"[bold]{found.scenario}[/bold]{where}, {seeds}; reference {found.reference}")
+    where = ", ".join([f"[bold]{found.scenario}[/bold]", *point_shown(point), seeds])
+    console.print(f"{where}; reference {found.reference}")
     for engine in found.engines:
         if engine != found.reference:
             judged = [row for row in rows if engine in row.judgements]
@@ -154,21 +158,20 @@ def _counted(seeds: int) -> str:
 
 def _table(found: "Comparison", rows: "Sequence[Row]", engine: str) -> Any:
     """Means over seeds, their difference with its interval, the margin, and the verdict."""
-    from fullpipe.cli.shown import number_shown, table, unit_shown
+    from fullpipe.cli.shown import heading, number_shown, table, unit_shown
 
-    made = table("", found.reference, engine, "difference (90 %)", "margin")
-    made.padding = (0, 1, 0, 0)
-    for column in made.columns[:-1]:
-        column.no_wrap = True
-    made.add_column("verdict", min_width=len("overlapping"))
+    made = table("", found.reference, engine, "difference (90 %)", "margin", last="verdict")
+    name, _, _, difference, margin, verdict = made.columns
+    name.no_wrap, difference.no_wrap, margin.no_wrap = True, False, False
+    difference.min_width, margin.max_width, verdict.max_width = _INTERVAL, _MARGIN, _VERDICT
     of = None
     for row in rows:
         if row.of != of:
             of = row.of
-            made.add_row(f"[bold]{of}[/bold]")
+            made.add_row(f"[bold]{heading(of)}[/bold]")
         judged, unit, reference = row.judgements[engine], unit_shown(row.unit), row.mean(found.reference)
         made.add_row(
-            f"  {row.metric} {unit if unit != row.unit or unit == 's' else ''}",
+            f" {row.metric} {unit if unit != row.unit or unit == 's' else ''}",
             number_shown(reference, row.unit),
             number_shown(row.mean(engine), row.unit),
             _difference(judged, reference, row.unit),
@@ -185,10 +188,10 @@ def _difference(judged: "Judgement", reference: float, unit: str) -> str:
     def text(value: float) -> str:
         percent = 100 * value / abs(reference) if reference else 0.0
         digits = 1 if abs(percent) < 100 else 0
-        return f"{percent:+.{digits}f}" if reference else number_shown(value, unit)
+        return f"{percent:+.{digits}f}" if reference else number_shown(value, unit) if value else "0"
 
     interval = judged.interval
-    ends = f" ({text(interval.low)} .. {text(interval.high)})" if interval else ""
+    ends = f" ({text(interval.low)}..{text(interval.high)})" if interval else ""
     return f"{text(judged.difference)}{' %' if reference else ''}{ends}"
 
 
@@ -197,19 +200,20 @@ def _margin(row: "Row") -> str:
 
     parts = [f"{100 * row.margin.relative:g} %"] if row.margin.relative else []
     absolute = [number_shown(row.margin.absolute, row.unit)] if row.margin.absolute else []
-    return " or ".join([*parts, *absolute]) or "0"
+    return ", ".join([*parts, *absolute]) or "0"
 
 
 def _draw(
     folder: Path, runs: "Mapping[str, Sequence[Run]]", name: str, point: "Mapping[str, Any]", *, quiet: bool
 ) -> None:
     from fullpipe import plots
+    from fullpipe.cli.shown import value_shown
     from fullpipe.compare import overlay
 
     series = overlay(runs)
     if series.is_empty():
         raise typer.BadParameter("--plot: there are no samples to draw; give the scenario a record.interval")
     figure, data = plots.engines(series)
-    stem = "-".join([name, *(str(value).replace("/", "-").replace(" ", "") for value in point.values())])
+    stem = "-".join([name, *(value_shown(v).replace("/", "-").replace(" ", "") for v in point.values())])
     for path in plots.save(figure, data, folder, stem):
         typer.echo(path, err=quiet)

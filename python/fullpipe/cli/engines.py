@@ -40,13 +40,14 @@ def list_engines(
 ) -> None:
     """List the engines and whether they can run here; doctor says more."""
     from rich.console import Console
-    from rich.table import Table
+
+    from fullpipe.cli.shown import listing
 
     found = statuses()
     if as_json:
         typer.echo(json.dumps({name: {"ready": s.ready, "about": s.about} for name, s in found.items()}))
         return
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = listing("", "", "")
     for name, status in found.items():
         table.add_row(f"[bold]{name}[/bold]", "ready" if status.ready else "cannot run", status.about)
     Console(highlight=False).print(table)

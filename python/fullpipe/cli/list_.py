@@ -33,7 +33,8 @@ def list_names(
 ) -> None:
     """List algorithms, queues, scenarios, studies, engines, or the tables of a run."""
     from rich.console import Console
-    from rich.table import Table
+
+    from fullpipe.cli.shown import listing
 
     if kind is Kind.engines:
         list_engines(as_json)
@@ -42,7 +43,7 @@ def list_names(
     if as_json:
         typer.echo(json.dumps({n: asdict(e) for n, e in entries.items()} if entries else names(kind)))
         return
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = listing("", "")
     for name, text in names(kind).items():
         table.add_row(f"[bold]{name}[/bold]", text)
         if name in entries:

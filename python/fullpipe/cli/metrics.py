@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from fullpipe.results import Run
     from fullpipe.statistics import Doubt
 
-_COLUMNS = 4
+_NAMES, _NUMBER = 30, 9
+"""Widths: of metrics with their units, and of most numbers."""
 _MOST_DOUBTS = 3
 
 
@@ -40,7 +41,7 @@ def metrics(
             typer.echo(json.dumps(_as_json(run, values, doubts), allow_nan=False))
             continue
         console.print(f"[bold]{run.name}[/bold], seed {run.meta.seed}, engine {run.meta.engine.name}")
-        for table in _tables(values):
+        for table in _tables(values, console.width):
             console.print(table)
         for line in _warnings(run, doubts):
             console.print(line, soft_wrap=True)
@@ -58,19 +59,27 @@ def _as_json(run: "Run", values: "pl.DataFrame", doubts: "Sequence[Doubt]") -> d
     }
 
 
-def _tables(values: "pl.DataFrame") -> Iterator[Any]:
+def _tables(values: "pl.DataFrame", width: int) -> Iterator[Any]:
     """A row per metric that is known of any, a column per group of flows; then the same of links."""
+    from fullpipe.cli.shown import LONGEST
+
     for rows in values.partition_by("kind", maintain_order=True):
-        parts = rows.partition_by("of", maintain_order=True)
-        for start in range(0, len(parts), _COLUMNS):
-            yield _table(parts[start : start + _COLUMNS])
+        taken: list[pl.DataFrame] = []
+        left = width - _NAMES
+        for part in rows.partition_by("of", maintain_order=True):
+            needed = 1 + max(_NUMBER, min(LONGEST, len(part["of"][0])))
+            if taken and needed > left:
+                yield _table(taken)
+                taken, left = [], width - _NAMES
+            taken.append(part)
+            left -= needed
+        yield _table(taken)
 
 
 def _table(parts: "Sequence[pl.DataFrame]") -> Any:
-    from fullpipe.cli.shown import number_shown, table, unit_shown
+    from fullpipe.cli.shown import heading, number_shown, table, unit_shown
 
-    made = table("metric", "unit", *(str(part["of"][0]) for part in parts))
-    made.columns[0].no_wrap = made.columns[1].no_wrap = True
+    made = table("metric", "unit", *(heading(str(part["of"][0])) for part in parts))
     units = {metric: unit for part in parts for metric, unit in part.select("metric", "unit").iter_rows()}
     columns = [dict(part.select("metric", "value").iter_rows()) for part in parts]
     for metric, unit in units.items():

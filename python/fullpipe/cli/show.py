@@ -102,14 +102,15 @@ def _entry(name: str) -> catalogue.Entry | None:
 
 def _show_entry(entry: catalogue.Entry) -> None:
     from rich.console import Console
-    from rich.table import Table
+
+    from fullpipe.cli.shown import listing
 
     console = Console(highlight=False)
     console.print(f"[bold]{entry.name}[/bold]: {entry.title}")
     for what, text in (("also", ", ".join(entry.aliases)), ("source", entry.source)):
         if text:
             console.print(f"{what}: {text}")
-    table = Table("parameter", "default", "unit", "range", "meaning", box=None, pad_edge=False)
+    table = listing("parameter", "default", "unit", "range", "meaning")
     for param in entry.params.values():
         bounds = "" if param.min is None and param.max is None else f"{param.min:g}..{param.max:g}"
         default = "" if param.default is None else str(param.default)
@@ -131,9 +132,10 @@ def _table(described: "Table") -> dict[str, Any]:
 
 def _show_table(described: "Table") -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table("column", "type", "unit", "meaning", box=None, pad_edge=False)
+    from fullpipe.cli.shown import listing
+
+    table = listing("column", "type", "unit", "meaning")
     for column in described.columns:
         table.add_row(column.name, str(column.dtype), column.unit, column.meaning)
     console = Console(highlight=False)

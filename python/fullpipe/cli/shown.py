@@ -1,5 +1,7 @@
 """Numbers as a terminal shows them: in the unit that people use, with the digits that mean something."""
 
+from collections.abc import Mapping
+from textwrap import wrap
 from typing import Any
 
 _SHOWN = {
@@ -8,6 +10,10 @@ _SHOWN = {
     "s": ("ms", 1e3, 2),
     "1": ("", 1.0, 4),
 }
+_SHORTEST = 11
+"""Of a column of words."""
+LONGEST = 20
+"""Of a line of a heading."""
 
 
 def unit_shown(unit: str) -> str:
@@ -25,12 +31,54 @@ def number_shown(value: float | None, unit: str) -> str:
     return "-" if value is None else f"{value * scale:,.{digits}f}"
 
 
-def table(first: str, *numbers: str) -> Any:
-    """A table without lines: names at the left, numbers at the right of their columns."""
+def point_shown(point: Mapping[str, Any]) -> list[str]:
+    """A point of a sweep, a word for every path.
+
+    >>> point_shown({"topology.bottleneck.queue": {"kind": "drop_tail", "packets": 50}, "flows.0.count": 2})
+    ['queue=drop_tail 50', 'count=2']
+    """
+    return [f"{path.rsplit('.', 1)[-1]}={value_shown(value)}" for path, value in point.items()]
+
+
+def value_shown(value: Any) -> str:
+    """A value of a sweep; of a table only what is in it."""
+    return " ".join(map(str, value.values())) if isinstance(value, Mapping) else str(value)
+
+
+def heading(name: str) -> str:
+    """The name of a group of flows or of a link, in several lines if it is long.
+
+    >>> heading("download-from-the-basement").splitlines()
+    ['download-from-the-', 'basement']
+    """
+    return "\n".join(wrap(name, LONGEST))
+
+
+def table(first: str, *numbers: str, last: str | None = None) -> Any:
+    """A table without lines: names at the left, numbers at the right of their columns, and words behind.
+
+    Where a terminal is too narrow, names and words go on in the next line. Numbers stay whole.
+    """
+    made = _bare()
+    made.add_column(first, overflow="fold", min_width=_SHORTEST)
+    for heading in numbers:
+        made.add_column(heading, justify="right", no_wrap=True)
+    if last is not None:
+        made.add_column(last, overflow="fold", min_width=_SHORTEST)
+    return made
+
+
+def listing(*headings: str) -> Any:
+    """A table of words without lines, of which the last column goes on in the next line."""
+    made = _bare(show_header=any(headings))
+    for heading in headings:
+        made.add_column(heading, overflow="fold", no_wrap=True)
+    made.columns[-1].no_wrap = False
+    return made
+
+
+def _bare(*, show_header: bool = True) -> Any:
     from rich.table import Table
 
-    made = Table(box=None, pad_edge=False, header_style="bold")
-    made.add_column(first, overflow="fold")
-    for heading in numbers:
-        made.add_column(heading, justify="right")
-    return made
+    padding = (0, 1, 0, 0)
+    return Table(box=None, pad_edge=False, padding=padding, header_style="bold", show_header=show_header)

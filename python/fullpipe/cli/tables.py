@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 from rich.console import Console
 
-from fullpipe.cli.shown import table
+from fullpipe.cli.shown import point_shown, table
 from fullpipe.metrics import (
     call_scores,
     completion_percentiles_s,
@@ -38,8 +38,7 @@ def show(outcomes: Sequence[Outcome]) -> None:
 
 def label(job: Job) -> str:
     """What tells a job from the others of its sweep."""
-    point = [f"{path.rsplit('.', 1)[-1]}={value}" for path, value in job.point.items()]
-    return " ".join([job.scenario.name, *point, f"seed {job.seed}"])
+    return " ".join([*point_shown(job.point), f"seed {job.seed}"])
 
 
 def _one(console: Console, run: Run) -> None:
@@ -108,8 +107,8 @@ def _flows(flows: pl.DataFrame) -> Any:
         "RTT min\nms",
         "mean\nms",
         "p95\nms",
+        last="limited by\n% of time",
     )
-    made.add_column("limited by")
     for row in flows.head(_MOST_ROWS).iter_rows(named=True):
         made.add_row(
             row["flow"],
@@ -156,7 +155,7 @@ def _datagrams(run: Run) -> Any:
 def _limits(row: dict[str, float | None]) -> str:
     """The two largest shares of time, in words, and what the application lost at a full send buffer."""
     shares = sorted(((row[f"limited_{limit}"] or 0.0, limit) for limit in _LIMITS), reverse=True)
-    found = [f"{limit.replace('_', ' ')} {share:.0%}" for share, limit in shares[:2] if share >= 0.005]
+    found = [f"{limit.replace('_', ' ')} {100 * share:.0f}" for share, limit in shares[:2] if share >= 0.005]
     refused = row["refused_bytes"]
     return ", ".join([*found, f"{refused / 1e6:,.1f} MB refused"] if refused else found)
 
@@ -179,6 +178,8 @@ def _links(links: pl.DataFrame) -> Any:
 
 
 def _many(console: Console, outcomes: Sequence[Outcome]) -> None:
+    first = outcomes[0].run
+    console.print(f"[bold]{first.name}[/bold], {first.meta.duration_s:g} s, engine {first.meta.engine.name}")
     made = table("run", "goodput\nMbit/s", "Jain", "retrans-\nmitted %", "dropped", "RTT mean\nms", "took\ns")
     for outcome in outcomes:
         run = outcome.run
