@@ -195,6 +195,13 @@ def test_dctcp_without_ecn_is_not_what_ns3_has() -> None:
     assert refusals(scenario("dctcp", tcp={"ecn": True})) == []
 
 
+def test_algorithms_that_ns3_has_not_are_ours_unless_they_are_to_be_its_own() -> None:
+    assert refusals(scenario("nv")) == []
+    [told] = refusals(scenario("nv", ns3={"algorithms": "ns3-only"}))
+    assert told.startswith("flows[0].cca: ns-3 has no nv of its own")
+    assert refusals(scenario("cubic", ns3={"algorithms": "ns3-only"})) == []
+
+
 def test_an_algorithm_in_python_is_refused() -> None:
     [told] = refusals(scenario("python:mine:Mine"))
     assert "native engine only" in told

@@ -8,9 +8,9 @@ from fullpipe.scenario.model import Model, Switch
 class Ns3(Model):
     """How ns-3's own stack is set up where a scenario leaves it open. Engines other than ns3 ignore it."""
 
-    algorithms: Literal["ns3", "fullpipe"] = "ns3"
-    """Whose algorithms run: ns-3's where it has one of that name, and fullpipe's where it has none; or
-    fullpipe's throughout, on ns-3's stack."""
+    algorithms: Literal["ns3", "ns3-only", "fullpipe"] = "ns3"
+    """Whose algorithms run: ns-3's where it has one of that name, and fullpipe's where it has none; ns-3's
+    only; or fullpipe's throughout, on ns-3's stack."""
     recovery: Literal["prr", "classic"] = "prr"
     """How ns-3 brings the window down in recovery: by proportional rate reduction, or at once. Without
     meaning for BBR and for fullpipe's algorithms."""

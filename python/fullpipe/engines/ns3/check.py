@@ -117,6 +117,8 @@ def _flow(path: str, flow: Flow, tcp: Tcp, wishes: Ns3) -> Iterator[Problem]:
     theirs = counterpart(kind, wishes.algorithms == "fullpipe")
     if theirs is not None:
         yield from _parameters(path, flow.cca.params, theirs)
+    elif wishes.algorithms == "ns3-only":
+        yield Problem(f"{path}.cca", f'ns-3 has no {kind} of its own; write ns3.algorithms = "ns3" for ours')
     if kind == "dctcp" and theirs is not None and not tcp.ecn:
         yield Problem(f"{path}.tcp.ecn", "ns-3's DCTCP always negotiates ECN; write ecn = true")
     if kind == "prague":
