@@ -1,5 +1,6 @@
 """Runs jobs in threads: engines release the interpreter, so threads are enough and nothing is copied."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -87,11 +88,11 @@ def stream(
     stop, own = Event(), Interruptible()
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         try:
-            futures: list[Future[Outcome]] = [
+            futures: deque[Future[Outcome]] = deque(
                 pool.submit(_Worker(index, job, store, progress, stop, own)) for index, job in enumerate(jobs)
-            ]
-            for future in futures:
-                yield _result(future)
+            )
+            while futures:  # none is kept longer than it is needed: its run may be large
+                yield _result(futures.popleft())
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
