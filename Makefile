@@ -58,11 +58,12 @@ python-lint: build
 python-test: build
 	$(BIN)/pytest -n $(JOBS)
 
-engines: build ## Install the engines, test them, and compare them over the whole catalogue
+engines: build ## Install the engines, test them, compare them over the whole catalogue, and write the page of it
 	@$(BIN)/fullpipe engines list | grep -q '^linux *ready' || $(BIN)/fullpipe engines install linux --jobs $(JOBS)
 	@$(BIN)/fullpipe engines list | grep -q '^ns3 *ready' || $(BIN)/fullpipe engines install ns3
 	$(BIN)/pytest -n $(JOBS) tests/engines
-	$(BIN)/fullpipe agree --jobs $(JOBS)
+	$(BIN)/fullpipe agree --engines linux,native,ns3 --jobs $(JOBS) \
+		--page docs/explanation/agreement.md --plot docs/assets/agreement.svg
 
 # Once for all clones of a user, in a cache (docs/how-to/engines.md). Without it its tests are skipped.
 linux-engine: build

@@ -1,6 +1,7 @@
 """Cases through engines: what is run, what is refused, what fails, and what the page says of it."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
@@ -10,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fullpipe import Run, Scenario, engines
-from fullpipe.agree import Case, cases, errors_of, page, plan, run, summarised
+from fullpipe.agree import Case, cases, chance, errors_of, page, plan, run, seeds_of, summarised
+from fullpipe.agree.figure import figure
 from fullpipe.cli import app
 from fullpipe.compare import compare
 from fullpipe.engines import Problem, Progress
@@ -106,9 +108,9 @@ def test_the_same_results_give_the_same_page() -> None:
 
 def test_the_page_has_medians_with_what_is_aimed_at_and_every_case() -> None:
     text = page(run(plan([case("cubic"), case("reno")], ["kernel", "native"])))
-    (line,) = [line for line in text.splitlines() if line.startswith("| native | goodput |")]
-    assert line.split(" | ")[2:] == ["2", "20.00 %", "20.00 %", "20.00 %", "0.50 % / 3.00 % |"]
-    assert "| reno-20m-40ms-1bdp | reno-1 | native |" in text
+    (line,) = [line for line in text.splitlines() if line.startswith("| goodput | native |")]
+    assert line.split(" | ")[2:] == ["2", "20.00 %", "20.00 %", "20.00 %", "0", "0.50 % / 3.00 % |"]
+    assert "| reno-20m-40ms-1bdp | reno-1 | " in text
 
 
 def test_cases_are_listed_for_programs() -> None:
@@ -118,29 +120,111 @@ def test_cases_are_listed_for_programs() -> None:
     ] * 2
 
 
-def test_the_page_says_how_many_seeds_chance_has() -> None:
-    todo = plan([case("cubic"), case("reno", seeds=2), case("vegas", seeds=3)], ["kernel", "native"])
-    assert "have 2 to 3 seeds" in page(run(todo))
+def with_goodputs(run: Run, *goodputs_mbps: float) -> list[Run]:
+    """Runs that differ in goodput only, one per seed."""
+    made = []
+    for value in goodputs_mbps:
+        flows = run.flows.with_columns(goodput_bps=pl.lit(1e6 * value))
+        made.append(replace(run, tables={**run.tables, "flows": flows}))
+    return made
+
+
+@pytest.fixture(scope="module")
+def one_run() -> Run:
+    return NativeEngine().run(case("cubic").scenario, seed=1)
+
+
+def goodput_error(run: Run, kernel: tuple[float, ...], native: tuple[float, ...]) -> pl.DataFrame:
+    runs = {"kernel": with_goodputs(run, *kernel), "native": with_goodputs(run, *native)}
+    return errors_of(case("cubic"), compare(runs, "kernel")).filter(quantity="goodput")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "native", "real"),
+    [
+        ((9.0, 10.0, 11.0), (9.5, 10.5, 11.5), False),
+        ((9.9, 10.0, 10.1), (12.9, 13.0, 13.1), True),
+        ((10.0, 10.0), (10.0, 10.0), False),
+        ((10.0, 10.0), (11.0, 11.0), True),
+        ((10.0,), (11.0,), None),
+    ],
+)
+def test_a_difference_beyond_the_interval_is_more_than_chance(
+    one_run: Run, kernel: tuple[float, ...], native: tuple[float, ...], real: bool | None
+) -> None:
+    assert goodput_error(one_run, kernel, native)["real"].to_list() == [real]
+
+
+def test_chance_is_the_standard_error_of_the_difference(one_run: Run) -> None:
+    """The expected size of a normal error is sqrt(2 / pi) of its standard deviation."""
+    kernel = tuple(10 + 0.1 * n for n in range(-10, 11))
+    errors = goodput_error(one_run, kernel, kernel[:7])
+    deviation = pl.Series(kernel).std() / 10  # type: ignore[operator]
+    expected = deviation * (1 / 21 + 1 / 7) ** 0.5 * (2 / math.pi) ** 0.5
+    assert chance(errors, "again")["error"].to_list() == [pytest.approx(expected, rel=0.1)]
+
+
+def test_where_runs_are_all_equal_nothing_is_chance(one_run: Run) -> None:
+    assert chance(goodput_error(one_run, (10.0, 10.0), (11.0, 11.0)), "again")["error"].to_list() == [0]
+
+
+def test_of_single_runs_chance_is_not_known(one_run: Run) -> None:
+    assert chance(goodput_error(one_run, (10.0,), (11.0,)), "again").is_empty()
+
+
+def test_the_page_tells_differences_from_chance() -> None:
+    text = page(run(plan([case("cubic", seeds=3), case("reno", seeds=3)], ["kernel", "native"])))
+    (row,) = [line for line in text.splitlines() if line.startswith("| reno-20m-40ms-1bdp |")]
+    assert "| **-20.00** |" in row
+    (line,) = [line for line in text.splitlines() if line.startswith("| goodput | native |")]
+    assert line.split(" | ")[-2] == "2"
+    assert "| goodput | kernel again | 2 |" in text
+
+
+def test_ns3_runs_fewer_seeds() -> None:
+    many = case("cubic", seeds=60)
+    assert (len(seeds_of(many, "linux")), len(seeds_of(many, "ns3")), len(seeds_of(many, "ns3-3.43"))) == (
+        60,
+        10,
+        10,
+    )
+
+
+def test_ns3_runs_its_own_algorithms_only() -> None:
+    refused = {one.case: one.why for one in plan(cases(), ["native", "ns3"]).refused}
+    assert "ns-3 has no nv of its own" in refused["nv-20m-40ms-1bdp"]
+
+
+def test_the_figure_has_a_line_per_engine_and_one_of_chance() -> None:
+    _, data = figure(run(plan([case("cubic", seeds=2)], ["kernel", "native"])))
+    assert set(data["group"]) == {"native", "kernel again"}
+    assert data.filter(quantity="goodput", group="native")["value"].to_list() == [pytest.approx(20)]
 
 
 def test_cases_are_listed_by_pattern_and_number() -> None:
     result = CliRunner().invoke(app, ["agree", "--list", "--case", "bbr1-*", "--limit", "2"])
-    assert [line.split()[0] for line in result.output.splitlines()] == [
-        "bbr1-20m-40ms-1bdp",
-        "bbr1-50m-20ms-0.5bdp",
-    ]
+    *lines, last = result.output.splitlines()
+    assert [line.split()[0] for line in lines] == ["bbr1-20m-40ms-1bdp", "bbr1-50m-20ms-0.5bdp"]
+    assert last == "2 cases; runs: 10 by linux, 10 by native"
 
 
-@pytest.mark.parametrize("words", [("--case", "bbr9"), ("--family", "queue"), ("--engines", "native")])
+@pytest.mark.parametrize(
+    "words", [("--case", "bbr9"), ("--family", "queue"), ("--engines", "native"), ("--plot", "a.gif")]
+)
 def test_what_is_unknown_is_bad_input(words: tuple[str, str]) -> None:
     assert CliRunner().invoke(app, ["agree", *words]).exit_code == 2
 
 
-def test_the_page_is_written_to_a_file(tmp_path: Path) -> None:
+def test_page_and_figure_are_written_to_files(tmp_path: Path) -> None:
+    (tmp_path / "assets").mkdir()
     words = ["--case", "cubic-2m-40ms-1bdp", "--engines", "kernel,native", "--out", str(tmp_path / "runs")]
-    result = CliRunner().invoke(app, ["agree", *words, "-o", str(tmp_path / "page.md")])
+    files = ["-o", str(tmp_path / "page.md"), "--plot", str(tmp_path / "assets" / "errors.svg")]
+    result = CliRunner().invoke(app, ["agree", *words, *files])
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "page.md").read_text(encoding="utf-8").startswith("# Agreement between engines")
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert text.startswith("# Agreement between engines")
+    assert "](assets/errors.svg)" in text
+    assert (tmp_path / "assets" / "errors.svg").is_file()
 
 
 def test_nothing_to_compare_is_a_failure_with_the_reason(tmp_path: Path) -> None:

@@ -52,6 +52,14 @@ def test_boxes_reach_to_the_extremes_and_cross_the_mean() -> None:
     assert [float(line.get_ydata()[0]) for line in crosses] == [5.0]
 
 
+def test_shares_rise_from_value_to_value() -> None:
+    _, (axes,) = plots.new_figure()
+    data = plots.cumulative(axes, {"x": [3.0, 0.0, 1.0, 30.0]}, label="error (%)")
+    assert data.rows() == [("x", 0.0, 0.25), ("x", 1.0, 0.5), ("x", 3.0, 0.75), ("x", 30.0, 1.0)]
+    (line,) = axes.lines
+    assert list(line.get_ydata()) == [0, 0.25, 0.5, 0.75, 1]
+
+
 def test_grouped_bars_have_the_interval_of_the_mean() -> None:
     _, (axes,) = plots.new_figure()
     groups = {"a": {"x": [1.0, 2.0, 3.0], "y": [4.0]}, "b": {"x": [5.0, 5.0], "y": [6.0, 6.0]}}

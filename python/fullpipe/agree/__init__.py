@@ -5,10 +5,10 @@ against; the held-out ones are run to see whether that carries over, and nothing
 
 from fullpipe.agree.case import Case
 from fullpipe.agree.catalogue import cases
-from fullpipe.agree.errors import QUANTITIES, Quantity, errors_of, summarised
+from fullpipe.agree.errors import QUANTITIES, Quantity, chance, errors_of, summarised
 from fullpipe.agree.held_out import held_out_cases
 from fullpipe.agree.page import page
-from fullpipe.agree.suite import Found, Refused, plan, run
+from fullpipe.agree.suite import Found, Refused, plan, run, seeds_of
 
 __all__ = [
     "QUANTITIES",
@@ -17,10 +17,12 @@ __all__ = [
     "Quantity",
     "Refused",
     "cases",
+    "chance",
     "errors_of",
     "held_out_cases",
     "page",
     "plan",
     "run",
+    "seeds_of",
     "summarised",
 ]

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from zlib import crc32
 
+import numpy as np
 import polars as pl
 
 from fullpipe.agree.case import Case
 from fullpipe.compare import Comparison
 from fullpipe.metrics.measures import ALL
+from fullpipe.statistics import welch_interval
 
-SCHEMA = {
+SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "case": pl.String,
     "family": pl.String,
     "of": pl.String,
     "engine": pl.String,
     "quantity": pl.String,
+    "runs": pl.Int64,
     "reference": pl.Float64,
     "value": pl.Float64,
     "error": pl.Float64,
+    "real": pl.Boolean,
+    "scatter": pl.List(pl.Float64),
 }
+LEVEL = 0.99
+"""Of the interval that tells a difference from chance: there are hundreds of differences."""
+_DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,9 @@ def errors_of(case: Case, comparison: Comparison) -> pl.DataFrame:
     Formula: error = (value - reference) / max(|reference|, floor), of means over seeds.
 
     Returns:
-        The columns case, family, of, engine, quantity, reference, value (in the unit of the metric), error.
+        The columns case, family, of, engine, quantity; runs, of the engine; reference and value, in the unit
+        of the metric; error; real, whether Welch's 99 % interval of the difference leaves out 0, null with a
+        single run on either side; scatter, the runs of the reference around their mean, as errors are given.
     """
     return pl.DataFrame(list(_errors(case, comparison)), schema=SCHEMA, orient="row")
 
@@ -61,22 +72,72 @@ def _errors(case: Case, comparison: Comparison) -> Iterator[tuple[object, ...]]:
     wanted = {quantity.metric: quantity for quantity in QUANTITIES}
     for row in comparison.rows:
         if row.kind == "flows" and row.of != ALL and row.metric in wanted:
-            reference, floor = row.mean(comparison.reference), wanted[row.metric].floor
+            reference, of_reference = row.mean(comparison.reference), row.values[comparison.reference]
+            scale = max(abs(reference), wanted[row.metric].floor)
+            scatter = [_relative(value - reference, scale) for value in of_reference]
             for engine in row.judgements:
-                value = row.mean(engine)
-                error = _relative(value - reference, max(abs(reference), floor))
-                yield case.name, case.family, row.of, engine, row.metric, reference, value, error
+                value, values = row.mean(engine), row.values[engine]
+                error, real = _relative(value - reference, scale), _real(of_reference, values)
+                what = (case.name, case.family, row.of, engine, row.metric)
+                yield *what, len(values), reference, value, error, real, scatter
 
 
 def _relative(difference: float, of: float) -> float | None:
     return difference / of if of else None
 
 
+def _real(reference: Sequence[float], values: Sequence[float]) -> bool | None:
+    """Whether the difference of the means is more than chance."""
+    if min(len(reference), len(values)) < 2:
+        return None
+    return 0.0 not in welch_interval(values, reference, LEVEL)
+
+
+def chance(errors: pl.DataFrame, name: str, by: Sequence[str] = ()) -> pl.DataFrame:
+    """The errors that the reference would show against itself, had its runs begun at other moments.
+
+    For each of 1000 draws and every error, the runs of the reference are drawn again with replacement, once
+    as many as it has and once as many as the engine has; the error is the difference of both means, times
+    sqrt(n / (n - 1)), by which a bootstrap of n runs is too narrow. All quantities and groups of flows of a
+    case come from the same draws. The errors of a draw are sorted by size, and the sizes of a rank averaged
+    over the draws.
+
+    Source: Efron 1979, "Bootstrap methods: another look at the jackknife".
+
+    Args:
+        errors: Of one engine, as `errors_of` gives them.
+        name: What to call this in the column engine.
+        by: Columns to keep apart besides the quantity, such as "family".
+
+    Returns:
+        The columns of `by`, engine, quantity and error, in the order of the errors. None of cases of which
+        the reference has a single run.
+    """
+    keys, known = (
+        [*by, "quantity"],
+        errors.filter(pl.col("real").is_not_null(), pl.col("error").is_not_null()),
+    )
+    sizes = []
+    for key, rows in known.group_by(keys, maintain_order=True):
+        drawn = [_drawn(*row) for row in rows.select("case", "scatter", "runs").iter_rows()]
+        ranked = np.sort(np.abs(drawn), axis=0).mean(axis=1)
+        labels = {column: pl.lit(label) for column, label in zip(keys, key, strict=True)}
+        sizes.append(pl.DataFrame({"error": ranked}).with_columns(engine=pl.lit(name), **labels))
+    columns = {column: SCHEMA[column] for column in (*by, "engine", "quantity", "error")}
+    return pl.concat([pl.DataFrame(schema=columns), *(made.select(list(columns)) for made in sizes)])
+
+
+def _drawn(case: str, scatter: Sequence[float], runs: int) -> np.ndarray:
+    values, dice = np.asarray(scatter), np.random.Generator(np.random.PCG64(crc32(case.encode())))
+    once, again = (dice.choice(values, (_DRAWS, size)).mean(axis=1) for size in (values.size, runs))
+    return np.asarray((once - again) * np.sqrt(values.size / (values.size - 1)))
+
+
 def summarised(errors: pl.DataFrame, by: Iterable[str] = ()) -> pl.DataFrame:
     """Number, median, 95th percentile and maximum of the sizes of errors, per engine and quantity.
 
     Args:
-        errors: As `errors_of` gives them.
+        errors: As `errors_of` or `chance` gives them.
         by: Columns to keep apart besides, such as "family".
 
     Returns:

@@ -1,6 +1,7 @@
 """`fullpipe agree`: how far engines are from Linux, over a catalogue of cases."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -41,6 +42,10 @@ def agree(
     page: Annotated[
         Path | None, typer.Option("-o", "--page", metavar="FILE", help="Write the page here; else print it.")
     ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw how large the errors are, for the page."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Every error, or case, as one JSON object per line.")
     ] = False,
@@ -53,33 +58,75 @@ def agree(
     """
     from fullpipe import agree as agreement
     from fullpipe.cli.progress import progress_bar
-    from fullpipe.errors import ResultError
     from fullpipe.results import Store
 
+    if plot:
+        _check_format(plot)
     chosen = _chosen(case or [], family or [], held_out)[:limit]
     if seeds:
         chosen = [replace(one, seeds=min(one.seeds, seeds)) for one in chosen]
+    names = engine_names(engines)
     if list_cases:
-        for one in chosen:
-            if as_json:
-                typer.echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))
-                continue
-            typer.echo(f"{one.name}  ({one.family}, {one.seeds} seed{'s' if one.seeds > 1 else ''})")
+        _list(chosen, names, as_json)
         return
-    todo = agreement.plan(chosen, engine_names(engines))
+    todo = agreement.plan(chosen, names)
     with progress_bar(todo.jobs) as progress:
         found = agreement.run(todo, workers=workers or processors(), store=Store(out), progress=progress)
+    if plot and not found.errors.is_empty():
+        _draw(found, plot)
     if as_json:
         typer.echo(found.errors.write_ndjson(), nl=False)
-    elif page is None:
-        typer.echo(agreement.page(found), nl=False)
     else:
-        try:
-            page.write_text(agreement.page(found), encoding="utf-8")
-        except OSError as error:
-            raise ResultError(f"{page}: cannot be written: {error.strerror or error}") from error
-        typer.echo(page)
+        _write(agreement.page(found, _link(plot, page)), page)
     _exit(found)
+
+
+def _list(cases: "Sequence[Case]", engines: Sequence[str], as_json: bool) -> None:
+    """The cases with their seeds and, unless a program reads it, the sum of runs."""
+    from fullpipe.agree import seeds_of
+
+    for one in cases:
+        if as_json:
+            typer.echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))
+        else:
+            typer.echo(f"{one.name}  ({one.family}, {one.seeds} seed{'s' if one.seeds > 1 else ''})")
+    if not as_json:
+        runs = (f"{sum(len(seeds_of(one, name)) for one in cases)} by {name}" for name in engines)
+        typer.echo(f"{len(cases)} cases; runs: {', '.join(runs)}")
+
+
+def _check_format(figure: Path) -> None:
+    """Before hours of runs."""
+    from fullpipe.plots import FORMATS
+
+    if figure.suffix.removeprefix(".") not in FORMATS:
+        raise typer.BadParameter(f'--plot: "{figure.name}" does not end in .{", .".join(FORMATS)}')
+
+
+def _draw(found: "Found", path: Path) -> None:
+    from fullpipe.agree.figure import figure
+    from fullpipe.plots import save_as
+
+    for written in save_as(*figure(found), path):
+        typer.echo(written, err=True)
+
+
+def _write(text: str, page: Path | None) -> None:
+    from fullpipe.errors import ResultError
+
+    if page is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        page.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ResultError(f"{page}: cannot be written: {error.strerror or error}") from error
+    typer.echo(page)
+
+
+def _link(figure: Path | None, page: Path | None) -> str | None:
+    """The figure as the page finds it."""
+    return Path(os.path.relpath(figure, page.parent if page else Path())).as_posix() if figure else None
 
 
 def _chosen(names: Sequence[str], families: Sequence[str], held_out: bool) -> "list[Case]":

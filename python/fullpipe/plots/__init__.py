@@ -4,7 +4,7 @@ A drawing function takes axes and data, draws, and returns the table of what it 
 table together, so that a figure never travels without its numbers."""
 
 from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
-from fullpipe.plots.distributions import boxes, sorted_bars
+from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
 from fullpipe.plots.engines import engines
 from fullpipe.plots.overview import overview
 from fullpipe.plots.presented import flow_labels, presented
@@ -19,6 +19,7 @@ __all__ = [
     "QUANTITIES",
     "Quantity",
     "boxes",
+    "cumulative",
     "engines",
     "flow_labels",
     "grouped_bars",

@@ -1,4 +1,4 @@
-"""How a quantity is spread over flows: sorted bars and box plots."""
+"""How a quantity is spread: sorted bars and box plots over flows, and shares up to a value."""
 
 from __future__ import annotations
 
@@ -74,3 +74,23 @@ def boxes(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
     rows = [(g, s.n, s.minimum, s.q1, s.median, s.q3, s.maximum, s.mean) for g, s in found.items()]
     columns = ["group", "n", "minimum", "q1", "median", "q3", "maximum", "mean"]
     return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+@in_house_style
+def cumulative(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
+    """The share of values up to a size, a line per group. The axis is linear to 0.1 and logarithmic beyond.
+
+    Returns the columns group, value, share.
+    """
+    rows = []
+    for group, values in groups.items():
+        ranked = sorted(values)
+        shares = [rank / len(ranked) for rank in range(1, len(ranked) + 1)]
+        axes.plot([0.0, *ranked], [0.0, *shares], drawstyle="steps-post", label=group)
+        rows += [(group, value, share) for value, share in zip(ranked, shares, strict=True)]
+    axes.set_xscale("symlog", linthresh=0.1)
+    axes.set_xlim(left=0)
+    axes.set_ylim(0, 1.02)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel(label)
+    return pl.DataFrame(rows, schema=["group", "value", "share"], orient="row")
