@@ -43,7 +43,7 @@ def page(found: Found, figure: str | None = None) -> str:
         if some.height:
             parts += [f"## {title}", _overall(some, reference)]
     if figure:
-        caption = "All cases: the share of errors up to a size. Crosses are the aims for median and 95th percentile."
+        caption = "The share of errors up to a size; crosses are the aims for median and 95th percentile."
         parts += [f"![{caption}]({figure})", caption]
     if errors.height:
         parts += ["## By family", "Median and 95th percentile.", _by_family(errors, reference)]
