@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from fullpipe.agree.case import Case, lossy, managed, mix, single, step, transfer
 
 HELD_OUT = "held out"
+LAST = "held out to the end"
+"""Run for the first time when the model was finished."""
 
 
 def held_out_cases() -> list[Case]:
@@ -32,20 +34,19 @@ def _first() -> Iterator[Case]:
 
 
 def _second() -> Iterator[Case]:
-    """Chosen later, and run first when the model was finished."""
     for cca in ("cubic", "bbr1", "reno"):
-        yield single(HELD_OUT, cca, 7, 70, 3)
+        yield single(LAST, cca, 7, 70, 3)
     for cca in ("cubic", "bbr1"):
-        yield single(HELD_OUT, cca, 120, 15, 0.4)
+        yield single(LAST, cca, 120, 15, 0.4)
     for cca in ("scalable", "veno", "hybla", "cdg", "nv"):
-        yield single(HELD_OUT, cca, 45, 15, 0.4)
-    yield lossy(HELD_OUT, "reno", 45, 15, 0.5)
+        yield single(LAST, cca, 45, 15, 0.4)
+    yield lossy(LAST, "reno", 45, 15, 0.5)
     for cca in ("cubic", "bbr1"):
-        yield step(HELD_OUT, cca, "rate-up", 7, 15, 3, rate="45 Mbit/s")
-        yield step(HELD_OUT, cca, "delay-up", 45, 15, 1, delay="35 ms")
-    yield managed(HELD_OUT, "codel", {"reno": 4}, 45, 70)
-    yield managed(HELD_OUT, "cake", {"cubic": 1, "bbr1": 1}, 45, 15)
-    yield managed(HELD_OUT, "fq_pie", {"cubic": 2}, 45, 70)
-    yield mix(HELD_OUT, [("cubic", 8, 70)], 45, 1)
-    yield mix(HELD_OUT, [("bbr1", 1, 15), ("reno", 1, 15)], 45, 3)
-    yield transfer(HELD_OUT, "bbr1", "3 MB", 45, 70, 0.4)
+        yield step(LAST, cca, "rate-up", 7, 15, 3, rate="45 Mbit/s")
+        yield step(LAST, cca, "delay-up", 45, 15, 1, delay="35 ms")
+    yield managed(LAST, "codel", {"reno": 4}, 45, 70)
+    yield managed(LAST, "cake", {"cubic": 1, "bbr1": 1}, 45, 15)
+    yield managed(LAST, "fq_pie", {"cubic": 2}, 45, 70)
+    yield mix(LAST, [("cubic", 8, 70)], 45, 1)
+    yield mix(LAST, [("bbr1", 1, 15), ("reno", 1, 15)], 45, 3)
+    yield transfer(LAST, "bbr1", "3 MB", 45, 70, 0.4)
