@@ -12,7 +12,7 @@ import polars as pl
 from fullpipe.agree.case import Case
 from fullpipe.compare import Comparison
 from fullpipe.metrics.measures import ALL
-from fullpipe.statistics import welch_interval
+from fullpipe.statistics import t_interval
 
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "case": pl.String,
@@ -58,12 +58,14 @@ mean RTT is that over time, of samples that all engines take alike."""
 def errors_of(case: Case, comparison: Comparison) -> pl.DataFrame:
     """The errors of every engine in a case, one row per group of flows and quantity.
 
-    Formula: error = (value - reference) / max(|reference|, floor), of means over seeds.
+    Formula: error = mean of (value - reference) over the seeds that both have / max(|mean reference|, floor).
+    A seed begins the flows of every engine at the same moments, which decide much where flows meet: so runs
+    are compared in pairs.
 
     Returns:
-        The columns case, family, of, engine, quantity; runs, of the engine; reference and value, in the unit
-        of the metric; error; real, whether Welch's 99 % interval of the difference leaves out 0, null with a
-        single run on either side; scatter, the runs of the reference around their mean, as errors are given.
+        The columns case, family, of, engine, quantity; runs, of the engine; reference and value, means in the
+        unit of the metric; error; real, whether Student's 99 % interval of the mean difference leaves out 0,
+        null of a single pair; scatter, the runs of the reference around their mean, as errors are given.
     """
     return pl.DataFrame(list(_errors(case, comparison)), schema=SCHEMA, orient="row")
 
@@ -76,31 +78,28 @@ def _errors(case: Case, comparison: Comparison) -> Iterator[tuple[object, ...]]:
             scale = max(abs(reference), wanted[row.metric].floor)
             scatter = [_relative(value - reference, scale) for value in of_reference]
             for engine in row.judgements:
-                value, values = row.mean(engine), row.values[engine]
-                error, real = _relative(value - reference, scale), _real(of_reference, values)
+                apart = [value - of for of, value in zip(of_reference, row.values[engine], strict=False)]
+                error, real = _relative(sum(apart) / len(apart), scale), _real(apart)
                 what = (case.name, case.family, row.of, engine, row.metric)
-                yield *what, len(values), reference, value, error, real, scatter
+                yield *what, len(apart), reference, row.mean(engine), error, real, scatter
 
 
 def _relative(difference: float, of: float) -> float | None:
     return difference / of if of else None
 
 
-def _real(reference: Sequence[float], values: Sequence[float]) -> bool | None:
-    """Whether the difference of the means is more than chance."""
-    if min(len(reference), len(values)) < 2:
-        return None
-    return 0.0 not in welch_interval(values, reference, LEVEL)
+def _real(differences: Sequence[float]) -> bool | None:
+    """Whether the mean difference is more than chance."""
+    return 0.0 not in t_interval(differences, LEVEL) if len(differences) > 1 else None
 
 
 def chance(errors: pl.DataFrame, name: str, by: Sequence[str] = ()) -> pl.DataFrame:
     """The errors that the reference would show against itself, had its runs begun at other moments.
 
-    For each of 1000 draws and every error, the runs of the reference are drawn again with replacement, once
-    as many as it has and once as many as the engine has; the error is the difference of both means, times
-    sqrt(n / (n - 1)), by which a bootstrap of n runs is too narrow. All quantities and groups of flows of a
-    case come from the same draws. The errors of a draw are sorted by size, and the sizes of a rank averaged
-    over the draws.
+    For each of 1000 draws and every error, as many runs of the reference as were compared are drawn again
+    with replacement, twice; the error is the difference of both means, times sqrt(n / (n - 1)), by which a
+    bootstrap of n runs is too narrow. All quantities and groups of flows of a case come from the same draws.
+    The errors of a draw are sorted by size, and the sizes of a rank averaged over the draws.
 
     Source: Efron 1979, "Bootstrap methods: another look at the jackknife".
 
@@ -113,10 +112,8 @@ def chance(errors: pl.DataFrame, name: str, by: Sequence[str] = ()) -> pl.DataFr
         The columns of `by`, engine, quantity and error, in the order of the errors. None of cases of which
         the reference has a single run.
     """
-    keys, known = (
-        [*by, "quantity"],
-        errors.filter(pl.col("real").is_not_null(), pl.col("error").is_not_null()),
-    )
+    keys = [*by, "quantity"]
+    known = errors.filter(pl.col("real").is_not_null(), pl.col("error").is_not_null())
     sizes = []
     for key, rows in known.group_by(keys, maintain_order=True):
         drawn = [_drawn(*row) for row in rows.select("case", "scatter", "runs").iter_rows()]
@@ -129,7 +126,7 @@ def chance(errors: pl.DataFrame, name: str, by: Sequence[str] = ()) -> pl.DataFr
 
 def _drawn(case: str, scatter: Sequence[float], runs: int) -> np.ndarray:
     values, dice = np.asarray(scatter), np.random.Generator(np.random.PCG64(crc32(case.encode())))
-    once, again = (dice.choice(values, (_DRAWS, size)).mean(axis=1) for size in (values.size, runs))
+    once, again = (dice.choice(values, (_DRAWS, runs)).mean(axis=1) for _ in range(2))
     return np.asarray((once - again) * np.sqrt(values.size / (values.size - 1)))
 
 
