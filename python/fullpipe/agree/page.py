@@ -20,12 +20,12 @@ _INTRODUCTION = (
     "RTT is the mean over time of the smoothed RTT. One run is one draw: it begins at some phase of the "
     "kernel's clock tick, and BBR at some phase of its own. So the runs of a case begin at several moments "
     "within {jitter}, the same in every engine. **{again}** is what {reference} would show against itself, "
-    "had its runs begun at other moments (a bootstrap of its runs): errors of that size are chance. In the "
-    "tables of cases an error in **bold** is more than chance: the {level:.0f} % interval of the mean "
-    "difference between runs that begin alike leaves out 0. A case lasts {duration} s, of which the first "
-    "{warmup} s do not count, but for transfers; its name says algorithm, rate, RTT and buffer. Nothing is "
-    "tuned on the held-out cases; those held out to the end were run for the first time when the model was "
-    "finished."
+    "had its runs begun at other moments (a bootstrap of its runs): so much another choice of moments "
+    "makes. In the tables of cases an error in **bold** is more than chance: the {level:.0f} % interval of "
+    "the mean difference between runs that begin alike leaves out 0. A case lasts {duration} s, of which "
+    "the first {warmup} s do not count, but for transfers; its name says algorithm, rate, RTT and buffer. "
+    "Nothing is tuned on the held-out cases; those held out to the end were run for the first time when the "
+    "model was finished."
 )
 
 
