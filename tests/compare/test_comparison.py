@@ -83,6 +83,15 @@ def test_what_only_some_runs_have_is_left_out_with_a_note(runs: list[Run]) -> No
     assert "2 of 3 runs" in note
 
 
+def test_flows_that_never_converge_are_not_called_unmeasured() -> None:
+    run = fullpipe.run(SCENARIO.with_values({"duration": "12 s"}))
+    fair = altered(run, "series", goodput_bps=pl.lit(3e6))
+    unfair = altered(run, "series", goodput_bps=pl.when(pl.col("flow") == "bbr1-1").then(9e6).otherwise(5e5))
+    found = compare({"native": [fair], "other": [unfair]}, "native")
+    (note,) = [note for note in found.notes if note.metric == "convergence"]
+    assert note.why == "as all its connections converge in 0 of 1 runs"
+
+
 def test_without_a_second_engine_there_is_nothing_to_compare(runs: list[Run]) -> None:
     with pytest.raises(ValueError, match="two engines"):
         compare({"native": runs}, "native")

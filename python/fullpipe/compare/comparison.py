@@ -8,7 +8,7 @@ from typing import Any
 
 from fullpipe.compare.margins import MARGINS, Margin
 from fullpipe.compare.verdicts import Judgement, judge
-from fullpipe.metrics import busy_links, measured
+from fullpipe.metrics import MEASURES, busy_links, measured
 from fullpipe.results import Run
 
 Runs = Mapping[str, Sequence[Run]]
@@ -96,7 +96,7 @@ def compare(runs: Runs, reference: str, margins: Mapping[str, Margin] | None = N
             rows.append(_compared(key, whole, reference, allowed[key[2]]))
         if any(known.values()):  # what no engine knows makes no sense here
             for engine in runs.keys() - whole.keys():
-                why = _why(len(known[engine]), len(runs[engine]))
+                why = _why(key[2], len(known[engine]), runs[engine])
                 lacking.setdefault((engine, key[2], why), []).append(key[1])
     return Comparison(
         scenario=runs[reference][0].name,
@@ -122,8 +122,12 @@ def _values(runs: Sequence[Run], links: Sequence[str]) -> dict[_Key, list[float 
     return values
 
 
-def _why(known: int, runs: int) -> str:
-    return f"as only {known} of {runs} runs have it" if known else "as it is not measured"
+def _why(metric: str, known: int, runs: Sequence[Run]) -> str:
+    """Why there is no value of some runs."""
+    of = next((measure for measure in MEASURES if measure.name == metric and measure.event), None)
+    if of and any(not run.tables[of.table].is_empty() for run in runs):
+        return f"as {of.event} in {known} of {len(runs)} runs"
+    return f"as only {known} of {len(runs)} runs have it" if known else "as it is not measured"
 
 
 def _compared(key: _Key, values: Mapping[str, Sequence[float]], reference: str, margin: Margin) -> Row:

@@ -37,6 +37,10 @@ class Measure:
     unit: str
     meaning: str
     value: Callable[[Group], float | None]
+    event: str = ""
+    """What has to happen in a run for there to be a value; empty if it takes no more than measuring."""
+    table: str = "flows"
+    """In which it is seen whether that happens."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,7 @@ def _transfers(group: Group) -> pl.DataFrame:
     return group.run.tables["transfers"].filter(of_group)
 
 
+_FINISHED = "any transfer finishes"
 MEASURES = (
     Measure("goodput", "bit/s", "sum over its flows, each over its own time", _sum("goodput_bps")),
     Measure("wire", "bit/s", "with headers and retransmissions, sum over its flows", _sum("wire_bps")),
@@ -142,9 +147,16 @@ MEASURES = (
     Measure("loss_rate", "1", "data packets marked as lost, of all", _of(loss_rate)),
     Measure("marking_rate", "1", "data packets with a mark, of all", _of(marking_rate)),
     Measure("power", "bit/s²", "goodput over mean RTT", _power),
-    Measure("convergence", "s", "slowest of its connections; none if one never does", _convergence),
-    Measure("fct_p50", "s", "median completion time", _fct(50)),
-    Measure("fct_p95", "s", "95th percentile of the completion time", _fct(95)),
+    Measure(
+        "convergence",
+        "s",
+        "slowest of its connections; none if one never does",
+        _convergence,
+        event="all its connections converge",
+        table="series",
+    ),
+    Measure("fct_p50", "s", "median completion time", _fct(50), _FINISHED, "transfers"),
+    Measure("fct_p95", "s", "95th percentile of the completion time", _fct(95), _FINISHED, "transfers"),
     Measure("slowdown", "1", "median of the completion time over that of an empty path", _slowdown),
 )
 """Per group of flows."""
