@@ -95,7 +95,7 @@ $(VENV)/.created: FORCE
 $(VENV)/.built: $(VENV)/.created pyproject.toml $(RUST)
 	$(BIN)/python -m pip install 'maturin>=1.9.4,<2'
 	@echo "compiling the simulator: a few minutes the first time, in silence"
-	VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --quiet --extras dev
+	VIRTUAL_ENV="$(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)" $(BIN)/maturin develop --release --quiet --extras dev
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.created pyproject.toml
