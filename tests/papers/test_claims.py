@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -139,3 +140,20 @@ def test_an_experiment_runs_all_algorithms_under_all_conditions() -> None:
     assert found.table().height == 2 * 5
     assert found.table().row(0, named=True)["mean"] == 1.5
     assert measured([experiment], [], []).table().height == 0
+
+
+def test_what_an_engine_could_not_run_is_not_testable() -> None:
+    missing = {**VALUES, ("older", 1): math.nan}
+    change = {"change": {"of": "older", "against": "old"}, "between": [-50, -50]}
+    lowest = {"lowest": 1, "where": {"algorithm": "new"}, "each": {"size": [1, 2]}}
+    assert {j.verdict for j in judged(change, missing)} == {Verdict.NOT_TESTABLE}
+    assert {j.verdict for j in judged(lowest, missing)} == {Verdict.NOT_TESTABLE}
+    assert Verdict.NOT_TESTABLE not in {j.verdict for j in judged(lowest, VALUES)}
+
+
+def test_a_run_that_is_missing_has_no_numbers() -> None:
+    experiment = Experiment("e", SCENARIO, {}, lambda _: {"q": 1.0})
+    jobs = [Job(SCENARIO, 1, point={"experiment": "e", "algorithm": name}) for name in ("a", "b")]
+    found = measured([experiment], jobs, [None, Run.__new__(Run)])
+    assert [found.at("e", "q", name, {}) for name in ("a", "b")] == [[], [1.0]]
+    assert found.table()["algorithm"].to_list() == ["b"]

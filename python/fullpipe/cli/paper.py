@@ -15,19 +15,26 @@ def paper(
     workers: Jobs = None,
     out: Out = Path("runs"),
     quick: Annotated[bool, typer.Option("--quick", help="A short version, to see that it works.")] = False,
+    engine: Annotated[str, typer.Option(help="Whose numbers are to be ours.", metavar="NAME")] = "native",
 ) -> None:
-    """Run every experiment of a study, print its tables with ours beside them, and draw its figures."""
+    """Run every experiment of a study, print its tables with ours beside them, and draw its figures.
+
+    What an engine cannot run is left out, with the reason; the exit code is 1 if it can run nothing.
+    """
     from fullpipe.cli.progress import progress_bar
 
     studies, report = papers(), list[str]()
-    with progress_bar(studies.jobs(name, seeds=seeds, quick=quick)) as progress:
-        studies.run(
+    with progress_bar(studies.jobs(name, seeds=seeds, quick=quick, engine=engine)) as progress:
+        made = studies.run(
             name,
             seeds=seeds,
             jobs=workers or processors(),
             out=out,
             quick=quick,
+            engine=engine,
             progress=progress,
             echo=report.append,
         )
+    for line in made.refused:
+        typer.echo(f"fullpipe: left out: {line}", err=True)
     typer.echo("\n".join(report))

@@ -150,6 +150,8 @@ class Court:
     def _change(self, claim: Claim, reading: str) -> list[float]:
         of = self._at(claim, reading, {**claim.where, "algorithm": claim.what["of"]})
         against = self._at(claim, reading, {**claim.where, "algorithm": claim.what["against"]})
+        if not (of and against):
+            return []
         if claim.points:
             return [a - b for a, b in zip(of, against, strict=True)]
         return [100 * (a / b - 1) for a, b in zip(of, against, strict=True) if b]
@@ -158,7 +160,7 @@ class Court:
         rows = [
             self._at(claim, reading, {**claim.where, "algorithm": name}) for name in claim.what["algorithm"]
         ]
-        return [sum(column) / len(column) for column in zip(*rows, strict=True)]
+        return [sum(column) / len(column) for column in zip(*rows, strict=True)] if all(rows) else []
 
     def _comparisons(self, claim: Claim, reading: str) -> Iterator[list[float]]:
         """Relative differences per seed, positive where the claim holds."""
@@ -183,6 +185,8 @@ class Court:
         mine = self._at(claim, reading, where)
         names = [name for name in self.others if name != where["algorithm"]]
         others = [self._at(claim, reading, {**where, "algorithm": name}) for name in names]
+        if not (mine and all(others)):
+            return []
         sign = 1 if claim.kind == "lowest" else -1
         bars = [
             sign * sorted(sign * value for value in column)[claim.what - 1]

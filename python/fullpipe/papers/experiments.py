@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -84,13 +85,14 @@ class Measurements:
 
     def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
         """One number per seed: the mean over all conditions that `where` leaves open; empty if there are
-        none."""
+        none, or a run of one of them is missing."""
         rows = [
             values
             for (e, q, a, conditions), values in self._values.items()
             if (e, q, a) == (experiment, quantity, algorithm) and where.items() <= dict(conditions).items()
         ]
-        return [sum(column) / len(column) for column in zip(*rows, strict=True)]
+        means = [sum(column) / len(column) for column in zip(*rows, strict=True)]
+        return means if all(map(math.isfinite, means)) else []
 
     def under(self, where: Mapping[str, Value]) -> Measurements:
         """Those under these conditions."""
@@ -103,9 +105,11 @@ class Measurements:
         return list(dict.fromkeys(found))
 
     def table(self) -> pl.DataFrame:
-        """Mean and 95 % interval of everything."""
+        """Mean and 95 % interval of everything of which no run is missing."""
         rows = []
         for (experiment, quantity, algorithm, conditions), values in self._values.items():
+            if not all(map(math.isfinite, values)):
+                continue
             where = ", ".join(f"{key} {value}" for key, value in conditions)
             interval = t_interval(values) if len(values) > 1 else None
             ends = (interval.low, interval.high) if interval else (None, None)
@@ -114,10 +118,17 @@ class Measurements:
         return pl.DataFrame(rows, schema=MEASURED, orient="row")
 
 
-def measured(experiments: Collection[Experiment], jobs: Iterable[Job], runs: Iterable[Run]) -> Measurements:
-    """Measure every run the way of its experiment."""
+def measured(
+    experiments: Collection[Experiment], jobs: Iterable[Job], runs: Iterable[Run | None]
+) -> Measurements:
+    """Measure every run the way of its experiment; where there is none, what others have is NaN."""
     of = {experiment.name: experiment.measure for experiment in experiments}
+    values = [
+        (job, None if run is None else of[job.point["experiment"]](run))
+        for job, run in zip(jobs, runs, strict=True)
+    ]
+    known = {job.point["experiment"]: dict.fromkeys(has, math.nan) for job, has in values if has}
     found = Measurements()
-    for job, run in zip(jobs, runs, strict=True):
-        found.add(job, of[job.point["experiment"]](run))
+    for job, has in values:
+        found.add(job, has or known.get(job.point["experiment"], {}))
     return found

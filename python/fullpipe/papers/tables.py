@@ -11,6 +11,7 @@ import polars as pl
 
 from fullpipe.papers.claims import Judged
 from fullpipe.papers.experiments import Measurements
+from fullpipe.papers.report import Settings
 from fullpipe.papers.text import aligned, shortened, tally
 from fullpipe.papers.verdicts import RULE, RULE_FOR_WORDS, Verdict
 
@@ -32,14 +33,20 @@ SCHEMA = {
 RULES = "The rule for a number, in this order:\n" + RULE + "\n\n" + RULE_FOR_WORDS
 
 
-def write(folder: Path, found: Measurements, judged: Sequence[Judged]) -> list[Path]:
+def write(settings: Settings, found: Measurements, judged: Sequence[Judged]) -> list[Path]:
     """Everything that was measured, and the verdicts as a table and as a page."""
+    folder, engine = settings.folder, settings.engine
     folder.mkdir(parents=True, exist_ok=True)
     numbers, verdicts, page = (folder / name for name in ("measured.csv", "verdicts.csv", "verdicts.md"))
-    found.table().write_csv(numbers, float_precision=6)
-    table(judged).write_csv(verdicts, float_precision=6)
-    page.write_text(markdown(judged), encoding="utf-8")
+    by(engine, found.table()).write_csv(numbers, float_precision=6)
+    by(engine, table(judged)).write_csv(verdicts, float_precision=6)
+    page.write_text(markdown(judged, f"ours ({engine})"), encoding="utf-8")
     return [numbers, verdicts, page]
+
+
+def by(engine: str, table: pl.DataFrame) -> pl.DataFrame:
+    """A table that says whose numbers it has."""
+    return table.select(pl.lit(engine).alias("engine"), pl.all())
 
 
 def table(judged: Sequence[Judged]) -> pl.DataFrame:
@@ -63,9 +70,9 @@ def verdict_text(judged: Sequence[Judged]) -> str:
     return aligned(rows if _has_readings(judged) else [_without(2, row) for row in rows])
 
 
-def markdown(judged: Sequence[Judged]) -> str:
+def markdown(judged: Sequence[Judged], ours: str = "ours") -> str:
     """A row per claim: ours by the first reading, and by those that come closest."""
-    header = ["where", "printed", "ours", "verdict", "closest"]
+    header = ["where", "printed", ours, "verdict", "closest"]
     rows = [header, ["---"] * len(header)]
     for _, group in groupby(judged, key=lambda j: j.claim.id):
         readings = list(group)
@@ -109,7 +116,7 @@ def _ours(j: Judged, width: int = 200) -> str:
     if j.claim.kind in ("contradicted", "untestable"):
         return shortened(str(j.claim.what), width)
     if j.mean is None:
-        return f"{j.held} of {j.compared} hold"
+        return f"{j.held} of {j.compared} hold" if j.compared else "-"
     ends = f" [{j.ends[0]:.3g}, {j.ends[1]:.3g}]" if j.ends else ""
     return f"{j.mean:.3g}{ends} {j.claim.unit}".rstrip()
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fullpipe import sweeps
 from fullpipe.papers import tables
 from fullpipe.papers.adbbr2025 import figures, measures, text
 from fullpipe.papers.claims import Court
 from fullpipe.papers.experiments import Experiment, measured
-from fullpipe.papers.report import Report, Settings
+from fullpipe.papers.report import Report, Settings, complete
 from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
@@ -64,12 +63,13 @@ def jobs(settings: Settings) -> list[Job]:
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
     source, todo = paper(), jobs(settings)
-    runs = sweeps.run(todo, workers=settings.jobs, store=settings.store, progress=settings.progress)
+    runs = settings.run(todo)
     found = measured(experiments(quick=settings.quick), todo, runs)
     court = Court(found, SUBJECT, tuple(READINGS), tuple(OTHERS))
     judged = [verdict for claim in source.claims for verdict in court.judged(claim)]
-    written = tables.write(settings.folder, found, judged)
-    written += figures.draw(found, _series(todo, runs), settings.folder)
+    written = tables.write(settings, found, judged)
+    if whole := complete(runs):
+        written += figures.draw(found, _series(todo, whole), settings.folder)
     report = text.report(
         source.title, judged, source.setup, len(settings.seeds_or(SEEDS, QUICK_SEEDS)), quick=settings.quick
     )

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from fullpipe import sweeps
 from fullpipe.papers import tables
 from fullpipe.papers.claims import Claim, Judged, judged_under
 from fullpipe.papers.experiments import Experiment, Measurements, Variants, measured
 from fullpipe.papers.gniaz2025 import figures, text
 from fullpipe.papers.gniaz2025.measures import PHASES, lone_flow, two_flows
-from fullpipe.papers.report import Report, Settings
+from fullpipe.papers.report import Report, Settings, complete
 from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
@@ -85,11 +84,12 @@ def jobs(settings: Settings) -> list[Job]:
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
     source, todo = paper(), jobs(settings)
-    runs = sweeps.run(todo, workers=settings.jobs, store=settings.store, progress=settings.progress)
+    runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan()], todo, runs)
     judged = judge(source.claims, found)
-    written = tables.write(settings.folder, found, judged)
-    written += figures.draw(_first(todo, runs), settings.folder)
+    written = tables.write(settings, found, judged)
+    if whole := complete(runs):
+        written += figures.draw(_first(todo, whole), settings.folder)
     report = text.report(source, judged, len(settings.seeds_or(SEEDS, QUICK_SEEDS)))
     return Report(report, tuple(written), settings.folder)
 

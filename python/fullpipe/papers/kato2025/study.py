@@ -9,12 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe import engines, sweeps
+from fullpipe import engines
 from fullpipe.papers.kato2025 import figures, measures, text
 from fullpipe.papers.kato2025.printed import Paper, paper
 from fullpipe.papers.kato2025.table import CLIPPED, Ours, comparison, verdicts
 from fullpipe.papers.kato2025.text import BOTH, LARGE, RECEIVE
 from fullpipe.papers.report import Report, Settings
+from fullpipe.papers.tables import by
 from fullpipe.papers.text import wrapped
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
@@ -44,20 +45,16 @@ def run(settings: Settings) -> Report:
     source = paper()
     chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
     summaries, recorded = _jobs(source, chosen)
-    runs = sweeps.run(
-        [*summaries, *recorded.values()],
-        workers=settings.jobs,
-        store=settings.store,
-        progress=settings.progress,
-    )
+    runs = settings.run([*summaries, *recorded.values()])
     flows = _flows(summaries, runs)
-    tables = {sockets: run.tables for sockets, run in zip(recorded, runs[len(summaries) :], strict=True)}
+    sampled = zip(recorded, runs[len(summaries) :], strict=True)
+    tables = {sockets: run.tables for sockets, run in sampled if run is not None}
     pacing = {sockets: measures.pacing_levels(found["series"]) for sockets, found in tables.items()}
     ours = Ours.of(measures.per_run(flows, source.capacity_mbps), pacing, source.buffers[0])
 
     beside = comparison(source, ours)
     judged = verdicts(source, ours, engines.ENGINES)
-    written = _write_tables(settings.folder, beside, judged)
+    written = _write_tables(settings.folder, by(settings.engine, beside), by(settings.engine, judged))
     written += figures.draw(flows, tables, settings.folder, small=source.buffers[0])
     return Report(_text(source, beside, judged, ours, len(chosen)), tuple(written), settings.folder)
 
@@ -78,7 +75,7 @@ def _jobs(source: Paper, seeds: Sequence[int]) -> tuple[list[Job], dict[str, Job
     return summaries, recorded
 
 
-def _flows(jobs: Sequence[Job], runs: Sequence[Run]) -> pl.DataFrame:
+def _flows(jobs: Sequence[Job], runs: Sequence[Run | None]) -> pl.DataFrame:
     frames = [
         run.flows.select(
             pl.lit(job.point["buffer"], pl.Int64).alias("buffer"),
@@ -88,6 +85,7 @@ def _flows(jobs: Sequence[Job], runs: Sequence[Run]) -> pl.DataFrame:
             "goodput_bps",
         )
         for job, run in zip(jobs, runs, strict=False)
+        if run is not None
     ]
     return pl.concat(frames)
 
@@ -112,9 +110,9 @@ def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, ours: Ours,
     parts = [
         source.title,
         how,
-        text.table_text(beside, list(SOCKETS)),
+        text.table_text(beside, ours.sockets),
         "Every printed number and claim, with our value and the verdict:",
-        text.verdict_text(judged, list(SOCKETS)),
+        text.verdict_text(judged, ours.sockets),
         wrapped(text.cap_text(source, ours, SOCKET_BYTES)),
     ]
     return "\n\n".join(parts)

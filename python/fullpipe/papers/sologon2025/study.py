@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fullpipe import sweeps
 from fullpipe.papers import tables
 from fullpipe.papers.claims import Claim, Judged, judged_under
 from fullpipe.papers.experiments import Experiment, Measurements, Value, Variants, measured
-from fullpipe.papers.report import Report, Settings
+from fullpipe.papers.report import Report, Settings, complete
 from fullpipe.papers.sologon2025 import figures, measures, text
 from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
@@ -84,11 +83,12 @@ def jobs(settings: Settings) -> list[Job]:
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
     source, todo = paper(), jobs(settings)
-    runs = sweeps.run(todo, workers=settings.jobs, store=settings.store, progress=settings.progress)
+    runs = settings.run(todo)
     found = measured(experiments(quick=settings.quick), todo, runs)
     judged = judge(source.claims, found)
-    written = tables.write(settings.folder, found, judged)
-    written += figures.draw(_first(todo, runs), settings.folder)
+    written = tables.write(settings, found, judged)
+    if whole := complete(runs):
+        written += figures.draw(_first(todo, whole), settings.folder)
     report = text.report(
         source, judged, found, len(settings.seeds_or(SEEDS, QUICK_SEEDS)), quick=settings.quick
     )
