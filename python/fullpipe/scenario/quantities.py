@@ -20,6 +20,8 @@ from pydantic import BeforeValidator, PlainSerializer
 from fullpipe.errors import suggestion
 
 NANOSECONDS = 1_000_000_000
+BITS = 8
+"""Per byte."""
 OFF = "off"
 _LONGEST = 40
 _TEXT = re.compile(r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)\s*(\S*)\s*")

@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fullpipe.scenario.quantities import SIZE
+from fullpipe.scenario.quantities import BITS, SIZE
 from fullpipe.scenario.tc_units import burst, milliseconds, number, percent, rate, size, whole
 
 Table = dict[str, Any]
-BITS = 8
 MS = 1e3
 TX_QUEUE_PACKETS = 1000
 """Linux's queue length of an interface, the limit of pfifo and bfifo unless they have one."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from fullpipe import Scenario
 from fullpipe.engines.linux.checks import problems
-from fullpipe.engines.linux.installation import Installed
+from fullpipe.engines.linux.installation import INSTALL, Installed
 from fullpipe.scenario import resolve
 
 
@@ -37,9 +38,9 @@ def test_the_first_study_is_not_refused(known: Installed) -> None:
         ("record.variables", True, "record.variables"),
         ("topology.bottleneck.batch", "10 ms", "topology.bottleneck.batch"),
         ("topology.bottleneck.detour", {"every": 100, "extra": "5 ms"}, "topology.bottleneck.detour"),
-        ("topology.bottleneck.loss", {"kind": "periodic", "every": 100}, "topology.bottleneck.loss"),
+        ("topology.bottleneck.loss", {"kind": "periodic", "every": 10**6}, "topology.bottleneck.loss.every"),
         ("topology.bottleneck.loss", {"kind": "replay", "packets": [9]}, "topology.bottleneck.loss"),
-        ("topology.bottleneck.duplicate", 0.1, "topology.bottleneck.duplicate"),
+        ("topology.bottleneck.thin", 4, "topology.bottleneck.thin"),
         (
             "topology.reverse",
             {"delay": "9 ms", "frames": {"every": "1 ms", "size": "9 kB"}},
@@ -50,13 +51,62 @@ def test_the_first_study_is_not_refused(known: Installed) -> None:
             [{"at": "0 s", "rate": "0 bit/s"}, {"at": "1 s", "rate": "1 bit/s"}],
             "topology.bottleneck.changes",
         ),
-        ("topology.bottleneck.queue", {"kind": "step", "mark_packets": 10}, "topology.bottleneck.queue"),
+        ("topology.bottleneck.queue", {"kind": "step"}, "topology.bottleneck.queue"),
+        (
+            "topology.bottleneck.queue",
+            {"kind": "step", "mark_packets": 10, "mark_ms": 1.0},
+            "topology.bottleneck.queue.mark_packets",
+        ),
+        (
+            "topology.bottleneck.queue",
+            {"kind": "red", "limit": 10**9, "burst": 10**6},
+            "topology.bottleneck.queue",
+        ),
+        (
+            "topology.bottleneck.queue",
+            {"kind": "police", "rate_bps": 8, "burst_bytes": 1000},
+            "topology.bottleneck.queue.burst_bytes",
+        ),
+        (
+            "topology.bottleneck.queue",
+            {"kind": "fq", "maxrate_bps": 10**11},
+            "topology.bottleneck.queue.maxrate_bps",
+        ),
     ],
 )
 def test_what_a_kernel_cannot_do_exactly_is_refused(
     small: Scenario, known: Installed, path: str, value: Any, where: str
 ) -> None:
     assert where in paths(small.with_values({path: value}), known)
+
+
+PERIODIC = {"kind": "periodic", "every": 100}
+
+
+def test_copies_on_a_link_that_loses_are_refused(small: Scenario, known: Installed) -> None:
+    values = {"topology.bottleneck.duplicate": 0.1, "topology.bottleneck.loss": PERIODIC}
+    assert paths(small.with_values(values), known) == ["topology.bottleneck.duplicate"]
+
+
+def test_periodic_loss_that_ends_is_refused(small: Scenario, known: Installed) -> None:
+    changes = [{"at": "1 s", "loss": {"kind": "bernoulli", "probability": 0.0}}]
+    values = {"topology.bottleneck.changes": changes, "topology.bottleneck.loss": PERIODIC}
+    assert paths(small.with_values(values), known) == ["topology.bottleneck.loss"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"topology.bottleneck.loss": PERIODIC},
+        {"topology.bottleneck.queue": {"kind": "police", "rate_bps": 5_000_000}},
+    ],
+)
+def test_what_a_kernel_of_an_older_installation_lacks_comes_with_how_to_get_it(
+    small: Scenario, known: Installed, values: dict[str, Any]
+) -> None:
+    scenario = small.with_values(values)
+    [problem] = set(problems(scenario, resolve(scenario), replace(known, qdiscs=("htb", "fq"))))
+    assert INSTALL in problem.message
 
 
 def test_a_workload_of_connections_is_refused(small: Scenario, known: Installed) -> None:
@@ -77,20 +127,20 @@ def test_every_reason_is_told_at_once(small: Scenario, known: Installed) -> None
 def test_an_algorithm_that_another_kernel_has_comes_with_how_to_get_it(
     small: Scenario, known: Installed
 ) -> None:
-    bare = Installed(known.kernel, "x", "6.1", ("reno", "cubic", "bbr"), known.qdiscs, accecn=False)
+    bare = replace(known, ccas=("reno", "cubic", "bbr"))
     scenario = small.with_values({"flows.0.cca": "bbr3"})
     [problem] = problems(scenario, resolve(scenario), bare)
     assert "--source" in problem.message
 
 
 def test_a_queue_that_a_newer_kernel_has_comes_with_how_to_get_it(small: Scenario, known: Installed) -> None:
-    bare = Installed(known.kernel, "x", "6.1", known.ccas, ("codel",), accecn=False)
+    bare = replace(known, qdiscs=("codel",))
     scenario = small.with_values({"topology.bottleneck.queue": {"kind": "dualpi2"}})
     [problem] = set(problems(scenario, resolve(scenario), bare))
-    assert "--version" in problem.message
+    assert INSTALL in problem.message
 
 
 def test_accurate_ecn_needs_a_kernel_that_has_it(small: Scenario, known: Installed) -> None:
-    bare = Installed(known.kernel, "x", "6.1", known.ccas, known.qdiscs, accecn=False)
+    bare = replace(known, accecn=False)
     scenario = small.with_values({"tcp.ecn": "accecn"})
     assert [problem.path for problem in problems(scenario, resolve(scenario), bare)] == ["tcp.ecn"]

@@ -13,6 +13,8 @@ from fullpipe.engines.linux.departures import departures_ns
 from fullpipe.engines.linux.marks import marked
 from fullpipe.engines.linux.memory import needed_mb
 from fullpipe.engines.linux.names import in_kernel
+from fullpipe.engines.linux.queues import params
+from fullpipe.engines.linux.red import Thresholds, thresholds
 from fullpipe.engines.linux.wires import Wire
 from fullpipe.engines.native import NativeEngine
 from fullpipe.engines.streams import start_ns
@@ -47,6 +49,24 @@ def test_marks_of_cake_are_summed_over_its_tins() -> None:
 
     tins = [attribute(number, attribute(7, struct.pack("<I", marks))) for number, marks in ((1, 3), (2, 4))]
     assert marked("cake", attribute(10, b"".join(tins)).hex()) == 7
+
+
+@pytest.mark.parametrize(("kind", "place"), [("red", 3), ("fq", 20)])
+def test_marks_of_other_queues_are_a_number_among_their_own(kind: str, place: int) -> None:
+    words = [5 if n == place else 0 for n in range(place + 2)]
+    assert marked(kind, struct.pack(f"<{len(words)}I", *words).hex()) == 5
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"min": 5_000, "max": 15_000, "burst": 8}, Thresholds(5_000, 15_000, 3)),
+        ({"limit": 60_000}, Thresholds(5_000, 15_000, 3)),
+        ({"min": 5_000}, Thresholds(5_000, 15_000, 3)),
+    ],
+)
+def test_thresholds_of_red_are_derived_from_each_other(given: dict[str, int], expected: Thresholds) -> None:
+    assert thresholds(params("red", given)) == expected
 
 
 def test_a_queue_without_marks_has_none() -> None:
@@ -108,9 +128,32 @@ def test_a_kernel_that_differs_is_refused(tree: Path) -> None:
         kernel.edit(tree)
 
 
+def test_every_algorithm_of_a_tree_is_built(tree: Path) -> None:
+    kconfig = tree / "net/ipv4/Kconfig"
+    kconfig.parent.mkdir(parents=True)
+    kconfig.write_text('config TCP_CONG_FOO\n\ttristate "Foo"\nconfig INET_AH\n', encoding="utf-8")
+    lines = kernel.configuration(tree).splitlines()
+    assert "CONFIG_TCP_CONG_FOO=y" in lines
+    assert "CONFIG_INET_AH=y" not in lines
+
+
+def test_a_copy_is_kept_until_the_tree_changes(
+    tree: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "_make", lambda *_: None)
+    folder, said = tmp_path_factory.mktemp("work"), list[str]()
+    for _ in range(2):
+        copied = kernel.copy(tree, folder, said.append)
+    assert len(said) == 1
+    (tree / "arch/um/Kconfig").write_text("another", encoding="utf-8")
+    kernel.copy(tree, folder, said.append)
+    assert len(said) == 2
+    assert (copied / "arch/um/Kconfig").read_text(encoding="utf-8") == "another"
+
+
 def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="no kernel tree"):
-        kernel.copy(tmp_path, tmp_path / "work", lambda _: None)
+        kernel.check(tmp_path)
 
 
 def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> None:

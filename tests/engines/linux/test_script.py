@@ -64,6 +64,43 @@ def test_cake_with_a_bandwidth_is_its_own_bucket(small: Scenario) -> None:
     assert qdiscs(scenario)[:2] == ["cake", "netem"]
 
 
+def test_a_policer_is_a_filter_in_front_of_the_class(small: Scenario) -> None:
+    queue = {"kind": "police", "rate_bps": 5_000_000, "burst_bytes": 30_000, "packets": 50}
+    scenario = small.with_values({"topology.bottleneck.queue": queue})
+    assert qdiscs(scenario)[:2] == ["htb", "pfifo"]
+    [policer, *_] = lines(scenario, "filter")
+    assert policer.split()[4] == "10000"
+    assert struct.pack("<I", round(30_000 * 8 / 5_000_000 * 1e9 / 64)).hex() in policer
+
+
+def test_a_policer_without_a_rate_makes_nobody_wait(small: Scenario) -> None:
+    bottleneck = {"delay": "10 ms", "queue": {"kind": "police", "rate_bps": 5_000_000}}
+    scenario = small.with_values({"topology.bottleneck": bottleneck})
+    assert qdiscs(scenario)[:2] == ["htb", "netem"]
+    assert lines(scenario, "class") == []
+
+
+def test_a_threshold_of_time_is_one_of_codel(small: Scenario) -> None:
+    scenario = small.with_values({"topology.bottleneck.queue": {"kind": "step", "mark_ms": 2.0}})
+    [line, *_] = [line for line in lines(scenario, "qdisc") if " codel " in line]
+    assert struct.pack("<HHI", 8, 5, 2_000).hex() in line
+
+
+def test_copies_are_made_last_and_apart(small: Scenario) -> None:
+    assert qdiscs(small.with_values({"topology.bottleneck.duplicate": 0.1}))[:4] == [
+        *("htb", "pfifo", "netem", "netem")
+    ]
+
+
+def test_packets_that_are_lost_by_number_are_counted_where_they_arrive(small: Scenario) -> None:
+    scenario = small.with_values({"topology.bottleneck.loss": {"kind": "periodic", "every": 100}})
+    [ingress] = [line.split()[1:3] for line in lines(scenario, "qdisc") if " ingress" in line]
+    [counts] = lines(scenario, "filter")
+    [*_, watched] = [line.split()[2:] for line in lines(scenario, "watch") if line.split()[2:] == ingress]
+    assert counts.split()[1:3] == ingress == watched
+    assert struct.pack("<HHi", 2, 100, 2).hex() in counts
+
+
 def test_every_namespace_on_the_way_of_data_has_a_route(small: Scenario) -> None:
     routes = [line.split() for line in lines(small, "route")]
     to_receiver = [route[1] for route in routes if route[2] == "10.2.0.1"]

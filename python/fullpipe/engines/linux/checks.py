@@ -1,20 +1,15 @@
 """Why a scenario cannot be run in the guest: all that a kernel, or the way we use it, cannot do exactly."""
 
 from collections.abc import Iterator
-from dataclasses import fields
 
 from fullpipe.cca import classes
 from fullpipe.engines.base import Problem
-from fullpipe.engines.linux import names, qdiscs
+from fullpipe.engines.linux import link_checks, names
 from fullpipe.engines.linux.installation import Installed
-from fullpipe.scenario import Link, Network, Route, Scenario
-from fullpipe.scenario.changing import Wander
-from fullpipe.scenario.losses import Periodic, Replay
-from fullpipe.scenario.model import Model
+from fullpipe.engines.linux.known import NATIVE, unknown
+from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Discipline, DropTail
 
-NATIVE = "use --engine native"
 _MOST_FLOWS = 2_000
 _MOST_PACES = 64
 _LEAST_PAYLOAD_BYTES = 8
@@ -35,12 +30,7 @@ _FLOW = {
     *("name", "cca", "count", "start_s", "start_jitter_s", "stop_s", "size_bytes", "application", "workload"),
     *("dscp", "hosts", "direction", "access", "source", "target", "via", "reroutes", "alternate", "tcp"),
 }
-_CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
 _RECORD = {"interval_s", "variables", "packets"}
-_LINK = {
-    *("name", "rate_bps", "delay_s", "queue", "loss", "where", "changes", "batch_s", "detour", "jitter"),
-    *("shapes", "trace", "steps"),
-}
 """What this engine knows of a scenario, here or in what it writes for the guest. It refuses all else, so that
 nothing new in scenarios is ever left out in silence."""
 
@@ -54,10 +44,10 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
     if scenario.record.variables:
         text = "a kernel does not tell the variables of its algorithms; leave it out"
         yield Problem("record.variables", f"{text}, or {NATIVE}")
-    yield from _unknown(scenario.record, _RECORD, "record")
+    yield from unknown(scenario.record, _RECORD, "record")
     for number, flow in enumerate(scenario.flows):
         path = f"flows[{number}]"
-        yield from _unknown(flow, _FLOW, path)
+        yield from unknown(flow, _FLOW, path)
         if flow.datagrams and flow.datagrams.payload_bytes < _LEAST_PAYLOAD_BYTES:
             text = f"a datagram needs {_LEAST_PAYLOAD_BYTES} B of payload, in which the guest numbers it"
             yield Problem(f"{path}.workload.size", text)
@@ -70,8 +60,8 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
             yield Problem(f"{path}.application", f"more than {_MOST_PACES} entries; {NATIVE}")
         where = f"{path}.tcp" if flow.tcp else "tcp"
         yield from _of_tcp(where, scenario.tcp_of(flow), flow.cca.kind, installed)
-    for number, link in enumerate(network.links):
-        yield from _of_link(number, link, network, installed)
+    for number in range(len(network.links)):
+        yield from link_checks.problems(number, network, installed)
 
 
 def _of_cca(path: str, kind: str, params: dict[str, object], installed: Installed) -> Iterator[Problem]:
@@ -91,15 +81,8 @@ def _other_kernel(kind: str) -> str:
     return "; a kernel that has it is built by fullpipe engines install linux --source DIR"
 
 
-def _unknown(model: Model, known: set[str], path: str) -> Iterator[Problem]:
-    """What is set in a part of a scenario and not known to this engine."""
-    for name, described in type(model).model_fields.items():
-        if name not in known and getattr(model, name) != described.get_default(call_default_factory=True):
-            yield Problem(f"{path}.{described.alias or name}", f"Linux has nothing like it; {NATIVE}")
-
-
 def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Problem]:
-    yield from _unknown(tcp, _TCP, path)
+    yield from unknown(tcp, _TCP, path)
     if tcp.ack_every not in (None, 1):
         yield Problem(f"{path}.ack_every", f"Linux has its own delayed ACK, or 1; {NATIVE}")
     if tcp.send_buffer_bytes is not None:
@@ -112,68 +95,3 @@ def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Pr
     accurate = tcp.ecn == "accecn" or (tcp.ecn is True and kind == "prague")
     if accurate and not installed.accecn:
         yield Problem(f"{path}.ecn", f"Linux {installed.release} has no AccECN, which 7.0 has; {NATIVE}")
-
-
-def _of_link(number: int, link: Link, network: Network, installed: Installed) -> Iterator[Problem]:
-    where = link.where
-    for part in fields(link):
-        if part.name not in _LINK and getattr(link, part.name) != part.default:
-            yield Problem(f"{where}.{part.name}", f"netem has nothing like it; {NATIVE}")
-    for i, change in enumerate(link.changes):
-        yield from _unknown(change, _CHANGE, f"{where}.changes[{i}]")
-    for key, value in (("batch", link.batch_s), ("detour", link.detour)):
-        if value is not None:
-            yield Problem(f"{where}.{key}", f"netem has nothing like it; leave it out, or {NATIVE}")
-    yield from _of_steps(where, link)
-    if isinstance(link.queue, Discipline):
-        yield from _of_queue(f"{where}.queue", link, link.queue, installed)
-    crossing = [route for route in network.routes if number in {*route.forward, *route.reverse}]
-    overheads = {route.tcp.link_overhead_bytes for route in crossing}
-    if len(overheads) > 1:
-        text = "flows on one link have different link_overhead; give them the same"
-        yield Problem(where, f"{text}, or {NATIVE}")
-    if isinstance(link.queue, Discipline) and _shares_by_host(link.queue) and _share_hosts(crossing):
-        text = "cake shares by host, and in the guest every flow has hosts of its own"
-        yield Problem(f"{where}.queue", f'{text}; use isolation = "flows", or {NATIVE}')
-
-
-def _of_steps(where: str, link: Link) -> Iterator[Problem]:
-    """What a link becomes in the course of a run, however that is written."""
-    if any(isinstance(shape, Wander) for shape in link.shapes):
-        yield Problem(f"{where}.shapes", f"wander is drawn in the simulator only; {NATIVE}")
-    if link.trace is not None and link.trace.kind == "mahimahi":
-        yield Problem(f"{where}.trace", f"no qdisc follows a packet-delivery trace; use a csv, or {NATIVE}")
-    steps = [values for _, values in link.steps]
-    if any(values.get("rate_bps") == 0 for values in steps):
-        yield Problem(f"{where}.changes", f"no qdisc has a rate of 0; {NATIVE}")
-    if any("limit" in values for values in steps) and not isinstance(link.queue, DropTail):
-        yield Problem(f"{where}.changes", f"only the limit of drop_tail changes; {NATIVE}")
-    later = [values["loss"]["kind"] for values in steps if "loss" in values]
-    if isinstance(link.loss, Periodic | Replay) or set(later) - {"bernoulli", "gilbert_elliott"}:
-        yield Problem(f"{where}.loss", f"netem loses at random only; use bernoulli, or {NATIVE}")
-
-
-def _of_queue(path: str, link: Link, queue: Discipline, installed: Installed) -> Iterator[Problem]:
-    if queue.kind not in qdiscs.MAKERS:
-        yield Problem(path, f"{queue.kind} is not among the queues of this engine; {NATIVE}")
-        return
-    if queue.kind not in installed.qdiscs:
-        text = f"Linux {installed.release} has no {queue.kind}"
-        yield Problem(path, f"{text}; another kernel may: fullpipe engines install linux --version 7.2")
-    if queue.kind == "dualpi2" and float(queue.params.get("coupling_factor", 2.0)) % 1:
-        yield Problem(f"{path}.coupling_factor", "the kernel takes whole numbers; use 2.0")
-    if queue.rate_bps is not None and link.rate_bps is not None:
-        text = f"{queue.kind} shapes, so the link is best left without a rate of its own"
-        yield Problem(path, f"{text}; leave out rate, or {NATIVE}")
-    changes_rate = any("rate_bps" in values for _, values in link.steps)
-    if changes_rate and link.rate_bps is None and queue.kind != "tbf":
-        yield Problem(f"{link.where}.changes", f"the rate of {queue.kind} cannot change; give the link one")
-
-
-def _shares_by_host(queue: Discipline) -> bool:
-    return queue.kind == "cake" and queue.params.get("isolation") not in ("flows", "flowblind")
-
-
-def _share_hosts(crossing: list[Route]) -> bool:
-    hosts = [host for route in crossing for host in (route.hosts or ())]
-    return len(set(hosts)) < len(hosts)

@@ -10,9 +10,8 @@ import polars as pl
 from fullpipe.engines.linux.script import Experiment
 from fullpipe.scenario import Route, Scenario
 from fullpipe.scenario.datagrams import Datagrams
-from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
+from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
-BITS = 8
 _JITTER_GAIN = 16
 _QUANTILES = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
 

@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, Say, Wishes, identity, missing
-from fullpipe.engines.linux import installation, names, qdiscs, tables, toolchain
+from fullpipe.engines.linux import installation, names, queues, tables, toolchain
 from fullpipe.engines.linux.checks import problems
+from fullpipe.engines.linux.flows import departures_file
 from fullpipe.engines.linux.installation import INSTALL
 from fullpipe.engines.linux.machine import available_mb, boot
 from fullpipe.engines.linux.memory import needed_mb
-from fullpipe.engines.linux.script import departures_file, experiment
+from fullpipe.engines.linux.script import experiment
 from fullpipe.errors import EngineError
 from fullpipe.results import Meta, Run, host, versions
 from fullpipe.scenario import Scenario, resolve
@@ -39,8 +40,8 @@ class LinuxEngine:
         """What the installed kernel has; without one, what kernels may have."""
         found = installation.find()
         ccas = [ours for ours in names.OURS if not found or names.in_kernel(ours, found.ccas)]
-        queues = [kind for kind in qdiscs.MAKERS if not found or kind in found.qdiscs]
-        return Capabilities(frozenset(ccas), frozenset((*queues, "drop_tail")), tables.NOT_MEASURED)
+        kinds = [kind for kind in queues.MAKERS if not found or kind in found.qdiscs]
+        return Capabilities(frozenset(ccas), frozenset((*kinds, "drop_tail")), tables.NOT_MEASURED)
 
     def doctor(self) -> list[Finding]:
         """The machine, a compiler, a kernel and memory."""

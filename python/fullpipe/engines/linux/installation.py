@@ -1,5 +1,6 @@
 """Where the engine's kernel and guest program are, and what the kernel knows."""
 
+import fcntl
 import hashlib
 import json
 import shutil
@@ -10,20 +11,22 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from fullpipe.engines import cache as caches
 from fullpipe.engines.base import Say, Wishes
-from fullpipe.engines.linux import debian, kernel, names, qdiscs, toolchain
-from fullpipe.engines.linux.machine import Guest, boot
-from fullpipe.engines.linux.stages import ROOT
+from fullpipe.engines.linux import debian, filters, kernel, names, qdiscs, queues, toolchain
+from fullpipe.engines.linux.machine import MB, Guest, boot
+from fullpipe.engines.linux.stages import ARRIVALS, INGRESS, ROOT
 from fullpipe.errors import EngineError
-from fullpipe.scenario import catalogue
 
 HERE = Path(__file__).parent
 _SOURCES = HERE / "guest"
 _COMPILER = ("gcc", "-std=gnu11", "-O2", "-static", "-s", "-Wl,--build-id=none")
 _PROBE_MB = 64
+_BUILD_MB = 2_000
+PERIODIC = "periodic"
+"""What the kernel is asked for beside queues: whether it can drop every n-th packet."""
+_EXAMPLES = {"step": {"mark_ms": 1.0}}
 INSTALL = "fullpipe engines install linux"
 _OLD = "older kernels do not know the registers of newer processors; the newest does: leave out --version"
 
@@ -43,7 +46,8 @@ class Installed:
 
 def everything() -> Installed:
     """A kernel that does not exist and has everything, to find the reasons that no kernel would remove."""
-    return Installed(Path(), "none", "none", tuple(names.OURS), (*qdiscs.MAKERS, "htb", "fq"), accecn=True)
+    does = (*queues.MAKERS, "htb", PERIODIC)
+    return Installed(Path(), "none", "none", tuple(names.OURS), does, accecn=True)
 
 
 def folder() -> Path:
@@ -125,8 +129,23 @@ def install(wishes: Wishes, say: Say) -> None:
     """Build or take a kernel, compile the guest's program, and ask the kernel what it knows.
 
     Raises:
-        EngineError: If something is missing, or a step fails.
+        EngineError: If something is missing, a step fails, or another installation runs.
     """
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        with (folder() / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _install(wishes, say)
+    except BlockingIOError as error:
+        raise EngineError(f"another installation runs in {folder()}; wait for it, or end it") from error
+    except shutil.Error as error:
+        [(path, _, reason), *_] = error.args[0]
+        raise EngineError(f"{path}: {reason}") from error
+    except OSError as error:
+        raise EngineError(f"{error.filename or folder()}: {error.strerror or error}") from error
+
+
+def _install(wishes: Wishes, say: Say) -> None:
     if wishes.rootfs:
         _take_program(wishes.rootfs)
     compile_program()
@@ -159,6 +178,12 @@ def install(wishes: Wishes, say: Say) -> None:
 
 def _build(wishes: Wishes, say: Say) -> Path:
     toolchain.check()
+    if wishes.source:
+        kernel.check(wishes.source)
+    free_mb = shutil.disk_usage(folder()).free // MB
+    if free_mb < _BUILD_MB:
+        text = f"{free_mb:,} MB are free in {folder()}, and a build needs {_BUILD_MB:,}; free some"
+        raise EngineError(f"{text}, or name another folder in $FULLPIPE_CACHE")
     tools = toolchain.borrowed(folder() / "tools", say)
     if wishes.source:
         source = wishes.source.absolute()
@@ -217,19 +242,22 @@ def _ask(path: Path, fingerprint: str) -> Installed:
     )
 
 
-def _defaults(kind: str) -> dict[str, Any]:
-    return {key: param.default for key, param in catalogue.queue(kind).params.items()}
-
-
 def _questions() -> str:
+    defaults = {kind: queues.params(kind, _EXAMPLES.get(kind, {})) for kind in queues.MAKERS}
+    asked = {kind: queues.MAKERS[kind](values) for kind, values in defaults.items() if kind != "police"}
+    asked["htb"] = qdiscs.server()
+    policer, periodic = filters.policer(defaults["police"], 0), filters.every(2)
+
     def lines() -> Iterator[str]:
         yield "namespace a"
         yield "namespace b"
         yield "link a a0 b b0 1500"
         yield "probe"
-        asked = [make(_defaults(kind)) for kind, make in qdiscs.MAKERS.items()]
-        for number, qdisc in enumerate((*asked, qdiscs.server(), qdiscs.fq()), start=1):
-            yield f"try a a0 add {ROOT} {number:x}0000 {qdisc.written()}"
+        for number, (name, qdisc) in enumerate(asked.items(), start=1):
+            yield f"try {name} qdisc a a0 add {ROOT} {number:x}0000 {qdisc.written()}"
+        yield f"try police filter a a0 add {number:x}0000 1 {policer.written()}"
+        yield f"try ingress qdisc a a0 add {INGRESS} {ARRIVALS} ingress"
+        yield f"try {PERIODIC} filter a a0 add {ARRIVALS} 1 {periodic.written()}"
         yield "end 1"
 
     return "\n".join(lines()) + "\n"

@@ -3,13 +3,17 @@
 Four values of the tree are changed, all of them in arch/um, so TCP and the queue disciplines are Linux's own.
 """
 
+import ctypes
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tarfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from fullpipe.engines.base import Say
@@ -22,7 +26,11 @@ FRAGMENT = HERE / "kernel.config"
 SUITES = ("sid", "trixie-backports", "trixie", "bookworm-backports", "bookworm")
 """Of Debian, with the newest kernel first."""
 _SOURCE = re.compile(r"linux-source-(\d+)\.(\d+)")
+_ALGORITHM = re.compile(r"^config (TCP_CONG_\w+)$", re.MULTILINE)
+_HISTORY = ".git"
 _LAST_LINES = 15
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
 _ABOUT_FILES = 600
 _STAMP = {
     "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 2026",
@@ -124,22 +132,43 @@ def is_useless(path: PurePosixPath) -> bool:
     return useless and not path.name.startswith(_DESCRIBES) and "." in path.name
 
 
-def copy(source: Path, folder: Path, say: Say) -> Path:
-    """A copy of somebody's tree, which itself is left alone.
+def check(source: Path) -> None:
+    """Make sure that a folder is somebody's tree.
 
     Raises:
         EngineError: If it is no kernel tree.
     """
     if not (source / "arch" / "um" / "Kconfig").is_file():
         raise EngineError(f"{source}: no kernel tree; there is no arch/um/Kconfig")
-    tree = folder / "tree"
-    if not (folder / "unpacked").exists():
-        shutil.rmtree(tree, ignore_errors=True)
-        say(f"copying {source}")
-        shutil.copytree(source, tree, symlinks=True, ignore=lambda *_: {".git"})
-        subprocess.run(["make", "ARCH=um", "mrproper"], cwd=tree, capture_output=True, check=False)
-        (folder / "unpacked").touch()
+
+
+def copy(source: Path, folder: Path, say: Say) -> Path:
+    """A copy of somebody's tree, which itself is left alone; made anew if that has changed since.
+
+    Raises:
+        EngineError: If it cannot be cleaned.
+    """
+    tree, done = folder / "tree", folder / "unpacked"
+    if done.exists() and _changed_ns(source) < done.stat().st_mtime_ns:
+        return tree
+    done.unlink(missing_ok=True)
+    shutil.rmtree(tree, ignore_errors=True)
+    say(f"copying {source}")
+    begun_ns = time.time_ns()
+    shutil.copytree(source, tree, symlinks=True, ignore=lambda *_: {_HISTORY})
+    _make(tree, os.environ, ["mrproper"], None)
+    done.touch()
+    os.utime(done, ns=(begun_ns, begun_ns))
     return tree
+
+
+def _changed_ns(tree: Path) -> int:
+    """When anything in a tree was changed last, its history aside."""
+    latest = 0
+    for folder, folders, files in os.walk(tree):
+        folders[:] = [name for name in folders if name != _HISTORY]
+        latest = max(latest, *(os.lstat(os.path.join(folder, name)).st_mtime_ns for name in (".", *files)))
+    return latest
 
 
 def edit(tree: Path) -> None:
@@ -172,6 +201,12 @@ def edit(tree: Path) -> None:
     done.touch()
 
 
+def configuration(tree: Path) -> str:
+    """What a kernel is to have: our fragment, and every algorithm that the tree offers, its own ones too."""
+    offered = _ALGORITHM.findall((tree / "net" / "ipv4" / "Kconfig").read_text(encoding="utf-8"))
+    return FRAGMENT.read_text(encoding="utf-8") + "".join(f"CONFIG_{name}=y\n" for name in offered)
+
+
 def build(tree: Path, tools: Mapping[str, str], jobs: int, say: Say) -> Path:
     """Compile. What is compiled already is not compiled again.
 
@@ -179,16 +214,25 @@ def build(tree: Path, tools: Mapping[str, str], jobs: int, say: Say) -> Path:
         EngineError: If a command fails, with the end of what it said.
     """
     environment = {**os.environ, **_STAMP, **tools}
-    configured, fragment = tree / ".fullpipe-configured", FRAGMENT.read_bytes()
-    if not configured.exists() or configured.read_bytes() != fragment:
-        _make(tree, environment, [f"KCONFIG_ALLCONFIG={FRAGMENT}", "allnoconfig"], None)
-        configured.write_bytes(fragment)
+    configured, wanted = tree / ".fullpipe-configured", configuration(tree)
+    if not configured.exists() or configured.read_text(encoding="utf-8") != wanted:
+        draft = configured.with_suffix(".part")
+        draft.write_text(wanted, encoding="utf-8")
+        _make(tree, environment, [f"KCONFIG_ALLCONFIG={draft}", "allnoconfig"], None)
+        draft.replace(configured)
     say(f"compiling about {_ABOUT_FILES} files, which takes some 5 minutes of a processor")
     _make(tree, environment, ["-j", str(jobs), "linux"], say)
     built = tree / "linux"
     if not built.is_file():
         raise EngineError(f"{tree}: make has left no kernel")
     return built
+
+
+def _end_with(parent: int) -> None:
+    """End this process, soon to be make, when fullpipe ends, however it does: two would spoil one tree."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Say | None) -> None:
@@ -204,6 +248,7 @@ def _make(tree: Path, environment: Mapping[str, str], targets: list[str], say: S
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        preexec_fn=partial(_end_with, os.getpid()),  # noqa: PLW1509 (no threads)
     ) as process:
         try:
             for line in process.stdout or ():

@@ -36,6 +36,8 @@ class Layout:
     cables: list[Cable] = field(default_factory=list)
     links: list[list[tuple[str, str]]] = field(default_factory=list)
     """For every link, the namespace and the device of each of its stages."""
+    ends: list[tuple[str, str]] = field(default_factory=list)
+    """For every link, the namespace and the device at which its packets arrive."""
     hosts: dict[Place, str] = field(default_factory=dict)
 
     def cable(self, near: str, far: str) -> Cable:
@@ -126,6 +128,7 @@ class Planner:
         points = [begin, *between, end]
         cables = [self.layout.cable(near, far) for near, far in pairwise(points)]
         self.layout.links.append([(cable.near, cable.near_device) for cable in cables])
+        self.layout.ends.append((cables[-1].far, cables[-1].far_device))
 
     def _namespace(self, place: Place) -> str:
         kind, number = self._root(place)

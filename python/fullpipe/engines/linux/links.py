@@ -11,10 +11,9 @@ from fullpipe.engines.linux.marks import marked
 from fullpipe.engines.linux.script import Experiment
 from fullpipe.engines.linux.stages import first, states
 from fullpipe.scenario import Link, Scenario
-from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
+from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
 _LATE_NS = 1_000_000
-BITS = 8
 
 
 @dataclass
@@ -119,6 +118,9 @@ def _count(total: Totals, kind: str, handle: str, numbers: list[int], own: str, 
     """A queue counts its drops, and the bucket above it some of them: the larger number is right."""
     size, packets, drops, waiting_packets, waiting_bytes = numbers
     total.marked += marked(kind, own)
+    if kind == "ingress":
+        total.dropped += drops
+        return
     if handle != "1":
         total.dropped = max(total.dropped, drops)
         return

@@ -8,6 +8,8 @@ _WORDS = {
     "fq_codel": (3, 7),
     "pie": (9,),
     "fq_pie": (4,),
+    "fq": (20,),
+    "red": (3,),
     "dualpi2": (6,),
 }
 """Where counts of marks stand among the 32-bit words: those of the law, and those of a threshold if apart."""

@@ -1,8 +1,8 @@
 """How much memory a guest needs for a scenario."""
 
-from fullpipe.engines.linux.script import frame_bytes
+from fullpipe.engines.linux.sizes import frame_bytes
 from fullpipe.scenario import Network, Scenario
-from fullpipe.scenario.quantities import NANOSECONDS
+from fullpipe.scenario.quantities import BITS, NANOSECONDS
 from fullpipe.scenario.topology import DropTail
 
 _KERNEL_MB, _LEAST_MB, _MOST_MB = 128, 256, 16_000
@@ -11,7 +11,6 @@ _COPIES = 24
 """Memory per payload on its way: senders keep several windows, and headers and rounding cost as much."""
 _UNKNOWN_BPS = 10_000_000_000
 _MB = 1e6
-BITS = 8
 
 
 def needed_mb(scenario: Scenario, network: Network) -> int:

@@ -1,4 +1,4 @@
-"""A link of a scenario as one to three devices in a row, and what a change of the link does to them.
+"""A link of a scenario as one to four devices in a row, and what a change of the link does to them.
 
 A rate with a queue is a class of htb without a burst over the queue, which holds what waits, and then netem,
 which takes the time that sending takes and adds propagation, loss and jitter. Without a queue netem does all.
@@ -8,16 +8,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from fullpipe.engines import streams
-from fullpipe.engines.linux.qdiscs import Qdisc, of, server, service
+from fullpipe.engines.linux import filters
+from fullpipe.engines.linux.qdiscs import Qdisc, server, service
+from fullpipe.engines.linux.queues import of, params
 from fullpipe.engines.linux.wires import Wire
-from fullpipe.scenario.losses import Bernoulli, GilbertElliott
+from fullpipe.scenario.losses import Bernoulli, GilbertElliott, Periodic
 from fullpipe.scenario.network import Link
 from fullpipe.scenario.timeline import Values
 from fullpipe.scenario.topology import Discipline, DropTail
 
 ROOT, OUTER, INNER = "ffffffff", "10000", "20000"
 """Handles: that of any device, those of a qdisc at the root and of one below it."""
+INGRESS, ARRIVALS = "fffffff1", "ffff0000"
+"""Those of what a device receives, and of the qdisc that sees it."""
 _CHILD = "10001"
+_FILTER = "1"
 _HEADROOM = 1.0001
 """netem's rate over that of the class, so that rounding never makes what leaves the queue wait again."""
 
@@ -30,7 +35,7 @@ class Placed:
     handle: str
     qdisc: Qdisc
     word: str = "qdisc"
-    """Qdisc, or class."""
+    """Qdisc, class or filter."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,8 @@ _LOSSES: Mapping[str, type[Bernoulli] | type[GilbertElliott]] = {
 
 def first(link: Link) -> State:
     """What a link is like when the run begins."""
-    state = State(link.rate_bps, link.queue, Wire(link.delay_ns, None, link.loss, link.jitter))
+    loss = None if isinstance(link.loss, Periodic) else link.loss
+    state = State(link.rate_bps, link.queue, Wire(link.delay_ns, None, loss, link.jitter))
     for at_ns, values in link.steps:
         state = state.after(values) if at_ns <= 0 else state
     return state
@@ -106,7 +112,19 @@ def stages(link: Link, state: State, frame_bytes: int, seed: int, turn: int = 0)
     parts = wire.apart() if _is_uneven(link) and rate_bps is not None else (wire,)
     needed = any(not part.does_nothing for part in parts) or link.steps
     made += [Stage((Placed(ROOT, OUTER, part.qdisc(dice)),), queues=False) for part in parts if needed]
+    if link.duplicate:
+        # Apart from all else, or copies would take time, and have other delays than what they are of.
+        copier = Wire(duplicate=link.duplicate).qdisc(streams.bits(seed, f"duplicate/{link.name}"))
+        made.append(Stage((Placed(ROOT, OUTER, copier),), queues=False))
     return made
+
+
+def arriving(link: Link) -> tuple[Placed, ...]:
+    """What stands where packets arrive that have crossed the link."""
+    if not isinstance(link.loss, Periodic):
+        return ()
+    ingress = Placed(INGRESS, ARRIVALS, Qdisc("ingress"))
+    return (ingress, Placed(ARRIVALS, _FILTER, filters.every(link.loss.every), "filter"))
 
 
 def _is_uneven(link: Link) -> bool:
@@ -117,15 +135,30 @@ def _is_uneven(link: Link) -> bool:
 
 def _queue(queue: DropTail | Discipline, state: State, frame_bytes: int) -> tuple[Placed, ...]:
     """The class with the queue below it; a queue that shapes is there alone."""
-    if isinstance(queue, Discipline) and queue.rate_bps is not None:
+    policed = isinstance(queue, Discipline) and queue.kind == "police"
+    if isinstance(queue, Discipline) and queue.rate_bps is not None and not policed:
         return _shaping(queue, state.rate_bps)
-    if state.rate_bps is None:
+    if state.rate_bps is None and not policed:
         return (Placed(ROOT, OUTER, of(queue)),)
+    return (Placed(ROOT, OUTER, server()), *_served(queue, state.rate_bps, frame_bytes), *_policed(queue))
+
+
+def _served(queue: DropTail | Discipline, rate_bps: int | None, frame_bytes: int) -> tuple[Placed, ...]:
+    """What waits for a link with a rate. Without one there is no class, and nobody waits."""
+    if rate_bps is None:
+        return ()
     return (
-        Placed(ROOT, OUTER, server()),
-        Placed(OUTER, _CHILD, service(state.rate_bps, frame_bytes), "class"),
+        Placed(OUTER, _CHILD, service(rate_bps, frame_bytes), "class"),
         Placed(_CHILD, INNER, of(queue)),
     )
+
+
+def _policed(queue: DropTail | Discipline) -> tuple[Placed, ...]:
+    """The filter through which packets get there, if it drops some."""
+    if not isinstance(queue, Discipline) or queue.kind != "police":
+        return ()
+    policer = filters.policer(params(queue.kind, queue.params), int(_CHILD, 16))
+    return (Placed(OUTER, _FILTER, policer, "filter"),)
 
 
 def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[Placed, ...]:

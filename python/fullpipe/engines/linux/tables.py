@@ -12,7 +12,7 @@ from fullpipe.engines.linux.script import Experiment
 from fullpipe.errors import EngineError
 from fullpipe.results import TABLES, frame
 from fullpipe.scenario import Route, Scenario
-from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
+from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
 NOT_MEASURED = frozenset(
     {
@@ -52,7 +52,6 @@ _STATES = ("open", "disorder", "cwr", "recovery", "loss")
 _NO_MIN_RTT = 2**32 - 1
 _LATE_NS = 200_000
 _US = 1e6
-BITS = 8
 
 
 def read(folder: Path, scenario: Scenario, experiment: Experiment) -> dict[str, pl.DataFrame]:

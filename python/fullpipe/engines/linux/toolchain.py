@@ -61,6 +61,15 @@ def check() -> None:
         raise EngineError("\n".join(reasons))
 
 
+def _borrow(folder: Path, say: Say) -> None:
+    found = {p.name: p for p in debian.packages(_SUITE, "amd64") if p.name in _BORROWED}
+    for name in _BORROWED:
+        if name not in found:
+            raise EngineError(f"{debian.mirror()} has no {name}")
+        with debian.contents(debian.fetch(found[name], folder / "packages", say)) as tar:
+            tar.extractall(folder, filter="tar")
+
+
 def borrowed(folder: Path, say: Say) -> Mapping[str, str]:
     """Variables with which make finds flex and bison: the machine's own, or those of packages in `folder`.
 
@@ -70,12 +79,11 @@ def borrowed(folder: Path, say: Say) -> Mapping[str, str]:
     if all(shutil.which(name) for name in ("flex", "bison")):
         return {}
     if not (folder / "usr" / "bin" / "m4").exists():
-        found = {p.name: p for p in debian.packages(_SUITE, "amd64") if p.name in _BORROWED}
-        for name in _BORROWED:
-            if name not in found:
-                raise EngineError(f"there is no {name}; install it with your package manager")
-            with debian.contents(debian.fetch(found[name], folder / "packages", say)) as tar:
-                tar.extractall(folder, filter="tar")
+        try:
+            _borrow(folder, say)
+        except EngineError as error:
+            text = "flex or bison is missing: install them with your package manager. They cannot be borrowed"
+            raise EngineError(f"{text}, because {error}") from error
     binaries, share = folder / "usr" / "bin", folder / "usr" / "share"
     return {
         "PATH": f"{binaries}:{os.environ['PATH']}",

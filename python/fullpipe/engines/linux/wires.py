@@ -1,13 +1,13 @@
-"""Propagation, serialisation, loss and jitter of a link: `netem`."""
+"""Propagation, serialisation, loss, jitter and copies of a link: `netem`."""
 
 import struct
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from fullpipe.engines.linux.attributes import attribute, s64, u64
-from fullpipe.engines.linux.qdiscs import BITS, Qdisc
+from fullpipe.engines.linux.qdiscs import Qdisc
 from fullpipe.scenario.losses import Bernoulli, GilbertElliott, Loss
-from fullpipe.scenario.quantities import to_nanoseconds
+from fullpipe.scenario.quantities import BITS, to_nanoseconds
 from fullpipe.scenario.topology import Jitter
 
 _PLENTY_PACKETS = 1_000_000
@@ -28,6 +28,7 @@ class Wire:
     rate_bps: int | None = None
     loss: Loss | None = None
     jitter: Jitter | None = None
+    duplicate: float = 0.0
 
     @property
     def does_nothing(self) -> bool:
@@ -42,7 +43,8 @@ class Wire:
         """The options of netem. `seed` is that of its random numbers, since Linux 6.7."""
         delay_ns, spread_ns, shape = self._delays()
         loss = round(self.loss.probability * _CERTAIN) if isinstance(self.loss, Bernoulli) else 0
-        options = struct.pack("<IIIIII", 0, _PLENTY_PACKETS, loss, 0, 0, 0)
+        copies = round(self.duplicate * _CERTAIN)
+        options = struct.pack("<IIIIII", 0, _PLENTY_PACKETS, loss, 0, copies, 0)
         options += s64(10, delay_ns) + (s64(11, spread_ns) if spread_ns else b"") + shape
         if isinstance(self.loss, GilbertElliott):
             chain = (self.loss.worsens, self.loss.improves, 1 - self.loss.bad, self.loss.good)

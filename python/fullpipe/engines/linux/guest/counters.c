@@ -77,9 +77,9 @@ void probe(void)
 	fprintf(known, "accecn=%d\n", accurate);
 }
 
-/* try NAMESPACE DEVICE add PARENT HANDLE KIND [ATTRIBUTES]: write down whether the kernel has such a queue discipline */
-void try_qdisc(char **words)
+/* try NAME qdisc|filter ...: write down whether the kernel can set such a queue discipline or filter */
+void try_to_do(char **words)
 {
-	if (has_qdisc(words))
-		fprintf(known, "qdisc=%s\n", words[5]);
+	if (can_set(words + 1))
+		fprintf(known, "qdisc=%s\n", words[0]);
 }

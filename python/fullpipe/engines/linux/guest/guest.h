@@ -29,7 +29,8 @@ void set_address(char **words);
 void set_route(char **words, int count);
 void set_qdisc(char **words);
 void set_class(char **words);
-int has_qdisc(char **words);
+void set_filter(char **words);
+int can_set(char **words);
 void set_bursts(char **words);
 void set_sysctl(char **words, int count);
 void list_qdiscs(int socket, void (*each)(int device, const char *kind, unsigned handle, const void *stats, int size));
@@ -65,6 +66,6 @@ void sample_links(FILE *out);
 long long marked_packets(void);
 long long thrown_away(void);
 void probe(void);
-void try_qdisc(char **words);
+void try_to_do(char **words);
 
 #endif

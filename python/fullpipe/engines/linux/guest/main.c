@@ -145,6 +145,8 @@ static void obey(char *line)
 		set_qdisc(arguments);
 	else if (!strcmp(words[0], "class"))
 		set_class(arguments);
+	else if (!strcmp(words[0], "filter"))
+		set_filter(arguments);
 	else if (!strcmp(words[0], "bursts"))
 		set_bursts(arguments);
 	else if (!strcmp(words[0], "sysctl"))
@@ -164,7 +166,7 @@ static void obey(char *line)
 	else if (!strcmp(words[0], "probe"))
 		probe();
 	else if (!strcmp(words[0], "try"))
-		try_qdisc(arguments);
+		try_to_do(arguments);
 	else
 		fail("the script says %s", words[0]);
 }

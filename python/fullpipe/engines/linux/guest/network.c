@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
@@ -273,7 +274,8 @@ static int from_hex(const char *hex, unsigned char *bytes, int most)
 static int try_to_set(int type, char **words)
 {
 	static unsigned char options[MAX_MESSAGE];
-	struct tcmsg info = {.tcm_family = AF_UNSPEC};
+	/* Of a filter: its place among others, and the packets that it sees. */
+	struct tcmsg info = {.tcm_family = AF_UNSPEC, .tcm_info = type == RTM_NEWTFILTER ? 1 << 16 | htons(ETH_P_ALL) : 0};
 	int s = enter(words[0]), adds = !strcmp(words[2], "add");
 	int size = words[6] ? from_hex(words[6], options, sizeof(options)) : 0;
 
@@ -307,10 +309,19 @@ void set_class(char **words)
 		fail("%s class of %s in %s: %s", adds ? "new" : "changed", words[1], words[0], strerror(error));
 }
 
-/* try NAMESPACE DEVICE add PARENT HANDLE KIND [ATTRIBUTES] */
-int has_qdisc(char **words)
+/* filter NAMESPACE DEVICE add PARENT HANDLE KIND [ATTRIBUTES] */
+void set_filter(char **words)
 {
-	return !try_to_set(RTM_NEWQDISC, words);
+	int error = try_to_set(RTM_NEWTFILTER, words);
+
+	if (error)
+		fail("filter of %s in %s: %s", words[1], words[0], strerror(error));
+}
+
+/* qdisc|filter NAMESPACE DEVICE add PARENT HANDLE KIND [ATTRIBUTES] */
+int can_set(char **words)
+{
+	return !try_to_set(strcmp(words[0], "filter") ? RTM_NEWQDISC : RTM_NEWTFILTER, words + 1);
 }
 
 /* bursts NAMESPACE DEVICE PACKETS: the most that TCP hands over at once */

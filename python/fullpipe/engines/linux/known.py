@@ -1,0 +1,15 @@
+"""What a scenario sets and this engine does not know. It refuses that: nothing is left out in silence."""
+
+from collections.abc import Iterator
+
+from fullpipe.engines.base import Problem
+from fullpipe.scenario.model import Model
+
+NATIVE = "use --engine native"
+
+
+def unknown(model: Model, known: set[str], path: str) -> Iterator[Problem]:
+    """What is set in a part of a scenario and not known to this engine."""
+    for name, described in type(model).model_fields.items():
+        if name not in known and getattr(model, name) != described.get_default(call_default_factory=True):
+            yield Problem(f"{path}.{described.alias or name}", f"Linux has nothing like it; {NATIVE}")

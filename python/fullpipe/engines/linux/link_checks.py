@@ -1,0 +1,123 @@
+"""Why a link cannot be laid in the guest: all that a kernel, or the way we use it, cannot do exactly."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+from fullpipe.engines.base import Problem
+from fullpipe.engines.linux import filters, queues, red
+from fullpipe.engines.linux.installation import INSTALL, PERIODIC, Installed
+from fullpipe.engines.linux.known import NATIVE, unknown
+from fullpipe.engines.linux.qdiscs import MOST_U32
+from fullpipe.scenario import Link, Network, Route
+from fullpipe.scenario.changing import Wander
+from fullpipe.scenario.losses import Periodic, Replay
+from fullpipe.scenario.quantities import BITS
+from fullpipe.scenario.topology import Discipline, DropTail
+
+_CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
+_LINK = {
+    *("name", "rate_bps", "delay_s", "queue", "loss", "where", "changes", "batch_s", "detour", "jitter"),
+    *("duplicate", "shapes", "trace", "steps"),
+}
+"""What this engine knows of a link; it refuses all else."""
+
+
+def problems(number: int, network: Network, installed: Installed) -> Iterator[Problem]:
+    """Every reason, with its place in the scenario."""
+    link = network.links[number]
+    where = link.where
+    for part in fields(link):
+        if part.name not in _LINK and getattr(link, part.name) != part.default:
+            yield Problem(f"{where}.{part.name}", f"netem has nothing like it; {NATIVE}")
+    for i, change in enumerate(link.changes):
+        yield from unknown(change, _CHANGE, f"{where}.changes[{i}]")
+    for key, value in (("batch", link.batch_s), ("detour", link.detour)):
+        if value is not None:
+            yield Problem(f"{where}.{key}", f"netem has nothing like it; leave it out, or {NATIVE}")
+    yield from _of_steps(where, link, installed)
+    if isinstance(link.queue, Discipline):
+        yield from _of_queue(f"{where}.queue", link, link.queue, installed)
+    crossing = [route for route in network.routes if number in {*route.forward, *route.reverse}]
+    overheads = {route.tcp.link_overhead_bytes for route in crossing}
+    if len(overheads) > 1:
+        text = "flows on one link have different link_overhead; give them the same"
+        yield Problem(where, f"{text}, or {NATIVE}")
+    if isinstance(link.queue, Discipline) and _shares_by_host(link.queue) and _share_hosts(crossing):
+        text = "cake shares by host, and in the guest every flow has hosts of its own"
+        yield Problem(f"{where}.queue", f'{text}; use isolation = "flows", or {NATIVE}')
+
+
+def _of_steps(where: str, link: Link, installed: Installed) -> Iterator[Problem]:
+    """What a link becomes in the course of a run, however that is written."""
+    if any(isinstance(shape, Wander) for shape in link.shapes):
+        yield Problem(f"{where}.shapes", f"wander is drawn in the simulator only; {NATIVE}")
+    if link.trace is not None and link.trace.kind == "mahimahi":
+        yield Problem(f"{where}.trace", f"no qdisc follows a packet-delivery trace; use a csv, or {NATIVE}")
+    steps = [values for _, values in link.steps]
+    if any(values.get("rate_bps") == 0 for values in steps):
+        yield Problem(f"{where}.changes", f"no qdisc has a rate of 0; {NATIVE}")
+    if any("limit" in values for values in steps) and not isinstance(link.queue, DropTail):
+        yield Problem(f"{where}.changes", f"only the limit of drop_tail changes; {NATIVE}")
+    later = [values["loss"]["kind"] for values in steps if "loss" in values]
+    if isinstance(link.loss, Replay) or set(later) - {"bernoulli", "gilbert_elliott"}:
+        text = "later losses are random" if later else "given packets cannot be lost"
+        yield Problem(f"{where}.loss", f"{text} in the kernel; use bernoulli, or {NATIVE}")
+    if isinstance(link.loss, Periodic):
+        yield from _of_periodic(f"{where}.loss", link.loss, installed, changes=bool(later))
+    if link.duplicate and (link.loss or later):
+        yield Problem(f"{where}.duplicate", f"netem loses copies apart from what they are of; {NATIVE}")
+
+
+def _of_periodic(path: str, loss: Periodic, installed: Installed, *, changes: bool) -> Iterator[Problem]:
+    if PERIODIC not in installed.qdiscs:
+        yield Problem(path, _lacking("periodic loss", installed))
+    if loss.every > filters.MOST_EVERY:
+        yield Problem(f"{path}.every", f"the kernel counts to {filters.MOST_EVERY:,}; {NATIVE}")
+    if changes:
+        yield Problem(path, f"periodic loss stays as it is in the kernel; leave out later ones, or {NATIVE}")
+
+
+def _of_queue(path: str, link: Link, queue: Discipline, installed: Installed) -> Iterator[Problem]:
+    if queue.kind not in queues.MAKERS:
+        yield Problem(path, f"{queue.kind} is not among the queues of this engine; {NATIVE}")
+        return
+    if queue.kind not in installed.qdiscs:
+        yield Problem(path, _lacking(queue.kind, installed))
+    yield from _of_parameters(path, queue.kind, queues.params(queue.kind, queue.params))
+    if queue.rate_bps is not None and link.rate_bps is not None and queue.kind != "police":
+        text = f"{queue.kind} shapes, so the link is best left without a rate of its own"
+        yield Problem(path, f"{text}; leave out rate, or {NATIVE}")
+    changes_rate = any("rate_bps" in values for _, values in link.steps)
+    if changes_rate and link.rate_bps is None and queue.kind != "tbf":
+        yield Problem(f"{link.where}.changes", f"the rate of {queue.kind} cannot change; give the link one")
+
+
+def _lacking(what: str, installed: Installed) -> str:
+    """What there is to say of something that newer kernels, or kernels of newer installations, have."""
+    return f"Linux {installed.release}, as it is installed, has no {what}; build the newest: {INSTALL}"
+
+
+def _of_parameters(path: str, kind: str, params: queues.Params) -> Iterator[Problem]:
+    """Parameters that the kernel does not take as they are."""
+    if kind == "dualpi2" and float(params["coupling_factor"]) % 1:
+        yield Problem(f"{path}.coupling_factor", "the kernel takes whole numbers; use 2.0")
+    if kind == "step" and params["mark_packets"] is not None:
+        yield Problem(f"{path}.mark_packets", f"no qdisc counts packets on arrival; use mark_ms, or {NATIVE}")
+    elif kind == "step" and params["mark_ms"] is None:
+        yield Problem(path, f"no qdisc counts packets on arrival; set mark_ms, or {NATIVE}")
+    if kind == "red" and not red.thresholds(params).fit:
+        text = "the thresholds and the burst do not fit into the kernel's 32 bits"
+        yield Problem(path, f"{text}; use smaller ones, or {NATIVE}")
+    if kind == "police" and not filters.holds(params):
+        yield Problem(f"{path}.burst_bytes", "the kernel's bucket fills in at most 274 s; use a smaller one")
+    if kind == "fq" and (params["maxrate_bps"] or 0) // BITS >= MOST_U32:
+        yield Problem(f"{path}.maxrate_bps", "the kernel knows rates up to 34 Gbit/s; leave it out for none")
+
+
+def _shares_by_host(queue: Discipline) -> bool:
+    return queue.kind == "cake" and queue.params.get("isolation") not in ("flows", "flowblind")
+
+
+def _share_hosts(crossing: list[Route]) -> bool:
+    hosts = [host for route in crossing for host in (route.hosts or ())]
+    return len(set(hosts)) < len(hosts)

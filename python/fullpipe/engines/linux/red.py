@@ -1,0 +1,52 @@
+"""RED in the kernel's fixed point, from the parameters that people give."""
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fullpipe.engines.linux.attributes import attribute, u32
+from fullpipe.engines.linux.qdiscs import Qdisc
+
+_ECN, _HARDDROP, _ADAPTIVE = 1, 2, 4
+_MOST_SHIFT, _KERNEL_BITS = 31, 32
+_TABLE = 256
+_CERTAIN = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Bytes between which RED drops at random, and the weight of its average, 2 ** -shift."""
+
+    least: int
+    most: int
+    shift: int
+
+    @property
+    def fit(self) -> bool:
+        """Whether they fit into the kernel's fixed point."""
+        return self.most.bit_length() + self.shift < _KERNEL_BITS
+
+
+def thresholds(p: Mapping[str, Any]) -> Thresholds:
+    """Those of a queue, with what is left out derived as in the native engine (`tc` does the same)."""
+    most = max(2, int(p["max"] or (3 * p["min"] if p["min"] else p["limit"] // 4)))
+    least = min(max(1, int(p["min"] or most // 3)), most - 1)
+    burst = max(1, int(p["burst"] or (2 * least + most) // (3 * p["avpkt"])))
+    return Thresholds(least, most, _shift(least, burst, p["avpkt"]))
+
+
+def _shift(least: int, burst: int, packet: int) -> int:
+    """The largest weight with which a burst passes before the average reaches the lower threshold."""
+    needed = burst + 1 - least / packet
+    found = (s for s in range(1, _MOST_SHIFT + 1) if (1 - (1 - 0.5**s) ** burst) / 0.5**s >= needed)
+    return next(found, _MOST_SHIFT)
+
+
+def red(p: Mapping[str, Any]) -> Qdisc:
+    """The queue discipline. Its table for idle times stays empty: below a class it is never told of one."""
+    at = thresholds(p)
+    flags = _ECN * p["ecn"] | _HARDDROP * p["harddrop"] | _ADAPTIVE * p["adaptive"]
+    options = struct.pack("<IIIBBBB", p["limit"], at.least, at.most, at.shift, 0, 0, flags)
+    most = max(1, round(p["probability"] * _CERTAIN))
+    return Qdisc("red", attribute(1, options) + attribute(2, bytes(_TABLE)) + u32(3, most))

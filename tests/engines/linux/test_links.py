@@ -1,0 +1,98 @@
+"""Queues and impairments of links in a real kernel, against the simulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fullpipe import Scenario
+from fullpipe.engines.linux.engine import LinuxEngine
+from fullpipe.engines.linux.installation import INSTALL
+from fullpipe.engines.native import NativeEngine
+from fullpipe.results import Run
+
+QUEUE, LOSS = "topology.bottleneck.queue", "topology.bottleneck.loss"
+PROBE = [{"workload": {"kind": "probe", "interval": "3 ms"}}]
+RED = {"kind": "red", "limit": 120_000, "min": 15_000, "max": 60_000, "burst": 20}
+POLICER = {"kind": "police", "rate_bps": 5_000_000, "burst_bytes": 30_000}
+
+
+def both(linux: LinuxEngine, small: Scenario, values: dict[str, Any]) -> tuple[Run, Run]:
+    """The run of a kernel, and that of the simulator."""
+    scenario = small.with_values({"duration": "20 s", "warmup": "5 s", **values})
+    lacking = [str(problem) for problem in linux.check(scenario) if INSTALL in problem.message]
+    if lacking:
+        pytest.skip(lacking[0])
+    return linux.run(scenario, seed=1), NativeEngine().run(scenario, seed=1)
+
+
+def of_link(run: Run, column: str) -> Any:
+    return run.links_summary.filter(link="bottleneck")[column][0]
+
+
+def goodput(run: Run) -> float:
+    return float(run.flows["goodput_bps"].sum())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {QUEUE: {"kind": "fq"}},
+        {QUEUE: RED, "flows.0.count": 3},
+        {QUEUE: {**RED, "ecn": True}, "flows.0.count": 3, "tcp.ecn": True},
+        {QUEUE: {**RED, "ecn": True, "adaptive": True}, "flows.0.count": 4, "tcp.ecn": True},
+        {QUEUE: {"kind": "step", "mark_ms": 5.0}, "flows.0.cca": "dctcp", "tcp.ecn": True},
+        {QUEUE: POLICER},
+        {QUEUE: {**POLICER, "burst_bytes": 100_000}, "flows.0.cca": "bbr1"},
+        {"topology.bottleneck": {"delay": "10 ms", "queue": POLICER}},
+        {"topology.bottleneck.duplicate": 0.02},
+    ],
+)
+def test_a_queue_does_what_it_does_in_the_simulator(
+    linux: LinuxEngine, small: Scenario, values: dict[str, Any]
+) -> None:
+    ours, theirs = both(linux, small, values)
+    assert goodput(ours) == pytest.approx(goodput(theirs), rel=0.03)
+    assert ours.flows["rtt_mean_s"].mean() == pytest.approx(theirs.flows["rtt_mean_s"].mean(), rel=0.05)
+    for column in ("dropped_packets", "marked_packets"):
+        assert of_link(ours, column) == pytest.approx(of_link(theirs, column), rel=0.15, abs=5)
+
+
+def test_fq_shares_as_in_the_simulator(linux: LinuxEngine, small: Scenario) -> None:
+    values = {QUEUE: {"kind": "fq"}, "flows": [{"cca": "cubic"}, {"cca": "bbr1"}]}
+    ours, theirs = (run.flows["goodput_bps"].to_list() for run in both(linux, small, values))
+    assert ours == pytest.approx(theirs, rel=0.01)
+
+
+def test_fq_spaces_as_in_the_simulator(linux: LinuxEngine, small: Scenario) -> None:
+    flows = [{"workload": {"kind": "udp", "rate": "4 Mbit/s"}}]
+    values = {QUEUE: {"kind": "fq", "maxrate_bps": 3_000_000}, "flows": flows}
+    ours, theirs = both(linux, small, values)
+    assert ours.flows["owd_mean_s"][0] == pytest.approx(theirs.flows["owd_mean_s"][0], rel=1e-4)
+    assert of_link(ours, "dropped_packets") == of_link(theirs, "dropped_packets") > 0
+
+
+@pytest.mark.parametrize(
+    "values", [{LOSS: {"kind": "periodic", "every": 7}}, {QUEUE: {**POLICER, "rate_bps": 150_000}}]
+)
+def test_the_same_packets_are_lost(linux: LinuxEngine, small: Scenario, values: dict[str, Any]) -> None:
+    ours, theirs = both(linux, small, {**values, "flows": PROBE})
+    lost = [run.probes.filter(run.probes["owd_s"].is_null())["time_s"].to_list() for run in (ours, theirs)]
+    assert lost[0] == lost[1] != []
+    assert of_link(ours, "dropped_packets") == of_link(theirs, "dropped_packets")
+
+
+def test_a_connection_loses_the_same_packets(linux: LinuxEngine, small: Scenario) -> None:
+    values = {LOSS: {"kind": "periodic", "every": 500}, f"{QUEUE}.packets": 1000, "flows.0.cca": "reno"}
+    ours, theirs = both(linux, small, values)
+    assert of_link(ours, "dropped_packets") == of_link(theirs, "dropped_packets")
+    assert goodput(ours) == pytest.approx(goodput(theirs), rel=0.005)
+
+
+def test_a_copy_arrives_with_what_it_is_of(linux: LinuxEngine, small: Scenario) -> None:
+    plain, copied = (
+        both(linux, small, {"topology.bottleneck.duplicate": share, "flows": PROBE})[0].probes
+        for share in (0.0, 1.0)
+    )
+    assert copied["owd_s"].to_list() == pytest.approx(plain["owd_s"].to_list(), abs=1e-6)
