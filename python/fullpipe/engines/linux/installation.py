@@ -139,8 +139,8 @@ def install(wishes: Wishes, say: Say) -> None:
     except BlockingIOError as error:
         raise EngineError(f"another installation runs in {folder()}; wait for it, or end it") from error
     except shutil.Error as error:
-        [(path, _, reason), *_] = error.args[0]
-        raise EngineError(f"{path}: {reason}") from error
+        [(_, _, reason), *_] = error.args[0]
+        raise EngineError(f"the tree cannot be copied: {reason}") from error
     except OSError as error:
         raise EngineError(f"{error.filename or folder()}: {error.strerror or error}") from error
 

@@ -1,0 +1,72 @@
+"""What an installation says when it cannot go on. Nothing is built here."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fullpipe.engines.base import Wishes
+from fullpipe.engines.linux import debian, installation, toolchain
+from fullpipe.errors import EngineError
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What looks like a tree, in front of an empty cache and all the tools that a build needs."""
+    monkeypatch.setenv("FULLPIPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(installation, "compile_program", lambda: tmp_path)
+    monkeypatch.setattr(toolchain, "check", lambda: None)
+    monkeypatch.setattr(toolchain, "borrowed", lambda *_: {})
+    (tmp_path / "tree/arch/um").mkdir(parents=True)
+    (tmp_path / "tree/arch/um/Kconfig").touch()
+    return tmp_path / "tree"
+
+
+def refused(source: Path) -> str:
+    with pytest.raises(EngineError) as caught:
+        installation.install(Wishes(source=source), lambda _: None)
+    return str(caught.value)
+
+
+def test_two_at_the_same_time(source: Path) -> None:
+    installation.folder().mkdir(parents=True)
+    with (installation.folder() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "another installation runs" in refused(source)
+
+
+def test_a_folder_that_is_no_tree(source: Path) -> None:
+    assert "no kernel tree" in refused(source / "arch")
+
+
+def test_a_disk_that_is_too_small(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation, "_BUILD_MB", 10**12)
+    assert "a build needs" in refused(source)
+
+
+def test_a_disk_that_is_full_in_the_middle(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise shutil.Error([("a", "b", "[Errno 28] No space left on device: 'b'")])
+
+    monkeypatch.setattr(shutil, "copytree", fails)
+    assert "the tree cannot be copied: [Errno 28] No space left" in refused(source)
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
+def test_a_tree_whose_makefile_fails(source: Path) -> None:
+    (source / "Makefile").write_text("mrproper:\n\t@echo no rule; false\n", encoding="utf-8")
+    assert "no rule" in refused(source)
+
+
+def test_no_flex_and_nobody_to_lend_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fails(*_: str) -> Iterator[debian.Package]:
+        raise EngineError("the network is down")
+
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(debian, "packages", fails)
+    with pytest.raises(EngineError, match=r"flex or bison is missing.*the network is down"):
+        toolchain.borrowed(tmp_path, lambda _: None)
