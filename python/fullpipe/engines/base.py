@@ -1,13 +1,15 @@
 """What an engine is: it says what it can do, what it cannot, and runs a scenario into tables."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 from fullpipe.cca import classes
 from fullpipe.errors import WishError
-from fullpipe.results import EngineId, Run
+from fullpipe.results import EngineId, Meta, Run, host, versions
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.flows import own_algorithms
 
@@ -159,4 +161,45 @@ def identity(engine: Engine, scenario: Scenario) -> EngineId:
         version=engine.version(),
         model_version=engine.model_version(),
         code=" ".join(classes.fingerprint(kind) for kind in own),
+    )
+
+
+class Stopwatch:
+    """When a run began, and how long it has taken."""
+
+    def __init__(self) -> None:
+        self.started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._began_s = time.perf_counter()
+
+    @property
+    def wall_s(self) -> float:
+        """Time since then."""
+        return time.perf_counter() - self._began_s
+
+
+def origin(
+    engine: Engine,
+    scenario: Scenario,
+    seed: int,
+    took: Stopwatch,
+    *,
+    cpu_s: float,
+    data_packets: int,
+    hops: int,
+) -> Meta:
+    """Where a run comes from that has just finished; `hops` are packets times the links that they crossed."""
+    return Meta(
+        scenario=scenario.to_dict(),
+        digest=scenario.digest,
+        engine=identity(engine, scenario),
+        seed=seed,
+        duration_s=scenario.duration_s,
+        wall_s=took.wall_s,
+        cpu_s=cpu_s,
+        data_packets=data_packets,
+        packet_hops=hops,
+        not_measured=tuple(sorted(engine.capabilities().not_measured)),
+        started=took.started,
+        host=host(),
+        versions=versions(),
     )

@@ -6,15 +6,14 @@ import re
 import time
 import traceback
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.cca import classes
-from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, identity
+from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, Stopwatch, origin
 from fullpipe.engines.plan import plan
 from fullpipe.errors import ControllerError, EngineError
-from fullpipe.results import TABLES, Meta, Run, frame, host, version, versions
+from fullpipe.results import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.flows import own_algorithms
 
@@ -57,23 +56,16 @@ class NativeEngine:
         Raises:
             EngineError: If the plan is refused, or the simulator stops on an error of its own.
         """
-        started = datetime.now(UTC).isoformat(timespec="seconds")
-        wall_s, cpu_s = time.perf_counter(), time.thread_time()
+        took, cpu_s = Stopwatch(), time.thread_time()
         measured = _measure(scenario, seed, progress)
-        wall_s, cpu_s = time.perf_counter() - wall_s, time.thread_time() - cpu_s
-        meta = Meta(
-            scenario=scenario.to_dict(),
-            digest=scenario.digest,
-            engine=identity(self, scenario),
-            seed=seed,
-            duration_s=scenario.duration_s,
-            wall_s=wall_s,
-            cpu_s=cpu_s,
+        meta = origin(
+            self,
+            scenario,
+            seed,
+            took,
+            cpu_s=time.thread_time() - cpu_s,
             data_packets=measured["data_packets"],
-            packet_hops=measured["packet_hops"],
-            started=started,
-            host=host(),
-            versions=versions(),
+            hops=measured["packet_hops"],
         )
         return Run(meta, {name: frame(table, measured[name]) for name, table in TABLES.items()})
 

@@ -1,9 +1,7 @@
 """The ns3 engine."""
 
 import sys
-import time
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,16 +15,17 @@ from fullpipe.engines.base import (
     Problem,
     Progress,
     Say,
+    Stopwatch,
     Wishes,
-    identity,
     missing,
+    origin,
 )
 from fullpipe.engines.ns3 import build, process, wheel
 from fullpipe.engines.ns3.check import problems
 from fullpipe.engines.ns3.order import order
 from fullpipe.engines.ns3.queues import MAKERS
 from fullpipe.errors import EngineError, WishError
-from fullpipe.results import TABLES, Meta, Run, Table, frame, host, versions
+from fullpipe.results import TABLES, Run, Table, frame
 from fullpipe.scenario import Scenario, catalogue
 
 _MEASURED: Mapping[str, str] = {
@@ -119,27 +118,20 @@ class Ns3Engine:
         installed = wheel.find(self.ns3)
         assert installed is not None
         program = build.program(installed)
-        started, wall_s = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+        took = Stopwatch()
         with process.workplace() as folder:
             finished = process.run(program, order(scenario, seed), folder, progress)
             read = {name: _read(table, finished.folder) for name, table in TABLES.items()}
-        wall_s = time.perf_counter() - wall_s
         sent = read["flows"].pop("all_sent_packets")
         forwarded = read["links_summary"].pop("all_forwarded_packets")
-        meta = Meta(
-            scenario=scenario.to_dict(),
-            digest=scenario.digest,
-            engine=identity(self, scenario),
-            seed=seed,
-            duration_s=scenario.duration_s,
-            wall_s=wall_s,
+        meta = origin(
+            self,
+            scenario,
+            seed,
+            took,
             cpu_s=finished.cpu_s,
             data_packets=int(sent.sum()),
-            packet_hops=int(forwarded.sum()),
-            not_measured=tuple(sorted(_not_measured())),
-            started=started,
-            host=host(),
-            versions=versions(),
+            hops=int(forwarded.sum()),
         )
         return Run(meta, {name: frame(table, read[name]) for name, table in TABLES.items()})
 
