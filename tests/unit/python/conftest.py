@@ -1,14 +1,10 @@
-"""What several tests need: a scenario that runs in no time, and the command line."""
+"""What several tests need: scenarios that run in no time."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from fullpipe import Scenario
-from fullpipe.cli import app
 
 SMALL = """
 name = "small"
@@ -42,7 +38,6 @@ def small_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def fullpipe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
-    """The command line, in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+def ten(small: Scenario) -> Scenario:
+    """One flow for ten seconds that loses packets now and then."""
+    return small.with_values({"duration": "10 s", "flows.0.name": "it"})

@@ -31,12 +31,6 @@ class Reno(Controller):
             self.ssthresh = self.cwnd * self.beta
 
 
-@pytest.fixture
-def ten(small: Scenario) -> Scenario:
-    """One flow for ten seconds that loses packets now and then."""
-    return small.with_values({"duration": "10 s", "flows.0.name": "it"})
-
-
 def run(scenario: Scenario, algorithm: object, seed: int = 1, **values: Any) -> Run:
     return run_once(scenario.with_values({"flows.0.cca": algorithm, **values}), seed)
 

@@ -8,29 +8,12 @@ from typing import Any
 
 import pytest
 
+from benches.python_algorithms import Reno
 from fullpipe import Run, Scenario, cca, sweeps
 from fullpipe import run as run_once
 from fullpipe.cca import Ack, Controller, Episode
 from fullpipe.cca import Path as PathView
 from fullpipe.errors import ControllerError, ScenarioError
-
-
-class Reno(Controller):
-    """Reno by the law."""
-
-    slow_start = 1.0
-    increase = 1.0
-    beta: float = 0.5
-
-    def on_congestion(self, episode: Episode, path: PathView) -> None:
-        if episode.first:
-            self.ssthresh = self.cwnd * self.beta
-
-
-@pytest.fixture
-def ten(small: Scenario) -> Scenario:
-    """One flow for ten seconds that loses packets now and then."""
-    return small.with_values({"duration": "10 s", "flows.0.name": "it"})
 
 
 def run(scenario: Scenario, algorithm: object, seed: int = 1, **values: Any) -> Run:
