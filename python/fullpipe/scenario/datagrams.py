@@ -94,7 +94,25 @@ class Voip(_Datagrams):
         return to_nanoseconds(self.frame_s)
 
 
-class Ping(_Datagrams):
+class _Regular(_Datagrams):
+    """One of the same size again and again."""
+
+    kind: Literal["ping", "probe"]
+    interval_s: Interval
+    size_bytes: Payload
+
+    @property
+    def payload_bytes(self) -> int:
+        """What each carries."""
+        return self.size_bytes
+
+    @property
+    def interval_ns(self) -> int:
+        """Time between two."""
+        return to_nanoseconds(self.interval_s)
+
+
+class Ping(_Regular):
     """ICMP echo requests, which the far end answers. The reply takes the way of ACKs."""
 
     kind: Literal["ping"]
@@ -107,22 +125,12 @@ class Ping(_Datagrams):
     headers_bytes: ClassVar[int] = IP_BYTES + ICMP_BYTES
 
     @property
-    def payload_bytes(self) -> int:
-        """What each carries."""
-        return self.size_bytes
-
-    @property
-    def interval_ns(self) -> int:
-        """Time between two."""
-        return to_nanoseconds(self.interval_s)
-
-    @property
     def echo(self) -> bool:
         """The far end sends each back."""
         return True
 
 
-class Probe(_Datagrams):
+class Probe(_Regular):
     """Small UDP packets that measure latency, there and back as in Flent's tests, or one way."""
 
     kind: Literal["probe"]
@@ -132,16 +140,6 @@ class Probe(_Datagrams):
     """Payload of each."""
     round_trip: Switch = True
     """false: nothing is sent back, and the one-way delay is all that is measured."""
-
-    @property
-    def payload_bytes(self) -> int:
-        """What each carries."""
-        return self.size_bytes
-
-    @property
-    def interval_ns(self) -> int:
-        """Time between two."""
-        return to_nanoseconds(self.interval_s)
 
     @property
     def echo(self) -> bool:
