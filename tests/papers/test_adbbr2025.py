@@ -11,7 +11,7 @@ import pytest
 from fullpipe import papers
 from fullpipe.metrics import jain
 from fullpipe.papers import tables
-from fullpipe.papers.adbbr2025 import measures, study, text
+from fullpipe.papers.adbbr2025 import measures, study
 from fullpipe.papers.claims import Court, Judged
 from fullpipe.papers.experiments import Measurements
 from fullpipe.papers.verdicts import Verdict
@@ -148,7 +148,7 @@ def test_many_flows_by_hand() -> None:
 
 
 def test_text_has_every_claim_and_the_set_up(judged: list[Judged]) -> None:
-    shown = text.report("title", judged, study.paper().setup, 2, quick=False)
+    shown = tables.report(study.paper(), judged, 2, study.REMARKS)
     for claim in study.paper().claims:
         assert claim.id in shown
     assert "nine values (contradicted by their own data)" in shown

@@ -72,7 +72,7 @@ def test_a_study_says_whose_numbers_it_has_and_what_is_left_out(tmp_path: Path) 
     assert result.exit_code == 0, result.output
     left_out = f"fullpipe: left out: kato2025, sockets {BOTH}, buffer 100: tcp.send_buffer: it cannot be set"
     assert left_out in result.stderr.splitlines()
-    assert len(result.stderr.splitlines()) == 6
+    assert len(result.stderr.splitlines()) == 5
     assert result.stdout.startswith("What is called ours is by the other engine, ")
     assert "; it cannot run 6 of 18 scenarios.\n" in result.stdout
     table = pl.read_csv(tmp_path / "papers" / "kato2025-other" / "table-2.csv")

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from fullpipe import papers
+from fullpipe.papers import tables
 from fullpipe.papers.experiments import Measurements
-from fullpipe.papers.gniaz2025 import measures, study, text
+from fullpipe.papers.gniaz2025 import measures, study
 from fullpipe.papers.gniaz2025.measures import PHASES, WITH_HEADERS, Phases
 from fullpipe.papers.verdicts import Verdict
 from fullpipe.results import Run
@@ -55,7 +56,7 @@ def test_every_claim_that_is_not_of_wifi_can_be_judged_under_every_setting() -> 
     readings = [j.reading for j in judged if j.claim.id == "S6: adaptation"]
     assert readings[0] == study.CODED
     assert len(readings) == 5
-    shown = text.report(study.paper(), judged, 2)
+    shown = tables.report(study.paper(), judged, 2, study.REMARKS, setup=study.SETUP)
     assert all(claim.id in shown for claim in claims)
 
 

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from fullpipe import papers
+from fullpipe.papers import tables
 from fullpipe.papers.experiments import Measurements
 from fullpipe.papers.sologon2025 import measures, study, text
 from fullpipe.papers.sologon2025.measures import MBPS, WITH_HEADERS
@@ -44,7 +45,7 @@ def test_every_claim_can_be_judged_as_stated() -> None:
     judged = study.judge(claims, found)
     assert not [j.claim.id for j in judged if j.verdict is Verdict.NOT_TESTABLE]
     assert {j.reading for j in judged} == {"", study.STATED}
-    shown = text.report(study.paper(), judged, found, 1, quick=False)
+    shown = tables.report(study.paper(), judged, 1, text.REMARKS, sections=text.sections(found))
     assert all(claim.id in shown for claim in claims)
 
 

@@ -109,7 +109,7 @@ def run(
         raise EngineError("\n".join(dict.fromkeys(why for _, why in refused.values())))
     report = study.run(replace(settings, refused=frozenset(refused)))
     if engine != "native":
-        lines = tuple(f"{where}: {why}" for where, why in refused.values())
+        lines = tuple(dict.fromkeys(f"{where}: {why}" for where, why in refused.values()))
         head = _head(engine, len(refused), scenarios)
         report = replace(report, text=f"{head}\n\n{report.text}", refused=lines)
     if echo is not None:

@@ -55,7 +55,7 @@ class Report:
     files: tuple[Path, ...]
     folder: Path
     refused: tuple[str, ...] = ()
-    """What the engine could not run, and why: a line per scenario."""
+    """What the engine could not run, and why."""
 
     @property
     def figures(self) -> tuple[Path, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ import polars as pl
 from fullpipe.papers.claims import Judged
 from fullpipe.papers.experiments import Measurements
 from fullpipe.papers.report import Settings
-from fullpipe.papers.text import aligned, shortened, tally
+from fullpipe.papers.text import aligned, shortened, tally, wrapped
+from fullpipe.papers.transcription import Transcription
 from fullpipe.papers.verdicts import RULE, RULE_FOR_WORDS, Verdict
 
 SCHEMA = {
@@ -47,6 +48,38 @@ def write(settings: Settings, found: Measurements, judged: Sequence[Judged]) -> 
 def by(engine: str, table: pl.DataFrame) -> pl.DataFrame:
     """A table that says whose numbers it has."""
     return table.select(pl.lit(engine).alias("engine"), pl.all())
+
+
+def report(
+    source: Transcription,
+    judged: Sequence[Judged],
+    runs: int,
+    remarks: str,
+    *,
+    sections: Iterable[str] = (),
+    setup: str = "The set-up, as printed and as used here:",
+    quick: bool = False,
+) -> str:
+    """The printed report of a study that has claims.
+
+    Args:
+        source: What is printed there.
+        judged: Its claims.
+        runs: Seeds.
+        remarks: What "ours" is, behind "ours over 5 seeds and its 95 % interval".
+        sections: What comes between the verdicts and their rules.
+        setup: What stands above the set-up.
+        quick: Whether runs are shorter than the study's.
+    """
+    how = (
+        f"Every printed number and claim, with ours over {runs} seeds"
+        + (" and its 95 % interval" if runs > 1 else "")
+        + remarks
+        + (" This is the quick form: shorter runs than the study's." if quick else "")
+    )
+    verdicts = (verdict_text(judged), tallies(judged))
+    parts = (source.title, wrapped(how), *verdicts, *sections, RULES, setup, setup_text(source.setup))
+    return "\n\n".join(parts)
 
 
 def table(judged: Sequence[Judged]) -> pl.DataFrame:

@@ -100,6 +100,7 @@ def _write_tables(folder: Path, beside: pl.DataFrame, judged: pl.DataFrame) -> l
 
 
 def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, ours: Ours, runs: int) -> str:
+    settings = [sockets for sockets in SOCKETS if sockets in ours.sockets]
     how = wrapped(
         f"Table II: printed values of ns-3 3.40 and 3.44, and ours as the mean over {runs} seeds"
         + (" with its 95 % interval" if runs > 1 else "")
@@ -110,9 +111,9 @@ def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, ours: Ours,
     parts = [
         source.title,
         how,
-        text.table_text(beside, ours.sockets),
+        text.table_text(beside, settings),
         "Every printed number and claim, with our value and the verdict:",
-        text.verdict_text(judged, ours.sockets),
+        text.verdict_text(judged, settings),
         wrapped(text.cap_text(source, ours, SOCKET_BYTES)),
     ]
     return "\n\n".join(parts)

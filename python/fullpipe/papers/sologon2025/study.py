@@ -89,9 +89,8 @@ def run(settings: Settings) -> Report:
     written = tables.write(settings, found, judged)
     if whole := complete(runs):
         written += figures.draw(_first(todo, whole), settings.folder)
-    report = text.report(
-        source, judged, found, len(settings.seeds_or(SEEDS, QUICK_SEEDS)), quick=settings.quick
-    )
+    seeds, sections = len(settings.seeds_or(SEEDS, QUICK_SEEDS)), text.sections(found)
+    report = tables.report(source, judged, seeds, text.REMARKS, sections=sections, quick=settings.quick)
     return Report(report, tuple(written), settings.folder)
 
 

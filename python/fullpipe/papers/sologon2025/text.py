@@ -1,14 +1,11 @@
-"""The printed report: the verdicts, what the open settings do, and the set-up."""
+"""What the report says besides verdicts: what the open settings do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fullpipe.papers import tables
-from fullpipe.papers.claims import Judged
 from fullpipe.papers.experiments import Measurements
-from fullpipe.papers.text import aligned, wrapped
-from fullpipe.papers.transcription import Transcription
+from fullpipe.papers.text import aligned
 from fullpipe.statistics import t_interval
 
 ROUTES: Mapping[str, str] = {"mean": "mean", "flow_30": "30 ms", "flow_90": "90 ms"}
@@ -22,32 +19,21 @@ LINKS: Mapping[str, str] = {
 }
 
 
-def report(
-    source: Transcription, judged: Sequence[Judged], found: Measurements, runs: int, *, quick: bool
-) -> str:
-    """All of it."""
-    how = wrapped(
-        f"Every printed number and claim, with ours over {runs} seeds"
-        + (" and its 95 % interval" if runs > 1 else "")
-        + " for every setting of what is open; the closest is marked *. Throughput counts the headers of IP "
-        "and TCP. Flows are named by their one-way delay along the faster way. Of claims in words, ours is "
-        "how many of its comparisons hold."
-        + (" This is the quick form: shorter runs than the study's." if quick else "")
-    )
-    parts = [
-        source.title,
-        how,
-        tables.verdict_text(judged),
-        tables.tallies(judged),
+REMARKS = (
+    " for every setting of what is open; the closest is marked *. Throughput counts the headers of IP and "
+    "TCP. Flows are named by their one-way delay along the faster way. Of claims in words, ours is how many "
+    "of its comparisons hold."
+)
+
+
+def sections(found: Measurements) -> list[str]:
+    """What the open settings do, in both experiments."""
+    return [
         "Experiment 1 under every setting (all but the first in shorter runs), throughput in Mbit/s:",
         settings_text(found, "routes", ROUTES, "interval"),
         "Experiment 2 under every setting, throughput of the dynamic flow in Mbit/s:",
         settings_text(found, "links", LINKS),
-        tables.RULES,
-        "The set-up, as printed and as used here:",
-        tables.setup_text(source.setup),
     ]
-    return "\n\n".join(parts)
 
 
 def settings_text(
