@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux import debian, kernel
+from fullpipe.engines.linux import debian, kernel, trees
 from fullpipe.engines.linux.departures import departures_ns
 from fullpipe.engines.linux.marks import marked
 from fullpipe.engines.linux.memory import needed_mb
@@ -140,20 +140,20 @@ def test_every_algorithm_of_a_tree_is_built(tree: Path) -> None:
 def test_a_copy_is_kept_until_the_tree_changes(
     tree: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernel, "_make", lambda *_: None)
+    monkeypatch.setattr(trees, "make", lambda *_: None)
     folder, said = tmp_path_factory.mktemp("work"), list[str]()
     for _ in range(2):
-        copied = kernel.copy(tree, folder, said.append)
+        copied = trees.copy(tree, folder, said.append)
     assert len(said) == 1
     (tree / "arch/um/Kconfig").write_text("another", encoding="utf-8")
-    kernel.copy(tree, folder, said.append)
+    trees.copy(tree, folder, said.append)
     assert len(said) == 2
     assert (copied / "arch/um/Kconfig").read_text(encoding="utf-8") == "another"
 
 
 def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="no kernel tree"):
-        kernel.check(tmp_path)
+        trees.check(tmp_path)
 
 
 def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> None:
@@ -164,7 +164,7 @@ def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> 
         "arch/um/a.c",
         "net/ipv4/tcp.c",
     )
-    assert [kernel.is_useless(PurePosixPath(name)) for name in names] == [True, False, True, False, False]
+    assert [trees.is_useless(PurePosixPath(name)) for name in names] == [True, False, True, False, False]
 
 
 def test_the_rest_of_a_package_is_fetched_and_the_whole_is_checked(

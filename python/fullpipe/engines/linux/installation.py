@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fullpipe.engines import cache as caches
 from fullpipe.engines.base import Say, Wishes
-from fullpipe.engines.linux import debian, filters, kernel, names, qdiscs, queues, toolchain
+from fullpipe.engines.linux import debian, filters, kernel, names, qdiscs, queues, toolchain, trees
 from fullpipe.engines.linux.machine import MB, Guest, boot
 from fullpipe.engines.linux.stages import ARRIVALS, INGRESS, ROOT
 from fullpipe.errors import EngineError
@@ -179,7 +179,7 @@ def _install(wishes: Wishes, say: Say) -> None:
 def _build(wishes: Wishes, say: Say) -> Path:
     toolchain.check()
     if wishes.source:
-        kernel.check(wishes.source)
+        trees.check(wishes.source)
     free_mb = shutil.disk_usage(folder()).free // MB
     if free_mb < _BUILD_MB:
         text = f"{free_mb:,} MB are free in {folder()}, and a build needs {_BUILD_MB:,}; free some"
@@ -188,13 +188,13 @@ def _build(wishes: Wishes, say: Say) -> Path:
     if wishes.source:
         source = wishes.source.absolute()
         work = folder() / "build" / hashlib.sha256(str(source).encode()).hexdigest()[:12]
-        tree = kernel.copy(source, work, say)
+        tree = trees.copy(source, work, say)
     else:
-        package = kernel.newest(wishes.version)
+        package = trees.newest(wishes.version)
         say(f"{package.name} {package.version} of Debian")
         work = folder() / "build" / f"{package.name}-{package.version}"
         work.mkdir(parents=True, exist_ok=True)
-        tree = kernel.unpack(debian.fetch(package, folder() / "packages", say), work, say)
+        tree = trees.unpack(debian.fetch(package, folder() / "packages", say), work, say)
     kernel.edit(tree)
     return kernel.build(tree, tools, wishes.jobs, say)
 
