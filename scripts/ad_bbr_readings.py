@@ -9,7 +9,6 @@ import argparse
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -138,7 +137,6 @@ def table(runs: Runs, measures: Mapping[str, tuple[Measure, int]]) -> str:
 def figure(pairs: Mapping[str, Runs]) -> None:
     """Share of the short flow, and the queue, of every algorithm."""
     picture, (above, below) = plots.new_figure(rows=2, row_height=2.0)
-    rows = []
     for axes, label, measure in (
         (above, "share of the 10 ms flow (%)", short_share),
         (below, "mean queue (ms)", queue_ms),
@@ -149,17 +147,10 @@ def figure(pairs: Mapping[str, Runs]) -> None:
             }
             for buffer, runs in pairs.items()
         }
-        rows.append(
-            plots.grouped_bars(axes, groups, label=label, legend=axes is above).with_columns(
-                quantity=pl.lit(label)
-            )
-        )
+        plots.grouped_bars(axes, groups, label=label, legend=axes is above)
     above.axhline(50, color="#777777", linewidth=0.7, linestyle=":")
     above.set_title("10 ms against 50 ms on 100 Mbit/s; from literal on: readings of ad_bbr")
-    with TemporaryDirectory() as folder:
-        for path in plots.save(picture, pl.concat(rows), Path(folder), "ad-bbr-readings"):
-            if path.suffix == ".svg":
-                (ASSETS / path.name).write_bytes(path.read_bytes())
+    plots.save_as(picture, None, ASSETS / "ad-bbr-readings.svg")
 
 
 @plots.in_house_style

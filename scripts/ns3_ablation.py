@@ -9,7 +9,6 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
@@ -107,11 +106,9 @@ def figure(store: Store) -> None:
         "pacing": "pacing (Mbit/s)",
         "retransmissions": "re-sent in 5 ms",
     }
-    drawn = []
     for place, (quantity, label) in zip(places, quantities.items(), strict=True):
         tables = {name: run.tables for name, run in runs.items()}
-        data = plots.time_series(place, tables, quantity, only=[flow], legend_up_to=0)
-        drawn.append(data.with_columns(quantity=pl.lit(quantity)))
+        plots.time_series(place, tables, quantity, only=[flow], legend_up_to=0)
         place.set_ylabel(label)
         place.set_xlim(FROM_S, UNTIL_S)
         if quantity != "retransmissions":
@@ -123,12 +120,7 @@ def figure(store: Store) -> None:
             place.set_xlabel("")
     places[0].set_title(f"{flow} of sixteen BBR flows, 1 Gbit/s, 120 ms, 100 packets, send buffers of 1 MiB")
     plots.shared_legend(picture, dict(zip(runs, places[0].lines, strict=True)))
-    with TemporaryDirectory() as folder:
-        for path in plots.save(picture, pl.concat(drawn), Path(folder), "ns3-ablation"):
-            if path.suffix == ".svg":
-                (ASSETS / path.name).write_bytes(path.read_bytes())
-            if path.suffix == ".png":
-                print(f"drew {path.name}")
+    plots.save_as(picture, None, ASSETS / "ns3-ablation.svg")
 
 
 @plots.in_house_style

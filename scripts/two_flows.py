@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -117,10 +116,7 @@ def figure(
     place.minorticks_off()
     place.set_xlabel(label)
     place.set_ylim(bottom=0)
-    with TemporaryDirectory() as folder:
-        for path in plots.save(picture, data, Path(folder), name):
-            if path.suffix == ".svg":
-                (ASSETS / path.name).write_bytes(path.read_bytes())
+    plots.save_as(picture, None, ASSETS / f"{name}.svg")
     return data
 
 

@@ -10,28 +10,26 @@ from matplotlib.figure import Figure
 from fullpipe.errors import ResultError
 from fullpipe.plots.style import in_house_style
 
-FORMATS = ("png", "svg", "pdf")
+_DATES = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
+"""What would differ between two equal figures: dates, and versions of the drawing library."""
+FORMATS = tuple(_DATES)
 
 
 @in_house_style
-def save_as(figure: Figure, data: pl.DataFrame, path: Path) -> list[Path]:
-    """Write one file, in the format that its ending names, and the numbers as CSV beside it.
+def save_as(figure: Figure, data: pl.DataFrame | None, path: Path) -> list[Path]:
+    """Write one file, in the format that its ending names, and the numbers, if given, as CSV beside it.
 
     Raises:
         ValueError: If the ending is not one of `FORMATS`.
         ResultError: If the file cannot be written.
     """
-    format = path.suffix.removeprefix(".")
-    if format not in FORMATS:
+    if path.suffix.removeprefix(".") not in FORMATS:
         raise ValueError(f'"{path.name}" does not end in .{", .".join(FORMATS)}')
-    dates = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
-    csv = path.with_suffix(".csv")
     try:
-        figure.savefig(path, format=format, metadata=dict.fromkeys(dates[format]))
-        data.write_csv(csv, float_precision=6)
+        _draw(figure, path)
+        return [path] if data is None else [path, _numbers(data, path)]
     except OSError as error:
         raise ResultError(f"{path}: cannot be written: {error.strerror or error}") from error
-    return [path, csv]
 
 
 @in_house_style
@@ -50,8 +48,18 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ResultError(f"{folder}: not a folder for figures: {error.strerror}") from error
-    png, svg, csv = (folder / f"{name}.{suffix}" for suffix in ("png", "svg", "csv"))
-    figure.savefig(png, format="png", metadata={"Software": None})
-    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    png, svg = (folder / f"{name}.{suffix}" for suffix in ("png", "svg"))
+    _draw(figure, png)
+    _draw(figure, svg)
+    return [png, svg, _numbers(data, svg)]
+
+
+def _draw(figure: Figure, path: Path) -> None:
+    format = path.suffix.removeprefix(".")
+    figure.savefig(path, format=format, metadata=dict.fromkeys(_DATES[format]))
+
+
+def _numbers(data: pl.DataFrame, beside: Path) -> Path:
+    csv = beside.with_suffix(".csv")
     data.write_csv(csv, float_precision=6)
-    return [png, svg, csv]
+    return csv
