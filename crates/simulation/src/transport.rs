@@ -41,7 +41,7 @@ impl Wire {
     pub fn packet(&self, stream: u32, segment: Segment) -> Packet {
         Packet {
             flow: stream,
-            size: segment.payload() + self.overhead,
+            size: segment.payload() + segment.sack_bytes() + self.overhead,
             ecn: ecn_bits(&segment, self.feedback, self.mode),
             dscp: self.dscp,
             payload: Payload::Tcp(segment),

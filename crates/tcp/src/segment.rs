@@ -104,6 +104,15 @@ impl Segment {
         }
     }
 
+    /// Bytes of selective acknowledgements in the header: the option's own two, two of padding, and eight per block
+    /// (RFC 2018; Linux `tcp_established_options`).
+    pub fn sack_bytes(&self) -> u16 {
+        match self {
+            Segment::Ack { sacks, .. } if !sacks.is_empty() => 4 + 8 * sacks.len() as u16,
+            _ => 0,
+        }
+    }
+
     /// An acknowledgement that only says how far everything has arrived: a later one of its flow says more.
     pub fn is_plain_ack(&self) -> bool {
         matches!(self, Segment::Ack { ece: false, dsack: false, sacks, .. } if sacks.iter().next().is_none())
@@ -156,6 +165,13 @@ mod tests {
         assert!(ack(5, &[]).is_plain_ack());
         assert!(!ack(5, &[(7, 8)]).is_plain_ack());
         assert!(!Segment::Syn { stamp: 0 }.is_plain_ack());
+    }
+
+    #[test]
+    fn selective_acknowledgements_take_room_in_the_header() {
+        let sizes =
+            [&[][..], &[(7, 8)], &[(7, 8), (9, 12), (20, 21)]].map(|blocks| ack(5, blocks).sack_bytes());
+        assert_eq!(sizes, [0, 12, 28]);
     }
 
     #[test]

@@ -86,26 +86,28 @@ impl<P: Copy> DualPi2<P> {
         }
     }
 
-    /// Weighted round robin; true if the packet is a low-latency one.
+    /// The packet whose turn it is; true if it is a low-latency one.
     fn next(&mut self) -> Option<(Waiting<P>, bool)> {
         let low_latency = !self.low_latency.is_empty() && (self.classic.is_empty() || self.credit <= 0);
         let queue = if low_latency { &mut self.low_latency } else { &mut self.classic };
-        let next = queue.pop()?;
+        Some((queue.pop()?, low_latency))
+    }
+
+    /// Weighted round robin: a packet leaves.
+    fn settle(&mut self, size: u16, low_latency: bool) {
         let share = i64::from(self.params.classic_protection_percent);
-        let size = i64::from(next.packet.size);
+        let size = i64::from(size);
         match (low_latency, self.classic.is_empty(), self.low_latency.is_empty()) {
             (_, true, true) => self.credit = (2 * share - 100) * MTU,
             (true, false, _) => self.credit += share * size,
             (false, _, false) => self.credit -= (100 - share) * size,
             _ => {}
         }
-        Some((next, low_latency))
     }
 
-    /// Marks the packet, or says that it must be dropped.
+    /// Marks the packet, or says that it must be dropped. What waits behind it decides whether there is a queue.
     fn signal(&mut self, next: &mut Waiting<P>, low_latency: bool, now: Time, losses: &mut Losses) -> bool {
-        let backlog = self.classic.backlog().bytes + self.low_latency.backlog().bytes;
-        if backlog + u64::from(next.packet.size) < 2 * MTU as u64 {
+        if self.classic.backlog().bytes + self.low_latency.backlog().bytes < 2 * MTU as u64 {
             return self.step_marks(next, low_latency, now, losses);
         }
         let coupled = self.base * self.params.coupling_factor;
@@ -162,6 +164,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
         self.catch_up(now);
         while let Some((mut next, low_latency)) = self.next() {
             if !self.signal(&mut next, low_latency, now, losses) {
+                self.settle(next.packet.size, low_latency);
                 return Some(next);
             }
             losses.drop(&next.packet);

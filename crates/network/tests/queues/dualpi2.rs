@@ -47,6 +47,18 @@ fn the_step_marks_whatever_waited_longer() {
 }
 
 #[test]
+fn a_packet_with_less_than_two_full_ones_behind_it_is_left_alone() {
+    for (behind, strikes) in [(1, false), (2, true)] {
+        // Certain to strike: the trend of a wait of 20 ms, times a large beta.
+        let mut queue = queue("dualpi2", json!({ "alpha": 0.0, "beta": 100.0, "tupdate_ms": 20.0 }));
+        let mut losses = Losses::default();
+        (0..=behind).for_each(|n| queue.enqueue(packet(0, 1514, Ecn::NotEct, n), Time::ZERO, &mut losses));
+        queue.dequeue(at(21.0), &mut losses);
+        assert_eq!(losses.dropped_packets > 0, strikes, "{behind} behind it");
+    }
+}
+
+#[test]
 fn the_classic_queue_keeps_a_tenth_of_the_link() {
     let mut queue = queue("dualpi2", json!({ "step_thresh_ms": 10000.0, "alpha": 0.0, "beta": 0.0 }));
     let mut losses = Losses::default();

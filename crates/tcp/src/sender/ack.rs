@@ -54,6 +54,11 @@ impl Digest {
     pub fn leave_timer_alone(&mut self) {
         self.arm_timer = false;
     }
+
+    /// A packet arrived after others that were sent later.
+    fn delivered_late(&mut self, seq: u32) {
+        self.reordered_from = Some(self.reordered_from.map_or(seq, |lowest| lowest.min(seq)));
+    }
 }
 
 fn extend(span: &mut Option<(Time, Time)>, sent: Time) {
@@ -142,7 +147,7 @@ impl Sender {
         }
         self.scratch = new;
         if self.recovery.state != CaState::Loss || self.recovery.can_undo() {
-            self.check_reordering(digest.reordered_from, self.board.highest_sacked());
+            self.check_reordering(digest.reordered_from);
         }
     }
 
@@ -159,6 +164,7 @@ impl Sender {
         if self.rack.reordering_seen && !digest.dsack_of_probe {
             self.rack.dsack_seen = true;
         }
+        self.delivery.delivered += u64::from(end.saturating_sub(start)); // a copy has left the network, too
         let una = self.board.una;
         for seq in start..end.min(self.board.next) {
             if seq < una {
@@ -167,6 +173,9 @@ impl Sender {
             }
             if self.board.get(seq).is(EVER_RETRANSMITTED) {
                 self.recovery.see_duplicate(seq);
+                if self.board.get(seq).is(SACKED) {
+                    digest.delivered_late(seq); // once before the retransmission, out of order
+                }
             }
             if self.board.get(seq).flags & (LOST | RETRANSMITTED) == RETRANSMITTED {
                 self.board.get_mut(seq).flags &= !RETRANSMITTED;
@@ -182,7 +191,7 @@ impl Sender {
         self.rack.advance(now, record.sent, seq, ever, self.rtt.min());
         if !ever {
             if seq < digest.prior_highest {
-                digest.reordered_from = Some(digest.reordered_from.map_or(seq, |r| r.min(seq)));
+                digest.delivered_late(seq);
             }
             digest.original_delivered |= seq < self.recovery.high;
             extend(&mut digest.sacked_sent, record.sent);
@@ -222,14 +231,16 @@ impl Sender {
         digest.rtt = self.measure_rtt(now, digest);
         if digest.advanced {
             digest.arm_timer = true;
-            self.check_reordering(lowest_late, digest.prior_highest);
+            self.check_reordering(lowest_late.filter(|&seq| seq < digest.prior_highest));
         } else if let (Some(_), Some((first, _))) = (digest.rtt, digest.sacked_sent) {
             // Data sent after the head was last sent must not postpone the head's timeout for ever.
             digest.arm_timer = self.board.get(self.board.una).sent > first;
         }
     }
 
-    fn check_reordering(&mut self, late: Option<u32>, highest: u32) {
+    /// Learns how late a packet came.
+    fn check_reordering(&mut self, late: Option<u32>) {
+        let highest = self.board.highest_sacked();
         if let Some(seq) = late.filter(|&seq| seq < highest) {
             self.rack.see_reordering(highest - seq);
         }
@@ -334,5 +345,13 @@ mod tests {
         let mut sender = Sender::new(SenderConfig::default(), reno);
         sender.stats.retransmitted_packets = 2;
         assert_eq!([5, 6, 7].map(|seq| sender.is_plausible(seq, seq + 1)), [true, true, false]);
+    }
+
+    #[test]
+    fn a_copy_that_arrived_was_delivered_as_well() {
+        let reno = congestion::build("reno", &serde_json::Value::Null, 1).unwrap();
+        let mut sender = Sender::new(SenderConfig::default(), reno);
+        sender.read_dsack(3, 5, &mut Digest::default());
+        assert_eq!(sender.delivery.delivered, 2);
     }
 }
