@@ -67,3 +67,8 @@ def complete(runs: Sequence[Run | None]) -> list[Run]:
     """The runs of a study, of which figures are drawn; nothing if one is missing."""
     made = [run for run in runs if run is not None]
     return made if len(made) == len(runs) else []
+
+
+def seeds_of(jobs: Iterable[Job]) -> int:
+    """How many seeds every condition has."""
+    return len({job.seed for job in jobs})

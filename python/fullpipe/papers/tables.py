@@ -53,7 +53,7 @@ def by(engine: str, table: pl.DataFrame) -> pl.DataFrame:
 def report(
     source: Transcription,
     judged: Sequence[Judged],
-    runs: int,
+    seeds: int,
     remarks: str,
     *,
     sections: Iterable[str] = (),
@@ -65,15 +65,15 @@ def report(
     Args:
         source: What is printed there.
         judged: Its claims.
-        runs: Seeds.
+        seeds: How many runs ours is over.
         remarks: What "ours" is, behind "ours over 5 seeds and its 95 % interval".
         sections: What comes between the verdicts and their rules.
         setup: What stands above the set-up.
         quick: Whether runs are shorter than the study's.
     """
     how = (
-        f"Every printed number and claim, with ours over {runs} seeds"
-        + (" and its 95 % interval" if runs > 1 else "")
+        f"Every printed number and claim, with ours over {seeds} seeds"
+        + (" and its 95 % interval" if seeds > 1 else "")
         + remarks
         + (" This is the quick form: shorter runs than the study's." if quick else "")
     )

@@ -9,7 +9,7 @@ from fullpipe.papers import tables
 from fullpipe.papers.adbbr2025 import figures, measures
 from fullpipe.papers.claims import Court
 from fullpipe.papers.experiments import Experiment, measured
-from fullpipe.papers.report import Report, Settings, complete
+from fullpipe.papers.report import Report, Settings, complete, seeds_of
 from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
@@ -74,9 +74,7 @@ def run(settings: Settings) -> Report:
     written = tables.write(settings, found, judged)
     if whole := complete(runs):
         written += figures.draw(found, _series(todo, whole), settings.folder)
-    report = tables.report(
-        source, judged, len(settings.seeds_or(SEEDS, QUICK_SEEDS)), REMARKS, quick=settings.quick
-    )
+    report = tables.report(source, judged, seeds_of(todo), REMARKS, quick=settings.quick)
     return Report(report, tuple(written), settings.folder)
 
 

@@ -11,7 +11,7 @@ from fullpipe.papers.claims import Claim, Judged, judged_under
 from fullpipe.papers.experiments import Experiment, Measurements, Variants, measured
 from fullpipe.papers.gniaz2025 import figures
 from fullpipe.papers.gniaz2025.measures import PHASES, lone_flow, two_flows
-from fullpipe.papers.report import Report, Settings, complete
+from fullpipe.papers.report import Report, Settings, complete, seeds_of
 from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
@@ -96,8 +96,7 @@ def run(settings: Settings) -> Report:
     written = tables.write(settings, found, judged)
     if whole := complete(runs):
         written += figures.draw(_first(todo, whole), settings.folder)
-    seeds = len(settings.seeds_or(SEEDS, QUICK_SEEDS))
-    report = tables.report(source, judged, seeds, REMARKS, setup=SETUP)
+    report = tables.report(source, judged, seeds_of(todo), REMARKS, setup=SETUP)
     return Report(report, tuple(written), settings.folder)
 
 

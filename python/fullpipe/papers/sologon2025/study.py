@@ -8,7 +8,7 @@ from typing import Any
 from fullpipe.papers import tables
 from fullpipe.papers.claims import Claim, Judged, judged_under
 from fullpipe.papers.experiments import Experiment, Measurements, Value, Variants, measured
-from fullpipe.papers.report import Report, Settings, complete
+from fullpipe.papers.report import Report, Settings, complete, seeds_of
 from fullpipe.papers.sologon2025 import figures, measures, text
 from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
@@ -89,8 +89,8 @@ def run(settings: Settings) -> Report:
     written = tables.write(settings, found, judged)
     if whole := complete(runs):
         written += figures.draw(_first(todo, whole), settings.folder)
-    seeds, sections = len(settings.seeds_or(SEEDS, QUICK_SEEDS)), text.sections(found)
-    report = tables.report(source, judged, seeds, text.REMARKS, sections=sections, quick=settings.quick)
+    sections, quick = text.sections(found), settings.quick
+    report = tables.report(source, judged, seeds_of(todo), text.REMARKS, sections=sections, quick=quick)
     return Report(report, tuple(written), settings.folder)
 
 
