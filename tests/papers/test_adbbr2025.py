@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import polars as pl
@@ -145,6 +146,8 @@ def test_many_flows_by_hand() -> None:
     found = measures.many_flows(run(flows=flows, links_summary=links))
     expected = {"retransmitted_percent": 5, "rtt_ms": pytest.approx(60), "queue_ms": pytest.approx(10)}
     assert found == expected
+    blind = links.with_columns(sojourn_mean_s=pl.lit(None, pl.Float64))
+    assert math.isnan(measures.many_flows(run(flows=flows, links_summary=blind))["queue_ms"])
 
 
 def test_text_has_every_claim_and_the_set_up(judged: list[Judged]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 
@@ -64,12 +66,12 @@ def joining_flows(run: Run) -> dict[str, float]:
 
 
 def many_flows(run: Run) -> dict[str, float]:
-    """Packets sent again, the mean RTT over all flows, and the mean wait in the queue."""
-    bottleneck = run.links_summary.filter(pl.col("link") == "bottleneck")
+    """Packets sent again, the mean RTT over all flows, and the mean wait in the queue, NaN if not measured."""
+    (waited_s,) = run.links_summary.filter(pl.col("link") == "bottleneck")["sojourn_mean_s"]
     return {
         "retransmitted_percent": 100 * (retransmission_rate(run.flows) or 0.0),
         "rtt_ms": MS * float(run.flows["rtt_mean_s"].to_numpy().mean()),
-        "queue_ms": MS * float(bottleneck["sojourn_mean_s"][0] or 0.0),
+        "queue_ms": math.nan if waited_s is None else MS * float(waited_s),
     }
 
 
