@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import polars as pl
 import pytest
 
 from fullpipe import _native, engines
-from fullpipe.engines.ns3 import Ns3Engine, process, wheel
+from fullpipe.engines.ns3 import Ns3Engine, build, process, wheel
 from fullpipe.errors import CancelledError, EngineError
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
@@ -221,6 +222,47 @@ def test_our_algorithms_hear_of_marks(kind: str) -> None:
 def test_a_finite_receive_buffer_limits_the_rate() -> None:
     run = NS3.run(scenario(**{"tcp.receive_buffer": "32 KiB"}), seed=1)
     assert goodput(run) == pytest.approx(2**15 * 8 / 0.0413, rel=0.1)
+
+
+RECOVERING = {
+    "topology.bottleneck.queue": {"packets": 8},
+    "topology.bottleneck.delay": "60 ms",
+    "flows.0.count": 2,
+    "duration": "5 s",
+}
+"""Two flows that lose retransmissions again and wait for timeouts."""
+
+
+@needs_ns3
+def test_sockets_that_never_limit_are_as_those_with_buffers_that_never_fill() -> None:
+    """No cumulative ACK comes for seconds: what the sockets hold must last."""
+    large = {f"tcp.{side}_buffer": "4 MiB" for side in ("send", "receive")}
+    never, ample = (NS3.run(scenario("bbr1", **RECOVERING, **more), seed=1).flows for more in ({}, large))
+    assert never["sent_packets"].to_list() == ample["sent_packets"].to_list()
+
+
+@needs_ns3
+@pytest.mark.slow
+@pytest.mark.parametrize("sack", [True, False])
+def test_our_searches_of_ns3_s_buffers_find_what_ns3_s_find(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, sack: bool
+) -> None:
+    made = scenario("bbr1", **RECOVERING, **{"ns3.sack": sack, "record.interval": "100 ms"})
+    ours = NS3.run(made, seed=1)
+    found = wheel.find("3.44")
+    (tmp_path / "cpp").mkdir()
+    for file in build._SOURCES.iterdir():
+        if file.name not in ("buffers.cc", "sent.cc"):
+            shutil.copy(file, tmp_path / "cpp")
+    monkeypatch.setattr(build, "_SOURCES", tmp_path / "cpp")
+    monkeypatch.setattr(wheel, "find", lambda version: found)
+    monkeypatch.setenv("FULLPIPE_CACHE", str(tmp_path))
+    build.fingerprint.cache_clear()
+    try:
+        theirs = NS3.run(made, seed=1)
+    finally:
+        build.fingerprint.cache_clear()
+    assert all(ours.tables[name].equals(theirs.tables[name]) for name in ours.tables)
 
 
 @needs_ns3

@@ -80,6 +80,7 @@ def _options(wheel: Wheel, folder: Path) -> list[str]:
         "-w",
         "-fPIC",
         "-shared",
+        "-fno-access-control",  # cpp/sent.cc looks into buffers of ns-3
         f"-DFULLPIPE_NS3_MINOR={minor}",
         f"-I{folder}",
         f"-isystem{wheel.root / 'include'}",

@@ -19,7 +19,7 @@ namespace
 {
 
 constexpr uint16_t PORT = 5001;
-// Unsent data that a socket holds beyond two windows, if its buffer is not meant to limit.
+// Unsent data that a socket holds at most, if its buffer is not meant to limit; half of it at least.
 constexpr uint64_t AHEAD = 1 << 18;
 
 // A network of four addresses per flow.
@@ -168,7 +168,8 @@ Flow::Established()
     Fill();
 }
 
-// Hands data to the socket: as much as its buffer holds if that is meant to limit, else enough never to run dry.
+// Hands data to the socket: as much as its buffer holds if that is meant to limit, else so much that it does not run dry
+// before the next call.
 void
 Flow::Fill()
 {
@@ -176,8 +177,8 @@ Flow::Fill()
     {
         return;
     }
-    const uint64_t ahead = m_scoreboard.Sent() + 2ull * Inside::State(*m_socket).m_cWnd.Get() + AHEAD;
-    const uint64_t wanted = std::min(m_application.Offered(), m_order.bufferLimits ? UINT64_MAX : ahead);
+    const uint64_t ahead = m_order.bufferLimits ? UINT64_MAX : m_scoreboard.Sent() + AHEAD;
+    const uint64_t wanted = std::min(m_application.Offered(), ahead);
     while (m_written < wanted)
     {
         const uint64_t size = std::min<uint64_t>({wanted - m_written, m_order.mss, m_socket->GetTxAvailable()});
@@ -220,6 +221,11 @@ Flow::OnTransmit(Ptr<const Packet> packet, const TcpHeader& header)
     m_counters.sent++;
     m_counters.retransmitted +=
         m_scoreboard.OnSend(header.GetSequenceNumber(), packet->GetSize(), NowNanos(), inFlight, hidden);
+    // ns-3 asks for more when data is acknowledged, which a recovery can put off for seconds.
+    if (!m_order.bufferLimits && m_written < m_scoreboard.Sent() + AHEAD / 2)
+    {
+        Fill();
+    }
 }
 
 void
