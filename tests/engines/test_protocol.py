@@ -86,6 +86,7 @@ def test_engines_are_listed_for_programs(fullpipe: Cli) -> None:
         (["linux", "--kernel", "missing"], "--kernel: missing is not a file"),
         (["linux", "--source", "missing"], "--source: missing is not a folder"),
         (["linux", "--version", "6.1", "--source", "."], "--version and --source both say which kernel"),
+        (["linux", "--rootfs", __file__], f"{__file__}: has no guest-"),
         (["ns3", "--source", "."], "ns3 does not know --source; it knows --version"),
     ],
 )

@@ -18,7 +18,7 @@ from fullpipe.engines.linux.red import Thresholds, thresholds
 from fullpipe.engines.linux.wires import Wire
 from fullpipe.engines.native import NativeEngine
 from fullpipe.engines.streams import start_ns
-from fullpipe.errors import EngineError
+from fullpipe.errors import EngineError, WishError
 from fullpipe.scenario import resolve
 
 
@@ -152,7 +152,7 @@ def test_a_copy_is_kept_until_the_tree_changes(
 
 
 def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="no kernel tree"):
+    with pytest.raises(WishError, match="no kernel tree"):
         trees.check(tmp_path)
 
 

@@ -1,12 +1,20 @@
 """The Linux engine: a real kernel that boots as an ordinary process, in virtual time."""
 
 import platform
-import time
 from array import array
-from datetime import UTC, datetime
 from typing import ClassVar
 
-from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, Say, Wishes, identity, missing
+from fullpipe.engines.base import (
+    Capabilities,
+    Finding,
+    Problem,
+    Progress,
+    Say,
+    Stopwatch,
+    Wishes,
+    missing,
+    origin,
+)
 from fullpipe.engines.linux import installation, names, queues, tables, toolchain
 from fullpipe.engines.linux.checks import problems
 from fullpipe.engines.linux.flows import departures_file
@@ -15,7 +23,7 @@ from fullpipe.engines.linux.machine import available_mb, boot
 from fullpipe.engines.linux.memory import needed_mb
 from fullpipe.engines.linux.script import experiment
 from fullpipe.errors import EngineError
-from fullpipe.results import Meta, Run, host, versions
+from fullpipe.results import Run
 from fullpipe.scenario import Scenario, resolve
 
 _LEAST_MB = 300
@@ -84,11 +92,9 @@ class LinuxEngine:
         """Build a kernel from Debian's sources or from `source`, or take a ready one.
 
         Raises:
+            WishError: If there is not what was asked for.
             EngineError: If something is missing, or a step fails.
         """
-        unknown = wishes.unknown_to("version", "source", "kernel", "rootfs")
-        if unknown:
-            raise EngineError(f"linux has no --{unknown[0]}")
         installation.install(wishes, say)
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
@@ -101,7 +107,7 @@ class LinuxEngine:
         reasons = self.check(scenario)
         if reasons or not found:
             raise EngineError("\n".join(str(reason) for reason in reasons))
-        started, wall_s = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+        took = Stopwatch()
         plan = experiment(scenario, seed, found.ccas)
         memory_mb = needed_mb(scenario, plan.network)
         guest = installation.guest(found)
@@ -109,19 +115,13 @@ class LinuxEngine:
         with boot(guest, plan.script, files, memory_mb=memory_mb, seed=seed, progress=progress) as finished:
             measured = tables.read(finished.folder, scenario, plan)
             cpu_s = finished.cpu_s
-        meta = Meta(
-            scenario=scenario.to_dict(),
-            digest=scenario.digest,
-            engine=identity(self, scenario),
-            seed=seed,
-            duration_s=scenario.duration_s,
-            wall_s=time.perf_counter() - wall_s,
+        meta = origin(
+            self,
+            scenario,
+            seed,
+            took,
             cpu_s=cpu_s,
             data_packets=int(measured["flows"]["sent_packets"].sum()),
-            packet_hops=int(measured["links_summary"]["forwarded_packets"].sum()),
-            not_measured=tuple(sorted(tables.NOT_MEASURED)),
-            started=started,
-            host=host(),
-            versions=versions(),
+            hops=int(measured["links_summary"]["forwarded_packets"].sum()),
         )
         return Run(meta, measured)

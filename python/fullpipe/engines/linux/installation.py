@@ -17,7 +17,7 @@ from fullpipe.engines.base import Say, Wishes
 from fullpipe.engines.linux import debian, filters, kernel, names, qdiscs, queues, toolchain, trees
 from fullpipe.engines.linux.machine import MB, Guest, boot
 from fullpipe.engines.linux.stages import ARRIVALS, INGRESS, ROOT
-from fullpipe.errors import EngineError
+from fullpipe.errors import EngineError, WishError
 
 HERE = Path(__file__).parent
 _SOURCES = HERE / "guest"
@@ -203,11 +203,10 @@ def _take_program(archive: Path) -> None:
     """The guest's program from an archive or a file that another machine has made.
 
     Raises:
-        EngineError: If it is not in there, or from other sources than these.
+        WishError: If it is not in there, or from other sources than these.
+        EngineError: If it cannot be read.
     """
     name = _program_name()
-    if not archive.is_file():
-        raise EngineError(f"{archive}: not a file; give {name} from the cache of another machine")
     program().parent.mkdir(parents=True, exist_ok=True)
     try:
         with tarfile.open(archive) as tar:
@@ -219,7 +218,7 @@ def _take_program(archive: Path) -> None:
     except OSError as error:
         raise EngineError(f"{archive}: {error.strerror}") from error
     if data is None:
-        raise EngineError(
+        raise WishError(
             f"{archive}: has no {name}; that file is in the cache of a machine on which the engine of this "
             "version of fullpipe is installed"
         )

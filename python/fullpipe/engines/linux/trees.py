@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from fullpipe.engines.base import Say
 from fullpipe.engines.linux import debian
 from fullpipe.engines.linux.make import make
-from fullpipe.errors import EngineError
+from fullpipe.errors import WishError
 
 SUITES = ("sid", "trixie-backports", "trixie", "bookworm-backports", "bookworm")
 """Of Debian, with the newest kernel first."""
@@ -23,14 +23,14 @@ def newest(version: str | None) -> debian.Package:
     """The source package of a version such as "6.1", or of the newest kernel that Debian has.
 
     Raises:
-        EngineError: If there is none.
+        WishError: If there is none.
     """
     for suite in SUITES:
         found = [p for p in debian.packages(suite, "all") if _SOURCE.fullmatch(p.name)]
         fitting = [p for p in found if version is None or p.name == f"linux-source-{version}"]
         if fitting:
             return max(fitting, key=lambda p: (_of_name(p.name), _parts(p.version)))
-    raise EngineError(f"Debian has no linux-source-{version}; leave out --version for the newest")
+    raise WishError(f"Debian has no linux-source-{version}; leave out --version for the newest")
 
 
 def _of_name(name: str) -> tuple[int, ...]:
@@ -92,10 +92,10 @@ def check(source: Path) -> None:
     """Make sure that a folder is somebody's tree.
 
     Raises:
-        EngineError: If it is no kernel tree.
+        WishError: If it is no kernel tree.
     """
     if not (source / "arch" / "um" / "Kconfig").is_file():
-        raise EngineError(f"{source}: no kernel tree; there is no arch/um/Kconfig")
+        raise WishError(f"{source}: no kernel tree; there is no arch/um/Kconfig")
 
 
 def copy(source: Path, folder: Path, say: Say) -> Path:
