@@ -64,7 +64,8 @@ def test_doctor_speaks_to_people(fullpipe: Cli) -> None:
     assert "native: ready" in fullpipe("doctor").stdout
 
 
-def test_engines_are_listed_one_per_line_with_whether_they_can_run(fullpipe: Cli) -> None:
+def test_engines_are_listed_as_make_looks_for_them(fullpipe: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
     told = fullpipe("engines", "list").stdout
     assert re.search("^native *ready", told, re.MULTILINE)
     assert fullpipe("list", "engines").stdout == told

@@ -49,7 +49,7 @@ def list_engines(
         return
     table = listing("", "", "")
     for name, status in found.items():
-        table.add_row(f"[bold]{name}[/bold]", "ready" if status.ready else "cannot run", status.about)
+        table.add_row(name, "ready" if status.ready else "cannot run", status.about)
     Console(highlight=False).print(table)
 
 
