@@ -10,7 +10,7 @@ use tcp::Segment;
 use units::Time;
 
 /// What a header says, by number in the column `kind`.
-const KINDS: [&str; 6] = ["syn", "syn_ack", "data", "ack", "datagram", "reply"];
+const KINDS: [&str; 7] = ["syn", "syn_ack", "handshake_ack", "data", "ack", "datagram", "reply"];
 /// By number in the column `ecn`.
 const ECN: [&str; 4] = ["not_ect", "ect0", "ect1", "ce"];
 /// The first two points; links follow.
@@ -188,9 +188,10 @@ fn kind(payload: &Payload) -> u32 {
     match payload {
         Payload::Tcp(Segment::Syn { .. }) => 0,
         Payload::Tcp(Segment::SynAck { .. }) => 1,
-        Payload::Tcp(Segment::Data { .. }) => 2,
-        Payload::Tcp(Segment::Ack { .. }) => 3,
-        Payload::Datagram(datagram) => 4 + u32::from(datagram.reply),
+        Payload::Tcp(Segment::HandshakeAck { .. }) => 2,
+        Payload::Tcp(Segment::Data { .. }) => 3,
+        Payload::Tcp(Segment::Ack { .. }) => 4,
+        Payload::Datagram(datagram) => 5 + u32::from(datagram.reply),
     }
 }
 
@@ -217,7 +218,7 @@ fn ce_count(payload: &Payload) -> i64 {
 fn echo(sent: &Sent) -> u32 {
     match sent.payload {
         Payload::Tcp(Segment::SynAck { echo, .. } | Segment::Ack { echo, .. }) => echo,
-        Payload::Tcp(Segment::Data { .. }) => sent.echo,
+        Payload::Tcp(Segment::HandshakeAck { .. } | Segment::Data { .. }) => sent.echo,
         Payload::Tcp(Segment::Syn { .. }) | Payload::Datagram(_) => 0,
     }
 }

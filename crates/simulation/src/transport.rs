@@ -41,7 +41,7 @@ impl Wire {
     pub fn packet(&self, stream: u32, segment: Segment) -> Packet {
         Packet {
             flow: stream,
-            size: segment.payload() + segment.sack_bytes() + self.overhead,
+            size: segment.payload() + segment.option_bytes() + self.overhead,
             ecn: ecn_bits(&segment, self.feedback, self.mode),
             dscp: self.dscp,
             payload: Payload::Tcp(segment),
@@ -70,7 +70,7 @@ fn ecn_bits(segment: &Segment, feedback: Feedback, mode: EcnMode) -> Ecn {
         _ if feedback == Feedback::Off => false,
         Segment::Data { again: false, .. } => true,
         Segment::Data { .. } | Segment::Ack { .. } => feedback.covers_everything(),
-        Segment::Syn { .. } | Segment::SynAck { .. } => false,
+        Segment::Syn { .. } | Segment::SynAck { .. } | Segment::HandshakeAck { .. } => false,
     };
     match (capable, mode) {
         (false, _) => Ecn::NotEct,

@@ -7,27 +7,30 @@ use serde_json::json;
 
 #[test]
 fn ten_packets_to_an_empty_path() {
-    // SYN and SYN-ACK: one round trip. Then ten packets of 1514 bytes at 10 Mbit/s, 1.2112 ms each, and the
+    // SYN and SYN-ACK: one round trip. Then an ACK and ten packets of 1514 bytes at 10 Mbit/s, 1.2112 ms each, and the
     // acknowledgement of the last one: 66 bytes do not take time on the unlimited way back.
     let mut plan = single("reno", 1_000);
     plan["flows"][0]["bytes"] = json!(14_480);
     plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 1, "timeout_ns": 40_000_000 });
     let results = run(&plan, 1);
-    let syn_ns = 66.0 * 800.0 + 40e6;
-    let data_ns = 10.0 * 1_211_200.0 + 40e6;
+    let syn_ns = 74.0 * 800.0 + 40e6;
+    let ack_ns = 66.0 * 800.0;
+    let data_ns = ack_ns + 10.0 * 1_211_200.0 + 40e6;
     assert_eq!(first(&results.flows, "fct_s"), (syn_ns + data_ns) / 1e9);
     assert_eq!(first(&results.flows, "end_s"), (syn_ns + data_ns) / 1e9);
     assert_eq!(first(&results.flows, "delivered_bytes"), 14_480.0);
     assert_eq!(first(&results.flows, "goodput_bps"), 8.0 * 14_480.0 / first(&results.flows, "fct_s"));
     assert_eq!(first(&results.flows, "wire_bps"), 8.0 * 15_140.0 / first(&results.flows, "fct_s"));
     assert_eq!(first(&results.flows, "sent_packets"), 10.0);
-    assert_eq!(first(&results.links_summary, "forwarded_packets"), 11.0);
-    assert_eq!(first(&results.links_summary, "backlog_max_packets"), 9.0);
-    assert_eq!(first(&results.links_summary, "utilisation"), (66.0 * 800.0 + 10.0 * 1_211_200.0) / 1e9);
-    // The n-th packet waits for n others, the SYN for nobody: 45 times 1.2112 ms over 11 packets.
-    assert_eq!(first(&results.links_summary, "sojourn_mean_s"), 45.0 * 1.2112e-3 / 11.0);
+    assert_eq!(first(&results.links_summary, "forwarded_packets"), 12.0);
+    assert_eq!(first(&results.links_summary, "backlog_max_packets"), 10.0);
+    let busy_ns = 74.0 * 800.0 + ack_ns + 10.0 * 1_211_200.0;
+    assert_eq!(first(&results.links_summary, "utilisation"), busy_ns / 1e9);
+    // The n-th packet waits for the ACK and n others, SYN and ACK for nobody: 45 times 1.2112 ms over 12 packets.
+    let waited_ns = 10.0 * ack_ns + 45.0 * 1_211_200.0;
+    assert_eq!(first(&results.links_summary, "sojourn_mean_s"), waited_ns / 12.0 / 1e9);
     assert_eq!(results.data_packets, 10);
-    assert_eq!(results.packet_hops, 22);
+    assert_eq!(results.packet_hops, 23);
 }
 
 #[test]
@@ -207,14 +210,15 @@ fn a_capture_has_the_handshake_and_every_byte_at_its_time() {
     let rows = |point: &str, kind: &str| {
         (0..kinds.len()).filter(|&n| points[n] == point && kinds[n] == kind).collect::<Vec<_>>()
     };
-    assert_eq!((rows("sender", "syn").len(), rows("sender", "syn_ack").len()), (1, 1));
+    let opening = ["syn", "syn_ack", "handshake_ack"].map(|kind| rows("sender", kind).len());
+    assert_eq!(opening, [1, 1, 1]);
     let (sent, passed) = (rows("sender", "data"), rows("there", "data"));
     assert_eq!((sent.len(), passed.len(), rows("sender", "ack").len()), (11, 11, 11));
     assert_eq!(seqs[sent[10]], 14_480.0);
     assert_eq!(packets.numbers("len")[sent[10]], 100.0);
     assert_eq!(packets.numbers("ack")[rows("sender", "ack")[10]], 14_580.0);
-    assert_eq!(times[passed[0]] - times[sent[0]], 1_211_200.0 + 20e6);
-    // The SYN took 52,800 ns and 20 ms; the answer left at 20.0528 ms and its clock is echoed with the data.
+    assert_eq!(times[passed[0]] - times[sent[0]], 52_800.0 + 1_211_200.0 + 20e6); // behind the ACK
+    // The SYN took 59,200 ns and 20 ms; the answer left at 20.0592 ms and its clock is echoed with the data.
     assert_eq!(packets.numbers("ts_val")[rows("sender", "syn_ack")[0]], 20.0);
     assert_eq!(packets.numbers("ts_ecr")[sent[0]], 20.0);
     assert!(times.windows(2).all(|pair| pair[0] <= pair[1]));

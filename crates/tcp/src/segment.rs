@@ -57,6 +57,11 @@ pub enum Segment {
         /// Receive window in bytes.
         window: u32,
     },
+    /// Answers `SynAck`: the handshake is over.
+    HandshakeAck {
+        /// Sender's timestamp, in the sender's clock units.
+        stamp: u32,
+    },
     /// Carries payload.
     Data {
         /// Packet number.
@@ -104,10 +109,12 @@ impl Segment {
         }
     }
 
-    /// Bytes of selective acknowledgements in the header: the option's own two, two of padding, and eight per block
-    /// (RFC 2018; Linux `tcp_established_options`).
-    pub fn sack_bytes(&self) -> u16 {
+    /// Bytes of options in the header beside timestamps: MSS and window scale in a SYN and its answer; selective
+    /// acknowledgements: the option's own two, two of padding, and eight per block (RFC 2018; Linux `tcp_syn_options`,
+    /// `tcp_established_options`).
+    pub fn option_bytes(&self) -> u16 {
         match self {
+            Segment::Syn { .. } | Segment::SynAck { .. } => 8,
             Segment::Ack { sacks, .. } if !sacks.is_empty() => 4 + 8 * sacks.len() as u16,
             _ => 0,
         }
@@ -170,7 +177,7 @@ mod tests {
     #[test]
     fn selective_acknowledgements_take_room_in_the_header() {
         let sizes =
-            [&[][..], &[(7, 8)], &[(7, 8), (9, 12), (20, 21)]].map(|blocks| ack(5, blocks).sack_bytes());
+            [&[][..], &[(7, 8)], &[(7, 8), (9, 12), (20, 21)]].map(|blocks| ack(5, blocks).option_bytes());
         assert_eq!(sizes, [0, 12, 28]);
     }
 

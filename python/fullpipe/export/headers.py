@@ -17,6 +17,7 @@ _FIN, _SYN, _RST, _PSH, _ACK, _URG, _ECE, _CWR = (1 << bit for bit in range(8))
 _AE = 1 << 8
 _ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _SENDER_NET, _RECEIVER_NET = 10 << 24, (10 << 24) + (1 << 23)
+_FROM_SENDER = ("syn", "handshake_ack", "data")
 _PORTS = (49_152, 5_201)
 _TTL = 64
 _PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
@@ -35,7 +36,7 @@ class Flow:
 
 def frame(row: Mapping[str, Any], flow: Flow) -> tuple[bytes, int]:
     """The headers of a row of `packets`, and the length of the packet on the wire with its payload."""
-    from_sender = row["kind"] in ("syn", "data", "datagram")
+    from_sender = row["kind"] in (*_FROM_SENDER, "datagram")
     protocol = _PROTOCOLS[flow.protocol]
     source, target = _SENDER_NET + flow.number + 1, _RECEIVER_NET + flow.number + 1
     if not from_sender:
@@ -74,11 +75,11 @@ def _tcp(row: Mapping[str, Any], flow: Flow, pseudo: bytes) -> bytes:
 
 def _tcp_header(row: Mapping[str, Any], flow: Flow) -> bytes:
     """A TCP header with an empty checksum. The SYN takes number 0, so the first byte of payload is 1."""
-    from_sender = row["kind"] in ("syn", "data")
+    from_sender = row["kind"] in _FROM_SENDER
     kind, flags = row["kind"], row["flags"].split()
-    sequence = {"syn": 0, "syn_ack": 0, "data": row["seq"] + 1, "ack": 1}[kind] & 0xFFFFFFFF
-    acknowledged = {"syn": 0, "syn_ack": 1, "data": 1, "ack": row["ack"] + 1}[kind] & 0xFFFFFFFF
-    bits = {"syn": _SYN, "syn_ack": _SYN | _ACK, "data": _ACK, "ack": _ACK}[kind]
+    sequence = {"syn": 0, "syn_ack": 0, "data": row["seq"] + 1}.get(kind, 1) & 0xFFFFFFFF
+    acknowledged = {"syn": 0, "ack": row["ack"] + 1}.get(kind, 1) & 0xFFFFFFFF
+    bits = {"syn": _SYN, "syn_ack": _SYN | _ACK}.get(kind, _ACK)
     bits |= (
         (_PSH if "psh" in flags else 0) | (_ECE if "ece" in flags else 0) | (_CWR if "cwr" in flags else 0)
     )
@@ -97,7 +98,8 @@ def _tcp_header(row: Mapping[str, Any], flow: Flow) -> bytes:
 
 def _accurate(row: Mapping[str, Any]) -> int:
     """AE, CWR and ECE of AccECN: the handshake, and from then on a counter that begins at 5."""
-    counter = {"syn": 7, "syn_ack": 2, "data": 5, "ack": (5 + row["ce_count"]) & 7}[row["kind"]]
+    opening = {"syn": 7, "syn_ack": 2, "handshake_ack": 2, "data": 5}
+    counter = opening.get(row["kind"], (5 + row["ce_count"]) & 7)
     return (_AE if counter & 4 else 0) | (_CWR if counter & 2 else 0) | (_ECE if counter & 1 else 0)
 
 

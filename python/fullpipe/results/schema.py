@@ -210,7 +210,7 @@ PACKETS = Table(
         Column("time_ns", _COUNT, "ns", "when it was sent, arrived, or was handed over by the link"),
         _text("point", "sender, receiver or the name of a link"),
         _text("flow", "name"),
-        _text("kind", "syn, syn_ack, data, ack, datagram, or reply to a datagram"),
+        _text("kind", "syn, syn_ack, handshake_ack, data, ack, datagram, or reply to a datagram"),
         Column(
             "seq",
             _COUNT,

@@ -74,7 +74,7 @@ class Tcp(Model):
 
     @property
     def overhead_bytes(self) -> int:
-        """Bytes on the wire around the payload; also the size of a bare ACK."""
+        """Bytes on the wire around the payload; also the size of a bare ACK; SYNs and SACKs add to it."""
         return self.link_overhead_bytes + IP_AND_TCP_HEADERS_BYTES + TIMESTAMPS_BYTES * self.timestamps
 
     @property

@@ -5,8 +5,8 @@ use crate::{SackBlocks, Segment};
 use units::{Duration, Time};
 
 /// Packets acknowledged one by one while Linux opens the receive window: it grows by two segments a packet,
-/// here by the 2 MB that a 16 MiB buffer leaves to be opened.
-const OPENING_PACKETS: u64 = 680;
+/// here by the 2 MB that a 16 MiB buffer leaves to be opened (`tcp_grow_window`).
+const OPENING_PACKETS: u64 = 770;
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Duplicate ACKs sent at once before compression begins, and the most that one ACK may stand for.
 const UNCOMPRESSED: u32 = 3;
@@ -53,11 +53,22 @@ impl Receiver {
     }
 
     pub(super) fn linux_wants_ack(&mut self, push: bool) -> bool {
-        if self.received <= OPENING_PACKETS {
-            self.quick = self.quick.max(1);
+        if self.opens_window() {
+            self.quick |= 1; // the quick ACKs of the beginning are left for afterwards
         }
         let end_of_burst = push && self.unacked > 0;
         self.unacked > 1 || end_of_burst || self.quick > 0
+    }
+
+    /// The packet that has just come lets the window grow. The last bit of it is left for one that comes out of order, while
+    /// nothing else takes room in the buffer.
+    fn opens_window(&mut self) -> bool {
+        if self.received - self.duplicates <= OPENING_PACKETS {
+            return true;
+        }
+        let last_bit = !self.opened && !self.out_of_order.is_empty();
+        self.opened |= last_bit;
+        last_bit
     }
 
     /// Something is missing: the first duplicates go at once, later ones may be compressed into one.

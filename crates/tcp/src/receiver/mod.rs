@@ -63,6 +63,8 @@ pub struct Receiver {
     dsack: Option<(u32, u32)>,
     unacked: u32,
     quick: u32,
+    /// The window is as large as it gets.
+    opened: bool,
     ack_now: bool,
     delayed_at: Time,
     compressed: u32,
@@ -105,6 +107,7 @@ impl Receiver {
             dsack: None,
             unacked: 0,
             quick: QUICK_ACKS,
+            opened: false,
             ack_now: false,
             delayed_at: Time::NEVER,
             compressed: 0,

@@ -246,6 +246,7 @@ impl Sender {
         self.pacer = pacer(self.traits, self.config.pacing);
         self.refresh_control();
         self.update_pacing_rate();
+        out.push(Segment::HandshakeAck { stamp: stamp(now) });
         self.push(now, out);
     }
 

@@ -13,6 +13,10 @@ use units::{Duration, Time};
 
 /// A burst may wait for the next ACK to grow if that is due within this time.
 const DEFER_FOR: Duration = Duration::from_millis(1);
+/// The largest window that fits into a SYN-ACK, which knows no scale.
+const SYN_WINDOW_BYTES: u32 = 65_535;
+/// What an ACK lets go in slow start.
+const UNDEFERRED: u32 = 2;
 
 impl Sender {
     /// Retransmits lost packets, lowest first.
@@ -169,9 +173,7 @@ impl Sender {
     /// A burst smaller than it could be waits for the next ACK, if that is about to come. A single packet does, too,
     /// but for the last one of a chunk of data that Linux queues for segmentation.
     fn should_defer(&self, now: Time, room: u32, largest: u32) -> bool {
-        let chunk = GSO_MAX_BYTES / self.config.mss;
-        let left = chunk - self.board.next % chunk.max(1);
-        if left <= room || self.unsent() <= u64::from(self.config.mss) {
+        if self.left_in_chunk() <= room || self.unsent() <= u64::from(self.config.mss) {
             return false;
         }
         let idle = now.since(self.pacer.next_departure()) > DEFER_FOR;
@@ -188,6 +190,22 @@ impl Sender {
         }
         let expected = self.board.get(self.board.una).sent + srtt;
         expected.since(now) <= DEFER_FOR.min(srtt / 2)
+    }
+
+    /// Packets left of the chunk of data that Linux has queued for segmentation (`tcp_xmit_size_goal`). The first two
+    /// chunks behind the initial window are half of the largest window that a SYN-ACK can tell, and fill the send buffer;
+    /// the next are full ones, written when all of that has been sent, whose first burst waits for nothing
+    /// (`tcp_push_one`).
+    fn left_in_chunk(&self) -> u32 {
+        let (next, mss) = (self.board.next, self.config.mss);
+        let half = (SYN_WINDOW_BYTES / 2 / mss).max(1);
+        let first = self.config.initial_window + half;
+        let early = [first, first + half, first + half + UNDEFERRED];
+        if let Some(end) = early.into_iter().find(|&end| next < end) {
+            return end - next;
+        }
+        let full = (GSO_MAX_BYTES / mss).max(1);
+        full - (next - early[2]) % full
     }
 
     /// Sends `count` new packets as one burst.
