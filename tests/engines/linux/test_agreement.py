@@ -7,8 +7,11 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from fullpipe import Scenario
 from fullpipe.agree import QUANTITIES, Quantity, cases, plan, run
+from fullpipe.agree.case import drop_tail, dumbbell
 from fullpipe.engines.linux.engine import LinuxEngine
+from fullpipe.engines.native import NativeEngine
 
 CHOSEN = ("cubic-20m-40ms-1bdp", "bbr1-20m-40ms-1bdp", "cubic-20m-40ms-1bdp-rate-down")
 
@@ -27,3 +30,25 @@ def test_every_chosen_case_was_compared(errors: pl.DataFrame) -> None:
 def test_errors_are_within_what_is_aimed_at(errors: pl.DataFrame, quantity: Quantity) -> None:
     found = errors.filter(quantity=quantity.metric)["error"].abs()
     assert found.max() <= quantity.p95  # type: ignore[operator]
+
+
+def test_acks_on_a_slow_way_back_are_as_large_and_as_rare(linux: LinuxEngine) -> None:
+    way_back = {"rate": "200 kbit/s", "delay": "0 ms", "queue": {"kind": "drop_tail", "packets": 50}}
+    scenario = Scenario(
+        name="slow-acks",
+        duration="6 s",
+        warmup="1 s",
+        topology=dumbbell(20, 40, drop_tail(1)) | {"reverse": way_back},
+        flows=[{"cca": "cubic"}],
+    )
+    runs = [engine.run(scenario, seed=1) for engine in (linux, NativeEngine())]
+    goodputs = [run.flows["goodput_bps"][0] for run in runs]
+    sizes = [
+        run.links_summary.filter(link="bottleneck-reverse")
+        .select(pl.col("forwarded_bytes") / pl.col("forwarded_packets"))
+        .item()
+        for run in runs
+    ]
+    assert goodputs[1] == pytest.approx(goodputs[0], rel=0.03)
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.01)
+    assert min(sizes) > 66, "SACK blocks take room"
