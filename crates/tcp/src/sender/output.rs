@@ -180,7 +180,7 @@ impl Sender {
         if self.recovery.state >= CaState::Recovery
             || idle
             || room >= largest
-            || room >= self.control.cwnd / 3
+            || room >= self.control.cwnd.div_ceil(3)
         {
             return false;
         }
