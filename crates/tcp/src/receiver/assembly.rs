@@ -1,8 +1,28 @@
 //! Putting packets in order, and what to say of those that are not (RFC 2018, RFC 2883, RFC 7323).
 
 use super::{QUICK_ACKS, Receiver};
+use crate::Segment;
+
+/// How much older than the timestamp to be echoed one may be, in the sender's clock units.
+const STAMP_SLACK: u32 = 1;
 
 impl Receiver {
+    /// Its timestamp says that the packet is of an earlier age of the connection: one that a retransmission has overtaken
+    /// looks so, too (RFC 7323 section 5; Linux `tcp_paws_check`).
+    pub(super) fn looks_old(&self, stamp: u32) -> bool {
+        self.echo > stamp + STAMP_SLACK
+    }
+
+    /// Throws a packet away, and says at once what is expected (Linux `tcp_send_dupack`).
+    pub(super) fn refuse(&mut self, seq: u32, out: &mut Vec<Segment>) {
+        if seq < self.next {
+            self.duplicates += 1;
+            self.dsack = Some((seq, seq + 1));
+            self.quick = self.quick.max(QUICK_ACKS);
+        }
+        self.send_ack(out);
+    }
+
     /// Files a packet: in order, beyond a hole, or a duplicate.
     pub(super) fn take(&mut self, seq: u32, len: u16, stamp: u32) {
         let known = self.out_of_order.find(seq);

@@ -185,6 +185,9 @@ impl Receiver {
         self.one_way_us = micros(now).wrapping_sub(sent_us);
         self.rtt.guess(now);
         self.note_ecn(ce, cwr, out);
+        if self.looks_old(stamp) {
+            return self.refuse(seq, out);
+        }
         self.release_before_losing_blocks(seq, out);
         self.take(seq, len, stamp);
         if !more {

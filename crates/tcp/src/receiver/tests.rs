@@ -65,6 +65,21 @@ fn a_duplicate_is_reported_as_such() {
 }
 
 #[test]
+fn a_packet_that_a_retransmission_has_overtaken_is_thrown_away() {
+    for (stamp, taken) in [(98, false), (99, true)] {
+        let mut r = receiver(every(1));
+        let mut out = Vec::new();
+        for (seq, stamp) in [(0, 100), (2, stamp)] {
+            let segment =
+                Segment::Data { seq, len: 1448, push: false, again: false, cwr: false, stamp, sent_us: 0 };
+            r.on_segment(Time::ZERO, &segment, false, &mut out);
+        }
+        let told = if taken { vec![(2, 3)] } else { vec![] };
+        assert_eq!(blocks(&out[1]), (1, told), "stamp {stamp} after 100");
+    }
+}
+
+#[test]
 fn a_change_of_marks_is_acknowledged_at_once_and_what_came_before_as_it_was() {
     let mut r = receiver(every(2));
     r.echoed = Echo::new(Feedback::EveryMark);
