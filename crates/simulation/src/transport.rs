@@ -22,7 +22,13 @@ impl Transport {
     /// What a plan says, for an algorithm that takes marks as `mode` says.
     pub fn new(plan: &FlowPlan, mode: EcnMode) -> Transport {
         let feedback = agree(plan.tcp.ecn, mode);
-        let wire = Wire { overhead: plan.tcp.overhead_bytes as u16, dscp: plan.dscp, feedback, mode };
+        let wire = Wire {
+            overhead: plan.tcp.overhead_bytes as u16,
+            timestamps: plan.tcp.timestamps,
+            dscp: plan.dscp,
+            feedback,
+            mode,
+        };
         Transport { sender: sender_config(plan, feedback), receiver: receiver_config(plan, feedback), wire }
     }
 }
@@ -31,6 +37,7 @@ impl Transport {
 #[derive(Clone, Copy, Debug)]
 pub struct Wire {
     overhead: u16,
+    timestamps: bool,
     dscp: u8,
     feedback: Feedback,
     mode: EcnMode,
@@ -41,7 +48,7 @@ impl Wire {
     pub fn packet(&self, stream: u32, segment: Segment) -> Packet {
         Packet {
             flow: stream,
-            size: segment.payload() + segment.option_bytes() + self.overhead,
+            size: segment.payload() + segment.option_bytes(self.timestamps) + self.overhead,
             ecn: ecn_bits(&segment, self.feedback, self.mode),
             dscp: self.dscp,
             payload: Payload::Tcp(segment),
@@ -110,6 +117,7 @@ fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
         ecn: feedback,
         gro: plan.tcp.gro_ns.map(Duration::from_nanos),
         sack_compression: plan.tcp.sack_compression,
+        timestamps: plan.tcp.timestamps,
         buffer: plan.tcp.receive_buffer_bytes,
     }
 }

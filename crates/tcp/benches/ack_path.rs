@@ -39,6 +39,7 @@ impl Loop {
             ecn: Feedback::Off,
             gro: None,
             sack_compression: true,
+            timestamps: true,
             buffer: None,
         };
         let mut link = Loop {

@@ -109,12 +109,18 @@ impl Segment {
         }
     }
 
-    /// Bytes of options in the header beside timestamps: MSS and window scale in a SYN and its answer; selective
-    /// acknowledgements: the option's own two, two of padding, and eight per block (RFC 2018; Linux `tcp_syn_options`,
-    /// `tcp_established_options`).
-    pub fn option_bytes(&self) -> u16 {
+    /// Bytes of options in the header beside timestamps: MSS and window scale in a SYN and its answer, and that selective
+    /// acknowledgements may come, which hides in the padding of timestamps; of such acknowledgements the option's own
+    /// two, two of padding, and eight per block (RFC 2018; Linux `tcp_syn_options`, `tcp_established_options`).
+    pub fn option_bytes(&self, timestamps: bool) -> u16 {
         match self {
-            Segment::Syn { .. } | Segment::SynAck { .. } => 8,
+            Segment::Syn { .. } | Segment::SynAck { .. } => {
+                if timestamps {
+                    8
+                } else {
+                    12
+                }
+            }
             Segment::Ack { sacks, .. } if !sacks.is_empty() => 4 + 8 * sacks.len() as u16,
             _ => 0,
         }
@@ -176,8 +182,8 @@ mod tests {
 
     #[test]
     fn selective_acknowledgements_take_room_in_the_header() {
-        let sizes =
-            [&[][..], &[(7, 8)], &[(7, 8), (9, 12), (20, 21)]].map(|blocks| ack(5, blocks).option_bytes());
+        let sizes = [&[][..], &[(7, 8)], &[(7, 8), (9, 12), (20, 21)]]
+            .map(|blocks| ack(5, blocks).option_bytes(true));
         assert_eq!(sizes, [0, 12, 28]);
     }
 

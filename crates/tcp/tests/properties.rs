@@ -130,6 +130,7 @@ fn a_full_receive_window_shows_as_receiver_limited() {
         ecn: Feedback::Off,
         gro: None,
         sack_compression: true,
+        timestamps: true,
         buffer: Some(window),
     });
     p.run_until(seconds(10.0));

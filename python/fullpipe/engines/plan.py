@@ -224,6 +224,7 @@ def _tcp(tcp: Tcp) -> Plan:
     return {
         "mss_bytes": tcp.mss_bytes,
         "overhead_bytes": tcp.overhead_bytes,
+        "timestamps": tcp.timestamps,
         "ack": {"kind": "linux"} if tcp.ack_every is None else every,
         "sack_compression": tcp.sack_compression,
         "initial_window": tcp.initial_window,

@@ -136,6 +136,7 @@ def test_every_field_of_a_plan() -> None:
                 "tcp": {
                     "mss_bytes": 1420,
                     "overhead_bytes": 54,
+                    "timestamps": False,
                     "ack": {"kind": "every", "packets": 2, "timeout_ns": 200_000_000},
                     "sack_compression": False,
                     "initial_window": 4,
@@ -158,6 +159,7 @@ def test_the_defaults_of_the_transport(small: Scenario) -> None:
     assert plan(small)["flows"][0]["tcp"] == {
         "mss_bytes": 1448,
         "overhead_bytes": 66,
+        "timestamps": True,
         "ack": {"kind": "linux"},
         "sack_compression": True,
         "initial_window": 10,

@@ -305,6 +305,8 @@ pub struct TcpPlan {
     pub mss_bytes: u32,
     /// Headers around the payload; also the size of a bare acknowledgement.
     pub overhead_bytes: u32,
+    /// Whether those headers bear timestamps.
+    pub timestamps: bool,
     /// When the receiver acknowledges.
     pub ack: AckPlan,
     /// Whether the receiver thins out duplicate acknowledgements.

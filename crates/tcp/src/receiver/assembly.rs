@@ -10,7 +10,7 @@ impl Receiver {
     /// Its timestamp says that the packet is of an earlier age of the connection: one that a retransmission has overtaken
     /// looks so, too (RFC 7323 section 5; Linux `tcp_paws_check`).
     pub(super) fn looks_old(&self, stamp: u32) -> bool {
-        self.echo > stamp + STAMP_SLACK
+        self.config.timestamps && self.echo > stamp + STAMP_SLACK
     }
 
     /// Throws a packet away, and says at once what is expected (Linux `tcp_send_dupack`).

@@ -41,6 +41,8 @@ pub struct ReceiverConfig {
     pub gro: Option<Duration>,
     /// Hold back duplicate ACKs for up to a millisecond (Linux does).
     pub sack_compression: bool,
+    /// Segments bear timestamps (RFC 7323), by which those of an earlier age are known.
+    pub timestamps: bool,
     /// Receive buffer in bytes of payload: the window it advertises; `None`: no bound.
     pub buffer: Option<u64>,
 }

@@ -73,6 +73,7 @@ impl Pipe {
             ecn: config.ecn,
             gro: None,
             sack_compression: true,
+            timestamps: true,
             buffer: None,
         };
         let mut pipe = Pipe {
