@@ -97,10 +97,12 @@ def _list(cases: "Sequence[Case]", engines: Sequence[str], as_json: bool) -> Non
 
 def _check_format(figure: Path) -> None:
     """Before hours of runs."""
-    from fullpipe.plots import FORMATS
+    from fullpipe.plots import check_format
 
-    if figure.suffix.removeprefix(".") not in FORMATS:
-        raise typer.BadParameter(f'--plot: "{figure.name}" does not end in .{", .".join(FORMATS)}')
+    try:
+        check_format(figure)
+    except ValueError as error:
+        raise typer.BadParameter(f"--plot: {error}") from None
 
 
 def _draw(found: "Found", path: Path) -> None:

@@ -8,7 +8,7 @@ from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
 from fullpipe.plots.engines import engines
 from fullpipe.plots.overview import overview
 from fullpipe.plots.presented import flow_labels, presented
-from fullpipe.plots.save import FORMATS, save, save_as
+from fullpipe.plots.save import FORMATS, check_format, save, save_as
 from fullpipe.plots.series import QUANTITIES, Quantity, time_series
 from fullpipe.plots.style import COLOURS, in_house_style, new_figure, shared_legend
 from fullpipe.plots.variables import variables
@@ -19,6 +19,7 @@ __all__ = [
     "QUANTITIES",
     "Quantity",
     "boxes",
+    "check_format",
     "cumulative",
     "engines",
     "flow_labels",

@@ -10,9 +10,15 @@ from matplotlib.figure import Figure
 from fullpipe.errors import ResultError
 from fullpipe.plots.style import in_house_style
 
-_DATES = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
+_VARYING = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
 """What would differ between two equal figures: dates, and versions of the drawing library."""
-FORMATS = tuple(_DATES)
+FORMATS = tuple(_VARYING)
+
+
+def check_format(path: Path) -> None:
+    """Raise ValueError if the ending of a file is not one of `FORMATS`."""
+    if path.suffix.removeprefix(".") not in FORMATS:
+        raise ValueError(f'"{path.name}" does not end in .{", .".join(FORMATS)}')
 
 
 @in_house_style
@@ -23,8 +29,7 @@ def save_as(figure: Figure, data: pl.DataFrame | None, path: Path) -> list[Path]
         ValueError: If the ending is not one of `FORMATS`.
         ResultError: If the file cannot be written.
     """
-    if path.suffix.removeprefix(".") not in FORMATS:
-        raise ValueError(f'"{path.name}" does not end in .{", .".join(FORMATS)}')
+    check_format(path)
     try:
         _draw(figure, path)
         return [path] if data is None else [path, _numbers(data, path)]
@@ -56,7 +61,7 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
 
 def _draw(figure: Figure, path: Path) -> None:
     format = path.suffix.removeprefix(".")
-    figure.savefig(path, format=format, metadata=dict.fromkeys(_DATES[format]))
+    figure.savefig(path, format=format, metadata=dict.fromkeys(_VARYING[format]))
 
 
 def _numbers(data: pl.DataFrame, beside: Path) -> Path:
