@@ -75,10 +75,14 @@ class Wishes:
     jobs: int = 1
     """Compilers at the same time."""
 
+    @property
+    def given(self) -> list[str]:
+        """The names of those that were given, but for `jobs`."""
+        return [key for key in ("version", "source", "kernel", "rootfs") if getattr(self, key) is not None]
+
     def unknown_to(self, *known: str) -> list[str]:
         """What is asked for that is not among `known`."""
-        given = {key: getattr(self, key) for key in ("version", "source", "kernel", "rootfs")}
-        return [key for key, value in given.items() if value is not None and key not in known]
+        return [key for key in self.given if key not in known]
 
     def check(self) -> None:
         """Refuse what no engine can do.
@@ -91,9 +95,9 @@ class Wishes:
                 raise WishError(f"--{key}: {path} is not a file")
         if self.source is not None and not self.source.is_dir():
             raise WishError(f"--source: {self.source} is not a folder")
-        chosen = self.unknown_to("rootfs")
-        if len(chosen) > 1:
-            raise WishError(f"--{chosen[0]} and --{chosen[1]} both say which kernel; give one of the two")
+        kernels = [key for key in self.given if key != "rootfs"]
+        if len(kernels) > 1:
+            raise WishError(f"--{kernels[0]} and --{kernels[1]} both say which kernel; give one of the two")
 
 
 class Engine(Protocol):
