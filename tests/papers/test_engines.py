@@ -53,7 +53,7 @@ def others(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def small_kato(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Two buffers, a tenth of the rate, 11 s."""
+    """A tenth of the rate, and 11 s."""
     values = {"topology.bottleneck.rate": "100 Mbit/s", "duration": "11 s"}
     small = Scenario.named("kato2025").with_values(values)
     with monkeypatch.context() as patch:

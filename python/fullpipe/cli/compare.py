@@ -186,9 +186,10 @@ def _difference(judged: "Judgement", reference: float, unit: str) -> str:
     from fullpipe.cli.shown import number_shown
 
     def text(value: float) -> str:
-        percent = 100 * value / abs(reference) if reference else 0.0
-        digits = 1 if abs(percent) < 100 else 0
-        return f"{percent:+.{digits}f}" if reference else number_shown(value, unit) if value else "0"
+        if not reference:
+            return number_shown(value, unit) if value else "0"
+        percent = 100 * value / abs(reference)
+        return f"{percent:+.{1 if abs(percent) < 100 else 0}f}"
 
     interval = judged.interval
     ends = f" ({text(interval.low)}..{text(interval.high)})" if interval else ""

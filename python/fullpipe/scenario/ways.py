@@ -48,8 +48,7 @@ class Moving(Protocol):
 def ways_of(moving: Moving, duration_s: float) -> Iterator[Reroute]:
     """Every change of a way during a run, in the order of time."""
     yield from moving.reroutes or ()
-    turns = moving.alternate
-    for n in range(int(duration_s / turns.every_s) if turns else 0):
-        if turns:
+    if turns := moving.alternate:
+        for n in range(int(duration_s / turns.every_s)):
             at_s, via = (n + 1) * turns.every_s, turns.vias[n % len(turns.vias)]
             yield Reroute.model_construct(at_s=at_s, via=via, ways=turns.ways)
