@@ -76,8 +76,10 @@ fn ecn_bits(segment: &Segment, feedback: Feedback, mode: EcnMode) -> Ecn {
     let capable = match segment {
         _ if feedback == Feedback::Off => false,
         Segment::Data { again: false, .. } => true,
-        Segment::Data { .. } | Segment::Ack { .. } => feedback.covers_everything(),
-        Segment::Syn { .. } | Segment::SynAck { .. } | Segment::HandshakeAck { .. } => false,
+        Segment::Data { .. } | Segment::Ack { .. } | Segment::HandshakeAck { .. } => {
+            feedback.covers_everything()
+        }
+        Segment::Syn { .. } | Segment::SynAck { .. } => false,
     };
     match (capable, mode) {
         (false, _) => Ecn::NotEct,
@@ -145,34 +147,35 @@ mod tests {
         }
     }
 
-    /// The ECN bits of new data, of a retransmission and of a bare ACK.
-    fn bits(ecn: EcnPlan, mode: EcnMode) -> [Ecn; 3] {
+    /// The ECN bits of new data, of a retransmission, of a bare ACK and of the handshake's.
+    fn bits(ecn: EcnPlan, mode: EcnMode) -> [Ecn; 4] {
         let feedback = agree(ecn, mode);
-        [data(false), data(true), ack()].map(|segment| ecn_bits(&segment, feedback, mode))
+        [data(false), data(true), ack(), Segment::HandshakeAck { stamp: 0 }]
+            .map(|segment| ecn_bits(&segment, feedback, mode))
     }
 
     #[test]
     fn classic_ecn_exempts_retransmissions_and_acks() {
         let on = EcnPlan::Negotiated(true);
-        assert_eq!(bits(on, EcnMode::Classic), [Ecn::Ect0, Ecn::NotEct, Ecn::NotEct]);
+        assert_eq!(bits(on, EcnMode::Classic), [Ecn::Ect0, Ecn::NotEct, Ecn::NotEct, Ecn::NotEct]);
     }
 
     #[test]
     fn dctcp_and_prague_exempt_nothing_and_prague_asks_for_low_latency() {
         let on = EcnPlan::Negotiated(true);
-        assert_eq!(bits(on, EcnMode::EveryMark), [Ecn::Ect0; 3]);
-        assert_eq!(bits(on, EcnMode::L4s), [Ecn::Ect1; 3]);
+        assert_eq!(bits(on, EcnMode::EveryMark), [Ecn::Ect0; 4]);
+        assert_eq!(bits(on, EcnMode::L4s), [Ecn::Ect1; 4]);
     }
 
     #[test]
     fn accurate_feedback_can_be_had_by_any_algorithm() {
         let accurate = EcnPlan::Feedback(EcnFeedback::Accecn);
         assert_eq!(agree(accurate, EcnMode::Classic), Feedback::Accurate);
-        assert_eq!(bits(accurate, EcnMode::Classic), [Ecn::Ect0; 3]);
+        assert_eq!(bits(accurate, EcnMode::Classic), [Ecn::Ect0; 4]);
     }
 
     #[test]
     fn without_ecn_nothing_may_be_marked() {
-        assert_eq!(bits(EcnPlan::Negotiated(false), EcnMode::L4s), [Ecn::NotEct; 3]);
+        assert_eq!(bits(EcnPlan::Negotiated(false), EcnMode::L4s), [Ecn::NotEct; 4]);
     }
 }

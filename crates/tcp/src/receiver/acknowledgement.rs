@@ -4,9 +4,11 @@ use super::{AckPolicy, Receiver};
 use crate::{SackBlocks, Segment};
 use units::{Duration, Time};
 
-/// Packets acknowledged one by one while Linux opens the receive window: it grows by two segments a packet,
-/// here by the 2 MB that a 16 MiB buffer leaves to be opened (`tcp_grow_window`).
+/// Packets acknowledged one by one while Linux opens the receive window (`tcp_grow_window`): it grows by two segments a
+/// packet, here by the 2 MB that a 16 MiB buffer leaves to be opened.
 const OPENING_PACKETS: u64 = 770;
+/// The window that the receiver opens with, as large as fits into a header without scale.
+const FIRST_WINDOW_BYTES: u64 = 65_535;
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Duplicate ACKs sent at once before compression begins, and the most that one ACK may stand for.
 const UNCOMPRESSED: u32 = 3;
@@ -60,15 +62,24 @@ impl Receiver {
         self.unacked > 1 || end_of_burst || self.quick > 0
     }
 
-    /// The packet that has just come lets the window grow. The last bit of it is left for one that comes out of order, while
-    /// nothing else takes room in the buffer.
+    /// The packet that has just come lets the window grow. The last bit of the largest one is left for a packet that comes
+    /// out of order, while nothing else takes room in the buffer.
     fn opens_window(&mut self) -> bool {
-        if self.received - self.duplicates <= OPENING_PACKETS {
+        let limit = self.opening_packets();
+        if self.received - self.duplicates <= limit {
             return true;
         }
-        let last_bit = !self.opened && !self.out_of_order.is_empty();
+        let last_bit = limit == OPENING_PACKETS && !self.opened && !self.out_of_order.is_empty();
         self.opened |= last_bit;
         last_bit
+    }
+
+    /// Packets until the window is as large as it gets: fewer if the buffer is smaller.
+    fn opening_packets(&self) -> u64 {
+        let growth = 2 * u64::from(self.config.mss);
+        self.config.buffer.map_or(OPENING_PACKETS, |bytes| {
+            bytes.saturating_sub(FIRST_WINDOW_BYTES).div_ceil(growth).min(OPENING_PACKETS)
+        })
     }
 
     /// Something is missing: the first duplicates go at once, later ones may be compressed into one.

@@ -123,3 +123,13 @@ fn linux_acknowledges_every_packet_at_first_and_every_second_one_later() {
     acks(&mut r, 600..800);
     assert_eq!(acks(&mut r, 800..1000), 100);
 }
+
+#[test]
+fn a_smaller_buffer_is_open_sooner() {
+    for (buffer, opening) in [(64 << 10, 1), (1 << 20, 340)] {
+        let mut r = receiver(AckPolicy::Linux);
+        r.config.buffer = Some(buffer);
+        let quick = (0..1000).take_while(|&seq| deliver(&mut r, u64::from(seq), seq).len() == 1).count();
+        assert_eq!(quick, opening + QUICK_ACKS as usize, "{buffer} bytes");
+    }
+}
