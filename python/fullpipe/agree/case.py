@@ -15,12 +15,10 @@ So the runs of a case begin at several moments within a second, the same in ever
 STARTS = 5
 """Starts of one flow, or of several behind a managed queue: the standard deviation between starts is mostly
 below 0.5 % of the goodput, 2 % of the mean RTT and 5 % of the retransmissions."""
-DICE_STARTS = 20
-"""CDG draws when it backs off: 2 %, 1.5 % and 20 %."""
-MIX_STARTS = 30
-"""Flows meet by chance, and who came first keeps more: up to 45 %, 10 % and 70 %."""
-LOSS_STARTS = 60
-"""Random loss: a run is off by as many losses as it drew too few, 10 % of its goodput or more."""
+CHANCE_STARTS = 20
+"""Where more is left to chance: random losses, 10 % of a run's goodput or more; flows that meet, of which
+who came first keeps more, up to 45 % of the goodput; CDG, which draws when it backs off, 20 % of the
+retransmissions."""
 _DICE = ("cdg",)
 _DROPS_UNLESS_ASKED = ("codel", "pie", "fq_pie")
 """Queues that mark only if they are told to."""
@@ -83,7 +81,7 @@ def single(
     """One flow behind a drop-tail queue; `more` is of the bottleneck."""
     name = f"{cca}-{rate_mbps:g}m-{rtt_ms:g}ms-{bdp:g}bdp" + (f"-{label}" if label else "")
     topology = dumbbell(rate_mbps, rtt_ms, drop_tail(bdp), **more)
-    chosen = seeds or (DICE_STARTS if cca in _DICE else STARTS)
+    chosen = seeds or (CHANCE_STARTS if cca in _DICE else STARTS)
     return case(name, family, topology, [{"cca": cca}], seeds=chosen)
 
 
@@ -91,7 +89,7 @@ def lossy(family: str, cca: str, rate_mbps: float, rtt_ms: float, percent: float
     """One flow behind a drop-tail queue of a bandwidth-delay product, and packets are lost at random."""
     loss = {"kind": "bernoulli", "probability": percent / 100}
     return single(
-        family, cca, rate_mbps, rtt_ms, 1, seeds=LOSS_STARTS, label=f"loss-{percent:g}pc", loss=loss
+        family, cca, rate_mbps, rtt_ms, 1, seeds=CHANCE_STARTS, label=f"loss-{percent:g}pc", loss=loss
     )
 
 
@@ -137,7 +135,7 @@ def mix(
         flows.append(flow)
     words = [f"{count}x{cca}-{rtt_ms:g}ms" for cca, count, rtt_ms in parts]
     name = f"{'+'.join(words)}-{rate_mbps:g}m-{bdp:g}bdp"
-    return case(name, family, dumbbell(rate_mbps, shortest, drop_tail(bdp)), flows, seeds=MIX_STARTS)
+    return case(name, family, dumbbell(rate_mbps, shortest, drop_tail(bdp)), flows, seeds=CHANCE_STARTS)
 
 
 def transfer(family: str, cca: str, size: str, rate_mbps: float, rtt_ms: float, bdp: float) -> Case:
