@@ -61,13 +61,15 @@ def _probe_resumed(lab: Lab) -> Iterator[Step]:
     probes = [a for name, a, _ in steady(lab).states if name == "ProbeBW_UP"]
     if not probes or "ProbeBW_REFILL" not in {name for name, _, _ in steady(lab).states}:
         return
-    late_s = probes[0] + 0.02
+    # With the same receive window, which decides about the first ACKs, and so when a probe begins.
+    up_s = lab.path(probes[0] + 2, receive_packets=_WINDOW).first("ProbeBW_UP", 0)[0]
+    late_s = up_s + 0.02
     trace = _detour(lab, late_s)
     path = [name for name, a, b in trace.states if b > late_s and a < late_s + 10 * _RTT_S]
     resumed = path[0] == "ProbeBW_UP" and (
         len(path) == 1 or "ProbeBW_REFILL" in path or "ProbeBW_UP" in path[1:]
     )
-    waited = trace.first("ProbeBW_UP", probes[0])[1] - late_s >= 3 * _RTT_S
+    waited = trace.first("ProbeBW_UP", up_s)[1] - late_s >= 3 * _RTT_S
     yield Step("a probe goes on, or begins anew", " -> ".join(path), resumed or waited)
 
 
