@@ -58,6 +58,7 @@ def test_half_is_not_what_the_printed_rates_lose() -> None:
     assert {c.id for c in claims.values() if c.kind == "contradicted"} == {
         "Abstract, 4.1: CUBIC, 3 s",
         "8: CUBIC, 5 s and less",
+        "4.1: CUBIC, longer flows",
     }
 
 
@@ -112,6 +113,7 @@ def test_four_flows_by_hand() -> None:
 def test_nine_flows_by_hand() -> None:
     found = measures.nine_flows(sampled(Scenario.named("sologon2025-links"), mbps=10))
     assert found["dynamic_on_bbr"] == found["dynamic_on_cubic"] == pytest.approx(10 * WITH_HEADERS)
+    assert found["dynamic_unevenness"] == pytest.approx(0)
     # Two of four flows, and the fifth for 40 of 100 s.
     assert found["long_share_percent"] == pytest.approx(100 * 2 / 4.4)
     assert found["jain_cubic_shared"] == pytest.approx(1)

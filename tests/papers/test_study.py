@@ -16,7 +16,7 @@ from fullpipe.sweeps import Update
 def test_the_study_with_one_seed(tmp_path: Path) -> None:
     said: list[str] = []
     report = papers.run("kato2025", seeds=1, jobs=2, out=tmp_path, echo=said.append)
-    assert "18 tables and figures are in" in said[0]
+    assert "20 tables and figures are in" in said[0]
     assert all(path.exists() for path in report.files)
 
     table = pl.read_csv(report.folder / "table-2.csv")

@@ -1,4 +1,4 @@
-"""What the studies of varying links and changing routes transcribe, against the list of collected values."""
+"""What the studies transcribe, against the list of collected values."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from fullpipe.papers.adbbr2025 import study as adbbr2025
 from fullpipe.papers.gniaz2025 import study as gniaz2025
+from fullpipe.papers.kato2025 import study as kato2025
 from fullpipe.papers.sologon2025 import study as sologon2025
 from fullpipe.papers.transcription import Transcription
 
 COLLECTED = Path(__file__).parents[3] / "shared" / "papers" / "paper_results.json"
 STUDIES = {
+    "kato2025": (kato2025.paper, "000", set(range(1, 53))),
     "gniaz2025": (gniaz2025.paper, "001", set(range(53, 123))),
     "sologon2025": (sologon2025.paper, "002", set(range(123, 171))),
+    "adbbr2025": (adbbr2025.paper, "004", set(range(775, 823))),
 }
 
 
@@ -42,4 +46,16 @@ def test_the_collected_list_has_no_more(study: tuple[Transcription, str, set[int
 def test_ids_are_unique_and_numbers_have_a_range(study: tuple[Transcription, str, set[int]]) -> None:
     claims = study[0].claims
     assert len({claim.id for claim in claims}) == len(claims)
-    assert all(claim.between for claim in claims if claim.kind in ("change", "value"))
+    assert all(claim.between for claim in claims if claim.kind in ("change", "between"))
+
+
+def test_what_cannot_be_tested_says_why(study: tuple[Transcription, str, set[int]]) -> None:
+    assert all(claim.why for claim in study[0].claims if claim.kind == "untestable")
+
+
+def test_an_index_that_is_printed_as_a_number_has_a_ceiling(
+    study: tuple[Transcription, str, set[int]],
+) -> None:
+    for claim in study[0].claims:
+        if claim.kind == "between" and claim.quantity.startswith("jain") and not claim.uncounted:
+            assert claim.ceiling == 1, claim.id

@@ -71,7 +71,9 @@ class Experiment:
 
 @dataclass
 class Measurements:
-    """One number per run, by experiment, quantity, algorithm and conditions, in the order of the seeds."""
+    """One number per run, by experiment, quantity, algorithm and conditions, in the order of the seeds.
+
+    NaN is what was not measured; infinity is the time of what never happened."""
 
     _values: dict[tuple[str, str, str, Conditions], list[float]] = field(default_factory=dict)
 
@@ -84,15 +86,24 @@ class Measurements:
             self._values.setdefault(key, []).append(value)
 
     def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
-        """One number per seed: the mean over all conditions that `where` leaves open; empty if there are
-        none, or a run of one of them is missing."""
-        rows = [
-            values
-            for (e, q, a, conditions), values in self._values.items()
-            if (e, q, a) == (experiment, quantity, algorithm) and where.items() <= dict(conditions).items()
-        ]
+        """One number per seed: the mean over all conditions that `where` leaves open, infinite where one of
+        them is; empty if there are none, or a run of one of them is missing."""
+        rows = [values for _, values in self._rows(experiment, quantity, algorithm, where)]
         means = [sum(column) / len(column) for column in zip(*rows, strict=True)]
-        return means if all(map(math.isfinite, means)) else []
+        return [] if any(map(math.isnan, means)) else means
+
+    def open(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> set[str]:
+        """The conditions that `where` leaves open and that have several values."""
+        rows = [dict(c) for c, _ in self._rows(experiment, quantity, algorithm, where)]
+        return {key for row in rows for key in row if any(other.get(key) != row[key] for other in rows)}
+
+    def _rows(
+        self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]
+    ) -> Iterator[tuple[Conditions, list[float]]]:
+        for (e, q, a, conditions), values in self._values.items():
+            same = (e, q, a) == (experiment, quantity, algorithm)
+            if same and where.items() <= dict(conditions).items():
+                yield conditions, values
 
     def under(self, where: Mapping[str, Value]) -> Measurements:
         """Those under these conditions."""
@@ -104,11 +115,20 @@ class Measurements:
         found = [dict(c)[key] for e, _, _, c in self._values if e == experiment and key in dict(c)]
         return list(dict.fromkeys(found))
 
+    def subtract(self, experiment: str, quantity: str, key: str, of: Value, less: Value, name: str) -> None:
+        """Add a quantity: how much one under one value of a condition is above the same under another."""
+        for (e, q, algorithm, conditions), values in list(self._values.items()):
+            rest = {k: v for k, v in conditions if k != key}
+            if (e, q, dict(conditions).get(key)) == (experiment, quantity, of):
+                others = self.at(experiment, quantity, algorithm, {**rest, key: less})
+                differences = [a - b for a, b in zip(values, others, strict=True)] if others else []
+                self._values[e, name, algorithm, tuple(sorted(rest.items()))] = differences
+
     def table(self) -> pl.DataFrame:
         """Mean and 95 % interval of everything of which no run is missing."""
         rows = []
         for (experiment, quantity, algorithm, conditions), values in self._values.items():
-            if not all(map(math.isfinite, values)):
+            if not values or not all(map(math.isfinite, values)):
                 continue
             where = ", ".join(f"{key} {value}" for key, value in conditions)
             interval = t_interval(values) if len(values) > 1 else None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
+from math import isinf
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from fullpipe.papers.claims import Judged
+from fullpipe.papers.claims import UNMEASURED
+from fullpipe.papers.court import Judged, Part
 from fullpipe.papers.experiments import Measurements
 from fullpipe.papers.report import Settings
 from fullpipe.papers.text import aligned, shortened, tally, wrapped
@@ -28,19 +30,32 @@ SCHEMA = {
     "compared": pl.Int64,
     "verdict": pl.String,
     "closest": pl.Boolean,
+    "why": pl.String,
+    "factor": pl.Float64,
+    "by_tolerance": pl.Boolean,
+    "counted": pl.Boolean,
+    "uncounted": pl.String,
+    "each": pl.String,
 }
+SIGNS = {Verdict.REPRODUCED: "+", Verdict.SAME_DIRECTION: "~", Verdict.NOT_REPRODUCED: "-"}
+LEGEND = "In the columns of other readings: + reproduced, ~ same direction, - not reproduced."
+_NUMBERS = 4
+"""How many numbers of a claim are shown in a row; of more, how many are as printed."""
 
-
+Columns = Callable[[pl.DataFrame], pl.DataFrame]
 RULES = "The rule for a number, in this order:\n" + RULE + "\n\n" + RULE_FOR_WORDS
 
 
-def write(settings: Settings, found: Measurements, judged: Sequence[Judged]) -> list[Path]:
-    """Everything that was measured, and the verdicts as a table and as a page."""
+def write(
+    settings: Settings, found: Measurements, judged: Sequence[Judged], more: Columns | None = None
+) -> list[Path]:
+    """Everything that was measured, and the verdicts as a table, with `more` columns, and as a page."""
     folder, engine = settings.folder, settings.engine
     folder.mkdir(parents=True, exist_ok=True)
     numbers, verdicts, page = (folder / name for name in ("measured.csv", "verdicts.csv", "verdicts.md"))
     by(engine, found.table()).write_csv(numbers, float_precision=6)
-    by(engine, table(judged)).write_csv(verdicts, float_precision=6)
+    given = table(judged)
+    by(engine, more(given) if more else given).write_csv(verdicts, float_precision=6)
     page.write_text(markdown(judged, f"ours ({engine})"), encoding="utf-8")
     return [numbers, verdicts, page]
 
@@ -60,7 +75,7 @@ def report(
     setup: str = "The set-up, as printed and as used here:",
     quick: bool = False,
 ) -> str:
-    """The printed report of a study that has claims.
+    """The printed report of a study.
 
     Args:
         source: What is printed there.
@@ -87,35 +102,32 @@ def table(judged: Sequence[Judged]) -> pl.DataFrame:
     rows = []
     for j in judged:
         low, high = j.ends or (None, None)
-        row = (j.claim.id, j.claim.says, j.reading, j.mean, low, high, j.claim.unit, j.held, j.compared)
-        rows.append((*row, str(j.verdict), j.closest))
+        numbers = (j.mean, low, high, j.claim.unit, j.held, len(j.parts), str(j.verdict), j.closest)
+        notes = (j.why and str(j.why), j.factor, j.by_tolerance, j.counts, j.claim.uncounted, _each(j))
+        rows.append((j.claim.id, j.claim.says, j.reading, *numbers, *notes))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
 def verdict_text(judged: Sequence[Judged]) -> str:
-    """A block of rows per claim, a row per reading."""
-    rows = [["where", "printed", "reading", "ours", "verdict"]]
-    for _, group in groupby(judged, key=lambda j: j.claim.id):
-        for i, j in enumerate(group):
-            first = [j.claim.id, shortened(j.claim.says, 48)] if i == 0 else ["", ""]
-            reading = j.reading + (" *" if j.closest else "") if j.reading else ""
-            rows.append([*first, reading, _ours(j, 48), str(j.verdict)])
-    return aligned(rows if _has_readings(judged) else [_without(2, row) for row in rows])
+    """A row per claim: ours, verdict and cause under the reading that counts, and a sign for every other."""
+    others = other_readings(judged)
+    rows = [["where", "printed", "ours", "verdict", "why", *others]]
+    for first, of in _claims(judged):
+        says, signs = shortened(first.claim.says, 48), [_sign(of.get(other)) for other in others]
+        rows.append([first.claim.id, says, _ours(first, 48), verdict_shown(first), _why(first), *signs])
+    legend = [f"The reading that counts is {_counted(judged)}. {LEGEND}"] if others else []
+    return "\n\n".join([aligned(rows), *legend])
 
 
 def markdown(judged: Sequence[Judged], ours: str = "ours") -> str:
-    """A row per claim: ours by the first reading, and by those that come closest."""
-    header = ["where", "printed", ours, "verdict", "closest"]
+    """A row per claim, with ours under every reading."""
+    others = other_readings(judged)
+    header = ["where", "printed", ours, "verdict", "why", *others]
     rows = [header, ["---"] * len(header)]
-    for _, group in groupby(judged, key=lambda j: j.claim.id):
-        readings = list(group)
-        first, closest = readings[0], [j for j in readings if j.closest]
-        ours = f"{first.reading}: {_ours(first)}" if first.reading else _ours(first)
-        rows.append(
-            [first.claim.id, first.claim.says, ours, str(first.verdict), _closest(closest, len(readings))]
-        )
-    if not _has_readings(judged):
-        rows = [_without(4, row) for row in rows]
+    for first, of in _claims(judged):
+        cells = [f"{_ours(of[o])}: {of[o].verdict}" if o in of else "" for o in others]
+        says = first.claim.says
+        rows.append([first.claim.id, says, _ours(first), verdict_shown(first), _why(first), *cells])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
@@ -128,39 +140,94 @@ def setup_text(setup: Sequence[Mapping[str, Any]]) -> str:
     return aligned(rows)
 
 
-def _has_readings(judged: Sequence[Judged]) -> bool:
-    return any(j.reading for j in judged)
+def tallies(judged: Sequence[Judged]) -> str:
+    """How often each verdict was given, every printed number once, and why what is not reproduced is not.
+
+    Behind it, the same under every other reading, for the claims to which readings matter.
+    """
+    counted = [j for j in judged if j.counts]
+    repeated = sum(bool(first.claim.uncounted) for first, _ in _claims(judged))
+    tolerated = sum(j.by_tolerance for j in counted)
+    lines = [f"{len(counted)} printed numbers and claims, each counted once: {_tally(counted)}."]
+    if tolerated:
+        lines.append(f"Of those reproduced, {tolerated} by tolerance: our own interval leaves them out.")
+    if repeated:
+        lines.append(f"{repeated} rows are not counted: printed twice, or true by definition.")
+    if causes := _causes(counted):
+        lines.append(f"Why not reproduced: {causes}.")
+    for other in other_readings(judged):
+        mine = [j for j in judged if j.reading == other and not j.claim.uncounted]
+        lines.append(f"With {other}, of {len(mine)}: {_tally(mine)}.")
+    return "\n".join(lines)
 
 
-def _without(column: int, row: Sequence[str]) -> list[str]:
-    return [*row[:column], *row[column + 1 :]]
+def other_readings(judged: Sequence[Judged]) -> list[str]:
+    """The readings that do not count, in their order."""
+    return [r for r in dict.fromkeys(j.reading for j in judged) if r and r != _counted(judged)]
 
 
-def _closest(closest: Sequence[Judged], readings: int) -> str:
-    if not closest:
-        return ""
-    if len(closest) == readings:
-        return "all alike"
-    best = closest[0]
-    return f"{', '.join(j.reading for j in closest)}: {_ours(best)}, {best.verdict}"
+def verdict_shown(j: Judged) -> str:
+    """The verdict, with the factor of a direction, and with a mark where only the tolerance allows it."""
+    factor = f" (x {j.factor:.2g})" if j.factor is not None else ""
+    return f"{j.verdict}{factor}{' (by tolerance)' if j.by_tolerance else ''}"
+
+
+def _why(j: Judged) -> str:
+    return "not counted" if j.claim.uncounted else str(j.why or "")
+
+
+def _counted(judged: Sequence[Judged]) -> str:
+    return next((j.reading for j in judged if j.reading and j.counts), "")
+
+
+def _claims(judged: Sequence[Judged]) -> list[tuple[Judged, dict[str, Judged]]]:
+    """Every claim under the first of its readings, and under all of them by name."""
+    groups = [list(group) for _, group in groupby(judged, key=lambda j: j.claim.id)]
+    return [(group[0], {j.reading: j for j in group}) for group in groups]
+
+
+def _tally(judged: Sequence[Judged]) -> str:
+    return tally(j.verdict for j in judged)
+
+
+def _causes(judged: Sequence[Judged]) -> str:
+    given = [str(j.why) for j in judged if j.why and j.verdict is not Verdict.CONTRADICTED]
+    order = sorted(dict.fromkeys(given), key=lambda cause: (-given.count(cause), cause))
+    return ", ".join(f"{given.count(cause)} {cause}" for cause in order)
+
+
+def _sign(j: Judged | None) -> str:
+    return "" if j is None else SIGNS.get(j.verdict, "")
 
 
 def _ours(j: Judged, width: int = 200) -> str:
-    if j.claim.kind in ("contradicted", "untestable"):
+    if j.claim.kind in UNMEASURED:
         return shortened(str(j.claim.what), width)
-    if j.mean is None:
-        return f"{j.held} of {j.compared} hold" if j.compared else "-"
-    ends = f" [{j.ends[0]:.3g}, {j.ends[1]:.3g}]" if j.ends else ""
-    return f"{j.mean:.3g}{ends} {j.claim.unit}".rstrip()
+    if len(j.numbers) == 1:
+        return _number(j.numbers[0], j.ends, j.claim.unit)
+    if 0 < len(j.numbers) <= _NUMBERS:
+        return f"{', '.join(map(_number, j.numbers))} {j.claim.unit}".rstrip()
+    return f"{j.held} of {len(j.parts)} hold" if j.parts else "-"
 
 
-def tallies(judged: Sequence[Judged]) -> str:
-    """How often each verdict was given, of claims about readings for each of them."""
-    about = [j for j in judged if j.reading]
-    rest = [j for j in judged if not j.reading]
-    lines = [f"{'other ' if about else ''}claims, {len(rest)}: {tally(j.verdict for j in rest)}"]
-    for reading in dict.fromkeys(j.reading for j in about):
-        mine = [j for j in about if j.reading == reading]
-        closest = sum(j.closest for j in mine)
-        lines.append(f"{reading}, {len(mine)}: {tally(j.verdict for j in mine)}; {closest} times closest")
-    return "\n".join(lines)
+def _number(part: Part, ends: tuple[float, float] | None = None, unit: str = "") -> str:
+    if part.mean is None:
+        return f"never in {sum(map(isinf, part.ours))} of {len(part.ours)} runs"
+    interval = f" [{_digits(ends[0])}, {_digits(ends[1])}]" if ends else ""
+    return f"{_digits(part.mean)}{interval} {unit}".rstrip()
+
+
+def _digits(value: float) -> str:
+    """Three of them, or all before the point."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _each(j: Judged) -> str:
+    """Every number of a claim that has several, with its condition."""
+    if len(j.numbers) < 2:
+        return ""
+    return "; ".join(f"{_conditions(part)}: {_number(part)}" for part in j.numbers)
+
+
+def _conditions(part: Part) -> str:
+    return ", ".join(f"{key} {value}" for key, value in part.where.items())

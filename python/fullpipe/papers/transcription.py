@@ -23,9 +23,15 @@ class Transcription:
 
 @cache
 def transcription(package: str) -> Transcription:
-    """The one of a study."""
+    """The one of a study. What its table `default` says holds for every claim that does not say it itself."""
     data = tomllib.loads(files(package).joinpath("expected.toml").read_text(encoding="utf-8"))
-    return Transcription(data["title"], tuple(Claim.of(row) for row in data["claim"]), tuple(data["setup"]))
+    default = data.get("default", {})
+    claims = [Claim.of({**default, **row, "where": _where(default) | _where(row)}) for row in data["claim"]]
+    return Transcription(data["title"], tuple(claims), tuple(data["setup"]))
+
+
+def _where(row: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(row.get("where", {}))
 
 
 def of_package(package: str | None) -> Callable[[], Transcription]:

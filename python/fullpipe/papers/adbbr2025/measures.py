@@ -6,10 +6,13 @@ import math
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fullpipe import metrics
 from fullpipe.metrics import between, jain, retransmission_rate, total_goodput_bps
 from fullpipe.results import Run
+
+Vector = NDArray[np.float64]
 
 MBPS = 1e-6
 MS = 1e3
@@ -20,6 +23,9 @@ DROP = 0.7
 """A steep drop: the bottleneck sends less than this share of the time in a sample."""
 APART_S = 1.0
 """Drops closer together than this are one."""
+
+REGULAR_S = (9.0, 11.0)
+"""Every ten seconds."""
 
 JITTER_S = 0.1
 """How much later than printed a flow may begin."""
@@ -55,6 +61,7 @@ def two_flows(run: Run) -> dict[str, float]:
         "short_share": short / (short + long),
         "jain": jain([short, long]) or 0.0,
         "drops_per_100s": drops_per_100s(run.links),
+        "regular_drops_percent": regular_drops_percent(run.links),
     }
 
 
@@ -82,8 +89,20 @@ def jain_over_time(run: Run) -> pl.DataFrame:
 
 def drops_per_100s(links: pl.DataFrame) -> float:
     """How often the bottleneck runs dry once settled, per 100 s."""
+    end_s = float(links["time_s"].to_numpy().max()) if links.height else SETTLED_S
+    return 100 * len(drops_s(links)) / (end_s - SETTLED_S) if end_s > SETTLED_S else 0.0
+
+
+def regular_drops_percent(links: pl.DataFrame) -> float:
+    """Of the times between one drop and the next, the share from 9 to 11 s; 0 if there are fewer than two
+    drops."""
+    apart_s = np.diff(drops_s(links))
+    regular = (apart_s >= REGULAR_S[0]) & (apart_s <= REGULAR_S[1])
+    return 100 * float(regular.mean()) if apart_s.size else 0.0
+
+
+def drops_s(links: pl.DataFrame) -> Vector:
+    """When the bottleneck runs dry once settled."""
     samples = links.filter((pl.col("link") == "bottleneck") & (pl.col("time_s") > SETTLED_S))
     times = samples.filter(pl.col("utilisation") < DROP)["time_s"].to_numpy()
-    count = int((np.diff(times, prepend=-np.inf) > APART_S).sum())
-    span_s = float(samples["time_s"].max()) - SETTLED_S if samples.height else 0.0  # type: ignore[arg-type]
-    return 100 * count / span_s if span_s else 0.0
+    return times[np.diff(times, prepend=-np.inf) > APART_S]

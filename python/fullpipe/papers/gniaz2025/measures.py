@@ -4,7 +4,8 @@ A number at the end of a name is that of a phase: from one change of the link to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,6 +25,10 @@ FULL = 0.8
 """A flow fills the link when a second's throughput reaches this share of the rate."""
 SOON_S, LATE_S = 3.0, 5.0
 """How long a phase's beginning and its end are."""
+AFTER_S = 1.0
+"""How long after a phase a window still answers to it."""
+ON_S = 10.0
+"""How long the end of a connection is that goes on."""
 CUT, CUTS_APART_S = 0.9, 0.2
 """A window is cut when it falls below this share within this time."""
 
@@ -64,8 +69,24 @@ def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
         found[f"cwnd_{n}"] = _mean(now["cwnd_bytes"]) * KB
         found[f"lowest_cwnd_{n}"] = _lowest(now["cwnd_bytes"]) * KB
         found[f"react_{n}"] = seconds_to_halve(series, start, end)
+        found[f"end_{n}"] = _rate(between(series, end - SOON_S, end))
     found["last_cut_1"] = last_cut(between(series, *phases.edges[:2]))
+    return found | _against_before(series, phases)
+
+
+def _against_before(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
+    """By which share rate and window fall in every phase, of those in the phase before."""
+    found: dict[str, float] = {}
+    for (_, (before, _)), (n, ((start, end), _)) in pairwise(phases):
+        then, now = between(series, *before), between(series, start, end)
+        found[f"drop_{n}"] = _fall(_rate(then), _rate(now))
+        window = between(series, start, end + AFTER_S)["cwnd_bytes"]
+        found[f"cut_{n}"] = _fall(_mean(then["cwnd_bytes"]), _lowest(window))
     return found
+
+
+def _fall(before: float, after: float) -> float:
+    return 1 - after / before if before else math.nan
 
 
 def two_flows(run: Run, phases: Phases) -> dict[str, float]:
@@ -79,6 +100,7 @@ def two_flows(run: Run, phases: Phases) -> dict[str, float]:
         of_flow = run.series.filter(pl.col("flow") == name)
         for n, (span, _) in phases:
             found[f"{key}_rate_{n}"] = _rate(between(of_flow, *span))
+            found[f"{key}_double_{n}"] = seconds_to_double(of_flow, *span)
     begin = between(run.series, START_S, START_S + 2)
     found["first_2s"] = sum(_rate(flow) for flow in begin.partition_by("flow"))
     found["jain"] = jain([found["cubic_mean"], found["bbr_mean"]]) or 0.0
@@ -86,29 +108,52 @@ def two_flows(run: Run, phases: Phases) -> dict[str, float]:
 
 
 def seconds_to_fill(now: pl.DataFrame, rate_mbps: float, start_s: float, end_s: float) -> float:
-    """From the start of a phase to the end of the first second in which the flow filled the link; the whole
-    phase if it never did."""
+    """From the start of a phase to the end of the first second in which the flow filled the link; infinite
+    if it never did."""
     rate_bps = rate_mbps / MBPS / WITH_HEADERS
     found = time_to_fill_s(now, rate_bps, start_s, until_s=end_s, share=FULL)
-    return end_s - start_s if found is None else found
+    return math.inf if found is None else found
 
 
 def seconds_to_halve(series: pl.DataFrame, start_s: float, end_s: float) -> float:
-    """From the start of a phase until the window has halved; the whole phase if it never does."""
+    """From the start of a phase until the window has halved; infinite if it never does."""
+    return _seconds_until(series, start_s, end_s, lambda window, before: window < before / 2)
+
+
+def seconds_to_double(series: pl.DataFrame, start_s: float, end_s: float) -> float:
+    """From the start of a phase until the window has doubled; infinite if it never does."""
+    return _seconds_until(series, start_s, end_s, lambda window, before: window > 2 * before)
+
+
+def _seconds_until(
+    series: pl.DataFrame, start_s: float, end_s: float, moved: Callable[[pl.Series, float], pl.Series]
+) -> float:
+    """From the start of a phase until the window, of what it was before, has moved; NaN if nothing was
+    before."""
     before = between(series, start_s - 1, start_s)["cwnd_bytes"].drop_nulls()
     if not len(before):
-        return end_s - start_s
+        return math.nan
     now = between(series, start_s, end_s)
-    low = now["time_s"].filter(now["cwnd_bytes"] < float(before[-1]) / 2)
-    return float(low[0]) - start_s if len(low) else end_s - start_s
+    when = now["time_s"].filter(moved(now["cwnd_bytes"], float(before[-1])))
+    return float(when[0]) - start_s if len(when) else math.inf
 
 
 def last_cut(now: pl.DataFrame) -> float:
-    """When the window was cut for the last time; 0 if it never was."""
+    """When the window was cut for the last time; infinite if it never was."""
     window = now["cwnd_bytes"].cast(pl.Float64).fill_null(strategy="forward").to_numpy()
     back = max(1, round(CUTS_APART_S / (spacing_s(now) or 1.0)))
     (cuts,) = np.nonzero(window[back:] < CUT * window[:-back])
-    return float(now["time_s"][int(cuts[-1]) + back]) if len(cuts) else 0.0
+    return float(now["time_s"][int(cuts[-1]) + back]) if len(cuts) else math.inf
+
+
+def two_flows_on(run: Run) -> dict[str, float]:
+    """What CUBIC and BBRv1 get at the end if they go on."""
+    end_s = run.scenario.duration_s
+    late = between(run.series, end_s - ON_S, end_s)
+    return {
+        f"{key}_on": _rate(late.filter(pl.col("flow") == name))
+        for name, key in (("CUBIC", "cubic"), ("BBRv1", "bbr"))
+    }
 
 
 def _dropped(links: pl.DataFrame) -> float:

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from fullpipe.papers import tables
-from fullpipe.papers.claims import Claim, Judged, judged_under
+from fullpipe.papers.claims import Claim
+from fullpipe.papers.court import Court, Judged
 from fullpipe.papers.experiments import Experiment, Measurements, Variants, measured
 from fullpipe.papers.gniaz2025 import figures
-from fullpipe.papers.gniaz2025.measures import PHASES, lone_flow, two_flows
+from fullpipe.papers.gniaz2025.measures import PHASES, lone_flow, two_flows, two_flows_on
 from fullpipe.papers.report import Report, Settings, complete, seeds_of
 from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
@@ -23,19 +24,23 @@ ALGORITHMS: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 UNPOLICED: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": {"kind": "bbr1", "policer": False}}
 TOGETHER = "both"
 TWO_FLOWS = "two flows"
+GOING_ON, ON_UNTIL = "two flows, going on", "40 s"
+"""What the thesis expects if their connection persisted."""
 STEPS = ("large step", "small step", TWO_FLOWS)
 """Run with both delays."""
 
 SETTING, CODED, NO_POLICER = "setting", "as coded", "no policer detection"
+LARGE_SOCKETS, SMALL_BURST, HIGHEST = "large sockets", "small burst", "queue by highest rate"
+READINGS = (CODED, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_POLICER)
+"""What counts is what was coded."""
 SMALL_BURST_BYTES = 3228
 """Three packets."""
 QUEUE_PER_BDP = 1.051
 """The limit counts payload of 1024 B, our BDP packets of 1076 B."""
 
 REMARKS = (
-    " for every setting of what is open; the closest is marked *. Throughput counts the headers of IP and "
-    "TCP, lost packets every drop. Of claims in words, ours is how many of its comparisons hold. Access is "
-    "wired: Wi-Fi is not testable here."
+    ". Throughput counts the headers of IP and TCP, lost packets every drop. Access is wired: Wi-Fi is not "
+    "testable here."
 )
 SETUP = "The set-up, as printed or as coded, and as used here:"
 SEEDS = 10
@@ -57,8 +62,11 @@ def plan() -> list[tuple[Experiment, Mapping[str, Any]]]:
         for values, algorithms in settings:
             variants = {SETTING: values, **(delays if name in STEPS else {})}
             scenario, flows = Scenario.named(f"gniaz2025-{number}"), () if together else None
-            experiment = Experiment(name, scenario, {}, measure, variants, flows)
-            found.append((experiment, {TOGETHER: None} if together else algorithms))
+            chosen = {TOGETHER: None} if together else algorithms
+            found.append((Experiment(name, scenario, {}, measure, variants, flows), chosen))
+            if together:
+                on = scenario.with_values({"duration": ON_UNTIL})
+                found.append((Experiment(GOING_ON, on, {}, two_flows_on, variants, flows), chosen))
     return found
 
 
@@ -66,9 +74,9 @@ def _settings(highest_to_first: float) -> Variants:
     queue = "topology.bottleneck.queue"
     return {
         CODED: {},
-        "large sockets": {"tcp.send_buffer": "1 GB", "tcp.receive_buffer": "1 GB"},
-        "small burst": {f"{queue}.burst_bytes": SMALL_BURST_BYTES},
-        "queue by highest rate": {f"{queue}.size": f"{QUEUE_PER_BDP * highest_to_first:.3f} bdp"},
+        LARGE_SOCKETS: {"tcp.send_buffer": "1 GB", "tcp.receive_buffer": "1 GB"},
+        SMALL_BURST: {f"{queue}.burst_bytes": SMALL_BURST_BYTES},
+        HIGHEST: {f"{queue}.size": f"{QUEUE_PER_BDP * highest_to_first:.3f} bdp"},
     }
 
 
@@ -78,7 +86,8 @@ def _delay(delay_ms: int) -> dict[str, str]:
 
 def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
     """Every claim under every setting."""
-    return [verdict for claim in claims for verdict in judged_under(found, SETTING, claim)]
+    court = Court(found, READINGS, key=SETTING)
+    return [verdict for claim in claims for verdict in court.judged(claim)]
 
 
 def jobs(settings: Settings) -> list[Job]:

@@ -3,76 +3,103 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from fullpipe import engines
-from fullpipe.papers.kato2025 import figures, measures, text
-from fullpipe.papers.kato2025.printed import Paper, paper
-from fullpipe.papers.kato2025.table import CLIPPED, Ours, comparison, verdicts
-from fullpipe.papers.kato2025.text import BOTH, LARGE, RECEIVE
-from fullpipe.papers.report import Report, Settings
+from fullpipe.papers import tables
+from fullpipe.papers.court import Court, Judged
+from fullpipe.papers.experiments import Experiment, Measurements, Value, Variants, measured
+from fullpipe.papers.kato2025 import figures, measures
+from fullpipe.papers.kato2025.table import ALGORITHM, CLIPPED, EXPERIMENT, comparison, table_text
+from fullpipe.papers.kato2025.text import BOTH, LARGE, RECEIVE, cap_text
+from fullpipe.papers.report import Report, Settings, seeds_of
 from fullpipe.papers.tables import by
 from fullpipe.papers.text import wrapped
+from fullpipe.papers.transcription import of_package
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job
 
-BUFFER = "topology.bottleneck.queue.packets"
+paper = of_package(__package__)
+
+BUFFERS = (100, 500, 1000, 2000, 5000)
+SMALL = BUFFERS[0]
+"""The buffer at which pacing rates are looked at."""
 SOCKET_BYTES = 1 << 20
-SOCKETS: dict[str, dict[str, Any]] = {
+SOCKETS: Mapping[Value, Mapping[str, Any]] = {
     LARGE: {},
     BOTH: {"tcp.send_buffer": "1 MiB", "tcp.receive_buffer": "1 MiB"},
     RECEIVE: {"tcp.receive_buffer": "1 MiB"},
 }
+READINGS = (BOTH, LARGE, RECEIVE)
+"""The paper does not state its sockets. The pacing rates of its figures are those of a window of 1 MiB,
+and ns-3's scripts set both ends; so that is what counts."""
 SAMPLING = "20 ms"
 
+REMARKS = ". Pacing rates are those of the median flow of each run."
 SEEDS = 10
 QUICK_SEEDS = 3
 
 
+def experiment() -> Experiment:
+    """Every buffer with every setting of the sockets; the smallest buffer is sampled."""
+    buffers: Variants = {
+        packets: {
+            "topology.bottleneck.queue.packets": packets,
+            "record.interval": SAMPLING if packets == SMALL else "off",
+        }
+        for packets in BUFFERS
+    }
+    variants = {"sockets": SOCKETS, "buffer": buffers}
+    return Experiment(EXPERIMENT, Scenario.named("kato2025"), {}, measures.of_run, variants, flows=())
+
+
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    summaries, recorded = _jobs(paper(), settings.seeds_or(SEEDS, QUICK_SEEDS))
-    return [*summaries, *recorded.values()]
+    return experiment().jobs({ALGORITHM: None}, settings.seeds_or(SEEDS, QUICK_SEEDS))
+
+
+def judge(found: Measurements) -> list[Judged]:
+    """Every claim under every setting of the sockets."""
+    court = Court(found, READINGS, key="sockets")
+    return [verdict for claim in paper().claims for verdict in court.judged(claim)]
 
 
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
-    source = paper()
-    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
-    summaries, recorded = _jobs(source, chosen)
-    runs = settings.run([*summaries, *recorded.values()])
-    flows = _flows(summaries, runs)
-    sampled = zip(recorded, runs[len(summaries) :], strict=True)
-    tables = {sockets: run.tables for sockets, run in sampled if run is not None}
-    pacing = {sockets: measures.pacing_levels(found["series"]) for sockets, found in tables.items()}
-    ours = Ours.of(measures.per_run(flows, source.capacity_mbps), pacing, source.buffers[0])
-
-    beside = comparison(source, ours)
-    judged = verdicts(source, ours, engines.ENGINES)
-    written = _write_tables(settings.folder, by(settings.engine, beside), by(settings.engine, judged))
-    written += figures.draw(flows, tables, settings.folder, small=source.buffers[0])
-    return Report(_text(source, beside, judged, ours, len(chosen)), tuple(written), settings.folder)
+    todo = jobs(settings)
+    runs = settings.run(todo)
+    found = measured([experiment()], todo, runs)
+    beside, judged = comparison(paper(), found), judge(found)
+    written = _write_table(settings.folder, by(settings.engine, beside))
+    written += tables.write(settings, found, judged, _columns)
+    written += figures.draw(_flows(todo, runs), _sampled(todo, runs), settings.folder, small=SMALL)
+    settings_of = [sockets for sockets in map(str, SOCKETS) if sockets in beside["sockets"]]
+    sections = ["Table II:", wrapped(_how(seeds_of(todo))), table_text(beside, settings_of)]
+    sections.append(wrapped(cap_text(found, SOCKET_BYTES, SMALL)))
+    report = tables.report(paper(), judged, seeds_of(todo), REMARKS, sections=sections)
+    return Report(report, tuple(written), settings.folder)
 
 
-def _jobs(source: Paper, seeds: Sequence[int]) -> tuple[list[Job], dict[str, Job]]:
-    """Runs that keep summaries only, and one sampled run per setting of the sockets, at the smallest one."""
-    base = Scenario.named("kato2025")
-    summaries = []
-    for sockets, values in SOCKETS.items():
-        for buffer in source.buffers:
-            scenario = base.with_values({BUFFER: buffer, "record.interval": "off", **values})
-            point = {"sockets": sockets, "buffer": buffer}
-            summaries += [Job(scenario, seed, point=point) for seed in seeds]
-    recorded = {}
-    for sockets, values in SOCKETS.items():
-        scenario = base.with_values({BUFFER: source.buffers[0], "record.interval": SAMPLING, **values})
-        recorded[sockets] = Job(scenario, seeds[0], point={"sockets": sockets, "buffer": source.buffers[0]})
-    return summaries, recorded
+def _how(runs: int) -> str:
+    return (
+        f"Printed values of ns-3 3.40 and 3.44, and ours as the mean over {runs} seeds"
+        + (" with its 95 % interval" if runs > 1 else "")
+        + ". In brackets: follows from printed numbers. Goodput is payload delivered over 50 s; flows start "
+        "within the first 10 ms, at a time drawn from the seed. Standard deviations are those of a sample."
+        + (f" {CLIPPED}" if runs > 1 else "")
+    )
+
+
+def _columns(table: pl.DataFrame) -> pl.DataFrame:
+    """The verdicts with two columns more: whose numbers are printed, and the setting under its own name."""
+    simulators = pl.DataFrame(
+        [(c.id, c.simulator) for c in paper().claims], ["where", "simulator"], orient="row"
+    )
+    return table.join(simulators, on="where", maintain_order="left").with_columns(sockets=pl.col("reading"))
 
 
 def _flows(jobs: Sequence[Job], runs: Sequence[Run | None]) -> pl.DataFrame:
@@ -84,36 +111,24 @@ def _flows(jobs: Sequence[Job], runs: Sequence[Run | None]) -> pl.DataFrame:
             "flow",
             "goodput_bps",
         )
-        for job, run in zip(jobs, runs, strict=False)
+        for job, run in zip(jobs, runs, strict=True)
         if run is not None
     ]
     return pl.concat(frames)
 
 
-def _write_tables(folder: Path, beside: pl.DataFrame, judged: pl.DataFrame) -> list[Path]:
+def _sampled(jobs: Sequence[Job], runs: Sequence[Run | None]) -> figures.Recorded:
+    """The tables of the first sampled run of every setting of the sockets."""
+    found: dict[str, Mapping[str, pl.DataFrame]] = {}
+    for job, run in zip(jobs, runs, strict=True):
+        if run is not None and job.point["buffer"] == SMALL:
+            found.setdefault(job.point["sockets"], run.tables)
+    return found
+
+
+def _write_table(folder: Path, beside: pl.DataFrame) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    csv, table, opinions = (folder / name for name in ("table-2.csv", "table-2.json", "verdicts.csv"))
+    csv, table = folder / "table-2.csv", folder / "table-2.json"
     beside.write_csv(csv, float_precision=6)
     table.write_text(json.dumps(beside.to_dicts(), indent=1) + "\n", encoding="utf-8")
-    judged.write_csv(opinions, float_precision=6)
-    return [csv, table, opinions]
-
-
-def _text(source: Paper, beside: pl.DataFrame, judged: pl.DataFrame, ours: Ours, runs: int) -> str:
-    settings = [sockets for sockets in SOCKETS if sockets in ours.sockets]
-    how = wrapped(
-        f"Table II: printed values of ns-3 3.40 and 3.44, and ours as the mean over {runs} seeds"
-        + (" with its 95 % interval" if runs > 1 else "")
-        + ". In brackets: follows from printed numbers. Goodput is payload delivered over 50 s; flows start "
-        "within the first 10 ms, at a time drawn from the seed. Standard deviations are those of a sample."
-        + (f" {CLIPPED}" if runs > 1 else "")
-    )
-    parts = [
-        source.title,
-        how,
-        text.table_text(beside, settings),
-        "Every printed number and claim, with our value and the verdict:",
-        text.verdict_text(judged, settings),
-        wrapped(text.cap_text(source, ours, SOCKET_BYTES)),
-    ]
-    return "\n\n".join(parts)
+    return [csv, table]

@@ -28,13 +28,9 @@ def four_flows(run: Run) -> dict[str, float]:
     """What every flow of experiment 1 got, and what its window did at the changes of the way."""
     rates = {delay: _rate(run.flows, f"{delay} ms") for delay in DELAYS_MS}
     flows = {f"flow_{delay}": rate for delay, rate in rates.items()}
-    long = [rates[delay] for delay in DELAYS_MS[1:]]
     return {
         **flows,
         "mean": _mean(rates.values()),
-        "long_mean": _mean(long),
-        "long_max": max(long),
-        "all_but_70": _mean(rates[delay] for delay in (30, 50, 90)),
         "below_80": float(sum(rate < 80 for rate in rates.values())),
         "goodput_mean": _mean(rates.values()) / WITH_HEADERS,
         **_windows(run.series, every_s(run), run.scenario.duration_s),
@@ -55,7 +51,9 @@ def _windows(series: pl.DataFrame, every_s: float, end_s: float) -> dict[str, fl
     turns = [every_s * n for n in range(1, int(end_s / every_s) + 1)]
     slow = [(turn, turn + every_s) for turn in turns[::2]]
     fast = [(turn, turn + every_s) for turn in turns[1::2]]
+    third_s = end_s / 3
     found = {
+        "cwnd_trend": _window_of_all(series, end_s - third_s, end_s) / _window_of_all(series, 0, third_s),
         "cwnd_slow": _mean(window("30 ms", *span) for span in slow),
         "cwnd_fast": _mean(window("30 ms", *span) for span in fast),
         "cuts_percent": 100 * _mean(_cuts(series, [start for start, _ in fast if start + AFTER_S <= end_s])),
@@ -90,6 +88,7 @@ def nine_flows(run: Run) -> dict[str, float]:
     shared = {delay: rate(f"CUBIC {delay} ms", with_cubic) for delay in DELAYS_MS}
     alone = {delay: rate(f"CUBIC {delay} ms", with_bbr) for delay in DELAYS_MS}
     dynamic = {"on_bbr": rate("dynamic", with_bbr), "on_cubic": rate("dynamic", with_cubic)}
+    turned = [rate("dynamic", [(turn, turn + step_s)]) for turn in turns]
     on_link_1 = sum(bbr.values()) + dynamic["on_bbr"] * _seconds(with_bbr) / _seconds(always)
     bbr_gaps = [seconds_not_full(run.links, "link 1", start) for start, _ in with_cubic]
     cubic_gaps = [seconds_not_full(run.links, "link 2", start) for start, _ in with_bbr]
@@ -100,6 +99,7 @@ def nine_flows(run: Run) -> dict[str, float]:
         **{f"cubic_{delay}_alone": value for delay, value in alone.items()},
         **{f"dynamic_{where}": value for where, value in dynamic.items()},
         "dynamic": rate("dynamic", always),
+        "dynamic_unevenness": _unevenness(turned),
         "long_share_percent": 100 * (bbr[70] + bbr[90]) / on_link_1,
         "jain_bbr": jain(bbr.values()) or 0.0,
         "jain_cubic": jain(cubic.values()) or 0.0,
@@ -141,6 +141,10 @@ def _mean_window(series: pl.DataFrame, name: str, start_s: float, end_s: float) 
     return _mean_of(samples["cwnd_bytes"]) * KB
 
 
+def _window_of_all(series: pl.DataFrame, start_s: float, end_s: float) -> float:
+    return _mean_of(between(series, start_s, end_s)["cwnd_bytes"])
+
+
 def _lowest_window(series: pl.DataFrame, start_s: float, end_s: float) -> dict[str, float]:
     lowest = between(series, start_s, end_s).group_by("flow").agg(pl.col("cwnd_bytes").min()).drop_nulls()
     return {flow: float(window) for flow, window in lowest.iter_rows()}
@@ -152,6 +156,12 @@ def _utilisation(links: pl.DataFrame, link: str, start_s: float) -> float:
 
 def _seconds(spans: Iterable[tuple[float, float]]) -> float:
     return sum(end - start for start, end in spans)
+
+
+def _unevenness(values: Sequence[float]) -> float:
+    """How far the value that is farthest from the mean is from it, as a share of the mean."""
+    mean = _mean(values)
+    return max(abs(value - mean) for value in values) / mean if mean else 0.0
 
 
 def _mean(values: Iterable[float]) -> float:

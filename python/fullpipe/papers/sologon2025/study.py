@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fullpipe.papers import tables
-from fullpipe.papers.claims import Claim, Judged, judged_under
+from fullpipe.papers.claims import Claim
+from fullpipe.papers.court import Court, Judged
 from fullpipe.papers.experiments import Experiment, Measurements, Value, Variants, measured
 from fullpipe.papers.report import Report, Settings, complete, seeds_of
 from fullpipe.papers.sologon2025 import figures, measures, text
@@ -20,6 +21,9 @@ paper = of_package(__package__)
 ALGORITHMS: Mapping[str, Any] = {"BBRv3": "bbr3", "CUBIC": "cubic"}
 INTERVALS: Mapping[Value, str] = {"never": "1000 s", 10: "10 s", 5: "5 s", 3: "3 s"}
 SETTING, STATED = "setting", "as stated"
+ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL = "ACKs too", "every 10 s", "100 packets", "fq_codel"
+READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL)
+"""What counts is what is stated."""
 SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
 FAIR_QUEUE = {"kind": "fq_codel"}
 
@@ -50,18 +54,18 @@ def _routes(*, quick: bool) -> Variants:
     shorter = {"duration": f"{QUICK_SHORTER_S if quick else SHORTER_S} s"}
     return {
         STATED: {"duration": f"{QUICK_S} s"} if quick else {},
-        "ACKs too": {**shorter, **{f"flows.{i}.alternate.ways": "both" for i in range(FLOWS)}},
-        "100 packets": {**shorter, **_queues(FLOWS, SHORT_QUEUE)},
-        "fq_codel": {**shorter, **_queues(FLOWS, FAIR_QUEUE)},
+        ACKS_TOO: {**shorter, **{f"flows.{i}.alternate.ways": "both" for i in range(FLOWS)}},
+        PACKETS_100: {**shorter, **_queues(FLOWS, SHORT_QUEUE)},
+        FQ_CODEL: {**shorter, **_queues(FLOWS, FAIR_QUEUE)},
     }
 
 
 def _links() -> Variants:
     return {
         STATED: {},
-        "every 10 s": {"flows.0.alternate.every": "10 s"},
-        "100 packets": _queues(LINKS, SHORT_QUEUE),
-        "fq_codel": _queues(LINKS, FAIR_QUEUE),
+        EVERY_10_S: {"flows.0.alternate.every": "10 s"},
+        PACKETS_100: _queues(LINKS, SHORT_QUEUE),
+        FQ_CODEL: _queues(LINKS, FAIR_QUEUE),
     }
 
 
@@ -71,7 +75,8 @@ def _queues(links: int, queue: Mapping[str, Any]) -> dict[str, Any]:
 
 def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
     """Every claim under every setting of its experiment."""
-    return [verdict for claim in claims for verdict in judged_under(found, SETTING, claim)]
+    court = Court(found, READINGS, key=SETTING)
+    return [verdict for claim in claims for verdict in court.judged(claim)]
 
 
 def jobs(settings: Settings) -> list[Job]:

@@ -20,9 +20,8 @@ LINKS: Mapping[str, str] = {
 
 
 REMARKS = (
-    " for every setting of what is open; the closest is marked *. Throughput counts the headers of IP and "
-    "TCP. Flows are named by their one-way delay along the faster way. Of claims in words, ours is how many "
-    "of its comparisons hold."
+    ". Throughput counts the headers of IP and TCP. Flows are named by their one-way delay along the faster "
+    "way."
 )
 
 

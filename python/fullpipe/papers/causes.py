@@ -1,0 +1,24 @@
+"""Why a printed number is not reproduced: one word for one cause, from a closed list."""
+
+from enum import StrEnum
+
+
+class Cause(StrEnum):
+    """What explains the difference. Only an experiment that turns the verdict names one; else it is
+    unknown."""
+
+    SOCKET_BUFFER = "socket buffer"
+    SEGMENT_SIZE = "segment size"
+    DEVICE_QUEUE = "device queue"
+    QUEUE_DISCIPLINE = "queue discipline"
+    LOSS_DETECTION = "loss detection"
+    RATE_SAMPLES = "rate samples"
+    POLICER_RULE = "policer rule"
+    WIFI_ACCESS = "Wi-Fi access"
+    RADIO_ACCESS = "5G and Wi-Fi access"
+    OTHER_SIMULATOR = "needs that simulator"
+    OTHER_IMPLEMENTATION = "another implementation"
+    OTHER_MEASURE = "another measure"
+    UNPRINTED_PARAMETER = "unprinted parameter"
+    OWN_ERROR = "paper's own error"
+    UNKNOWN = "unknown"
