@@ -12,7 +12,7 @@ from fullpipe import papers
 from fullpipe.metrics import jain
 from fullpipe.papers import tables
 from fullpipe.papers.adbbr2025 import measures, study
-from fullpipe.papers.court import Court, Judged
+from fullpipe.papers.court import Judged
 from fullpipe.papers.experiments import Measurements
 from fullpipe.papers.verdicts import Verdict
 from fullpipe.results import Run
@@ -57,9 +57,7 @@ def judged() -> list[Judged]:
     found = Measurements()
     for job in papers.jobs("adbbr2025", seeds=2):
         found.add(job, dict.fromkeys(QUANTITIES[job.point["experiment"]], 1.0 + 0.01 * job.seed))
-    study.with_growth(found)
-    court = Court(found, tuple(study.READINGS), subject=study.SUBJECT, others=tuple(study.OTHERS))
-    return [verdict for claim in study.paper().claims for verdict in court.judged(claim)]
+    return study.judge(study.paper().claims, study.with_growth(found))
 
 
 def test_every_claim_that_is_not_of_wireless_can_be_judged(judged: list[Judged]) -> None:

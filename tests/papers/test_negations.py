@@ -48,7 +48,7 @@ class Made(Measurements):
 
 
 def verdict_on(claim: Claim, value: Value_) -> Verdict:
-    (judged,) = Court(Made(value=value), ("reading",), others=OTHERS).judged(claim)
+    (judged,) = Court(Made(value=value), {"reading": None}, others=OTHERS).judged(claim)
     return judged.verdict
 
 

@@ -23,6 +23,9 @@ from fullpipe.papers.verdicts import (
 )
 from fullpipe.statistics import t_interval
 
+Readings = Mapping[str, Cause | None]
+"""Readings of what a paper leaves open, and the cause that a difference has if only this one reproduces."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -51,6 +54,8 @@ class Judged:
     verdict: Verdict
     counts: bool = True
     """Whether it enters the tally: a number of its own, under the reading that is the paper's."""
+    turned_by: Cause | None = None
+    """What another reading changes that reproduces it."""
     closest: bool = False
 
     @property
@@ -90,12 +95,12 @@ class Judged:
 
     @property
     def why(self) -> Cause | None:
-        """The cause, if the verdict is not that it is reproduced and the reading is the paper's."""
+        """The cause, if it counts and is not reproduced: what the claim says, or what turns the verdict."""
         if self.verdict is Verdict.CONTRADICTED:
             return Cause.OWN_ERROR
         if self.verdict is Verdict.REPRODUCED or not self.counts:
             return None
-        return self.claim.why or Cause.UNKNOWN
+        return self.claim.why or self.turned_by or Cause.UNKNOWN
 
     @property
     def distance(self) -> float:
@@ -112,15 +117,16 @@ class Court:
 
     Args:
         found: What we measured.
-        readings: What the paper leaves open, as read in one way or another; the first is the paper's, chosen
-            before there were results. Values of the condition `key`, or algorithms that stand for `subject`.
+        readings: What the paper leaves open, as read in one way or another, and what each of them changes;
+            the first is the paper's, chosen before there were results. They are values of the condition
+            `key`, or algorithms that stand for `subject`.
         key: The condition of which readings are values; empty if they are algorithms.
         subject: The algorithm that the paper is about, as claims name it.
         others: All algorithms that it is ranked among.
     """
 
     found: Measurements
-    readings: Sequence[str]
+    readings: Readings
     key: str = ""
     subject: str = ""
     others: Sequence[str] = ()
@@ -134,8 +140,10 @@ class Court:
         if not readings:
             return [_judged(claim, "", self._test(claim, self.found, ""))]
         each = [_judged(claim, reading, self._test(claim, *self._under(reading))) for reading in readings]
-        first = self.readings[0]
-        return with_closest([replace(j, counts=j.counts and j.reading == first) for j in each])
+        first = next(iter(self.readings))
+        turned_by = next((self.readings[j.reading] for j in each if j.verdict is Verdict.REPRODUCED), None)
+        counted = [replace(j, counts=j.counts and j.reading == first, turned_by=turned_by) for j in each]
+        return with_closest(counted)
 
     def _readings(self, claim: Claim) -> list[str]:
         if self.key:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fullpipe.papers import tables
 from fullpipe.papers.adbbr2025 import figures, measures
-from fullpipe.papers.court import Court
+from fullpipe.papers.causes import Cause
+from fullpipe.papers.claims import Claim
+from fullpipe.papers.court import Court, Judged, Readings
 from fullpipe.papers.experiments import Experiment, Measurements, measured
 from fullpipe.papers.report import Report, Settings, complete, seeds_of
 from fullpipe.papers.transcription import of_package
@@ -69,13 +71,19 @@ def run(settings: Settings) -> Report:
     source, todo = paper(), jobs(settings)
     runs = settings.run(todo)
     found = with_growth(measured(experiments(quick=settings.quick), todo, runs))
-    court = Court(found, tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
-    judged = [verdict for claim in source.claims for verdict in court.judged(claim)]
+    judged = judge(source.claims, found)
     written = tables.write(settings, found, judged)
     if whole := complete(runs):
         written += figures.draw(found, _series(todo, whole), settings.folder)
     report = tables.report(source, judged, seeds_of(todo), REMARKS, quick=settings.quick)
     return Report(report, tuple(written), settings.folder)
+
+
+def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
+    """Every claim, those about the subject for every reading of it."""
+    readings: Readings = {name: Cause.AMBIGUOUS_TEXT if n else None for n, name in enumerate(READINGS)}
+    court = Court(found, readings, subject=SUBJECT, others=tuple(OTHERS))
+    return [verdict for claim in claims for verdict in court.judged(claim)]
 
 
 def with_growth(found: Measurements) -> Measurements:

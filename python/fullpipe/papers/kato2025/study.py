@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from fullpipe.papers import tables
-from fullpipe.papers.court import Court, Judged
+from fullpipe.papers.causes import Cause
+from fullpipe.papers.court import Court, Judged, Readings
 from fullpipe.papers.experiments import Experiment, Measurements, Value, Variants, measured
 from fullpipe.papers.kato2025 import figures, measures
 from fullpipe.papers.kato2025.table import ALGORITHM, CLIPPED, EXPERIMENT, comparison, table_text
@@ -34,7 +35,7 @@ SOCKETS: Mapping[Value, Mapping[str, Any]] = {
     BOTH: {"tcp.send_buffer": "1 MiB", "tcp.receive_buffer": "1 MiB"},
     RECEIVE: {"tcp.receive_buffer": "1 MiB"},
 }
-READINGS = (BOTH, LARGE, RECEIVE)
+READINGS: Readings = {BOTH: None, LARGE: Cause.SOCKET_BUFFER, RECEIVE: Cause.SOCKET_BUFFER}
 """The paper does not state its sockets. The pacing rates of its figures are those of a window of 1 MiB,
 and ns-3's scripts set both ends; so that is what counts."""
 SAMPLING = "20 ms"

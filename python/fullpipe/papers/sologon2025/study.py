@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fullpipe.papers import tables
+from fullpipe.papers.causes import Cause
 from fullpipe.papers.claims import Claim
-from fullpipe.papers.court import Court, Judged
+from fullpipe.papers.court import Court, Judged, Readings
 from fullpipe.papers.experiments import Experiment, Measurements, Value, Variants, measured
 from fullpipe.papers.report import Report, Settings, complete, seeds_of
 from fullpipe.papers.sologon2025 import figures, measures, text
@@ -22,7 +23,13 @@ ALGORITHMS: Mapping[str, Any] = {"BBRv3": "bbr3", "CUBIC": "cubic"}
 INTERVALS: Mapping[Value, str] = {"never": "1000 s", 10: "10 s", 5: "5 s", 3: "3 s"}
 SETTING, STATED = "setting", "as stated"
 ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL = "ACKs too", "every 10 s", "100 packets", "fq_codel"
-READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL)
+READINGS: Readings = {
+    STATED: None,
+    ACKS_TOO: Cause.UNPRINTED_PARAMETER,
+    EVERY_10_S: Cause.UNPRINTED_PARAMETER,
+    PACKETS_100: Cause.QUEUE_SIZE,
+    FQ_CODEL: Cause.QUEUE_DISCIPLINE,
+}
 """What counts is what is stated."""
 SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
 FAIR_QUEUE = {"kind": "fq_codel"}
