@@ -73,6 +73,11 @@ def test_acks_are_those_of_ns3_unless_the_scenario_counts_them() -> None:
     assert attributes(scenario(tcp={"ack_every": 1}))["DelAckCount"] == "1"
 
 
+def test_a_flow_is_ordered_with_what_its_random_numbers_are_called() -> None:
+    assert lines(scenario(), "stream") == ["#0/0"]
+    assert lines(scenario(flow={"stream": "own"}), "stream") == ["own/0"]
+
+
 def test_ns3_runs_its_own_algorithm_of_a_name_and_ours_where_it_has_none() -> None:
     assert lines(scenario("bbr1"), "algorithm") == ["ns3::TcpBbr"]
     assert lines(scenario("bbr3"), "own") == ["bbr3 {}"]

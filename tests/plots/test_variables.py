@@ -41,7 +41,7 @@ def traced() -> Run:
 
 def test_states_follow_each_other_without_a_gap(traced: Run) -> None:
     spans = states(traced.variables, "bbr1-1")
-    assert spans["state"].to_list()[:3] == ["Startup", "Drain", "ProbeBW:Cruise"]
+    assert spans["state"].to_list()[:3] == ["Startup", "Drain", "ProbeBW:Up"]
     assert spans["start_s"].to_list()[1:] == spans["end_s"].to_list()[:-1]
     assert (spans["state"] != spans["state"].shift(1)).drop_nulls().all()
 

@@ -242,7 +242,8 @@ def test_bbq_helps_eight_flows_less_than_two() -> None:
 
 
 def test_bbq_with_an_empty_cruise_queue_is_bbr1() -> None:
-    ours, theirs = (run(cca, (40,), **CLOSELY) for cca in ("bbq", "bbr1"))
+    # Of a seed whose first probe comes when the queue of Startup is gone.
+    ours, theirs = (run(cca, (40,), **CLOSELY, seed=3) for cca in ("bbq", "bbr1"))
     assert ours.series.equals(theirs.series)
     assert states(ours) == states(theirs)
 

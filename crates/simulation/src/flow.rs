@@ -56,7 +56,7 @@ impl Flow {
         controllers: Controllers<'_>,
     ) -> Result<Flow, PlanError> {
         let path = format!("flows[{number}]");
-        let seed_of_cca = Rng::stream(seed, &format!("cca/{}", plan.name)).next_u64();
+        let seed_of_cca = Rng::stream(seed, &format!("cca/{}", plan.stream)).next_u64();
         let algorithm = plan.make_cca(&path, seed_of_cca, controllers)?;
         let transport = Transport::new(plan, algorithm.traits().ecn);
         Ok(Flow {
@@ -238,7 +238,7 @@ fn supply(plan: &FlowPlan, seed: u64) -> Option<Box<dyn Supply>> {
     match &plan.workload {
         Some(WorkloadPlan::Writes(writes)) => {
             let buffer = plan.tcp.send_buffer_bytes;
-            Some(Box::new(Writer::new(writes, buffer, start(plan, seed), seed, &plan.name)))
+            Some(Box::new(Writer::new(writes, buffer, start(plan, seed), seed, &plan.stream)))
         }
         _ => Paced::new(plan).map(|paced| Box::new(paced) as Box<dyn Supply>),
     }
@@ -246,7 +246,7 @@ fn supply(plan: &FlowPlan, seed: u64) -> Option<Box<dyn Supply>> {
 
 /// When a flow starts, jitter included.
 pub fn start(plan: &FlowPlan, seed: u64) -> Time {
-    let share = Rng::stream(seed, &format!("start/{}", plan.name)).unit();
+    let share = Rng::stream(seed, &format!("start/{}", plan.stream)).unit();
     let jitter = (share * plan.start_jitter_ns as f64) as u64;
     Time::from_nanos(plan.start_ns) + Duration::from_nanos(jitter)
 }

@@ -44,7 +44,7 @@ use record::{Columns, Silent};
 use units::Time;
 
 /// Changes whenever the results of some plan may.
-pub const MODEL_VERSION: &str = "4";
+pub const MODEL_VERSION: &str = "5";
 
 /// Makes the algorithms that the registry does not have: those with a colon in their `kind`, such as `python:mine:Reno`.
 /// Is given the flow and the seed of its algorithm's randomness; answers with what is wrong if it cannot.

@@ -8,7 +8,7 @@ use network::queue::Limit;
 use network::{Chain, Detour, Duplication, Jitter, Link, LinkConfig, Looks, Loss, Opportunities, Weather};
 use units::{Duration, Rate, Rng, Time};
 
-/// Makes link `n` of a plan. All its dice come from `seed` and its name.
+/// Makes link `n` of a plan. All its dice come from `seed` and its stream.
 pub(crate) fn build_link(
     n: usize,
     plan: &LinkPlan,
@@ -20,11 +20,11 @@ pub(crate) fn build_link(
     let config = LinkConfig {
         rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
         delay: Duration::from_nanos(plan.delay_ns),
-        loss: plan.loss.as_ref().map(|loss| build_loss(loss, seed, &format!("loss/{}", plan.name))),
+        loss: plan.loss.as_ref().map(|loss| build_loss(loss, seed, &format!("loss/{}", plan.stream))),
         looks,
         weather: build_weather(plan, seed, looks.end()),
     };
-    let dice = Rng::stream(seed, &format!("queue/{}", plan.name)).next_u64();
+    let dice = Rng::stream(seed, &format!("queue/{}", plan.stream)).next_u64();
     let mut queue = plan.build_queue(&format!("links[{n}]"), dice)?;
     queue.know_hosts(hosts);
     queue.know_redundancy(Payload::is_redundant);
@@ -36,14 +36,14 @@ pub(crate) fn build_link(
 }
 
 fn build_weather(plan: &LinkPlan, seed: u64, end: Time) -> Weather {
-    let moves = plan.wander.iter().flat_map(|wander| moves(wander, seed, &plan.name, end));
+    let moves = plan.wander.iter().flat_map(|wander| moves(wander, seed, &plan.stream, end));
     let mut changes: Vec<(u64, &ChangePlan)> =
         plan.changes.iter().map(|change| (change.at_ns, change)).collect();
     changes.extend(moves);
     changes.sort_by_key(|change| change.0); // stable: a walk has the last word
     let all = || changes.iter().map(|&(at_ns, change)| (Time::from_nanos(at_ns), change));
     let losses = all().enumerate().filter_map(|(n, (at, change))| {
-        Some((at, build_loss(change.loss.as_ref()?, seed, &format!("loss/{}/{n}", plan.name))))
+        Some((at, build_loss(change.loss.as_ref()?, seed, &format!("loss/{}/{n}", plan.stream))))
     });
     let limits = all().filter_map(|(at, change)| {
         let limit = change.limit?;
@@ -58,7 +58,7 @@ fn build_weather(plan: &LinkPlan, seed: u64, end: Time) -> Weather {
         opportunities: plan.opportunities.as_ref().map(build_opportunities),
         duplication: duplication.map(|probability| Duplication {
             probability,
-            rng: Rng::stream(seed, &format!("duplicate/{}", plan.name)),
+            rng: Rng::stream(seed, &format!("duplicate/{}", plan.stream)),
         }),
         slot: plan.slot_ns.map(Duration::from_nanos),
         detour: plan.detour.map(|detour| Detour {
@@ -71,7 +71,7 @@ fn build_weather(plan: &LinkPlan, seed: u64, end: Time) -> Weather {
             spread: Duration::from_nanos(jitter.spread_ns),
             normal: jitter.normal,
             reorders: jitter.reorders,
-            rng: Rng::stream(seed, &format!("jitter/{}", plan.name)),
+            rng: Rng::stream(seed, &format!("jitter/{}", plan.stream)),
         }),
     }
 }
@@ -98,8 +98,8 @@ fn build_opportunities(plan: &OpportunitiesPlan) -> Opportunities {
 }
 
 /// The states that a walk goes through until the end, and when it enters them.
-fn moves<'a>(plan: &'a WanderPlan, seed: u64, link: &str, end: Time) -> Vec<(u64, &'a ChangePlan)> {
-    let mut rng = Rng::stream(seed, &format!("wander/{link}"));
+fn moves<'a>(plan: &'a WanderPlan, seed: u64, stream: &str, end: Time) -> Vec<(u64, &'a ChangePlan)> {
+    let mut rng = Rng::stream(seed, &format!("wander/{stream}"));
     let (mut at, mut state) = (plan.from_ns, 0usize);
     let mut found = Vec::new();
     while at < end.as_nanos() {

@@ -73,6 +73,8 @@ fn more_mistakes() {
     contains(|p| p["duration_ns"] = json!(-1), "duration_ns: invalid value");
     contains(|p| p["duration_ns"] = json!(u64::MAX), "duration_ns: ");
     contains(|p| p["links"][1]["name"] = json!("there"), "links[1].name: \"there\" is taken");
+    contains(|p| p["links"][1]["stream"] = json!("there"), "links[1].stream: \"there\" is taken");
+    contains(|p| p["flows"][0]["stream"] = json!(""), "flows[0].stream: it is empty");
     contains(
         |p| p["flows"][0]["forward"] = json!([0, 1, 0]),
         "flows[0].forward[2]: the route already crosses link 0",

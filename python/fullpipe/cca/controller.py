@@ -71,7 +71,7 @@ class Controller:
     state: str | None = None
     """Name of the state for traces; None: slow start or avoidance, as the window has it."""
     rng: Random
-    """Random numbers from the seed of the run and the name of the flow: draw from no other."""
+    """Random numbers of this flow, from the seed of the run: draw from no other."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Refuse methods that look like one of ours and are not: they would never be called.

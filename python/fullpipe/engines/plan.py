@@ -40,6 +40,7 @@ def plan(scenario: Scenario) -> Plan:
 def _link(link: Link) -> Plan:
     return {
         "name": link.name,
+        "stream": link.stream,
         "rate_bps": link.rate_bps,
         "delay_ns": link.delay_ns,
         "queue": _queue(link.queue or DropTail.model_construct()),
@@ -110,6 +111,7 @@ def _flow(route: Route, hosts: Mapping[str, int], links: Sequence[Link]) -> Plan
     flow = route.flow
     return {
         "name": route.name,
+        "stream": route.stream,
         "cca": {"kind": flow.cca.kind, "params": flow.cca.params} if flow.cca else None,
         "start_ns": to_nanoseconds(flow.start_s),
         "start_jitter_ns": to_nanoseconds(flow.start_jitter_s),

@@ -37,6 +37,6 @@ def bits(seed: int, name: str) -> int:
     return Stream(seed, name).next() >> 11
 
 
-def start_ns(start_ns: int, jitter_ns: int, seed: int, flow: str) -> int:
-    """When a flow begins: the same in every engine, so that they differ in nothing but themselves."""
-    return start_ns + int(Stream(seed, f"start/{flow}").unit() * jitter_ns)
+def start_ns(start_ns: int, jitter_ns: int, seed: int, stream: str) -> int:
+    """When a flow with the random numbers called `stream` begins: the same in every engine."""
+    return start_ns + int(Stream(seed, f"start/{stream}").unit() * jitter_ns)

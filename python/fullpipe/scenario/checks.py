@@ -79,6 +79,7 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
     if total > MAX_FLOWS:
         yield f"flows: {total} are too many; at most {MAX_FLOWS}"
         return
+    yield from _of_streams(scenario.flows)
     for i, flow in enumerate(scenario.flows):
         tcp = scenario.tcp_of(flow)
         if "delayed_ack_timeout_s" in tcp.model_fields_set and tcp.ack_every is None:
@@ -99,6 +100,14 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
         check = _in_graph if isinstance(scenario.topology, Graph) else _in_dumbbell
         for line in check(scenario, flow):
             yield f"flows[{i}].{line}"
+
+
+def _of_streams(flows: Sequence[Flow]) -> Iterator[str]:
+    first: dict[str, int] = {}
+    for i, flow in enumerate(flows):
+        if flow.stream is not None and first.setdefault(flow.stream, i) != i:
+            taken = f"is that of flows[{first[flow.stream]}]"
+            yield f"flows[{i}].stream: {shown(flow.stream)} {taken}; choose another"
 
 
 def _of_workload(flow: Flow, tcp: Tcp) -> Iterator[str]:

@@ -98,6 +98,10 @@ class Flow(Model):
     name: Name | None = None
     """Left out: the name of the algorithm or, without one, of the workload. Several flows of a name are
     numbered: bbr1-1, bbr1-2, ..."""
+    stream: Name | None = None
+    """What the random numbers of this entry are called: those of its starts, arrivals, sizes and pauses, and
+    of its algorithm. It draws the same wherever it stands. Left out: its place in `flows`. Neither name nor
+    algorithm has a part in it, so that another algorithm meets the same traffic."""
     cca: Cca | None = Field(None, examples=["cubic"])
     """The congestion control algorithm, without which no flow but one of datagrams can be."""
     count: Annotated[int, Field(strict=True, ge=1, le=MAX_FLOWS)] = 1
@@ -105,7 +109,7 @@ class Flow(Model):
     start_s: Seconds = Field(0.0, alias="start")
     """When the flow begins to send."""
     start_jitter_s: Seconds = Field(0.0, alias="start_jitter")
-    """The start is uniform in [start, start + start_jitter), drawn from the seed and the name of the flow."""
+    """The start is uniform in [start, start + start_jitter), drawn from the seed."""
     stop_s: Seconds | None = Field(None, alias="stop")
     """When the application stops handing out data. Left out: never."""
     size_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="size", examples=["10 MB"])
@@ -157,6 +161,19 @@ def flow_names(flows: Sequence[Flow]) -> list[list[str]]:
     """
     numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
     return [_numbered(flow, numbers[_base_name(flow)]) for flow in flows]
+
+
+def flow_streams(flows: Sequence[Flow]) -> list[list[str]]:
+    """What the random numbers of every single flow are called, one list for every entry of `flows`.
+
+    After the entry's place in the list or what it says itself, and the number of the flow in it, both from 0.
+    Names hold neither # nor /, so that no two are equal.
+    """
+    entries = [flow.stream or f"#{place}" for place, flow in enumerate(flows)]
+    return [
+        [f"{entry}/{number}" for number in range(flow.count)]
+        for entry, flow in zip(entries, flows, strict=True)
+    ]
 
 
 def _numbered(flow: Flow, numbers: Iterator[int]) -> list[str]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fullpipe.scenario.changing import Change, Shape
-from fullpipe.scenario.flows import Flow, flow_names
+from fullpipe.scenario.flows import Flow, flow_names, flow_streams
 from fullpipe.scenario.losses import Bernoulli, Loss, plan_of
 from fullpipe.scenario.model import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.moves import NewWay, moves_of, new_ways
@@ -54,6 +54,13 @@ class Link:
     jitter: Jitter | None = None
     steps: tuple[Step, ...] = ()
     """Changes, shapes and rows of a trace as one list in the order of time."""
+    host_stream: str | None = None
+    """Of a link at a host of a dumbbell: its stream, made from that of the flow, as its name is."""
+
+    @property
+    def stream(self) -> str:
+        """What its random numbers are called."""
+        return self.host_stream or self.name
 
     @property
     def delay_ns(self) -> int:
@@ -74,6 +81,8 @@ class Route:
     """One flow with its transport, and the numbers of the links that its data and its ACKs cross."""
 
     name: str
+    stream: str
+    """What its random numbers are called."""
     flow: Flow
     tcp: Tcp
     forward: tuple[int, ...]
@@ -121,23 +130,27 @@ def _dumbbell(scenario: "Scenario", topology: Dumbbell) -> tuple[list[Link], lis
         _link(topology.backward, f"{BOTTLENECK}-reverse", back, scenario.duration_s),
     ]
 
-    def access(name: str, described: Access, where: str, *, leaves_host: bool) -> list[int]:
+    def access(end: str, flow: _Single, described: Access, where: str, *, leaves_host: bool) -> list[int]:
         queue = described.queue if leaves_host else None
         if described.rate_bps is None and described.delay_s == 0 and queue is None:
             return []
-        links.append(Link(name, described.rate_bps, described.delay_s, queue, None, where))
+        name, stream = f"{flow.name}-{end}", f"{flow.stream}-{end}"
+        rate_bps, delay_s = described.rate_bps, described.delay_s
+        links.append(Link(name, rate_bps, delay_s, queue, None, where, host_stream=stream))
         return [len(links) - 1]
 
     routes = []
-    for flow, name in _single_flows(scenario):
+    for single in _single_flows(scenario):
+        flow = single.flow
         own = topology.access.overridden_by(flow.access)
-        where = _access_of(scenario, flow)
-        to_router = partial(access, described=own, where=where, leaves_host=True)
-        to_host = partial(access, described=own, where=where, leaves_host=False)
+        to_host = partial(
+            access, flow=single, described=own, where=_access_of(scenario, flow), leaves_host=False
+        )
+        to_router = partial(to_host, leaves_host=True)
         data, acks = (1, 0) if flow.direction == "reverse" else (0, 1)
-        forward = [*to_router(f"{name}-sender"), data, *to_host(f"{name}-receiver")]
-        reverse = [*to_router(f"{name}-receiver-reverse"), acks, *to_host(f"{name}-sender-reverse")]
-        routes.append(Route(name, flow, scenario.tcp_of(flow), tuple(forward), tuple(reverse)))
+        forward = [*to_router("sender"), data, *to_host("receiver")]
+        reverse = [*to_router("receiver-reverse"), acks, *to_host("sender-reverse")]
+        routes.append(Route(*single, scenario.tcp_of(flow), tuple(forward), tuple(reverse)))
     return links, routes
 
 
@@ -162,14 +175,15 @@ def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Rout
             edges.append(Edge(described.target, described.source, link.delay_ns))
     router, routes = Router(edges, [link.name for link in links]), []
     moves = moves_of(topology.links, numbers, router, scenario.duration_s)
-    for flow, name in _single_flows(scenario):
+    for single in _single_flows(scenario):
+        flow = single.flow
         stops = [flow.source or "", *flow.via, flow.target or ""]
         try:
             forward, reverse = router.route(stops), router.back(stops)
             later = tuple(new_ways(flow, router, moves, scenario.duration_s))
         except NoRouteError as error:
             raise ProblemsError(f"flows[{scenario.flows.index(flow)}]: {error}") from None
-        routes.append(Route(name, flow, scenario.tcp_of(flow), forward, reverse, later))
+        routes.append(Route(*single, scenario.tcp_of(flow), forward, reverse, later))
     return links, routes
 
 
@@ -223,10 +237,19 @@ def _limit(queue: DropTail | Discipline | None) -> dict[str, int | None] | None:
     return None
 
 
-def _single_flows(scenario: "Scenario") -> Iterator[tuple[Flow, str]]:
-    for flow, names in zip(scenario.flows, flow_names(scenario.flows), strict=True):
-        for name in names:
-            yield flow, name
+class _Single(NamedTuple):
+    """One flow of an entry."""
+
+    name: str
+    stream: str
+    flow: Flow
+
+
+def _single_flows(scenario: "Scenario") -> Iterator[_Single]:
+    entries = zip(scenario.flows, flow_names(scenario.flows), flow_streams(scenario.flows), strict=True)
+    for flow, names, streams in entries:
+        for name, stream in zip(names, streams, strict=True):
+            yield _Single(name, stream, flow)
 
 
 def _sized(links: Sequence[Link], routes: Sequence[Route]) -> tuple[Link, ...]:

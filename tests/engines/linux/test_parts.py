@@ -26,7 +26,7 @@ from fullpipe.scenario import resolve
 def test_a_start_is_the_same_as_in_the_simulator(small: Scenario, seed: int) -> None:
     scenario = small.with_values({"flows.0.start_jitter": "100 ms", "duration": "200 ms"})
     run = NativeEngine().run(scenario, seed=seed)
-    assert run.flows["start_s"][0] == start_ns(0, 100_000_000, seed, "cubic-1") / 1e9
+    assert run.flows["start_s"][0] == start_ns(0, 100_000_000, seed, "#0/0") / 1e9
 
 
 def test_departures_are_the_same_as_in_the_simulator(small: Scenario) -> None:
@@ -36,7 +36,7 @@ def test_departures_are_the_same_as_in_the_simulator(small: Scenario) -> None:
     sent = NativeEngine().run(scenario, seed=5).packets.filter(kind="datagram")["time_ns"].to_list()
     datagrams = scenario.flows[0].datagrams
     assert datagrams
-    assert departures_ns(datagrams, "udp-1", 0, 4_000_000_001, seed=5) == sent
+    assert departures_ns(datagrams, "#0/0", 0, 4_000_000_001, seed=5) == sent
 
 
 def test_marks_of_codel_are_those_of_its_law_and_those_of_its_threshold() -> None:

@@ -119,7 +119,7 @@ def test_the_initial_window_is_a_property_of_the_route_of_the_sender(small: Scen
 
 def test_flows_start_when_they_do_in_the_simulator(small: Scenario) -> None:
     scenario = small.with_values({"flows.0.start": "1 s", "flows.0.start_jitter": "10 ms"})
-    assert told(scenario, seed=3).starts_ns == (start_ns(1_000_000_000, 10_000_000, 3, "cubic-1"),)
+    assert told(scenario, seed=3).starts_ns == (start_ns(1_000_000_000, 10_000_000, 3, "#0/0"),)
 
 
 def test_a_payload_sets_the_mtu(small: Scenario) -> None:

@@ -74,6 +74,7 @@ def test_every_field_of_a_plan() -> None:
         "links": [
             {
                 "name": "bottleneck",
+                "stream": "bottleneck",
                 "rate_bps": 1_000_000_000,
                 "delay_ns": 50_000_000,
                 "queue": {"kind": "drop_tail", "packets": None, "bytes": 1_048_576},
@@ -98,6 +99,7 @@ def test_every_field_of_a_plan() -> None:
             },
             {
                 "name": "bottleneck-reverse",
+                "stream": "bottleneck-reverse",
                 "rate_bps": None,
                 "delay_ns": 50_000_000,
                 "queue": back,
@@ -121,6 +123,7 @@ def test_every_field_of_a_plan() -> None:
         "flows": [
             {
                 "name": "first",
+                "stream": "#0/0",
                 "cca": {"kind": "reno", "params": {"beta": 0.7}},
                 "start_ns": 1_000_000_000,
                 "start_jitter_ns": 5_000_000,

@@ -175,7 +175,7 @@ fn build(name: &str, seed: u64) -> Box<dyn CongestionControl> {
 fn plan() -> Plan {
     let link = |name: &str, rate: Option<u64>, packets: Option<u64>| {
         json!({
-            "name": name, "rate_bps": rate, "delay_ns": 20_000_000, "loss": null,
+            "name": name, "stream": name, "rate_bps": rate, "delay_ns": 20_000_000, "loss": null,
             "queue": { "kind": "drop_tail", "packets": packets, "bytes": null },
         })
     };
@@ -183,7 +183,7 @@ fn plan() -> Plan {
         "duration_ns": SECONDS * 1_000_000_000, "warmup_ns": 0,
         "links": [link("there", Some(20_000_000), Some(66)), link("back", None, None)],
         "flows": [{
-            "name": "only", "cca": { "kind": "bench:recorded", "params": {} },
+            "name": "only", "stream": "only", "cca": { "kind": "bench:recorded", "params": {} },
             "start_ns": 0, "start_jitter_ns": 0, "stop_ns": null, "bytes": null, "forward": [0], "reverse": [1],
             "tcp": {
                 "mss_bytes": 1448, "overhead_bytes": 66, "timestamps": true, "ack": { "kind": "linux" }, "sack_compression": true,

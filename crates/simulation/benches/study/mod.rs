@@ -28,7 +28,7 @@ pub fn plan(cca: &str, flows: u32, seconds: u64, queue_packets: u64, interval_ns
         .enumerate()
         .map(|(n, (rate, delay))| {
             json!({
-                "name": format!("link {n}"), "rate_bps": rate, "delay_ns": delay, "loss": null,
+                "name": format!("link {n}"), "stream": format!("link {n}"), "rate_bps": rate, "delay_ns": delay, "loss": null,
                 "queue": { "kind": "drop_tail", "packets": queue_packets, "bytes": null },
             })
         })
@@ -37,7 +37,7 @@ pub fn plan(cca: &str, flows: u32, seconds: u64, queue_packets: u64, interval_ns
         .map(|n| {
             let [forward, reverse] = routes(n);
             json!({
-                "name": format!("flow {n}"), "cca": { "kind": cca, "params": {} },
+                "name": format!("flow {n}"), "stream": format!("flow {n}"), "cca": { "kind": cca, "params": {} },
                 "start_ns": 0, "start_jitter_ns": 100_000_000, "stop_ns": null, "bytes": null,
                 "forward": forward, "reverse": reverse,
                 "tcp": {

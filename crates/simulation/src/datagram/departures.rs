@@ -20,13 +20,13 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// The departures of the flow called `name` from `start` to `end`.
-    pub fn new(plan: &DatagramPlan, [start, end]: [Time; 2], seed: u64, name: &str) -> Departures {
-        let stream = |what: &str| Rng::stream(seed, &format!("{what}/{name}"));
+    /// The departures from `start` to `end` of a flow with the random numbers called `stream`.
+    pub fn new(plan: &DatagramPlan, [start, end]: [Time; 2], seed: u64, stream: &str) -> Departures {
+        let rng = |what: &str| Rng::stream(seed, &format!("{what}/{stream}"));
         let mut departures = Departures {
             interval: Duration::from_nanos(plan.interval_ns),
-            poisson: plan.poisson.then(|| stream("departures")),
-            periods: plan.periods.map(|periods| Periods::new(periods, stream("periods"))),
+            poisson: plan.poisson.then(|| rng("departures")),
+            periods: plan.periods.map(|periods| Periods::new(periods, rng("periods"))),
             until: Time::NEVER,
             next: start,
             end,

@@ -66,7 +66,7 @@ impl Datagrams {
         Datagrams {
             number,
             stop: flow.stop_ns.map_or(Time::NEVER, Time::from_nanos),
-            departures: Departures::new(plan, [start, looks.end()], seed, &flow.name),
+            departures: Departures::new(plan, [start, looks.end()], seed, &flow.stream),
             len: plan.payload_bytes as u16,
             size: (plan.payload_bytes + plan.overhead_bytes) as u16,
             dscp: flow.dscp,

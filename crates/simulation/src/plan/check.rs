@@ -48,8 +48,10 @@ impl Plan {
         if self.flows.is_empty() {
             refuse!("flows", "there is no flow; add at least one");
         }
-        unique("links", self.links.iter().map(|link| link.name.as_str()))?;
-        unique("flows", self.flows.iter().map(|flow| flow.name.as_str()))?;
+        unique("links", "name", self.links.iter().map(|link| &link.name))?;
+        unique("links", "stream", self.links.iter().map(|link| &link.stream))?;
+        unique("flows", "name", self.flows.iter().map(|flow| &flow.name))?;
+        unique("flows", "stream", self.flows.iter().map(|flow| &flow.stream))?;
         for (n, link) in self.links.iter().enumerate() {
             link.check(&format!("links[{n}]"), self.duration_ns)?;
         }
@@ -250,17 +252,14 @@ pub(super) fn in_order(path: &str, times_ns: impl Iterator<Item = u64>) -> Check
     Ok(())
 }
 
-fn unique<'a>(path: &str, names: impl Iterator<Item = &'a str>) -> Check {
+fn unique<'a>(path: &str, key: &str, names: impl Iterator<Item = &'a String>) -> Check {
     let mut seen = BTreeSet::new();
     for (n, name) in names.enumerate() {
         if name.is_empty() {
-            refuse!(format!("{path}[{n}].name"), "the name is empty; random numbers are drawn by name");
+            refuse!(format!("{path}[{n}].{key}"), "it is empty; make it unique");
         }
         if !seen.insert(name) {
-            refuse!(
-                format!("{path}[{n}].name"),
-                "\"{name}\" is taken; random numbers are drawn by name, so make it unique"
-            );
+            refuse!(format!("{path}[{n}].{key}"), "\"{name}\" is taken; make it unique");
         }
     }
     Ok(())

@@ -41,6 +41,8 @@ pub struct Plan {
 pub struct LinkPlan {
     /// Unique name.
     pub name: String,
+    /// Names its random numbers; unique.
+    pub stream: String,
     /// Rate in bits per second; `None`: unlimited.
     pub rate_bps: Option<u64>,
     /// Propagation delay in nanoseconds.
@@ -207,8 +209,10 @@ pub enum LossPlan {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowPlan {
-    /// Unique name.
+    /// Unique name, a label and no more.
     pub name: String,
+    /// Names its random numbers; unique.
+    pub stream: String,
     /// Congestion control; `None`: it does without, as datagrams do.
     pub cca: Option<CcaPlan>,
     /// Start in nanoseconds.

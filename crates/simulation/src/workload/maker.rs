@@ -36,7 +36,7 @@ impl Maker {
         Ok(Maker {
             kind: cca.kind.clone(),
             params: Value::Object(cca.params.clone()),
-            seeds: Rng::stream(seed, &format!("cca/{}", plan.name)),
+            seeds: Rng::stream(seed, &format!("cca/{}", plan.stream)),
             transport,
         })
     }

@@ -46,7 +46,7 @@ pub fn build(
 ) -> Result<Option<Connections>, PlanError> {
     let (start, stop) = (start(plan, seed), plan.stop_ns.map_or(Time::NEVER, Time::from_nanos));
     let draws = |what: &str, distribution: &DistributionPlan| {
-        Draws::new(distribution, Rng::stream(seed, &format!("{what}/{}", plan.name)))
+        Draws::new(distribution, Rng::stream(seed, &format!("{what}/{}", plan.stream)))
     };
     let application: Box<dyn Application> = match plan.workload.as_ref() {
         None | Some(WorkloadPlan::Writes(_) | WorkloadPlan::Datagrams(_)) => return Ok(None),

@@ -26,13 +26,13 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// The application of the flow called `name`, which starts at `start`.
-    pub fn new(plan: &WritesPlan, buffer: Option<u64>, start: Time, seed: u64, name: &str) -> Writer {
+    /// The application of a flow that starts at `start`, with the random numbers called `stream`.
+    pub fn new(plan: &WritesPlan, buffer: Option<u64>, start: Time, seed: u64, stream: &str) -> Writer {
         let nanos = |rate: u64| (u64::from(plan.write_bytes) * 8_000_000_000 / rate).max(1);
         Writer {
             write: plan.write_bytes.into(),
             interval: plan.rate_bps.map(|rate| Duration::from_nanos(nanos(rate))),
-            periods: plan.periods.map(|p| Periods::new(p, Rng::stream(seed, &format!("periods/{name}")))),
+            periods: plan.periods.map(|p| Periods::new(p, Rng::stream(seed, &format!("periods/{stream}")))),
             buffer,
             drops: plan.drops,
             active: false,

@@ -7,7 +7,7 @@ use simulation::{Plan, Results, Simulation};
 /// A link without random loss.
 pub fn link(name: &str, rate_bps: Option<u64>, delay_ns: u64, packets: Option<u64>) -> Value {
     json!({
-        "name": name, "rate_bps": rate_bps, "delay_ns": delay_ns, "loss": null,
+        "name": name, "stream": name, "rate_bps": rate_bps, "delay_ns": delay_ns, "loss": null,
         "queue": { "kind": "drop_tail", "packets": packets, "bytes": null },
     })
 }
@@ -15,7 +15,7 @@ pub fn link(name: &str, rate_bps: Option<u64>, delay_ns: u64, packets: Option<u6
 /// An endless flow over the given links.
 pub fn flow(name: &str, cca: &str, forward: &[u32], reverse: &[u32]) -> Value {
     json!({
-        "name": name, "cca": { "kind": cca, "params": {} },
+        "name": name, "stream": name, "cca": { "kind": cca, "params": {} },
         "start_ns": 0, "start_jitter_ns": 0, "stop_ns": null, "bytes": null,
         "forward": forward, "reverse": reverse,
         "tcp": {

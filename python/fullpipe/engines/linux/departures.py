@@ -5,14 +5,14 @@ from fullpipe.scenario.datagrams import Datagrams, Udp
 from fullpipe.scenario.quantities import to_nanoseconds
 
 
-def departures_ns(workload: Datagrams, name: str, start_ns: int, end_ns: int, seed: int) -> list[int]:
-    """Every time from the start until before the end.
+def departures_ns(workload: Datagrams, stream: str, start_ns: int, end_ns: int, seed: int) -> list[int]:
+    """Every time from the start until before the end, with the random numbers called `stream`.
 
     They leave at a constant distance or as a Poisson process, all the time or now and then. A time of
     activity begins with one, unless they leave as a Poisson process.
     """
     poisson = isinstance(workload, Udp) and workload.spacing == "poisson"
-    gaps = Stream(seed, f"departures/{name}") if poisson else None
+    gaps = Stream(seed, f"departures/{stream}") if poisson else None
     interval_ns = workload.interval_ns
 
     def gap() -> int:
@@ -21,7 +21,7 @@ def departures_ns(workload: Datagrams, name: str, start_ns: int, end_ns: int, se
     def first(at_ns: int) -> int:
         return at_ns + gap() if gaps else at_ns
 
-    periods = _Periods(workload, Stream(seed, f"periods/{name}")) if _has_periods(workload) else None
+    periods = _Periods(workload, Stream(seed, f"periods/{stream}")) if _has_periods(workload) else None
     until_ns = start_ns + periods.on() if periods else None
     found, next_ns = [], first(start_ns)
     while next_ns < end_ns:

@@ -66,7 +66,7 @@ def start_ns(route: Route, seed: int) -> int:
     """When a flow starts, as in the simulator."""
     flow = route.flow
     return streams.start_ns(
-        to_nanoseconds(flow.start_s), to_nanoseconds(flow.start_jitter_s), seed, route.name
+        to_nanoseconds(flow.start_s), to_nanoseconds(flow.start_jitter_s), seed, route.stream
     )
 
 

@@ -98,7 +98,7 @@ def _departures_ns(
 ) -> dict[int, Sequence[int]]:
     return {
         number: departures_ns(
-            route.flow.datagrams, route.name, starts_ns[number], flows.end_ns(route, scenario), seed
+            route.flow.datagrams, route.stream, starts_ns[number], flows.end_ns(route, scenario), seed
         )
         for number, route in enumerate(network.routes)
         if route.flow.datagrams

@@ -31,7 +31,7 @@ _TCP = frozenset(
 )
 _LINK = frozenset(
     {"name", "rate_bps", "delay_s", "queue", "loss", "where", "batch_s", "detour", "jitter"}
-    | {"changes", "shapes", "trace", "steps"}
+    | {"changes", "shapes", "trace", "steps", "host_stream"}
 )
 _LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
 

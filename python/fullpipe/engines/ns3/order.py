@@ -74,6 +74,7 @@ def _flow(route: Route, wishes: Ns3) -> Iterator[str]:
     size = NO_END if flow.size_bytes is None else flow.size_bytes
     paced = int(tcp.pacing == "always")
     yield f"flow {route.name}"
+    yield f"stream {route.stream}"
     yield from _algorithm(flow.cca, wishes)
     yield f"recovery {_RECOVERIES[wishes.recovery]}"
     yield f"time {to_nanoseconds(flow.start_s)} {to_nanoseconds(flow.start_jitter_s)} {stop}"

@@ -51,9 +51,9 @@ Flow::Flow(const Order& order, uint32_t number, Network& network, const fullpipe
           [this]() { return m_scoreboard.Sent(); },
           [this]() { Fill(); })
 {
-    const double share = Dice(order.seed, "start/" + m_order.name).Unit();
+    const double share = Dice(order.seed, "start/" + m_order.stream).Unit();
     m_start = m_order.start + static_cast<int64_t>(share * static_cast<double>(m_order.jitter));
-    MakeSender(api, Dice(order.seed, "cca/" + m_order.name).Next());
+    MakeSender(api, Dice(order.seed, "cca/" + m_order.stream).Next());
     Listen();
     Simulator::Schedule(NanoSeconds(m_start), [this]() { Open(); });
     if (m_order.stop != NEVER)

@@ -113,7 +113,11 @@ ReadLinkLine(LinkOrder& link, const std::string& key, std::istream& words)
 void
 ReadFlowLine(FlowOrder& flow, const std::string& key, std::istream& words)
 {
-    if (key == "kind")
+    if (key == "stream")
+    {
+        flow.stream = Rest(words);
+    }
+    else if (key == "kind")
     {
         flow.kind = Rest(words);
     }

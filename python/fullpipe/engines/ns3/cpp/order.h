@@ -72,6 +72,7 @@ struct RerouteOrder
 struct FlowOrder
 {
     std::string name;
+    std::string stream;   // of its random numbers
     std::string kind;     // as the tables have it
     std::string algorithm; // a type of ns-3, or "own"
     std::string ownName, ownParameters;
