@@ -17,27 +17,20 @@ from typing import Protocol
 from fullpipe import engines
 from fullpipe.api import refusals
 from fullpipe.errors import EngineError, UnknownNameError
+from fullpipe.papers.claims import Claim
 from fullpipe.papers.report import Report, Settings
+from fullpipe.papers.transcription import Transcription
 from fullpipe.results import Store
 from fullpipe.sweeps import Job
 from fullpipe.sweeps.executor import Progress
 
-__all__ = ["Report", "Settings", "jobs", "names", "run", "title"]
-
-
-class Titled(Protocol):
-    """A paper."""
-
-    @property
-    def title(self) -> str:
-        """One line."""
-        ...
+__all__ = ["Report", "Settings", "jobs", "names", "printed", "run", "title"]
 
 
 class Study(Protocol):
     """What the package of a study offers."""
 
-    def paper(self) -> Titled:
+    def paper(self) -> Transcription:
         """What is printed there."""
         ...
 
@@ -58,6 +51,11 @@ def names() -> list[str]:
 def title(name: str) -> str:
     """The title of a study. Raises UnknownNameError."""
     return _study(name).paper().title
+
+
+def printed(name: str) -> tuple[Claim, ...]:
+    """The printed numbers and claims of a study. Raises UnknownNameError."""
+    return _study(name).paper().claims
 
 
 def jobs(

@@ -56,7 +56,8 @@ def write(
     by(engine, found.table()).write_csv(numbers, float_precision=6)
     given = table(judged)
     by(engine, more(given) if more else given).write_csv(verdicts, float_precision=6)
-    page.write_text(markdown(judged, f"ours ({engine})"), encoding="utf-8")
+    lines = "".join(f"- {line}\n" for line in tallies(judged).splitlines())
+    page.write_text(f"{lines}\n{markdown(judged, f'ours ({engine})')}", encoding="utf-8")
     return [numbers, verdicts, page]
 
 

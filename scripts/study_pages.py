@@ -1,0 +1,35 @@
+"""Puts the verdicts of finished studies into their pages: `python -m scripts.study_pages runs`.
+
+Takes what `fullpipe paper NAME --out runs` has written, and replaces what lies between
+the two marks of a page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "explanation"
+BEGIN, END = "<!-- verdicts -->", "<!-- end of verdicts -->"
+
+
+def with_verdicts(page: str, verdicts: str) -> str:
+    """The page with these verdicts between its marks. Raises ValueError if it has no marks."""
+    before, mark, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (mark and end):
+        raise ValueError(f"the page has no {BEGIN} and {END}")
+    return f"{before}{BEGIN}\n{verdicts.strip()}\n{END}{after}"
+
+
+def main(runs: Path) -> None:
+    """Renew the page of every study that has been run."""
+    for verdicts in sorted(runs.glob("papers/*/verdicts.md")):
+        page = PAGES / f"{verdicts.parent.name}.md"
+        if page.exists():
+            text = with_verdicts(page.read_text(encoding="utf-8"), verdicts.read_text(encoding="utf-8"))
+            page.write_text(text, encoding="utf-8")
+            print(page.name)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,23 @@
+"""The pages of the studies have room for their verdicts, and verdicts go nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from fullpipe import papers
+from scripts.study_pages import BEGIN, END, PAGES, with_verdicts
+
+
+def test_verdicts_replace_what_lies_between_the_marks() -> None:
+    assert with_verdicts(f"a\n{BEGIN}\nold\n{END}\nb\n", "new\n") == f"a\n{BEGIN}\nnew\n{END}\nb\n"
+    with pytest.raises(ValueError, match="no <!-- verdicts -->"):
+        with_verdicts("a page", "new")
+
+
+@pytest.mark.parametrize("study", papers.names())
+def test_the_page_of_a_study_has_a_verdict_on_every_claim(study: str) -> None:
+    page = (PAGES / f"{study}.md").read_text(encoding="utf-8")
+    shown = page.partition(BEGIN)[2].partition(END)[0]
+    claims = {claim.id for claim in papers.printed(study)}
+    rows = {line.split(" | ")[0].removeprefix("| ") for line in shown.splitlines() if line.startswith("| ")}
+    assert claims <= rows
