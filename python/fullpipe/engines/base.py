@@ -1,7 +1,7 @@
 """What an engine is: it says what it can do, what it cannot, and runs a scenario into tables."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -190,6 +190,7 @@ def origin(
     cpu_s: float,
     data_packets: int,
     hops: int,
+    otherwise: Mapping[str, str] | None = None,
 ) -> Meta:
     """Where a run comes from that has just finished; `hops` are packets times the links that they crossed."""
     return Meta(
@@ -203,6 +204,7 @@ def origin(
         data_packets=data_packets,
         packet_hops=hops,
         not_measured=tuple(sorted(engine.capabilities().not_measured)),
+        otherwise=dict(otherwise or {}),
         started=took.started,
         host=host(),
         versions=versions(),

@@ -54,6 +54,9 @@ class Meta(BaseModel):
     not_measured: tuple[str, ...] = ()
     """Columns that the engine cannot measure, which are null throughout, as "table.column", and tables that
     stay empty."""
+    otherwise: dict[str, str] = {}
+    """Columns that are something else for connections than their meaning says, as "table.column", and why.
+    They are not compared with the same columns of other engines."""
     started: str
     """Date and time, UTC, ISO 8601."""
     host: dict[str, str | int | None]
@@ -123,12 +126,13 @@ class Run:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per flow, over warmup..end."""
+        """One row per flow, over warmup..end; the meaning of every column says what it covers."""
         return self.tables["flows"]
 
     @property
     def transfers(self) -> pl.DataFrame:
-        """One row per transfer, those of the warm-up included."""
+        """One row per transfer, those of the warm-up included, which `metrics.measured_transfers` leaves
+        out."""
         return self.tables["transfers"]
 
     @property

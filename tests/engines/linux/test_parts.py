@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux import debian, kernel, trees
+from fullpipe.engines.linux import debian, kernel, tables, trees
 from fullpipe.engines.linux.departures import departures_ns
 from fullpipe.engines.linux.marks import marked
 from fullpipe.engines.linux.memory import needed_mb
@@ -27,6 +27,12 @@ def test_a_start_is_the_same_as_in_the_simulator(small: Scenario, seed: int) -> 
     scenario = small.with_values({"flows.0.start_jitter": "100 ms", "duration": "200 ms"})
     run = NativeEngine().run(scenario, seed=seed)
     assert run.flows["start_s"][0] == start_ns(0, 100_000_000, seed, "#0/0") / 1e9
+
+
+def test_rtts_of_a_kernel_are_said_to_be_smoothed(small: Scenario) -> None:
+    smoothed = {f"flows.rtt_{what}_s" for what in ("mean", "p50", "p95", "p99")}
+    assert set(tables.otherwise(small)) == smoothed
+    assert set(tables.otherwise(small.with_values({"warmup": "1 s"}))) == {*smoothed, "flows.rtt_min_s"}
 
 
 def test_departures_are_the_same_as_in_the_simulator(small: Scenario) -> None:

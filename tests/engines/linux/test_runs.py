@@ -47,6 +47,10 @@ def test_what_is_not_measured_is_null(linux: LinuxEngine, small: Scenario) -> No
     )
 
 
+def test_a_run_says_what_its_rtts_are(linux: LinuxEngine, small: Scenario) -> None:
+    assert linux.run(small, seed=1).meta.otherwise["flows.rtt_mean_s"] == "its RTT samples are smoothed"
+
+
 def test_a_sized_flow_ends_with_its_last_acknowledgement(linux: LinuxEngine, small: Scenario) -> None:
     scenario = small.with_values({"flows.0.size": "1 MB"})
     times = [engine.run(scenario, seed=1).flows["fct_s"][0] for engine in (linux, NativeEngine())]

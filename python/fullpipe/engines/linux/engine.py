@@ -123,5 +123,6 @@ class LinuxEngine:
             cpu_s=cpu_s,
             data_packets=int(measured["flows"]["sent_packets"].sum()),
             hops=int(measured["links_summary"]["forwarded_packets"].sum()),
+            otherwise=tables.otherwise(scenario),
         )
         return Run(meta, measured)

@@ -31,6 +31,9 @@ NOT_MEASURED = frozenset(
 )
 """A kernel tells the state of a connection and of a queue, not what became of every packet."""
 
+_SMOOTHED = "its RTT samples are smoothed"
+_NEVER_FORGOTTEN = "it is of the whole connection, the warm-up included"
+
 _TEXT = (
     "number",
     "time",
@@ -74,6 +77,15 @@ def read(folder: Path, scenario: Scenario, experiment: Experiment) -> dict[str, 
         **links.read(folder / "links", scenario, experiment),
     }
     return {name: frame(table, measured.get(name, {})) for name, table in TABLES.items()}
+
+
+def otherwise(scenario: Scenario) -> dict[str, str]:
+    """The columns that are something else for connections than their meaning says, and why.
+
+    A kernel tells its smoothed RTT and its smallest one, not every sample.
+    """
+    smoothed = {f"flows.rtt_{what}_s": _SMOOTHED for what in ("mean", "p50", "p95", "p99")}
+    return smoothed | ({"flows.rtt_min_s": _NEVER_FORGOTTEN} if scenario.warmup_s else {})
 
 
 def _check(folder: Path, experiment: Experiment) -> None:
