@@ -268,7 +268,8 @@ def metrics_page() -> str:
         "[How to](../how-to/metrics.md) use them.",
         "## What `fullpipe metrics` shows",
         "Values per entry of the scenario's `flows`, per link at which packets waited, were dropped or were "
-        "marked, and of all flows together.",
+        "marked, and of all flows together. All but `convergence` leave out the warm-up.",
+        f"**Bulk flows** are {_after(metrics.bulk_flows, ': ')}",
         table(
             ["of flows", "unit", "meaning"], [[f"`{m.name}`", m.unit, m.meaning] for m in metrics.MEASURES]
         ),
@@ -282,6 +283,11 @@ def metrics_page() -> str:
         for name, function in functions.items():
             parts += [f"### {name}", _call(name, function), _metric_doc(function)]
     return "\n\n".join(parts)
+
+
+def _after(function: Any, mark: str) -> str:
+    """What a docstring says after a mark."""
+    return (inspect.getdoc(function) or "").partition(mark)[2]
 
 
 def _measures(measures: Iterable[Any]) -> list[list[str]]:

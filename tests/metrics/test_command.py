@@ -1,6 +1,7 @@
 """`fullpipe metrics` as users meet it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ from typer.testing import CliRunner
 
 import fullpipe
 from fullpipe import Scenario
-from fullpipe.cli import app
+from fullpipe.cli import app, tables
+from fullpipe.sweeps import Job, Outcome
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +51,31 @@ def test_a_run_without_samples_says_that_it_does_not_know(tmp_path: Path) -> Non
 
 def test_no_run_is_bad_input(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["metrics", str(tmp_path)]).exit_code == 2
+
+
+def smoothed(folder: Path, tmp_path: Path) -> Path:
+    """The same run, whose RTT samples are smoothed by its own account."""
+    copy = Path(shutil.copytree(folder, tmp_path / "smoothed"))
+    meta = json.loads((copy / "meta.json").read_text("utf-8"))
+    meta["otherwise"] = {f"flows.rtt_{what}_s": "its RTT samples are smoothed" for what in ("mean", "p95")}
+    (copy / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    return copy
+
+
+def test_metrics_of_smoothed_samples_are_named(folder: Path, tmp_path: Path) -> None:
+    output = CliRunner().invoke(app, ["metrics", str(smoothed(folder, tmp_path))]).output
+    assert "rtt_mean, rtt_p95, rtt_inflation, power of native: its RTT samples are smoothed" in output
+    assert "smoothed" not in CliRunner().invoke(app, ["metrics", str(folder)]).output
+
+
+def test_json_says_what_is_smoothed(folder: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["metrics", str(smoothed(folder, tmp_path)), "--json"])
+    assert set(json.loads(result.output)["otherwise"]) == {"flows.rtt_mean_s", "flows.rtt_p95_s"}
+
+
+def test_a_run_says_below_its_flows_what_is_smoothed(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = fullpipe.load(smoothed(folder, tmp_path))
+    tables.show([Outcome(Job(run.scenario, seed=1), run)])
+    assert "RTT mean, RTT p95 of native: its RTT samples are smoothed" in capsys.readouterr().out

@@ -68,6 +68,7 @@ def functions() -> list[str]:
 ARRANGE = [
     "arrivals",
     "between",
+    "bulk_flows",
     "busy_links",
     "connections",
     "datagrams",

@@ -24,8 +24,8 @@ def metrics(
 ) -> None:
     """Measure finished runs: values per group of flows and per link, and means that should not be trusted.
 
-    What a metric is, with formula and source, stands in the reference; times are in seconds and rates in
-    bit/s in JSON.
+    The warm-up is left out. What a metric is, with formula and source, stands in the reference; times are
+    in seconds and rates in bit/s in JSON.
     """
     from rich.console import Console
 
@@ -40,10 +40,12 @@ def metrics(
         if as_json:
             typer.echo(json.dumps(_as_json(run, values, doubts), allow_nan=False))
             continue
-        console.print(f"[bold]{run.name}[/bold], seed {run.meta.seed}, engine {run.meta.engine.name}")
+        warmup_s = run.scenario.warmup_s
+        after = f", after {warmup_s:g} s of warm-up" if warmup_s else ""
+        console.print(f"[bold]{run.name}[/bold]{after}, seed {run.meta.seed}, engine {run.meta.engine.name}")
         for table in _tables(values, console.width):
             console.print(table)
-        for line in _warnings(run, doubts):
+        for line in (*_otherwise(run), *_warnings(run, doubts)):
             console.print(line, soft_wrap=True)
 
 
@@ -54,7 +56,9 @@ def _as_json(run: "Run", values: "pl.DataFrame", doubts: "Sequence[Doubt]") -> d
     return {
         **identity,
         "engine": run.meta.engine.name,
+        "warmup_s": run.scenario.warmup_s,
         "values": values.to_dicts(),
+        "otherwise": run.meta.otherwise,
         "doubts": [asdict(doubt) for doubt in doubts],
     }
 
@@ -87,6 +91,15 @@ def _table(parts: "Sequence[pl.DataFrame]") -> Any:
         if any(value is not None for value in cells):
             made.add_row(metric, unit_shown(unit), *(number_shown(value, unit) for value in cells))
     return made
+
+
+def _otherwise(run: "Run") -> Iterator[str]:
+    """The metrics of connections that are made of something else than they seem."""
+    from fullpipe.metrics import MEASURES
+
+    for why in dict.fromkeys(run.meta.otherwise.values()):
+        names = [measure.name for measure in MEASURES if run.meta.otherwise.get(measure.column) == why]
+        yield f"[dim]{', '.join(names)} of {run.meta.engine.name}: {why}[/dim]"
 
 
 def _warnings(run: "Run", doubts: "Sequence[Doubt]") -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Runs as tables on a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -8,11 +8,12 @@ from rich.console import Console
 
 from fullpipe.cli.shown import point_shown, table
 from fullpipe.metrics import (
+    bulk_flows,
     call_scores,
     completion_percentiles_s,
     connections,
     datagrams,
-    jain,
+    jain_among,
     measured_transfers,
     retransmission_rate,
     total_goodput_bps,
@@ -22,6 +23,7 @@ from fullpipe.sweeps import Job, Outcome
 
 _MOST_ROWS = 40
 _MOST_LINES_OF_TRANSFERS = 10
+_RTTS = {"rtt_min": "RTT min", "rtt_mean": "RTT mean", "rtt_p95": "RTT p95"}
 _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 
 
@@ -42,25 +44,43 @@ def label(job: Job) -> str:
 
 
 def _one(console: Console, run: Run) -> None:
-    meta = run.meta
+    meta, warmup_s = run.meta, run.scenario.warmup_s
+    measured = f" without the first {warmup_s:g} s (warm-up)" if warmup_s else ""
     console.print(
-        f"[bold]{run.name}[/bold], {meta.duration_s:g} s, seed {meta.seed}, engine {meta.engine.name}"
+        f"[bold]{run.name}[/bold], {meta.duration_s:g} s{measured}, seed {meta.seed}, "
+        f"engine {meta.engine.name}"
     )
     if not connections(run.flows).is_empty():
-        console.print(_flows(connections(run.flows)))
+        console.print(_flows(run))
+        for line in _otherwise(run):
+            console.print(line, soft_wrap=True)
     if not datagrams(run.flows).is_empty():
         console.print(_datagrams(run))
     if not run.transfers.is_empty():
         console.print(_transfers(run))
     if not run.videos.is_empty():
-        console.print(_videos(run.videos))
+        console.print(_videos(run))
     console.print(_links(run.links_summary))
-    total, fairness = (
-        _mbps(total_goodput_bps(run.flows)),
-        _number(jain(connections(run.flows)["goodput_bps"]), 3),
-    )
-    took = f"{meta.data_packets:,} data packets in {meta.wall_s:.2f} s"
-    console.print(f"total {total} Mbit/s, Jain {fairness}, {took}")
+    console.print(", ".join([f"total {_mbps(total_goodput_bps(run.flows))} Mbit/s", *_fairness(run)]))
+    everything = ", those of the warm-up included," if warmup_s else ""
+    console.print(f"{meta.data_packets:,} data packets{everything} in {meta.wall_s:.2f} s")
+
+
+def _fairness(run: Run) -> list[str]:
+    """Jain's index and what it is of, if there are flows that share."""
+    bulk = bulk_flows(run)
+    index = jain_among(bulk)
+    spans = bulk.select(pl.max_horizontal("start_s", pl.lit(run.scenario.warmup_s)), "end_s")
+    own_time = ", each over its own time" if spans.n_unique() > 1 else ""
+    return [] if index is None else [f"Jain {index:.3f} of {bulk.height} bulk flows{own_time}"]
+
+
+def _otherwise(run: Run) -> Iterator[str]:
+    """What is to be said of the columns of connections that are something else than they seem."""
+    shown = {key: run.meta.otherwise.get(f"flows.{key}_s") for key in _RTTS}
+    for why in dict.fromkeys(why for why in shown.values() if why):
+        columns = [_RTTS[key] for key in shown if shown[key] == why]
+        yield f"[dim]{', '.join(columns)} of {run.meta.engine.name}: {why}[/dim]"
 
 
 def _transfers(run: Run) -> Any:
@@ -80,9 +100,11 @@ def _completion(row: dict[str, Any]) -> list[str]:
     return [*map(_number, counts), *(_ms(row[f"{key}_s"]) for key in ("mean", "p50", "p95", "p99"))]
 
 
-def _videos(videos: pl.DataFrame) -> Any:
+def _videos(run: Run) -> Any:
+    videos = run.videos
+    name = "video (with\nthe warm-up)" if run.scenario.warmup_s else "video"
     made = table(
-        "video", "startup\ns", "played\ns", "stalled\ns", "stalls", "bit rate\nMbit/s", "switches", "pieces"
+        name, "startup\ns", "played\ns", "stalled\ns", "stalls", "bit rate\nMbit/s", "switches", "pieces"
     )
     for row in videos.head(_MOST_ROWS).iter_rows(named=True):
         made.add_row(
@@ -97,7 +119,8 @@ def _videos(videos: pl.DataFrame) -> Any:
     return made
 
 
-def _flows(flows: pl.DataFrame) -> Any:
+def _flows(run: Run) -> Any:
+    flows = connections(run.flows)
     made = table(
         "flow",
         "goodput\nMbit/s",
@@ -180,21 +203,37 @@ def _links(links: pl.DataFrame) -> Any:
 def _many(console: Console, outcomes: Sequence[Outcome]) -> None:
     first = outcomes[0].run
     console.print(f"[bold]{first.name}[/bold], {first.meta.duration_s:g} s, engine {first.meta.engine.name}")
-    made = table("run", "goodput\nMbit/s", "Jain", "retrans-\nmitted %", "dropped", "RTT mean\nms", "took\ns")
-    for outcome in outcomes:
+    bulk = [bulk_flows(outcome.run) for outcome in outcomes]
+    fairness = [_among(flows) for flows in bulk] if any(flows.height > 1 for flows in bulk) else []
+    made = table(
+        "run",
+        "goodput\nMbit/s",
+        *(["Jain (bulk\nflows)"] if fairness else []),
+        "retrans-\nmitted %",
+        "dropped",
+        "RTT mean\nms",
+        "took\ns",
+    )
+    for number, outcome in enumerate(outcomes):
         run = outcome.run
         rate = retransmission_rate(run.flows)
         rtts_s = run.flows["rtt_mean_s"].drop_nulls().to_list()
         made.add_row(
             label(outcome.job),
             _mbps(total_goodput_bps(run.flows)),
-            _number(jain(connections(run.flows)["goodput_bps"]), 3),
+            *fairness[number : number + 1],
             _number(None if rate is None else 100 * rate, 2),
             _number(int(run.links_summary["dropped_packets"].sum())),
             _ms(sum(rtts_s) / len(rtts_s) if rtts_s else None),
             f"{run.meta.wall_s:.2f}",
         )
     console.print(made)
+
+
+def _among(bulk: pl.DataFrame) -> str:
+    """Jain's index, and of how many flows it is."""
+    index = jain_among(bulk)
+    return "-" if index is None else f"{index:.3f} ({bulk.height})"
 
 
 def _folders(outcomes: Sequence[Outcome]) -> list[str]:

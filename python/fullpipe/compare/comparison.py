@@ -125,7 +125,7 @@ def _values(runs: Sequence[Run], links: Sequence[str]) -> dict[_Key, list[float 
 def _why(metric: str, known: int, runs: Sequence[Run]) -> str:
     """Why there is no value of some runs."""
     of = next((measure for measure in MEASURES if measure.name == metric and measure.event), None)
-    if of and any(not run.tables[of.table].is_empty() for run in runs):
+    if of and any(not run.tables[of.column.split(".")[0]].is_empty() for run in runs):
         return f"as {of.event} in {known} of {len(runs)} runs"
     return f"as only {known} of {len(runs)} runs have it" if known else "as it is not measured"
 

@@ -1,6 +1,6 @@
 """Metrics: pure functions on the tables of a run, each with its formula and its source."""
 
-from fullpipe.metrics.connections import connections, datagrams
+from fullpipe.metrics.connections import bulk_flows, connections, datagrams
 from fullpipe.metrics.delay import (
     mean_srtt_s,
     normalised_power,
@@ -8,6 +8,7 @@ from fullpipe.metrics.delay import (
     queue_sojourn_s,
     rtt_inflation,
     rtt_percentiles_s,
+    srtt_percentile_s,
 )
 from fullpipe.metrics.dynamics import (
     convergence_time_s,
@@ -15,13 +16,21 @@ from fullpipe.metrics.dynamics import (
     settling_time_s,
     time_to_fill_s,
 )
-from fullpipe.metrics.fairness import harm, jain, jain_of, jain_over_time, starved_flows, throughput_ratio
+from fullpipe.metrics.fairness import (
+    harm,
+    jain,
+    jain_among,
+    jain_of,
+    jain_over_time,
+    starved_flows,
+    throughput_ratio,
+)
 from fullpipe.metrics.groups import flow_groups
 from fullpipe.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
 from fullpipe.metrics.measures import LINK_MEASURES, MEASURES, busy_links, measured
 from fullpipe.metrics.reordering import arrivals, reorder_density, reordered_ratio, reordering_extents
 from fullpipe.metrics.samples import between, spacing_s
-from fullpipe.metrics.summary import measured_transfers, summary
+from fullpipe.metrics.summary import summary
 from fullpipe.metrics.throughput import (
     cumulative_goodput,
     cumulative_wire_bps,
@@ -33,7 +42,7 @@ from fullpipe.metrics.throughput import (
     total_goodput_bps,
     utilisation,
 )
-from fullpipe.metrics.transfers import completion_percentiles_s, slowdowns
+from fullpipe.metrics.transfers import completion_percentiles_s, measured_transfers, slowdowns
 from fullpipe.metrics.variables import numbers, states
 from fullpipe.metrics.voice import call_scores, mos, mouth_to_ear_s, opinion, rating
 
@@ -42,6 +51,7 @@ __all__ = [
     "MEASURES",
     "arrivals",
     "between",
+    "bulk_flows",
     "busy_links",
     "call_scores",
     "completion_percentiles_s",
@@ -56,6 +66,7 @@ __all__ = [
     "interval_goodput",
     "interval_wire_throughput",
     "jain",
+    "jain_among",
     "jain_of",
     "jain_over_time",
     "loss_rate",
@@ -82,6 +93,7 @@ __all__ = [
     "settling_time_s",
     "slowdowns",
     "spacing_s",
+    "srtt_percentile_s",
     "standard_deviation_bps",
     "starved_flows",
     "states",

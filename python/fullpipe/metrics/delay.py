@@ -40,9 +40,32 @@ def mean_srtt_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: 
     >>> mean_srtt_s(series, pl.DataFrame({"flow": ["a"], "end_s": [2.0]}), "a")
     0.03
     """
+    return real(_smoothed_s(series, flows, flow, warmup_s).mean())
+
+
+def srtt_percentile_s(
+    series: pl.DataFrame, flows: pl.DataFrame, flow: str, percentile: float, warmup_s: float = 0.0
+) -> float | None:
+    """A percentile over time of the smoothed RTT of a flow, s; None without samples.
+
+    Like the mean of `mean_srtt_s`, and for the same reason, it is the same of every engine.
+
+    Formula: the percentile of the samples of the smoothed RTT after the warm-up and until the flow ended, by
+    linear interpolation between them.
+    Source: the smoothed RTT of RFC 6298, section 2.
+
+    >>> series = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "flow": ["a"] * 3, "srtt_s": [0.02, 0.04, 0.09]})
+    >>> srtt_percentile_s(series, pl.DataFrame({"flow": ["a"], "end_s": [2.0]}), "a", 50)
+    0.03
+    """
+    return real(_smoothed_s(series, flows, flow, warmup_s).quantile(percentile / 100, "linear"))
+
+
+def _smoothed_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: float) -> pl.Series:
+    """The samples of a flow's smoothed RTT after the warm-up and until it ended."""
     end_s = real(flows.filter(pl.col("flow") == flow)["end_s"].max())
     own = between(series.filter(pl.col("flow") == flow), warmup_s, float("inf") if end_s is None else end_s)
-    return real(own["srtt_s"].mean())
+    return own["srtt_s"]
 
 
 def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | None:

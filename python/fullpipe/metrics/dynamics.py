@@ -59,6 +59,8 @@ def convergence_time_s(
 ) -> float | None:
     """From a flow's start until its rate stays close to its fair share, s; None if it never does.
 
+    It counts from the start of the flow, be that before or after the end of the warm-up.
+
     Formula: the least t - start such that the goodput of every window of 1 s whose end lies in [t, t + 5 s]
     is within 25 % of the fair share.
     Source: Dong, Li, Zarchy, Godfrey and Schapira, "PCC: re-architecting congestion control for consistent
@@ -66,7 +68,7 @@ def convergence_time_s(
 
     Args:
         series: Table of samples.
-        flows: Table of flows.
+        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them.
         flow: Whose time it is.
         share_bps: The fair share. Left out: what all flows of the table get in the window, over how many are
             active, which is right for flows that share one bottleneck.

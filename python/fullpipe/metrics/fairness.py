@@ -25,6 +25,18 @@ def jain(rates: Iterable[float | None]) -> float | None:
     return sum(known) ** 2 / (len(known) * squares) if squares else None
 
 
+def jain_among(flows: pl.DataFrame) -> float | None:
+    """Jain's index of the goodput of flows, each over its own time; None for fewer than two.
+
+    Formula: (Σ x)² / (n Σ x²) over the n goodputs.
+    Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
+
+    Args:
+        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them.
+    """
+    return jain(flows["goodput_bps"]) if flows.height > 1 else None
+
+
 def jain_of(rate: pl.Expr) -> pl.Expr:
     """Jain's index as an aggregate of a column, where `jain` would take a list; NaN if all rates are zero."""
     return rate.sum() ** 2 / (rate.len() * (rate**2).sum())
@@ -39,11 +51,13 @@ def jain_over_time(series: pl.DataFrame, flows: pl.DataFrame, slack_s: float = 0
 
     Args:
         series: Table of samples.
-        flows: Table of flows, which knows when each began and ended.
+        flows: Rows of the table of flows, which knows when each began and ended: those that compete, as
+            `bulk_flows` gives them.
         slack_s: How much of a sample a flow may miss at its start, for flows with a random start.
 
     Returns:
-        The columns time_s and jain, null if no flow was there or none delivered anything.
+        The columns time_s and jain, null if no flow was there or none delivered anything. The samples of the
+        warm-up are among them.
     """
     interval_s = spacing_s(series) or 0.0
     present = (pl.col("time_s") - interval_s >= pl.col("start_s") - slack_s) & (
@@ -64,6 +78,11 @@ def starved_flows(flows: pl.DataFrame, below_bps: float = 1e6) -> int:
 
     Formula: #{i: goodput_i < threshold}.
     Source: the count of starved flows in Kato et al., AFIN 2025.
+
+    Args:
+        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them. A flow that asks
+            for little does not starve.
+        below_bps: The threshold.
     """
     return flows.filter(pl.col("goodput_bps") < below_bps).height
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.metrics.connections import connections
-from fullpipe.metrics.fairness import jain
+from fullpipe.metrics.connections import bulk_flows
+from fullpipe.metrics.fairness import jain_among
 from fullpipe.metrics.throughput import total_goodput_bps
-from fullpipe.metrics.transfers import completion_percentiles_s
+from fullpipe.metrics.transfers import completion_percentiles_s, measured_transfers
 from fullpipe.metrics.voice import call_scores
 from fullpipe.results import Run
 
@@ -45,8 +45,14 @@ _LINK = (
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """The run as one JSON object. What was not measured is None; times are in seconds, rates in bit/s."""
+    """The run as one JSON object. What was not measured is None; times are in seconds, rates in bit/s.
+
+    Flows, links, totals and transfers leave out the warm-up. `videos`, `data_packets` and `packet_hops` are
+    of the whole run. `totals.jain` is of the bulk flows, of which there are `totals.bulk_flows`, and None for
+    fewer than two.
+    """
     meta, flows, links, scores = run.meta, run.flows, run.links_summary, call_scores(run)
+    bulk = bulk_flows(run)
     return {
         "scenario": run.name,
         "digest": meta.digest,
@@ -54,6 +60,7 @@ def summary(run: Run) -> dict[str, Any]:
         "seed": meta.seed,
         "model_version": meta.engine.model_version,
         "duration_s": meta.duration_s,
+        "warmup_s": run.scenario.warmup_s,
         "wall_s": meta.wall_s,
         "cpu_s": meta.cpu_s,
         "data_packets": meta.data_packets,
@@ -62,17 +69,13 @@ def summary(run: Run) -> dict[str, Any]:
         "links": [{key: row[key] for key in _LINK} for row in links.iter_rows(named=True)],
         "totals": {
             "goodput_bps": total_goodput_bps(flows),
-            "jain": jain(connections(flows)["goodput_bps"]),
+            "jain": jain_among(bulk),
+            "bulk_flows": bulk.height,
             "dropped_packets": links["dropped_packets"].sum(),
         },
         "transfers": _transfers(measured_transfers(run)),
         "videos": run.videos.to_dicts(),
     }
-
-
-def measured_transfers(run: Run) -> pl.DataFrame:
-    """The transfers that began after the warm-up: those that summaries are about."""
-    return run.transfers.filter(pl.col("start_s") >= run.scenario.warmup_s)
 
 
 def _transfers(transfers: pl.DataFrame) -> dict[str, Any] | None:

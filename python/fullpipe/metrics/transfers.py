@@ -1,10 +1,17 @@
 """How long transfers take: completion times, and how many times longer than on an empty path.
 
-They take the table of transfers: one row per transfer, of which a flow may make one after the other."""
+They take rows of the table of transfers: one per transfer, of which a flow may make one after the other."""
 
 from collections.abc import Sequence
 
 import polars as pl
+
+from fullpipe.results import Run
+
+
+def measured_transfers(run: Run) -> pl.DataFrame:
+    """The transfers that began after the warm-up: those that every summary is of."""
+    return run.transfers.filter(pl.col("start_s") >= run.scenario.warmup_s)
 
 
 def completion_percentiles_s(
@@ -17,7 +24,8 @@ def completion_percentiles_s(
     CCR 2006.
 
     Args:
-        transfers: Table of transfers.
+        transfers: Rows of the table of transfers, such as `measured_transfers` gives; those of the warm-up
+            count if they are among them.
         percentiles: From 0 to 100.
         by: A column to group by, such as "flow". Left out: all together.
 

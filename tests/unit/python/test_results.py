@@ -1,5 +1,6 @@
 """Tables, runs and the store."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -170,6 +171,7 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
         "seed",
         "model_version",
         "duration_s",
+        "warmup_s",
         "wall_s",
         "cpu_s",
         "data_packets",
@@ -220,7 +222,16 @@ def test_the_summary_has_the_keys_of_the_contract(small: Scenario) -> None:
         "sojourn_p95_s",
         "backlog_max_packets",
     ]
-    assert list(summary["totals"]) == ["goodput_bps", "jain", "dropped_packets"]
+    assert list(summary["totals"]) == ["goodput_bps", "jain", "bulk_flows", "dropped_packets"]
+
+
+def test_a_run_that_does_not_say_what_is_otherwise_can_be_read(small: Scenario, tmp_path: Path) -> None:
+    run = fullpipe.run(small, out=tmp_path)
+    assert run.folder
+    path = run.folder / "meta.json"
+    older = {key: value for key, value in json.loads(path.read_text("utf-8")).items() if key != "otherwise"}
+    path.write_text(json.dumps(older), encoding="utf-8")
+    assert Run.load(run.folder).meta.otherwise == {}
 
 
 def test_an_equal_run_that_is_there_stays(small: Scenario, tmp_path: Path) -> None:
