@@ -123,9 +123,10 @@ def test_cases_are_listed_for_programs() -> None:
 def with_goodputs(run: Run, *goodputs_mbps: float) -> list[Run]:
     """Runs that differ in goodput only, one per seed."""
     made = []
-    for value in goodputs_mbps:
+    for seed, value in enumerate(goodputs_mbps, 1):
         flows = run.flows.with_columns(goodput_bps=pl.lit(1e6 * value))
-        made.append(replace(run, tables={**run.tables, "flows": flows}))
+        meta = run.meta.model_copy(update={"seed": seed})
+        made.append(replace(run, meta=meta, tables={**run.tables, "flows": flows}))
     return made
 
 

@@ -32,6 +32,11 @@ def altered(run: Run, table: str, **columns: pl.Expr) -> Run:
     return replace(run, tables=tables)
 
 
+def declaring(run: Run, **of_meta: object) -> Run:
+    """The run with another account of itself."""
+    return replace(run, meta=run.meta.model_copy(update=of_meta))
+
+
 def test_equal_runs_differ_in_nothing(runs: list[Run]) -> None:
     found = compare({"native": runs, "other": runs}, "native")
     assert all(row.judgements["other"].difference == 0 for row in found.rows)
@@ -66,7 +71,8 @@ def test_another_margin_changes_the_verdict(runs: list[Run]) -> None:
 
 
 def test_what_an_engine_does_not_measure_is_left_out_with_a_note(runs: list[Run]) -> None:
-    blind = [altered(run, "links_summary", sojourn_p95_s=pl.lit(None, pl.Float64)) for run in runs]
+    null = [altered(run, "links_summary", sojourn_p95_s=pl.lit(None, pl.Float64)) for run in runs]
+    blind = [declaring(run, not_measured=("links_summary.sojourn_p95_s",)) for run in null]
     found = compare({"native": runs, "blind": blind, "third": runs}, "native")
     (row,) = [row for row in found.rows if row.metric == "sojourn_p95"]
     assert set(row.judgements) == {"third"}
@@ -90,6 +96,43 @@ def test_flows_that_never_converge_are_not_called_unmeasured() -> None:
     found = compare({"native": [fair], "other": [unfair]}, "native")
     (note,) = [note for note in found.notes if note.metric == "convergence"]
     assert note.why == "as all its bulk flows converge in 0 of 1 runs"
+
+
+SMOOTHED = {f"flows.rtt_{what}_s": "its RTT samples are smoothed" for what in ("mean", "p50", "p95", "p99")}
+
+
+def test_smoothed_samples_are_not_held_against_others(runs: list[Run]) -> None:
+    smooth = [declaring(run, otherwise=SMOOTHED) for run in runs]
+    found = compare({"native": runs, "kernel": smooth, "other": runs}, "native")
+    left_out = {"rtt_mean", "rtt_p95", "rtt_inflation", "power"}
+    assert {row.metric for row in found.rows if "kernel" not in row.judgements} == left_out
+    assert {row.metric for row in found.rows if "other" not in row.judgements} == set()
+    of = f"cubic, bbr1-1, {ALL}"
+    assert f"kernel: rtt_mean of {of} is left out, as its RTT samples are smoothed" in map(str, found.notes)
+
+
+def test_smoothed_samples_of_the_reference_leave_out_the_others(runs: list[Run]) -> None:
+    smooth = [declaring(run, otherwise=SMOOTHED) for run in runs]
+    found = compare({"native": runs, "kernel": smooth}, "kernel")
+    assert "rtt_p95" not in {row.metric for row in found.rows}
+    assert {"srtt_mean", "srtt_p95"} <= {row.metric for row in found.rows}
+    (note,) = [str(note) for note in found.notes if note.metric == "rtt_p95"]
+    assert note.startswith("native: rtt_p95 of ")
+    assert note.endswith("is left out, because of kernel: its RTT samples are smoothed")
+
+
+def test_smoothed_samples_are_held_against_smoothed_ones(runs: list[Run]) -> None:
+    smooth = [declaring(run, otherwise=SMOOTHED) for run in runs]
+    found = compare({"one": smooth, "another": smooth}, "one")
+    assert {"rtt_mean", "rtt_p95"} <= {row.metric for row in found.rows}
+    assert found.notes == ()
+
+
+def test_a_ping_has_no_smoothed_samples() -> None:
+    ping = {"name": "ping", "workload": {"kind": "ping", "interval": "100 ms"}}
+    run = fullpipe.run(SCENARIO.with_values({"flows": [{"cca": "cubic"}, ping]}))
+    found = compare({"native": [run], "kernel": [declaring(run, otherwise=SMOOTHED)]}, "native")
+    assert [row.of for row in found.rows if row.metric == "rtt_p95"] == ["ping"]
 
 
 def test_without_a_second_engine_there_is_nothing_to_compare(runs: list[Run]) -> None:

@@ -32,6 +32,7 @@ _HEADLINES = (
     "rtt_mean",
     "srtt_mean",
     "rtt_p95",
+    "srtt_p95",
     "owd_mean",
     "call_score",
     "retransmitted",
@@ -81,7 +82,8 @@ def compare(
     """Run a scenario by several engines and compare them: values, differences, and verdicts.
 
     A metric is equivalent if the 90 % interval of the difference between the engines lies within a margin,
-    and different if it lies beyond. Where seeds differ by more than the margin, ranges are compared.
+    and different if it lies beyond. Intervals are Welch's: seeds are not paired. Where seeds differ by more
+    than the margin, ranges are compared.
     Finished runs are kept and never made again.
     """
     names = engine_names(engines)
@@ -144,6 +146,8 @@ def _show(found: "Comparison", metrics: "Sequence[str]", point: "Mapping[str, An
     seeds = _counted(len(found.seeds[found.reference]))
     where = ", ".join([f"[bold]{found.scenario}[/bold]", *point_shown(point), seeds])
     console.print(f"{where}; reference {found.reference}")
+    for remark in found.remarks:
+        console.print(f"[yellow]{remark}[/yellow]", soft_wrap=True)
     for engine in found.engines:
         if engine != found.reference:
             judged = [row for row in rows if engine in row.judgements]
@@ -166,9 +170,9 @@ def _table(found: "Comparison", rows: "Sequence[Row]", engine: str) -> Any:
     difference.min_width, margin.max_width, verdict.max_width = _INTERVAL, _MARGIN, _VERDICT
     of = None
     for row in rows:
-        if row.of != of:
-            of = row.of
-            made.add_row(f"[bold]{heading(of)}[/bold]")
+        if (row.kind, row.of) != of:
+            of = (row.kind, row.of)
+            made.add_row(f"[bold]{heading(row.label(engine))}[/bold]")
         judged, unit, reference = row.judgements[engine], unit_shown(row.unit), row.mean(found.reference)
         made.add_row(
             f" {row.metric} {unit if unit != row.unit or unit == 's' else ''}",

@@ -1,4 +1,4 @@
-"""Runs of one scenario by several engines, metric by metric and group by group."""
+"""Runs of several sides, metric by metric and group by group: engines, or settings of one."""
 
 from __future__ import annotations
 
@@ -6,34 +6,40 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fullpipe.compare.gaps import Cell, reasons
 from fullpipe.compare.margins import MARGINS, Margin
-from fullpipe.compare.verdicts import Judgement, judge
-from fullpipe.metrics import MEASURES, busy_links, measured
-from fullpipe.results import Run
-
-Runs = Mapping[str, Sequence[Run]]
-"""By engine, one run per seed."""
-_Key = tuple[str, str, str, str]
+from fullpipe.compare.pairs import Runs, Side, joint, paired
+from fullpipe.compare.verdicts import LEVEL, Judgement, judge
+from fullpipe.metrics import busy_links, measured
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A metric of a group of flows or a link: what every engine gives, and what is said of each."""
+    """A metric of an entry of `flows`, of all flows or of a link: what every side gives, and what is said."""
 
     kind: str
     """flows or link."""
     of: str
+    """What the reference calls it."""
     metric: str
     unit: str
     values: Mapping[str, Sequence[float]]
-    """By engine, one per seed, in the unit of the metric; without the engines that do not give it."""
+    """By side, one per seed, in the unit of the metric; without the sides that do not give it."""
     margin: Margin
     judgements: Mapping[str, Judgement]
-    """By engine, against the reference."""
+    """By side, against the reference."""
+    labels: Mapping[str, str]
+    """By side, what it calls this; the reference comes first."""
+    entry: int | None = None
+    """The place of the entry among the reference's `flows`; None of all flows and of links."""
 
-    def mean(self, engine: str) -> float:
+    def mean(self, side: str) -> float:
         """The mean over seeds."""
-        return sum(self.values[engine]) / len(self.values[engine])
+        return sum(self.values[side]) / len(self.values[side])
+
+    def label(self, side: str) -> str:
+        """What it is called, by both names if the reference has another than a side."""
+        return joint({"": self.of, side: self.labels[side]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +57,17 @@ class Note:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Engines side by side."""
+    """Sides next to each other: engines, or settings of one."""
 
     scenario: str
     reference: str
     engines: tuple[str, ...]
+    """The names of the sides."""
     seeds: Mapping[str, Sequence[int]]
     rows: tuple[Row, ...]
     notes: tuple[Note, ...]
+    remarks: tuple[str, ...] = ()
+    """What differs between the sides besides, in whole sentences."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as one JSON object, in base units."""
@@ -67,83 +76,99 @@ class Comparison:
             "reference": self.reference,
             "engines": list(self.engines),
             "seeds": {engine: list(seeds) for engine, seeds in self.seeds.items()},
+            "intervals": {"method": "Welch", "paired": False, "level": LEVEL},
             "rows": [_row(row) for row in self.rows],
             "notes": [str(note) for note in self.notes],
+            "remarks": list(self.remarks),
         }
 
 
 def compare(runs: Runs, reference: str, margins: Mapping[str, Margin] | None = None) -> Comparison:
-    """Compare what engines give for one scenario.
+    """Compare what several sides give: engines that ran one scenario, or settings of one engine.
+
+    Every entry of `flows` is compared with its counterpart, by name if all entries of both sides are named
+    alike, and else by its place, whatever algorithms they have; links are compared by name. Intervals are
+    Welch's: seeds are not paired.
 
     Args:
-        runs: By engine, one run per seed.
-        reference: The engine that the others are held against.
+        runs: By side, one run per seed.
+        reference: The side that the others are held against.
         margins: Other margins than `MARGINS` has, by metric.
 
     Raises:
-        ValueError: If there are fewer than two engines, one without runs, or no such reference.
+        ValueError: If there are fewer than two sides, one without runs, or no such reference; if the runs of
+            a side are not of one scenario and engine with a seed each; or if sides differ in the number of
+            entries of `flows`, the duration or the warm-up.
     """
     if len(runs) < 2 or reference not in runs or not all(runs.values()):
         raise ValueError(f"runs: need two engines or more with runs, one of them {reference!r}")
-    allowed = {**MARGINS, **(margins or {})}
-    found = {engine: _values(of_engine, _links(runs)) for engine, of_engine in runs.items()}
-    keys = dict.fromkeys(key for values in found.values() for key in values)
-    rows, lacking = [], dict[tuple[str, str, str], list[str]]()
-    for key in keys:
-        known = {engine: [v for v in found[engine].get(key, []) if v is not None] for engine in runs}
-        whole = {engine: values for engine, values in known.items() if len(values) == len(runs[engine])}
+    allowed, pairs = {**MARGINS, **(margins or {})}, paired(runs, reference)
+    links = _links(runs)
+    found = {name: _values(side, links) for name, side in pairs.sides.items()}
+    rows, gaps = [], dict[tuple[str, str, str], dict[str, None]]()
+    for cell in dict.fromkeys(cell for values in found.values() for cell in values):
+        labels = pairs.labels(cell.key)
+        values = {name: [v for v in found[name].get(cell, []) if v is not None] for name in labels}
+        if not any(values.values()) or reference not in labels or len(labels) < 2:
+            continue  # it makes no sense here, or is remarked on
+        why = reasons(cell, values, pairs, reference)
+        whole = {name: of for name, of in values.items() if name not in why}
         if reference in whole and len(whole) > 1:
-            rows.append(_compared(key, whole, reference, allowed[key[2]]))
-        if any(known.values()):  # what no engine knows makes no sense here
-            for engine in runs.keys() - whole.keys():
-                why = _why(key[2], len(known[engine]), runs[engine])
-                lacking.setdefault((engine, key[2], why), []).append(key[1])
+            rows.append(_compared(cell, whole, reference, allowed[cell.metric], labels))
+        for name, reason in why.items():
+            label = joint({reference: labels[reference], name: labels[name]})
+            gaps.setdefault((name, cell.metric, reason), {})[label] = None
     return Comparison(
         scenario=runs[reference][0].name,
         reference=reference,
         engines=tuple(runs),
-        seeds={engine: [run.meta.seed for run in of_engine] for engine, of_engine in runs.items()},
+        seeds={name: [run.meta.seed for run in of_side] for name, of_side in runs.items()},
         rows=tuple(rows),
-        notes=tuple(Note(engine, metric, tuple(of), why) for (engine, metric, why), of in lacking.items()),
+        notes=tuple(Note(name, metric, tuple(of), why) for (name, metric, why), of in gaps.items()),
+        remarks=pairs.remarks,
     )
 
 
 def _links(runs: Runs) -> list[str]:
     """Links that did something in any run, which the others may know as idle."""
-    every = (run for of_engine in runs.values() for run in of_engine)
+    every = (run for of_side in runs.values() for run in of_side)
     return list(dict.fromkeys(link for run in every for link in busy_links(run)))
 
 
-def _values(runs: Sequence[Run], links: Sequence[str]) -> dict[_Key, list[float | None]]:
-    values: dict[_Key, list[float | None]] = {}
-    for run in runs:
+def _values(side: Side, links: Sequence[str]) -> dict[Cell, list[float | None]]:
+    values: dict[Cell, list[float | None]] = {}
+    for run in side.runs:
         for row in measured(run, links).iter_rows(named=True):
-            values.setdefault((row["kind"], row["of"], row["metric"], row["unit"]), []).append(row["value"])
+            cell = Cell(side.keys[row["kind"], row["of"]], row["metric"], row["unit"])
+            values.setdefault(cell, []).append(row["value"])
     return values
 
 
-def _why(metric: str, known: int, runs: Sequence[Run]) -> str:
-    """Why there is no value of some runs."""
-    of = next((measure for measure in MEASURES if measure.name == metric and measure.event), None)
-    if of and any(not run.tables[of.column.split(".")[0]].is_empty() for run in runs):
-        return f"as {of.event} in {known} of {len(runs)} runs"
-    return f"as only {known} of {len(runs)} runs have it" if known else "as it is not measured"
-
-
-def _compared(key: _Key, values: Mapping[str, Sequence[float]], reference: str, margin: Margin) -> Row:
+def _compared(
+    cell: Cell,
+    values: Mapping[str, Sequence[float]],
+    reference: str,
+    margin: Margin,
+    labels: Mapping[str, str],
+) -> Row:
     allowed = margin.of(sum(values[reference]) / len(values[reference]))
     judgements = {
         engine: judge(values[reference], of_engine, allowed)
         for engine, of_engine in values.items()
         if engine != reference
     }
-    return Row(*key, values, margin, judgements)
+    kind, place = cell.key
+    entry = place if isinstance(place, int) else None
+    of = labels[reference]
+    return Row(kind, of, cell.metric, cell.unit, values, margin, judgements, labels, entry)
 
 
 def _row(row: Row) -> dict[str, Any]:
     return {
         "kind": row.kind,
         "of": row.of,
+        "entry": row.entry,
+        "labels": dict(row.labels),
         "metric": row.metric,
         "unit": row.unit,
         "margin": {"relative": row.margin.relative, "absolute": row.margin.absolute},

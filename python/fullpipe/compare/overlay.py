@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from fullpipe.metrics import flow_groups
+from fullpipe.compare.pairs import ALL_FLOWS, Pairs, joint, paired
 from fullpipe.metrics.samples import means_over
 from fullpipe.results import Run
 
@@ -25,18 +25,25 @@ def overlay(runs: Mapping[str, Sequence[Run]]) -> pl.DataFrame:
     interval), mean, low, high.
 
     `low` and `high` are the extremes over seeds; units are those of the samples. A run without samples
-    gives no rows.
+    gives no rows. Groups that are compared with each other have one name, which shows both names if sides
+    call them differently.
+
+    Raises:
+        ValueError: If the runs cannot be compared; see `compare`.
     """
-    frames = [frame for engine, of_engine in runs.items() for frame in _of_engine(engine, of_engine)]
+    pairs = paired(runs, next(iter(runs)))
+    frames = [frame for engine in runs for frame in _of_engine(engine, pairs)]
     schema = {"engine": pl.String, "of": pl.String, "quantity": pl.String, "time_s": pl.Float64}
     numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
     return pl.concat(frames) if frames else pl.DataFrame(schema={**schema, **numbers})
 
 
-def _of_engine(engine: str, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
+def _of_engine(engine: str, pairs: Pairs) -> Iterator[pl.DataFrame]:
+    side = pairs.sides[engine]
+    groups = {joint(pairs.labels(key)): flows for key, flows in side.flows.items() if key != ALL_FLOWS}
     for quantity, (column, together) in _QUANTITIES.items():
         value = pl.col(column)
-        lines = [line for run in runs for line in _lines(run, column, together)]
+        lines = [line for run in side.runs for line in _lines(run, groups, column, together)]
         if not lines:
             continue
         over_seeds = pl.concat(lines).group_by("of", "time_s", maintain_order=True)
@@ -45,10 +52,12 @@ def _of_engine(engine: str, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
         yield numbers.select(*of_what, pl.col("time_s", "mean", "low", "high"))
 
 
-def _lines(run: Run, column: str, together: _Aggregate) -> Iterator[pl.DataFrame]:
+def _lines(
+    run: Run, groups: Mapping[str, frozenset[str]], column: str, together: _Aggregate
+) -> Iterator[pl.DataFrame]:
     """A line per group of flows of a run."""
     value = pl.col(column)
-    for name, flows in flow_groups(run).items():
+    for name, flows in groups.items():
         own = run.series.filter(pl.col("flow").is_in(flows) & value.is_not_null())
         if own.is_empty():
             continue
