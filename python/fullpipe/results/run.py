@@ -48,7 +48,7 @@ class Meta(BaseModel):
     cpu_s: float
     """Processor time of the same."""
     data_packets: int
-    """Data packets sent."""
+    """Data packets sent in the whole run, the warm-up and what is sent after the stop of a flow included."""
     packet_hops: int
     """Packets, data and ACKs, times the links that they crossed."""
     not_measured: tuple[str, ...] = ()

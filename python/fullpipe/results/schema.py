@@ -21,7 +21,14 @@ class Column:
     name: str
     dtype: pl.DataType
     unit: str
-    meaning: str
+    what: str
+    span: str = ""
+    """The time that it is of, where that does not go without saying."""
+
+    @property
+    def meaning(self) -> str:
+        """What it holds, and of which time."""
+        return f"{self.what} ({self.span})" if self.span else self.what
 
 
 @dataclass(frozen=True)
@@ -43,13 +50,21 @@ def _text(name: str, meaning: str) -> Column:
     return Column(name, _TEXT, "", meaning)
 
 
-def _count(name: str, meaning: str) -> Column:
-    return Column(name, _COUNT, name.rsplit("_", 1)[-1], meaning)
+def _count(name: str, what: str, span: str = "") -> Column:
+    return Column(name, _COUNT, name.rsplit("_", 1)[-1], what, span)
 
 
-def _real(name: str, meaning: str) -> Column:
+def _real(name: str, what: str, span: str = "") -> Column:
     unit = {"s": "s", "bps": "bit/s"}.get(name.rsplit("_", 1)[-1], "1")
-    return Column(name, _REAL, unit, meaning)
+    return Column(name, _REAL, unit, what, span)
+
+
+UNTIL_END = "after the warm-up, until end_s"
+"""What a sender still sends after `end_s`, such as what was lost, is not in it."""
+BEYOND_END = "after the warm-up, also after end_s"
+"""What comes back after `end_s` is in it."""
+MEASURED = "after the warm-up, until the end of the run"
+_LINUX = "of connections on a kernel (engine linux)"
 
 
 FLOWS = Table(
@@ -60,48 +75,76 @@ FLOWS = Table(
         _text("cca", "congestion control algorithm; null for datagrams"),
         _text("protocol", "what carries it: tcp, udp or icmp"),
         _real("start_s", "when it began to send, jitter included"),
-        _real("end_s", "when it stopped, or the end of the run"),
-        _count("delivered_bytes", "payload delivered in order after the warm-up"),
-        _real("goodput_bps", "payload delivered after the warm-up, over the time that the flow was active"),
         _real(
-            "wire_bps", "all that was sent with every header, retransmissions included, over the same time"
+            "end_s",
+            "when its application stopped, its size was acknowledged, or the run ended, whichever came "
+            "first; of a workload that opens connections, when after its stop the last transfer had "
+            "finished; null if it never began. After a stop a sender still sends again what was lost: links, "
+            "captured packets and meta.json count that, the columns until end_s do not",
         ),
-        _count("sent_packets", "data packets sent, retransmissions included"),
-        _count("retransmitted_packets", "data packets sent again"),
+        _count(
+            "delivered_bytes",
+            "payload delivered in order; of datagrams all that arrived, also after end_s",
+            UNTIL_END,
+        ),
+        _real(
+            "goodput_bps",
+            "delivered_bytes over the time from start_s, or from the end of the warm-up if that is later",
+            UNTIL_END,
+        ),
+        _real(
+            "wire_bps",
+            "all data packets sent with every header, retransmissions included, over the same time",
+            UNTIL_END,
+        ),
+        _count("sent_packets", "data packets sent, retransmissions included", UNTIL_END),
+        _count("retransmitted_packets", "data packets sent again", UNTIL_END),
         _count(
             "lost_packets",
             "data packets that the sender marked as lost; of datagrams those that never came though a later "
-            "one did, there or, with an echo, back (RFC 3550, section 6.4.1)",
+            "one did, there or, with an echo, back (RFC 3550, section 6.4.1), as seen at the end of the run",
+            UNTIL_END,
         ),
-        _count("marked_packets", "data packets that arrived with a congestion mark"),
-        _count("refused_bytes", "payload that the application lost because the send buffer was full"),
-        _real("rtt_min_s", "smallest RTT sample"),
-        _real("rtt_mean_s", "mean of the RTT samples"),
-        _real("rtt_p50_s", "median of the RTT samples"),
-        _real("rtt_p95_s", "95th percentile of the RTT samples"),
-        _real("rtt_p99_s", "99th percentile of the RTT samples"),
-        _real("owd_mean_s", "mean one-way delay of datagrams; null for TCP"),
-        _real("owd_p50_s", "median of it"),
-        _real("owd_p95_s", "95th percentile of it"),
-        _real("owd_p99_s", "99th percentile of it"),
+        _count(
+            "marked_packets",
+            "data packets that arrived with a congestion mark, as acknowledgements have told the sender",
+            UNTIL_END,
+        ),
+        _count(
+            "refused_bytes", "payload that the application lost because the send buffer was full", UNTIL_END
+        ),
+        _real("rtt_min_s", f"smallest RTT sample; {_LINUX} of the whole connection", BEYOND_END),
+        _real("rtt_mean_s", f"mean of the RTT samples; {_LINUX} smoothed", BEYOND_END),
+        _real("rtt_p50_s", f"median of the RTT samples; {_LINUX} smoothed", BEYOND_END),
+        _real("rtt_p95_s", f"95th percentile of the RTT samples; {_LINUX} smoothed", BEYOND_END),
+        _real("rtt_p99_s", f"99th percentile of the RTT samples; {_LINUX} smoothed", BEYOND_END),
+        _real("owd_mean_s", "mean one-way delay of datagrams that arrived; null for TCP", BEYOND_END),
+        _real("owd_p50_s", "median of it", BEYOND_END),
+        _real("owd_p95_s", "95th percentile of it", BEYOND_END),
+        _real("owd_p99_s", "99th percentile of it", BEYOND_END),
         _real(
             "jitter_s",
             "interarrival jitter of datagrams (RFC 3550, section 6.4.1), mean over arrivals; null for TCP",
+            BEYOND_END,
         ),
         _real(
             "fct_s",
-            "from the start to the last acknowledgement; null if the flow has no size or did not finish",
+            "from the start, in the warm-up or not, to the last acknowledgement; null if the flow has no "
+            "size or did not finish",
         ),
-        _real("limited_cwnd", "share of the time in which the congestion window held the sender back"),
-        _real("limited_pacing", "share of the time in which pacing held it back"),
-        _real("limited_application", "share of the time in which it had nothing to send"),
-        _real("limited_receiver", "share of the time in which the receive window held it back"),
-        _real("limited_send_buffer", "share of the time in which the send buffer held it back"),
+        _real(
+            "limited_cwnd", "share of the time in which the congestion window held the sender back", UNTIL_END
+        ),
+        _real("limited_pacing", "share of the time in which pacing held it back", UNTIL_END),
+        _real("limited_application", "share of the time in which it had nothing to send", UNTIL_END),
+        _real("limited_receiver", "share of the time in which the receive window held it back", UNTIL_END),
+        _real("limited_send_buffer", "share of the time in which the send buffer held it back", UNTIL_END),
     ),
 )
 TRANSFERS = Table(
     "transfers",
-    "transfer: a flow of a given size, or one of the many things that a workload sends or fetches",
+    "transfer: a flow of a given size, or one of the many things that a workload sends or fetches, those "
+    "that began during the warm-up included",
     (
         _text("flow", "name of the flow that it belongs to"),
         Column("number", _COUNT, "1", "in the order in which the transfers of the flow began, from 1"),
@@ -110,7 +153,11 @@ TRANSFERS = Table(
         _real("start_s", "when it began: when the connection was opened, or the request sent"),
         _real("end_s", "when it had finished or was given up, or the end of the run"),
         _count("bytes", "payload to transfer"),
-        _count("delivered_bytes", "payload of it that arrived in order"),
+        _count(
+            "delivered_bytes",
+            "payload of it that arrived in order; of a flow of a given size, here and in the next two, also "
+            "what follows its stop",
+        ),
         _count("sent_packets", "data packets sent for it, retransmissions included"),
         _count("retransmitted_packets", "data packets sent again"),
         _real("fct_s", "completion time, from start to end; null if it did not finish"),
@@ -123,7 +170,7 @@ TRANSFERS = Table(
 )
 VIDEOS = Table(
     "videos",
-    "flow that plays a video",
+    "flow that plays a video; all columns are of the whole run, the warm-up included",
     (
         _text("flow", "name"),
         _real("startup_s", "from its start to the first picture; null if there was none"),
@@ -137,7 +184,7 @@ VIDEOS = Table(
 )
 PROBES = Table(
     "probes",
-    "packet of a ping, a probe or a call",
+    "packet of a ping, a probe or a call, those sent during the warm-up included",
     (
         _real("time_s", "when it was sent"),
         _text("flow", "name"),
@@ -150,19 +197,21 @@ LINKS_SUMMARY = Table(
     "link",
     (
         _text("link", "name"),
-        _count("dropped_packets", "packets that the queue dropped or the link lost"),
-        _count("marked_packets", "packets that the queue marked"),
-        _count("forwarded_packets", "packets that left the link"),
-        _count("forwarded_bytes", "bytes that left the link, every header included"),
-        _real("utilisation", "share of the time in which the link sent; null if the rate is unlimited"),
-        _real("sojourn_mean_s", "mean time that a packet waited in the queue"),
-        _real("sojourn_p95_s", "95th percentile of it"),
-        _count("backlog_max_packets", "the most packets that ever waited"),
+        _count("dropped_packets", "packets that the queue dropped or the link lost", MEASURED),
+        _count("marked_packets", "packets that the queue marked", MEASURED),
+        _count("forwarded_packets", "packets that left the link", MEASURED),
+        _count("forwarded_bytes", "bytes that left the link, every header included", MEASURED),
+        _real(
+            "utilisation", "share of the time in which the link sent; null if the rate is unlimited", MEASURED
+        ),
+        _real("sojourn_mean_s", "mean time that a packet waited in the queue", MEASURED),
+        _real("sojourn_p95_s", "95th percentile of it", MEASURED),
+        _count("backlog_max_packets", "the most packets that ever waited", MEASURED),
     ),
 )
 SERIES = Table(
     "series",
-    "sample and flow",
+    "sample and flow, from the start of the run to its end, also after end_s",
     (
         _real("time_s", "end of the interval"),
         _text("flow", "name"),
@@ -179,7 +228,7 @@ SERIES = Table(
 )
 LINKS = Table(
     "links",
-    "sample and link",
+    "sample and link, from the start of the run to its end",
     (
         _real("time_s", "end of the interval"),
         _text("link", "name"),
