@@ -5,10 +5,11 @@ from __future__ import annotations
 import struct
 from pathlib import Path, PurePosixPath
 
+import polars as pl
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux import debian, kernel, tables, trees
+from fullpipe.engines.linux import datagrams, debian, kernel, tables, trees
 from fullpipe.engines.linux.departures import departures_ns
 from fullpipe.engines.linux.marks import marked
 from fullpipe.engines.linux.memory import needed_mb
@@ -33,6 +34,27 @@ def test_rtts_of_a_kernel_are_said_to_be_smoothed(small: Scenario) -> None:
     smoothed = {f"flows.rtt_{what}_s" for what in ("mean", "p50", "p95", "p99")}
     assert set(tables.otherwise(small)) == smoothed
     assert set(tables.otherwise(small.with_values({"warmup": "1 s"}))) == {*smoothed, "flows.rtt_min_s"}
+
+
+@pytest.mark.parametrize("workload", [{"kind": "voip"}, {"kind": "ping", "interval": "20 ms"}], ids=str)
+def test_datagrams_lost_during_the_warm_up_do_not_count(small: Scenario, workload: dict[str, str]) -> None:
+    """The native engine's trips, read as the guest's, give its counts."""
+    loss = {"kind": "bernoulli", "probability": 0.1}
+    flows = [{"name": "it", "workload": workload}]
+    scenario = small.with_values({"warmup": "2 s", "flows": flows, "topology.bottleneck.loss": loss})
+    run = NativeEngine().run(scenario, seed=1)
+    ns = {name: (pl.col(name) * 1e9).round().cast(pl.Int64) for name in ("time_s", "owd_s", "rtt_s")}
+    rows = run.probes.select(
+        sent=ns["time_s"], arrived=ns["time_s"] + ns["owd_s"], returned=ns["time_s"] + ns["rtt_s"]
+    )
+    (route,) = [route for route in resolve(scenario).routes if route.name == "it"]
+    assert route.flow.datagrams
+    found = datagrams.flow(datagrams.Trips(rows, route, route.flow.datagrams, 0), scenario)
+    (own,) = run.flows.filter(flow="it").to_dicts()
+    counts = ("sent_packets", "lost_packets", "delivered_bytes")
+    assert {name: found[name] for name in counts} == {name: own[name] for name in counts}
+    every = scenario.with_values({"warmup": "0 s"})
+    assert NativeEngine().run(every, seed=1).flows["lost_packets"][0] > own["lost_packets"] > 0
 
 
 def test_departures_are_the_same_as_in_the_simulator(small: Scenario) -> None:

@@ -63,7 +63,7 @@ def flow(trips: Trips, scenario: Scenario) -> dict[str, Any]:
         "wire_bps": wire * BITS / span_s if span_s > 0 else None,
         "sent_packets": sent,
         "retransmitted_packets": 0,
-        "lost_packets": _lost(trips),
+        "lost_packets": _lost(trips, begin_ns),
         "marked_packets": 0,
         **_times("rtt", rows.filter(pl.col("returned") >= begin_ns), "returned"),
         **_times("owd", arrived, "arrived"),
@@ -71,12 +71,17 @@ def flow(trips: Trips, scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _lost(trips: Trips) -> int:
-    """Those that never came, of those that left before one that did (RFC 3550, section 6.4.1)."""
-    column = "returned" if trips.workload.echo else "arrived"
-    came = [seen is not None for (seen,) in trips.rows.select(column).iter_rows()]
-    expected = len(came) - came[::-1].index(True) if any(came) else 0
-    return expected - sum(came)
+def _lost(trips: Trips, begin_ns: int) -> int:
+    """Those that never came, of those that left before one that did (RFC 3550, section 6.4.1), without those
+    that seemed lost when the measurement began."""
+    seen = trips.rows["returned" if trips.workload.echo else "arrived"]
+    return max(0, _missing(seen.is_not_null()) - _missing((seen <= begin_ns).fill_null(value=False)))
+
+
+def _missing(came: pl.Series) -> int:
+    """How many did not come, of those up to the last one that did."""
+    last = came.arg_true().max()
+    return last + 1 - int(came.sum()) if isinstance(last, int) else 0
 
 
 def _times(name: str, rows: pl.DataFrame, until: str) -> dict[str, float | None]:
