@@ -52,7 +52,7 @@ class LinuxEngine:
         return Capabilities(frozenset(ccas), frozenset((*kinds, "drop_tail")), tables.NOT_MEASURED)
 
     def doctor(self) -> list[Finding]:
-        """The machine, a compiler, a kernel and memory."""
+        """The machine, a compiler, a kernel, who may write it, and memory."""
         found, right = installation.find(), platform.system() == "Linux" and platform.machine() == "x86_64"
         compiled = installation.program().is_file()
         compiler = toolchain.compiler()
@@ -73,6 +73,7 @@ class LinuxEngine:
                 "compiled" if compiled else "compiled at the first use" if compiler.present else "needs gcc",
                 compiler.remedy,
             ),
+            installation.trusted(),
             Finding("memory", memory_mb >= _LEAST_MB, f"{memory_mb} MB are free", f"free {_LEAST_MB} MB"),
         ]
 

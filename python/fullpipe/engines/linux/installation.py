@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from fullpipe.engines import cache as caches
-from fullpipe.engines.base import Say, Wishes
+from fullpipe.engines.base import Finding, Say, Wishes
 from fullpipe.engines.linux import debian, filters, kernel, names, qdiscs, queues, toolchain, trees
 from fullpipe.engines.linux.machine import MB, Guest, boot
 from fullpipe.engines.linux.stages import ARRIVALS, INGRESS, ROOT
@@ -90,6 +90,12 @@ def _program_name() -> str:
     return f"guest-{digest.hexdigest()[:12]}"
 
 
+def trusted() -> Finding:
+    """Whether the kernel and the guest's program are ours alone."""
+    found = find()
+    return caches.finding(folder() / "installed.json", program(), *([found.kernel] if found else []))
+
+
 def program() -> Path:
     """Where the guest's program is, once it has been compiled."""
     return folder() / _program_name()
@@ -107,8 +113,7 @@ def compile_program() -> Path:
     found = toolchain.compiler()
     if not found.present:
         raise EngineError(f"{found.detail}; {found.remedy}")
-    final.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=final.parent) as work:
+    with tempfile.TemporaryDirectory(dir=caches.made("linux")) as work:
         made = Path(work) / "guest"
         files = sorted(str(path) for path in _SOURCES.glob("*.c"))
         done = subprocess.run(
@@ -132,8 +137,7 @@ def install(wishes: Wishes, say: Say) -> None:
         EngineError: If something is missing, a step fails, or another installation runs.
     """
     try:
-        folder().mkdir(parents=True, exist_ok=True)
-        with (folder() / "lock").open("w") as lock:
+        with (caches.made("linux") / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _install(wishes, say)
     except BlockingIOError as error:
@@ -207,7 +211,6 @@ def _take_program(archive: Path) -> None:
         EngineError: If it cannot be read.
     """
     name = _program_name()
-    program().parent.mkdir(parents=True, exist_ok=True)
     try:
         with tarfile.open(archive) as tar:
             member = next((m for m in tar if Path(m.name).name == name), None)

@@ -11,6 +11,7 @@ from threading import Lock
 
 from fullpipe import _native
 from fullpipe.engines import cache as caches
+from fullpipe.engines.base import Finding
 from fullpipe.engines.ns3.wheel import Wheel
 from fullpipe.errors import EngineError
 
@@ -40,12 +41,24 @@ def program(wheel: Wheel) -> Path:
     Raises:
         EngineError: If there is no compiler, or it fails.
     """
-    made = caches.folder("ns3") / "programs" / f"{wheel.release}-{fingerprint()}.so"
+    made = _place(wheel)
     with _ONE_AT_A_TIME:
         if not made.is_file():
-            made.parent.mkdir(parents=True, exist_ok=True)
+            (caches.made("ns3") / "programs").mkdir(exist_ok=True)
             _compile(wheel, made)
     return made
+
+
+def trusted(wheel: Wheel | None) -> Finding:
+    """Whether a wheel, if it is in the cache, and the program are ours alone."""
+    if wheel is None:
+        return caches.finding(caches.folder("ns3"))
+    libraries = [wheel.root / "lib64"] if wheel.root.is_relative_to(caches.folder("ns3")) else []
+    return caches.finding(_place(wheel), *libraries)
+
+
+def _place(wheel: Wheel) -> Path:
+    return caches.folder("ns3") / "programs" / f"{wheel.release}-{fingerprint()}.so"
 
 
 def _compile(wheel: Wheel, made: Path) -> None:

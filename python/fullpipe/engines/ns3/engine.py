@@ -68,7 +68,7 @@ class Ns3Engine:
         )
 
     def doctor(self) -> list[Finding]:
-        """A Linux system, the wheel, and a compiler."""
+        """A Linux system, the wheel, who may write it, and a compiler."""
         found, compiler = wheel.find(self.ns3), build.compiler()
         remedy = f"run: fullpipe engines install ns3{self._option()}"
         return [
@@ -79,6 +79,7 @@ class Ns3Engine:
                 str(found.root) if found else "not installed",
                 remedy,
             ),
+            build.trusted(found),
             Finding(
                 "C++ compiler",
                 compiler is not None,
