@@ -73,6 +73,12 @@ def install(
     rootfs: Annotated[
         Path | None, typer.Option(metavar="FILE", help="linux: a ready guest, which is not built.")
     ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="linux: fetch from a mirror over plain http.")
+    ] = False,
+    unverified: Annotated[
+        bool, typer.Option("--unverified", help="linux: believe the mirror; check no signature of Debian's.")
+    ] = False,
     workers: Annotated[
         int | None, typer.Option("--jobs", min=1, metavar="N", help="Compilers at the same time.")
     ] = None,
@@ -85,7 +91,7 @@ def install(
     chosen = engine(name)
     if not isinstance(chosen, Installable):
         raise WishError(f"{name} has nothing to install")
-    wishes = Wishes(version, source, kernel, rootfs, workers or processors())
+    wishes = Wishes(version, source, kernel, rootfs, insecure, unverified, workers or processors())
     wishes.check()
     ready = chosen.install(wishes, lambda line: typer.echo(line, err=True)) or chosen
     typer.echo(f"{ready.name} is ready: {ready.version()}")

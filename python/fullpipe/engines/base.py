@@ -72,13 +72,18 @@ class Wishes:
     """A ready kernel."""
     rootfs: Path | None = None
     """A ready root file system."""
+    insecure: bool = False
+    """Fetch over plain http."""
+    unverified: bool = False
+    """Believe the mirror where nobody vouches for what it has."""
     jobs: int = 1
     """Compilers at the same time."""
 
     @property
     def given(self) -> list[str]:
         """The names of those that were given, but for `jobs`."""
-        return [key for key in ("version", "source", "kernel", "rootfs") if getattr(self, key) is not None]
+        keys = ("version", "source", "kernel", "rootfs", "insecure", "unverified")
+        return [key for key in keys if getattr(self, key) not in (None, False)]
 
     def unknown_to(self, *known: str) -> list[str]:
         """What is asked for that is not among `known`."""
@@ -95,7 +100,7 @@ class Wishes:
                 raise WishError(f"--{key}: {path} is not a file")
         if self.source is not None and not self.source.is_dir():
             raise WishError(f"--source: {self.source} is not a folder")
-        kernels = [key for key in self.given if key != "rootfs"]
+        kernels = [key for key in self.given if key in ("version", "source", "kernel")]
         if len(kernels) > 1:
             raise WishError(f"--{kernels[0]} and --{kernels[1]} both say which kernel; give one of the two")
 

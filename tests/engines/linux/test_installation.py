@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,10 +62,10 @@ def test_a_tree_whose_makefile_fails(source: Path) -> None:
 
 
 def test_no_flex_and_nobody_to_lend_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def fails(*_: str) -> Iterator[debian.Package]:
+    def fails(*_: object) -> list[debian.Package]:
         raise EngineError("the network is down")
 
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    monkeypatch.setattr(debian, "packages", fails)
+    monkeypatch.setattr(debian.Mirror, "packages", fails)
     with pytest.raises(EngineError, match=r"flex or bison is missing.*the network is down"):
-        toolchain.borrowed(tmp_path, lambda _: None)
+        toolchain.borrowed(debian.Mirror(), tmp_path / "tools", lambda _: None)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux import datagrams, debian, kernel, tables, trees
+from fullpipe.engines.linux import datagrams, kernel, tables, trees
 from fullpipe.engines.linux.departures import departures_ns
 from fullpipe.engines.linux.marks import marked
 from fullpipe.engines.linux.memory import needed_mb
@@ -193,24 +193,3 @@ def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> 
         "net/ipv4/tcp.c",
     )
     assert [trees.is_useless(PurePosixPath(name)) for name in names] == [True, False, True, False, False]
-
-
-def test_the_rest_of_a_package_is_fetched_and_the_whole_is_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = b"0123456789"
-    (tmp_path / "p.deb.part").write_bytes(whole[:4])
-    monkeypatch.setattr(
-        debian, "_append", lambda url, path, had, size, say: path.write_bytes(whole[:had] + whole[had:])
-    )
-    digest = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
-    package = debian.Package("p", "1", "http://localhost/p.deb", digest, len(whole))
-    assert debian.fetch(package, tmp_path, lambda _: None).read_bytes() == whole
-
-
-def test_a_damaged_package_is_thrown_away(tmp_path: Path) -> None:
-    (tmp_path / "p.deb.part").write_bytes(b"something else")
-    package = debian.Package("p", "1", "http://localhost/p.deb", "0" * 64, 3)
-    with pytest.raises(EngineError, match="damaged"):
-        debian.fetch(package, tmp_path, lambda _: None)
-    assert not (tmp_path / "p.deb.part").exists()

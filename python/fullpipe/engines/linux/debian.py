@@ -1,29 +1,38 @@
-"""Packages from a Debian mirror: found by name, fetched with resume and checksum, opened without dpkg."""
+"""Packages from a Debian mirror: found by name, fetched with resume, used only if somebody vouches for them.
+
+Debian signs a list of digests of its indexes, and an index has the digests of its packages. Where signatures
+cannot be checked, the digests of known versions are in pins.txt, which scripts/pins.py writes.
+"""
 
 import hashlib
-import lzma
-import os
-import tarfile
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import IO
 
 from fullpipe.engines.base import Say
+from fullpipe.engines.linux import archives, download, signature
+from fullpipe.engines.linux.signature import DoubtError
 from fullpipe.errors import EngineError
 
-_CHUNK = 1 << 20
-_TIMEOUT_S = 60
-_AR_MAGIC = b"!<arch>\n"
-_AR_HEADER = 60
+_PINS = Path(__file__).parent / "pins.txt"
+_MOST_RELEASE = 4_000_000
+_MOST_INDEX = 40_000_000
+_MOST_EXPANDED = 200_000_000
+_MOST_PACKAGE = 1_000_000_000
+_FIELDS: Mapping[str, str] = {
+    "Package": r"[a-z0-9][a-z0-9.+-]+",
+    "Version": r"[0-9][A-Za-z0-9.+~:-]*",
+    "Filename": r"[!-~]+",
+    "SHA256": r"[0-9a-f]{64}",
+    "Size": r"[0-9]{1,12}",
+}
+"""What is read of a package, and how it looks: names become names of files."""
 
 
-def mirror() -> str:
-    """The mirror, which $FULLPIPE_DEBIAN_MIRROR may name."""
-    return os.environ.get("FULLPIPE_DEBIAN_MIRROR", "https://deb.debian.org/debian").rstrip("/")
+class InconsistentError(EngineError):
+    """The index of a suite is not the one that Debian has signed."""
 
 
 @dataclass(frozen=True)
@@ -35,105 +44,144 @@ class Package:
     url: str
     sha256: str
     size: int
+    """In bytes."""
+    doubt: str = ""
+    """Why its digest is not known to be Debian's; empty if it is."""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
 
 
-def packages(suite: str, architecture: str) -> Iterator[Package]:
-    """Every package of a suite, from its index.
+@dataclass(frozen=True)
+class Mirror:
+    """Where packages come from."""
 
-    Raises:
-        EngineError: If the index cannot be fetched.
-    """
-    url = f"{mirror()}/dists/{suite}/main/binary-{architecture}/Packages.xz"
-    text = lzma.decompress(_get(url)).decode()
-    for paragraph in text.split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in paragraph.splitlines() if ": " in line[1:])
-        if "Filename" in fields:
-            yield Package(
-                fields["Package"],
-                fields["Version"],
-                f"{mirror()}/{fields['Filename']}",
-                fields["SHA256"],
-                int(fields["Size"]),
+    insecure: bool = False
+    """Whether it may be reached over plain http."""
+    unverified: bool = False
+    """Whether to believe all that it says."""
+
+    @property
+    def address(self) -> str:
+        """Its address.
+
+        Raises:
+            WishError: If it is none, or not a secure one.
+        """
+        return download.mirror(insecure=self.insecure)
+
+    def packages(self, suite: str, architecture: str, names: str) -> list[Package]:
+        """Packages of a suite whose names match a pattern.
+
+        Raises:
+            EngineError: If the index cannot be fetched or read, or is not what Debian has signed.
+        """
+        part = f"main/binary-{architecture}/Packages.xz"
+        url = f"{self.address}/dists/{suite}/{part}"
+        try:
+            expected, doubt = self._signed_digest(suite, part), ""
+        except DoubtError as error:
+            expected, doubt = None, str(error)
+        index = download.content(url, _MOST_INDEX)
+        if expected is not None and hashlib.sha256(index).hexdigest() != expected:
+            raise InconsistentError(
+                f"{url}: not what Debian has signed: the mirror is being brought up to date, or somebody has "
+                f"changed it; run the same again in an hour, or {download.ELSEWHERE}"
             )
+        text = archives.expanded(index, _MOST_EXPANDED, url)
+        paragraphs = re.finditer(rf"^Package: (?:{names})$(?:\n.+)*", text, re.MULTILINE)
+        return [self._package(paragraph[0], url, doubt) for paragraph in paragraphs]
 
+    def fetch(self, package: Package, folder: Path, say: Say) -> Path:
+        """The file of a package in a folder; what is there of it is checked, and not fetched again.
 
-def fetch(package: Package, folder: Path, say: Say) -> Path:
-    """The file of a package in a folder; what is there of it is not fetched again.
-
-    Raises:
-        EngineError: If it cannot be fetched, or is not what the index says.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    final = folder / package.url.rsplit("/", 1)[-1]
-    if final.exists():
+        Raises:
+            EngineError: If nobody vouches for it, it cannot be fetched, or is not what its index says.
+        """
+        say(f"{package} of Debian, {self._proof(package)}")
+        folder.mkdir(parents=True, exist_ok=True)
+        final = folder / f"{package.name}_{package.version}.deb"
+        if final.exists():
+            if _digest(final) == package.sha256:
+                return final
+            say(f"{final.name} has changed since it was fetched; fetching it again")
+            final.unlink()
+        partial = final.with_name(f"{final.name}.part")
+        had = partial.stat().st_size if partial.exists() else 0
+        if had < package.size:
+            since = f", from {had / 1e6:.0f}" if had else ""
+            say(f"fetching {final.name}, {package.size / 1e6:.0f} MB{since}")
+            download.append(package.url, partial, had, package.size, say)
+        if _digest(partial) != package.sha256:
+            partial.unlink()
+            raise EngineError(f"{package.url}: damaged on the way; the same command fetches it again")
+        partial.rename(final)
         return final
-    partial = final.with_name(f"{final.name}.part")
-    had = partial.stat().st_size if partial.exists() else 0
-    if had < package.size:
-        say(
-            f"fetching {final.name}, {package.size / 1e6:.0f} MB" + (f", from {had / 1e6:.0f}" if had else "")
+
+    def _signed_digest(self, suite: str, part: str) -> str:
+        """The SHA-256 that Debian has signed of a part of a suite."""
+        if self.unverified:
+            raise DoubtError("--unverified was asked for")
+        signature.keyring()
+        url = f"{self.address}/dists/{suite}/InRelease"
+        text = signature.signed(download.content(url, _MOST_RELEASE), url)
+        if not re.search(rf"^(?:Suite|Codename): {suite}$", text, re.MULTILINE):
+            raise EngineError(f"{url}: Debian has signed it for another suite; {download.ELSEWHERE}")
+        found = re.search(rf"^ ([0-9a-f]{{64}}) +[0-9]+ {re.escape(part)}$", text, re.MULTILINE)
+        if not found:
+            raise EngineError(f"{url}: says no SHA-256 of {part}; {download.ELSEWHERE}")
+        return found[1]
+
+    def _package(self, paragraph: str, url: str, doubt: str) -> Package:
+        given = dict(line.split(": ", 1) for line in paragraph.splitlines() if ": " in line[1:])
+        for name, pattern in _FIELDS.items():
+            if not re.fullmatch(pattern, given.get(name, "")):
+                text = f"no index of packages: {given['Package']} has no {name} that can be read"
+                raise EngineError(f"{url}: {text}; {download.ELSEWHERE}")
+        size = int(given["Size"])
+        if size > _MOST_PACKAGE:
+            raise EngineError(
+                f"{url}: {given['Package']} has {size:,} bytes, more than any package used here"
+            )
+        address = f"{self.address}/{given['Filename']}"
+        return Package(given["Package"], given["Version"], address, given["SHA256"], size, doubt)
+
+    def _proof(self, package: Package) -> str:
+        """Who says that a package is Debian's.
+
+        Raises:
+            EngineError: If nobody does, and that was not asked for.
+        """
+        pinned = pins().get(str(package))
+        if pinned not in (None, package.sha256):
+            raise EngineError(
+                f"{package.url}: the index says another SHA-256 than the one that this package is known by, "
+                f"so somebody has changed it; {download.ELSEWHERE}"
+            )
+        if not package.doubt:
+            return f"signed by a key of {signature.keyring()}"
+        if pinned:
+            return f"by its known digest ({package.doubt})"
+        if self.unverified:
+            return "NOT VERIFIED: it is what the mirror says that it is"
+        raise EngineError(
+            f"{package} cannot be verified: {package.doubt}, and its digest is not one that is known here; "
+            f"{signature.REMEDY}, or believe {self.address} with --unverified"
         )
-        _append(package.url, partial, had, package.size, say)
-    with partial.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != package.sha256:
-        partial.unlink()
-        raise EngineError(f"{package.url}: damaged on the way; the same command fetches it again")
-    partial.rename(final)
-    return final
 
 
-@contextmanager
-def contents(package: Path) -> Iterator[tarfile.TarFile]:
-    """The files of a package, to be read from front to back."""
-    with package.open("rb") as file:
-        name = _seek_member(file, "data.tar")
-        if not name:
-            raise EngineError(f"{package}: no Debian package; delete it and install again")
-        with tarfile.open(fileobj=file, mode="r|*") as tar:
-            yield tar
+@cache
+def pins() -> Mapping[str, str]:
+    """SHA-256 of packages that are known, by name and version with a space between."""
+    return dict(_pinned(_PINS.read_text(encoding="ascii")))
 
 
-def _seek_member(file: IO[bytes], prefix: str) -> str:
-    """Go to the content of the first member of an ar archive whose name starts so."""
-    if file.read(len(_AR_MAGIC)) != _AR_MAGIC:
-        return ""
-    while len(header := file.read(_AR_HEADER)) == _AR_HEADER:
-        name, size = header[:16].decode().strip().rstrip("/"), int(header[48:58])
-        if name.startswith(prefix):
-            return name
-        file.seek(size + size % 2, os.SEEK_CUR)
-    return ""
+def _pinned(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        digest, package = line.split("  ")
+        yield package, digest
 
 
-def _get(url: str) -> bytes:
-    try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:
-            return bytes(answer.read())
-    except OSError as error:
-        raise _unreachable(url, error) from error
-
-
-def _append(url: str, path: Path, had: int, size: int, say: Say) -> None:
-    request = urllib.request.Request(url, headers={"Range": f"bytes={had}-"} if had else {})
-    try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:
-            resumed = answer.status == 206
-            with path.open("ab" if resumed else "wb") as file:
-                done, told = (had if resumed else 0), 0
-                while chunk := answer.read(_CHUNK):
-                    file.write(chunk)
-                    done += len(chunk)
-                    if 10 * done // size > told:
-                        told = 10 * done // size
-                        say(f"  {100 * done // size} %")
-    except OSError as error:
-        raise _unreachable(url, error) from error
-
-
-def _unreachable(url: str, error: OSError) -> EngineError:
-    reason = getattr(error, "reason", None) or error
-    return EngineError(
-        f"{url}: {reason}; the same command continues when the network is back. "
-        "$FULLPIPE_DEBIAN_MIRROR names another mirror"
-    )
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,10 +3,12 @@
 import fcntl
 import hashlib
 import json
+import lzma
 import shutil
 import subprocess
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -14,7 +16,8 @@ from pathlib import Path
 
 from fullpipe.engines import cache as caches
 from fullpipe.engines.base import Finding, Say, Wishes
-from fullpipe.engines.linux import debian, filters, kernel, names, qdiscs, queues, toolchain, trees
+from fullpipe.engines.linux import filters, kernel, names, qdiscs, queues, toolchain, trees
+from fullpipe.engines.linux.debian import Mirror
 from fullpipe.engines.linux.machine import MB, Guest, boot
 from fullpipe.engines.linux.stages import ARRIVALS, INGRESS, ROOT
 from fullpipe.errors import EngineError, WishError
@@ -28,6 +31,7 @@ PERIODIC = "periodic"
 """What the kernel is asked for beside queues: whether it can drop every n-th packet."""
 _EXAMPLES = {"step": {"mark_ms": 1.0}}
 INSTALL = "fullpipe engines install linux"
+_UNFINISHED = ("build", "packages", "tools", "unverified")
 _OLD = "older kernels do not know the registers of newer processors; the newest does: leave out --version"
 
 
@@ -176,7 +180,7 @@ def _install(wishes: Wishes, say: Say) -> None:
     (folder() / "installed.json.part").write_text(text, encoding="utf-8")
     (folder() / "installed.json.part").replace(folder() / "installed.json")
     if not wishes.kernel:
-        for name in ("build", "packages", "tools"):
+        for name in _UNFINISHED:
             shutil.rmtree(folder() / name, ignore_errors=True)
 
 
@@ -188,17 +192,21 @@ def _build(wishes: Wishes, say: Say) -> Path:
     if free_mb < _BUILD_MB:
         text = f"{free_mb:,} MB are free in {folder()}, and a build needs {_BUILD_MB:,}; free some"
         raise EngineError(f"{text}, or name another folder in $FULLPIPE_CACHE")
-    tools = toolchain.borrowed(folder() / "tools", say)
+    mirror = Mirror(wishes.insecure, wishes.unverified)
+    # What nobody vouches for never comes among the rest.
+    here = folder() / "unverified" if wishes.unverified else folder()
+    here.mkdir(exist_ok=True)
+    tools = toolchain.borrowed(mirror, here / "tools", say)
     if wishes.source:
         source = wishes.source.absolute()
-        work = folder() / "build" / hashlib.sha256(str(source).encode()).hexdigest()[:12]
+        work = here / "build" / hashlib.sha256(str(source).encode()).hexdigest()[:12]
         tree = trees.copy(source, work, say)
     else:
-        package = trees.newest(wishes.version)
-        say(f"{package.name} {package.version} of Debian")
-        work = folder() / "build" / f"{package.name}-{package.version}"
+        package = trees.newest(mirror, wishes.version)
+        fetched = mirror.fetch(package, here / "packages", say)
+        work = here / "build" / f"{package.name}-{package.version}"
         work.mkdir(parents=True, exist_ok=True)
-        tree = trees.unpack(debian.fetch(package, folder() / "packages", say), work, say)
+        tree = trees.unpack(fetched, work, say)
     kernel.edit(tree)
     return kernel.build(tree, tools, wishes.jobs, say)
 
@@ -216,7 +224,7 @@ def _take_program(archive: Path) -> None:
             member = next((m for m in tar if Path(m.name).name == name), None)
             content = tar.extractfile(member) if member else None
             data = content.read() if content else None
-    except tarfile.TarError:
+    except (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error):
         data = archive.read_bytes() if archive.name == name else None
     except OSError as error:
         raise EngineError(f"{archive}: {error.strerror}") from error
@@ -225,8 +233,10 @@ def _take_program(archive: Path) -> None:
             f"{archive}: has no {name}; that file is in the cache of a machine on which the engine of this "
             "version of fullpipe is installed"
         )
-    program().write_bytes(data)
-    program().chmod(0o755)
+    partial = program().with_suffix(".part")
+    partial.write_bytes(data)
+    partial.chmod(0o755)
+    partial.replace(program())
 
 
 def _ask(path: Path, fingerprint: str) -> Installed:

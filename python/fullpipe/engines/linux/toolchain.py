@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 
 from fullpipe.engines.base import Finding, Say
-from fullpipe.engines.linux import debian
+from fullpipe.engines.linux import archives, debian
 from fullpipe.errors import EngineError
 
-_SUITE = "bookworm"
-_BORROWED = ("flex", "bison", "m4")
+SUITE = "bookworm"
+BORROWED = ("flex", "bison", "m4")
 """What kernels need to read their configuration; the packages need nothing but the C library."""
 
 
@@ -61,16 +61,21 @@ def check() -> None:
         raise EngineError("\n".join(reasons))
 
 
-def _borrow(folder: Path, say: Say) -> None:
-    found = {p.name: p for p in debian.packages(_SUITE, "amd64") if p.name in _BORROWED}
-    for name in _BORROWED:
-        if name not in found:
-            raise EngineError(f"{debian.mirror()} has no {name}")
-        with debian.contents(debian.fetch(found[name], folder / "packages", say)) as tar:
-            tar.extractall(folder, filter="tar")
+def _borrow(mirror: debian.Mirror, folder: Path, say: Say) -> None:
+    """Unpack beside the folder first, so that it is whole or not there."""
+    found = {p.name: p for p in mirror.packages(SUITE, "amd64", "|".join(BORROWED))}
+    lacking = [name for name in BORROWED if name not in found]
+    if lacking:
+        raise EngineError(f"{mirror.address} has no {lacking[0]}")
+    fetched = [mirror.fetch(found[name], folder.parent / "packages", say) for name in BORROWED]
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="unpacking-") as made:
+        for package in fetched:
+            with archives.contents(package) as tar:
+                archives.extract(tar, Path(made) / "tools")
+        (Path(made) / "tools").replace(folder)
 
 
-def borrowed(folder: Path, say: Say) -> Mapping[str, str]:
+def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]:
     """Variables with which make finds flex and bison: the machine's own, or those of packages in `folder`.
 
     Raises:
@@ -78,9 +83,9 @@ def borrowed(folder: Path, say: Say) -> Mapping[str, str]:
     """
     if all(shutil.which(name) for name in ("flex", "bison")):
         return {}
-    if not (folder / "usr" / "bin" / "m4").exists():
+    if not folder.exists():
         try:
-            _borrow(folder, say)
+            _borrow(mirror, folder, say)
         except EngineError as error:
             text = "flex or bison is missing: install them with your package manager. They cannot be borrowed"
             raise EngineError(f"{text}, because {error}") from error

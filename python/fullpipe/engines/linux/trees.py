@@ -5,36 +5,45 @@ import re
 import shutil
 import tarfile
 import time
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from fullpipe.engines.base import Say
-from fullpipe.engines.linux import debian
+from fullpipe.engines.linux import archives, debian
 from fullpipe.engines.linux.make import make
 from fullpipe.errors import WishError
 
 SUITES = ("sid", "trixie-backports", "trixie", "bookworm-backports", "bookworm")
 """Of Debian, with the newest kernel first."""
-_SOURCE = re.compile(r"linux-source-(\d+)\.(\d+)")
+SOURCE = re.compile(r"linux-source-([0-9]+)\.([0-9]+)")
 _HISTORY = ".git"
 
 
-def newest(version: str | None) -> debian.Package:
+def newest(mirror: debian.Mirror, version: str | None) -> debian.Package:
     """The source package of a version such as "6.1", or of the newest kernel that Debian has.
 
     Raises:
         WishError: If there is none.
+        EngineError: If an index cannot be had, and no other suite has the version that was asked for.
     """
+    names = SOURCE.pattern if version is None else re.escape(f"linux-source-{version}")
+    passed_over: list[debian.InconsistentError] = []
     for suite in SUITES:
-        found = [p for p in debian.packages(suite, "all") if _SOURCE.fullmatch(p.name)]
-        fitting = [p for p in found if version is None or p.name == f"linux-source-{version}"]
-        if fitting:
-            return max(fitting, key=lambda p: (_of_name(p.name), _parts(p.version)))
+        try:
+            found = mirror.packages(suite, "all", names)
+        except debian.InconsistentError as error:
+            if version is None:
+                raise
+            passed_over.append(error)
+            continue
+        if found:
+            return max(found, key=lambda p: (_of_name(p.name), _parts(p.version)))
+    if passed_over:
+        raise passed_over[0]
     raise WishError(f"Debian has no linux-source-{version}; leave out --version for the newest")
 
 
 def _of_name(name: str) -> tuple[int, ...]:
-    match = _SOURCE.fullmatch(name)
+    match = SOURCE.fullmatch(name)
     return tuple(int(part) for part in match.groups()) if match else ()
 
 
@@ -43,7 +52,11 @@ def _parts(version: str) -> tuple[int, ...]:
 
 
 def unpack(package: Path, folder: Path, say: Say) -> Path:
-    """The source tree of a package, without what a kernel of this kind has no use for."""
+    """The source tree of a package, without what a kernel of this kind has no use for.
+
+    Raises:
+        EngineError: If it is damaged, or does not stay in its folder.
+    """
     tree = folder / "tree"
     done = folder / "unpacked"
     if done.exists():
@@ -51,21 +64,20 @@ def unpack(package: Path, folder: Path, say: Say) -> Path:
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir(parents=True)
     say("unpacking, which takes a minute")
-    with debian.contents(package) as outer:
+    with archives.contents(package) as outer:
         for member in outer:
             source = outer.extractfile(member) if ".tar." in member.name else None
             if source:
-                with tarfile.open(fileobj=source, mode="r|*") as inner:
-                    inner.extractall(tree, members=_wanted(inner), filter="tar")
+                with archives.opened(source, package) as inner:
+                    archives.extract(inner, tree, _wanted)
     done.touch()
     return tree
 
 
-def _wanted(tar: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    for member in tar:
-        path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
-        if not is_useless(path):
-            yield member.replace(name=str(path), linkname=member.linkname, deep=False)
+def _wanted(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """A member without the folder that holds all of them."""
+    path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
+    return None if is_useless(path) else member.replace(name=str(path), deep=False)
 
 
 _ELSEWHERE = (

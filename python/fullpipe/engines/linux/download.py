@@ -1,0 +1,111 @@
+"""Reads from a mirror: over https, or from a folder of this machine, and never more than was announced."""
+
+import http.client
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from fullpipe.engines.base import Say
+from fullpipe.errors import EngineError, WishError
+from fullpipe.scenario.quantities import shown
+
+_MIRROR = "FULLPIPE_DEBIAN_MIRROR"
+ELSEWHERE = f"name another mirror in ${_MIRROR}"
+_CHUNK = 1 << 20
+_TIMEOUT_S = 60
+_PARTIAL = 206
+
+
+def mirror(*, insecure: bool) -> str:
+    """The address of the mirror, which $FULLPIPE_DEBIAN_MIRROR may name.
+
+    Raises:
+        WishError: If it is no such address, or of plain http, which has to be asked for with `insecure`.
+    """
+    address = os.environ.get(_MIRROR, "https://deb.debian.org/debian").rstrip("/")
+    scheme = address.partition(":")[0]
+    if scheme == "http" and not insecure:
+        text = "what comes over plain http can be read and changed on the way; name an https: address"
+        raise WishError(f"${_MIRROR} is {shown(address)}: {text}, or take that upon you with --insecure")
+    if scheme not in ("https", "http", "file"):
+        text = "no address of a mirror; write it as https://HOST/debian or file:///FOLDER"
+        raise WishError(f"${_MIRROR} is {shown(address)}: {text}")
+    return address
+
+
+def content(url: str, limit: int) -> bytes:
+    """What an address has, up to a number of bytes.
+
+    Raises:
+        EngineError: If it cannot be read, or is longer.
+    """
+    with _opened(url) as answer:
+        read = b"".join(_chunks(answer, url, limit))
+    if len(read) > limit:
+        raise EngineError(f"{url}: longer than {limit:,} bytes, which nothing of its kind is")
+    return read
+
+
+def append(url: str, path: Path, had: int, size: int, say: Say) -> None:
+    """Bring a file that has its first `had` bytes to its `size`.
+
+    Raises:
+        EngineError: If the connection ends before, or more comes. What has come stays.
+    """
+    with _opened(url, had) as answer:
+        resumed = getattr(answer, "status", None) == _PARTIAL
+        done, told = (had if resumed else 0), 0
+        with path.open("ab" if resumed else "wb") as file:
+            for chunk in _chunks(answer, url, size - done):
+                done += len(chunk)
+                if done > size:
+                    raise EngineError(f"{url}: longer than the {size:,} bytes that its index says")
+                file.write(chunk)
+                if 10 * done // size > told:
+                    told = 10 * done // size
+                    say(f"  {100 * done // size} %")
+    if done < size:
+        raise _broken(url, f"it ended after {done:,} of {size:,} bytes")
+
+
+class _NoDowngrade(urllib.request.HTTPRedirectHandler):
+    """Follows from https to https alone."""
+
+    def redirect_request(self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any,
+                         newurl: str) -> urllib.request.Request | None:  # fmt: skip
+        if req.type == "https" and urlsplit(newurl).scheme != "https":
+            raise urllib.error.URLError("it leads from https to an address that is not")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opened(url: str, start: int = 0) -> Any:
+    try:
+        asked = urllib.request.Request(url, headers={"Range": f"bytes={start}-"} if start else {})
+        return urllib.request.build_opener(_NoDowngrade).open(asked, timeout=_TIMEOUT_S)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise _broken(url, getattr(error, "reason", None) or error) from error
+
+
+def _chunks(answer: Any, url: str, limit: int) -> Iterator[bytes]:
+    """What comes, up to the chunk that exceeds the limit."""
+    come = 0
+    while come <= limit:
+        try:
+            chunk = answer.read(_CHUNK)
+        except (OSError, http.client.HTTPException) as error:
+            raise _broken(url, error) from error
+        if not chunk:
+            if getattr(answer, "length", None):  # of http: bytes that were announced
+                raise _broken(url, f"the connection ended {answer.length:,} bytes too early")
+            return
+        come += len(chunk)
+        yield chunk
+
+
+def _broken(url: str, reason: object) -> EngineError:
+    words = " ".join(str(reason).split()) or type(reason).__name__
+    return EngineError(f"{url}: {words}; the same command continues when it is there, or {ELSEWHERE}")

@@ -1,0 +1,60 @@
+"""Whether Debian has signed a file: asked of gpgv, with the keys that this machine holds."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from fullpipe.engines.linux.download import ELSEWHERE
+from fullpipe.errors import EngineError, WishError
+
+_KEYRING = "FULLPIPE_DEBIAN_KEYRING"
+_USUAL = tuple(Path(f"/usr/share/keyrings/debian-archive-keyring.{kind}") for kind in ("gpg", "pgp"))
+_TIMEOUT_S = 60
+REMEDY = f"install gpgv and Debian's keys (debian-archive-keyring), or name a keyring in ${_KEYRING}"
+
+
+class DoubtError(EngineError):
+    """Whether a file is signed cannot be told here; the message says why."""
+
+
+def keyring() -> Path:
+    """The keys that are trusted: those that $FULLPIPE_DEBIAN_KEYRING names, or those of this machine.
+
+    Raises:
+        WishError: If the variable names no file.
+        DoubtError: If there are none.
+    """
+    named = os.environ.get(_KEYRING)
+    if named:
+        if not Path(named).is_file():
+            raise WishError(f"${_KEYRING} names {named}, which is not a file")
+        return Path(named).absolute()
+    found = next((path for path in _USUAL if path.is_file()), None)
+    if found is None:
+        raise DoubtError("Debian's keys are not on this machine")
+    return found
+
+
+def signed(content: bytes, url: str) -> str:
+    """The text in a file that one of the keys has signed; what stands around it is left out.
+
+    Raises:
+        DoubtError: If there is no gpgv, are no keys, or none of them is that of a signature.
+        EngineError: If a signature is not of this text.
+    """
+    keys = keyring()
+    if not shutil.which("gpgv"):
+        raise DoubtError("there is no gpgv on this machine")
+    with tempfile.TemporaryDirectory() as folder:
+        given, text = Path(folder) / "signed", Path(folder) / "text"
+        given.write_bytes(content)
+        command = ["gpgv", "--status-fd", "1", "--keyring", str(keys), "--output", str(text), str(given)]
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_TIMEOUT_S)
+        said = {line.split()[1] for line in done.stdout.split(b"\n") if line.startswith(b"[GNUPG:] ")}
+        if b"BADSIG" in said:
+            raise EngineError(f"{url}: somebody has changed it since it was signed; {ELSEWHERE}")
+        if b"GOODSIG" not in said:
+            raise DoubtError(f"{url} is not signed by a key of {keys}")
+        return text.read_text(encoding="utf-8", errors="replace")
