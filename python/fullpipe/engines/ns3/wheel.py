@@ -1,5 +1,6 @@
 """ns-3 as it comes from PyPI: headers and libraries, in a folder of their own or in this environment."""
 
+import hashlib
 import platform
 import shutil
 import subprocess
@@ -22,6 +23,13 @@ RELEASES: Mapping[str, str] = {
     "3.39": "3.39.post2",
 }
 """Versions of ns-3, and the releases of the wheel in which they come."""
+_SHA256: Mapping[str, str] = {
+    "3.44.post0": "2a98479a4a3a1bb819b95ce061871a9d068268b42351b8f0ef598160939ba7ce",
+    "3.43.post9": "6f55927a124c6eb761b554e176231663936f842792951442cf0afb6b0444a585",
+    "3.42.post2": "26878aff1eda2e06ad1eb6af842638a280e534d3e4b32e2907b2e57ebf715b2d",
+    "3.39.post2": "7e6ab25b050100755a1d8fd152beb445ba3163a1acfbde0cc94d66a042e0b1d6",
+}
+"""Of the wheels for x86_64, by release. Another wheel is not unpacked."""
 
 
 @dataclass(frozen=True)
@@ -80,18 +88,36 @@ def _folder(version: str) -> Path:
 
 
 def _download(version: str, say: Say) -> Path:
-    folder, release = cache.folder("ns3") / "downloads", RELEASES[version]
-    folder.mkdir(parents=True, exist_ok=True)
-    there = [path for path in folder.glob(f"ns3-{release}-*.whl") if zipfile.is_zipfile(path)]
-    if there:
-        return there[0]
+    """The wheel of a version: what is there of earlier attempts, if it is whole, or from the index of pip.
+
+    Raises:
+        EngineError: If it cannot be downloaded, or is not the wheel that is known.
+    """
+    folder, release = cache.made("ns3") / "downloads", RELEASES[version]
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob(f"ns3-{release}-*.whl"):
+        if _is_known(path, release):
+            return path
+        path.unlink()
     say(f"downloading the wheel ns3 {release} (70 MB)")
     machine = f"manylinux_2_28_{platform.machine()}"
     # The wheel is of Python 3.11, but only its headers and libraries are wanted: any Python will do.
     wanted = ["--python-version=3.11", "--implementation=cp", "--abi=cp311", f"--platform={machine}"]
     command = ["download", f"ns3=={release}", "--no-deps", "--only-binary=:all:", "--quiet", *wanted]
     _pip([*command, f"--dest={folder}"])
-    return next(folder.glob(f"ns3-{release}-*.whl"))
+    come = next(folder.glob(f"ns3-{release}-*.whl"))
+    if not _is_known(come, release):
+        come.unlink()
+        raise EngineError(
+            f"{come.name}: not the wheel that is known by its SHA-256, {_SHA256[release]}; it is not used. "
+            "Check which index pip is told of (pip config list), and run the same again"
+        )
+    return come
+
+
+def _is_known(path: Path, release: str) -> bool:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == _SHA256[release]
 
 
 def _pip(arguments: list[str]) -> None:
