@@ -1,6 +1,9 @@
 """`fullpipe engines`: which there are, and how to get those that have to be installed."""
 
 import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -57,6 +60,24 @@ def _first_line(text: str | None) -> str:
     return (text or "").strip().partition("\n")[0]
 
 
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """Ctrl-C and a request to end do the same: what runs is ended, and one line says what to do.
+
+    Libraries have put a handler for Ctrl-C before Python's, which does not wake what waits for a compiler.
+    """
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 @app.command()
 def install(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An engine that has to be installed.")],
@@ -93,5 +114,6 @@ def install(
         raise WishError(f"{name} has nothing to install")
     wishes = Wishes(version, source, kernel, rootfs, insecure, unverified, workers or processors())
     wishes.check()
-    ready = chosen.install(wishes, lambda line: typer.echo(line, err=True)) or chosen
+    with _stoppable():
+        ready = chosen.install(wishes, lambda line: typer.echo(line, err=True)) or chosen
     typer.echo(f"{ready.name} is ready: {ready.version()}")

@@ -1,6 +1,7 @@
 """ns-3 as it comes from PyPI: headers and libraries, in a folder of their own or in this environment."""
 
 import hashlib
+import os
 import platform
 import shutil
 import subprocess
@@ -104,7 +105,8 @@ def _download(version: str, say: Say) -> Path:
     # The wheel is of Python 3.11, but only its headers and libraries are wanted: any Python will do.
     wanted = ["--python-version=3.11", "--implementation=cp", "--abi=cp311", f"--platform={machine}"]
     command = ["download", f"ns3=={release}", "--no-deps", "--only-binary=:all:", "--quiet", *wanted]
-    _pip([*command, f"--dest={folder}"])
+    with tempfile.TemporaryDirectory(dir=folder, prefix="pip-") as work:  # gone also if pip is killed
+        _pip([*command, f"--dest={folder}"], Path(work))
     come = next(folder.glob(f"ns3-{release}-*.whl"))
     if not _is_known(come, release):
         come.unlink()
@@ -120,10 +122,12 @@ def _is_known(path: Path, release: str) -> bool:
         return hashlib.file_digest(file, "sha256").hexdigest() == _SHA256[release]
 
 
-def _pip(arguments: list[str]) -> None:
+def _pip(arguments: list[str], work: Path) -> None:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, env={**os.environ, "TMPDIR": str(work)}, capture_output=True, text=True, check=False
+        )
     except OSError as error:
         raise EngineError(f"pip cannot be started: {error}") from None
     if done.returncode == 0:
