@@ -114,7 +114,8 @@ class Mirror:
             download.append(package.url, partial, had, package.size, say)
         if _digest(partial) != package.sha256:
             partial.unlink()
-            raise EngineError(f"{package.url}: damaged on the way; the same command fetches it again")
+            text = "damaged or changed on the way; the same command fetches it again"
+            raise EngineError(f"{package.url}: {text}, or {download.ELSEWHERE}")
         partial.rename(final)
         return final
 
