@@ -1,7 +1,8 @@
 """Make a virtual environment with pip in it, or leave a healthy one alone.
 
 A distribution may ship Python without `ensurepip`; then pip comes from the host's pip or from its bootstrap
-script. The file `.created` in the environment changes only when it is made anew, so that make sees it.
+script. What comes with Python may be years old: pip is brought up to date, and setuptools, which nothing here
+uses, goes. The file `.created` in the environment changes only when it is made anew, so that make sees it.
 """
 
 from __future__ import annotations
@@ -45,6 +46,14 @@ def install_pip(folder: Path) -> None:
         subprocess.run([python, "-"], input=answer.read(), check=True)
 
 
+def renew_pip(folder: Path) -> None:
+    """Take the newest pip that can be had, and no setuptools; with what is there if none can be had."""
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    subprocess.run([*pip, "uninstall", "--yes", "setuptools"], capture_output=True, check=False)
+    if subprocess.run([*pip, "install", "--upgrade", "pip"], capture_output=True, check=False).returncode:
+        print("pip stays as it came with Python: no newer one can be had now")
+
+
 def main() -> int:
     """Make the environment named on the command line."""
     folder = Path(sys.argv[1]).resolve()
@@ -54,6 +63,7 @@ def main() -> int:
     shutil.rmtree(folder, ignore_errors=True)
     venv.EnvBuilder(with_pip=False, symlinks=True).create(folder)
     install_pip(folder)
+    renew_pip(folder)
     (folder / ".created").write_text(str(folder), encoding="utf-8")
     return 0
 
