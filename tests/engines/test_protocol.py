@@ -89,6 +89,8 @@ def test_engines_are_listed_for_programs(fullpipe: Cli) -> None:
         (["linux", "--version", "6.1", "--source", "."], "--version and --source both say which kernel"),
         (["linux", "--rootfs", __file__], f"{__file__}: has no guest-"),
         (["ns3", "--source", "."], "ns3 does not know --source; it knows --version"),
+        (["ns3", "--unverified"], "ns3 does not know --unverified; it knows --version"),
+        (["ns3", "--insecure"], "ns3 does not know --insecure; it knows --version"),
     ],
 )
 def test_what_makes_no_sense_to_install_is_misuse(fullpipe: Cli, wishes: list[str], told: str) -> None:

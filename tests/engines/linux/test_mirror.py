@@ -208,6 +208,15 @@ def test_an_address_that_is_none_or_not_secure_is_refused(
         trees.newest(Mirror(unverified=True), None)
 
 
+def test_an_address_that_is_none_is_misuse_where_tools_are_borrowed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", "foo")
+    monkeypatch.setattr(toolchain.shutil, "which", lambda _: None)
+    with pytest.raises(WishError, match="no address of a mirror"):
+        toolchain.borrowed(Mirror(), tmp_path / "tools", silent)
+
+
 @pytest.mark.parametrize(
     "address", ["https://[", "https://127.0.0.1:port", "http://127.0.0.1:1 2", "file:///a"]
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fullpipe.engines.base import Finding, Say
 from fullpipe.engines.linux import archives, debian
-from fullpipe.errors import EngineError
+from fullpipe.errors import EngineError, WishError
 
 SUITE = "bookworm"
 BORROWED = ("flex", "bison", "m4")
@@ -79,6 +79,7 @@ def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]
     """Variables with which make finds flex and bison: the machine's own, or those of packages in `folder`.
 
     Raises:
+        WishError: If the mirror is none.
         EngineError: If they cannot be fetched.
     """
     if all(shutil.which(name) for name in ("flex", "bison")):
@@ -86,6 +87,8 @@ def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]
     if not folder.exists():
         try:
             _borrow(mirror, folder, say)
+        except WishError:
+            raise
         except EngineError as error:
             text = "flex or bison is missing: install them with your package manager. They cannot be borrowed"
             raise EngineError(f"{text}, because {error}") from error
