@@ -207,8 +207,15 @@ def _ours(j: Judged, width: int = 200) -> str:
     if len(j.numbers) == 1:
         return _number(j.numbers[0], j.ends, j.claim.unit)
     if 0 < len(j.numbers) <= _NUMBERS:
-        return f"{', '.join(map(_number, j.numbers))} {j.claim.unit}".rstrip()
+        return _joined(j.numbers, j.claim.unit)
     return f"{j.held} of {len(j.parts)} hold" if j.parts else "-"
+
+
+def _joined(numbers: Sequence[Part], unit: str) -> str:
+    """Several numbers, with the unit behind the last, or behind each if something never happened."""
+    if any(part.mean is None for part in numbers):
+        return ", ".join(_number(part, unit=unit) for part in numbers)
+    return f"{', '.join(map(_number, numbers))} {unit}".rstrip()
 
 
 def _number(part: Part, ends: tuple[float, float] | None = None, unit: str = "") -> str:
