@@ -17,7 +17,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test bench docs lint build rust-lint rust-test python-lint python-test engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long bench docs lint build rust-lint rust-test python-lint python-test engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ demo: build ## Run the first study quickly: prints Table II beside ours and says
 
 test: lint rust-test linux-engine ns3-engine python-test docs ## Everything that continuous integration runs
 	@echo "make test: everything passed"
+
+test-long: lint rust-test linux-engine ns3-engine build docs ## The same, with all cases where it tries a tenth
+	$(BIN)/pytest -n $(JOBS) --long
+	@echo "make test-long: everything passed"
 
 bench: build ## Benchmarks: criterion, the whole process on the first study, and ns-3 beside it in the same run
 	cargo bench --workspace --bench '*'

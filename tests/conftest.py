@@ -1,6 +1,6 @@
-"""What all tests share: the command line, and steady property tests.
+"""What all tests share: the command line, steady property tests, and how many cases a long test tries.
 
-Those draw the same cases every time, and have as long as they need on a busy machine.
+Property tests draw the same cases every time, and have as long as they need on a busy machine.
 """
 
 from collections.abc import Callable
@@ -15,6 +15,17 @@ from fullpipe.cli import app
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--long`, which `make test-long` gives."""
+    parser.addoption("--long", action="store_true", help="try all cases of tests that otherwise try a tenth")
+
+
+@pytest.fixture
+def cases(request: pytest.FixtureRequest) -> Callable[[int], int]:
+    """How many of `n` cases to try: all with `--long`, else a tenth. The first ones are the same."""
+    return lambda n: n if request.config.getoption("--long") else n // 10
 
 
 @pytest.fixture
