@@ -29,7 +29,8 @@ def _cell(text: str) -> str:
 
 def results_page() -> str:
     """The tables of a run, from the schema that the code checks."""
-    from fullpipe.results import TABLES
+    from fullpipe.results import TABLES, Meta
+    from fullpipe.results.kept import Sums
 
     parts = [
         "# Results",
@@ -47,16 +48,16 @@ def results_page() -> str:
         ]
     parts += [
         "## meta.json",
-        table(["key", "meaning"], [[f"`{name}`", text] for name, text in _meta_fields()]),
+        table(
+            ["key", "meaning"], [[f"`{name}`", text] for kind in (Meta, Sums) for name, text in _fields(kind)]
+        ),
     ]
     return "\n\n".join(parts)
 
 
-def _meta_fields() -> Iterator[tuple[str, str]]:
-    """Names and the documentation below each field of the class."""
-    from fullpipe.results import Meta
-
-    body = ast.parse(inspect.getsource(Meta)).body[0]
+def _fields(described: type) -> Iterator[tuple[str, str]]:
+    """Names and the documentation below each field of a class."""
+    body = ast.parse(inspect.getsource(described)).body[0]
     assert isinstance(body, ast.ClassDef)
     for statement, following in zip(body.body, [*body.body[1:], None], strict=True):
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):

@@ -37,7 +37,8 @@ def run(
     Raises:
         ScenarioError: If the scenario has a sweep or is none, the seed is out of range, or a module cannot be
             imported.
-        FolderError: If `out` cannot be written.
+        FolderError: If `out` cannot be written, or the disk is full.
+        ResultError: If this run cannot be written there.
         EngineError: If the engine cannot run it, or fails.
     """
     if not isinstance(scenario, Scenario):
@@ -58,7 +59,7 @@ def run(
     if lines:
         raise EngineError("\n".join(lines))
     if store:
-        store.prepare()
+        store.prepare(scenario.digest)
     made = chosen.run(scenario, seed=seed, progress=progress)
     return store.save(made) if store else made
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from fullpipe.cli.shared import read_runs, target
+
 
 class Format(StrEnum):
     """What a run can become."""
@@ -16,7 +18,9 @@ class Format(StrEnum):
 
 def export(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a finished run.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", parser=target, metavar="FILE", help="Where to write it.")
+    ],
     format: Annotated[Format | None, typer.Option(help="Left out: by the ending of the file.")] = None,
     point: Annotated[
         list[str] | None,
@@ -24,9 +28,8 @@ def export(
     ] = None,
 ) -> None:
     """Write a run as a qlog trace, or its captured packets as a pcapng file for Wireshark."""
-    from fullpipe.errors import ResultError
+    from fullpipe import files
     from fullpipe.export import pcapng, qlog
-    from fullpipe.results import Run
 
     endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
     chosen = format or endings.get(out.suffix)
@@ -34,10 +37,7 @@ def export(
         raise typer.BadParameter(
             f"{out.name} does not say which format; add --format qlog or --format pcapng"
         )
-    run = Run.load(folder)
+    (run,) = read_runs([folder])
     content = qlog(run) if chosen == Format.qlog else pcapng(run, point or ())
-    try:
-        out.write_bytes(content)
-    except OSError as error:
-        raise ResultError(f"{out}: cannot be written: {error.strerror or error}") from error
+    files.write(out, content)
     typer.echo(out)

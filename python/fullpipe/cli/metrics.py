@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fullpipe.cli.shared import read_runs
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -30,11 +32,10 @@ def metrics(
     from rich.console import Console
 
     from fullpipe.metrics import measured
-    from fullpipe.results import Run
     from fullpipe.statistics import doubtful_means
 
     console = Console(highlight=False)
-    for run in [Run.load(folder) for folder in dict.fromkeys(folders)]:
+    for run in read_runs(folders):
         values = measured(run)
         doubts = doubtful_means(run.series, run.flows, run.scenario.warmup_s)
         if as_json:

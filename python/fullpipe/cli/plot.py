@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fullpipe.cli.shared import read_runs, target
+
 if TYPE_CHECKING:
     from fullpipe.results import Run
 
@@ -29,7 +31,10 @@ def plot(
         ),
     ] = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder of the figures, or a file: .png, .svg or .pdf.")
+        Path,
+        typer.Option(
+            parser=target, metavar="DIR", help="Folder of the figures, or a file: .png, .svg or .pdf."
+        ),
     ] = Path("figures"),
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")
@@ -40,9 +45,8 @@ def plot(
 ) -> None:
     """Draw runs over time, several in the same axes, as PNG and SVG with the numbers as CSV."""
     from fullpipe.errors import ResultError, UnknownNameError
-    from fullpipe.results import Run
 
-    runs = [Run.load(folder) for folder in dict.fromkeys(folders)]
+    runs = read_runs(folders)
     plots = import_module("fullpipe.plots")
     tables = [plots.presented(run) for run in runs]
     known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())

@@ -2,6 +2,8 @@
 
 import os
 import tomllib
+import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,9 +13,28 @@ from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, scenario_names
 
 if TYPE_CHECKING:
+    from fullpipe.results import Run
     from fullpipe.sweeps import Job
 
-Out = Annotated[Path, typer.Option(help="Folder of finished runs.", metavar="DIR")]
+
+def target(text: str | Path) -> Path:
+    """Where an option says that something is to be written; what is no name is refused before anything runs.
+
+    Raises:
+        BadParameter: If it is empty or no Unicode text.
+    """
+    name = str(text)
+    if not name:
+        raise typer.BadParameter("is empty; write . for this folder")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = name.encode(errors="backslashreplace").decode()
+        raise typer.BadParameter(f'"{shown}" is not Unicode text; choose another name') from None
+    return Path(name)
+
+
+Out = Annotated[Path, typer.Option(parser=target, help="Folder of finished runs.", metavar="DIR")]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", min=1, metavar="N", help="Runs at the same time; all processors unless given."),
@@ -41,6 +62,22 @@ def read_scenario(text: str) -> Scenario:
     if text in scenario_names() or not (looks_like_path or os.path.exists(text)):
         return Scenario.named(text)
     return Scenario.from_file(text)
+
+
+def read_runs(folders: Iterable[Path]) -> "list[Run]":
+    """Finished runs, each once, and a note on standard error for what is to be known of one.
+
+    Raises:
+        NoRunError: If a folder does not hold a finished run.
+    """
+    from fullpipe.results import Run
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        runs = [Run.load(folder) for folder in dict.fromkeys(folders)]
+    for warning in caught:
+        typer.echo(f"fullpipe: note: {warning.message}", err=True)
+    return runs
 
 
 def processors() -> int:

@@ -1,6 +1,7 @@
 """Results: the tables of a run, the run itself, and the store that keeps it."""
 
-from fullpipe.results.run import EngineId, Meta, Run, host, version, versions
+from fullpipe.results.meta import EngineId, Meta, host, version, versions
+from fullpipe.results.run import Run
 from fullpipe.results.schema import TABLES, Column, Table, frame
 from fullpipe.results.store import Store
 

@@ -1,75 +1,30 @@
 """A finished run: its tables and where they come from."""
 
-import json
-import os
-import platform
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
 
-from fullpipe.errors import NoRunError, ResultError
+from fullpipe.errors import ResultError, ScenarioError
+from fullpipe.results.kept import Kept
+from fullpipe.results.meta import Meta
 from fullpipe.results.schema import TABLES
 from fullpipe.scenario import Scenario
 
-META = "meta.json"
-
-
-class EngineId(BaseModel):
-    """Which engine, and which version of its code and of its model: what results depend on besides."""
-
-    model_config = ConfigDict(frozen=True)
-
-    name: str
-    version: str
-    model_version: str
-    code: str = ""
-    """Fingerprints of the algorithms that were brought along; empty if there are none."""
-
-
-class Meta(BaseModel):
-    """Where a run comes from: the content of meta.json, and all that differs between two equal runs."""
-
-    model_config = ConfigDict(frozen=True)
-
-    scenario: dict[str, Any]
-    """The scenario as TOML has it."""
-    digest: str
-    engine: EngineId
-    seed: int
-    duration_s: float
-    wall_s: float
-    """Time that the simulation took, without the start of the interpreter, reading and writing."""
-    cpu_s: float
-    """Processor time of the same."""
-    data_packets: int
-    """Data packets sent in the whole run, the warm-up and what is sent after the stop of a flow included."""
-    packet_hops: int
-    """Packets, data and ACKs, times the links that they crossed."""
-    not_measured: tuple[str, ...] = ()
-    """Columns that the engine cannot measure, which are null throughout, as "table.column", and tables that
-    stay empty."""
-    otherwise: dict[str, str] = {}
-    """Columns that are something else for connections than their meaning says, as "table.column", and why.
-    They are not compared with the same columns of other engines."""
-    started: str
-    """Date and time, UTC, ISO 8601."""
-    host: dict[str, str | int | None]
-    versions: dict[str, str]
+_UNCHECKED = "an older version kept this run, without checksums: changed bytes would go unnoticed"
 
 
 class _Tables(Mapping[str, pl.DataFrame]):
     """Tables in a folder, each read when it is first asked for, unless it is at hand."""
 
-    def __init__(self, folder: Path, at_hand: Mapping[str, pl.DataFrame]) -> None:
-        self._folder = folder
+    def __init__(self, kept: Kept, at_hand: Mapping[str, pl.DataFrame]) -> None:
         self._at_hand = at_hand
-        self._read = cache(self._from_disk)
+        self._read = cache(kept.table)
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in TABLES:
@@ -81,14 +36,6 @@ class _Tables(Mapping[str, pl.DataFrame]):
 
     def __len__(self) -> int:
         return len(TABLES)
-
-    def _from_disk(self, name: str) -> pl.DataFrame:
-        path = self._folder / f"{name}.parquet"
-        try:
-            return pl.read_parquet(path, glob=False)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            again = f"delete the folder {self._folder} to run it again"
-            raise ResultError(f"{path}: cannot be read: {error}; {again}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,20 +56,20 @@ class Run:
     def load(cls, folder: str | Path, at_hand: Mapping[str, pl.DataFrame] | None = None) -> "Run":
         """A finished run from its folder; tables are read when they are first used, but for those `at_hand`.
 
+        Warns if an older version wrote it: without checksums, changed bytes go unnoticed.
+
         Raises:
             NoRunError: If the folder does not hold a finished run.
         """
-        folder = Path(folder)
-        try:
-            meta = Meta.model_validate_json((folder / META).read_bytes())
-        except FileNotFoundError:
-            raise NoRunError(f"{folder}: no finished run; there is no {META}") from None
-        except (OSError, ValidationError) as error:
-            raise NoRunError(f"{folder}: no finished run; {META} cannot be read: {error}") from error
-        missing = [name for name in TABLES if not (folder / f"{name}.parquet").is_file()]
-        if missing:
-            raise NoRunError(f"{folder}: no finished run; there is no {missing[0]}.parquet")
-        return cls(meta, _Tables(folder, at_hand or {}), folder)
+        kept = Kept.read(Path(folder))
+        if not kept.has_checksums:
+            warnings.warn(f"{folder}: {_UNCHECKED}", stacklevel=2)
+        return cls.of(kept, at_hand)
+
+    @classmethod
+    def of(cls, kept: Kept, at_hand: Mapping[str, pl.DataFrame] | None = None) -> "Run":
+        """The run that is kept somewhere."""
+        return cls(kept.meta, _Tables(kept, at_hand or {}), kept.folder)
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -172,8 +119,16 @@ class Run:
 
     @property
     def scenario(self) -> Scenario:
-        """What was run, without a sweep."""
-        return Scenario(**self.meta.scenario)
+        """What was run, without a sweep.
+
+        Raises:
+            ResultError: If what is kept is no scenario.
+        """
+        try:
+            return Scenario(**self.meta.scenario)
+        except (ScenarioError, TypeError) as error:
+            first = str(error).partition("\n")[0]
+            raise ResultError(f"{self.folder or self.name}: its scenario is wrong: {first}") from error
 
     @property
     def name(self) -> str:
@@ -207,33 +162,3 @@ class Run:
     def __repr__(self) -> str:
         engine, seed = self.meta.engine.name, self.meta.seed
         return f"Run({self.name!r}, engine={engine!r}, seed={seed}, folder={str(self.folder)!r})"
-
-
-def host() -> dict[str, str | int | None]:
-    """The machine, for the record."""
-    return {
-        "name": platform.node(),
-        "system": f"{platform.system()} {platform.release()}",
-        "machine": platform.machine(),
-        "cpus": os.cpu_count(),
-    }
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result could depend on, for the record."""
-    packages = ("fullpipe", "numpy", "polars", "pydantic")
-    return {"python": platform.python_version()} | {package: version(package) for package in packages}
-
-
-def version(package: str) -> str:
-    """The installed version of a package, "unknown" if it is not installed."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "unknown"
-
-
-def meta_text(meta: Meta) -> str:
-    """The content of meta.json."""
-    return json.dumps(meta.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n"

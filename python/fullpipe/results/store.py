@@ -1,33 +1,34 @@
 """Runs on disk: `<root>/<digest>/<engine>-<seed>/`. A folder of that name is always a finished run."""
 
 import errno
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
-import polars as pl
-
+from fullpipe import files
 from fullpipe.errors import FolderError, NoRunError, ResultError
-from fullpipe.results.run import META, EngineId, Run, meta_text
-from fullpipe.results.schema import TABLES
+from fullpipe.results.kept import META, Kept, keep
+from fullpipe.results.meta import EngineId
+from fullpipe.results.run import Run
 from fullpipe.scenario import Scenario
 
 _RACES = 10
 _SUMMARIES = ("flows", "links_summary", "transfers")
+_WRITING = ".writing"
+"""Where runs are written, before they are complete."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True)
 class Store:
     """A folder of runs, addressed by what was run.
 
-    A run is written under a hidden name and renamed when it is complete, so an interrupted one never counts;
-    hidden folders that a killed process left behind may be deleted.
+    A run is written in a hidden folder and renamed when it is complete, so an interrupted one never counts.
+    What a killed process leaves there goes when the next run is made.
     """
 
     root: Path
@@ -40,24 +41,34 @@ class Store:
         """The finished run of a scenario, if there is one by this version of the engine and of its model.
 
         The run bears the name of `scenario`, which is no part of what is simulated. A run with a damaged file
-        is not finished.
+        is not finished: every byte is held against its checksum.
         """
-        run = _finished(self.folder(scenario.digest, engine.name, seed), scenario.digest, engine)
-        return run and _named(run, scenario.to_dict())
+        kept = _finished(self.folder(scenario.digest, engine.name, seed), scenario.digest, engine)
+        return _named(Run.of(kept), scenario.to_dict()) if kept else None
 
-    def prepare(self) -> None:
-        """Make the folder, and find out before anything is computed whether it can be written.
+    def prepare(self, digest: str) -> None:
+        """Make the folder, and find out before anything is computed whether a run can be written.
 
         Raises:
-            FolderError: If it cannot.
+            FolderError: If no run can.
+            ResultError: If none of this scenario can, because its folder is a link to elsewhere.
         """
+        if (self.root / digest).is_symlink():
+            raise ResultError(
+                f"{self.root / digest}: is a link; remove it, or make a link of {self.root} itself"
+            )
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(prefix=".", dir=self.root):
+            str(self.root).encode()
+            writing = self._writing()
+            files.remove_leftovers(writing)
+            with files.hidden(writing):
                 pass
+        except UnicodeEncodeError:
+            name = str(self.root).encode(errors="backslashreplace").decode()
+            raise FolderError(f"{name}: cannot be written: the name is not Unicode text") from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise FolderError(f"{self.root}: cannot be written: {reason}") from error
+            raise self._full(error) or FolderError(f"{self.root}: cannot be written: {reason}") from error
 
     def save(self, run: Run) -> Run:
         """Keep a run, in place of one by another version of the engine; an equal one that is there stays.
@@ -66,46 +77,58 @@ class Store:
             The run with its tables on disk, or as it is if another process has taken its place.
 
         Raises:
+            FolderError: If the disk is full.
             ResultError: If it cannot be written.
         """
         final = self.folder(run.meta.digest, run.meta.engine.name, run.meta.seed)
-        partial = final.with_name(f".{final.name}-{uuid4().hex}")
         try:
-            partial.mkdir(parents=True)
-            try:
-                _write(run, partial)
-                _publish(partial, final, run)
-            finally:
-                shutil.rmtree(partial, ignore_errors=True)
+            with files.hidden(self._writing()) as place:
+                complete = place / "run"
+                complete.mkdir()
+                keep(complete, run.meta, run.tables)
+                final.parent.mkdir(exist_ok=True)
+                _publish(complete, final, run)
         except OSError as error:
-            raise ResultError(f"{final}: cannot be written: {error.strerror or error}") from error
+            reason = error.strerror or error
+            raise self._full(error) or ResultError(f"{final}: cannot be written: {reason}") from error
         try:
             # Summaries are small and wanted next; the rest is read again if it is wanted.
-            kept = Run.load(final, {name: run.tables[name] for name in _SUMMARIES})
+            kept = Run.of(Kept.read(final), {name: run.tables[name] for name in _SUMMARIES})
         except NoRunError:
             return run
         return _named(kept, run.meta.scenario)
 
     def __iter__(self) -> Iterator[Run]:
-        """Every finished run, in the order of the names of their folders."""
-        for path in sorted(self.root.glob(f"*/*/{META}")):
-            if not path.parent.name.startswith("."):
-                yield Run.load(path.parent)
+        """Every finished run, in the order of the names of their folders. Tables are checked when read."""
+        for folder in self._folders():
+            with suppress(NoRunError):
+                yield Run.load(folder)
+
+    def _folders(self) -> list[Path]:
+        paths = sorted(self.root.glob(f"*/*/{META}"))
+        return [path.parent for path in paths if not path.parent.name.startswith(".")]
+
+    def _writing(self) -> Path:
+        folder = self.root / _WRITING
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _full(self, error: Exception) -> FolderError | None:
+        """What to say if the disk, or what one may have of it, is full."""
+        if getattr(error, "errno", None) not in _NO_ROOM:
+            return None
+        kept = len(self._folders())
+        return FolderError(f"{self.root}: the disk is full; {kept} runs are kept; the same command continues")
 
 
-def _finished(folder: Path, digest: str, engine: EngineId) -> Run | None:
+def _finished(folder: Path, digest: str, engine: EngineId) -> Kept | None:
     """The run in a folder, if it is whole and of this scenario by this engine."""
     try:
-        run = Run.load(folder)
-        if (run.meta.digest, run.meta.engine) != (digest, engine):
-            return None
-        whole = all(
-            pl.read_parquet_schema(folder / f"{name}.parquet") == dict(table.schema)
-            for name, table in TABLES.items()
-        )
-    except (NoRunError, OSError, pl.exceptions.PolarsError):
+        kept = Kept.read(folder)
+    except NoRunError:
         return None
-    return run if whole else None
+    is_it = (kept.meta.digest, kept.meta.engine) == (digest, engine)
+    return kept if is_it and kept.is_intact else None
 
 
 def _named(run: Run, scenario: dict[str, Any]) -> Run:
@@ -113,36 +136,19 @@ def _named(run: Run, scenario: dict[str, Any]) -> Run:
     return Run(run.meta.model_copy(update={"scenario": scenario}), run.tables, run.folder)
 
 
-def _write(run: Run, folder: Path) -> None:
-    for name in TABLES:
-        run.tables[name].write_parquet(folder / f"{name}.parquet")
-    (folder / META).write_text(meta_text(run.meta), encoding="utf-8")
-    for path in (*folder.iterdir(), folder):
-        _flush(path)
-
-
-def _flush(path: Path) -> None:
-    """Make sure that a file is on disk before its folder gets its final name."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _publish(partial: Path, final: Path, run: Run) -> None:
+def _publish(complete: Path, final: Path, run: Run) -> None:
     """Give a complete folder its final name, unless an equal run has it; anything else there gives way."""
     digest, engine = run.meta.digest, run.meta.engine
     for _ in range(_RACES):
         try:
-            partial.rename(final)
+            complete.rename(final)
             return
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
         if _finished(final, digest, engine):
             return
-        outdated = final.with_name(f".{final.name}-{uuid4().hex}")
+        outdated = complete.with_name(f"outdated-{uuid4().hex}")
         with suppress(FileNotFoundError):  # another process may have been quicker
             final.rename(outdated)
             if _finished(outdated, digest, engine):  # put in place since we looked: it goes back

@@ -152,7 +152,7 @@ class _Worker:
             self._tell(job.scenario.duration_s, "stored")
             return stored
         if self.store:
-            self.store.prepare()
+            self.store.prepare(job.scenario.digest)
         with self.own.thread(bool(own_algorithms(job.scenario.flows))):
             run = chosen.run(job.scenario, seed=job.seed, progress=self._advanced)
         if self.store:

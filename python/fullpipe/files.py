@@ -1,0 +1,143 @@
+"""Files that are whole or not there: written in a hidden folder, put on disk, and renamed.
+
+A killed process leaves its hidden folder behind, and the next writer beside it removes that. A writer that
+lives holds a lock, which only processes on the same running kernel are sure to see; so what others left goes
+after a day, which no writer takes.
+"""
+
+import fcntl
+import os
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import getnode, uuid4
+
+from fullpipe.errors import ResultError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+HIDDEN = ".fullpipe-"
+"""How the names of hidden folders begin."""
+_LOCK = "lock"
+_ABANDONED_S = 86_400
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file as `replace` does.
+
+    Raises:
+        ResultError: If it cannot be written.
+    """
+    try:
+        replace(path, data)
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder unless it is there.
+
+    Raises:
+        ResultError: If it cannot be made, say because it is a file.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultError(f"{folder}: not a folder to write to: {error.strerror or error}") from error
+
+
+def write_csv(path: Path, table: "pl.DataFrame", digits: int = 6) -> Path:
+    """Write a table with so many digits behind the point, and return where.
+
+    Raises:
+        ResultError: If it cannot be written.
+    """
+    write(path, table.write_csv(float_precision=digits).encode())
+    return path
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Write a file so that at any time, also after a crash, its old or its new content is there, whole.
+
+    Of a link, what it points to is replaced. Access rights stay. A pipe or a device is written to as it is.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    mode = None
+    with suppress(FileNotFoundError), open(os.open(path, os.O_WRONLY), "wb") as there:
+        found = os.fstat(there.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            there.write(data)
+            return
+        mode = stat.S_IMODE(found.st_mode)
+    final = Path(os.path.realpath(path))
+    remove_leftovers(final.parent)
+    with hidden(final.parent) as folder:
+        draft = folder / "draft"
+        put(draft, data)
+        if mode is not None:
+            draft.chmod(mode)
+        draft.replace(final)
+
+
+def put(path: Path, data: "bytes | memoryview") -> None:
+    """Write a new file and wait until it is on disk."""
+    with path.open("xb", buffering=0) as file:
+        left = memoryview(data)
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def hidden(folder: Path) -> Iterator[Path]:
+    """A new hidden folder inside a folder, to write in and to rename from; it goes when the context ends."""
+    place = folder / f"{HIDDEN}{_kernel()}-{uuid4().hex}"
+    place.mkdir()
+    try:
+        with (place / "draft of the lock").open("wb") as lock:
+            with suppress(OSError):  # a file system without locks: then its age tells
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            Path(lock.name).rename(place / _LOCK)  # so that nobody finds it before it is locked
+            yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the hidden folders in a folder whose writers are dead."""
+    for place in folder.glob(f"{HIDDEN}*"):
+        with suppress(OSError):  # it is gone, or not ours
+            if _is_abandoned(place):
+                shutil.rmtree(place)
+
+
+def _is_abandoned(place: Path) -> bool:
+    if place.name.startswith(f"{HIDDEN}{_kernel()}-"):
+        try:
+            with (place / _LOCK).open("rb+") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+        except BlockingIOError:
+            return False
+        except OSError:  # not locked yet, or a file system without locks
+            pass
+    return time.time() - place.stat(follow_symlinks=False).st_mtime > _ABANDONED_S
+
+
+@cache
+def _kernel() -> str:
+    """The running kernel: its processes see each other's locks, on any file system."""
+    try:
+        return (
+            Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip().replace("-", "")[:16]
+        )
+    except OSError:
+        return f"{getnode():x}"

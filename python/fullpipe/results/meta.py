@@ -1,0 +1,84 @@
+"""Where a run comes from."""
+
+import os
+import platform
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, field_validator
+
+
+class EngineId(BaseModel):
+    """Which engine, and which version of its code and of its model: what results depend on besides."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    version: str
+    model_version: str
+    code: str = ""
+    """Fingerprints of the algorithms that were brought along; empty if there are none."""
+
+
+class Meta(BaseModel):
+    """Where a run comes from: the content of meta.json, and all that differs between two equal runs."""
+
+    model_config = ConfigDict(frozen=True)
+
+    scenario: dict[str, Any]
+    """The scenario as TOML has it."""
+    digest: str
+    engine: EngineId
+    seed: int
+    duration_s: float
+    wall_s: float
+    """Time that the simulation took, without the start of the interpreter, reading and writing."""
+    cpu_s: float
+    """Processor time of the same."""
+    data_packets: int
+    """Data packets sent in the whole run, the warm-up and what is sent after the stop of a flow included."""
+    packet_hops: int
+    """Packets, data and ACKs, times the links that they crossed."""
+    not_measured: tuple[str, ...] = ()
+    """Columns that the engine cannot measure, which are null throughout, as "table.column", and tables that
+    stay empty."""
+    otherwise: dict[str, str] = {}
+    """Columns that are something else for connections than their meaning says, as "table.column", and why.
+    They are not compared with the same columns of other engines."""
+    started: str
+    """Date and time, UTC, ISO 8601."""
+    host: dict[str, str | int | None]
+    versions: dict[str, str]
+
+    @field_validator("scenario")
+    @classmethod
+    def _has_a_name(cls, scenario: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(scenario.get("name"), str):
+            raise ValueError("a scenario has a name")
+        return scenario
+
+
+def host() -> dict[str, str | int | None]:
+    """The machine, for the record."""
+    return {
+        "name": platform.node(),
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "cpus": os.cpu_count(),
+    }
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result could depend on, for the record."""
+    packages = ("fullpipe", "numpy", "polars", "pydantic")
+    return {"python": platform.python_version()} | {package: version(package) for package in packages}
+
+
+def version(package: str) -> str:
+    """The installed version of a package, "unknown" if it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown"
