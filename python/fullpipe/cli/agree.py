@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fullpipe.cli.shared import Jobs, Out, engine_names, processors
+from fullpipe.cli.shared import Jobs, Out, engine_names, processors, target
 
 if TYPE_CHECKING:
     from fullpipe.agree import Case, Found
@@ -40,11 +40,16 @@ def agree(
     workers: Jobs = None,
     out: Out = Path("runs"),
     page: Annotated[
-        Path | None, typer.Option("-o", "--page", metavar="FILE", help="Write the page here; else print it.")
+        Path | None,
+        typer.Option(
+            "-o", "--page", parser=target, metavar="FILE", help="Write the page here; else print it."
+        ),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw how large the errors are, for the page."),
+        typer.Option(
+            "--plot", parser=target, metavar="FILE", help="Draw how large the errors are, for the page."
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Every error, or case, as one JSON object per line.")
@@ -114,15 +119,12 @@ def _draw(found: "Found", path: Path) -> None:
 
 
 def _write(text: str, page: Path | None) -> None:
-    from fullpipe.errors import ResultError
+    from fullpipe import files
 
     if page is None:
         typer.echo(text, nl=False)
         return
-    try:
-        page.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ResultError(f"{page}: cannot be written: {error.strerror or error}") from error
+    files.write(page, text.encode())
     typer.echo(page)
 
 

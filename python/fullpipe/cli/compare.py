@@ -18,6 +18,7 @@ from fullpipe.cli.shared import (
     engine_names,
     processors,
     read_scenario,
+    target,
     values_of,
 )
 
@@ -72,7 +73,8 @@ def compare(
     workers: Jobs = None,
     out: Out = Path("runs"),
     figures: Annotated[
-        Path | None, typer.Option("--plot", metavar="DIR", help="Also draw the series in one figure.")
+        Path | None,
+        typer.Option("--plot", parser=target, metavar="DIR", help="Also draw the series in one figure."),
     ] = None,
     allow_python: AllowPython = False,
     as_json: Annotated[

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fullpipe.cli.shared import AllowPython, Jobs, processors
+from fullpipe.cli.shared import AllowPython, Jobs, processors, target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,11 +29,14 @@ def conformance(
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="For random waits and random loss.")] = 1,
     workers: Jobs = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the runs here, to look at them.")
+        Path | None,
+        typer.Option(parser=target, metavar="DIR", help="Keep the runs here, to look at them."),
     ] = None,
     allow_python: AllowPython = False,
     as_json: Annotated[bool, typer.Option("--json", help="Everything as one JSON object.")] = False,
-    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")] = None,
+    junit: Annotated[
+        Path | None, typer.Option(parser=target, metavar="FILE", help="Also write JUnit XML.")
+    ] = None,
     list_tests: Annotated[bool, typer.Option("--list", help="List the tests and run none.")] = False,
 ) -> None:
     """Judge an algorithm by the example tests of draft-ietf-ccwg-bbr, appendix A.
@@ -43,6 +46,7 @@ def conformance(
     """
     from rich.console import Console
 
+    from fullpipe import files
     from fullpipe.cca import classes
     from fullpipe.conformance import cases, judge, report
     from fullpipe.errors import UnknownNameError
@@ -67,7 +71,7 @@ def conformance(
     name = " ".join([cca, *(params or ())])
     _show(console, name, results, as_json)
     if junit:
-        _write(junit, report.as_junit(name, results))
+        files.write(junit, report.as_junit(name, results).encode())
     if any(result.verdict == "failed" for result in results):
         raise typer.Exit(1)
 
@@ -103,12 +107,3 @@ def _show(console: Any, subject: str, results: "Sequence[Result]", as_json: bool
         return
     console.print(report.table(results))
     console.print(f"{subject}: {report.summary(results)}")
-
-
-def _write(path: Path, text: str) -> None:
-    from fullpipe.errors import ResultError
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be written: {error.strerror or error}") from error

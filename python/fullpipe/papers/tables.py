@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from fullpipe import files
 from fullpipe.papers.claims import UNMEASURED
 from fullpipe.papers.court import Judged, Part
 from fullpipe.papers.experiments import Measurements
@@ -51,13 +52,13 @@ def write(
 ) -> list[Path]:
     """Everything that was measured, and the verdicts as a table, with `more` columns, and as a page."""
     folder, engine = settings.folder, settings.engine
-    folder.mkdir(parents=True, exist_ok=True)
+    files.make_folder(folder)
     numbers, verdicts, page = (folder / name for name in ("measured.csv", "verdicts.csv", "verdicts.md"))
-    by(engine, found.table()).write_csv(numbers, float_precision=6)
+    files.write_csv(numbers, by(engine, found.table()))
     given = table(judged)
-    by(engine, more(given) if more else given).write_csv(verdicts, float_precision=6)
+    files.write_csv(verdicts, by(engine, more(given) if more else given))
     lines = "".join(f"- {line}\n" for line in tallies(judged).splitlines())
-    page.write_text(f"{lines}\n{markdown(judged, f'ours ({engine})')}", encoding="utf-8")
+    files.write(page, f"{lines}\n{markdown(judged, f'ours ({engine})')}".encode())
     return [numbers, verdicts, page]
 
 

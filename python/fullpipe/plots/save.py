@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
 from matplotlib.figure import Figure
 
-from fullpipe.errors import ResultError
+from fullpipe import files
 from fullpipe.plots.style import in_house_style
 
 _VARYING = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
@@ -30,11 +31,8 @@ def save_as(figure: Figure, data: pl.DataFrame | None, path: Path) -> list[Path]
         ResultError: If the file cannot be written.
     """
     check_format(path)
-    try:
-        _draw(figure, path)
-        return [path] if data is None else [path, _numbers(data, path)]
-    except OSError as error:
-        raise ResultError(f"{path}: cannot be written: {error.strerror or error}") from error
+    _draw(figure, path)
+    return [path] if data is None else [path, _numbers(data, path)]
 
 
 @in_house_style
@@ -45,14 +43,11 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
 
     Raises:
         ValueError: If the name is not that of a file, because it leads to another folder.
-        ResultError: If the folder cannot be made, say because it is a file.
+        ResultError: If the folder cannot be made, say because it is a file, or a file cannot be written.
     """
     if name in ("", ".", "..") or any(character in name for character in "/\\\0"):
         raise ValueError(f'"{name}" is no name of a figure: it must not be empty or lead to another folder')
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ResultError(f"{folder}: not a folder for figures: {error.strerror}") from error
+    files.make_folder(folder)
     png, svg = (folder / f"{name}.{suffix}" for suffix in ("png", "svg"))
     _draw(figure, png)
     _draw(figure, svg)
@@ -61,10 +56,10 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Pa
 
 def _draw(figure: Figure, path: Path) -> None:
     format = path.suffix.removeprefix(".")
-    figure.savefig(path, format=format, metadata=dict.fromkeys(_VARYING[format]))
+    drawn = BytesIO()
+    figure.savefig(drawn, format=format, metadata=dict.fromkeys(_VARYING[format]))
+    files.write(path, drawn.getvalue())
 
 
 def _numbers(data: pl.DataFrame, beside: Path) -> Path:
-    csv = beside.with_suffix(".csv")
-    data.write_csv(csv, float_precision=6)
-    return csv
+    return files.write_csv(beside.with_suffix(".csv"), data)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from fullpipe import files
 from fullpipe.errors import ScenarioError
 
 MAX_FILE_BYTES = 64_000_000
@@ -44,7 +45,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
         TraceError: If it cannot be written.
     """
     try:
-        Path(path).write_bytes(data)
+        files.replace(Path(path), data)
     except (OSError, ValueError) as error:
         raise TraceError(
             str(path), f"cannot be written: {getattr(error, 'strerror', None) or error}"
