@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from fullpipe import files
 from fullpipe.papers import tables
 from fullpipe.papers.causes import Cause
 from fullpipe.papers.court import Court, Judged, Readings
@@ -128,8 +129,8 @@ def _sampled(jobs: Sequence[Job], runs: Sequence[Run | None]) -> figures.Recorde
 
 
 def _write_table(folder: Path, beside: pl.DataFrame) -> list[Path]:
-    folder.mkdir(parents=True, exist_ok=True)
+    files.make_folder(folder)
     csv, table = folder / "table-2.csv", folder / "table-2.json"
-    beside.write_csv(csv, float_precision=6)
-    table.write_text(json.dumps(beside.to_dicts(), indent=1) + "\n", encoding="utf-8")
+    files.write_csv(csv, beside)
+    files.write(table, (json.dumps(beside.to_dicts(), indent=1) + "\n").encode())
     return [csv, table]

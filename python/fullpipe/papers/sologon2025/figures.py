@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 from matplotlib.axes import Axes
 
-from fullpipe import plots
+from fullpipe import files, plots
 from fullpipe.papers.experiments import Value
 from fullpipe.papers.sologon2025.measures import MBPS, WITH_HEADERS
 from fullpipe.results import Run
@@ -100,9 +100,7 @@ def _samples(runs: Drawn, folder: Path) -> Path:
         )
         for (experiment, algorithm, interval), run in runs.items()
     ]
-    path = folder / "throughput.csv"
-    pl.concat(frames).write_csv(path, float_precision=3)
-    return path
+    return files.write_csv(folder / "throughput.csv", pl.concat(frames), digits=3)
 
 
 def _with_headers(series: pl.DataFrame) -> pl.DataFrame:
