@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 HIDDEN = ".fullpipe-"
 """How the names of hidden folders begin."""
-_LOCK = "lock"
 _ABANDONED_S = 86_400
 
 
@@ -99,37 +98,55 @@ def put(path: Path, data: "bytes | memoryview") -> None:
 @contextmanager
 def hidden(folder: Path) -> Iterator[Path]:
     """A new hidden folder inside a folder, to write in and to rename from; it goes when the context ends."""
-    place = folder / f"{HIDDEN}{_kernel()}-{uuid4().hex}"
-    place.mkdir()
+    place, lock = _new(folder)
     try:
-        with (place / "draft of the lock").open("wb") as lock:
-            with suppress(OSError):  # a file system without locks: then its age tells
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            Path(lock.name).rename(place / _LOCK)  # so that nobody finds it before it is locked
-            yield place
+        yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
+        os.close(lock)
 
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the hidden folders in a folder whose writers are dead."""
     for place in folder.glob(f"{HIDDEN}*"):
         with suppress(OSError):  # it is gone, or not ours
-            if _is_abandoned(place):
-                shutil.rmtree(place)
+            lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                if _is_abandoned(place, lock):
+                    shutil.rmtree(place)
+            finally:
+                os.close(lock)
 
 
-def _is_abandoned(place: Path) -> bool:
-    if place.name.startswith(f"{HIDDEN}{_kernel()}-"):
-        try:
-            with (place / _LOCK).open("rb+") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return True
-        except BlockingIOError:
-            return False
-        except OSError:  # not locked yet, or a file system without locks
-            pass
-    return time.time() - place.stat(follow_symlinks=False).st_mtime > _ABANDONED_S
+def _new(folder: Path) -> tuple[Path, int]:
+    """A new hidden folder, and the descriptor that keeps it locked."""
+    while True:
+        place = folder / f"{HIDDEN}{_kernel()}-{uuid4().hex}"
+        place.mkdir()
+        with suppress(FileNotFoundError):
+            lock = os.open(place, os.O_RDONLY)
+            if _locked(lock) is not False and place.exists():
+                return place, lock
+            os.close(lock)
+        shutil.rmtree(place, ignore_errors=True)  # somebody took it for a leftover before it was locked
+
+
+def _is_abandoned(place: Path, lock: int) -> bool:
+    locked = _locked(lock)
+    if locked and place.name.startswith(f"{HIDDEN}{_kernel()}-"):
+        return True
+    return locked is not False and time.time() - os.fstat(lock).st_mtime > _ABANDONED_S
+
+
+def _locked(descriptor: int) -> bool | None:
+    """Whether we have the lock now, or somebody else has; None on a file system without locks of folders."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
 
 @cache
