@@ -1,9 +1,9 @@
 """A process in which fullpipe is imported already: it runs commands in forks, and kills them when asked to.
 
-Orders are lines of JSON on standard input: `arguments`, `folder`, and, to kill, `event` and `delay_s`. Events are
-what a command does to files. It is killed before the event of that number, or so long after it if a delay is
-given. The answers, one line each, say how many `events` there were, and whether it was `killed`, or with which
-`status` it ended.
+Orders are lines of JSON on standard input: `arguments`, `folder`, and, to kill, `event` and `delay_s`. Events
+are what a command does to files. It is killed before the event of that number, or so long after it if a delay
+is given. The answers, one line each, say how many `events` there were, and whether it was `killed`, or with
+which `status` it ended.
 
 Nothing has been computed here, so polars has no workers yet that a fork would miss.
 """
