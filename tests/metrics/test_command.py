@@ -1,15 +1,15 @@
 """`fullpipe metrics` as users meet it."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import fullpipe
-from fullpipe import Scenario
+from fullpipe import Run, Scenario
 from fullpipe.cli import app, tables
+from fullpipe.results import Store
 from fullpipe.sweeps import Job, Outcome
 
 
@@ -55,10 +55,11 @@ def test_no_run_is_bad_input(tmp_path: Path) -> None:
 
 def smoothed(folder: Path, tmp_path: Path) -> Path:
     """The same run, whose RTT samples are smoothed by its own account."""
-    copy = Path(shutil.copytree(folder, tmp_path / "smoothed"))
-    meta = json.loads((copy / "meta.json").read_text("utf-8"))
-    meta["otherwise"] = {f"flows.rtt_{what}_s": "its RTT samples are smoothed" for what in ("mean", "p95")}
-    (copy / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    run = fullpipe.load(folder)
+    otherwise = {f"flows.rtt_{what}_s": "its RTT samples are smoothed" for what in ("mean", "p95")}
+    smoothed = Run(run.meta.model_copy(update={"otherwise": otherwise}), run.tables)
+    copy = Store(tmp_path / "smoothed").save(smoothed).folder
+    assert copy
     return copy
 
 
