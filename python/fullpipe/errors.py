@@ -1,27 +1,41 @@
 """What can go wrong, as named exceptions, and the words to say so."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import accumulate
+
+_LONGEST_QUOTE = 80
+_LONGEST_LINE = 400
+_MOST_LINES = 50
+_LONGEST_LIST = 240
+_GAP = " ... "
 
 
 class FullpipeError(Exception):
-    """The base of every error that fullpipe raises on purpose."""
+    """The base of every error that fullpipe raises on purpose.
+
+    Its text can be printed anywhere: it is short, and control characters in what it quotes are escapes.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__("\n".join(_readable(message.split("\n"))))
 
 
 class ScenarioError(FullpipeError):
     """A scenario is wrong. `problems` holds one line per mistake: where, what, and what would be right."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = tuple(problems)
+        self.problems = tuple(_readable(problems))
+        super().__init__("\n".join(self.problems))
 
 
 class UnknownNameError(FullpipeError):
     """A name that is not in the list of scenarios, engines, studies or algorithms."""
 
     def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f'unknown {what} "{name}"{suggestion(name, known)}')
+        super().__init__(f'unknown {what} "{brief(name)}"{suggestion(name, known)}')
 
 
 class EngineError(FullpipeError):
@@ -62,6 +76,34 @@ class CancelledError(FullpipeError):
     """A run was stopped before its end because it was asked to."""
 
 
+def visible(text: str) -> str:
+    """Text on one line, safe to print: what a terminal would obey or hide is an escape.
+
+    >>> visible("\\x1b[2J")
+    '\\\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def brief(text: str, longest: int = _LONGEST_QUOTE) -> str:
+    """Text as an error quotes it: on one line, safe to print, and without its middle if it is long."""
+    text = visible(text)
+    if len(text) <= longest:
+        return text
+    tail = (longest - len(_GAP)) // 3
+    return f"{text[: longest - len(_GAP) - tail]}{_GAP}{text[-tail:]}"
+
+
+def _readable(lines: Sequence[str]) -> list[str]:
+    """Lines that are safe to print, neither long nor many; of many, the first ones and the last."""
+    if len(lines) > _MOST_LINES:
+        rest = len(lines) - _MOST_LINES + 1
+        lines = [*lines[: _MOST_LINES - 11], f"... and {rest} more ...", *lines[-10:]]
+    return [brief(line, _LONGEST_LINE) for line in lines]
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """What to add to "unknown ...": `; did you mean "cubic"?`, or the list of what there is.
 
@@ -72,7 +114,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     Returns:
         A clause that starts with a semicolon, or nothing if there is nothing to choose from.
     """
-    return _suggestion(name, tuple(known))
+    return _suggestion(name[:_LONGEST_QUOTE], tuple(known))
 
 
 @lru_cache
@@ -81,4 +123,12 @@ def _suggestion(name: str, known: tuple[str, ...]) -> str:
     close = get_close_matches(name.lower(), by_case, n=1, cutoff=0.6)
     if close:
         return f'; did you mean "{by_case[close[0]]}"?'
-    return f"; there is {', '.join(known)}" if known else ""
+    return f"; there is {_listed(known)}" if known else ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names with commas; of many, the first ones."""
+    lengths = list(accumulate(len(name) + 2 for name in names))
+    shown = max(1, bisect_right(lengths, _LONGEST_LIST))
+    rest = len(names) - shown
+    return ", ".join([*names[:shown], *([f"and {rest} more"] if rest else [])])

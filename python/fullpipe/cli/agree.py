@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import Jobs, Out, engine_names, processors, target
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def agree(
     if plot and not found.errors.is_empty():
         _draw(found, plot)
     if as_json:
-        typer.echo(found.errors.write_ndjson(), nl=False)
+        echo(found.errors.write_ndjson(), nl=False)
     else:
         _write(agreement.page(found, _link(plot, page)), page)
     _exit(found)
@@ -92,12 +93,12 @@ def _list(cases: "Sequence[Case]", engines: Sequence[str], as_json: bool) -> Non
 
     for one in cases:
         if as_json:
-            typer.echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))
+            echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))
         else:
-            typer.echo(f"{one.name}  ({one.family}, {one.seeds} seed{'s' if one.seeds > 1 else ''})")
+            echo(f"{one.name}  ({one.family}, {one.seeds} seed{'s' if one.seeds > 1 else ''})")
     if not as_json:
         runs = (f"{sum(len(seeds_of(one, name)) for one in cases)} by {name}" for name in engines)
-        typer.echo(f"{len(cases)} cases; runs: {', '.join(runs)}")
+        echo(f"{len(cases)} cases; runs: {', '.join(runs)}")
 
 
 def _check_format(figure: Path) -> None:
@@ -115,17 +116,17 @@ def _draw(found: "Found", path: Path) -> None:
     from fullpipe.plots import save_as
 
     for written in save_as(*figure(found), path):
-        typer.echo(written, err=True)
+        echo(written, err=True)
 
 
 def _write(text: str, page: Path | None) -> None:
     from fullpipe import files
 
     if page is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
         return
     files.write(page, text.encode())
-    typer.echo(page)
+    echo(page)
 
 
 def _link(figure: Path | None, page: Path | None) -> str | None:
@@ -157,5 +158,5 @@ def _exit(found: "Found") -> None:
     if not found.errors.is_empty():
         return
     for why in dict.fromkeys(f"{refused.engine}: {refused.why}" for refused in found.refused):
-        typer.echo(f"fullpipe: {why}", err=True)
+        complain(why)
     raise typer.Exit(1)

@@ -2,12 +2,23 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from fullpipe.errors import FolderError, FullpipeError, NoRunError, ScenarioError, UnknownNameError, WishError
+from fullpipe.cli.output import complain, echo
+from fullpipe.errors import (
+    FolderError,
+    FullpipeError,
+    NoRunError,
+    ScenarioError,
+    UnknownNameError,
+    WishError,
+    brief,
+)
 
 _EXAMPLES = (
     ("fullpipe run single-bbr1", "a named scenario"),
@@ -23,29 +34,42 @@ _EXAMPLES = (
     ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
     ("fullpipe paper kato2025 --quick", "a published study"),
 )
+_LONGEST = 400
+_UsageError: Any = typer.BadParameter.__base__
+"""The base of what typer says of wrong arguments, wherever the version that is installed has it from."""
 _EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52}{what}" for command, what in _EXAMPLES)])
 
 
 class _Group(TyperGroup):
     """Turns errors that are meant for the user into a message and an exit code."""
 
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        with _readable():
+            return super().make_context(*arguments, **more)
+
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with _readable():
+                return super().invoke(ctx)
         except (ScenarioError, UnknownNameError, NoRunError, FolderError, WishError) as error:
-            _complain(error)
+            complain(error)
             raise typer.Exit(2) from None
         except FullpipeError as error:
-            _complain(error)
+            complain(error)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
-            typer.echo("fullpipe: interrupted; the same command continues where this one stopped", err=True)
+            complain("interrupted; the same command continues where this one stopped")
             raise typer.Exit(1) from None
 
 
-def _complain(error: FullpipeError) -> None:
-    for line in str(error).splitlines() or [type(error).__name__]:
-        typer.echo(f"fullpipe: {line}", err=True)
+@contextmanager
+def _readable() -> Iterator[None]:
+    """What is said of wrong arguments quotes them."""
+    try:
+        yield
+    except _UsageError as error:
+        vars(error)["message"] = brief(error.message, _LONGEST)
+        raise
 
 
 app = typer.Typer(
@@ -64,7 +88,7 @@ def _version(asked: bool) -> None:
     if asked:
         import fullpipe
 
-        typer.echo(f"fullpipe {fullpipe.__version__}")
+        echo(f"fullpipe {fullpipe.__version__}")
         raise typer.Exit
 
 

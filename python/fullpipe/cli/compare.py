@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import (
     AllowPython,
     Assignments,
@@ -109,7 +110,7 @@ def compare(
     for point, runs in _runs(todo, workers or processors(), Store(out)):
         found = comparing.compare(runs, against, margins)
         if as_json:
-            typer.echo(json.dumps(found.to_dict() | {"point": dict(point)}, allow_nan=False))
+            echo(json.dumps(found.to_dict() | {"point": dict(point)}, allow_nan=False))
         else:
             _show(found, metric or _HEADLINES, point)
         if figures:
@@ -128,7 +129,7 @@ def _runs(
         outcomes = list(stream(todo, workers=workers, store=store, progress=progress))
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
-        typer.echo(f"fullpipe: {label(outcome.job)}, {outcome.job.engine}: {outcome.error!s}", err=True)
+        complain(f"{label(outcome.job)}, {outcome.job.engine}: {outcome.error!s}")
     if failed:
         raise typer.Exit(1)
     points: dict[str, tuple[Mapping[str, Any], dict[str, list[Run]]]] = {}
@@ -139,23 +140,22 @@ def _runs(
 
 
 def _show(found: "Comparison", metrics: "Sequence[str]", point: "Mapping[str, Any]") -> None:
-    from rich.console import Console
-
+    from fullpipe.cli.console import led, styled, terminal
     from fullpipe.cli.shown import point_shown
 
     rows = [row for row in found.rows if row.metric in metrics]
-    console = Console(highlight=False)
+    console = terminal()
     seeds = _counted(len(found.seeds[found.reference]))
-    where = ", ".join([f"[bold]{found.scenario}[/bold]", *point_shown(point), seeds])
-    console.print(f"{where}; reference {found.reference}")
+    where = "".join(f", {word}" for word in [*point_shown(point), seeds])
+    console.print(led(found.scenario, "bold", f"{where}; reference {found.reference}"))
     for remark in found.remarks:
-        console.print(f"[yellow]{remark}[/yellow]", soft_wrap=True)
+        console.print(styled(remark, "yellow"), soft_wrap=True)
     for engine in found.engines:
         if engine != found.reference:
             judged = [row for row in rows if engine in row.judgements]
             console.print(_table(found, judged, engine))
     for note in (note for note in found.notes if note.metric in metrics):
-        console.print(f"[dim]{note}[/dim]", soft_wrap=True)
+        console.print(styled(str(note), "dim"), soft_wrap=True)
 
 
 def _counted(seeds: int) -> str:
@@ -164,6 +164,7 @@ def _counted(seeds: int) -> str:
 
 def _table(found: "Comparison", rows: "Sequence[Row]", engine: str) -> Any:
     """Means over seeds, their difference with its interval, the margin, and the verdict."""
+    from fullpipe.cli.console import styled
     from fullpipe.cli.shown import heading, number_shown, table, unit_shown
 
     made = table("", found.reference, engine, "difference (90 %)", "margin", last="verdict")
@@ -174,7 +175,7 @@ def _table(found: "Comparison", rows: "Sequence[Row]", engine: str) -> Any:
     for row in rows:
         if (row.kind, row.of) != of:
             of = (row.kind, row.of)
-            made.add_row(f"[bold]{heading(row.label(engine))}[/bold]")
+            made.add_row(styled(heading(row.label(engine)), "bold"))
         judged, unit, reference = row.judgements[engine], unit_shown(row.unit), row.mean(found.reference)
         made.add_row(
             f" {row.metric} {unit if unit != row.unit or unit == 's' else ''}",
@@ -182,7 +183,7 @@ def _table(found: "Comparison", rows: "Sequence[Row]", engine: str) -> Any:
             number_shown(row.mean(engine), row.unit),
             _difference(judged, reference, row.unit),
             _margin(row),
-            f"[{_COLOURS[judged.verdict]}]{judged.verdict}[/]",
+            styled(judged.verdict, _COLOURS[judged.verdict]),
         )
     return made
 
@@ -223,4 +224,4 @@ def _draw(
     figure, data = plots.engines(series)
     stem = "-".join([name, *(value_shown(v).replace("/", "-").replace(" ", "") for v in point.values())])
     for path in plots.save(figure, data, folder, stem):
-        typer.echo(path, err=quiet)
+        echo(path, err=quiet)

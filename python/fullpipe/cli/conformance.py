@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fullpipe.cli.output import echo
 from fullpipe.cli.shared import AllowPython, Jobs, processors, target
 
 if TYPE_CHECKING:
@@ -44,15 +45,14 @@ def conformance(
     The exit code is 1 if a test failed, and 2 if the algorithm or an option is wrong. A test that needs
     what the algorithm never publishes does not apply.
     """
-    from rich.console import Console
-
     from fullpipe import files
     from fullpipe.cca import classes
+    from fullpipe.cli.console import terminal
     from fullpipe.conformance import cases, judge, report
     from fullpipe.errors import UnknownNameError
     from fullpipe.results import Store
 
-    console = Console(highlight=False)
+    console = terminal()
     if list_tests:
         console.print(report.listing(cases()))
         return
@@ -103,7 +103,7 @@ def _show(console: Any, subject: str, results: "Sequence[Result]", as_json: bool
     from fullpipe.conformance import report
 
     if as_json:
-        typer.echo(report.as_json(subject, results))
+        echo(report.as_json(subject, results))
         return
     console.print(report.table(results))
     console.print(f"{subject}: {report.summary(results)}")

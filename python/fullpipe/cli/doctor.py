@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fullpipe.cli.engines import statuses
+from fullpipe.cli.output import echo
 
 if TYPE_CHECKING:
     from fullpipe.engines import Finding
@@ -21,14 +22,14 @@ def doctor(
     """
     found = statuses()
     if as_json:
-        typer.echo(json.dumps({name: {"ready": s.ready, **asdict(s)} for name, s in found.items()}))
+        echo(json.dumps({name: {"ready": s.ready, **asdict(s)} for name, s in found.items()}))
         return
     for name, status in found.items():
-        typer.echo(f"{name}: {'ready' if status.ready else 'cannot run here'}")
+        echo(f"{name}: {'ready' if status.ready else 'cannot run here'}")
         for finding in status.findings:
-            typer.echo(f"  {_mark(finding)} {finding.what}: {finding.detail}")
+            echo(f"  {_mark(finding)} {finding.what}: {finding.detail}")
             if finding.remedy and not finding.present:
-                typer.echo(f"    {finding.remedy}")
+                echo(f"    {finding.remedy}")
 
 
 def _mark(finding: "Finding") -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fullpipe.cli.output import echo
+
 if TYPE_CHECKING:
     from fullpipe.engines import Finding
 
@@ -42,18 +44,17 @@ def list_engines(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by engine.")] = False,
 ) -> None:
     """List the engines and whether they can run here; doctor says more."""
-    from rich.console import Console
-
+    from fullpipe.cli.console import terminal
     from fullpipe.cli.shown import listing
 
     found = statuses()
     if as_json:
-        typer.echo(json.dumps({name: {"ready": s.ready, "about": s.about} for name, s in found.items()}))
+        echo(json.dumps({name: {"ready": s.ready, "about": s.about} for name, s in found.items()}))
         return
     table = listing("", "", "")
     for name, status in found.items():
         table.add_row(name, "ready" if status.ready else "cannot run", status.about)
-    Console(highlight=False).print(table)
+    terminal().print(table)
 
 
 def _first_line(text: str | None) -> str:
@@ -115,5 +116,5 @@ def install(
     wishes = Wishes(version, source, kernel, rootfs, insecure, unverified, workers or processors())
     wishes.check()
     with _stoppable():
-        ready = chosen.install(wishes, lambda line: typer.echo(line, err=True)) or chosen
-    typer.echo(f"{ready.name} is ready: {ready.version()}")
+        ready = chosen.install(wishes, lambda line: echo(line, err=True)) or chosen
+    echo(f"{ready.name} is ready: {ready.version()}")

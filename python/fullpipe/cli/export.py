@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_runs, target
 
 
@@ -40,4 +41,4 @@ def export(
     (run,) = read_runs([folder])
     content = qlog(run) if chosen == Format.qlog else pcapng(run, point or ())
     files.write(out, content)
-    typer.echo(out)
+    echo(out)

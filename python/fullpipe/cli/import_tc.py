@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from fullpipe.cli.output import echo
+
 
 def import_tc(
     line: Annotated[
@@ -16,4 +18,4 @@ def import_tc(
 
     from fullpipe.scenario.tc import queue_of
 
-    typer.echo(tomli_w.dumps({"topology": {"bottleneck": {"queue": queue_of(" ".join(line))}}}), nl=False)
+    echo(tomli_w.dumps({"topology": {"bottleneck": {"queue": queue_of(" ".join(line))}}}), nl=False)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fullpipe.cli.engines import list_engines
+from fullpipe.cli.output import echo
 from fullpipe.scenario import Scenario, catalogue, scenario_names
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ def list_names(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by name.")] = False,
 ) -> None:
     """List algorithms, queues, scenarios, studies, engines, or the tables of a run."""
-    from rich.console import Console
-
+    from fullpipe.cli.console import styled, terminal
     from fullpipe.cli.shown import listing
 
     if kind is Kind.engines:
@@ -41,15 +41,16 @@ def list_names(
         return
     entries = _ENTRIES.get(kind, dict)()
     if as_json:
-        typer.echo(json.dumps({n: asdict(e) for n, e in entries.items()} if entries else names(kind)))
+        echo(json.dumps({n: asdict(e) for n, e in entries.items()} if entries else names(kind)))
         return
     table = listing("", "")
     for name, text in names(kind).items():
-        table.add_row(f"[bold]{name}[/bold]", text)
+        table.add_row(styled(name, "bold"), text)
         if name in entries:
-            table.add_row("", f"[dim]{entries[name].source}[/dim]")
-            table.add_row("", f"[dim]parameters: {', '.join(entries[name].params) or 'none'}[/dim]")
-    Console(highlight=False).print(table)
+            table.add_row("", styled(entries[name].source, "dim"))
+            params = f"parameters: {', '.join(entries[name].params) or 'none'}"
+            table.add_row("", styled(params, "dim"))
+    terminal().print(table)
 
 
 _ENTRIES: Mapping[Kind, Callable[[], Mapping[str, catalogue.Entry]]] = {

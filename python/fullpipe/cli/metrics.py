@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_runs
 
 if TYPE_CHECKING:
@@ -29,21 +30,20 @@ def metrics(
     The warm-up is left out. What a metric is, with formula and source, stands in the reference; times are
     in seconds and rates in bit/s in JSON.
     """
-    from rich.console import Console
-
+    from fullpipe.cli.console import led, terminal
     from fullpipe.metrics import measured
     from fullpipe.statistics import doubtful_means
 
-    console = Console(highlight=False)
+    console = terminal()
     for run in read_runs(folders):
         values = measured(run)
         doubts = doubtful_means(run.series, run.flows, run.scenario.warmup_s)
         if as_json:
-            typer.echo(json.dumps(_as_json(run, values, doubts), allow_nan=False))
+            echo(json.dumps(_as_json(run, values, doubts), allow_nan=False))
             continue
         warmup_s = run.scenario.warmup_s
         after = f", after {warmup_s:g} s of warm-up" if warmup_s else ""
-        console.print(f"[bold]{run.name}[/bold]{after}, seed {run.meta.seed}, engine {run.meta.engine.name}")
+        console.print(led(run.name, "bold", f"{after}, seed {run.meta.seed}, engine {run.meta.engine.name}"))
         for table in _tables(values, console.width):
             console.print(table)
         for line in (*_otherwise(run), *_warnings(run, doubts)):
@@ -94,19 +94,23 @@ def _table(parts: "Sequence[pl.DataFrame]") -> Any:
     return made
 
 
-def _otherwise(run: "Run") -> Iterator[str]:
+def _otherwise(run: "Run") -> Iterator[Any]:
     """The metrics of connections that are made of something else than they seem."""
+    from fullpipe.cli.console import styled
     from fullpipe.metrics import MEASURES
 
     for why in dict.fromkeys(run.meta.otherwise.values()):
         names = [measure.name for measure in MEASURES if run.meta.otherwise.get(measure.column) == why]
-        yield f"[dim]{', '.join(names)} of {run.meta.engine.name}: {why}[/dim]"
+        yield styled(f"{', '.join(names)} of {run.meta.engine.name}: {why}", "dim")
 
 
-def _warnings(run: "Run", doubts: "Sequence[Doubt]") -> Iterator[str]:
+def _warnings(run: "Run", doubts: "Sequence[Doubt]") -> Iterator[Any]:
+    from fullpipe.cli.console import led, styled
+
     if run.series.is_empty():
-        yield "[yellow]no samples: whether means can be trusted is not known[/yellow]"
+        yield styled("no samples: whether means can be trusted is not known", "yellow")
     for doubt in doubts[:_MOST_DOUBTS]:
-        yield f"[yellow]warning:[/yellow] {doubt}"
+        yield led("warning:", "yellow", f" {doubt}")
     if len(doubts) > _MOST_DOUBTS:
-        yield f"[yellow]warning:[/yellow] and {len(doubts) - _MOST_DOUBTS} other means; --json has all"
+        rest = len(doubts) - _MOST_DOUBTS
+        yield led("warning:", "yellow", f" and {rest} other means; --json has all")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.list_ import papers
+from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import Jobs, Out, processors
 
 
@@ -36,5 +37,5 @@ def paper(
             echo=report.append,
         )
     for line in made.refused:
-        typer.echo(f"fullpipe: left out: {line}", err=True)
-    typer.echo("\n".join(report))
+        complain(f"left out: {line}")
+    echo("\n".join(report))

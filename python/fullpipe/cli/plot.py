@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import read_runs, target
 
 if TYPE_CHECKING:
@@ -71,13 +72,13 @@ def plot(
         else:
             written = plots.save(figure, data, out, runs[0].name if name is None else name)
     except (ValueError, ResultError) as error:
-        typer.echo(f"fullpipe: {error}", err=True)
+        complain(error)
         raise typer.Exit(2) from None
     if as_json:
-        typer.echo(json.dumps({"files": [str(path) for path in written]}))
+        echo(json.dumps({"files": [str(path) for path in written]}))
         return
     for path in written:
-        typer.echo(path)
+        echo(path)
 
 
 def _labels(runs: "Sequence[Run]") -> list[str]:

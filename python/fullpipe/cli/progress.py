@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from fullpipe.cli.console import terminal
 from fullpipe.sweeps import Job, Update
 from fullpipe.sweeps.executor import Progress as Listener
 
@@ -13,7 +13,7 @@ from fullpipe.sweeps.executor import Progress as Listener
 @contextmanager
 def progress_bar(todo: Sequence[Job]) -> Iterator[Listener]:
     """A bar on standard error over all jobs, as something to report updates to."""
-    console = Console(stderr=True)
+    console = terminal(stderr=True)
     total_s = sum(job.scenario.duration_s for job in todo)
     columns = (
         TextColumn("{task.description}"),

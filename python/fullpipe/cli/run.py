@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fullpipe.cli.output import complain
 from fullpipe.cli.shared import (
     AllowPython,
     Assignments,
@@ -66,13 +67,13 @@ def run(
     except KeyboardInterrupt:
         if not no_store:
             raise
-        typer.echo("fullpipe: interrupted; nothing was kept", err=True)
+        complain("interrupted; nothing was kept")
         raise typer.Exit(1) from None
     if not as_json:
         tables.show([outcome for outcome in outcomes if outcome.error is None])
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
-        typer.echo(f"fullpipe: {tables.label(outcome.job)}: {outcome.error!s}", err=True)
+        complain(f"{tables.label(outcome.job)}: {outcome.error!s}")
     if failed:
         raise typer.Exit(1)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fullpipe.cli.output import complain
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, scenario_names
 
@@ -76,7 +77,7 @@ def read_runs(folders: Iterable[Path]) -> "list[Run]":
         warnings.simplefilter("always")
         runs = [Run.load(folder) for folder in dict.fromkeys(folders)]
     for warning in caught:
-        typer.echo(f"fullpipe: note: {warning.message}", err=True)
+        complain(f"note: {warning.message}")
     return runs
 
 
@@ -129,7 +130,7 @@ def check_all(todo: "list[Job]") -> None:
     if lines:
         raise ScenarioError(list(dict.fromkeys(lines)))
     for note in dict.fromkeys(note for job in points.values() for note in job.scenario.notes()):
-        typer.echo(f"fullpipe: note: {note}", err=True)
+        complain(f"note: {note}")
 
 
 def engine_names(text: str) -> list[str]:

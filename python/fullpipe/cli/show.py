@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fullpipe.cli.list_ import Kind, names, tables
+from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_scenario
 from fullpipe.errors import UnknownNameError
 from fullpipe.scenario import Network, catalogue, resolve, scenario_names
@@ -41,7 +42,7 @@ def show(
         if as_json:
             _print(scenario.to_dict())
         else:
-            typer.echo(named_text(name) if name in scenario_names() else scenario.to_toml(), nl=False)
+            echo(named_text(name) if name in scenario_names() else scenario.to_toml(), nl=False)
     elif entry := _entry(name):
         _print(asdict(entry)) if as_json else _show_entry(entry)
     elif name in tables():
@@ -54,7 +55,7 @@ def show(
 
 
 def _print(found: Mapping[str, Any]) -> None:
-    typer.echo(json.dumps(found, allow_nan=False))
+    echo(json.dumps(found, allow_nan=False))
 
 
 def _paths(network: Network) -> dict[str, Any]:
@@ -81,16 +82,16 @@ def _show_paths(network: Network) -> None:
     """A line per flow and direction, and one for every way that it takes later."""
     found = _paths(network)
     for flow, ways in list(found.items())[:MOST_PATHS]:
-        typer.echo(f"{flow}: base RTT {ways['base_rtt_s'] * 1e3:g} ms")
-        typer.echo(f"  data  {' > '.join(ways['data'])}\n  ACKs  {' > '.join(ways['acks'])}")
+        echo(f"{flow}: base RTT {ways['base_rtt_s'] * 1e3:g} ms")
+        echo(f"  data  {' > '.join(ways['data'])}\n  ACKs  {' > '.join(ways['acks'])}")
         for way in ways["later"][:MOST_PATHS]:
             both = (("data", way["data"]), ("ACKs", way["acks"]))
             lines = [f"{what}  {' > '.join(links)}" for what, links in both if links is not None]
-            typer.echo(f"  from {way['at_s']:g} s: {'; '.join(lines)}")
+            echo(f"  from {way['at_s']:g} s: {'; '.join(lines)}")
         if len(ways["later"]) > MOST_PATHS:
-            typer.echo(f"  and {len(ways['later']) - MOST_PATHS} more")
+            echo(f"  and {len(ways['later']) - MOST_PATHS} more")
     if len(found) > MOST_PATHS:
-        typer.echo(f"and {len(found) - MOST_PATHS} more flows")
+        echo(f"and {len(found) - MOST_PATHS} more flows")
 
 
 def _entry(name: str) -> catalogue.Entry | None:
@@ -101,12 +102,11 @@ def _entry(name: str) -> catalogue.Entry | None:
 
 
 def _show_entry(entry: catalogue.Entry) -> None:
-    from rich.console import Console
-
+    from fullpipe.cli.console import led, terminal
     from fullpipe.cli.shown import listing
 
-    console = Console(highlight=False)
-    console.print(f"[bold]{entry.name}[/bold]: {entry.title}")
+    console = terminal()
+    console.print(led(entry.name, "bold", f": {entry.title}"))
     for what, text in (("also", ", ".join(entry.aliases)), ("source", entry.source)):
         if text:
             console.print(f"{what}: {text}")
@@ -131,13 +131,12 @@ def _table(described: "Table") -> dict[str, Any]:
 
 
 def _show_table(described: "Table") -> None:
-    from rich.console import Console
-
+    from fullpipe.cli.console import led, terminal
     from fullpipe.cli.shown import listing
 
     table = listing("column", "type", "unit", "meaning")
     for column in described.columns:
         table.add_row(column.name, str(column.dtype), column.unit, column.meaning)
-    console = Console(highlight=False)
-    console.print(f"[bold]{described.name}[/bold]: one row per {described.row}")
+    console = terminal()
+    console.print(led(described.name, "bold", f": one row per {described.row}"))
     console.print(table)

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 from rich.console import Console
 
+from fullpipe.cli.console import led, styled, terminal
 from fullpipe.cli.shown import point_shown, table
 from fullpipe.metrics import (
     bulk_flows,
@@ -29,7 +30,7 @@ _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 
 def show(outcomes: Sequence[Outcome]) -> None:
     """Print one run in full, or one line for each of several."""
-    console = Console(highlight=False)
+    console = terminal()
     if len(outcomes) == 1:
         _one(console, outcomes[0].run)
     elif outcomes:
@@ -46,10 +47,8 @@ def label(job: Job) -> str:
 def _one(console: Console, run: Run) -> None:
     meta, warmup_s = run.meta, run.scenario.warmup_s
     measured = f" without the first {warmup_s:g} s (warm-up)" if warmup_s else ""
-    console.print(
-        f"[bold]{run.name}[/bold], {meta.duration_s:g} s{measured}, seed {meta.seed}, "
-        f"engine {meta.engine.name}"
-    )
+    about = f", {meta.duration_s:g} s{measured}, seed {meta.seed}, engine {meta.engine.name}"
+    console.print(led(run.name, "bold", about))
     if not connections(run.flows).is_empty():
         console.print(_flows(run))
         for line in _otherwise(run):
@@ -75,12 +74,12 @@ def _fairness(run: Run) -> list[str]:
     return [] if index is None else [f"Jain {index:.3f} of {bulk.height} bulk flows{own_time}"]
 
 
-def _otherwise(run: Run) -> Iterator[str]:
+def _otherwise(run: Run) -> Iterator[Any]:
     """What is to be said of the columns of connections that are something else than they seem."""
     shown = {key: run.meta.otherwise.get(f"flows.{key}_s") for key in _RTTS}
     for why in dict.fromkeys(why for why in shown.values() if why):
         columns = [_RTTS[key] for key in shown if shown[key] == why]
-        yield f"[dim]{', '.join(columns)} of {run.meta.engine.name}: {why}[/dim]"
+        yield styled(f"{', '.join(columns)} of {run.meta.engine.name}: {why}", "dim")
 
 
 def _transfers(run: Run) -> Any:
@@ -202,7 +201,8 @@ def _links(links: pl.DataFrame) -> Any:
 
 def _many(console: Console, outcomes: Sequence[Outcome]) -> None:
     first = outcomes[0].run
-    console.print(f"[bold]{first.name}[/bold], {first.meta.duration_s:g} s, engine {first.meta.engine.name}")
+    about = f", {first.meta.duration_s:g} s, engine {first.meta.engine.name}"
+    console.print(led(first.name, "bold", about))
     bulk = [bulk_flows(outcome.run) for outcome in outcomes]
     fairness = [_among(flows) for flows in bulk] if any(flows.height > 1 for flows in bulk) else []
     made = table(

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fullpipe.cli.output import echo
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE
 
@@ -22,15 +23,15 @@ def info(
     """Say how long a trace lasts and what it carries."""
     found = _of_steps(file) if file.suffix == _CSV else _of_opportunities(file)
     if as_json:
-        typer.echo(json.dumps(found))
+        echo(json.dumps(found))
     elif file.suffix == _CSV:
-        typer.echo(f"{found.pop('rows')} rows, the last at {found.pop('duration_s'):g} s")
+        echo(f"{found.pop('rows')} rows, the last at {found.pop('duration_s'):g} s")
         for name, (least, most) in found.items():
-            typer.echo(f"{name}: {least:g} to {most:g}")
+            echo(f"{name}: {least:g} to {most:g}")
     else:
-        typer.echo(f"{found['opportunities']} opportunities in {found['duration_s']:g} s")
+        echo(f"{found['opportunities']} opportunities in {found['duration_s']:g} s")
         longest_ms = round(found["longest_gap_s"] * 1e3)
-        typer.echo(f"mean rate {found['mean_bps'] / 1e6:.4g} Mbit/s, longest gap {longest_ms} ms")
+        echo(f"mean rate {found['mean_bps'] / 1e6:.4g} Mbit/s, longest gap {longest_ms} ms")
 
 
 def _of_steps(file: Path) -> dict[str, Any]:
@@ -97,4 +98,4 @@ def convert(
             rates.append(last)
         made = traces.from_rates(steps.time_s[:-1], rates[:-1], steps.time_s[-1])
         traces.write_mahimahi(to, made)
-        typer.echo(f"{to}: {RATE.format(round(made.mean_bps))} on average")
+        echo(f"{to}: {RATE.format(round(made.mean_bps))} on average")

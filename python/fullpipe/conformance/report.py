@@ -6,6 +6,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from rich.table import Table
+from rich.text import Text
 
 from fullpipe.conformance.case import DRAFT, Case, Result, Verdict
 
@@ -18,7 +19,7 @@ def table(results: Sequence[Result]) -> Table:
         "section", "test", "verdict", "what was seen", box=None, pad_edge=False, header_style="bold"
     )
     for result in results:
-        verdict = f"[{_COLOURS[result.verdict]}]{result.verdict}[/]"
+        verdict = Text(result.verdict, style=_COLOURS[result.verdict])
         broken = [step for step in result.steps if not step.holds]
         lines = [f"{step.expected}: {step.seen}" for step in broken] + (
             [result.reason] if result.reason else []

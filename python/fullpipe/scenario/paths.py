@@ -7,9 +7,13 @@ from copy import deepcopy
 from itertools import accumulate
 from typing import Any
 
-from fullpipe.errors import ScenarioError
+from fullpipe.errors import ScenarioError, brief
 
 Tree = dict[str, Any]
+MAX_PARTS = 50
+"""Of a path; a scenario has some eight levels."""
+_DIGITS = 9
+"""Of the number of an entry."""
 
 
 def normal(path: str) -> str:
@@ -47,8 +51,8 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
         ScenarioError: If the path has no place in the tree.
     """
     parts = normal(path).split(".")
-    if not all(parts):
-        raise ScenarioError([f'"{path}": not a path; write it as in topology.bottleneck.rate'])
+    if not all(parts) or len(parts) > MAX_PARTS:
+        raise ScenarioError([f'"{brief(path)}": not a path; write it as in topology.bottleneck.rate'])
     tree = deepcopy(tree)
     node: Any = tree
     for part in parts[:-1]:
@@ -67,13 +71,15 @@ def _step(node: Any, part: str, path: str) -> Any:
     if part == "cca" and isinstance(node[key], str):
         node[key] = {"kind": node[key]}
     if not isinstance(node[key], dict | list):
-        raise ScenarioError([f'{path}: "{part}" is a single value and has no parts'])
+        raise ScenarioError([f'{brief(path)}: "{brief(part)}" is a single value and has no parts'])
     return node[key]
 
 
 def _index(node: list[Any], part: str, path: str) -> int:
     if not part.isdecimal():
-        raise ScenarioError([f'{path}: "{part}" stands where a number belongs, as in flows.0.cca'])
-    if int(part) >= len(node):
-        raise ScenarioError([f"{path}: there is no number {part}; the list has {len(node)}, counted from 0"])
+        where = f'{brief(path)}: "{brief(part)}"'
+        raise ScenarioError([f"{where} stands where a number belongs, as in flows.0.cca"])
+    if len(part) > _DIGITS or int(part) >= len(node):
+        missing = f"{brief(path)}: there is no number {brief(part)}"
+        raise ScenarioError([f"{missing}; the list has {len(node)}, counted from 0"])
     return int(part)

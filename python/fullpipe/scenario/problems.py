@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from fullpipe.errors import suggestion
+from fullpipe.errors import brief, suggestion
 from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE, SIZE, shown
 
@@ -155,7 +155,7 @@ def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
         if tagged:
             models = tagged
             continue
-        path += f".{part}" if path else part
+        path += f".{brief(part)}" if path else brief(part)
         siblings = tuple(key for m in models for key in _keys(m))
         field = next((_keys(m)[part] for m in models if part in _keys(m)), None)
         models = list(_models(field.annotation)) if field else []

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer
 
-from fullpipe.errors import suggestion
+from fullpipe.errors import brief, suggestion, visible
 
 NANOSECONDS = 1_000_000_000
 BITS = 8
@@ -45,7 +45,8 @@ class Dimension:
         """Turn text such as "20 ms" into base units, rounded to a whole number of them.
 
         Raises:
-            ValueError: If there is no unit, an unknown one, no number, or one that is negative or absurd.
+            ValueError: If there is no unit, an unknown one, no number, or one that is negative or absurd: too
+                large, or so small that it would be rounded to nothing.
         """
         number, unit = split(value, self.noun, self.example)
         scale = self._scale(number, unit)
@@ -53,6 +54,8 @@ class Dimension:
             raise ValueError(
                 f"{shown(value)} is too much; a {self.noun} is at most {self.format(self.limit)}"
             )
+        if 0 < number * scale < 1:
+            raise ValueError(f"{shown(value)} is too little; a {self.noun} is 0 or at least {self.format(1)}")
         return int((number * scale).to_integral_value())
 
     def format(self, value: int) -> str:
@@ -67,8 +70,10 @@ class Dimension:
         if unit in self.units:
             return self.units[unit]
         if unit in self.misspellings:
-            raise ValueError(f'unknown unit "{unit}"; did you mean "{number} {self.misspellings[unit]}"?')
-        raise ValueError(f'unknown unit "{unit}" of a {self.noun}{suggestion(unit, self.units)}')
+            raise ValueError(
+                f'unknown unit "{brief(unit)}"; did you mean "{number} {self.misspellings[unit]}"?'
+            )
+        raise ValueError(f'unknown unit "{brief(unit)}" of a {self.noun}{suggestion(unit, self.units)}')
 
 
 def split(value: object, noun: str, example: str) -> tuple[Decimal, str]:
@@ -92,15 +97,22 @@ def split(value: object, noun: str, example: str) -> tuple[Decimal, str]:
 
 def shown(value: object) -> str:
     """A value as an error message quotes it: short, on one line, text in double quotes."""
-    text = (
-        f'"{value}"'
-        if isinstance(value, str)
-        else str(value).lower()
-        if isinstance(value, bool)
-        else repr(value)
-    )
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    if isinstance(value, str):
+        text = f'"{value[: 2 * _LONGEST]}"'
+    elif isinstance(value, bool):
+        text = str(value).lower()
+    else:
+        text = _repr(value)
+    text = visible(text)
     return text if len(text) <= _LONGEST + 2 else f"{text[:_LONGEST]}..."
+
+
+def _repr(value: object) -> str:
+    """Whatever somebody passed; what is nested too deeply, or a huge number, cannot say what it is."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
 
 
 DURATION = Dimension(
@@ -166,7 +178,9 @@ def _bytes_or_off(value: object) -> int:
 def _bdps(value: object) -> float:
     number, unit = split(value, "relative size", "1 bdp")
     if unit.lower() != "bdp":
-        raise ValueError(f'unknown unit "{unit}"; write "1 bdp", or use packets = 100 or bytes = "1 MiB"')
+        raise ValueError(
+            f'unknown unit "{brief(unit)}"; write "1 bdp", or use packets = 100 or bytes = "1 MiB"'
+        )
     if not 0 < number <= 1_000_000:
         raise ValueError(f"expected more than 0 bdp and at most 1000000 bdp, got {shown(value)}")
     return float(number)

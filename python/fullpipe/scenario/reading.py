@@ -1,13 +1,17 @@
 """Reading scenario files, with everything refused early that cannot be one."""
 
 import tomllib
+from collections.abc import Mapping
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from fullpipe.errors import ScenarioError, UnknownNameError
+from fullpipe.errors import ScenarioError, UnknownNameError, brief
 
 MAX_FILE_BYTES = 1_000_000
+MAX_DEPTH = 50
+"""Tables and lists in one another; a scenario has some eight."""
 _SUFFIX = ".toml"
 
 
@@ -48,14 +52,49 @@ def parse_toml(text: str, source: str | None = None) -> dict[str, Any]:
     Raises:
         ScenarioError: If it is not TOML; the line says where.
     """
+    where = f"{source}: " if source else ""
     try:
-        return tomllib.loads(text)
+        tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = str(error)
     except (RecursionError, ValueError) as error:
         message = "too deeply nested" if isinstance(error, RecursionError) else str(error)
-    where = f"{source}: " if source else ""
+    else:
+        check_plain(tree, where)
+        return tree
     raise ScenarioError([f"{where}not TOML: {message[0].lower()}{message[1:]}"])
+
+
+def check_plain(data: object, where: str = "") -> None:
+    """Refuse what no scenario holds and no recursion should meet; `where` begins the message.
+
+    Raises:
+        ScenarioError: If tables and lists are too deeply nested, or text is not Unicode.
+    """
+    left: list[tuple[object, int]] = [(data, 0)]
+    while left:
+        item, depth = left.pop()
+        if isinstance(item, str):
+            _check_text(item, where)
+        elif isinstance(item, Mapping | list | tuple):
+            if depth >= MAX_DEPTH:
+                raise ScenarioError([f"{where}too deeply nested; a scenario has at most {MAX_DEPTH} levels"])
+            parts = chain(item.keys(), item.values()) if isinstance(item, Mapping) else item
+            left += ((part, depth + 1) for part in parts)
+
+
+def holds_none(data: object) -> bool:
+    """Whether there is a None among plain data, however deep."""
+    if isinstance(data, Mapping):
+        return any(map(holds_none, data.values()))
+    return any(map(holds_none, data)) if isinstance(data, list | tuple) else data is None
+
+
+def _check_text(text: str, where: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ScenarioError([f'{where}"{brief(text)}" is not Unicode text; write it in UTF-8']) from None
 
 
 def located(tree: Any, folder: Path) -> Any:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
@@ -19,7 +20,7 @@ from fullpipe.scenario.model import Model, Name, ProblemsError, Switch
 from fullpipe.scenario.notes import notes_of
 from fullpipe.scenario.ns3 import Ns3
 from fullpipe.scenario.problems import problems
-from fullpipe.scenario.quantities import Seconds, SecondsOrOff
+from fullpipe.scenario.quantities import Seconds, SecondsOrOff, shown
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Topology
 
@@ -72,6 +73,7 @@ class Scenario(Model):
     """Paths and the values that each takes in turn: the scenario stands for every combination."""
 
     def __init__(self, /, **data: Any) -> None:
+        reading.check_plain(data)
         try:
             super().__init__(**data)
         except ValidationError as error:
@@ -107,7 +109,7 @@ class Scenario(Model):
 
     def to_toml(self) -> str:
         """The scenario as TOML, without what was left to its default: `from_toml(to_toml(s)) == s`."""
-        return tomli_w.dumps(self.to_dict())
+        return re.sub(r"[^\n -~]", _escaped, tomli_w.dumps(self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, spelt as in TOML: `Scenario(**s.to_dict()) == s`."""
@@ -122,6 +124,7 @@ class Scenario(Model):
         Raises:
             ScenarioError: If a path or a value is wrong.
         """
+        reading.check_plain(values)
         tree = self.to_dict()
         for path, value in values.items():
             for swept in tree.get("sweep", {}):
@@ -174,9 +177,12 @@ class Scenario(Model):
     @field_validator("sweep", mode="before")
     @classmethod
     def _by_name(cls, value: object) -> object:
-        """A class in a sweep stands for its name."""
+        """A class in a sweep stands for its name. There is no None, which TOML cannot write."""
         if not isinstance(value, dict):
             return value
+        for path, values in value.items():
+            if reading.holds_none(values):
+                raise ValueError(f"{shown(path)}: None is no value; write what is meant by it")
         return {
             path: [classes.name(v) if isinstance(v, type) else v for v in values]
             if isinstance(values, list | tuple)
@@ -197,3 +203,11 @@ class Scenario(Model):
         if lines:
             raise ProblemsError(*lines)
         return self
+
+
+def _escaped(character: re.Match[str]) -> str:
+    """What a terminal would obey or hide, as TOML escapes it; any other character as it is."""
+    code = ord(character[0])
+    if character[0].isprintable():
+        return character[0]
+    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

@@ -1,0 +1,23 @@
+"""The only way from a command to a terminal: what is printed is text, whatever a file of a stranger holds."""
+
+import re
+
+import typer
+
+from fullpipe.errors import visible
+
+
+def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
+    """Print lines of text; control characters in them are escapes."""
+    typer.echo(plain(str(text)), err=err, nl=nl)
+
+
+def plain(text: str) -> str:
+    """Lines of text in which control characters are escapes."""
+    return re.sub(r"[^\n\t]+", lambda line: visible(line[0]), text)
+
+
+def complain(problem: object) -> None:
+    """Say on standard error what is wrong, each line with the name of the command."""
+    for line in str(problem).split("\n"):
+        echo(f"fullpipe: {line}", err=True)
