@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from fullpipe.scenario.losses import Loss
 from fullpipe.scenario.model import Model, Packets, Switch
-from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds
+from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds, to_nanoseconds
 
 Delay = Annotated[Seconds, Field(le=3_600)]
 _Positive = Annotated[Seconds, Field(gt=0)]
@@ -105,6 +105,8 @@ class Wave(_At):
     def _has_steps(self) -> Self:
         if (self.step_s is None) != (self.shape == "square"):
             raise ValueError('step: needed, as in step = "100 ms", unless the shape is square')
+        if to_nanoseconds(self.period_s) < 2:
+            raise ValueError("period: at least 2 ns, one for each half")
         return self
 
 

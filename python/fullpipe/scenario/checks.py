@@ -11,11 +11,12 @@ from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario import paths
 from fullpipe.scenario.changing import State, states_of
 from fullpipe.scenario.flows import MAX_FLOWS, Flow, flow_names
+from fullpipe.scenario.limits import MAX_WORK, links_of, too_many_rows, too_many_steps, too_many_ways, work_of
 from fullpipe.scenario.model import ProblemsError
 from fullpipe.scenario.network import Link, Network, Route, resolve
 from fullpipe.scenario.offered import MAX_ARRIVALS, interval_s
 from fullpipe.scenario.problems import MOST_LINES, first_lines
-from fullpipe.scenario.quantities import NANOSECONDS, shown
+from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.tcp import Tcp
 from fullpipe.scenario.topology import Bottleneck, Dumbbell, Graph
 from fullpipe.scenario.transfers import Poisson, Transfers
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
 
 MAX_POINTS = 10_000
-MAX_ROWS = 50_000_000
 MAX_TURNS = 10_000
 MAX_SEED = 2**63 - 1
 
@@ -39,6 +39,8 @@ def problems_of(scenario: "Scenario") -> list[str]:
         *_of_flows(scenario),
         *_of_moved_links(scenario),
         *_of_limits(scenario.topology),
+        *too_many_steps(scenario),
+        *too_many_ways(scenario),
     ]
     if lines:
         return first_lines(lines, len(lines))
@@ -51,7 +53,8 @@ def problems_of(scenario: "Scenario") -> list[str]:
         *_of_routes(network),
         *_of_changes(scenario, network),
         *_of_arrivals(scenario, network),
-        *_of_record(scenario, network),
+        *_of_capture(scenario, network),
+        *too_many_rows(scenario, network),
     ]
     return lines or list(islice(_of_sweep(scenario), MOST_LINES))
 
@@ -221,7 +224,7 @@ def _in_graph(scenario: "Scenario", flow: Flow) -> Iterator[str]:
     for key, node in (("from", flow.source), ("to", flow.target)):
         if node is None:
             yield f"{key}: missing; a flow in a graph needs it, as in {key} = {shown(graph.nodes[0])}"
-        elif node not in graph.nodes:
+        elif node not in graph.known_nodes:
             yield f"{key}: unknown node {shown(node)}{suggestion(node, graph.nodes[:20])}"
     yield from _of_places([("via", flow.via)], graph)
     yield from _of_ways(flow, graph, scenario.duration_s)
@@ -240,7 +243,7 @@ def _of_moved_links(scenario: "Scenario") -> Iterator[str]:
 
 def _of_limits(topology: Dumbbell | Graph) -> Iterator[str]:
     """A limit can only become another of its kind, as with `tc qdisc change`."""
-    for where, link in _links(topology):
+    for where, link in links_of(topology):
         if link.queue is None:
             continue
         units = link.queue.limit_units
@@ -249,15 +252,6 @@ def _of_limits(topology: Dumbbell | Graph) -> Iterator[str]:
                 if limit is not None and unit not in units:
                     what = f"the limit of this {link.queue.kind} is in {units[0]}"
                     yield f"{where}.{place}.{unit}: {what}; write {units[0]}"
-
-
-def _links(topology: Dumbbell | Graph) -> Iterator[tuple[str, Bottleneck]]:
-    """Every link that is described, each with its place."""
-    if isinstance(topology, Graph):
-        yield from ((f"topology.links[{i}]", link) for i, link in enumerate(topology.links))
-    else:
-        yield "topology.bottleneck", topology.bottleneck
-        yield "topology.reverse", topology.backward
 
 
 def _states(link: Bottleneck) -> Iterator[tuple[str, State]]:
@@ -279,8 +273,9 @@ def _of_ways(moving: Moving, graph: Graph, duration_s: float) -> Iterator[str]:
     times = [reroute.at_s for reroute in moving.reroutes or ()]
     if times != sorted(times):
         yield "reroutes: not in the order of time; sort them by at"
-    if moving.alternate and duration_s / moving.alternate.every_s > MAX_TURNS:
-        yield f"alternate.every: makes more than {MAX_TURNS:,} changes; lengthen it"
+    made = duration_s / moving.alternate.every_s if moving.alternate else 0
+    if made > MAX_TURNS:
+        yield f"alternate.every: makes {made:,.0f} changes, more than {MAX_TURNS:,}; lengthen it"
 
 
 def _of_places(ways: Iterable[tuple[str, Sequence[str]]], graph: Graph) -> Iterator[str]:
@@ -288,7 +283,7 @@ def _of_places(ways: Iterable[tuple[str, Sequence[str]]], graph: Graph) -> Itera
     for key, via in ways:
         for place in via:
             if place not in places:
-                yield f"{key}: unknown node or link {shown(place)}{suggestion(place, places[:20])}"
+                yield f"{key}: unknown node or link {shown(place)}{suggestion(place, islice(places, 20))}"
 
 
 def _of_names(network: Network) -> Iterator[str]:
@@ -302,7 +297,11 @@ def _of_names(network: Network) -> Iterator[str]:
 
 
 def _of_routes(network: Network) -> Iterator[str]:
+    checked = None
     for route in network.routes:
+        if route.flow is checked:
+            continue  # flows of one entry have ways of the same kind
+        checked = route.flow
         if network.base_rtt_s(route) == 0:
             yield f"flows: the round trip of {shown(route.name)} takes no time; give one of its links a delay"
             return
@@ -329,28 +328,13 @@ def _is_boundless(network: Network, route: Route) -> bool:
     return not on_the_way and route.flow.size_bytes is None and buffers == (None, None)
 
 
-def _of_record(scenario: "Scenario", network: Network) -> Iterator[str]:
-    every_s = scenario.record.interval_s
-    if scenario.record.variables and not every_s:
+def _of_capture(scenario: "Scenario", network: Network) -> Iterator[str]:
+    if scenario.record.variables and not scenario.record.interval_s:
         yield 'record.variables: they are sampled; give an interval, as in interval = "100 ms"'
-    points = ("sender", "receiver", *(link.name for link in network.links))
+    points = dict.fromkeys(("sender", "receiver", *(link.name for link in network.links)))
     for i, point in enumerate(scenario.record.packets or ()):
         if point not in points:
-            yield f"record.packets[{i}]: unknown point {shown(point)}{suggestion(point, points[:20])}"
-    probes = sum(_probes(scenario, flow) for flow in scenario.flows)
-    if probes > MAX_ROWS:
-        yield f"flows: {probes:,.0f} probes are more than {MAX_ROWS:,}; lengthen their intervals"
-    rows = scenario.duration_s / every_s * (len(network.routes) + len(network.links)) if every_s else 0
-    if rows > MAX_ROWS:
-        yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'
-
-
-def _probes(scenario: "Scenario", flow: Flow) -> float:
-    """Rows of the table `probes`."""
-    datagrams = flow.datagrams
-    if datagrams is None or not datagrams.each:
-        return 0.0
-    return flow.count * scenario.duration_s * NANOSECONDS / datagrams.interval_ns
+            yield f"record.packets[{i}]: unknown point {shown(point)}{suggestion(point, islice(points, 20))}"
 
 
 def _of_sweep(scenario: "Scenario") -> Iterator[str]:
@@ -359,12 +343,18 @@ def _of_sweep(scenario: "Scenario") -> Iterator[str]:
         yield f"sweep: {points:,} combinations are too many; at most {MAX_POINTS:,}"
         return
     yield from _of_paths(scenario.sweep)
-    base = scenario.model_copy(update={"sweep": {}})
+    base, work = scenario.model_copy(update={"sweep": {}}), 0.0
     for path, values in scenario.sweep.items():
         before: dict[str, object] = {}
         for i, value in enumerate(values):
             try:
-                point = json.dumps(base.with_values({path: value}).to_dict(), sort_keys=True)
+                made = base.with_values({path: value})
+                work += work_of(made)
+                if work > MAX_WORK:
+                    many = f"{len(values):,} values of {shown(path)}"
+                    yield f"sweep: {many} are too many for so large a scenario"
+                    return
+                point = json.dumps(made.to_dict(), sort_keys=True)
                 if point in before:
                     yield f"sweep.{shown(path)}: {_repeated(before[point], value)}"
                 before.setdefault(point, value)
@@ -382,7 +372,7 @@ def _of_paths(swept: Iterable[str]) -> Iterator[str]:
             yield f"sweep: {shown(first)} and {shown(path)} are the same path; write it once"
     for path, written in spelt.items():
         parts = path.split(".")
-        for i in range(1, len(parts)):
+        for i in range(1, min(len(parts), paths.MAX_PARTS)):
             holder = spelt.get(".".join(parts[:i]))
             if holder is not None:
                 yield f"sweep: {shown(holder)} holds {shown(written)}; sweep one of them"

@@ -25,11 +25,14 @@ from fullpipe.scenario.topology import (
     Graph,
     Jitter,
 )
+from fullpipe.scenario.ways import way_count
 
 if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
 
 BOTTLENECK = "bottleneck"
+MAX_CROSSED = 5_000_000
+"""Links on the ways of all flows of a graph, one after the other."""
 
 
 @dataclass(frozen=True)
@@ -140,24 +143,21 @@ def _dumbbell(scenario: "Scenario", topology: Dumbbell) -> tuple[list[Link], lis
         return [len(links) - 1]
 
     routes = []
-    for single in _single_flows(scenario):
-        flow = single.flow
-        own = topology.access.overridden_by(flow.access)
-        to_host = partial(
-            access, flow=single, described=own, where=_access_of(scenario, flow), leaves_host=False
-        )
-        to_router = partial(to_host, leaves_host=True)
-        data, acks = (1, 0) if flow.direction == "reverse" else (0, 1)
-        forward = [*to_router("sender"), data, *to_host("receiver")]
-        reverse = [*to_router("receiver-reverse"), acks, *to_host("sender-reverse")]
-        routes.append(Route(*single, scenario.tcp_of(flow), tuple(forward), tuple(reverse)))
+    for entry in _entries(scenario):
+        own, tcp = topology.access.overridden_by(entry.flow.access), scenario.tcp_of(entry.flow)
+        where = f"flows[{entry.place}].access" if _has_own_queue(entry.flow) else "topology.access"
+        data, acks = (1, 0) if entry.flow.direction == "reverse" else (0, 1)
+        for single in entry.singles:
+            to_host = partial(access, flow=single, described=own, where=where, leaves_host=False)
+            to_router = partial(to_host, leaves_host=True)
+            forward = [*to_router("sender"), data, *to_host("receiver")]
+            reverse = [*to_router("receiver-reverse"), acks, *to_host("sender-reverse")]
+            routes.append(Route(*single, entry.flow, tcp, tuple(forward), tuple(reverse)))
     return links, routes
 
 
-def _access_of(scenario: "Scenario", flow: Flow) -> str:
-    """The part of the scenario that describes the queue at the ends of a flow."""
-    own = flow.access is not None and "queue" in flow.access.model_fields_set
-    return f"flows[{scenario.flows.index(flow)}].access" if own else "topology.access"
+def _has_own_queue(flow: Flow) -> bool:
+    return flow.access is not None and "queue" in flow.access.model_fields_set
 
 
 def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Route]]:
@@ -175,15 +175,22 @@ def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Rout
             edges.append(Edge(described.target, described.source, link.delay_ns))
     router, routes = Router(edges, [link.name for link in links]), []
     moves = moves_of(topology.links, numbers, router, scenario.duration_s)
-    for single in _single_flows(scenario):
-        flow = single.flow
+    crossed = 0
+    for place, flow, singles in _entries(scenario):
         stops = [flow.source or "", *flow.via, flow.target or ""]
         try:
             forward, reverse = router.route(stops), router.back(stops)
+            ways = 1 + len(moves) + way_count(flow, scenario.duration_s)
+            crossed += flow.count * ways * (len(forward) + len(reverse))
+            if crossed > MAX_CROSSED:
+                raise ProblemsError(
+                    f"flows: their ways have {crossed:,} links, more than {MAX_CROSSED:,} in all"
+                )
             later = tuple(new_ways(flow, router, moves, scenario.duration_s))
         except NoRouteError as error:
-            raise ProblemsError(f"flows[{scenario.flows.index(flow)}]: {error}") from None
-        routes.append(Route(*single, scenario.tcp_of(flow), forward, reverse, later))
+            raise ProblemsError(f"flows[{place}]: {error}") from None
+        tcp = scenario.tcp_of(flow)
+        routes += [Route(*single, flow, tcp, forward, reverse, later) for single in singles]
     return links, routes
 
 
@@ -242,14 +249,20 @@ class _Single(NamedTuple):
 
     name: str
     stream: str
+
+
+class _Entry(NamedTuple):
+    """An entry of `flows`, and the flows that it stands for."""
+
+    place: int
     flow: Flow
+    singles: list[_Single]
 
 
-def _single_flows(scenario: "Scenario") -> Iterator[_Single]:
-    entries = zip(scenario.flows, flow_names(scenario.flows), flow_streams(scenario.flows), strict=True)
-    for flow, names, streams in entries:
-        for name, stream in zip(names, streams, strict=True):
-            yield _Single(name, stream, flow)
+def _entries(scenario: "Scenario") -> Iterator[_Entry]:
+    described = zip(scenario.flows, flow_names(scenario.flows), flow_streams(scenario.flows), strict=True)
+    for place, (flow, names, streams) in enumerate(described):
+        yield _Entry(place, flow, list(map(_Single, names, streams)))
 
 
 def _sized(links: Sequence[Link], routes: Sequence[Route]) -> tuple[Link, ...]:

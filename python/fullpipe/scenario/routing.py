@@ -2,7 +2,7 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 BACKWARD = "-reverse"
@@ -18,6 +18,10 @@ class Edge:
     delay_ns: int
 
 
+_Step = tuple[str, int]
+"""The node before, and the number of the link from there."""
+
+
 class NoRouteError(ValueError):
     """There is no way from one node to the next."""
 
@@ -31,7 +35,8 @@ class Router:
         self._leaving: dict[str, list[tuple[int, Edge]]] = defaultdict(list)
         for number, edge in enumerate(edges):
             self._leaving[edge.source].append((number, edge))
-        self._trees: dict[str, dict[str, tuple[int, ...]]] = {}
+        self._trees: dict[str, dict[str, _Step]] = {}
+        self._ways: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def route(self, stops: Sequence[str]) -> tuple[int, ...]:
         """The numbers of the links from the first stop to the last, past all others in order.
@@ -46,9 +51,7 @@ class Router:
         for stop in stops[1:]:
             number = None if stop in self._leaving else self._numbers.get(stop)
             there = stop if number is None else self._edges[number].source
-            if there not in self._from(here):
-                raise NoRouteError(f'no link leads from "{here}" to "{there}", directly or not')
-            links.extend(self._from(here)[there])
+            links.extend(self._way(here, there))
             here = there
             if number is not None:
                 links.append(number)
@@ -73,19 +76,45 @@ class Router:
             )
         return opposite
 
-    def _from(self, source: str) -> dict[str, tuple[int, ...]]:
-        """The shortest path to every node that can be reached, by Dijkstra's algorithm."""
+    def _way(self, source: str, target: str) -> tuple[int, ...]:
+        """The shortest path. Raises NoRouteError."""
+        if (source, target) not in self._ways:
+            steps = self._from(source)
+            if target != source and target not in steps:
+                raise NoRouteError(f'no link leads from "{source}" to "{target}", directly or not')
+            links: list[int] = []
+            here = target
+            while here != source:
+                here, number = steps[here]
+                links.append(number)
+            self._ways[source, target] = tuple(reversed(links))
+        return self._ways[source, target]
+
+    def _from(self, source: str) -> dict[str, _Step]:
+        """The last step of the shortest path to every node that can be reached, by Dijkstra's algorithm."""
         if source not in self._trees:
-            found: dict[str, tuple[int, ...]] = {}
-            waiting: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), source)]
+            steps: dict[str, _Step] = {}
+            costs, done = {source: (0, 0)}, set[str]()
+            waiting = [(0, 0, source)]
             while waiting:
-                delay_ns, hops, links, node = heapq.heappop(waiting)
-                if node in found:
+                delay_ns, hops, node = heapq.heappop(waiting)
+                if node in done:
                     continue
-                found[node] = links
+                done.add(node)
                 for number, edge in self._leaving[node]:
-                    if edge.target not in found:
-                        step = (delay_ns + edge.delay_ns, hops + 1, (*links, number), edge.target)
-                        heapq.heappush(waiting, step)
-            self._trees[source] = found
+                    there, cost = edge.target, (delay_ns + edge.delay_ns, hops + 1)
+                    known = costs.get(there, cost)
+                    if there in done or cost > known:
+                        continue
+                    if there not in steps or cost < known or _is_before((node, number), steps[there], steps):
+                        costs[there], steps[there] = cost, (node, number)
+                        heapq.heappush(waiting, (*cost, there))
+            self._trees[source] = steps
         return self._trees[source]
+
+
+def _is_before(one: _Step, other: _Step, steps: Mapping[str, _Step]) -> bool:
+    """Whether of two paths with as many links one takes the earlier link where they part."""
+    while one[0] != other[0]:
+        one, other = steps[one[0]], steps[other[0]]
+    return one[1] < other[1]

@@ -6,7 +6,7 @@ from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
 from fullpipe.scenario.content import Content, written
 from fullpipe.scenario.model import Model, Switch
-from fullpipe.scenario.quantities import Bytes, Seconds
+from fullpipe.scenario.quantities import Bytes, Seconds, to_nanoseconds
 from fullpipe.traces import OPPORTUNITY_BYTES, Mahimahi, Steps, parse_mahimahi, parse_steps
 
 _MAHIMAHI, _CSV = Content(parse_mahimahi), Content(parse_steps)
@@ -60,8 +60,10 @@ class Trace(Model):
             return self
         if "opportunity_bytes" in self.model_fields_set:
             raise ValueError("opportunity: of a packet-delivery trace only")
-        if self.repeat and steps.time_s[-1] == 0:
-            raise ValueError(f"{self.file}: lasts no time: its last row is at 0; write repeat = false")
+        if self.repeat and to_nanoseconds(steps.time_s[-1]) == 0:
+            raise ValueError(
+                f"{self.file}: lasts no time: its last row is at {steps.time_s[-1]:g} s; write repeat = false"
+            )
         rates = [rate for rate in steps.rate_bps or () if rate is not None]
         if not self.repeat and rates and rates[-1] == 0:
             raise ValueError(f"{self.file}: ends with a rate of 0, so that nothing is ever sent again")

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.scenario.changing import Cycle, Ramp, Spike, State, Wander, Wave
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from fullpipe.scenario.topology import Bottleneck
 
 MAX_STEPS = 1_000_000
+"""Of all links of a scenario."""
 Values = Mapping[str, Any]
 """Quantities of a link as the plan has them: rate_bps, delay_ns, loss, limit."""
 Step = tuple[int, Values]
@@ -45,7 +47,7 @@ def values_of(state: State) -> Values:
 
 def timeline(link: "Bottleneck", first: Values, duration_s: float, where: str) -> list[Step]:
     """Every step of a link until the end of the run, in the order of time, and one more if it ends in an
-    outage.
+    outage. `step_counts` says beforehand how many.
 
     Args:
         link: What changes.
@@ -54,7 +56,7 @@ def timeline(link: "Bottleneck", first: Values, duration_s: float, where: str) -
         where: The link's place in the scenario, for messages.
 
     Raises:
-        ProblemsError: If a shape needs to know what is not known, or there are too many steps.
+        ProblemsError: If a shape needs to know what is not known.
     """
     if link.trace is None and not link.changes and not link.shapes:
         return []
@@ -68,18 +70,46 @@ def timeline(link: "Bottleneck", first: Values, duration_s: float, where: str) -
         if isinstance(shape, Spike):
             spikes.append((here, shape))
         elif isinstance(shape, Ramp):
-            steps += _limited(_ramp(shape, _History(first, steps), here), here)
-        elif isinstance(shape, Wander):
-            if shape.mean_s * MAX_STEPS <= duration_s:
-                raise ProblemsError(f"{here}.mean: makes more than {MAX_STEPS:,} steps; make it longer")
-        else:
-            turns, every_s = _turns(shape, here)
-            _few((duration_s - shape.at_s) / every_s, here)
-            steps += _limited(_until(turns, end), here)
-    history = _History(first, steps)
+            steps += _ramp(shape, _History(first, steps), here)
+        elif isinstance(shape, Cycle):
+            steps += _until(_cycle(shape), end)
+        elif isinstance(shape, Wave):
+            steps += _until(_wave(shape, here), end)
+    history = _History(first, steps if spikes else ())
     for here, spike in spikes:
-        steps = [*steps, *_limited(_spikes(spike, history, end, here), here)]
-    return sorted(steps, key=lambda step: step[0])
+        steps = [*steps, *_spikes(spike, history, end, here)]
+    return sorted(steps, key=itemgetter(0))
+
+
+def step_counts(link: "Bottleneck", duration_s: float) -> Iterator[tuple[str, float]]:
+    """How many steps a link makes, before any is made: about so many for each part of it that makes some."""
+    yield "changes", len(link.changes or ())
+    rows = None if link.trace is None else link.trace.steps
+    if link.trace is not None and rows is not None:
+        rounds = duration_s / rows.time_s[-1] if link.trace.repeat else 1.0
+        yield "trace", max(1.0, rounds) * len(rows.time_s)
+    for i, shape in enumerate(link.shapes or ()):
+        if isinstance(shape, Ramp):
+            yield f"shapes[{i}]", _steps_of(shape)
+        else:
+            yield f"shapes[{i}]", max(0.0, duration_s - shape.at_s) / _between_steps_s(shape)
+
+
+def _steps_of(ramp: Ramp) -> int:
+    return max(1, round(ramp.over_s / ramp.step_s))
+
+
+def _between_steps_s(shape: Spike | Cycle | Wave | Wander) -> float:
+    """Mean time between two steps; for ever if there are only a few."""
+    match shape:
+        case Spike():
+            return math.inf if shape.every_s is None else shape.every_s / 2
+        case Cycle():
+            return shape.every_s
+        case Wave():
+            return shape.period_s / 2 if shape.step_s is None else shape.step_s
+        case Wander():
+            return shape.mean_s
 
 
 class _History:
@@ -88,7 +118,7 @@ class _History:
     def __init__(self, first: Values, steps: Iterable[Step]) -> None:
         self._times: dict[str, list[int]] = {}
         self._values: dict[str, list[Any]] = {}
-        for at, values in [(-1, first), *sorted(steps, key=lambda step: step[0])]:
+        for at, values in [(-1, first), *sorted(steps, key=itemgetter(0))]:
             for key, value in values.items():
                 self._times.setdefault(key, []).append(at)
                 self._values.setdefault(key, []).append(value)
@@ -141,8 +171,7 @@ def _ramp(ramp: Ramp, history: _History, where: str) -> Iterator[Step]:
     begin, to = to_nanoseconds(ramp.at_s), values_of(ramp.target)
     given = values_of(ramp.source) if ramp.source else {}
     start = {key: given[key] if key in given else history.at(key, begin, where) for key in to}
-    number = max(1, round(ramp.over_s / ramp.step_s))
-    _few(number, where)
+    number = _steps_of(ramp)
     for n in range(number + 1):
         yield begin + to_nanoseconds(ramp.over_s) * n // number, _between(start, to, n / number, where)
 
@@ -155,13 +184,6 @@ def _spikes(spike: Spike, history: _History, end_ns: int, where: str) -> Iterato
     for begin in begins:
         yield begin, state
         yield begin + lasts, {key: history.at(key, begin + lasts, where) for key in state}
-
-
-def _turns(shape: Cycle | Wave, where: str) -> tuple[Iterator[Step], float]:
-    """The steps of a shape that goes on, and the seconds between two."""
-    if isinstance(shape, Cycle):
-        return _cycle(shape), shape.every_s
-    return _wave(shape, where), shape.period_s / 2 if shape.step_s is None else shape.step_s
 
 
 def _cycle(cycle: Cycle) -> Iterator[Step]:
@@ -191,18 +213,6 @@ def _until(steps: Iterator[Step], end_ns: int, grace: int = 10_000) -> Iterator[
                 return
         outage = values["rate_bps"] == 0 if "rate_bps" in values else outage
         yield at, values
-
-
-def _limited(steps: Iterator[Step], where: str) -> Iterator[Step]:
-    for n, step in enumerate(steps):
-        _few(n + 1, where)
-        yield step
-
-
-def _few(number: float, where: str) -> None:
-    """Refuse more steps than anybody wants; before they are made, where it is known."""
-    if number > MAX_STEPS:
-        raise ProblemsError(f"{where}: makes more than {MAX_STEPS:,} steps; make them longer")
 
 
 def _between(low: Values, high: Values, share: float, where: str) -> Values:

@@ -1,5 +1,6 @@
 """The network: a dumbbell, or any graph of nodes and links. Sizes relative to the path stay relative here."""
 
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
@@ -281,16 +282,21 @@ class Graph(Model):
     )
     links: Annotated[tuple[GraphLink, ...], Field(min_length=1, max_length=100_000)]
 
-    @property
-    def places(self) -> tuple[str, ...]:
-        """What a way may lead past: every node, and every link in both directions."""
+    @cached_property
+    def places(self) -> dict[str, None]:
+        """What a way may lead past, in order: every node, and every link in both directions."""
         links = [(link.name or f"{link.source}-{link.target}", link.duplex) for link in self.links]
         both = [n for name, duplex in links for n in ((name, f"{name}-reverse") if duplex else (name,))]
-        return (*self.nodes, *both)
+        return dict.fromkeys((*self.nodes, *both))
+
+    @cached_property
+    def known_nodes(self) -> frozenset[str]:
+        """The nodes, to look names up."""
+        return frozenset(self.nodes)
 
     @model_validator(mode="after")
     def _ends_exist(self) -> Self:
-        known = set(self.nodes)
+        known = self.known_nodes
         lines = [
             f"topology.links[{i}].{key}: unknown node {shown(node)}; there is {', '.join(self.nodes[:20])}"
             for i, link in enumerate(self.links)

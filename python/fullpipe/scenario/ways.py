@@ -52,3 +52,9 @@ def ways_of(moving: Moving, duration_s: float) -> Iterator[Reroute]:
         for n in range(int(duration_s / turns.every_s)):
             at_s, via = (n + 1) * turns.every_s, turns.vias[n % len(turns.vias)]
             yield Reroute.model_construct(at_s=at_s, via=via, ways=turns.ways)
+
+
+def way_count(moving: Moving, duration_s: float) -> int:
+    """How many changes `ways_of` makes, before any is made."""
+    turns = int(duration_s / moving.alternate.every_s) if moving.alternate else 0
+    return len(moving.reroutes or ()) + turns

@@ -1,14 +1,19 @@
 """From scenarios to jobs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from math import prod
 from typing import Any
 
+from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.checks import check_seed
 
+MAX_JOBS = 1_000_000
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One run to make: a scenario without a sweep, a seed, and an engine by name."""
 
@@ -26,8 +31,19 @@ def jobs(scenario: Scenario, seeds: Iterable[int] = (1,), engine: str = "native"
     """Every point of a scenario's sweep with every seed; the seed changes fastest.
 
     Raises:
-        ScenarioError: If a point or a seed is wrong.
+        ScenarioError: If a point or a seed is wrong, or there are more than a million jobs.
     """
-    seeds = list(seeds)
+    count = prod(len(values) for values in scenario.sweep.values())
+    seeds = _few(seeds, count)
     points = zip(scenario.expand(), scenario.points(), strict=True)
     return [Job(expanded, seed, engine, point) for expanded, point in points for seed in seeds]
+
+
+def _few(seeds: Iterable[int], points: int) -> Sequence[int]:
+    """The seeds, unless that makes too many jobs: they are counted before any is made."""
+    if not isinstance(seeds, Sequence):
+        seeds = list(islice(seeds, MAX_JOBS + 1))
+    if points * len(seeds) > MAX_JOBS:
+        made = f"{points * len(seeds):,} runs, {points:,} points with {len(seeds):,} seeds"
+        raise ScenarioError([f"sweep: {made}, are more than {MAX_JOBS:,}; take fewer of one of the two"])
+    return seeds

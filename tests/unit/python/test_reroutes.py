@@ -100,7 +100,7 @@ def test_a_flow_that_comes_to_a_moved_link_goes_where_that_was_moved() -> None:
         ),
         (
             {"alternate": {"every": "1 us", "via": [["slow"]]}},
-            "topology.links[1].alternate.every: makes more than",
+            "topology.links[1].alternate.every: makes 10,000,000 changes, more than 10,000",
         ),
     ],
 )
@@ -116,7 +116,10 @@ def test_a_mistake_at_a_moved_link_is_named(fast: dict[str, Any], line: str) -> 
         ({"via": ["slo"]}, 'flows[0].via: unknown node or link "slo"; did you mean "slow"?'),
         ({"reroutes": [{"at": "1 s", "via": ["x"]}]}, "flows[0].reroutes[0].via: unknown node or link"),
         ({"alternate": {"every": "1 s", "via": [["x"]]}}, "flows[0].alternate.via[0]: unknown node or link"),
-        ({"alternate": {"every": "1 us", "via": [["slow"]]}}, "flows[0].alternate.every: makes more than"),
+        (
+            {"alternate": {"every": "1 us", "via": [["slow"]]}},
+            "flows[0].alternate.every: makes 10,000,000 changes, more than 10,000",
+        ),
         (
             {"reroutes": [{"at": "2 s", "via": []}, {"at": "1 s", "via": []}]},
             "flows[0].reroutes: not in the order of time",

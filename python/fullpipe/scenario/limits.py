@@ -1,0 +1,108 @@
+"""How large a scenario may be. What it makes is counted before it is made."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from fullpipe.cca import classes
+from fullpipe.scenario.flows import Flow
+from fullpipe.scenario.network import Network
+from fullpipe.scenario.quantities import NANOSECONDS
+from fullpipe.scenario.timeline import MAX_STEPS, step_counts
+from fullpipe.scenario.topology import Bottleneck, Dumbbell, Graph
+from fullpipe.scenario.ways import way_count
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.scenario import Scenario
+
+MAX_WAYS = 200_000
+MAX_ROWS = 50_000_000
+MAX_VARIABLES = 24
+"""Of one flow, states included: more than any algorithm of the registry has."""
+OWN_VARIABLES = 3
+"""What an algorithm written in Python has besides what it traces: window, threshold and state."""
+MAX_WORK = 10_000_000
+"""Of all points of a sweep that are checked, in units of `work_of`."""
+
+
+def links_of(topology: Dumbbell | Graph) -> Iterator[tuple[str, Bottleneck]]:
+    """Every link that is described, each with its place."""
+    if isinstance(topology, Graph):
+        yield from ((f"topology.links[{i}]", link) for i, link in enumerate(topology.links))
+    else:
+        yield "topology.bottleneck", topology.bottleneck
+        yield "topology.reverse", topology.backward
+
+
+def too_many_steps(scenario: "Scenario") -> Iterator[str]:
+    """Links that change more often than anybody wants, before their steps are made."""
+    counts = list(_steps(scenario))
+    total = sum(number for number, _ in counts)
+    if total > MAX_STEPS:
+        most, where = max(counts)
+        makes = f"makes {most:,.0f} steps" if most > MAX_STEPS else f"makes most of {total:,.0f} steps"
+        yield f"{where}: {makes}, more than {MAX_STEPS:,}; let it change less often, or shorten the run"
+
+
+def too_many_ways(scenario: "Scenario") -> Iterator[str]:
+    """Ways that change more often than anybody wants, before they are found."""
+    graph = scenario.topology
+    if not isinstance(graph, Graph):
+        return
+    moves = sum(way_count(link, scenario.duration_s) for link in graph.links)
+    ways = sum(flow.count * (moves + way_count(flow, scenario.duration_s)) for flow in scenario.flows)
+    if ways > MAX_WAYS:
+        yield (
+            f"flows: {ways:,.0f} changes of ways are more than {MAX_WAYS:,} in all; lengthen alternate.every "
+            "of flows and links, or shorten the run"
+        )
+
+
+def too_many_rows(scenario: "Scenario", network: Network) -> Iterator[str]:
+    """More samples, variables or probes than fit into memory. Changes of states are not counted."""
+    probes = sum(_probes(scenario, flow) for flow in scenario.flows)
+    if probes > MAX_ROWS:
+        yield f"flows: {probes:,.0f} probes are more than {MAX_ROWS:,}; lengthen their intervals"
+    every_s = scenario.record.interval_s
+    if not every_s:
+        return
+    samples = scenario.duration_s / every_s
+    rows = samples * (len(network.routes) + len(network.links))
+    if rows > MAX_ROWS:
+        yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'
+    elif scenario.record.variables and rows + samples * _variables(scenario) > MAX_ROWS:
+        rows += samples * _variables(scenario)
+        yield (
+            f"record.variables: up to {rows:,.0f} rows are more than {MAX_ROWS:,}; lengthen the interval, or "
+            "leave them out"
+        )
+
+
+def work_of(scenario: "Scenario") -> float:
+    """What it costs to lay a scenario out, about as many times 4 us."""
+    links = 2 if isinstance(scenario.topology, Dumbbell) else len(scenario.topology.links)
+    flows = sum(10 + flow.count for flow in scenario.flows)
+    return 200 + flows + 10 * links + sum(number for number, _ in _steps(scenario))
+
+
+def _steps(scenario: "Scenario") -> Iterator[tuple[float, str]]:
+    """How many steps each part of a link makes, and its place."""
+    for where, link in links_of(scenario.topology):
+        yield from ((n, f"{where}.{part}") for part, n in step_counts(link, scenario.duration_s))
+
+
+def _variables(scenario: "Scenario") -> int:
+    """Rows of the table `variables` per sample, at most; changes of states between samples come on top."""
+    return sum(flow.count * _variables_of(flow.cca.kind) for flow in scenario.flows if flow.cca)
+
+
+def _variables_of(kind: str) -> int:
+    own = classes.find(kind)
+    return MAX_VARIABLES if own is None else OWN_VARIABLES + len(own.traced)
+
+
+def _probes(scenario: "Scenario", flow: Flow) -> float:
+    """Rows of the table `probes`."""
+    datagrams = flow.datagrams
+    if datagrams is None or not datagrams.each:
+        return 0.0
+    return flow.count * scenario.duration_s * NANOSECONDS / datagrams.interval_ns
