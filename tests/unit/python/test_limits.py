@@ -1,7 +1,9 @@
 """What a scenario makes is counted before it is made, and refused with the count and the limit."""
 
 from collections.abc import Callable, Iterator
+from itertools import permutations
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -174,3 +176,26 @@ def test_a_graph_of_many_links_is_read_in_time_for_its_size(
     flows = [{"cca": "cubic", "from": "a", "to": "c", "via": ["b"]} for _ in range(3)]
     small.with_values({"topology": {**TRIANGLE, "links": links}, "flows": flows})
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_shortest_path_is_the_first_of_all_by_delay_then_links_then_order(seed: int) -> None:
+    rng = Random(seed)
+    nodes = "abcde"
+    edges = [Edge(*rng.sample(nodes, 2), rng.choice((0, 1, 1, 2))) for _ in range(10)]
+    router = Router(edges)
+    for source, target in permutations(nodes, 2):
+        ways = sorted(
+            (sum(edges[n].delay_ns for n in way), len(way), way) for way in _ways(edges, source, target)
+        )
+        if ways:
+            assert router.route([source, target]) == ways[0][2]
+
+
+def _ways(edges: list[Edge], source: str, target: str, been: str = "") -> Iterator[tuple[int, ...]]:
+    """Every way that passes no node twice."""
+    if source == target:
+        yield ()
+    for number, edge in enumerate(edges):
+        if edge.source == source and edge.target not in been + source:
+            yield from ((number, *rest) for rest in _ways(edges, edge.target, target, been + source))
