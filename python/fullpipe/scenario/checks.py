@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fullpipe.scenario.scenario import Scenario
 
 MAX_POINTS = 10_000
+MAX_OVERHEAD_BYTES = 1_000
 MAX_TURNS = 10_000
 MAX_SEED = 2**63 - 1
 
@@ -88,6 +89,9 @@ def _of_flows(scenario: "Scenario") -> Iterator[str]:
         if "delayed_ack_timeout_s" in tcp.model_fields_set and tcp.ack_every is None:
             where = f"flows[{i}].tcp" if flow.tcp else "tcp"
             yield f"{where}.delayed_ack_timeout: only with ack_every, as in ack_every = 2"
+        if tcp.overhead_bytes > MAX_OVERHEAD_BYTES:
+            much = f"{tcp.overhead_bytes} B of headers, more than {MAX_OVERHEAD_BYTES} B"
+            yield f"tcp.link_overhead: makes {much}"
         for key, size in (
             ("send_buffer", tcp.send_buffer_bytes),
             ("receive_buffer", tcp.receive_buffer_bytes),

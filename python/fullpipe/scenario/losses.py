@@ -3,6 +3,7 @@
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
 from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
 from fullpipe.scenario.content import Content, written
@@ -11,6 +12,8 @@ from fullpipe.traces.files import TraceError
 
 Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
 _Count = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
+_MOST_LOST = 5_000_000
+"""That a file may name."""
 _Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 
 
@@ -95,9 +98,9 @@ class Replay(Model):
         return written(write(self), info.mode, self._digest)
 
 
-def _losses(data: bytes, where: str) -> tuple[list[int], int]:
+def losses(data: bytes, where: str) -> tuple[list[int], int]:
     """Numbers of the packets that are lost, and how many there are in all."""
-    digits = b"".join(data.split())
+    digits = data.translate(None, b" \t\n\r\v\f")
     if not digits:
         raise TraceError(where, "is empty; write a 0 or a 1 for every packet")
     wrong = digits.translate(None, b"01")
@@ -105,10 +108,13 @@ def _losses(data: bytes, where: str) -> tuple[list[int], int]:
         line = data[: data.index(wrong[:1])].count(b"\n") + 1
         shown = wrong[:1].decode("latin-1")
         raise TraceError(where, f'"{shown}" stands where a 0 or a 1 belongs', line)
-    return [n for n, digit in enumerate(digits) if digit == ord("1")], len(digits)
+    lost = digits.count(b"1")
+    if lost > _MOST_LOST:
+        raise TraceError(where, f"{lost:,} lost packets are more than {_MOST_LOST:,}; cut it into parts")
+    return np.flatnonzero(np.frombuffer(digits, dtype=np.uint8) == ord("1")).tolist(), len(digits)
 
 
-_CONTENT = Content(_losses)
+_CONTENT = Content(losses)
 
 Loss = Annotated[Bernoulli | Periodic | GilbertElliott | Replay, Field(discriminator="kind")]
 

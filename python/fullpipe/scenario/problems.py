@@ -84,7 +84,8 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
         words, key = _BOUNDS[kind]
         return f"must be {words} {_bound(context[key], value)}, got {shown(value)}"
     if kind == "literal_error":
-        return f"unknown value {shown(value)}{suggestion(str(value), _quoted(context['expected']))}"
+        written = value if isinstance(value, str) else shown(value)
+        return f"unknown value {shown(value)}{suggestion(written, _quoted(context['expected']))}"
     if kind in ("too_short", "too_long"):
         least = (
             f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"

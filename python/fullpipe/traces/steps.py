@@ -13,9 +13,11 @@ decrease; an empty cell leaves its quantity as it is.
 import csv
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from fullpipe.traces.files import LONGEST_S, TraceError, read_bytes, write_bytes
 
@@ -48,24 +50,24 @@ def read_steps(path: str | Path) -> Steps:
 def parse_steps(data: bytes, where: str = "trace") -> Steps:
     """The steps that a CSV file holds; `where` names it in errors. Raises as `read_steps`."""
     try:
-        reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
-        rows = [(reader.line_num, row) for row in reader if row]
+        data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TraceError(where, f"byte {error.start} is not UTF-8") from None
-    except csv.Error as error:
-        raise TraceError(where, f"not CSV: {error}", reader.line_num) from None
-    if len(rows) < 2:
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    rows = _rows(csv.reader(text, strict=True), where)
+    begin = list(islice(rows, 2))
+    if len(begin) < 2:
         raise TraceError(where, "is empty; write a line of names such as time_s,rate_bps and rows below it")
-    if len(rows) > MAX_ROWS:
-        raise TraceError(where, f"{len(rows):,} rows are more than {MAX_ROWS:,}")
-    names = _names(rows[0][1], where)
+    names = _names(begin[0][1], where)
     cells: dict[str, list[float | None]] = {name: [] for name in names}
-    for line, row in rows[1:]:
+    lines = []
+    for line, row in chain(begin[1:], rows):
         if len(row) != len(names):
             raise TraceError(where, f"has {len(row)} cells; there are {len(names)} columns", line)
+        lines.append(line)
         for name, cell in zip(names, row, strict=True):
             cells[name].append(_number(name, cell, where, line))
-    times = _times(cells.pop("time_s"), [line for line, _ in rows[1:]], where)
+    times = _times(cells.pop("time_s"), lines, where)
     rates = cells.pop("rate_bps", None)
     whole = None if rates is None else tuple(None if rate is None else round(rate) for rate in rates)
     if whole is not None and not any(whole):
@@ -90,9 +92,23 @@ def write_steps(path: str | Path, steps: Steps) -> None:
     write_bytes(path, data)
 
 
+def _rows(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not empty, each with its line. They are never all in memory."""
+    count = 0
+    try:
+        for row in reader:
+            if row:
+                count += 1
+                if count > MAX_ROWS:
+                    raise TraceError(where, f"has more than {MAX_ROWS:,} rows; cut it into parts")
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise TraceError(where, f"not CSV: {error}", reader.line_num) from None
+
+
 def _names(row: list[str], where: str) -> list[str]:
-    names = [name.strip() for name in row]
     known = ("time_s", *_COLUMNS)
+    names = [name.strip() for name in row[: len(known) + 1]]  # one more is unknown, or stands twice
     for name in names:
         if name not in known or names.count(name) > 1:
             problem = "stands twice" if name in known else f"is unknown; there is {', '.join(known)}"

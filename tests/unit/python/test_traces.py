@@ -1,5 +1,8 @@
 """Recorded paths: read, written, refused, turned into each other and followed by a link."""
 
+import re
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ from hypothesis import strategies as st
 
 from fullpipe import Scenario, ScenarioError, run
 from fullpipe.engines.plan import plan
+from fullpipe.scenario.losses import losses
 from fullpipe.traces import (
     Steps,
     TraceError,
@@ -22,6 +26,7 @@ from fullpipe.traces import (
     write_mahimahi,
     write_steps,
 )
+from fullpipe.traces.files import MAX_FILE_BYTES
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=200), st.booleans())
@@ -280,3 +285,44 @@ def test_a_long_trace_is_quick(tmp_path: Path) -> None:
     lines = np.sort(np.random.default_rng(1).integers(0, 60_000, 1_000_000))  # 7 MB, 200 Mbit/s
     traced = scenario(tmp_path, "\n".join(map(str, [*lines, 60_000])).encode())
     assert len(plan(traced)["links"][0]["opportunities"]["times"]) == 1_000_001
+
+
+@pytest.mark.parametrize(
+    ("read", "line", "message"),
+    [
+        (parse_mahimahi, b"1\n", "lines are more than 10,000,000; cut it into parts"),
+        (parse_steps, b"1,2\n", "the column"),
+        (parse_steps, b"1,", "is empty"),
+        (losses, b"1", "lost packets are more than 5,000,000; cut it into parts"),
+        (losses, b"11\n", "lost packets are more than 5,000,000; cut it into parts"),
+    ],
+)
+def test_the_largest_file_is_refused_in_little_memory(
+    read: Callable[[bytes, str], object], line: bytes, message: str
+) -> None:
+    data = line * (MAX_FILE_BYTES // len(line))
+    tracemalloc.start()
+    with pytest.raises(TraceError, match=message):
+        read(data, "x")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 400_000_000
+
+
+def test_rows_are_counted_while_they_are_read() -> None:
+    rows = b"".join(b"%d,1\n" % n for n in range(1_000_000))
+    with pytest.raises(TraceError, match="has more than 1,000,000 rows; cut it into parts"):
+        parse_steps(b"time_s,rate_bps\n" + rows)
+
+
+@given(st.text(alphabet="019 \n\rx", max_size=30))
+def test_a_packet_delivery_trace_has_lines_of_digits_alone(text: str) -> None:
+    lines = text.removesuffix("\n").split("\n")
+    right = all(re.fullmatch("0|[1-9][0-9]{0,9}", line) for line in lines)
+    numbers = [int(line) for line in lines] if right else []
+    right = right and numbers == sorted(numbers) and 0 < numbers[-1] <= 10**9
+    try:
+        assert parse_mahimahi(text.encode()).times_ms.tolist() == numbers
+        assert right
+    except TraceError:
+        assert not right

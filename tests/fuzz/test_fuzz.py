@@ -1,0 +1,60 @@
+"""20,000 random inputs: each is refused in short clean words or does what it says, within 2 s and 500 MB."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+INPUTS = {"generated": 7_000, "mutated": 6_000, "texts": 2_500, "recorded": 2_500, "arguments": 2_000}
+"""How many of each kind."""
+RIGHT = {"ran", "ended", "exit 0"}
+"""What becomes of inputs that are not refused."""
+PARTS = 2
+"""Of each kind, to be tried side by side."""
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("kind", INPUTS)
+def test_every_input_ends_well(kind: str, part: int, cases: Callable[[int], int]) -> None:
+    count = cases(INPUTS[kind]) // PARTS
+    first = part * INPUTS[kind] // PARTS
+    *failed, last = tried(kind, first, count)
+    assert not failed, "\n".join(
+        f"python -m tests.fuzz.children {kind} {f['number']} 1: {f['what']}" for f in failed
+    )
+    outcomes = last["outcomes"]
+    assert sum(outcomes.values()) == count
+    assert sum(outcomes.get(right, 0) for right in RIGHT) > count / 30, outcomes
+
+
+def test_what_hangs_eats_memory_or_aborts_is_found() -> None:
+    found = {line["number"]: line["what"] for line in tried("itself", 0, 6)[:-1]}
+    assert found[0].startswith("died: more than 2.0 s of the processor")
+    assert found[1] == "broke: more than 500 MB"
+    assert found[2] == "died: SIGABRT"
+    assert "ZeroDivisionError" in found[3]
+    assert "not printable" in found[4]
+    assert 5 not in found
+
+
+def tried(kind: str, first: int, count: int) -> list[dict[str, Any]]:
+    """What a process of its own prints: no memory and no thread of other tests is in it."""
+    command = [sys.executable, "-m", "tests.fuzz.children", kind, str(first), str(count)]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "POLARS_MAX_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
