@@ -17,6 +17,9 @@ import traceback
 from collections import Counter
 from pathlib import Path
 
+from .inputs import made
+from .trial import tried
+
 CPU_S = 2.0
 MEMORY_BYTES = 500_000_000
 _BATCH = 25
@@ -29,8 +32,8 @@ def main(kind: str, first: int, count: int) -> None:
     outcomes: Counter[str] = Counter()
     number, end = first, first + count
     while number < end:
-        tried = _batch(kind, number, min(number + _BATCH, end))
-        for result in tried:
+        results = _batch(kind, number, min(number + _BATCH, end))
+        for result in results:
             outcomes[result.partition(":")[0]] += 1
             if result.startswith(("broke", "died", "late", "failed")):
                 print(json.dumps({"kind": kind, "number": number, "what": result}), flush=True)
@@ -71,9 +74,6 @@ def _death(status: int) -> str:
 
 
 def _child(kind: str, first: int, end: int, writing: int) -> None:
-    from .inputs import made
-    from .trial import tried
-
     signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process even in the middle of compiled code
     with tempfile.TemporaryDirectory() as folder:
         for number in range(first, end):
