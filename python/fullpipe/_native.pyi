@@ -232,7 +232,11 @@ class Simulation:
         """Simulated time of the whole run in nanoseconds."""
 
     def advance(self, until_ns: int) -> int:
-        """Run up to and including ``until_ns``; return the simulated time reached. Releases the GIL."""
+        """Run up to and including ``until_ns``, or as far as 65,536 events lead; return the time reached.
+
+        Everything up to and including that time has happened. Call it again while it is earlier than wanted.
+        Releases the GIL.
+        """
 
     def finish(self) -> Results:
         """Run to the end and return the tables. The simulation is used up."""

@@ -49,7 +49,8 @@ impl Simulation {
         self.duration_ns
     }
 
-    /// Run up to and including `until_ns`; return the simulated time reached. Releases the GIL.
+    /// Run up to and including `until_ns`; return the simulated time reached, which is earlier if there is much to do.
+    /// Releases the GIL.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<u64> {
         let mut running = self.take()?;
         let identity = &self.identity;

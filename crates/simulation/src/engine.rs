@@ -19,6 +19,9 @@ use network::{Counters, Ecn, Looks, Streams};
 use tcp::Segment;
 use units::{Duration, Time};
 
+/// Turns of actors, most of them a packet each, after which [`Engine::advance`] returns: some ten milliseconds.
+pub(crate) const TURNS: usize = 1 << 16;
+
 /// Whether packets may be handed over ahead of the clock. Same results either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
@@ -85,35 +88,43 @@ impl<R: Recorder> Engine<R> {
         Ok(engine)
     }
 
-    /// Runs everything up to and including `until`; returns the time reached.
+    /// Runs everything up to and including `until`, or as much of it as fits into `TURNS` turns of actors. Returns the
+    /// time up to and including which everything has been run.
     pub fn advance(&mut self, until: Time) -> Time {
         let until = until.min(self.looks.end());
-        let links = self.net.len() as u32;
-        let last = self.look_actor();
-        while let Some((now, actor)) = self.net.schedule.next(until) {
-            if actor < links {
-                let (flows, out, recorder) = (&mut self.flows, &mut self.out, &mut self.recorder);
-                self.net.run(actor, now, |net, packet| deliver(net, flows, out, recorder, packet, now));
-            } else if actor == last {
-                self.look(now);
-                self.net.schedule.end(actor, self.looks.after(now));
-            } else {
-                self.run_timer(actor, now);
-            }
-            if R::ON {
-                self.net
-                    .tapped
-                    .drain(..)
-                    .for_each(|(at, link, packet)| self.recorder.passed(at, link, &packet));
-            }
+        let mut reached = Time::ZERO;
+        for _ in 0..TURNS {
+            let Some((now, actor)) = self.net.schedule.next(until) else {
+                self.now = self.now.max(until);
+                return self.now;
+            };
+            self.run(actor, now);
+            reached = now;
         }
-        self.now = self.now.max(until);
+        // There may be more to run at that time.
+        self.now = self.now.max(Time::from_nanos(reached.as_nanos().saturating_sub(1)));
         self.now
+    }
+
+    /// The turn of an actor.
+    fn run(&mut self, actor: u32, now: Time) {
+        if actor < self.net.len() as u32 {
+            let (flows, out, recorder) = (&mut self.flows, &mut self.out, &mut self.recorder);
+            self.net.run(actor, now, |net, packet| deliver(net, flows, out, recorder, packet, now));
+        } else if actor == self.look_actor() {
+            self.look(now);
+            self.net.schedule.end(actor, self.looks.after(now));
+        } else {
+            self.run_timer(actor, now);
+        }
+        if R::ON {
+            self.net.tapped.drain(..).for_each(|(at, link, packet)| self.recorder.passed(at, link, &packet));
+        }
     }
 
     /// Runs to the end and sums up.
     pub fn finish(mut self) -> Results {
-        self.advance(self.looks.end());
+        while self.advance(self.looks.end()) < self.looks.end() {}
         let flows: Vec<String> = self.plan.flows.iter().map(|flow| flow.name.clone()).collect();
         let links: Vec<String> = self.plan.links.iter().map(|link| link.name.clone()).collect();
         let mss: Vec<u32> = self.plan.flows.iter().map(|flow| flow.tcp.mss_bytes).collect();

@@ -110,8 +110,8 @@ impl Simulation {
         Ok(Simulation { engine })
     }
 
-    /// Runs everything up to and including `until`, but not beyond the end of the plan. Returns the time reached.
-    /// Stepping never changes results.
+    /// Runs everything up to and including `until`, but not beyond the end of the plan. Returns the time reached, which
+    /// is earlier if there is more to do than in some ten milliseconds: call it again. Stepping never changes results.
     pub fn advance(&mut self, until: Time) -> Time {
         match &mut self.engine {
             AnyEngine::Silent(engine) => engine.advance(until),

@@ -1,7 +1,6 @@
 """The native engine: the Rust simulator behind `fullpipe._native`."""
 
 import json
-import math
 import re
 import time
 import traceback
@@ -18,7 +17,7 @@ from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.flows import own_algorithms
 
 _SLICES = 200
-_LONGEST_SLICE_S = 10
+"""Parts of a run after each of which progress is told; one with many events tells it more often."""
 
 
 class NativeEngine:
@@ -83,11 +82,8 @@ def _as_described(path: str, scenario: Scenario) -> str:
 def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mapping[str, Any]:
     try:
         simulation = _simulation(scenario, seed)
-        slices = max(_SLICES, math.ceil(scenario.duration_s / _LONGEST_SLICE_S))
-        for i in range(1, slices + 1):
-            reached_ns = simulation.advance(simulation.duration_ns * i // slices)
-            if progress:
-                progress(reached_ns / 1e9)
+        for i in range(1, _SLICES + 1):
+            _advance(simulation, simulation.duration_ns * i // _SLICES, progress)
         return simulation.finish()
     except PlanError as error:
         raise EngineError(str(error)) from error
@@ -98,6 +94,14 @@ def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mappin
         raise ControllerError(message, error.controller, error.flow, error.event, error.time_s) from cause
     except SimulationPanic as error:
         raise EngineError(f"scenario {scenario.digest}, seed {seed}: {error}") from error
+
+
+def _advance(simulation: Simulation, until_ns: int, progress: Progress | None) -> None:
+    reached_ns = -1
+    while reached_ns < until_ns:
+        reached_ns = simulation.advance(until_ns)
+        if progress:
+            progress(reached_ns / 1e9)
 
 
 def _simulation(scenario: Scenario, seed: int) -> Simulation:
