@@ -223,6 +223,7 @@ class Simulation:
         """Build everything that the plan describes. All randomness comes from the seed.
 
         ``controllers`` has a factory, called with parameters and a seed, for every kind with a colon in it.
+        Releases the GIL.
 
         Raises PlanError if the plan makes no sense.
         """

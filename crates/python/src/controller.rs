@@ -68,23 +68,24 @@ pub struct Controller {
 
 /// Makes the algorithm of a flow with the factory that stands under its kind.
 pub fn make(
-    py: Python<'_>,
-    factories: Option<&Bound<'_, PyDict>>,
+    factories: Option<&Py<PyDict>>,
     flow: &FlowPlan,
     seed: u64,
 ) -> Result<Box<dyn CongestionControl>, String> {
     let cca = flow.cca.as_ref().ok_or("a flow without congestion control")?;
     let kind = &cca.kind;
-    let factory = factories.and_then(|known| known.get_item(kind).ok().flatten());
-    let factory = factory.ok_or_else(|| {
-        format!("\"{kind}\" would run code that is not fullpipe's; if you trust it, say --allow-python (in Python: allow_python=True)")
-    })?;
     let params = serde_json::Value::Object(cca.params.clone()).to_string();
-    let made = || -> PyResult<Controller> {
-        let params = py.import("json")?.call_method1("loads", (params,))?;
-        Controller::new(&factory.call1((params, seed))?, kind, &flow.name)
-    };
-    Ok(Box::new(made().map_err(|error| error.to_string())?))
+    Python::attach(|py| {
+        let factory = factories.and_then(|known| known.bind(py).get_item(kind).ok().flatten());
+        let factory = factory.ok_or_else(|| {
+            format!("\"{kind}\" would run code that is not fullpipe's; if you trust it, say --allow-python (in Python: allow_python=True)")
+        })?;
+        let made = || -> PyResult<Controller> {
+            let params = py.import("json")?.call_method1("loads", (params,))?;
+            Controller::new(&factory.call1((params, seed))?, kind, &flow.name)
+        };
+        Ok(Box::new(made().map_err(|error| error.to_string())?) as Box<dyn CongestionControl>)
+    })
 }
 
 impl Controller {

@@ -25,22 +25,24 @@ struct Simulation {
 #[pymethods]
 impl Simulation {
     /// Build everything that the plan (JSON) describes. All randomness comes from the seed. `controllers` has a factory,
-    /// called with parameters and a seed, for every kind with a colon in it.
+    /// called with parameters and a seed, for every kind with a colon in it. Releases the GIL.
     #[new]
     #[pyo3(signature = (plan_json, seed, controllers = None))]
     fn new(
         py: Python<'_>,
         plan_json: &str,
         seed: u64,
-        controllers: Option<&Bound<'_, PyDict>>,
+        controllers: Option<Py<PyDict>>,
     ) -> PyResult<Simulation> {
-        let plan = Plan::from_json(plan_json).map_err(errors::plan_error)?;
-        let identity = errors::Identity::new(plan_json, seed);
-        let duration_ns = plan.duration_ns;
-        let make = |flow: &FlowPlan, seed: u64| controller::make(py, controllers, flow, seed);
-        let built = identity.guard(|| simulation::Simulation::with_controllers(plan, seed, &make))?;
-        let inner = Mutex::new(Some(built.map_err(errors::plan_error)?));
-        Ok(Simulation { inner, duration_ns, identity })
+        py.detach(|| {
+            let plan = Plan::from_json(plan_json).map_err(errors::plan_error)?;
+            let identity = errors::Identity::new(plan_json, seed);
+            let duration_ns = plan.duration_ns;
+            let make = |flow: &FlowPlan, seed: u64| controller::make(controllers.as_ref(), flow, seed);
+            let built = identity.guard(|| simulation::Simulation::with_controllers(plan, seed, &make))?;
+            let inner = Mutex::new(Some(built.map_err(errors::plan_error)?));
+            Ok(Simulation { inner, duration_ns, identity })
+        })
     }
 
     /// Simulated time of the whole run in nanoseconds.

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
 
 import pytest
 
@@ -49,3 +54,37 @@ def test_a_run_can_be_stopped_within_such_a_part(busy: Scenario) -> None:
     with pytest.raises(CancelledError):
         NativeEngine().run(scenario, seed=1, progress=progress)
     assert told[-1] < 1
+
+
+@pytest.fixture
+def counted() -> Iterator[Callable[[], int]]:
+    """Reads a number that another thread counts up whenever this one lets it run, and never otherwise."""
+    begun, over, counter = threading.Event(), threading.Event(), count()
+    now = [0]
+
+    def run() -> None:
+        while not over.is_set():
+            now[0] = next(counter)
+            begun.set()
+            time.sleep(0)
+
+    thread, interval_s = threading.Thread(target=run), sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        thread.start()
+        begun.wait()
+        yield lambda: now[0]
+    finally:
+        sys.setswitchinterval(interval_s)
+        over.set()
+        thread.join()
+
+
+def test_other_threads_run_while_a_plan_is_built(busy: Scenario, counted: Callable[[], int]) -> None:
+    described = plan(busy)
+    steps = [{"at_ns": n, "rate_bps": 1_000_000 + n, "delay_ns": None, "loss": None} for n in range(50_000)]
+    described["links"][0]["changes"] = steps
+    text = json.dumps(described)
+    before = counted()
+    Simulation(text, 1)
+    assert counted() > before
