@@ -565,8 +565,11 @@ class LostPacket:
         app_limited: bool = False,
     ) -> LostPacket: ...
 
-def judge(factory: Callable[[], Any], script: bytes) -> str | None:
-    """Play events read from any bytes to an algorithm; say which invariant breaks, if any does."""
+def judge(factory: Callable[[], Any], script: bytes) -> tuple[str, str, str] | None:
+    """Play events read from any bytes to an algorithm; say which invariant breaks, if any does.
+
+    Returns its name, what is wrong, and after which event; None if all is well.
+    """
 
 def round_trips(factory: Callable[[], Any], count: int) -> str:
     """Round trips of an algorithm on an ideal path, one line each."""

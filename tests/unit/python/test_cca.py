@@ -1,8 +1,10 @@
 """Algorithms written in Python: what they are told, what they may say, and whose code runs when."""
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +19,8 @@ from fullpipe.errors import EngineError, ScenarioError
 from fullpipe.results import Store
 
 Cli = Callable[..., Any]
+TALLY = count(10)
+"""What no two instances share."""
 
 
 class Reno(Controller):
@@ -341,6 +345,86 @@ class TestKit:
                 self.cwnd += 1
 
         assert any("unused window" in line for line in cca.judge(Grows, cases=20))
+
+    def test_a_finding_names_attributes_and_what_to_do(self) -> None:
+        class Grows(Controller):
+            per_ack = True
+
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                self.cwnd += 1
+
+        found = [line for line in cca.judge(Grows, cases=40) if "unused window" in line]
+        pattern = (
+            r"an unused window does not grow: cwnd went from \d+ to \d+, after an ACK with ack\.acked = \d+, "
+            r"ack\.lost = \d+, .*path\.cwnd_limited = False; "
+            r"let cwnd grow only if ack\.may_grow and path\.cwnd_limited"
+        )
+        assert found
+        assert all(re.fullmatch(pattern, line) for line in found)
+
+    def test_an_attribute_that_makes_no_sense_is_a_finding(self) -> None:
+        class Sums(Controller):
+            def on_congestion(self, episode: Episode, path: PathView) -> None:
+                self.cwnd = 2e7
+
+        found = cca.judge(Sums, cases=40)
+        assert found
+        assert all(
+            line.startswith("cwnd is 20000000; it must be from 1 to 10,000,000 packets; in on_congestion at ")
+            for line in found
+        )
+
+    @pytest.mark.parametrize("hook", ["__init__", "on_established", "on_ack", "on_undo"])
+    def test_an_exception_is_a_finding_with_its_place(self, hook: str) -> None:
+        def fails(self: Controller, *_: object) -> None:
+            raise RuntimeError("one\ntwo")
+
+        found = cca.judge(type("Fails", (Reno,), {hook: fails}), cases=40)
+        assert found
+        start = (
+            f"RuntimeError: one two (line {fails.__code__.co_firstlineno + 1} of {__file__}); in {hook} at "
+        )
+        assert all(line.startswith(start) for line in found)
+
+    def test_an_interrupt_is_none(self) -> None:
+        class Interrupted(Controller):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            cca.judge(Interrupted, cases=40)
+
+    @pytest.mark.parametrize(
+        ("invariant", "faulty"),
+        [
+            ("variables are finite, each named once", {"traced": {"gain": ""}, "gain": math.nan}),
+            (
+                "same seed and events, same outcome",
+                {"on_ack": lambda self, ack, path: setattr(self, "cwnd", next(TALLY))},
+            ),
+            (
+                "a repeated timeout does not reduce again",
+                {"on_congestion": lambda self, e, p: setattr(self, "ssthresh", 2)},
+            ),
+            (
+                "undo restores the window and the threshold",
+                {"on_undo": lambda self, u, p: setattr(self, "cwnd", 1)},
+            ),
+        ],
+    )
+    def test_what_a_class_can_break_comes_with_what_to_do(
+        self, invariant: str, faulty: dict[str, Any]
+    ) -> None:
+        found = [line for line in cca.judge(type("Faulty", (Reno,), faulty), cases=100) if invariant in line]
+        assert found
+        assert all(line.endswith(cca.kit._REMEDIES[invariant]) for line in found)  # type: ignore[attr-defined]
+        assert not any("{" in line or "Some(" in line for line in found)
+
+    def test_what_is_no_algorithm_and_an_unknown_parameter_are_refused(self) -> None:
+        with pytest.raises(TypeError, match=r"no subclass of fullpipe\.cca\.Controller"):
+            cca.judge(int)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match='unknown parameter "betta" of Reno; did you mean "beta"'):
+            cca.judge(Reno, betta=0.5)
 
     def test_round_trips_are_those_of_reno(self) -> None:
         snapshot = Path(__file__).parents[3] / "crates/congestion/tests/snapshots/rounds__reno.snap"

@@ -85,6 +85,33 @@ fn ensure(holds: bool, problem: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(problem()) }
 }
 
+/// What two answers do not have in common.
+fn difference(one: &Control, other: &Control) -> String {
+    let fields = |control: &Control| {
+        [
+            ("cwnd", control.cwnd.to_string()),
+            ("ssthresh", threshold_of(control.ssthresh)),
+            (
+                "pacing_bps",
+                control.pacing_rate.map_or("none".to_owned(), |rate| rate.bits_per_sec().to_string()),
+            ),
+            ("min_burst", control.min_burst.to_string()),
+            ("max_burst", control.max_burst.to_string()),
+            ("hide_samples", control.hide_samples.to_string()),
+            ("reduce", control.reduce.to_string()),
+        ]
+    };
+    let pairs = fields(one).into_iter().zip(fields(other)).filter(|(one, other)| one != other);
+    let told: Vec<String> =
+        pairs.map(|((name, one), (_, other))| format!("{name} is {one} and {other}")).collect();
+    told.join(", ")
+}
+
+/// Infinite if none was ever set.
+fn threshold_of(ssthresh: u32) -> String {
+    if ssthresh == u32::MAX { "infinite".to_owned() } else { ssthresh.to_string() }
+}
+
 fn window(step: &Step<'_>) -> Result<(), String> {
     let cwnd = step.algorithm.control().cwnd;
     ensure(cwnd >= 1, || format!("cwnd is {cwnd}"))
@@ -104,7 +131,7 @@ fn asking(step: &Step<'_>) -> Result<(), String> {
     let (control, wakeup) = (step.algorithm.control(), step.algorithm.next_wakeup());
     step.algorithm.observe(&mut Probe::new(&mut |_, _| {}));
     let again = step.algorithm.control();
-    ensure(control == again, || format!("{control:?} became {again:?}"))?;
+    ensure(control == again, || format!("it became another: {}", difference(&control, &again)))?;
     ensure(wakeup == step.algorithm.next_wakeup(), || "the wake-up moved".to_owned())
 }
 
@@ -113,7 +140,10 @@ fn variables(step: &Step<'_>) -> Result<(), String> {
     step.algorithm.observe(&mut Probe::new(&mut |name, reading| {
         let number = !matches!(reading, Reading::Number(value, _) if !value.is_finite());
         if !number || names.contains(&name) {
-            wrong = Some(format!("{name} is {reading:?}"));
+            wrong = Some(match reading {
+                Reading::Number(value, _) if !number => format!("{name} is {value}"),
+                _ => format!("{name} is there twice"),
+            });
         }
         names.push(name);
     }));
@@ -123,12 +153,15 @@ fn variables(step: &Step<'_>) -> Result<(), String> {
 fn wakeup(step: &Step<'_>) -> Result<(), String> {
     let (now, next) = (step.transport.now(), step.algorithm.next_wakeup());
     let due = matches!(step.event, Event::Pass(_)) && next.is_some_and(|at| at <= now);
-    ensure(!due, || format!("at {now:?} it is {next:?}"))
+    ensure(!due, || {
+        let seconds = |time: units::Time| time.as_secs_f64();
+        format!("at {} s it is to come at {} s", seconds(now), next.map_or(0.0, seconds))
+    })
 }
 
 fn twins(step: &Step<'_>) -> Result<(), String> {
     let (one, other) = (step.algorithm.control(), step.twin.control());
-    ensure(one == other, || format!("{one:?} and {other:?}"))
+    ensure(one == other, || difference(&one, &other))
 }
 
 /// A window that follows a model is not the transport's to judge.
@@ -140,20 +173,20 @@ fn unused(step: &Step<'_>) -> Result<(), String> {
     let (before, now) = (step.before.cwnd, step.algorithm.control().cwnd);
     let unused = matches!(step.event, Event::Ack { used: false, .. });
     let exempt = owns_its_window(step) || step.algorithm.traits().grows_unused;
-    ensure(!unused || now <= before || exempt, || format!("it grew from {before} to {now}"))
+    ensure(!unused || now <= before || exempt, || format!("cwnd went from {before} to {now}"))
 }
 
 fn set(step: &Step<'_>) -> Result<(), String> {
     let (Event::SetCwnd(wanted) | Event::Restart(wanted)) = *step.event else { return Ok(()) };
     let cwnd = step.algorithm.control().cwnd;
-    ensure(cwnd == wanted.max(1) || owns_its_window(step), || format!("set to {wanted} it is {cwnd}"))
+    ensure(cwnd == wanted.max(1) || owns_its_window(step), || format!("set to {wanted}, cwnd is {cwnd}"))
 }
 
 fn repeated(step: &Step<'_>) -> Result<(), String> {
     let again = *step.event == Event::Congestion(Congestion::Timeout { first: false });
     let (before, now) = (step.before.ssthresh, step.algorithm.control().ssthresh);
     ensure(!again || now >= before || owns_its_window(step), || {
-        format!("ssthresh went from {before} to {now}")
+        format!("ssthresh went from {} to {now}", threshold_of(before))
     })
 }
 
@@ -161,5 +194,10 @@ fn undo(step: &Step<'_>) -> Result<(), String> {
     let (Event::Undo, Some(prior)) = (step.event, step.transport.prior()) else { return Ok(()) };
     let now = step.algorithm.control();
     let restored = now.cwnd >= prior.prior_cwnd && now.ssthresh >= prior.prior_ssthresh;
-    ensure(restored || owns_its_window(step), || format!("{now:?} after {prior:?}"))
+    ensure(restored || owns_its_window(step), || {
+        let [(cwnd, ssthresh), (prior_cwnd, prior_ssthresh)] =
+            [(now.cwnd, now.ssthresh), (prior.prior_cwnd, prior.prior_ssthresh)]
+                .map(|(cwnd, ssthresh)| (cwnd, threshold_of(ssthresh)));
+        format!("cwnd is {cwnd} and was {prior_cwnd}, ssthresh is {ssthresh} and was {prior_ssthresh}")
+    })
 }
