@@ -81,18 +81,27 @@ def replace(path: Path, data: bytes) -> None:
     with hidden(final.parent) as folder:
         draft = folder / "draft"
         put(draft, data)
+        sync(draft)
         if mode is not None:
             draft.chmod(mode)
         draft.replace(final)
 
 
 def put(path: Path, data: "bytes | memoryview") -> None:
-    """Write a new file and wait until it is on disk."""
+    """Write a new file."""
     with path.open("xb", buffering=0) as file:
         left = memoryview(data)
         while left:
             left = left[file.write(left) :]
-        os.fsync(file.fileno())
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or what a folder lists, is on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ bytes can become other numbers or end the process.
 
 import hashlib
 import json
-import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -130,11 +129,8 @@ def keep(folder: Path, meta: Meta, tables: Mapping[str, pl.DataFrame]) -> None:
     content = meta.model_dump(mode="json") | {"columns": columns, "tables": sums}
     text = json.dumps(content, indent=2, ensure_ascii=False)
     files.put(folder / META, _sealed(text.removesuffix("\n}").encode() + b",\n"))
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    for path in (*folder.iterdir(), folder):  # at the end, where it costs less than after every file
+        files.sync(path)
 
 
 def _table(folder: Path, name: str) -> Path:
