@@ -39,6 +39,9 @@ class Param(TypedDict):
     name: str
     doc: str
     unit: str
+    kind: str
+    """What it takes: "whole" numbers, any "number", a "switch" or a "choice" of texts."""
+    choices: list[str]
     default: Any
     min: float | None
     max: float | None

@@ -81,13 +81,7 @@ def refusals(engine: Engine, scenario: Scenario) -> list[str]:
 
 def _as_written(problem: Problem, scenario: Scenario) -> Problem:
     path = paths.as_written(problem.path, [flow.count for flow in scenario.flows])
-    message = problem.message
-    if problem.path.endswith(".cca.params"):
-        cca = scenario.flows[int(path[len("flows[") : path.index("]")])].cca
-        params = cca.params if cca else {}
-        named = [key for key, value in params.items() if f"`{value}`" in message and key not in message]
-        message = f"{named[0]}: {message}" if named else message
-    return Problem(path, message)
+    return Problem(path, problem.message)
 
 
 def _no_scenario(given: object) -> str:

@@ -13,6 +13,8 @@
 //! assert_eq!(read::<Bucket>(&serde_json::json!({})).unwrap().rate, 1.5);
 //! let error = read::<Bucket>(&serde_json::json!({ "rate": -1 })).unwrap_err();
 //! assert_eq!(error, "rate = -1 is out of range; it must lie between 0 and 1000000000");
+//! let error = read::<Bucket>(&serde_json::json!({ "rate": "fast" })).unwrap_err();
+//! assert_eq!(error, "rate = \"fast\" is wrong; it must be a number");
 //! ```
 //!
 //! A struct with presets has a parameter `preset` besides its own. The first preset is the default; what it leaves
@@ -38,6 +40,10 @@
 //! assert_eq!(error, "preset = \"old\" is unknown; known: sound, broken");
 //! ```
 
+mod kind;
+
+pub use kind::Kind;
+
 use serde_json::Value;
 
 /// Describes one parameter, for validation, the command line and the documentation.
@@ -49,6 +55,10 @@ pub struct ParamSpec {
     pub doc: &'static str,
     /// Unit of the value; empty for pure numbers, switches and names.
     pub unit: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Null is allowed, too.
+    pub optional: bool,
     /// Default value.
     pub default: Value,
     /// Smallest and largest value allowed, for numbers.
@@ -81,8 +91,13 @@ pub fn read<P: Params>(value: &Value) -> Result<P, String> {
     let given = if value.is_null() { Value::Object(Default::default()) } else { value.clone() };
     let value = on_preset(P::PRESETS, given)?;
     for spec in P::specs() {
-        let given = value.get(spec.name).and_then(Value::as_f64);
-        if let (Some(x), Some((low, high))) = (given, spec.range)
+        let Some(given) = value.get(spec.name).filter(|given| !(spec.optional && given.is_null())) else {
+            continue;
+        };
+        if !spec.kind.takes(given) {
+            return Err(format!("{} = {given} is wrong; it must be {}", spec.name, spec.kind));
+        }
+        if let (Some(x), Some((low, high))) = (given.as_f64(), spec.range)
             && !(low..=high).contains(&x)
         {
             return Err(format!("{} = {x} is out of range; it must lie between {low} and {high}", spec.name));
@@ -135,12 +150,16 @@ macro_rules! params {
                     name: "preset",
                     doc: concat!("The values to begin with; any that is given wins. One of ", $first $(, ", ", $preset)*, "."),
                     unit: "",
+                    kind: $crate::Kind::Choice(vec![$first $(, $preset)*]),
+                    optional: false,
                     default: $first.into(),
                     range: None,
                 },)? $($crate::ParamSpec {
                     name: stringify!($field),
                     doc: concat!($($doc),*).trim(),
                     unit: $unit,
+                    kind: $crate::Kind::of::<$type>().0,
+                    optional: $crate::Kind::of::<$type>().1,
                     default: { let default: $type = $default; serde_json::json!(default) },
                     range: $crate::params!(@range $($low ..= $high)?),
                 },)*]

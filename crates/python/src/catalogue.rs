@@ -11,7 +11,7 @@ pub fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
         let entry = entry(py, found.name, found.title, found.source)?;
         entry.set_item("aliases", found.aliases)?;
         let params = (found.params)();
-        let params = params.iter().map(|p| param(py, p.name, p.doc, p.unit, &p.default, p.range));
+        let params = params.iter().map(|p| param(py, p));
         entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
         let presets = found.presets.iter().map(|p| preset(py, p));
         entry.set_item("presets", presets.collect::<PyResult<Vec<_>>>()?)?;
@@ -27,7 +27,7 @@ pub fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
         let entry = entry(py, found.name, found.title, found.source)?;
         entry.set_item("aliases", PyList::empty(py))?;
         let params = (found.params)();
-        let params = params.iter().map(|p| param(py, p.name, p.doc, p.unit, &p.default, p.range));
+        let params = params.iter().map(|p| param(py, p));
         entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
         out.append(entry)?;
     }
@@ -42,21 +42,16 @@ fn entry<'py>(py: Python<'py>, name: &str, title: &str, source: &str) -> PyResul
     Ok(out)
 }
 
-fn param<'py>(
-    py: Python<'py>,
-    name: &str,
-    doc: &str,
-    unit: &str,
-    default: &Value,
-    range: Option<(f64, f64)>,
-) -> PyResult<Bound<'py, PyDict>> {
+fn param<'py>(py: Python<'py>, param: &congestion::ParamSpec) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
-    out.set_item("name", name)?;
-    out.set_item("doc", doc)?;
-    out.set_item("unit", unit)?;
-    out.set_item("default", loads(py, default)?)?;
-    out.set_item("min", range.map(|r| r.0))?;
-    out.set_item("max", range.map(|r| r.1))?;
+    out.set_item("name", param.name)?;
+    out.set_item("doc", param.doc)?;
+    out.set_item("unit", param.unit)?;
+    out.set_item("kind", param.kind.name())?;
+    out.set_item("choices", param.kind.choices())?;
+    out.set_item("default", loads(py, &param.default)?)?;
+    out.set_item("min", param.range.map(|r| r.0))?;
+    out.set_item("max", param.range.map(|r| r.1))?;
     Ok(out)
 }
 

@@ -1,12 +1,32 @@
 """What the native engine knows by name: its algorithms and its queues."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from math import inf
 from typing import Any
 
-from fullpipe.errors import UnknownNameError
+from fullpipe.errors import UnknownNameError, suggestion
+from fullpipe.scenario.quantities import shown
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "whole": (int,),
+    "number": (int, float),
+    "switch": (bool,),
+    "choice": (str,),
+}
+_WANTED = {
+    "whole": "a whole number",
+    "number": "a number",
+    "switch": "true or false",
+    "choice": "text in quotes",
+}
+
+
+def _like(default: object) -> tuple[type, ...]:
+    """The types of values that are like a default."""
+    return (int, float) if default is None or isinstance(default, float) else (type(default),)
 
 
 @dataclass(frozen=True)
@@ -19,6 +39,27 @@ class Param:
     doc: str
     min: float | None = None
     max: float | None = None
+    kind: str = ""
+    """What it takes: "whole", "number", "switch" or "choice"; "": a value like the default."""
+    choices: Sequence[str] = ()
+
+    def problem(self, value: object) -> str | None:
+        """Why it cannot have a value, if it cannot."""
+        if self.choices and isinstance(value, str) and value not in self.choices:
+            return f"unknown value {shown(value)}{suggestion(value, self.choices)}"
+        bounds = "" if self.min is None or self.max is None else f"from {self.min:.15g} to {self.max:.15g}"
+        if not self._takes(value):
+            wanted = f"a value like {shown(self.default)}" if not self.kind else _WANTED[self.kind]
+            return f"expected {wanted}{bounds and f' {bounds}'}, got {shown(value)}"
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            low, high = -inf if self.min is None else self.min, inf if self.max is None else self.max
+            if not low <= value <= high or abs(value) == inf:
+                return f"{shown(value)} is out of range; {bounds or 'it must be finite'}"
+        return None
+
+    def _takes(self, value: object) -> bool:
+        kind = _TYPES.get(self.kind) or _like(self.default)
+        return isinstance(value, kind) and (bool in kind or not isinstance(value, bool))
 
 
 @dataclass(frozen=True)

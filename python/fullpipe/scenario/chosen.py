@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.scenario import catalogue
-from fullpipe.scenario.model import Model
+from fullpipe.scenario.model import Model, WithinError
 from fullpipe.scenario.quantities import shown
 
 
@@ -47,30 +47,15 @@ class Chosen(Model):
         params = {key: v for key, v in value.items() if key not in own}
         problems = [problem for key, v in params.items() if entry and (problem := _problem(entry, key, v))]
         if problems:
-            raise ValueError("; ".join(problems))
+            raise WithinError(*problems)
         kept = {key: v for key, v in value.items() if key in own}
         return {**kept, "kind": entry.name if entry else value["kind"], "params": params}
 
 
-def _problem(entry: catalogue.Entry, key: str, value: object) -> str | None:
-    """Why `value` cannot be parameter `key`, if it cannot."""
+def _problem(entry: catalogue.Entry, key: str, value: object) -> tuple[str, str] | None:
+    """Why `value` cannot be parameter `key`, if it cannot: the place of the mistake, and what it is."""
     param = entry.params.get(key)
     if param is None:
-        return f'unknown parameter "{key}" of {entry.name}{suggestion(key, entry.params)}'
-    if not _same_type(param.default, value):
-        wanted = "a number" if param.default is None else f"a value like {shown(param.default)}"
-        return f"{key}: expected {wanted}, got {shown(value)}"
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        low = float("-inf") if param.min is None else param.min
-        high = float("inf") if param.max is None else param.max
-        if not low <= value <= high or value in (float("inf"), float("-inf")):
-            return f"{key}: {shown(value)} is out of range; from {low:g} to {high:g}"
-    return None
-
-
-def _same_type(default: object, value: object) -> bool:
-    if isinstance(default, bool) or isinstance(value, bool):
-        return isinstance(default, bool) and isinstance(value, bool)
-    if isinstance(default, float) or default is None:
-        return isinstance(value, int | float)
-    return isinstance(value, type(default))
+        return "", f'unknown parameter "{key}" of {entry.name}{suggestion(key, entry.params)}'
+    problem = param.problem(value)
+    return (key, problem) if problem else None

@@ -27,6 +27,14 @@ class ProblemsError(ValueError):
         self.lines = lines
 
 
+class WithinError(ValueError):
+    """Mistakes within one value: for each its key there, empty if it is of the whole, and what is wrong."""
+
+    def __init__(self, *problems: tuple[str, str]) -> None:
+        super().__init__("; ".join(f"{key}: {problem}" if key else problem for key, problem in problems))
+        self.problems = problems
+
+
 Name = Annotated[str, Field(strict=True, min_length=1, max_length=100, pattern=r"^[\w.+ -]+$")]
 """A name that is safe in a file, a table and a figure: letters, digits, space, `_`, `-`, `.` and `+`."""
 Packets = Annotated[int, Field(strict=True, ge=1, le=MAX_PACKETS)]

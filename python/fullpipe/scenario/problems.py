@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from fullpipe.errors import brief, suggestion
-from fullpipe.scenario.model import ProblemsError
+from fullpipe.scenario.model import ProblemsError, WithinError
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE, SIZE, shown
 
 MOST_LINES = 20
@@ -66,6 +66,11 @@ def _lines(details: ErrorDetails, model: type[BaseModel]) -> Iterator[str]:
     place = _place(model, details["loc"])
     if details["type"].startswith("union_tag"):
         yield f"{place.path}.kind: {_tag(context, place)}"
+        return
+    if isinstance(context.get("error"), WithinError):
+        yield from (
+            f"{place.path}.{key}".rstrip(".") + f": {text}" for key, text in context["error"].problems
+        )
         return
     yield f"{place.path}: {_message(details, context, place)}"
 

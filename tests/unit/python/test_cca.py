@@ -217,11 +217,13 @@ class TestParameters:
         gentle = run(ten, {"kind": Reno, "beta": 0.8})
         assert gentle.series.equals(run(ten, {"kind": "reno", "beta": 0.8}).series)
 
-    @pytest.mark.parametrize(("params", "word"), [({"bta": 0.8}, "bta"), ({"beta": "much"}, "beta")])
+    @pytest.mark.parametrize(
+        ("params", "word"), [({"bta": 0.8}, r': .*"bta"'), ({"beta": "much"}, r"\.beta: ")]
+    )
     def test_others_are_refused_where_they_stand(
         self, ten: Scenario, params: dict[str, Any], word: str
     ) -> None:
-        with pytest.raises(ScenarioError, match=rf"flows\[0\]\.cca: .*{word}"):
+        with pytest.raises(ScenarioError, match=rf"flows\[0\]\.cca{word}"):
             ten.with_values({"flows.0.cca": {"kind": Reno, **params}})
 
 

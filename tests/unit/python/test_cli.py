@@ -365,7 +365,7 @@ def test_a_file_may_begin_with_a_byte_order_mark(fullpipe: Cli, small_file: Path
 
 def test_a_refused_parameter_is_named_by_its_place_in_the_file(fullpipe: Cli) -> None:
     values = ("--set", "flows.0.cca.hystart=sometimes", "--set", "flows.0.count=3")
-    assert fullpipe("run", "single-cubic", *values).stderr.startswith("fullpipe: flows[0].cca: hystart")
+    assert fullpipe("run", "single-cubic", *values).stderr.startswith("fullpipe: flows[0].cca.hystart: ")
 
 
 def test_import_tc_prints_the_queue_of_a_scenario(fullpipe: Cli) -> None:

@@ -1,0 +1,147 @@
+//! What a parameter takes, as the type of its field says it when it is read.
+
+use serde::de::value::Error;
+use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
+use serde_json::Value;
+use std::fmt;
+
+/// What a parameter takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Whole,
+    /// Any number.
+    Number,
+    /// True or false.
+    Switch,
+    /// One of these texts.
+    Choice(Vec<&'static str>),
+}
+
+impl Kind {
+    /// The kind of a field of type `T`, and whether it may be null.
+    ///
+    /// # Panics
+    /// If it is neither number nor switch nor an enum of names.
+    pub fn of<T: for<'de> Deserialize<'de>>() -> (Kind, bool) {
+        let mut seen = Seen::default();
+        let _ = T::deserialize(&mut seen); // fails as soon as it has asked for something
+        (seen.kind.expect("a parameter is a number, a switch or a choice"), seen.optional)
+    }
+
+    /// The name of the kind in catalogues.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::Whole => "whole",
+            Kind::Number => "number",
+            Kind::Switch => "switch",
+            Kind::Choice(_) => "choice",
+        }
+    }
+
+    /// The texts to choose from, if it is a choice.
+    pub fn choices(&self) -> &[&'static str] {
+        if let Kind::Choice(choices) = self { choices } else { &[] }
+    }
+
+    /// Whether a value is of this kind.
+    pub fn takes(&self, value: &Value) -> bool {
+        match self {
+            Kind::Whole => value.is_u64() || value.is_i64(),
+            Kind::Number => value.is_number(),
+            Kind::Switch => value.is_boolean(),
+            Kind::Choice(choices) => value.as_str().is_some_and(|text| choices.contains(&text)),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Whole => f.write_str("a whole number"),
+            Kind::Number => f.write_str("a number"),
+            Kind::Switch => f.write_str("true or false"),
+            Kind::Choice(choices) => write!(f, "one of {}", choices.join(", ")),
+        }
+    }
+}
+
+/// A source of data that has none, and notes what it is asked for.
+#[derive(Default)]
+struct Seen {
+    kind: Option<Kind>,
+    optional: bool,
+}
+
+impl Seen {
+    fn note<T>(&mut self, kind: Kind) -> Result<T, Error> {
+        self.kind = Some(kind);
+        Err(Error::custom("there is no data"))
+    }
+}
+
+/// Methods that note a kind.
+macro_rules! note {
+    ($($method:ident => $kind:ident)*) => { $(
+        fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+            self.note(Kind::$kind)
+        }
+    )* };
+}
+
+impl<'de> Deserializer<'de> for &mut Seen {
+    type Error = Error;
+
+    note! {
+        deserialize_bool => Switch
+        deserialize_i64 => Whole
+        deserialize_u32 => Whole
+        deserialize_u64 => Whole
+        deserialize_f64 => Number
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.optional = true;
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Error> {
+        self.note(Kind::Choice(variants.to_vec()))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("no parameter is of this type"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        i8 i16 i32 i128 u8 u16 u128 f32 char str string bytes byte_buf unit unit_struct newtype_struct seq tuple
+        tuple_struct map struct identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[allow(dead_code)]
+    enum Shape {
+        Round,
+        SixSided,
+    }
+
+    #[test]
+    fn a_type_says_what_it_takes() {
+        assert_eq!(Kind::of::<u32>(), (Kind::Whole, false));
+        assert_eq!(Kind::of::<Option<u64>>(), (Kind::Whole, true));
+        assert_eq!(Kind::of::<Option<f64>>(), (Kind::Number, true));
+        assert_eq!(Kind::of::<bool>(), (Kind::Switch, false));
+        assert_eq!(Kind::of::<Shape>(), (Kind::Choice(vec!["round", "six-sided"]), false));
+    }
+}
