@@ -5,6 +5,7 @@ from pathlib import Path
 from fullpipe.cca import classes
 from fullpipe.engines import Engine, Problem, Progress, identity
 from fullpipe.engines import engine as engine_named
+from fullpipe.engines.overtime import limited
 from fullpipe.errors import EngineError, ScenarioError
 from fullpipe.results import Run, Store
 from fullpipe.scenario import Scenario, paths
@@ -21,6 +22,7 @@ def run(
     out: str | Path | None = None,
     progress: Progress | None = None,
     allow_python: bool = False,
+    cca_timeout_s: float | None = None,
 ) -> Run:
     """Run a scenario once.
 
@@ -33,13 +35,15 @@ def run(
         progress: Told the simulated time reached, in seconds.
         allow_python: Import the modules of algorithms written as "python:module:Class", which runs their
             code. A class that was passed to the scenario itself needs no permission.
+        cca_timeout_s: How long one call into an algorithm written in Python may take, in real time. Left out:
+            for ever.
 
     Raises:
         ScenarioError: If the scenario has a sweep or is none, the seed is out of range, or a module cannot be
             imported.
         FolderError: If `out` cannot be written, or the disk is full.
         ResultError: If this run cannot be written there.
-        EngineError: If the engine cannot run it, or fails.
+        EngineError: If the engine cannot run it, or fails; ControllerError if an algorithm of yours does.
     """
     if not isinstance(scenario, Scenario):
         raise ScenarioError([_no_scenario(scenario)])
@@ -60,7 +64,8 @@ def run(
         raise EngineError("\n".join(lines))
     if store:
         store.prepare(scenario.digest)
-    made = chosen.run(scenario, seed=seed, progress=progress)
+    with limited(cca_timeout_s):
+        made = chosen.run(scenario, seed=seed, progress=progress)
     return store.save(made) if store else made
 
 

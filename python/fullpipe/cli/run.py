@@ -20,6 +20,7 @@ from fullpipe.cli.shared import (
     values_of,
 )
 from fullpipe.scenario.checks import MAX_SEED
+from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 if TYPE_CHECKING:
     from fullpipe.results import Store
@@ -45,6 +46,10 @@ def run(
         bool, typer.Option("--no-store", help="Run again, and keep nothing on disk.")
     ] = False,
     allow_python: AllowPython = False,
+    cca_timeout: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help='Longest call into an algorithm of yours, such as "10 s".'),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
     """Run a scenario: every point of its sweep with every seed.
@@ -53,6 +58,7 @@ def run(
     """
     if seed is not None and seeds is not None:
         raise typer.BadParameter("give one of --seed and --seeds")
+    timeout_s = _seconds(cca_timeout)
     chosen = read_scenario(scenario).with_values(values_of(assignments or [], interval))
     from fullpipe.cli import tables  # after the scenario is known to be right, because tables take a while
     from fullpipe.results import Store
@@ -63,7 +69,8 @@ def run(
         bring_all(todo, scenario)
     check_all(todo)
     try:
-        outcomes = _run(todo, workers or processors(), None if no_store else Store(out), as_json)
+        store = None if no_store else Store(out)
+        outcomes = _run(todo, workers or processors(), store, as_json, timeout_s)
     except KeyboardInterrupt:
         if not no_store:
             raise
@@ -78,13 +85,28 @@ def run(
         raise typer.Exit(1)
 
 
-def _run(todo: "list[Job]", workers: int, store: "Store | None", as_json: bool) -> "list[Outcome]":
+def _seconds(time: str | None) -> float | None:
+    if time is None:
+        return None
+    try:
+        seconds = DURATION.parse(time) / NANOSECONDS
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--cca-timeout") from None
+    if seconds <= 0:
+        raise typer.BadParameter("must be more than 0 s", param_hint="--cca-timeout")
+    return seconds
+
+
+def _run(
+    todo: "list[Job]", workers: int, store: "Store | None", as_json: bool, cca_timeout_s: float | None
+) -> "list[Outcome]":
     from fullpipe.cli.progress import progress_bar
     from fullpipe.sweeps import stream
 
     outcomes = []
     with progress_bar(todo) as progress:
-        for outcome in stream(todo, workers=workers, store=store, progress=progress):
+        made = stream(todo, workers=workers, store=store, progress=progress, cca_timeout_s=cca_timeout_s)
+        for outcome in made:
             outcomes.append(outcome)
             if as_json and outcome.error is None:
                 print(_line(outcome), flush=True)

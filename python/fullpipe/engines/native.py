@@ -100,8 +100,12 @@ def _advance(simulation: Simulation, until_ns: int, progress: Progress | None) -
     reached_ns = -1
     while reached_ns < until_ns:
         reached_ns = simulation.advance(until_ns)
-        if progress:
-            progress(reached_ns / 1e9)
+        _tell(progress, reached_ns)
+
+
+def _tell(progress: Progress | None, reached_ns: int) -> None:
+    if progress:
+        progress(reached_ns / 1e9)
 
 
 def _simulation(scenario: Scenario, seed: int) -> Simulation:

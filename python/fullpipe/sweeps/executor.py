@@ -8,6 +8,7 @@ from threading import Event
 from typing import Literal
 
 from fullpipe.engines import engine, identity
+from fullpipe.engines.overtime import limited
 from fullpipe.errors import CancelledError, FolderError, FullpipeError
 from fullpipe.results import Run, Store
 from fullpipe.scenario.flows import own_algorithms
@@ -69,7 +70,12 @@ class SweepError(FullpipeError):
 
 
 def stream(
-    jobs: Iterable[Job], *, workers: int = 1, store: Store | None = None, progress: Progress | None = None
+    jobs: Iterable[Job],
+    *,
+    workers: int = 1,
+    store: Store | None = None,
+    progress: Progress | None = None,
+    cca_timeout_s: float | None = None,
 ) -> Iterator[Outcome]:
     """Run jobs and yield what became of them, in the order of the jobs, as soon as the order allows.
 
@@ -81,6 +87,8 @@ def stream(
         workers: How many at the same time. Has no influence on results.
         store: Where finished runs are looked up and kept; None keeps them in memory.
         progress: Told about every step.
+        cca_timeout_s: How long one call into an algorithm written in Python may take, in real time; beyond it
+            the run fails with a ControllerError, and others go on. None: for ever.
 
     Raises:
         FolderError: If a run is to be made and the folder of the store cannot be written.
@@ -89,7 +97,8 @@ def stream(
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         try:
             futures: deque[Future[Outcome]] = deque(
-                pool.submit(_Worker(index, job, store, progress, stop, own)) for index, job in enumerate(jobs)
+                pool.submit(_Worker(index, job, store, progress, stop, own, cca_timeout_s))
+                for index, job in enumerate(jobs)
             )
             while futures:  # none is kept longer than it is needed: its run may be large
                 yield _result(futures.popleft())
@@ -100,14 +109,21 @@ def stream(
 
 
 def run(
-    jobs: Iterable[Job], *, workers: int = 1, store: Store | None = None, progress: Progress | None = None
+    jobs: Iterable[Job],
+    *,
+    workers: int = 1,
+    store: Store | None = None,
+    progress: Progress | None = None,
+    cca_timeout_s: float | None = None,
 ) -> list[Run]:
     """Run jobs and return the runs in the order of the jobs; see `stream`.
 
     Raises:
         SweepError: If any job failed, after all others have finished.
     """
-    outcomes = list(stream(jobs, workers=workers, store=store, progress=progress))
+    outcomes = list(
+        stream(jobs, workers=workers, store=store, progress=progress, cca_timeout_s=cca_timeout_s)
+    )
     if any(outcome.error for outcome in outcomes):
         raise SweepError(outcomes)
     return [outcome.run for outcome in outcomes]
@@ -130,6 +146,7 @@ class _Worker:
     progress: Progress | None
     stop: Event
     own: Interruptible
+    cca_timeout_s: float | None
 
     def __call__(self) -> Outcome:
         try:
@@ -153,7 +170,8 @@ class _Worker:
             return stored
         if self.store:
             self.store.prepare(job.scenario.digest)
-        with self.own.thread(bool(own_algorithms(job.scenario.flows))):
+        is_own = bool(own_algorithms(job.scenario.flows))
+        with self.own.thread(is_own), limited(self.cca_timeout_s if is_own else None):
             run = chosen.run(job.scenario, seed=job.seed, progress=self._advanced)
         if self.store:
             run = self.store.save(run)

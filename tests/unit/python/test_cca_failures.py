@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -124,3 +125,44 @@ class TestFailures:
             held[0].advance(10**10)
         with pytest.raises(RuntimeError, match="finished or running"):
             held[0].advance(10**10)
+
+
+class TestOvertime:
+    def test_a_loop_without_end_fails_with_flow_hook_and_limit_and_others_go_on(self, ten: Scenario) -> None:
+        class Loops(Reno):
+            def on_congestion(self, episode: Episode, path: PathView) -> None:
+                while True:
+                    try:
+                        while True:
+                            pass
+                    except BaseException as error:  # as careless code does, once
+                        if self.beta < 0:
+                            raise
+                        self.beta = -1.0
+                        self.caught = error
+
+        bad, good = ten.with_values({"flows.0.cca": Loops}), ten.with_values({"flows.0.cca": "reno"})
+        outcomes = list(
+            sweeps.stream([sweeps.Job(bad, 1), sweeps.Job(good, 1)], workers=2, cca_timeout_s=0.2)
+        )
+        error = outcomes[0].error
+        assert isinstance(error, ControllerError)
+        assert (error.flow, error.event) == ("it", "on_congestion")
+        assert "took longer than the 0.2 s that a call may take" in str(error)
+        assert outcomes[1].error is None
+
+    def test_many_short_calls_may_take_longer_together(self, ten: Scenario) -> None:
+        class Slow(Reno):
+            def on_ack(self, ack: Ack, path: PathView) -> None:
+                time.sleep(0.004)
+
+        values = {"flows.0.cca": Slow, "duration": "20 s"}
+        begun_s = time.monotonic()
+        assert run_once(ten.with_values(values), cca_timeout_s=1).flows.height == 1
+        assert time.monotonic() - begun_s > 1
+
+    def test_whoever_is_told_of_progress_has_no_limit(self, ten: Scenario) -> None:
+        waits = iter([1.5])
+        scenario = ten.with_values({"flows.0.cca": Reno})
+        made = run_once(scenario, progress=lambda _: time.sleep(next(waits, 0)), cca_timeout_s=0.7)
+        assert made.flows.height == 1

@@ -377,3 +377,10 @@ def test_import_tc_refuses_an_unknown_option(fullpipe: Cli) -> None:
     done = fullpipe("import-tc", "tc qdisc add dev eth0 root codel limt 5")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == 'fullpipe: tc codel: unknown option "limt" of codel; did you mean "limit"?\n'
+
+
+@pytest.mark.parametrize("limit", ["0 s", "10", "soon"])
+def test_a_limit_that_is_none_is_refused(fullpipe: Cli, limit: str) -> None:
+    done = fullpipe("run", "single-cubic", "--cca-timeout", limit)
+    assert done.exit_code == 2
+    assert "--cca-timeout" in done.stderr

@@ -1,0 +1,77 @@
+"""Ends an algorithm written in Python that takes too long over one call, which may be one that never ends."""
+
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_LOOKS = 10
+"""How often it is looked within the limit at what runs: a call may last longer by that part of it."""
+_LONGEST_LOOK_S = 0.2
+
+
+@contextmanager
+def limited(limit_s: float | None) -> Iterator[None]:
+    """While the context lasts, a call of this thread into an algorithm may take so long in real time.
+
+    A longer one is ended by an exception, of which a `ControllerError` is made as of any other, and by
+    further ones if it catches them. None: no limit. It costs the algorithm nothing.
+    """
+    if limit_s is None:
+        yield
+        return
+    watch = _Watch(threading.get_ident(), limit_s)
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.end()
+
+
+class _Watch(threading.Thread):
+    """Looks now and then at what a thread is running."""
+
+    def __init__(self, watched: int, limit_s: float) -> None:
+        super().__init__(daemon=True, name="overtime")
+        self._watched, self._limit_s = ctypes.c_ulong(watched), limit_s
+        words = f"took longer than the {limit_s:g} s that a call may take"
+        self._raised = type("Overtime", (BaseException,), {"__str__": lambda _: words})
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        seen, since_s = None, 0.0
+        while not self._over.wait(min(self._limit_s / _LOOKS, _LONGEST_LOOK_S)):
+            call, now_s = _call(self._watched.value), time.monotonic()
+            if call is not seen:
+                seen, since_s = call, now_s
+            elif call is not None and now_s - since_s >= self._limit_s:
+                self._set(ctypes.py_object(self._raised))
+
+    def end(self) -> None:
+        """Looks no more, and takes back what the watched thread has not noticed yet."""
+        self._over.set()
+        self.join()
+        self._set(None)
+
+    def _set(self, raised: "ctypes.py_object[type[BaseException]] | None") -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, raised)
+
+
+def _call(thread: int) -> FrameType | None:
+    """The call into an algorithm in which a thread is: the outermost that the native engine made.
+
+    Code of this package between the two is the base class or what makes an instance; the rest of it, such as
+    whoever is told of progress, is no algorithm.
+    """
+    frame, found = sys._current_frames().get(thread), None
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__"))
+        if module == "fullpipe.engines.native":
+            return None if frame.f_code.co_name == "_tell" else found
+        if not module.startswith("fullpipe.cca."):
+            found = frame
+        frame = frame.f_back
+    return None
