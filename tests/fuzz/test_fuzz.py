@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 INPUTS = {"generated": 7_000, "mutated": 6_000, "texts": 2_500, "recorded": 2_500, "arguments": 2_000}
 """How many of each kind."""
-RIGHT = {"ran", "ended", "exit 0"}
+RIGHT = {"ran", "ended", "large", "exit 0"}
 """What becomes of inputs that are not refused."""
 PARTS = 2
 """Of each kind, to be tried side by side."""

@@ -45,11 +45,7 @@ def too_many_steps(scenario: "Scenario") -> Iterator[str]:
 
 def too_many_ways(scenario: "Scenario") -> Iterator[str]:
     """Ways that change more often than anybody wants, before they are found."""
-    graph = scenario.topology
-    if not isinstance(graph, Graph):
-        return
-    moves = sum(way_count(link, scenario.duration_s) for link in graph.links)
-    ways = sum(flow.count * (moves + way_count(flow, scenario.duration_s)) for flow in scenario.flows)
+    ways = _ways(scenario)
     if ways > MAX_WAYS:
         yield (
             f"flows: {ways:,.0f} changes of ways are more than {MAX_WAYS:,} in all; lengthen alternate.every "
@@ -81,7 +77,16 @@ def work_of(scenario: "Scenario") -> float:
     """What it costs to lay a scenario out, about as many times 4 us."""
     links = 2 if isinstance(scenario.topology, Dumbbell) else len(scenario.topology.links)
     flows = sum(10 + flow.count for flow in scenario.flows)
-    return 200 + flows + 10 * links + sum(number for number, _ in _steps(scenario))
+    return 200 + flows + 10 * links + _ways(scenario) + sum(number for number, _ in _steps(scenario))
+
+
+def _ways(scenario: "Scenario") -> int:
+    """How often ways change: those of every flow, and every link under every flow."""
+    graph = scenario.topology
+    if not isinstance(graph, Graph):
+        return 0
+    moves = sum(way_count(link, scenario.duration_s) for link in graph.links)
+    return sum(flow.count * (moves + way_count(flow, scenario.duration_s)) for flow in scenario.flows)
 
 
 def _steps(scenario: "Scenario") -> Iterator[tuple[float, str]]:

@@ -12,6 +12,8 @@ from fullpipe.errors import ScenarioError, UnknownNameError, brief
 MAX_FILE_BYTES = 1_000_000
 MAX_DEPTH = 50
 """Tables and lists in one another; a scenario has some eight."""
+MAX_BITS = 1_024
+"""Of a number. Python writes no much larger ones."""
 _SUFFIX = ".toml"
 
 
@@ -69,13 +71,15 @@ def check_plain(data: object, where: str = "") -> None:
     """Refuse what no scenario holds and no recursion should meet; `where` begins the message.
 
     Raises:
-        ScenarioError: If tables and lists are too deeply nested, or text is not Unicode.
+        ScenarioError: If tables and lists are too deeply nested, text is not Unicode, or a number is huge.
     """
     left: list[tuple[object, int]] = [(data, 0)]
     while left:
         item, depth = left.pop()
         if isinstance(item, str):
             _check_text(item, where)
+        elif isinstance(item, int) and item.bit_length() > MAX_BITS:
+            raise ScenarioError([f"{where}a number of {item.bit_length():,} bits is too large"])
         elif isinstance(item, Mapping | list | tuple):
             if depth >= MAX_DEPTH:
                 raise ScenarioError([f"{where}too deeply nested; a scenario has at most {MAX_DEPTH} levels"])

@@ -132,6 +132,12 @@ def test_what_is_too_deep_is_one_line(read: Callable[[], object]) -> None:
     assert error.value.problems == ("too deeply nested; a scenario has at most 50 levels",)
 
 
+@pytest.mark.parametrize("path", ["flows.0.count", "topology.kind", "record.packets", "sweep"])
+def test_a_huge_number_is_refused(path: str) -> None:
+    with pytest.raises(ScenarioError, match="a number of 16,001 bits is too large"):
+        _of_value(path, [16**4_000])()
+
+
 def test_a_file_that_is_too_deep_is_named(fullpipe: Callable[..., Any], small_file: Path) -> None:
     small_file.write_text(f"{SMALL}\n[{'.'.join('a' * 900)}]\n")
     done = fullpipe("run", small_file)
