@@ -18,9 +18,8 @@ from collections import Counter
 from pathlib import Path
 
 from .inputs import made
-from .trial import tried
+from .trial import CPU_S, start_clock, tried
 
-CPU_S = 2.0
 MEMORY_BYTES = 500_000_000
 _BATCH = 25
 _WALL_S = 120
@@ -94,7 +93,7 @@ def _child(kind: str, first: int, end: int, writing: int) -> None:
 
 
 def _limit() -> None:
-    signal.setitimer(signal.ITIMER_PROF, CPU_S)
+    start_clock()
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + MEMORY_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))

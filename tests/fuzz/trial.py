@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,8 @@ from fullpipe.engines.native import _simulation
 from fullpipe.results import TABLES, frame
 from fullpipe.scenario.limits import work_of
 
+CPU_S = 2.0
+"""That reading an input may take, and all that is then done with what was read."""
 RUNS_FOR_S = 0.02
 """Processor time that a right scenario is run for; a step that has begun ends."""
 MOST_NS = 10_000_000_000
@@ -40,7 +43,13 @@ def tried(kind: str, made: Any, folder: Path) -> str:
     except ScenarioError as error:
         _check(error)
         return "refused"
+    start_clock()
     return _right(scenario)
+
+
+def start_clock() -> None:
+    """From now on the process has so much time of the processor before it is killed."""
+    signal.setitimer(signal.ITIMER_PROF, CPU_S)
 
 
 def _read(made: Any, folder: Path) -> Scenario:
