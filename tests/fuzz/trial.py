@@ -22,7 +22,7 @@ RUNS_FOR_S = 0.02
 """Processor time that a right scenario is run for; a step that has begun ends."""
 MOST_NS = 10_000_000_000
 """Simulated time that it is run for."""
-MOST_WORK = 20_000
+MOST_WORK = 5_000
 """Of a scenario that is more than read: many thousand flows or steps take seconds to build."""
 _LONGEST_LINE, _MOST_LINES = 450, 50
 
