@@ -9,6 +9,7 @@ import typer
 
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import (
+    MAX_SEEDS,
     AllowPython,
     Assignments,
     Jobs,
@@ -55,7 +56,7 @@ def compare(
     engines: Annotated[
         str, typer.Option(metavar="NAMES", help="Two engines or more, as in native,linux.")
     ] = "native,linux",
-    seeds: Annotated[int, typer.Option(min=1, metavar="N", help="The seeds 1 to N.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="The seeds 1 to N.")] = 5,
     reference: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="What the others are held against; linux, or else the first."),

@@ -7,12 +7,14 @@ import typer
 
 from fullpipe.cli.list_ import papers
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.shared import Jobs, Out, processors
+from fullpipe.cli.shared import MAX_SEEDS, Jobs, Out, processors
 
 
 def paper(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A name from list papers.")],
-    seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="The seeds 1 to N.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="The seeds 1 to N.")
+    ] = None,
     workers: Jobs = None,
     out: Out = Path("runs"),
     quick: Annotated[bool, typer.Option("--quick", help="A short version, to see that it works.")] = False,

@@ -8,6 +8,7 @@ import typer
 
 from fullpipe.cli.output import complain
 from fullpipe.cli.shared import (
+    MAX_SEEDS,
     AllowPython,
     Assignments,
     Jobs,
@@ -34,7 +35,7 @@ def run(
         int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="One seed; 1 unless given.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, max=100_000, metavar="N", help="The seeds 1 to N.")
+        int | None, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="The seeds 1 to N.")
     ] = None,
     assignments: Assignments = None,
     interval: Annotated[

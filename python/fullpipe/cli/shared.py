@@ -36,6 +36,7 @@ def target(text: str | Path) -> Path:
 
 
 Out = Annotated[Path, typer.Option(parser=target, help="Folder of finished runs.", metavar="DIR")]
+MAX_SEEDS = 100_000
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", min=1, metavar="N", help="Runs at the same time; all processors unless given."),

@@ -1,6 +1,6 @@
 """From scenarios to jobs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from math import prod
@@ -39,11 +39,11 @@ def jobs(scenario: Scenario, seeds: Iterable[int] = (1,), engine: str = "native"
     return [Job(expanded, seed, engine, point) for expanded, point in points for seed in seeds]
 
 
-def _few(seeds: Iterable[int], points: int) -> Sequence[int]:
+def _few(seeds: Iterable[int], points: int) -> list[int]:
     """The seeds, unless that makes too many jobs: they are counted before any is made."""
-    if not isinstance(seeds, Sequence):
-        seeds = list(islice(seeds, MAX_JOBS + 1))
-    if points * len(seeds) > MAX_JOBS:
-        made = f"{points * len(seeds):,} runs, {points:,} points with {len(seeds):,} seeds"
+    chosen = list(islice(seeds, MAX_JOBS + 1))
+    if points * len(chosen) > MAX_JOBS:
+        least = "at least " if len(chosen) > MAX_JOBS else ""
+        made = f"{least}{points * len(chosen):,} runs, {points:,} points with {least}{len(chosen):,} seeds"
         raise ScenarioError([f"sweep: {made}, are more than {MAX_JOBS:,}; take fewer of one of the two"])
-    return seeds
+    return chosen

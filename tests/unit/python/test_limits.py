@@ -141,8 +141,18 @@ def test_seeds_without_end_are_not_awaited(small: Scenario) -> None:
         while True:
             yield 1
 
-    with pytest.raises(ScenarioError, match="are more than 1,000,000; take fewer"):
-        jobs(small, without_end())
+    for seeds in (without_end(), range(1, 10**30)):
+        with pytest.raises(ScenarioError, match="at least 1,000,001 runs, 1 points with at least 1,0"):
+            jobs(small, seeds)
+
+
+@pytest.mark.parametrize(
+    "command", [("run", "single-reno"), ("compare", "single-reno"), ("paper", "kato2025")]
+)
+def test_seeds_of_a_command_have_a_limit(fullpipe: Callable[..., Any], command: tuple[str, ...]) -> None:
+    done = fullpipe(*command, "--seeds", "9" * 30)
+    assert done.exit_code == 2
+    assert "100000" in done.stderr
 
 
 def test_the_most_seeds_of_the_command_are_possible(small: Scenario) -> None:
