@@ -3,6 +3,7 @@
 import ast
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import fullpipe as fp
 from fullpipe import FullpipeError, Scenario, ScenarioError, cli
 from fullpipe.errors import ControllerError, brief, visible
+from fullpipe.results import Store
 from fullpipe.traces import parse_mahimahi, parse_steps
 
 from .conftest import SMALL
@@ -187,13 +189,10 @@ def test_the_command_says_what_is_wrong_in_clean_text(
 def test_the_command_draws_tables_of_strangers_as_text(
     fullpipe: Callable[..., Any], small: Scenario, tmp_path: Path
 ) -> None:
-    run = fp.run(small, out=tmp_path / "runs")
-    assert run.folder is not None
-    odd = pl.lit(f"[/bold][red]{TITLE}:smile:").alias("flow")
-    for table in ("flows", "series"):
-        path = run.folder / f"{table}.parquet"
-        pl.read_parquet(path).with_columns(odd).write_parquet(path)
-    done = fullpipe("metrics", run.folder)
+    run, odd = fp.run(small), pl.lit(f"[/bold][red]{TITLE}:smile:").alias("flow")
+    strange = {name: run.tables[name].with_columns(odd) for name in ("flows", "series")}
+    kept = Store(tmp_path).save(replace(run, tables={**run.tables, **strange}))
+    done = fullpipe("metrics", kept.folder)
     assert done.exit_code == 0, done.exception
     assert "[/bold][red]" in done.stdout
     assert all(line.isprintable() for line in done.stdout.split("\n"))

@@ -167,7 +167,7 @@ class Mirror:
             return "NOT VERIFIED: it is what the mirror says that it is"
         raise EngineError(
             f"{package} cannot be verified: {package.doubt}, and its digest is not one that is known here; "
-            f"{signature.REMEDY}, or believe {self.address} with --unverified"
+            f"{signature.REMEDY}, or believe the mirror with --unverified"
         )
 
 
