@@ -235,6 +235,10 @@ class Simulation:
     def duration_ns(self) -> int:
         """Simulated time of the whole run in nanoseconds."""
 
+    @property
+    def captured(self) -> int:
+        """How many packets have been captured so far, once for every point."""
+
     def advance(self, until_ns: int) -> int:
         """Run up to and including ``until_ns``, or as far as 65,536 events lead; return the time reached.
 

@@ -72,6 +72,10 @@ class FolderError(ResultError):
     """The folder of finished runs cannot be written."""
 
 
+class DiskFullError(FolderError):
+    """The folder of finished runs could be written, until the disk was full."""
+
+
 class CancelledError(FullpipeError):
     """A run was stopped before its end because it was asked to."""
 

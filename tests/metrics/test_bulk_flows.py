@@ -87,8 +87,8 @@ def test_a_bulk_flow_that_gets_next_to_nothing_starves() -> None:
 
 
 def test_the_fair_share_is_that_of_bulk_flows() -> None:
-    # Beside twenty readers with next to nothing the mean over all flows would never be reached. That two flows
-    # come close to theirs within 30 s is a matter of chance.
+    # Beside twenty readers with next to nothing the mean over all flows would never be reached. That two
+    # flows come close to theirs within 30 s is a matter of chance.
     busy = scenario(BULK, {**READERS, "count": 20}, duration="30 s")
     runs = [fullpipe.run(busy, seed=seed) for seed in range(1, 6)]
     assert any(value(run, "cubic", "convergence") is not None for run in runs)

@@ -51,6 +51,12 @@ impl Simulation {
         self.duration_ns
     }
 
+    /// How many packets have been captured so far, once for every point.
+    #[getter]
+    fn captured(&self) -> usize {
+        self.slot().as_ref().map_or(0, simulation::Simulation::captured)
+    }
+
     /// Run up to and including `until_ns`; return the simulated time reached, which is earlier if there is much to do.
     /// Releases the GIL.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<u64> {

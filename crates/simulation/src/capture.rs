@@ -67,6 +67,11 @@ impl Capture {
         Capture { wanted, streams: streams.collect(), rows: Vec::new() }
     }
 
+    /// How many rows there are so far.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
     /// An endpoint sends a packet.
     pub fn sent(&mut self, now: Time, mss: u32, packet: &Packet) {
         let clock = now.as_millis() as u32;

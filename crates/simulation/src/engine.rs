@@ -106,6 +106,11 @@ impl<R: Recorder> Engine<R> {
         self.now
     }
 
+    /// How many packets have been captured so far, once for every point.
+    pub fn captured(&self) -> usize {
+        self.recorder.captured()
+    }
+
     /// The turn of an actor.
     fn run(&mut self, actor: u32, now: Time) {
         if actor < self.net.len() as u32 {

@@ -119,6 +119,14 @@ impl Simulation {
         }
     }
 
+    /// How many packets have been captured so far, once for every point: what capturing takes memory for.
+    pub fn captured(&self) -> usize {
+        match &self.engine {
+            AnyEngine::Silent(engine) => engine.captured(),
+            AnyEngine::Columns(engine) => engine.captured(),
+        }
+    }
+
     /// Runs to the end of the plan and sums up.
     pub fn finish(self) -> Results {
         match self.engine {

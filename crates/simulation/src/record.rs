@@ -88,6 +88,11 @@ pub trait Recorder {
     /// A link hands a packet over.
     fn passed(&mut self, time: Time, link: u32, packet: &Packet);
 
+    /// How many packets have been captured, once for every point.
+    fn captured(&self) -> usize {
+        0
+    }
+
     /// The tables `series`, `links`, `variables` and `packets`.
     fn tables(self, flows: &[String], links: &[String], mss: &[u32], end: Time) -> [Table; 4];
 }
@@ -311,6 +316,10 @@ impl Recorder for Columns {
         if let Some(capture) = &mut self.capture {
             capture.passed(time, link, packet);
         }
+    }
+
+    fn captured(&self) -> usize {
+        self.capture.as_ref().map_or(0, |capture| capture.rows())
     }
 
     fn tables(self, flows: &[String], links: &[String], mss: &[u32], end: Time) -> [Table; 4] {

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from fullpipe.cli.output import complain, echo
 from fullpipe.errors import (
+    DiskFullError,
     FolderError,
     FullpipeError,
     NoRunError,
@@ -34,6 +35,7 @@ _EXAMPLES = (
     ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
     ("fullpipe paper kato2025 --quick", "a published study"),
 )
+_MISUSE = (ScenarioError, UnknownNameError, NoRunError, FolderError, WishError)
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
 """The base of what typer says of wrong arguments, wherever the version that is installed has it from."""
@@ -51,12 +53,10 @@ class _Group(TyperGroup):
         try:
             with _readable():
                 return super().invoke(ctx)
-        except (ScenarioError, UnknownNameError, NoRunError, FolderError, WishError) as error:
-            complain(error)
-            raise typer.Exit(2) from None
         except FullpipeError as error:
             complain(error)
-            raise typer.Exit(1) from None
+            is_misuse = isinstance(error, _MISUSE) and not isinstance(error, DiskFullError)
+            raise typer.Exit(2 if is_misuse else 1) from None
         except KeyboardInterrupt:
             complain("interrupted; the same command continues where this one stopped")
             raise typer.Exit(1) from None

@@ -20,6 +20,7 @@ from fullpipe.cli.shared import (
     read_scenario,
     values_of,
 )
+from fullpipe.errors import ScenarioError
 from fullpipe.scenario.checks import MAX_SEED
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
@@ -83,7 +84,7 @@ def run(
     for outcome in failed:
         complain(f"{tables.label(outcome.job)}: {outcome.error!s}")
     if failed:
-        raise typer.Exit(1)
+        raise typer.Exit(2 if any(isinstance(outcome.error, ScenarioError) for outcome in failed) else 1)
 
 
 def _seconds(time: str | None) -> float | None:

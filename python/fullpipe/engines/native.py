@@ -15,6 +15,7 @@ from fullpipe.errors import ControllerError, EngineError
 from fullpipe.results import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.flows import own_algorithms
+from fullpipe.scenario.limits import check_captured
 
 _SLICES = 200
 """Parts of a run after each of which progress is told; one with many events tells it more often."""
@@ -54,6 +55,7 @@ class NativeEngine:
 
         Raises:
             EngineError: If the plan is refused, or the simulator stops on an error of its own.
+            ScenarioError: If it captures more packets than fit into memory.
         """
         took, cpu_s = Stopwatch(), time.thread_time()
         measured = _measure(scenario, seed, progress)
@@ -100,6 +102,7 @@ def _advance(simulation: Simulation, until_ns: int, progress: Progress | None) -
     reached_ns = -1
     while reached_ns < until_ns:
         reached_ns = simulation.advance(until_ns)
+        check_captured(simulation.captured, reached_ns / 1e9)
         _tell(progress, reached_ns)
 
 

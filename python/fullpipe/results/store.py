@@ -10,7 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from fullpipe import files
-from fullpipe.errors import FolderError, NoRunError, ResultError
+from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
 from fullpipe.results.kept import META, Kept, keep
 from fullpipe.results.meta import EngineId
 from fullpipe.results.run import Run
@@ -113,12 +113,13 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def _full(self, error: Exception) -> FolderError | None:
+    def _full(self, error: Exception) -> DiskFullError | None:
         """What to say if the disk, or what one may have of it, is full."""
         if getattr(error, "errno", None) not in _NO_ROOM:
             return None
         kept = len(self._folders())
-        return FolderError(f"{self.root}: the disk is full; {kept} runs are kept; the same command continues")
+        told = f"{self.root}: the disk is full; {kept} runs are kept; the same command continues"
+        return DiskFullError(told)
 
 
 def _finished(folder: Path, digest: str, engine: EngineId) -> Kept | None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fullpipe.cca import classes
+from fullpipe.errors import ScenarioError
 from fullpipe.scenario.flows import Flow
 from fullpipe.scenario.network import Network
 from fullpipe.scenario.quantities import NANOSECONDS
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_WAYS = 200_000
 MAX_ROWS = 50_000_000
+MAX_CAPTURED = 20_000_000
+"""Packets, once for every point; each takes some 150 B."""
 MAX_VARIABLES = 24
 """Of one flow, states included: more than any algorithm of the registry has."""
 OWN_VARIABLES = 3
@@ -71,6 +74,18 @@ def too_many_rows(scenario: "Scenario", network: Network) -> Iterator[str]:
             f"record.variables: up to {rows:,.0f} rows are more than {MAX_ROWS:,}; lengthen the interval, or "
             "leave them out"
         )
+
+
+def check_captured(packets: int, at_s: float) -> None:
+    """How many a run captures is known only while it runs: it ends where they are too many.
+
+    Raises:
+        ScenarioError: If there are more than `MAX_CAPTURED`.
+    """
+    if packets > MAX_CAPTURED:
+        captured = f"record.packets: {packets:,} packets were captured by {at_s:g} s"
+        what_to_do = "shorten the run, or capture at fewer points"
+        raise ScenarioError([f"{captured}, more than {MAX_CAPTURED:,}; {what_to_do}"])
 
 
 def work_of(scenario: "Scenario") -> float:

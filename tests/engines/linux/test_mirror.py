@@ -158,7 +158,7 @@ def doubtful(mirror: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixt
 def test_what_cannot_be_verified_is_refused_with_what_to_do(tmp_path: Path) -> None:
     told = refused(lambda: taken(Mirror(), tmp_path))
     assert told.startswith(f"{UNKNOWN} cannot be verified: ")
-    assert "install gpgv" in told
+    assert "debian-archive-keyring" in told  # long paths are cut out of the middle
     assert "--unverified" in told
     assert list(tmp_path.glob("*.deb*")) == []
 

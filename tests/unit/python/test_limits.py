@@ -7,9 +7,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import fullpipe as fp
 from fullpipe import Scenario, ScenarioError
+from fullpipe.cli import app
 from fullpipe.scenario import catalogue, limits
 from fullpipe.scenario.routing import Edge, Router
 from fullpipe.sweeps import jobs
@@ -209,3 +211,21 @@ def _ways(edges: list[Edge], source: str, target: str, been: str = "") -> Iterat
     for number, edge in enumerate(edges):
         if edge.source == source and edge.target not in been + source:
             yield from ((number, *rest) for rest in _ways(edges, edge.target, target, been + source))
+
+
+def test_a_capture_ends_where_it_is_too_much(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capturing = small.with_values({"record.packets": ["sender", "receiver"]})
+    run = fp.run(capturing)
+    monkeypatch.setattr(limits, "MAX_CAPTURED", run.packets.height)
+    assert fp.run(capturing).packets.equals(run.packets)
+    monkeypatch.setattr(limits, "MAX_CAPTURED", run.packets.height // 2)
+    told = (
+        rf"record.packets: [\d,]+ packets were captured by [\d.]+ s, more than {run.packets.height // 2:,}; "
+    )
+    with pytest.raises(ScenarioError, match=told):
+        fp.run(capturing)
+    file = tmp_path / "capturing.toml"
+    file.write_text(capturing.to_toml())
+    assert CliRunner().invoke(app, ["run", str(file), "--no-store"]).exit_code == 2
