@@ -170,7 +170,7 @@ def other_readings(judged: Sequence[Judged]) -> list[str]:
 
 def verdict_shown(j: Judged) -> str:
     """The verdict, with the factor of a direction, and with a mark where only the tolerance allows it."""
-    factor = f" (x {j.factor:.2g})" if j.factor is not None else ""
+    factor = f" (x {_digits(j.factor)})" if j.factor is not None else ""
     return f"{j.verdict}{factor}{' (by tolerance)' if j.by_tolerance else ''}"
 
 
