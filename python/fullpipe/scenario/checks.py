@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -46,11 +46,12 @@ def problems_of(scenario: "Scenario") -> list[str]:
     if lines:
         return first_lines(lines, len(lines))
     try:
-        network = resolve(scenario)
+        # Flows of an entry are alike but for their names, which matter where packets are captured.
+        network = resolve(scenario, each=None if scenario.record.packets else 1)
     except ProblemsError as problems:
         return list(problems.lines)
     lines = [
-        *_of_names(network),
+        *_of_names(scenario, network),
         *_of_routes(network),
         *_of_changes(scenario, network),
         *_of_arrivals(scenario, network),
@@ -176,6 +177,7 @@ def _of_changes(scenario: "Scenario", network: Network) -> Iterator[str]:
     lines = [
         line
         for link in network.links
+        if link.changes or link.steps or link.trace
         for line in (
             *_in_order(f"{link.where}.changes", [change.at_s for change in link.changes]),
             *_without_end(link),
@@ -290,9 +292,9 @@ def _of_places(ways: Iterable[tuple[str, Sequence[str]]], graph: Graph) -> Itera
                 yield f"{key}: unknown node or link {shown(place)}{suggestion(place, islice(places, 20))}"
 
 
-def _of_names(network: Network) -> Iterator[str]:
+def _of_names(scenario: "Scenario", network: Network) -> Iterator[str]:
     for what, names in (
-        ("flows", (route.name for route in network.routes)),
+        ("flows", chain.from_iterable(flow_names(scenario.flows))),
         ("topology.links", (link.name for link in network.links)),
     ):
         twice = [name for name, times in Counter(names).items() if times > 1]

@@ -65,7 +65,7 @@ def too_many_rows(scenario: "Scenario", network: Network) -> Iterator[str]:
     if not every_s:
         return
     samples = scenario.duration_s / every_s
-    rows = samples * (len(network.routes) + len(network.links))
+    rows = samples * (sum(flow.count for flow in scenario.flows) + _links(scenario, network))
     if rows > MAX_ROWS:
         yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'
     elif scenario.record.variables and rows + samples * _variables(scenario) > MAX_ROWS:
@@ -108,6 +108,14 @@ def _steps(scenario: "Scenario") -> Iterator[tuple[float, str]]:
     """How many steps each part of a link makes, and its place."""
     for where, link in links_of(scenario.topology):
         yield from ((n, f"{where}.{part}") for part, n in step_counts(link, scenario.duration_s))
+
+
+def _links(scenario: "Scenario", network: Network) -> int:
+    """How many links there are when every flow has been laid out."""
+    if isinstance(scenario.topology, Graph):
+        return len(network.links)
+    of_entry = {id(route.flow): len(route.forward) + len(route.reverse) for route in network.routes}
+    return 2 + sum(flow.count * (of_entry[id(flow)] - 2) for flow in scenario.flows)
 
 
 def _variables(scenario: "Scenario") -> int:

@@ -112,20 +112,26 @@ class Network:
         return sum(self.links[i].delay_ns for i in (*route.forward, *route.reverse)) / NANOSECONDS
 
 
-def resolve(scenario: "Scenario") -> Network:
+def resolve(scenario: "Scenario", each: int | None = None) -> Network:
     """Lay out the links, route every flow, and turn sizes such as "1 bdp" into packets.
+
+    Args:
+        scenario: What is laid out.
+        each: How many flows of every entry at most, which are all alike; None lays out all of them.
 
     Raises:
         ProblemsError: If a flow has no route, or a size is relative to a link that has no rate or no flow.
     """
     topology = scenario.topology
     links, routes = (
-        _dumbbell(scenario, topology) if isinstance(topology, Dumbbell) else _graph(scenario, topology)
+        _dumbbell(scenario, topology, each)
+        if isinstance(topology, Dumbbell)
+        else _graph(scenario, topology, each)
     )
     return Network(_sized(links, routes), tuple(routes))
 
 
-def _dumbbell(scenario: "Scenario", topology: Dumbbell) -> tuple[list[Link], list[Route]]:
+def _dumbbell(scenario: "Scenario", topology: Dumbbell, each: int | None) -> tuple[list[Link], list[Route]]:
     """The bottleneck is link 0 and its reverse link 1. An access link that does nothing is left out."""
     back = "topology.reverse" if topology.reverse else "topology.bottleneck"
     links = [
@@ -143,7 +149,7 @@ def _dumbbell(scenario: "Scenario", topology: Dumbbell) -> tuple[list[Link], lis
         return [len(links) - 1]
 
     routes = []
-    for entry in _entries(scenario):
+    for entry in _entries(scenario, each):
         own, tcp = topology.access.overridden_by(entry.flow.access), scenario.tcp_of(entry.flow)
         where = f"flows[{entry.place}].access" if _has_own_queue(entry.flow) else "topology.access"
         data, acks = (1, 0) if entry.flow.direction == "reverse" else (0, 1)
@@ -160,7 +166,7 @@ def _has_own_queue(flow: Flow) -> bool:
     return flow.access is not None and "queue" in flow.access.model_fields_set
 
 
-def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Route]]:
+def _graph(scenario: "Scenario", topology: Graph, each: int | None) -> tuple[list[Link], list[Route]]:
     links: list[Link] = []
     edges: list[Edge] = []
     numbers: list[int] = []
@@ -176,7 +182,7 @@ def _graph(scenario: "Scenario", topology: Graph) -> tuple[list[Link], list[Rout
     router, routes = Router(edges, [link.name for link in links]), []
     moves = moves_of(topology.links, numbers, router, scenario.duration_s)
     crossed = 0
-    for place, flow, singles in _entries(scenario):
+    for place, flow, singles in _entries(scenario, each):
         stops = [flow.source or "", *flow.via, flow.target or ""]
         try:
             forward, reverse = router.route(stops), router.back(stops)
@@ -259,10 +265,10 @@ class _Entry(NamedTuple):
     singles: list[_Single]
 
 
-def _entries(scenario: "Scenario") -> Iterator[_Entry]:
+def _entries(scenario: "Scenario", each: int | None) -> Iterator[_Entry]:
     described = zip(scenario.flows, flow_names(scenario.flows), flow_streams(scenario.flows), strict=True)
     for place, (flow, names, streams) in enumerate(described):
-        yield _Entry(place, flow, list(map(_Single, names, streams)))
+        yield _Entry(place, flow, list(map(_Single, names[:each], streams[:each])))
 
 
 def _sized(links: Sequence[Link], routes: Sequence[Route]) -> tuple[Link, ...]:
