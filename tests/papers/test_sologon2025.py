@@ -104,7 +104,7 @@ def test_four_flows_by_hand() -> None:
     )
     found = measures.four_flows(run)
     assert found["mean"] == pytest.approx(50 * WITH_HEADERS)
-    assert found["below_80"] == 4
+    assert found["long_below_80"] == 3
     # One of four flows at one of the five changes to the faster way that leave two seconds to look at.
     assert found["cuts_percent"] == pytest.approx(100 / 20)
     assert found["cwnd_slow"] == pytest.approx(1)
@@ -132,7 +132,6 @@ def test_a_link_is_not_full_while_a_second_is_not() -> None:
 @pytest.mark.slow
 def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "QUICK_S", 21)
-    monkeypatch.setattr(study, "QUICK_SHORTER_S", 7)
     report = papers.run("sologon2025", seeds=1, jobs=2, out=tmp_path, quick=True, echo=None)
     stems = {path.stem for path in report.figures}
     routes = {"figures-3-5-7", "figures-4-6-8", "figures-9-11-13", "figures-10-12-14"}

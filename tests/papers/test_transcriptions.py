@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from fullpipe.papers.adbbr2025 import study as adbbr2025
+from fullpipe.papers.claims import UNMEASURED, Claim
 from fullpipe.papers.gniaz2025 import study as gniaz2025
 from fullpipe.papers.kato2025 import study as kato2025
 from fullpipe.papers.sologon2025 import study as sologon2025
@@ -59,3 +61,17 @@ def test_an_index_that_is_printed_as_a_number_has_a_ceiling(
     for claim in study[0].claims:
         if claim.kind == "between" and claim.quantity.startswith("jain") and not claim.uncounted:
             assert claim.ceiling == 1, claim.id
+
+
+def compared(claim: Claim) -> set[str]:
+    """What a claim holds against what, one for every condition that it names."""
+    what = (claim.experiment, claim.quantity, claim.kind, claim.what, claim.lower, claim.mean_over)
+    points = [dict(zip(claim.each, values, strict=True)) for values in product(*claim.each.values())]
+    return {repr((what, sorted({**claim.where, **point}.items()))) for point in points}
+
+
+def test_no_claim_that_counts_is_a_part_of_another(study: tuple[Transcription, str, set[int]]) -> None:
+    counted = [c for c in study[0].claims if not c.uncounted and c.kind not in UNMEASURED]
+    for claim in counted:
+        holders = [other.id for other in counted if other is not claim and compared(claim) <= compared(other)]
+        assert not holders, f"{claim.id}: part of {holders[0]}"

@@ -11,13 +11,13 @@ from fullpipe.papers.verdicts import (
     Expectation,
     Ruling,
     Verdict,
+    differences,
     every,
     holds,
     judge,
     judge_comparison,
     of_words,
     prediction_interval,
-    relative,
 )
 
 FIVE = [28.0, 29.0, 30.0, 31.0, 32.0]
@@ -107,10 +107,16 @@ def test_what_is_near_a_ceiling_is_judged_by_what_is_missing() -> None:
 
 def test_what_never_happened_is_not_averaged() -> None:
     assert verdict(14.5, 15.5, [13.95, inf, 13.9]) is Verdict.NOT_REPRODUCED
-    assert relative(inf, 15) == 2
-    assert relative(15, inf) == -2
-    assert relative(inf, inf) == 0
-    assert judge_comparison([relative(inf, 15)] * 3).verdict is Verdict.REPRODUCED
+    assert differences([inf, 15.0, inf], [15.0, inf, inf]) == [inf, -inf, 0.0]
+    assert judge_comparison([inf] * 3).verdict is Verdict.REPRODUCED
+    # Nine runs within 2 s do not make up for one that never gets there.
+    assert judge_comparison([1.9] * 9 + [-inf]).verdict is Verdict.NOT_REPRODUCED
+
+
+def test_a_comparison_is_of_the_mean_and_not_of_how_often() -> None:
+    # "At most 2 s": nine runs of 0.1 s and one of 50 s have a mean of 5.1 s.
+    assert judge_comparison([1.9] * 9 + [-48.0]).verdict is Verdict.NOT_REPRODUCED
+    assert differences([0.1] * 9 + [50.0], [2.0] * 10)[0] == pytest.approx(-1.9 / 3.545)
 
 
 def test_a_run_without_a_value_makes_a_number_untestable() -> None:

@@ -1,4 +1,7 @@
-"""Why a printed number is not reproduced: one word for one cause, from a closed list."""
+"""Why a printed number is not reproduced: one word for one cause, from a closed list.
+
+A cause is named in a transcription, after an experiment that changed nothing else; without one it is unknown.
+"""
 
 from enum import StrEnum
 

@@ -15,16 +15,13 @@ from fullpipe.papers.verdicts import (
     Expectation,
     Ruling,
     Verdict,
+    differences,
     every,
     judge,
     judge_comparison,
     of_words,
-    relative,
 )
 from fullpipe.statistics import t_interval
-
-Readings = Mapping[str, Cause | None]
-"""Readings of what a paper leaves open, and the cause that a difference has if only this one reproduces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +51,6 @@ class Judged:
     verdict: Verdict
     counts: bool = True
     """Whether it enters the tally: a number of its own, under the reading that is the paper's."""
-    turned_by: Cause | None = None
-    """What another reading changes that reproduces it."""
     closest: bool = False
 
     @property
@@ -95,12 +90,12 @@ class Judged:
 
     @property
     def why(self) -> Cause | None:
-        """The cause, if it counts and is not reproduced: what the claim says, or what turns the verdict."""
+        """The cause, if it counts and is not reproduced."""
         if self.verdict is Verdict.CONTRADICTED:
             return Cause.OWN_ERROR
         if self.verdict is Verdict.REPRODUCED or not self.counts:
             return None
-        return self.claim.why or self.turned_by or Cause.UNKNOWN
+        return self.claim.why or Cause.UNKNOWN
 
     @property
     def distance(self) -> float:
@@ -117,16 +112,15 @@ class Court:
 
     Args:
         found: What we measured.
-        readings: What the paper leaves open, as read in one way or another, and what each of them changes;
-            the first is the paper's, chosen before there were results. They are values of the condition
-            `key`, or algorithms that stand for `subject`.
+        readings: What the paper leaves open, as read in one way or another; the first is the paper's. They
+            are values of the condition `key`, or algorithms that stand for `subject`.
         key: The condition of which readings are values; empty if they are algorithms.
         subject: The algorithm that the paper is about, as claims name it.
         others: All algorithms that it is ranked among.
     """
 
     found: Measurements
-    readings: Readings
+    readings: Sequence[str]
     key: str = ""
     subject: str = ""
     others: Sequence[str] = ()
@@ -140,10 +134,8 @@ class Court:
         if not readings:
             return [_judged(claim, "", self._test(claim, self.found, ""))]
         each = [_judged(claim, reading, self._test(claim, *self._under(reading))) for reading in readings]
-        first = next(iter(self.readings))
-        turned_by = next((self.readings[j.reading] for j in each if j.verdict is Verdict.REPRODUCED), None)
-        counted = [replace(j, counts=j.counts and j.reading == first, turned_by=turned_by) for j in each]
-        return with_closest(counted)
+        first = self.readings[0]
+        return with_closest([replace(j, counts=j.counts and j.reading == first) for j in each])
 
     def _readings(self, claim: Claim) -> list[str]:
         if self.key:
@@ -182,8 +174,8 @@ class Test:
             elif self.claim.kind == "bounds":
                 yield from self._bounds(named, where)
             else:
-                for differences in self._comparisons(where):
-                    yield Part(named, (), judge_comparison(differences))
+                for ahead in self._comparisons(where):
+                    yield Part(named, (), judge_comparison(ahead))
 
     def _value(self, named: Where, where: Where) -> Part:
         ours, direction, against = self._at(where), None, self.claim.against
@@ -208,9 +200,9 @@ class Test:
         against = self._at({**where, "algorithm": self.claim.what["against"]})
         pairs = list(zip(of, against, strict=True)) if of and against else []
         if self.claim.points:
-            ours = [a - b for a, b in pairs]
+            ours = [0.0 if a == b else a - b for a, b in pairs]
         else:
-            ours = [100 * (a / b - 1) if b else inf for a, b in pairs]
+            ours = [0.0 if a == b else 100 * (a / b - 1) if b else inf for a, b in pairs]
         none = Direction(0.0, [0.0] * len(ours))
         assert self.claim.between is not None
         return Part(named, tuple(ours), judge(self.claim.between, ours, none))
@@ -219,12 +211,12 @@ class Test:
         ours = self._at(where)
         for bound, constant in self.claim.what.items():
             sign = 1 if bound in ("above", "at_least") else -1
-            differences = [sign * relative(value, constant) for value in ours]
+            beyond = [sign * (value - constant) for value in ours]
             strict = bound in ("above", "below")
-            yield Part(named, tuple(ours), judge_comparison(differences, strict=strict))
+            yield Part(named, tuple(ours), judge_comparison(beyond, strict=strict))
 
     def _comparisons(self, where: Where) -> Iterator[list[float]]:
-        """Relative differences per seed, positive where the claim holds."""
+        """Differences per seed as shares of the mean, positive where the claim holds."""
         kind, what = self.claim.kind, self.claim.what
         if kind == "higher":
             found = self._differences({**where, **what}, {**where, **self.claim.lower})
@@ -250,13 +242,13 @@ class Test:
             sign * sorted(sign * value for value in column)[self.claim.what - 1]
             for column in zip(*others, strict=True)
         ]
-        return [sign * relative(bar, value) for bar, value in zip(bars, mine, strict=True)]
+        return [sign * difference for difference in differences(bars, mine)]
 
     def _differences(self, above: Where, below: Where) -> list[float]:
         highs, lows = self._at(above), self._at(below)
         if not (highs and lows):  # not measured under these conditions
             return []
-        return [relative(a, b) for a, b in zip(highs, lows, strict=True)]
+        return differences(highs, lows)
 
     def _at(self, where: Where) -> list[float]:
         """One value per seed. Raises ValueError if conditions are left open that the claim does not

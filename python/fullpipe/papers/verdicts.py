@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from math import inf, isinf, isnan
+from math import isinf, isnan
 
 from scipy.special import stdtrit
 
@@ -39,7 +39,8 @@ claim says so."""
 RULE_FOR_WORDS = """\
 A claim in words is taken as comparisons, one for each condition that it names, and so is an inequality:
 "above 0.97" is a comparison with 0.97. A comparison holds if the 95 % interval of our difference over the
-seeds lies on the claimed side of zero, and fails if it lies on the other. There is no tolerance.
+seeds lies on the claimed side of zero, and fails if it lies on the other. There is no tolerance. Where
+something never happened in a run, every run has to be on the claimed side.
 reproduced                      every comparison holds
 same direction                  more than half of them hold, and none fails
 not reproduced                  otherwise"""
@@ -122,7 +123,7 @@ def judge_comparison(differences: Sequence[float], *, strict: bool = True) -> Ru
     """Apply `RULE_FOR_WORDS` to one comparison.
 
     Args:
-        differences: One per run, positive where the claim is right.
+        differences: One per run, positive where the claim is right; infinite where one side never happened.
         strict: Whether a difference of zero is wrong.
     """
     if not _measured(differences):
@@ -151,17 +152,20 @@ def of_words(rulings: Sequence[Ruling]) -> Verdict:
 
 def holds(differences: Sequence[float], *, strict: bool = True) -> bool:
     """Whether the 95 % interval of the mean lies above zero, or begins there if that is enough; of a single
-    run, whether that run does."""
-    low = t_interval(differences, LEVEL).low if len(differences) > 1 else sum(differences)
+    run, and of runs in which something never happened, whether each does."""
+    if len(differences) > 1 and not any(map(isinf, differences)):
+        low = t_interval(differences, LEVEL).low
+    else:
+        low = min(differences)
     return low > 0 or (low == 0 and not strict)
 
 
-def relative(a: float, b: float) -> float:
-    """The difference as a share of the mean, from -2 to 2; what never happened is later than anything."""
-    if isinf(a) or isinf(b):
-        return 0.0 if a == b else 2.0 if a == inf or b == -inf else -2.0
-    total = abs(a) + abs(b)
-    return 2 * (a - b) / total if total else 0.0
+def differences(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    """Run by run, in units of the mean of both; what never happened in either is no difference."""
+    pairs = list(zip(above, below, strict=True))
+    known = [abs(value) for pair in pairs for value in pair if not isinf(value)]
+    scale = sum(known) / len(known) if any(known) else 1.0
+    return [0.0 if a == b else (a - b) / scale for a, b in pairs]
 
 
 def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:

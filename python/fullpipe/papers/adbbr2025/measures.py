@@ -59,7 +59,7 @@ def two_flows(run: Run) -> dict[str, float]:
         "gap_mbps": abs(long - short),
         "lead_mbps": long - short,
         "short_share": short / (short + long),
-        "jain": jain([short, long]) or 0.0,
+        "jain": jain([short, long]) or math.nan,
         "drops_per_100s": drops_per_100s(run.links),
         "regular_drops_percent": regular_drops_percent(run.links),
     }
@@ -88,9 +88,9 @@ def jain_over_time(run: Run) -> pl.DataFrame:
 
 
 def drops_per_100s(links: pl.DataFrame) -> float:
-    """How often the bottleneck runs dry once settled, per 100 s."""
+    """How often the bottleneck runs dry once settled, per 100 s; NaN without samples of it."""
     end_s = float(links["time_s"].to_numpy().max()) if links.height else SETTLED_S
-    return 100 * len(drops_s(links)) / (end_s - SETTLED_S) if end_s > SETTLED_S else 0.0
+    return 100 * len(drops_s(links)) / (end_s - SETTLED_S) if end_s > SETTLED_S else math.nan
 
 
 def regular_drops_percent(links: pl.DataFrame) -> float:

@@ -7,9 +7,8 @@ from typing import Any
 
 from fullpipe.papers import tables
 from fullpipe.papers.adbbr2025 import figures, measures
-from fullpipe.papers.causes import Cause
 from fullpipe.papers.claims import Claim
-from fullpipe.papers.court import Court, Judged, Readings
+from fullpipe.papers.court import Court, Judged
 from fullpipe.papers.experiments import Experiment, Measurements, measured
 from fullpipe.papers.report import Report, Settings, complete, seeds_of
 from fullpipe.papers.transcription import of_package
@@ -81,8 +80,7 @@ def run(settings: Settings) -> Report:
 
 def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
     """Every claim, those about the subject for every reading of it."""
-    readings: Readings = {name: Cause.AMBIGUOUS_TEXT if n else None for n, name in enumerate(READINGS)}
-    court = Court(found, readings, subject=SUBJECT, others=tuple(OTHERS))
+    court = Court(found, tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
     return [verdict for claim in claims for verdict in court.judged(claim)]
 
 

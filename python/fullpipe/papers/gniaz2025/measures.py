@@ -103,7 +103,7 @@ def two_flows(run: Run, phases: Phases) -> dict[str, float]:
             found[f"{key}_double_{n}"] = seconds_to_double(of_flow, *span)
     begin = between(run.series, START_S, START_S + 2)
     found["first_2s"] = sum(_rate(flow) for flow in begin.partition_by("flow"))
-    found["jain"] = jain([found["cubic_mean"], found["bbr_mean"]]) or 0.0
+    found["jain"] = jain([found["cubic_mean"], found["bbr_mean"]]) or math.nan
     return found
 
 
@@ -166,11 +166,11 @@ def _rate(samples: pl.DataFrame) -> float:
 
 def _mean(column: pl.Series) -> float:
     values = column.drop_nulls().to_list()
-    return float(sum(values)) / len(values) if values else 0.0
+    return float(sum(values)) / len(values) if values else math.nan
 
 
 def _lowest(column: pl.Series) -> float:
-    return float(min(column.drop_nulls().to_list(), default=0.0))
+    return float(min(column.drop_nulls().to_list(), default=math.nan))
 
 
 PHASES: Mapping[str, Phases] = {

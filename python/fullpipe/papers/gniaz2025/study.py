@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any
 
 from fullpipe.papers import tables
-from fullpipe.papers.causes import Cause
 from fullpipe.papers.claims import Claim
-from fullpipe.papers.court import Court, Judged, Readings
+from fullpipe.papers.court import Court, Judged
 from fullpipe.papers.experiments import Experiment, Measurements, Variants, measured
 from fullpipe.papers.gniaz2025 import figures
 from fullpipe.papers.gniaz2025.measures import PHASES, lone_flow, two_flows, two_flows_on
@@ -32,13 +31,7 @@ STEPS = ("large step", "small step", TWO_FLOWS)
 
 SETTING, CODED, NO_POLICER = "setting", "as coded", "no policer detection"
 LARGE_SOCKETS, SMALL_BURST, HIGHEST = "large sockets", "small burst", "queue by highest rate"
-READINGS: Readings = {
-    CODED: None,
-    LARGE_SOCKETS: Cause.SOCKET_BUFFER,
-    SMALL_BURST: Cause.TOKEN_BUCKET,
-    HIGHEST: Cause.QUEUE_SIZE,
-    NO_POLICER: Cause.POLICER_RULE,
-}
+READINGS = (CODED, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_POLICER)
 """What counts is what was coded."""
 SMALL_BURST_BYTES = 3228
 """Three packets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import partial
 
@@ -31,7 +32,7 @@ def four_flows(run: Run) -> dict[str, float]:
     return {
         **flows,
         "mean": _mean(rates.values()),
-        "below_80": float(sum(rate < 80 for rate in rates.values())),
+        "long_below_80": float(sum(rates[delay] < 80 for delay in DELAYS_MS[1:])),
         "goodput_mean": _mean(rates.values()) / WITH_HEADERS,
         **_windows(run.series, every_s(run), run.scenario.duration_s),
     }
@@ -48,7 +49,7 @@ def _windows(series: pl.DataFrame, every_s: float, end_s: float) -> dict[str, fl
     if every_s >= end_s:
         return {}
     window = partial(_mean_window, series)
-    turns = [every_s * n for n in range(1, int(end_s / every_s) + 1)]
+    turns = [every_s * n for n in range(1, math.ceil(end_s / every_s))]
     slow = [(turn, turn + every_s) for turn in turns[::2]]
     fast = [(turn, turn + every_s) for turn in turns[1::2]]
     third_s = end_s / 3
@@ -101,13 +102,13 @@ def nine_flows(run: Run) -> dict[str, float]:
         "dynamic": rate("dynamic", always),
         "dynamic_unevenness": _unevenness(turned),
         "long_share_percent": 100 * (bbr[70] + bbr[90]) / on_link_1,
-        "jain_bbr": jain(bbr.values()) or 0.0,
-        "jain_cubic": jain(cubic.values()) or 0.0,
-        "jain_cubic_shared": jain([*shared.values(), dynamic["on_cubic"]]) or 0.0,
+        "jain_bbr": jain(bbr.values()) or math.nan,
+        "jain_cubic": jain(cubic.values()) or math.nan,
+        "jain_cubic_shared": jain([*shared.values(), dynamic["on_cubic"]]) or math.nan,
         "bbr_gap_s": _mean(bbr_gaps),
-        "bbr_gap_max_s": max(bbr_gaps, default=0.0),
+        "bbr_gap_max_s": max(bbr_gaps, default=math.nan),
         "cubic_gap_s": _mean(cubic_gaps),
-        "cubic_gap_max_s": max(cubic_gaps, default=0.0),
+        "cubic_gap_max_s": max(cubic_gaps, default=math.nan),
         "link_1": 100 * _utilisation(run.links, "link 1", step_s),
         "link_2": 100 * _utilisation(run.links, "link 2", step_s),
     }
@@ -118,7 +119,7 @@ def seconds_not_full(links: pl.DataFrame, link: str, start_s: float) -> float:
     samples = between(links.filter(pl.col("link") == link), start_s, start_s + WITHIN_S)
     step_s = spacing_s(samples)
     if step_s is None:
-        return 0.0
+        return math.nan
     over = max(1, round(OVER_S / step_s))
     means = samples["utilisation"].rolling_mean(over).drop_nulls()
     return float((means < FULL).sum()) * step_s
@@ -161,12 +162,12 @@ def _seconds(spans: Iterable[tuple[float, float]]) -> float:
 def _unevenness(values: Sequence[float]) -> float:
     """How far the value that is farthest from the mean is from it, as a share of the mean."""
     mean = _mean(values)
-    return max(abs(value - mean) for value in values) / mean if mean else 0.0
+    return max(abs(value - mean) for value in values) / mean if mean else math.nan
 
 
 def _mean(values: Iterable[float]) -> float:
     found = list(values)
-    return sum(found) / len(found) if found else 0.0
+    return sum(found) / len(found) if found else math.nan
 
 
 def _mean_of(column: pl.Series) -> float:

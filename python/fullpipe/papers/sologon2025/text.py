@@ -28,7 +28,7 @@ REMARKS = (
 def sections(found: Measurements) -> list[str]:
     """What the open settings do, in both experiments."""
     return [
-        "Experiment 1 under every setting (all but the first in shorter runs), throughput in Mbit/s:",
+        "Experiment 1 under every setting, throughput in Mbit/s:",
         settings_text(found, "routes", ROUTES, "interval"),
         "Experiment 2 under every setting, throughput of the dynamic flow in Mbit/s:",
         settings_text(found, "links", LINKS),
