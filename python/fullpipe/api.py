@@ -41,7 +41,8 @@ def run(
     Raises:
         ScenarioError: If the scenario has a sweep or is none, the seed is out of range, or a module cannot be
             imported.
-        FolderError: If `out` cannot be written, or the disk is full.
+        FolderError: If `out` cannot be written.
+        DiskFullError: If the disk is full.
         ResultError: If this run cannot be written there.
         EngineError: If the engine cannot run it, or fails; ControllerError if an algorithm of yours does.
     """

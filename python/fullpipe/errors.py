@@ -72,8 +72,8 @@ class FolderError(ResultError):
     """The folder of finished runs cannot be written."""
 
 
-class DiskFullError(FolderError):
-    """The folder of finished runs could be written, until the disk was full."""
+class DiskFullError(ResultError):
+    """A finished run cannot be kept because the disk is full."""
 
 
 class CancelledError(FullpipeError):

@@ -11,7 +11,6 @@ from typer.core import TyperGroup
 
 from fullpipe.cli.output import complain, echo
 from fullpipe.errors import (
-    DiskFullError,
     FolderError,
     FullpipeError,
     NoRunError,
@@ -55,8 +54,7 @@ class _Group(TyperGroup):
                 return super().invoke(ctx)
         except FullpipeError as error:
             complain(error)
-            is_misuse = isinstance(error, _MISUSE) and not isinstance(error, DiskFullError)
-            raise typer.Exit(2 if is_misuse else 1) from None
+            raise typer.Exit(2 if isinstance(error, _MISUSE) else 1) from None
         except KeyboardInterrupt:
             complain("interrupted; the same command continues where this one stopped")
             raise typer.Exit(1) from None

@@ -55,7 +55,7 @@ class NativeEngine:
 
         Raises:
             EngineError: If the plan is refused, or the simulator stops on an error of its own.
-            ScenarioError: If it captures more packets than fit into memory.
+            ScenarioError: If it captures too many packets.
         """
         took, cpu_s = Stopwatch(), time.thread_time()
         measured = _measure(scenario, seed, progress)

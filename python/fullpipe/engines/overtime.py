@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from fullpipe.cca.controller import Controller
+
 _LOOKS = 10
 """How often it is looked within the limit at what runs: a call may last longer by that part of it."""
 _LONGEST_LOOK_S = 0.2
@@ -61,17 +63,20 @@ class _Watch(threading.Thread):
 
 
 def _call(thread: int) -> FrameType | None:
-    """The call into an algorithm in which a thread is: the outermost that the native engine made.
+    """The call into an algorithm in which a thread is: the outermost method of one.
 
-    Code of this package between the two is the base class or what makes an instance; the rest of it, such as
-    whoever is told of progress, is no algorithm.
+    What else runs in the thread, such as whoever is told of progress, or an import, is no algorithm.
     """
     frame, found = sys._current_frames().get(thread), None
     while frame is not None:
-        module = str(frame.f_globals.get("__name__"))
-        if module == "fullpipe.engines.native":
-            return None if frame.f_code.co_name == "_tell" else found
-        if not module.startswith("fullpipe.cca."):
+        if _is_method(frame):
             found = frame
         frame = frame.f_back
-    return None
+    return found
+
+
+def _is_method(frame: FrameType) -> bool:
+    """Whether it is code of a user's on an instance of an algorithm."""
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    is_ours = str(frame.f_globals.get("__name__")).startswith("fullpipe.cca.")
+    return bool(names) and not is_ours and isinstance(frame.f_locals.get(names[0]), Controller)

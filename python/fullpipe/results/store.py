@@ -77,7 +77,7 @@ class Store:
             The run with its tables on disk, or as it is if another process has taken its place.
 
         Raises:
-            FolderError: If the disk is full.
+            DiskFullError: If the disk is full.
             ResultError: If it cannot be written.
         """
         final = self.folder(run.meta.digest, run.meta.engine.name, run.meta.seed)

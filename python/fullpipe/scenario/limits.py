@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MAX_WAYS = 200_000
 MAX_ROWS = 50_000_000
 MAX_CAPTURED = 20_000_000
-"""Packets, once for every point; each takes some 150 B."""
+"""Packets of a run, once for every point; each takes some 150 B."""
 MAX_VARIABLES = 24
 """Of one flow, states included: more than any algorithm of the registry has."""
 OWN_VARIABLES = 3

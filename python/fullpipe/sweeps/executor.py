@@ -4,17 +4,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 from threading import Event
 from typing import Literal
 
 from fullpipe.engines import engine, identity
 from fullpipe.engines.overtime import limited
-from fullpipe.errors import CancelledError, FolderError, FullpipeError
+from fullpipe.errors import CancelledError, DiskFullError, FolderError, FullpipeError
 from fullpipe.results import Run, Store
 from fullpipe.scenario.flows import own_algorithms
 from fullpipe.sweeps.interrupt import Interruptible
 from fullpipe.sweeps.jobs import Job
 
+_AHEAD = 1_000
+"""How many jobs are handed out at a time: all of a sweep would be a million."""
 _PULSE_S = 0.1
 
 State = Literal["running", "stored", "finished", "failed"]
@@ -92,15 +95,19 @@ def stream(
 
     Raises:
         FolderError: If a run is to be made and the folder of the store cannot be written.
+        DiskFullError: If a run cannot be kept because the disk is full.
     """
     stop, own = Event(), Interruptible()
     with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
         try:
-            futures: deque[Future[Outcome]] = deque(
-                pool.submit(_Worker(index, job, store, progress, stop, own, cca_timeout_s))
-                for index, job in enumerate(jobs)
-            )
-            while futures:  # none is kept longer than it is needed: its run may be large
+            waiting, futures = iter(enumerate(jobs)), deque[Future[Outcome]]()
+            while True:  # none is kept longer than it is needed: its run may be large
+                futures.extend(
+                    pool.submit(_Worker(index, job, store, progress, stop, own, cca_timeout_s))
+                    for index, job in islice(waiting, _AHEAD - len(futures))
+                )
+                if not futures:
+                    break
                 yield _result(futures.popleft())
         finally:
             stop.set()
@@ -151,7 +158,7 @@ class _Worker:
     def __call__(self) -> Outcome:
         try:
             return Outcome(self.job, self._run())
-        except FolderError:  # no other run could be kept either
+        except (FolderError, DiskFullError):  # no other run could be kept either
             self.stop.set()
             self._tell(0.0, "failed")
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import subprocess
 import sys
 import time
 from typing import Any
@@ -160,6 +161,21 @@ class TestOvertime:
         begun_s = time.monotonic()
         assert run_once(ten.with_values(values), cca_timeout_s=1).flows.height == 1
         assert time.monotonic() - begun_s > 1
+
+    def test_an_import_in_the_thread_is_no_call_into_an_algorithm(self) -> None:
+        # numpy is imported when the first tables are made: a process of its own sees it.
+        words = (
+            "import fullpipe as fp, fullpipe.cca\n"
+            "class Own(fp.cca.Controller):\n"
+            "    slow_start = 1.0\n"
+            "    increase = 1.0\n"
+            "    def on_ack(self, ack, path): pass\n"
+            "values = {'flows.0.cca': Own, 'duration': '1 s'}\n"
+            "scenario = fp.Scenario.named('single-reno').with_values(values)\n"
+            "print(fp.run(scenario, cca_timeout_s=0.05).flows.height)\n"
+        )
+        done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=False)
+        assert (done.stdout, done.stderr) == ("1\n", "")
 
     def test_whoever_is_told_of_progress_has_no_limit(self, ten: Scenario) -> None:
         waits = iter([1.5])

@@ -12,7 +12,7 @@ import pytest
 import fullpipe
 from fullpipe import ResultError, Scenario, files, sweeps
 from fullpipe.engines.native import NativeEngine
-from fullpipe.errors import FolderError
+from fullpipe.errors import DiskFullError, FolderError
 from fullpipe.results import TABLES, Store
 
 SEEDS = range(1, 31)
@@ -61,7 +61,7 @@ def test_a_full_disk_ends_a_sweep(
 ) -> None:
     store, todo = Store(tmp_path), sweeps.jobs(small, SEEDS)
     full_after(35, number)
-    with pytest.raises(FolderError) as raised:
+    with pytest.raises(DiskFullError) as raised:
         sweeps.run(todo, store=store)
     monkeypatch.undo()
     kept = {run.meta.seed for run in store}
@@ -77,7 +77,7 @@ def test_one_run_raises_what_is_documented(
     small: Scenario, tmp_path: Path, full_after: Callable[[int, int], None]
 ) -> None:
     full_after(3, errno.ENOSPC)
-    with pytest.raises(FolderError, match="the disk is full; 0 runs are kept"):
+    with pytest.raises(DiskFullError, match="the disk is full; 0 runs are kept"):
         fullpipe.run(small, out=tmp_path)
 
 

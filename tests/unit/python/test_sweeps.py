@@ -1,5 +1,7 @@
 """Many runs: order, failures, the store, interrupts."""
 
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import ClassVar
 
@@ -129,3 +131,17 @@ def test_an_outcome_gives_its_run_or_raises_its_error(small: Scenario) -> None:
     failed = sweeps.Outcome(Job(small, 1), EngineError("no"))
     with pytest.raises(EngineError, match="no"):
         _ = failed.run
+
+
+def test_jobs_are_handed_out_as_they_are_needed(small: Scenario) -> None:
+    asked: list[int] = []
+
+    def endless() -> Iterator[Job]:
+        for seed in count(1):
+            asked.append(seed)
+            yield Job(small, seed, engine="fake")
+
+    outcomes = stream(endless())
+    assert next(outcomes).job.seed == 1
+    outcomes.close()  # type: ignore[attr-defined]
+    assert len(asked) <= 2_000
