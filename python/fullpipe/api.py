@@ -6,7 +6,7 @@ from fullpipe.cca import classes
 from fullpipe.engines import Engine, Problem, Progress, identity
 from fullpipe.engines import engine as engine_named
 from fullpipe.engines.overtime import limited
-from fullpipe.errors import EngineError, ScenarioError
+from fullpipe.errors import EngineError, FolderError, ScenarioError
 from fullpipe.results import Run, Store
 from fullpipe.scenario import Scenario, paths
 from fullpipe.scenario.checks import check_seed
@@ -56,6 +56,8 @@ def run(
     check_seed(seed)
     if allow_python:
         bring(scenario)
+    if out is not None and not str(out):
+        raise FolderError('out: is empty; write "." for this folder')
     chosen, store = engine_named(engine), Store(Path(out)) if out is not None else None
     stored = store.find(scenario, identity(chosen, scenario), seed) if store else None
     if stored:

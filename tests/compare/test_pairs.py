@@ -11,7 +11,7 @@ import pytest
 import fullpipe
 from fullpipe import Run, Scenario
 from fullpipe.cli.compare import _show
-from fullpipe.compare import Comparison, compare, overlay
+from fullpipe.compare import Comparison, Margin, compare, overlay
 from fullpipe.compare.comparison import Row
 from fullpipe.metrics.measures import ALL
 
@@ -161,3 +161,17 @@ def test_series_of_counterparts_have_one_name() -> None:
     data = overlay({"baseline": [run(BASE)], "variant": [run(BASE, **{"flows.0.cca": "vegas"})]})
     names = {key: set(rows["of"]) for (key,), rows in data.group_by("engine")}
     assert names["baseline"] == names["variant"] == {"cubic-1 -> vegas-1", "cubic-2 -> cubic-1"}
+
+
+@pytest.mark.parametrize(
+    ("margins", "why"),
+    [
+        ({"goodputt": Margin(0.5)}, 'unknown metric "goodputt"; did you mean "goodput"'),
+        ({"goodput": Margin(-0.1)}, "give numbers from 0 on"),
+        ({"goodput": Margin(float("nan"))}, "give numbers from 0 on"),
+    ],
+)
+def test_a_margin_that_is_none_is_refused(margins: dict[str, Margin], why: str) -> None:
+    run = fullpipe.run(Scenario.named("single-reno").with_values({"duration": "1 s"}))
+    with pytest.raises(ValueError, match=why):
+        compare({"one": [run], "other": [run]}, "one", margins)

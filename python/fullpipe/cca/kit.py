@@ -38,8 +38,11 @@ def judge(cls: type[Controller], *, cases: int = 100, seed: int = 1, **params: A
 
     Raises:
         TypeError: If `cls` is no subclass of `Controller`, or has no such parameter.
+        ValueError: If there is to be no case.
     """
     _check(cls, params)
+    if cases < 1:
+        raise ValueError(f"cases: {cases} judge nothing; give at least 1")
     rng = Random(seed)
     scripts = [rng.randbytes(rng.randrange(_LONGEST)) for _ in range(cases)]
     judged = [_finding(lambda: cls(Random(seed), **params), script) for script in scripts]

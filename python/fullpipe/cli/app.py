@@ -1,5 +1,6 @@
 """The commands together, and what their errors become: exit code 2 for bad input, 1 for a failure."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -38,7 +39,7 @@ _MISUSE = (ScenarioError, UnknownNameError, NoRunError, FolderError, WishError)
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
 """The base of what typer says of wrong arguments, wherever the version that is installed has it from."""
-_EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52}{what}" for command, what in _EXAMPLES)])
+_EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52} {what}" for command, what in _EXAMPLES)])
 
 
 class _Group(TyperGroup):
@@ -104,5 +105,16 @@ def main() -> None:
     try:
         app()
     except BrokenPipeError:  # the reader of our output has left, as in `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
         sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _say_no_more()
+        complain(f"the output cannot be written: {error.strerror}")
+        sys.exit(1)
+
+
+def _say_no_more() -> None:
+    """What is still to be printed when the interpreter ends goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullpipe.compare.gaps import Cell, reasons
-from fullpipe.compare.margins import MARGINS, Margin
+from fullpipe.compare.margins import MARGINS, Margin, check_margin
 from fullpipe.compare.pairs import Runs, Side, joint, paired
 from fullpipe.compare.verdicts import LEVEL, Judgement, judge
 from fullpipe.metrics import busy_links, measured
@@ -98,10 +98,12 @@ def compare(runs: Runs, reference: str, margins: Mapping[str, Margin] | None = N
     Raises:
         ValueError: If there are fewer than two sides, one without runs, or no such reference; if the runs of
             a side are not of one scenario and engine with a seed each; or if sides differ in the number of
-            entries of `flows`, the duration or the warm-up.
+            entries of `flows`, the duration or the warm-up; or if a margin is none, or of no metric.
     """
     if len(runs) < 2 or reference not in runs or not all(runs.values()):
         raise ValueError(f"runs: need two engines or more with runs, one of them {reference!r}")
+    for metric, margin in (margins or {}).items():
+        check_margin(metric, margin)
     allowed, pairs = {**MARGINS, **(margins or {})}, paired(runs, reference)
     links = _links(runs)
     found = {name: _values(side, links) for name, side in pairs.sides.items()}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 from fullpipe.errors import ScenarioError, suggestion
 
@@ -60,6 +61,14 @@ MARGINS: Mapping[str, Margin] = {
     "marked": _PACKETS,
 }
 """Of every measure. Those of goodput, mean RTT and retransmissions are what the native engine is held to."""
+
+
+def check_margin(metric: str, margin: Margin) -> None:
+    """Raise ValueError if there is no such metric, or the margin is negative or no number."""
+    if metric not in MARGINS:
+        raise ValueError(f'margins: unknown metric "{metric}"{suggestion(metric, MARGINS)}')
+    if not all(0 <= part < inf for part in (margin.relative, margin.absolute)):
+        raise ValueError(f'margins: "{metric}" has {margin}; give numbers from 0 on')
 
 
 def read_margin(text: str) -> tuple[str, Margin]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe import files
+from fullpipe import engines, files
 from fullpipe.papers.claims import UNMEASURED
 from fullpipe.papers.court import Judged, Part
 from fullpipe.papers.experiments import Measurements
@@ -48,18 +48,42 @@ RULES = "The rule for a number, in this order:\n" + RULE + "\n\n" + RULE_FOR_WOR
 
 
 def write(
-    settings: Settings, found: Measurements, judged: Sequence[Judged], more: Columns | None = None
+    settings: Settings,
+    found: Measurements,
+    judged: Sequence[Judged],
+    seeds: int,
+    more: Columns | None = None,
 ) -> list[Path]:
-    """Everything that was measured, and the verdicts as a table, with `more` columns, and as a page."""
+    """Everything that was measured, and the verdicts as a table, with `more` columns, and as a page.
+
+    Args:
+        settings: Where to, and whose numbers they are.
+        found: What was measured.
+        judged: The verdicts.
+        seeds: How many runs every number is over.
+        more: Adds columns to the table of verdicts.
+    """
     folder, engine = settings.folder, settings.engine
     files.make_folder(folder)
     numbers, verdicts, page = (folder / name for name in ("measured.csv", "verdicts.csv", "verdicts.md"))
     files.write_csv(numbers, by(engine, found.table()))
     given = table(judged)
     files.write_csv(verdicts, by(engine, more(given) if more else given))
-    lines = "".join(f"- {line}\n" for line in tallies(judged).splitlines())
+    form = ", quick form" if settings.quick else ""
+    model = engines.engine(engine).model_version()
+    head = f"Engine {engine}, model version {model}, {counted(seeds)}{form}."
+    lines = "".join(f"- {line}\n" for line in [head, *tallies(judged).splitlines()])
     files.write(page, f"{lines}\n{markdown(judged, f'ours ({engine})')}".encode())
     return [numbers, verdicts, page]
+
+
+def counted(seeds: int) -> str:
+    """So many seeds, in words.
+
+    >>> counted(1)
+    '1 seed'
+    """
+    return f"{seeds} seed{'' if seeds == 1 else 's'}"
 
 
 def by(engine: str, table: pl.DataFrame) -> pl.DataFrame:
@@ -89,7 +113,7 @@ def report(
         quick: Whether runs are shorter than the study's.
     """
     how = (
-        f"Every printed number and claim, with ours over {seeds} seeds"
+        f"Every printed number and claim, with ours over {counted(seeds)}"
         + (" and its 95 % interval" if seeds > 1 else "")
         + remarks
         + (" This is the quick form: shorter runs than the study's." if quick else "")
@@ -152,7 +176,7 @@ def tallies(judged: Sequence[Judged]) -> str:
     tolerated = sum(j.by_tolerance for j in counted)
     lines = [f"{len(counted)} printed numbers and claims, each counted once: {_tally(counted)}."]
     if tolerated:
-        lines.append(f"Of those reproduced, {tolerated} by tolerance: our own interval leaves them out.")
+        lines.append(f"Of those reproduced, {tolerated} by tolerance: our own runs leave them out.")
     if repeated:
         lines.append(f"{repeated} rows are not counted: printed twice, or true by definition.")
     if causes := _causes(counted):

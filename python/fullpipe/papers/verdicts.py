@@ -31,16 +31,17 @@ same direction                  against the reference condition our mean moves t
                                 double as much, and the 95 % intervals of our two means do not overlap; a
                                 printed range that holds "no change" has no direction
 not reproduced                  otherwise
-(by tolerance) says that our own 95 % interval leaves out what is printed. A quantity that has a ceiling, such
-as an index, is judged by what is missing to it. A time that a run never reached is not averaged: the number
-is not reproduced. Where several conditions are named, each has to be reproduced; none is averaged unless the
-claim says so."""
+(by tolerance) says that our own 95 % interval, or our single run, leaves out what is printed; (x 0.7) that
+our change against the reference condition is 0.7 times theirs. A quantity that has a ceiling, such as an
+index, is judged by what is missing to it. A time that a run never reached is not averaged: the number is not
+reproduced. Where several conditions are named, each has to be reproduced; none is averaged unless the claim
+says so."""
 
 RULE_FOR_WORDS = """\
 A claim in words is taken as comparisons, one for each condition that it names, and so is an inequality:
 "above 0.97" is a comparison with 0.97. A comparison holds if the 95 % interval of our difference over the
 seeds lies on the claimed side of zero, and fails if it lies on the other. There is no tolerance. Where
-something never happened in a run, every run has to be on the claimed side.
+something never happened in a run, every run has to be on the claimed side, and so has a single run.
 reproduced                      every comparison holds
 same direction                  more than half of them hold, and none fails
 not reproduced                  otherwise"""

@@ -162,6 +162,11 @@ class TestOvertime:
         assert run_once(ten.with_values(values), cca_timeout_s=1).flows.height == 1
         assert time.monotonic() - begun_s > 1
 
+    @pytest.mark.parametrize("limit_s", [0, -1, math.nan, math.inf])
+    def test_a_limit_that_is_none_is_refused(self, ten: Scenario, limit_s: float) -> None:
+        with pytest.raises(ValueError, match=r"cca_timeout_s: .* is no limit"):
+            run_once(ten.with_values({"flows.0.cca": Reno}), cca_timeout_s=limit_s)
+
     def test_an_import_in_the_thread_is_no_call_into_an_algorithm(self) -> None:
         # numpy is imported when the first tables are made: a process of its own sees it.
         words = (

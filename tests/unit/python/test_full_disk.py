@@ -3,6 +3,7 @@
 import errno
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -182,3 +183,17 @@ def test_a_root_that_is_a_link_is_written_to(small: Scenario, tmp_path: Path) ->
     (tmp_path / "runs").symlink_to(tmp_path / "elsewhere")
     fullpipe.run(small, out=tmp_path / "runs")
     assert [run.meta.seed for run in Store(tmp_path / "elsewhere")] == [1]
+
+
+def test_an_empty_name_is_no_folder(small: Scenario) -> None:
+    with pytest.raises(FolderError, match="out: is empty"):
+        fullpipe.run(small, out="")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_an_output_that_is_full_is_one_line() -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "fullpipe", "list", "ccas"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "fullpipe: the output cannot be written: No space left on device\n"

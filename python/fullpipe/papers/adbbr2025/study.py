@@ -71,7 +71,7 @@ def run(settings: Settings) -> Report:
     runs = settings.run(todo)
     found = with_growth(measured(experiments(quick=settings.quick), todo, runs))
     judged = judge(source.claims, found)
-    written = tables.write(settings, found, judged)
+    written = tables.write(settings, found, judged, seeds_of(todo))
     if whole := complete(runs):
         written += figures.draw(found, _series(todo, whole), settings.folder)
     report = tables.report(source, judged, seeds_of(todo), REMARKS, quick=settings.quick)

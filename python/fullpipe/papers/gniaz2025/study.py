@@ -102,7 +102,7 @@ def run(settings: Settings) -> Report:
     runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan()], todo, runs)
     judged = judge(source.claims, found)
-    written = tables.write(settings, found, judged)
+    written = tables.write(settings, found, judged, seeds_of(todo))
     if whole := complete(runs):
         written += figures.draw(_first(todo, whole), settings.folder)
     report = tables.report(source, judged, seeds_of(todo), REMARKS, setup=SETUP)

@@ -76,7 +76,7 @@ def run(settings: Settings) -> Report:
     found = measured([experiment()], todo, runs)
     beside, judged = comparison(paper(), found), judge(found)
     written = _write_table(settings.folder, by(settings.engine, beside))
-    written += tables.write(settings, found, judged, _columns)
+    written += tables.write(settings, found, judged, seeds_of(todo), _columns)
     written += figures.draw(_flows(todo, runs), _sampled(todo, runs), settings.folder, small=SMALL)
     settings_of = [sockets for sockets in map(str, SOCKETS) if sockets in beside["sockets"]]
     sections = ["Table II:", wrapped(_how(seeds_of(todo))), table_text(beside, settings_of)]
@@ -87,7 +87,7 @@ def run(settings: Settings) -> Report:
 
 def _how(runs: int) -> str:
     return (
-        f"Printed values of ns-3 3.40 and 3.44, and ours as the mean over {runs} seeds"
+        f"Printed values of ns-3 3.40 and 3.44, and ours as the mean over {tables.counted(runs)}"
         + (" with its 95 % interval" if runs > 1 else "")
         + ". In brackets: follows from printed numbers. Goodput is payload delivered over 50 s; flows start "
         "within the first 10 ms, at a time drawn from the seed. Standard deviations are those of a sample."

@@ -91,7 +91,7 @@ def run(settings: Settings) -> Report:
     runs = settings.run(todo)
     found = measured(experiments(quick=settings.quick), todo, runs)
     judged = judge(source.claims, found)
-    written = tables.write(settings, found, judged)
+    written = tables.write(settings, found, judged, seeds_of(todo))
     if whole := complete(runs):
         written += figures.draw(_first(todo, whole), settings.folder)
     sections, quick = text.sections(found), settings.quick
