@@ -122,4 +122,4 @@ def test_code_from_elsewhere_needs_permission() -> None:
 def test_a_mistaken_algorithm_is_no_failed_test() -> None:
     done = command("bbr3", "preset=drft", "--only", "A.1")
     assert done.exit_code == 2
-    assert 'flows[0].cca: preset = "drft" is unknown; known: google, draft' in done.output
+    assert 'flows[0].cca.preset: unknown value "drft"; did you mean "draft"?' in done.output
