@@ -75,7 +75,7 @@ class Wishes:
     insecure: bool = False
     """Fetch over plain http."""
     unverified: bool = False
-    """Believe the mirror where nobody vouches for what it has."""
+    """Trust the mirror: build what cannot be verified."""
     jobs: int = 1
     """Compilers at the same time."""
 

@@ -48,7 +48,7 @@ def made(engine: str) -> Path:
 def finding(*paths: Path) -> Finding:
     """Whether files and folders of the cache are this user's alone: what is kept there is run."""
     for path in paths:
-        closed = False  # nobody else reaches what is below
+        closed = False  # no other writer reaches what is below
         for place in _from_the_root_to(path):
             try:
                 status = place.stat()

@@ -7,8 +7,7 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """What explains the difference. Only an experiment that turns the verdict names one; else it is
-    unknown."""
+    """What explains a difference."""
 
     SOCKET_BUFFER = "socket buffer"
     SEGMENT_SIZE = "segment size"

@@ -179,7 +179,6 @@ class Test:
 
     def _value(self, named: Where, where: Where) -> Part:
         ours, direction, against = self._at(where), None, self.claim.against
-        assert self.claim.between is not None
         if against is not None:
             reference = self._at({**where, **against.where})
             direction = Direction(self._missing([against.printed])[0], self._missing(reference))

@@ -1,4 +1,4 @@
-"""Packages from a Debian mirror: found by name, fetched with resume, used only if somebody vouches for them.
+"""Packages from a Debian mirror: found by name, fetched with resume, used only if they are verified.
 
 Debian signs a list of digests of its indexes, and an index has the digests of its packages. Where signatures
 cannot be checked, the digests of known versions are in pins.txt, which scripts/pins.py writes.
@@ -96,7 +96,7 @@ class Mirror:
         """The file of a package in a folder; what is there of it is checked, and not fetched again.
 
         Raises:
-            EngineError: If nobody vouches for it, it cannot be fetched, or is not what its index says.
+            EngineError: If it cannot be verified or fetched, or is not what its index says.
         """
         say(f"{package} of Debian, {self._proof(package)}")
         folder.mkdir(parents=True, exist_ok=True)
