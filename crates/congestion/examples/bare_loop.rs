@@ -4,7 +4,7 @@
 //! cargo run -p fullpipe-congestion --example bare_loop -- cubic
 //! ```
 //!
-//! The stack keeps its own books (what is in flight, RTT, losses) and tells the algorithm in packets. Here the network is a
+//! The stack keeps its own state (what is in flight, RTT, losses) and tells the algorithm in packets. Here the network is a
 //! sum: a bottleneck of 50 packets per 40 ms with a buffer of 50, one ACK per packet.
 
 use congestion::{Ack, CaState, Congestion, CongestionControl, Path, RateSample, Recovery};

@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use network::queue::{DropTail, Limit};
-use network::{Ecn, Link, LinkConfig, Looks, Packet};
+use network::{Ecn, Link, LinkConfig, Packet, SamplingTimes};
 use std::hint::black_box;
 use units::{Duration, Rate, Time};
 
@@ -13,8 +13,8 @@ fn config() -> LinkConfig {
         rate: Rate::from_bits_per_sec(1_000_000_000),
         delay: Duration::from_millis(1),
         loss: None,
-        looks: Looks::new(None, Time::ZERO, Time::from_nanos(u64::MAX - 1)),
-        weather: network::Weather::default(),
+        sampling: SamplingTimes::new(None, Time::ZERO, Time::from_nanos(u64::MAX - 1)),
+        impairments: network::Impairments::default(),
     }
 }
 
@@ -38,9 +38,9 @@ fn link(c: &mut Criterion) {
     group.throughput(Throughput::Elements(PACKETS));
     let (busy, idle) = (Duration::from_micros(12), Duration::from_micros(20));
     let cases = [
-        ("saturated, foresight", Link::new(config(), queue()), busy),
+        ("saturated, closed form", Link::new(config(), queue()), busy),
         ("saturated, replay", Link::replaying(config(), queue()), busy),
-        ("idle, foresight", Link::new(config(), queue()), idle),
+        ("idle, closed form", Link::new(config(), queue()), idle),
     ];
     for (name, mut link, gap) in cases {
         let mut now = Time::ZERO;

@@ -1,19 +1,19 @@
 //! Packets, queues and links.
 //!
 //! A [`Link`] is a queue in front of a wire. It is served lazily: nothing happens when a packet has been
-//! transmitted, the departures up to now are replayed, at their exact times, when somebody next needs them.
+//! transmitted, the departures up to now are replayed, at their exact times, when they are next needed.
 //! A link knows nothing of what its packets carry.
 //!
 //! ```
-//! use network::{Ecn, Link, LinkConfig, Looks, Packet, Weather, queue};
+//! use network::{Ecn, Link, LinkConfig, SamplingTimes, Packet, Impairments, queue};
 //! use units::{Duration, Rate, Time};
 //!
 //! let config = LinkConfig {
 //!     rate: Rate::from_bits_per_sec(8_000_000), // one byte per microsecond
 //!     delay: Duration::from_millis(10),
 //!     loss: None,
-//!     looks: Looks::new(None, Time::ZERO, Time::from_nanos(1_000_000_000)),
-//!     weather: Weather::default(),
+//!     sampling: SamplingTimes::new(None, Time::ZERO, Time::from_nanos(1_000_000_000)),
+//!     impairments: Impairments::default(),
 //! };
 //! let queue = queue::build("drop_tail", &serde_json::json!({ "packets": 1 }), 1).unwrap();
 //! let mut link = Link::new(config, queue);
@@ -21,9 +21,10 @@
 //! assert_eq!(link.next_arrival(), Time::from_nanos(11_000_000)); // 1 ms to transmit, 10 ms on the wire
 //! ```
 
-mod book;
+mod ack_filter;
+mod counters;
 mod histogram;
-mod line;
+mod impairments;
 mod link;
 mod loss;
 mod opportunities;
@@ -32,18 +33,17 @@ pub mod queue;
 mod ring;
 mod server;
 mod streams;
-mod thinner;
-mod weather;
+mod wire;
 
-pub use book::{Counters, Looks, Totals};
+pub use counters::{Counters, SamplingTimes, Totals};
 pub use histogram::Histogram;
-pub use line::Weather;
+pub use impairments::{Detour, Duplication, Jitter};
 pub use link::{Link, LinkConfig};
 pub use loss::{Chain, Loss};
 pub use opportunities::Opportunities;
 pub use packet::{Ecn, Packet};
-pub use queue::{Backlog, Losses, QueueDiscipline};
+pub use queue::{Backlog, QueueDiscipline, QueueEvents};
 pub use ring::Ring;
 pub use server::Server;
 pub use streams::Streams;
-pub use weather::{Detour, Duplication, Jitter};
+pub use wire::Impairments;

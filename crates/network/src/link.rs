@@ -1,26 +1,26 @@
 //! A queue in front of a wire.
 
-use crate::book::{Book, Counters, Looks, Totals};
-use crate::line::{Fate, Line, Weather};
-use crate::queue::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
+use crate::ack_filter::AckFilter;
+use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
+use crate::queue::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::server::Server;
-use crate::thinner::Thinner;
+use crate::wire::{Fate, Impairments, Wire};
 use crate::{Loss, Packet, Ring};
 use units::{Duration, Rate, Time};
 
 /// What a link is made of, apart from its queue.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
-    /// Transmission rate; [`Rate::UNLIMITED`] never makes anybody wait.
+    /// Transmission rate; [`Rate::UNLIMITED`] never makes a packet wait.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
     /// Loss at the far end.
     pub loss: Option<Loss>,
     /// When its counters are read.
-    pub looks: Looks,
-    /// What is not the same all the time.
-    pub weather: Weather,
+    pub sampling: SamplingTimes,
+    /// What it does beside queueing, sending and delaying.
+    pub impairments: Impairments,
 }
 
 /// A link: in + duplicated = dropped + waiting + on the wire + lost + forwarded, at any time.
@@ -29,7 +29,7 @@ pub struct LinkConfig {
 ///
 /// * *Replay*, for any discipline: packets wait in the queue; whenever the link is used, the departures up to now
 ///   are replayed, each at its exact time.
-/// * *Foresight*, if the queue is first in, first out with a plain limit: the departure of an admitted packet is
+/// * *Closed form*, if the queue is first in, first out with a plain limit: the departure of an admitted packet is
 ///   known on arrival, so it goes straight to the wire with its arrival time at the far end. Only who waits until
 ///   when is remembered, for the limit. [`transit`](Self::transit) then also serves packets that have not arrived
 ///   yet, if they come in the order of time.
@@ -37,11 +37,11 @@ pub struct LinkConfig {
 /// At equal times a departure comes before an arrival, so that it makes room.
 pub struct Link<P> {
     service: Service<P>,
-    line: Line,
-    /// Packets on the wire; those still waiting too, with foresight.
-    wire: Ring<Flight<P>>,
+    wire: Wire,
+    /// Packets on the wire; those still waiting too, in the closed form.
+    in_flight: Ring<Flight<P>>,
     /// Drops acknowledgements before they reach the queue.
-    thinner: Option<Box<Thinner<P>>>,
+    ack_filter: Option<Box<AckFilter<P>>>,
 }
 
 /// A packet and the time at which it reaches the far end.
@@ -57,18 +57,18 @@ enum Service<P> {
         /// The queue was found empty when the link became free.
         idle: bool,
     },
-    Foresight(Foresight),
+    ClosedForm(ClosedForm),
 }
 
 /// Who waits until when, for a queue with a plain limit.
 #[derive(Debug)]
-struct Foresight {
+struct ClosedForm {
     limit: Limit,
     waiting: Ring<(Time, u16)>,
     backlog: Backlog,
 }
 
-impl Foresight {
+impl ClosedForm {
     /// A packet of `size` bytes reaches a busy link at `at`; it would be transmitted from `start` on. False if the queue
     /// is full.
     fn wait(&mut self, size: u16, at: Time, start: Time) -> bool {
@@ -88,14 +88,14 @@ impl Foresight {
 }
 
 impl<P: Copy> Link<P> {
-    /// An idle link. It uses foresight if the queue permits.
+    /// An idle link. It uses the closed form if the queue permits.
     ///
     /// # Panics
     /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
     pub fn new(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
         let service = match queue.plain_limit() {
-            Some(limit) if config.weather.is_foreseeable() => {
-                Service::Foresight(Foresight { limit, waiting: Ring::new(), backlog: Backlog::default() })
+            Some(limit) if config.impairments.have_closed_form() => {
+                Service::ClosedForm(ClosedForm { limit, waiting: Ring::new(), backlog: Backlog::default() })
             }
             _ => Service::Replay { queue, idle: true },
         };
@@ -111,40 +111,40 @@ impl<P: Copy> Link<P> {
     }
 
     fn with_service(config: LinkConfig, mut service: Service<P>) -> Link<P> {
-        let LinkConfig { rate, delay, loss, looks, mut weather } = config;
+        let LinkConfig { rate, delay, loss, sampling, mut impairments } = config;
         if let (Rate::UNLIMITED, Service::Replay { queue, .. }) = (rate, &mut service) {
-            weather.rates = queue.shape(weather.rates);
+            impairments.rates = queue.shape(impairments.rates);
         }
-        let server = Server::changing(rate, std::mem::take(&mut weather.rates));
-        let line = Line::new(server, delay, loss, weather, Book::new(looks));
-        Link { service, line, wire: Ring::new(), thinner: None }
+        let server = Server::changing(rate, std::mem::take(&mut impairments.rates));
+        let wire = Wire::new(server, delay, loss, impairments, LinkStats::new(sampling));
+        Link { service, wire, in_flight: Ring::new(), ack_filter: None }
     }
 
-    /// The same link, which lets only every so many of the packets of a flow pass that `is_thin` says are thin.
+    /// The same link, with a filter that lets one in `every` of the plain ACKs of a stream pass; `is_plain` says which packets are such.
     ///
     /// # Panics
-    /// If it foresees departures: use [`replaying`](Self::replaying).
+    /// If its departures are computed on arrival: use [`replaying`](Self::replaying).
     #[must_use]
-    pub fn thinned(mut self, every: u32, is_thin: fn(&P) -> bool) -> Link<P> {
-        assert!(!self.foresees(), "what is dropped on arrival has no departure");
-        self.thinner = Some(Box::new(Thinner::new(every, is_thin)));
+    pub fn with_ack_filter(mut self, every: u32, is_plain: fn(&P) -> bool) -> Link<P> {
+        assert!(!self.has_closed_form(), "what is dropped on arrival has no departure");
+        self.ack_filter = Some(Box::new(AckFilter::new(every, is_plain)));
         self
     }
 
     /// Bytes that it could have sent after `from`, up to and including `to`, if it sends at given moments only.
     pub fn offered_bytes(&self, from: Time, to: Time) -> Option<u64> {
-        self.line.offered_bytes(from, to)
+        self.wire.offered_bytes(from, to)
     }
 
     /// Whether [`transit`](Self::transit) may be used.
     #[inline]
-    pub fn foresees(&self) -> bool {
-        matches!(self.service, Service::Foresight(_))
+    pub fn has_closed_form(&self) -> bool {
+        matches!(self.service, Service::ClosedForm(_))
     }
 
     /// A packet reaches the link.
     pub fn send(&mut self, packet: Packet<P>, now: Time) {
-        if self.foresees() {
+        if self.has_closed_form() {
             if let Some(arrival) = self.transit(packet.size, now) {
                 self.hold(&packet, arrival);
             }
@@ -158,56 +158,58 @@ impl<P: Copy> Link<P> {
     /// end? Not at all if it is dropped or lost. Calls must come in the order of `at`.
     ///
     /// # Panics
-    /// If the link does not use foresight.
+    /// If the link does not use the closed form.
     #[inline]
     pub fn transit(&mut self, size: u16, at: Time) -> Option<Time> {
-        let Service::Foresight(queue) = &mut self.service else { panic!("the queue decides on departure") };
-        let line = &mut self.line;
-        let start = line.server.free_at();
+        let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
+        let wire = &mut self.wire;
+        let start = wire.server.free_at();
         if start > at {
-            while let Some(limit) = line.limit(at) {
+            while let Some(limit) = wire.limit(at) {
                 queue.limit = limit; // whoever waits stays
             }
             let admitted = queue.wait(size, at, start);
-            line.book.backlog(at, queue.backlog.packets);
+            wire.stats.backlog(at, queue.backlog.packets);
             if !admitted {
-                line.book.arrived(at, size);
-                line.book
-                    .losses(at, Losses { dropped_packets: 1, dropped_bytes: size.into(), marked_packets: 0 });
+                wire.stats.arrived(at, size);
+                wire.stats.queue_events(
+                    at,
+                    QueueEvents { dropped_packets: 1, dropped_bytes: size.into(), marked_packets: 0 },
+                );
                 return None;
             }
         }
-        let sent = line.server.transmit(size, at);
-        let arrival = line.arrival(sent.finish);
-        let lost = line.loses(arrival);
-        line.book.passed(size, at, sent, arrival, lost);
+        let sent = wire.server.transmit(size, at);
+        let arrival = wire.arrival(sent.finish);
+        let lost = wire.loses(arrival);
+        wire.stats.passed(size, at, sent, arrival, lost);
         (!lost).then_some(arrival)
     }
 
-    /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has foretold. True if it is the next to
+    /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has computed. True if it is the next to
     /// arrive.
     #[inline]
     pub fn hold(&mut self, packet: &Packet<P>, arrival: Time) -> bool {
-        self.wire.push(Flight { arrival, packet: *packet });
-        self.wire.len() == 1
+        self.in_flight.push(Flight { arrival, packet: *packet });
+        self.in_flight.len() == 1
     }
 
     /// When the next packet reaches the far end, or is lost there; at the latest. It may turn out then that a packet has
     /// only departed.
     #[inline]
     pub fn next_arrival(&self) -> Time {
-        match self.wire.front() {
+        match self.in_flight.front() {
             None => self.next_departure(),
-            Some(flight) if !self.line.reorders() => flight.arrival,
-            Some(flight) => flight.arrival.min(self.next_departure()), // whoever departs next may arrive first
+            Some(flight) if !self.wire.reorders() => flight.arrival,
+            Some(flight) => flight.arrival.min(self.next_departure()), // the packet that departs next may arrive first
         }
     }
 
-    /// When the next packet that waits departs, if one does and its departure is not foreseen.
+    /// When the next packet that waits departs, if one does and its departure is not computed on arrival.
     fn next_departure(&self) -> Time {
         match &self.service {
             Service::Replay { queue, idle: false } if queue.backlog().packets > 0 => {
-                queue.ready().max(self.line.free_at())
+                queue.ready().max(self.wire.free_at())
             }
             _ => Time::NEVER,
         }
@@ -216,13 +218,13 @@ impl<P: Copy> Link<P> {
     /// Takes the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
     #[inline]
     pub fn take(&mut self, now: Time) -> Option<&Packet<P>> {
-        if !self.foresees() {
+        if !self.has_closed_form() {
             return self.take_replayed(now);
         }
         if self.next_arrival() > now {
             return None;
         }
-        self.wire.pop().map(|flight| &flight.packet)
+        self.in_flight.pop().map(|flight| &flight.packet)
     }
 
     fn take_replayed(&mut self, now: Time) -> Option<&Packet<P>> {
@@ -230,26 +232,26 @@ impl<P: Copy> Link<P> {
         if self.next_arrival() > now {
             return None;
         }
-        let (arrival, size) = self.wire.front().map(|flight| (flight.arrival, flight.packet.size))?;
-        let fate = self.line.fate(arrival);
+        let (arrival, size) = self.in_flight.front().map(|flight| (flight.arrival, flight.packet.size))?;
+        let fate = self.wire.fate(arrival);
         if fate == Fate::Lost {
-            self.line.book.lost(arrival);
-            return self.wire.pop().and(None);
+            self.wire.stats.lost(arrival);
+            return self.in_flight.pop().and(None);
         }
-        self.line.book.forwarded(arrival, size);
-        let arrived = if fate == Fate::Twice { self.wire.front() } else { self.wire.pop() };
+        self.wire.stats.forwarded(arrival, size);
+        let arrived = if fate == Fate::Twice { self.in_flight.front() } else { self.in_flight.pop() };
         arrived.map(|flight| &flight.packet)
     }
 
-    /// Reads the counters of the interval that ends now. Must be called at every look.
-    pub fn look(&mut self, now: Time) -> Counters {
+    /// Reads the counters of the interval that ends now. Must be called at every sampling time.
+    pub fn close_interval(&mut self, now: Time) -> Counters {
         self.replay(now);
-        self.line.book.close()
+        self.wire.stats.close()
     }
 
-    /// Everything up to the last look.
+    /// Everything up to the last sampling time.
     pub fn totals(&self) -> &Totals {
-        self.line.book.totals()
+        self.wire.stats.totals()
     }
 
     /// Replays the departures up to now.
@@ -257,62 +259,62 @@ impl<P: Copy> Link<P> {
         let Service::Replay { queue, idle } = &mut self.service else { return };
         while !*idle {
             let ready = queue.ready();
-            if let Some(opportunities) = self.line.opportunities() {
+            if let Some(opportunities) = self.wire.opportunities() {
                 opportunities.waste_before(ready); // a shaper lets them pass
             }
-            let start = self.line.free_at().max(ready);
-            self.line.resize(queue.as_mut(), now.min(start));
+            let start = self.wire.free_at().max(ready);
+            self.wire.resize(queue.as_mut(), now.min(start));
             if start > now {
                 return;
             }
-            let mut losses = Losses::default();
-            match queue.dequeue(start, &mut losses) {
-                Some(next) => depart(&mut self.line, &mut self.wire, next, start),
+            let mut events = QueueEvents::default();
+            match queue.dequeue(start, &mut events) {
+                Some(next) => depart(&mut self.wire, &mut self.in_flight, next, start),
                 None => *idle = true,
             }
-            self.line.book.losses(start, losses);
+            self.wire.stats.queue_events(start, events);
         }
     }
 
     fn queue_or_pass(&mut self, packet: Packet<P>, now: Time) {
         let Service::Replay { queue, idle } = &mut self.service else { return };
-        self.line.book.arrived(now, packet.size);
-        let mut losses = Losses::default();
-        if self.thinner.as_mut().is_some_and(|thinner| thinner.drops(packet.flow, &packet.payload)) {
-            losses.drop(&packet);
-            return self.line.book.losses(now, losses);
+        self.wire.stats.arrived(now, packet.size);
+        let mut events = QueueEvents::default();
+        if self.ack_filter.as_mut().is_some_and(|ack_filter| ack_filter.drops(packet.flow, &packet.payload)) {
+            events.drop(&packet);
+            return self.wire.stats.queue_events(now, events);
         }
-        self.line.resize(queue.as_mut(), now);
-        let waits = !*idle || self.line.opportunities().is_some();
+        self.wire.resize(queue.as_mut(), now);
+        let waits = !*idle || self.wire.opportunities().is_some();
         if waits {
-            if let Some(opportunities) = self.line.opportunities().filter(|_| *idle) {
+            if let Some(opportunities) = self.wire.opportunities().filter(|_| *idle) {
                 opportunities.waste_before(now + Duration::from_nanos(1)); // what comes now has come before the packet
             }
-            queue.enqueue(packet, now, &mut losses);
+            queue.enqueue(packet, now, &mut events);
             *idle = *idle && queue.backlog().packets == 0;
-            self.line.book.backlog(now, queue.backlog().packets);
+            self.wire.stats.backlog(now, queue.backlog().packets);
         } else {
-            match queue.pass(packet, now, &mut losses) {
+            match queue.pass(packet, now, &mut events) {
                 Some(next) => {
                     *idle = false;
-                    depart(&mut self.line, &mut self.wire, next, now);
+                    depart(&mut self.wire, &mut self.in_flight, next, now);
                 }
                 None => *idle = queue.backlog().packets == 0, // held back by a shaper, or dropped
             }
         }
-        self.line.book.losses(now, losses);
+        self.wire.stats.queue_events(now, events);
     }
 }
 
 /// Sends a packet on its way.
-fn depart<P: Copy>(line: &mut Line, wire: &mut Ring<Flight<P>>, next: Waiting<P>, ready: Time) {
-    let sent = line.transmit(next.packet.size, ready);
-    line.book.started(next.packet.size, next.since, sent);
-    line.book.waited(next.since, sent.start);
-    let flight = Flight { arrival: line.arrival(sent.finish), packet: next.packet };
-    if !line.reorders() {
-        return wire.push(flight);
+fn depart<P: Copy>(wire: &mut Wire, in_flight: &mut Ring<Flight<P>>, next: Waiting<P>, ready: Time) {
+    let sent = wire.transmit(next.packet.size, ready);
+    wire.stats.started(next.packet.size, next.since, sent);
+    wire.stats.waited(next.since, sent.start);
+    let flight = Flight { arrival: wire.arrival(sent.finish), packet: next.packet };
+    if !wire.reorders() {
+        return in_flight.push(flight);
     }
-    let arrival = flight.arrival + line.detour(sent.finish);
-    wire.insert(Flight { arrival, ..flight }, |a, b| a.arrival < b.arrival);
+    let arrival = flight.arrival + wire.detour(sent.finish);
+    in_flight.insert(Flight { arrival, ..flight }, |a, b| a.arrival < b.arrival);
 }

@@ -30,7 +30,7 @@ pub enum Loss {
         period: Option<u64>,
         /// Packets seen in this round.
         seen: u64,
-        /// Losses of this round.
+        /// QueueEvents of this round.
         struck: usize,
     },
     /// Good and bad times, each with a loss rate of its own (Gilbert 1960, Elliott 1963; `netem loss gemodel`).

@@ -1,6 +1,6 @@
 //! Transmission at a rate, exact in the long run.
 
-use crate::weather::Agenda;
+use crate::impairments::Timetable;
 use units::{Duration, Rate, Time};
 
 /// Transmits one packet after the other.
@@ -17,7 +17,7 @@ pub struct Server {
     carry: u64,
     /// Size last sent and what it takes: whole nanoseconds and the rest. Sizes hardly vary, divisions are slow.
     known: (u16, u64, u64),
-    changes: Agenda<Rate>,
+    changes: Timetable<Rate>,
 }
 
 /// When a packet is transmitted.
@@ -55,7 +55,7 @@ impl Server {
             free_at: Time::ZERO,
             carry: 0,
             known: (0, 0, 0),
-            changes: Agenda::new(changes),
+            changes: Timetable::new(changes),
         }
     }
 

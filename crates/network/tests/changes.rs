@@ -4,7 +4,7 @@ mod common;
 
 use common::{Payload, arrivals, both, config, ms, packet, run};
 use network::queue::{DropTail, Limit, build};
-use network::{Duplication, Link, LinkConfig, Looks, Loss, Opportunities, Packet};
+use network::{Duplication, Link, LinkConfig, Loss, Opportunities, Packet, SamplingTimes};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
@@ -14,8 +14,8 @@ use units::{Duration, Rate, Rng, Time};
 fn traced(times_ms: &[u64]) -> LinkConfig {
     let times = times_ms.iter().map(|&n| Duration::from_millis(n)).collect();
     let mut config = config(Rate::UNLIMITED, 0);
-    config.looks = Looks::new(None, Time::ZERO, ms(1_000_000));
-    config.weather.opportunities = Some(Opportunities::new(times, 1504, true, Duration::ZERO));
+    config.sampling = SamplingTimes::new(None, Time::ZERO, ms(1_000_000));
+    config.impairments.opportunities = Some(Opportunities::new(times, 1504, true, Duration::ZERO));
     config
 }
 
@@ -89,10 +89,10 @@ proptest! {
         }).collect();
         let mut config = config(Rate::UNLIMITED, 0);
         let moments = times.iter().copied().map(Duration::from_nanos).collect();
-        config.weather.opportunities = Some(Opportunities::new(moments, 1504, true, Duration::ZERO));
+        config.impairments.opportunities = Some(Opportunities::new(moments, 1504, true, Duration::ZERO));
         let queue = DropTail::new(Limit { packets: Some(limit as u64), bytes: None });
         let mut link = Link::new(config.clone(), Box::new(queue));
-        let (seen, _) = run(&mut link, config.looks, &sent);
+        let (seen, _) = run(&mut link, config.sampling, &sent);
         prop_assert_eq!(seen, link_shell(&times, &sent, limit));
     }
 }
@@ -106,9 +106,9 @@ fn a_shaper_lets_opportunities_pass() {
 
 fn slow(changes: &[(u64, u64)]) -> LinkConfig {
     let mut config = config(Rate::from_bits_per_sec(800_000), 0); // 100 bytes per millisecond
-    config.looks = Looks::new(None, Time::ZERO, ms(1_000_000));
+    config.sampling = SamplingTimes::new(None, Time::ZERO, ms(1_000_000));
     let limit = |&(at, packets)| (ms(at), Limit { packets: Some(packets), bytes: None });
-    config.weather.limits = changes.iter().map(limit).collect();
+    config.impairments.limits = changes.iter().map(limit).collect();
     config
 }
 
@@ -132,7 +132,7 @@ fn a_lower_limit_drops_from_the_head_where_linux_does() {
 #[test]
 fn red_begins_anew_with_another_limit() {
     let mut config = slow(&[]);
-    config.weather.limits = vec![(ms(5), Limit { packets: None, bytes: Some(10_000) })];
+    config.impairments.limits = vec![(ms(5), Limit { packets: None, bytes: Some(10_000) })];
     let mut link = Link::new(config, build("red", &json!({ "limit": 100_000 }), 1).unwrap());
     assert_eq!(arrivals(&mut link, &[0, 0, 0, 6], 1000), [(10, 0), (20, 3)]);
 }
@@ -146,7 +146,7 @@ fn a_limit_that_fell_and_rose_between_two_packets_has_dropped_its_share() {
 #[test]
 fn a_copy_comes_right_behind_its_packet() {
     let mut config = slow(&[]);
-    config.weather.duplication = Some(Duplication { probability: 1.0, rng: Rng::stream(1, "test") });
+    config.impairments.duplication = Some(Duplication { probability: 1.0, rng: Rng::stream(1, "test") });
     let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
     assert_eq!(arrivals(&mut link, &[0, 0], 1000), [(10, 0), (10, 0), (20, 1), (20, 1)]);
 }
@@ -155,7 +155,7 @@ fn a_copy_comes_right_behind_its_packet() {
 fn who_is_lost_and_has_a_copy_arrives_once() {
     let mut config = slow(&[]);
     config.loss = Some(Loss::Periodic { every: 1, seen: 0 });
-    config.weather.duplication = Some(Duplication { probability: 1.0, rng: Rng::stream(1, "test") });
+    config.impairments.duplication = Some(Duplication { probability: 1.0, rng: Rng::stream(1, "test") });
     let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
     assert_eq!(arrivals(&mut link, &[0, 0], 1000), [(10, 0), (20, 1)]);
 }
@@ -163,7 +163,7 @@ fn who_is_lost_and_has_a_copy_arrives_once() {
 #[test]
 fn a_thinned_link_passes_every_so_many() {
     let queue = Box::new(DropTail::new(Limit::default()));
-    let mut link = Link::replaying(slow(&[]), queue).thinned(3, |payload: &Payload| payload.1);
+    let mut link = Link::replaying(slow(&[]), queue).with_ack_filter(3, |payload: &Payload| payload.1);
     assert_eq!(arrivals(&mut link, &[0; 7], 1000), [(10, 2), (20, 5)]);
     assert_eq!(link.totals().run.dropped_packets, 5);
 }
@@ -171,8 +171,8 @@ fn a_thinned_link_passes_every_so_many() {
 #[test]
 fn an_outage_of_a_token_bucket_lets_nothing_pass_and_keeps_its_tokens() {
     let mut config = config(Rate::UNLIMITED, 0);
-    config.looks = Looks::new(None, Time::ZERO, ms(1_000_000));
-    config.weather.rates =
+    config.sampling = SamplingTimes::new(None, Time::ZERO, ms(1_000_000));
+    config.impairments.rates =
         vec![(ms(5), Rate::from_bits_per_sec(0)), (ms(105), Rate::from_bits_per_sec(800_000))];
     let shaper = json!({ "rate_bps": 800_000, "burst_bytes": 1000 });
     let mut link = Link::new(config, build("tbf", &shaper, 1).unwrap());

@@ -1,7 +1,7 @@
 //! A link against arithmetic done by hand, and against what must always hold.
 
 use network::queue::{DropTail, Limit};
-use network::{Ecn, Link, LinkConfig, Looks, Loss, Packet, Weather};
+use network::{Ecn, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes};
 use proptest::prelude::*;
 use units::{Duration, Rate, Rng, Time};
 
@@ -16,8 +16,8 @@ fn config(bits: u64, delay_us: u64) -> LinkConfig {
         rate: Rate::from_bits_per_sec(bits),
         delay: Duration::from_micros(delay_us),
         loss: None,
-        looks: Looks::new(None, Time::ZERO, END),
-        weather: network::Weather::default(),
+        sampling: SamplingTimes::new(None, Time::ZERO, END),
+        impairments: network::Impairments::default(),
     }
 }
 
@@ -46,7 +46,7 @@ fn three_packets_at_a_byte_per_microsecond() {
         (0..3).for_each(|id| link.send(packet(100, id), Time::ZERO));
         link.send(packet(50, 3), us(1_000));
         assert_eq!(drain(&mut link), [(us(600), 0), (us(700), 1), (us(800), 2), (us(1_550), 3)]);
-        link.look(END);
+        link.close_interval(END);
         let done = link.totals().measured;
         assert_eq!((done.forwarded_packets, done.forwarded_bytes), (4, 350));
         assert_eq!(done.busy_ns, 350_000);
@@ -64,7 +64,7 @@ fn the_packet_being_sent_takes_no_place_in_the_queue() {
         link.send(packet(100, 3), us(99)); // still one waiting
         link.send(packet(100, 4), us(100)); // the departure at this very time makes room
         assert_eq!(drain(&mut link), [(us(100), 0), (us(200), 1), (us(300), 4)]);
-        link.look(END);
+        link.close_interval(END);
         assert_eq!(link.totals().run.dropped_packets, 2);
     }
 }
@@ -102,10 +102,15 @@ fn cases() -> impl Strategy<Value = Case> {
     let interval = proptest::option::of(1_000u64..300_000);
     (rate, 0u64..100, 0.0f64..0.3, limit, arrivals, interval, 0u64..500_000, changes()).prop_map(
         |(rate, delay, probability, limit, arrivals, interval, warmup, (rates, limits))| {
-            let looks = Looks::new(interval.map(Duration::from_nanos), Time::from_nanos(warmup), END);
+            let sampling =
+                SamplingTimes::new(interval.map(Duration::from_nanos), Time::from_nanos(warmup), END);
             let loss = Some(Loss::Bernoulli { probability, rng: Rng::stream(1, "loss/test") });
-            let weather = Weather { rates, limits, ..Weather::default() };
-            Case { config: LinkConfig { loss, looks, weather, ..config(rate, delay) }, limit, arrivals }
+            let impairments = Impairments { rates, limits, ..Impairments::default() };
+            Case {
+                config: LinkConfig { loss, sampling, impairments, ..config(rate, delay) },
+                limit,
+                arrivals,
+            }
         },
     )
 }
@@ -128,10 +133,10 @@ fn changes() -> impl Strategy<Value = (Vec<(Time, Rate)>, Limits)> {
     (rates, limits)
 }
 
-/// Everything that can be observed of a link: deliveries, counters at every look, summary.
+/// Everything that can be observed of a link: deliveries, counters at every sampling time, summary.
 fn observe(link: &mut Link<usize>, case: &Case) -> (Vec<(Time, usize)>, Vec<network::Counters>, [f64; 3]) {
     let (mut seen, mut pages) = (Vec::new(), Vec::new());
-    let mut look = case.config.looks.after(Time::ZERO);
+    let mut look = case.config.sampling.after(Time::ZERO);
     let mut now = Time::ZERO;
     let mut arrivals = case.arrivals.iter().enumerate();
     let mut next = arrivals.next();
@@ -145,8 +150,8 @@ fn observe(link: &mut Link<usize>, case: &Case) -> (Vec<(Time, usize)>, Vec<netw
             link.send(packet(size, id), send);
             (now, next) = (send, arrivals.next());
         } else {
-            pages.push(link.look(look));
-            look = case.config.looks.after(look);
+            pages.push(link.close_interval(look));
+            look = case.config.sampling.after(look);
         }
     }
     let totals = link.totals();
@@ -156,16 +161,16 @@ fn observe(link: &mut Link<usize>, case: &Case) -> (Vec<(Time, usize)>, Vec<netw
 
 proptest! {
     #[test]
-    fn replay_and_foresight_agree(case in cases()) {
-        let [mut ahead, mut behind] = both(&case.config, case.limit);
-        let (a, b) = (observe(&mut ahead, &case), observe(&mut behind, &case));
+    fn replay_and_closed_form_agree(case in cases()) {
+        let [mut closed, mut replayed] = both(&case.config, case.limit);
+        let (a, b) = (observe(&mut closed, &case), observe(&mut replayed, &case));
         prop_assert_eq!(&a.0, &b.0);
         prop_assert_eq!(&a.1, &b.1);
         prop_assert_eq!(a.2.map(f64::to_bits), b.2.map(f64::to_bits));
     }
 
     #[test]
-    fn every_packet_is_accounted_for_at_every_look(case in cases()) {
+    fn every_packet_is_accounted_for_at_every_sampling_time(case in cases()) {
         for mut link in both(&case.config, case.limit) {
             let (seen, pages, _) = observe(&mut link, &case);
             let mut sum = network::Counters::default();
@@ -185,7 +190,7 @@ proptest! {
 
     #[test]
     fn no_interval_sees_more_than_the_rate_and_one_packet(mut case in cases()) {
-        case.config.weather.rates.clear();
+        case.config.impairments.rates.clear();
         let bits = case.config.rate.bits_per_sec();
         for mut link in both(&case.config, case.limit) {
             let (seen, _, _) = observe(&mut link, &case);
@@ -205,7 +210,7 @@ proptest! {
 fn behind_a_shorter_delay_packets_overtake_and_behind_a_longer_one_they_do_not() {
     // 100 bytes take 100 us; the delay is 1 ms, from 250 us on 0.2 ms, from 450 us on 5 ms.
     let mut config = config(8_000_000, 1_000);
-    config.weather.delays =
+    config.impairments.delays =
         vec![(us(250), Duration::from_micros(200)), (us(450), Duration::from_micros(5_000))];
     let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
     (0..5).for_each(|id| link.send(packet(100, id), Time::ZERO));
@@ -221,7 +226,7 @@ fn jitter_reorders_only_if_it_may() {
         let mut config = config(8_000_000, 1_000);
         let rng = Rng::stream(1, "jitter/test");
         let spread = Duration::from_micros(2_000);
-        config.weather.jitter = Some(network::Jitter { spread, normal: false, reorders, rng });
+        config.impairments.jitter = Some(network::Jitter { spread, normal: false, reorders, rng });
         let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
         (0..200).for_each(|id| link.send(packet(100, id), Time::ZERO));
         drain(&mut link)

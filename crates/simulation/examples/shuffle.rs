@@ -5,7 +5,7 @@
 mod study;
 
 use network::queue::{DropTail, Limit};
-use network::{Ecn, Link, LinkConfig, Looks, Packet};
+use network::{Ecn, Link, LinkConfig, Packet, SamplingTimes};
 use simulation::Net;
 use units::{Duration, Rate, Time};
 
@@ -26,13 +26,13 @@ fn packet(flow: u32, size: u16) -> Packet<Payload> {
 fn net() -> Net<Payload> {
     let links = study::links(FLOWS).into_iter().map(|(rate, delay)| {
         let delay = Duration::from_nanos(delay);
-        let looks = Looks::new(None, Time::ZERO, END);
+        let sampling = SamplingTimes::new(None, Time::ZERO, END);
         let config = LinkConfig {
             rate: Rate::from_bits_per_sec(rate),
             delay,
             loss: None,
-            looks,
-            weather: network::Weather::default(),
+            sampling,
+            impairments: network::Impairments::default(),
         };
         let queue = DropTail::new(Limit { packets: Some(u64::from(FLOWS * WINDOW)), bytes: None });
         (Link::new(config, Box::new(queue)), delay)

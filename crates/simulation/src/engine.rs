@@ -15,7 +15,7 @@ use crate::summary;
 use crate::table::Results;
 use crate::transfers;
 use crate::workload;
-use network::{Counters, Ecn, Looks, Streams};
+use network::{Counters, Ecn, SamplingTimes, Streams};
 use tcp::Segment;
 use units::{Duration, Time};
 
@@ -24,7 +24,7 @@ pub(crate) const TURNS: usize = 1 << 16;
 
 /// Whether packets may be handed over ahead of the clock. Same results either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ahead {
+pub(crate) enum CutThrough {
     Yes,
     /// Also makes every link replay its queue.
     No,
@@ -32,13 +32,13 @@ pub(crate) enum Ahead {
 
 /// A simulation, and who takes samples.
 ///
-/// Actors of the schedule, in this order: the links; the sender and the receiver of each flow; the looks at counters,
+/// Actors of the schedule, in this order: the links; the sender and the receiver of each flow; the sampler,
 /// which come last so that a sample sees everything that happens at its time.
 pub(crate) struct Engine<R> {
     plan: Plan,
     net: Net<Payload>,
     flows: Vec<Endpoints>,
-    looks: Looks,
+    sampling: SamplingTimes,
     recorder: R,
     now: Time,
     /// Segments on their way from an endpoint to its first link; empty between events.
@@ -58,40 +58,47 @@ impl<R: Recorder> Engine<R> {
     pub fn new(
         plan: Plan,
         seed: u64,
-        ahead: Ahead,
+        cut_through: CutThrough,
         recorder: R,
         controllers: Controllers<'_>,
     ) -> Result<Engine<R>, PlanError> {
         let time = |nanos: u64| Time::from_nanos(nanos);
         let interval = plan.record.interval_ns.map(Duration::from_nanos);
-        let looks = Looks::new(interval, time(plan.warmup_ns), time(plan.duration_ns));
+        let sampling = SamplingTimes::new(interval, time(plan.warmup_ns), time(plan.duration_ns));
         let hosts = hosts(&plan);
         let links = plan.links.iter().enumerate().map(|(n, link)| {
-            let ahead = if plan.record.packets.contains(&link.name) { Ahead::No } else { ahead };
-            Ok((build_link(n, link, looks, seed, ahead, &hosts)?, Duration::from_nanos(link.delay_ns)))
+            let cut_through =
+                if plan.record.packets.contains(&link.name) { CutThrough::No } else { cut_through };
+            Ok((
+                build_link(n, link, sampling, seed, cut_through, &hosts)?,
+                Duration::from_nanos(link.delay_ns),
+            ))
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
         let streams = Streams::new(2 * plan.flows.len());
-        let flows =
-            (0u32..).zip(&plan.flows).map(|(n, flow)| build_flow(n, flow, streams, looks, seed, controllers));
+        let flows = (0u32..)
+            .zip(&plan.flows)
+            .map(|(n, flow)| build_flow(n, flow, streams, sampling, seed, controllers));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
-        let mut net = Net::new(links, &routes, reroutes(&plan), 2 * flows.len() + 1, ahead == Ahead::Yes);
+        let mut net =
+            Net::new(links, &routes, reroutes(&plan), 2 * flows.len() + 1, cut_through == CutThrough::Yes);
         net.tap(|n| plan.record.packets.contains(&plan.links[n].name));
-        let mut engine = Engine { plan, net, flows, looks, recorder, now: Time::ZERO, out: Out::default() };
+        let mut engine =
+            Engine { plan, net, flows, sampling, recorder, now: Time::ZERO, out: Out::default() };
         for n in 0..engine.flows.len() {
             let (actor, start) = (engine.sender_actor(n), engine.flows[n].tally().start);
             engine.net.schedule.request(actor, start);
         }
-        engine.net.schedule.request(engine.look_actor(), looks.after(Time::ZERO));
+        engine.net.schedule.request(engine.sampler_actor(), sampling.after(Time::ZERO));
         Ok(engine)
     }
 
     /// Runs everything up to and including `until`, or as much of it as fits into `TURNS` turns of actors. Returns the
     /// time up to and including which everything has been run.
     pub fn advance(&mut self, until: Time) -> Time {
-        let until = until.min(self.looks.end());
+        let until = until.min(self.sampling.end());
         let mut reached = Time::ZERO;
         for _ in 0..TURNS {
             let Some((now, actor)) = self.net.schedule.next(until) else {
@@ -116,9 +123,9 @@ impl<R: Recorder> Engine<R> {
         if actor < self.net.len() as u32 {
             let (flows, out, recorder) = (&mut self.flows, &mut self.out, &mut self.recorder);
             self.net.run(actor, now, |net, packet| deliver(net, flows, out, recorder, packet, now));
-        } else if actor == self.look_actor() {
-            self.look(now);
-            self.net.schedule.end(actor, self.looks.after(now));
+        } else if actor == self.sampler_actor() {
+            self.take_samples(now);
+            self.net.schedule.end(actor, self.sampling.after(now));
         } else {
             self.run_timer(actor, now);
         }
@@ -129,11 +136,12 @@ impl<R: Recorder> Engine<R> {
 
     /// Runs to the end and sums up.
     pub fn finish(mut self) -> Results {
-        while self.advance(self.looks.end()) < self.looks.end() {}
+        while self.advance(self.sampling.end()) < self.sampling.end() {}
         let flows: Vec<String> = self.plan.flows.iter().map(|flow| flow.name.clone()).collect();
         let links: Vec<String> = self.plan.links.iter().map(|link| link.name.clone()).collect();
         let mss: Vec<u32> = self.plan.flows.iter().map(|flow| flow.tcp.mss_bytes).collect();
-        let [series, rows, variables, packets] = self.recorder.tables(&flows, &links, &mss, self.looks.end());
+        let [series, rows, variables, packets] =
+            self.recorder.tables(&flows, &links, &mss, self.sampling.end());
         Results {
             flows: summary::flows(&self.plan, &self.flows),
             links_summary: summary::links(&self.plan, self.net.links()),
@@ -153,7 +161,7 @@ impl<R: Recorder> Engine<R> {
         sender_actor(&self.net, flow)
     }
 
-    fn look_actor(&self) -> u32 {
+    fn sampler_actor(&self) -> u32 {
         self.sender_actor(self.flows.len())
     }
 
@@ -184,11 +192,11 @@ impl<R: Recorder> Engine<R> {
         send(net, flow, is_sender, &mut out.segments, recorder, now);
     }
 
-    /// Somebody looks at the counters.
-    fn look(&mut self, now: Time) {
-        let sample = R::ON && self.looks.is_sample(now);
+    /// Reads the counters of links and flows.
+    fn take_samples(&mut self, now: Time) {
+        let sample = R::ON && self.sampling.is_sample(now);
         for (n, link) in (0u32..).zip(self.net.links_mut()) {
-            let interval = link.look(now);
+            let interval = link.close_interval(now);
             if sample {
                 let from = now - Duration::from_nanos(self.plan.record.interval_ns.unwrap_or(0));
                 let used = summary::utilisation(&self.plan.links[n as usize], link, &interval, from, now);
@@ -205,10 +213,10 @@ impl<R: Recorder> Engine<R> {
             {
                 self.recorder.variables(now, flow);
             }
-            if now == self.looks.warmup() {
+            if now == self.sampling.warmup() {
                 flow.on_warmup(now);
             }
-            if now == self.looks.end() {
+            if now == self.sampling.end() {
                 flow.on_end(now);
             }
         }
@@ -220,16 +228,16 @@ fn build_flow(
     number: u32,
     plan: &FlowPlan,
     streams: Streams,
-    looks: Looks,
+    sampling: SamplingTimes,
     seed: u64,
     controllers: Controllers<'_>,
 ) -> Result<Endpoints, PlanError> {
     if let Some(WorkloadPlan::Datagrams(datagrams)) = &plan.workload {
-        return Ok(Endpoints::Traffic(Box::new(Datagrams::new(number, plan, datagrams, looks, seed))));
+        return Ok(Endpoints::Traffic(Box::new(Datagrams::new(number, plan, datagrams, sampling, seed))));
     }
-    Ok(match workload::build(number, plan, streams, looks, seed)? {
+    Ok(match workload::build(number, plan, streams, sampling, seed)? {
         Some(connections) => Endpoints::Traffic(Box::new(connections)),
-        None => Endpoints::Connection(Flow::new(number, plan, looks, seed, controllers)?),
+        None => Endpoints::Connection(Flow::new(number, plan, sampling, seed, controllers)?),
     })
 }
 

@@ -7,7 +7,7 @@ use crate::record::{DONE, FlowSample, WAITING};
 use crate::tally::{Mark, Tally, Transfer};
 use crate::transport::{Transport, Wire};
 use crate::workload::{Paced, Socket, Supply, Writer};
-use network::Looks;
+use network::SamplingTimes;
 use tcp::{Receiver, Segment, Sender};
 use units::{Duration, Rng, Time};
 
@@ -30,7 +30,7 @@ pub struct Flow {
     mss: u32,
     wire: Wire,
     phase: Phase,
-    looks: Looks,
+    sampling: SamplingTimes,
     /// Counters at the last sample.
     sampled: (Time, u64, u64),
 }
@@ -51,7 +51,7 @@ impl Flow {
     pub fn new(
         number: u32,
         plan: &FlowPlan,
-        looks: Looks,
+        sampling: SamplingTimes,
         seed: u64,
         controllers: Controllers<'_>,
     ) -> Result<Flow, PlanError> {
@@ -70,7 +70,7 @@ impl Flow {
             mss: plan.tcp.mss_bytes,
             wire: transport.wire,
             phase: Phase::Waiting,
-            looks,
+            sampling,
             sampled: (Time::ZERO, 0, 0),
         })
     }
@@ -95,7 +95,7 @@ impl Flow {
             }
             self.phase = Phase::Running;
             self.sender.open(now, out);
-            if now >= self.looks.warmup() {
+            if now >= self.sampling.warmup() {
                 self.tally.begin = Some(self.mark(now));
             }
         }
@@ -125,7 +125,7 @@ impl Flow {
     pub fn on_sender_segment(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         self.sender.on_segment(now, segment, out);
         if let Some(rtt) = self.sender.last_rtt()
-            && self.looks.measures(now)
+            && self.sampling.measures(now)
         {
             self.tally.rtt.record(rtt);
         }

@@ -39,7 +39,7 @@ pub use table::{Column, Results, Table};
 
 use capture::Capture;
 use congestion::CongestionControl;
-use engine::{Ahead, Engine};
+use engine::{CutThrough, Engine};
 use record::{Columns, Silent};
 use units::Time;
 
@@ -66,7 +66,7 @@ impl Simulation {
     /// # Errors
     /// If the plan makes no sense.
     pub fn new(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, Ahead::Yes, &nobody_brought)
+        Simulation::build(plan, seed, CutThrough::Yes, &nobody_brought)
     }
 
     /// As [`new`](Self::new), with algorithms that the caller brings along.
@@ -78,7 +78,7 @@ impl Simulation {
         seed: u64,
         controllers: Controllers<'_>,
     ) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, Ahead::Yes, controllers)
+        Simulation::build(plan, seed, CutThrough::Yes, controllers)
     }
 
     /// As [`new`](Self::new), but every link replays its queue and packets take one link at a time. Slower, with the same
@@ -88,13 +88,13 @@ impl Simulation {
     /// If the plan makes no sense.
     #[doc(hidden)]
     pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, Ahead::No, &nobody_brought)
+        Simulation::build(plan, seed, CutThrough::No, &nobody_brought)
     }
 
     fn build(
         plan: Plan,
         seed: u64,
-        ahead: Ahead,
+        cut_through: CutThrough,
         controllers: Controllers<'_>,
     ) -> Result<Simulation, PlanError> {
         plan.check()?;
@@ -103,9 +103,9 @@ impl Simulation {
             let links: Vec<String> = plan.links.iter().map(|link| link.name.clone()).collect();
             let capture = captures.then(|| Capture::new(&plan.record.packets, &links, plan.flows.len()));
             let recorder = Columns::new(plan.record.variables, capture);
-            AnyEngine::Columns(Box::new(Engine::new(plan, seed, ahead, recorder, controllers)?))
+            AnyEngine::Columns(Box::new(Engine::new(plan, seed, cut_through, recorder, controllers)?))
         } else {
-            AnyEngine::Silent(Box::new(Engine::new(plan, seed, ahead, Silent, controllers)?))
+            AnyEngine::Silent(Box::new(Engine::new(plan, seed, cut_through, Silent, controllers)?))
         };
         Ok(Simulation { engine })
     }

@@ -1,41 +1,43 @@
 //! From the plan of a link to the link.
 
-use crate::engine::Ahead;
+use crate::engine::CutThrough;
 use crate::payload::Payload;
 use crate::periods::exponential;
 use crate::plan::{ChangePlan, LinkPlan, LossPlan, OpportunitiesPlan, PlanError, WanderPlan};
 use network::queue::Limit;
-use network::{Chain, Detour, Duplication, Jitter, Link, LinkConfig, Looks, Loss, Opportunities, Weather};
+use network::{
+    Chain, Detour, Duplication, Impairments, Jitter, Link, LinkConfig, Loss, Opportunities, SamplingTimes,
+};
 use units::{Duration, Rate, Rng, Time};
 
 /// Makes link `n` of a plan. All its dice come from `seed` and its stream.
 pub(crate) fn build_link(
     n: usize,
     plan: &LinkPlan,
-    looks: Looks,
+    sampling: SamplingTimes,
     seed: u64,
-    ahead: Ahead,
+    cut_through: CutThrough,
     hosts: &[Option<[u32; 2]>],
 ) -> Result<Link<Payload>, PlanError> {
     let config = LinkConfig {
         rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
         delay: Duration::from_nanos(plan.delay_ns),
         loss: plan.loss.as_ref().map(|loss| build_loss(loss, seed, &format!("loss/{}", plan.stream))),
-        looks,
-        weather: build_weather(plan, seed, looks.end()),
+        sampling,
+        impairments: build_impairments(plan, seed, sampling.end()),
     };
     let dice = Rng::stream(seed, &format!("queue/{}", plan.stream)).next_u64();
     let mut queue = plan.build_queue(&format!("links[{n}]"), dice)?;
     queue.know_hosts(hosts);
     queue.know_redundancy(Payload::is_redundant);
     Ok(match plan.thin {
-        Some(every) => Link::replaying(config, queue).thinned(every, Payload::is_plain_ack),
-        None if ahead == Ahead::Yes => Link::new(config, queue),
+        Some(every) => Link::replaying(config, queue).with_ack_filter(every, Payload::is_plain_ack),
+        None if cut_through == CutThrough::Yes => Link::new(config, queue),
         None => Link::replaying(config, queue),
     })
 }
 
-fn build_weather(plan: &LinkPlan, seed: u64, end: Time) -> Weather {
+fn build_impairments(plan: &LinkPlan, seed: u64, end: Time) -> Impairments {
     let moves = plan.wander.iter().flat_map(|wander| moves(wander, seed, &plan.stream, end));
     let mut changes: Vec<(u64, &ChangePlan)> =
         plan.changes.iter().map(|change| (change.at_ns, change)).collect();
@@ -50,7 +52,7 @@ fn build_weather(plan: &LinkPlan, seed: u64, end: Time) -> Weather {
         Some((at, Limit { packets: limit.packets, bytes: limit.bytes }))
     });
     let duplication = plan.duplicate.filter(|&probability| probability > 0.0);
-    Weather {
+    Impairments {
         rates: all().filter_map(|(at, c)| Some((at, Rate::from_bits_per_sec(c.rate_bps?)))).collect(),
         delays: all().filter_map(|(at, c)| Some((at, Duration::from_nanos(c.delay_ns?)))).collect(),
         losses: losses.collect(),

@@ -8,10 +8,10 @@ use units::{Duration, Time};
 /// The network: links are actors 0, 1, ... of the schedule.
 ///
 /// A packet costs one event per link, with one exception. A link that is fed by a single other link gets its packets in
-/// the order in which they left that one. If both foresee departures, the time at which a packet reaches the far end
+/// the order in which they left that one. If both compute departures on arrival, the time at which a packet reaches the far end
 /// of the second is known as soon as it is sent into the first, and it is put on the second wire at once: two links,
 /// one event. Nothing else can get in between, so nothing changes: the limits and the dice of the second link see
-/// the same packets at the same times in the same order. The links keep their books per interval for this reason. The
+/// the same packets at the same times in the same order. The links count per interval for this reason. The
 /// second link must take some time, so that what it does at a given time never depends on who else runs at that time.
 pub struct Net<P> {
     nodes: Vec<Node<P>>,
@@ -32,35 +32,36 @@ pub struct Net<P> {
 struct Node<P> {
     link: Link<P>,
     next: Successors,
-    /// Packets reach it ahead of the clock.
-    chained: bool,
+    /// Its packets are handed over ahead of the clock.
+    cut_through: bool,
     /// Packets are noted when they leave it.
     tap: bool,
 }
 
 impl<P: Copy> Net<P> {
     /// A network of idle links with their propagation delays, and a schedule with room for `others` more actors.
-    /// `ahead` permits packets to be handed over ahead of the clock.
+    /// `cut_through` permits packets to be handed over ahead of the clock.
     pub fn new(
         links: Vec<(Link<P>, Duration)>,
         routes: &[Vec<u32>],
         reroutes: Vec<Reroute>,
         others: usize,
-        ahead: bool,
+        cut_through: bool,
     ) -> Net<P> {
         let Routes { entries, successors, only_feeder, switches_at, mut switches } =
             Routes::new(links.len(), routes, reroutes);
         switches.reverse();
         let streams = Streams::new(routes.len());
-        let foresees: Vec<bool> = links.iter().map(|(link, _)| link.foresees()).collect();
+        let has_closed_form: Vec<bool> = links.iter().map(|(link, _)| link.has_closed_form()).collect();
         let schedule = Schedule::new(links.len() + others);
         let nodes =
             links.into_iter().zip(successors).zip(only_feeder).map(|(((link, delay), next), feeder)| {
                 // Behind a fork whose routes change, nobody knows yet who will come.
-                let fed_ahead =
-                    feeder.is_some_and(|feeder| foresees[feeder as usize] && !switches_at[feeder as usize]);
-                let chained = ahead && delay > Duration::ZERO && link.foresees() && fed_ahead;
-                Node { link, next, chained, tap: false }
+                let fed_ahead = feeder
+                    .is_some_and(|feeder| has_closed_form[feeder as usize] && !switches_at[feeder as usize]);
+                let cut_through =
+                    cut_through && delay > Duration::ZERO && link.has_closed_form() && fed_ahead;
+                Node { link, next, cut_through, tap: false }
             });
         let next_switch = switches.last().map_or(Time::NEVER, |switch| switch.0);
         Net { nodes: nodes.collect(), entries, streams, next_switch, switches, schedule, tapped: Vec::new() }
@@ -123,13 +124,13 @@ impl<P: Copy> Net<P> {
         let route = self.streams.route(packet.flow);
         loop {
             let node = &mut self.nodes[link as usize];
-            if !node.link.foresees() {
+            if !node.link.has_closed_form() {
                 node.link.send(*packet, now);
                 return self.schedule.request(link, node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
             if let Hop::Link(next) = node.next.of(route)
-                && self.nodes[next as usize].chained
+                && self.nodes[next as usize].cut_through
             {
                 (link, now) = (next, arrival);
                 continue;
@@ -172,25 +173,25 @@ fn note<P: Copy>(tapped: &mut Vec<(Time, u32, Packet<P>)>, at: Time, link: u32, 
 mod tests {
     use super::*;
     use network::queue::{DropTail, Limit};
-    use network::{Ecn, LinkConfig, Looks};
+    use network::{Ecn, LinkConfig, SamplingTimes};
     use units::Rate;
 
     /// Links in a row, each 1 byte per microsecond and so many microseconds long.
-    fn row(delays_us: &[u64], ahead: bool) -> Net<u8> {
+    fn row(delays_us: &[u64], cut_through: bool) -> Net<u8> {
         let links = delays_us.iter().map(|&us| {
             let delay = Duration::from_micros(us);
-            let looks = Looks::new(None, Time::ZERO, Time::from_nanos(1_000_000_000));
+            let sampling = SamplingTimes::new(None, Time::ZERO, Time::from_nanos(1_000_000_000));
             let config = LinkConfig {
                 rate: Rate::from_bits_per_sec(8_000_000),
                 delay,
                 loss: None,
-                looks,
-                weather: network::Weather::default(),
+                sampling,
+                impairments: network::Impairments::default(),
             };
             (Link::new(config, Box::new(DropTail::new(Limit::default()))), delay)
         });
         let route = (0..delays_us.len() as u32).collect();
-        Net::new(links.collect(), &[route], Vec::new(), 0, ahead)
+        Net::new(links.collect(), &[route], Vec::new(), 0, cut_through)
     }
 
     /// Sends two packets of 100 bytes; returns when they are delivered, in microseconds, and the number of turns.

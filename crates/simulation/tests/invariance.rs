@@ -1,4 +1,4 @@
-//! Same plan, same seed: same results, however the run is stepped and whoever looks.
+//! Same plan, same seed: same results, however the run is stepped and sampled.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn advance(simulation: &mut Simulation, until: Time) -> Time {
 }
 
 /// Another rate and loss from some time on, and batches at the far end.
-fn weather() -> impl Strategy<Value = Option<(u64, u64, u64)>> {
+fn impairments() -> impl Strategy<Value = Option<(u64, u64, u64)>> {
     proptest::option::of((0u64..500_000_000, 1_000_000u64..50_000_000, 500_000u64..20_000_000))
 }
 
@@ -36,7 +36,8 @@ pub fn plans() -> impl Strategy<Value = Value> {
     let access = (rate(), 0u64..5_000_000, proptest::option::of(0u64..50));
     let core = ((1_000_000u64..100_000_000).prop_map(Some), 1_000_000u64..20_000_000, 0u64..50, 0.0f64..0.05);
     let one = (cca, access, 0u64..50_000_000, proptest::option::of(1u64..500_000), any::<bool>());
-    let rest = (proptest::option::of(5_000_000u64..60_000_000), 0u64..400_000_000, any::<bool>(), weather());
+    let rest =
+        (proptest::option::of(5_000_000u64..60_000_000), 0u64..400_000_000, any::<bool>(), impairments());
     (core, proptest::collection::vec(one, 2..5), rest).prop_map(|(core, flows, rest)| {
         let (rate, delay, packets, probability) = core;
         let mut links = vec![link("core", rate, delay, Some(packets)), link("back", None, delay, None)];
@@ -77,8 +78,8 @@ pub fn plans() -> impl Strategy<Value = Value> {
             ]);
         }
         let mut plan = plan(500, links, all);
-        let (interval, warmup, variables, weather) = rest;
-        if let Some((at, rate, slot)) = weather {
+        let (interval, warmup, variables, impairments) = rest;
+        if let Some((at, rate, slot)) = impairments {
             plan["links"][0]["changes"] =
                 json!([{ "at_ns": at, "rate_bps": rate, "delay_ns": rate % 7_000_000, "loss": { "kind": "periodic", "every": 20 } }]);
             plan["links"][0]["slot_ns"] = json!(slot);

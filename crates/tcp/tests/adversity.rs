@@ -1,4 +1,4 @@
-//! Whatever the network does to data and ACKs for a while, a transfer completes once it behaves, and the books are
+//! Whatever the network does to data and ACKs for a while, a transfer completes once it behaves, and the counters are
 //! right all along (their arithmetic is checked in test builds).
 
 mod pipe;
@@ -10,17 +10,17 @@ use units::{Duration, Rng};
 
 /// Probabilities of what befalls a packet.
 #[derive(Clone, Debug)]
-struct Weather {
+struct Impairments {
     lost: f64,
     duplicated: f64,
     delayed: f64,
     by_ms: u64,
     marked: f64,
-    /// Packets after which the weather clears.
+    /// Packets after which the network behaves.
     lasts: u64,
 }
 
-impl Weather {
+impl Impairments {
     fn fate(&self, n: u64, rng: &mut Rng) -> Fate {
         let dice = rng.unit();
         let delay = Duration::from_micros(u64::from(rng.below(1_000)) * self.by_ms);
@@ -35,10 +35,10 @@ impl Weather {
     }
 }
 
-fn weather(marks: bool) -> impl Strategy<Value = Weather> {
+fn impairments(marks: bool) -> impl Strategy<Value = Impairments> {
     let share = || prop::sample::select(vec![0.0, 0.0, 0.01, 0.1, 0.3]);
     (share(), share(), share(), prop::sample::select(vec![1u64, 10, 100, 1000]), share(), 0u64..600).prop_map(
-        move |(lost, duplicated, delayed, by_ms, marked, lasts)| Weather {
+        move |(lost, duplicated, delayed, by_ms, marked, lasts)| Impairments {
             lost,
             duplicated: duplicated / 2.0,
             delayed,
@@ -64,8 +64,8 @@ proptest! {
         ack_every in prop::option::of(1u32..4),
         mbps in prop::sample::select(vec![1u64, 10, 100]),
         queue in prop::sample::select(vec![2usize, 20, 200]),
-        data in weather(true),
-        acks in weather(false),
+        data in impairments(true),
+        acks in impairments(false),
         seed in any::<u64>(),
     ) {
         let config = SenderConfig {
@@ -85,7 +85,7 @@ proptest! {
         let mut p = Pipe::new(cca, config, policy, mbps, 40, queue)
             .with_fate(move |n, _| data.fate(n, &mut data_dice))
             .with_ack_fate(move |n| acks.fate(n, &mut ack_dice));
-        // Long: what the weather did to the RTT estimate makes the timeouts that follow long, too.
+        // Long: what the network did to the RTT estimate makes the timeouts that follow long, too.
         p.run_until(seconds(100_000.0));
         prop_assert!(p.sender.is_done(), "{:?}", p.sender.snapshot());
         prop_assert_eq!(p.receiver.delivered_bytes(), bytes);

@@ -1,4 +1,4 @@
-//! Sequences of events from bytes, and a transport that only keeps its books straight.
+//! Sequences of events from bytes, and a transport that only counts what is in flight.
 
 use super::ideal;
 use crate::{

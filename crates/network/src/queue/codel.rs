@@ -6,7 +6,7 @@
 
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::{Duration, Time};
@@ -60,7 +60,7 @@ impl Codel {
         &mut self,
         settings: &Settings,
         now: Time,
-        losses: &mut Losses,
+        events: &mut QueueEvents,
         mut pop: impl FnMut() -> Option<(Waiting<P>, u64)>,
     ) -> Option<Waiting<P>> {
         let mut head = pop();
@@ -70,7 +70,7 @@ impl Codel {
             while self.dropping && now >= self.next_drop {
                 self.count = self.count.saturating_add(1);
                 self.step_root();
-                let marked = head.as_mut().is_some_and(|(w, _)| strike(w, settings.ecn, losses));
+                let marked = head.as_mut().is_some_and(|(w, _)| strike(w, settings.ecn, events));
                 if marked {
                     self.next_drop = self.after(self.next_drop, settings);
                     break;
@@ -82,7 +82,7 @@ impl Codel {
                 }
             }
         } else if late {
-            if !head.as_mut().is_some_and(|(w, _)| strike(w, settings.ecn, losses)) {
+            if !head.as_mut().is_some_and(|(w, _)| strike(w, settings.ecn, events)) {
                 head = pop();
                 self.is_late(&head, settings, now);
             }
@@ -92,7 +92,7 @@ impl Codel {
         if let (Some(waiting), Some(threshold)) = (&mut next, settings.ce_threshold)
             && now.since(waiting.since) > threshold
         {
-            losses.mark_if_capable(&mut waiting.packet);
+            events.mark_if_capable(&mut waiting.packet);
         }
         next
     }
@@ -153,12 +153,12 @@ impl Codel {
 }
 
 /// Marks a packet if it may be marked (true), else notes its drop.
-fn strike<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, losses: &mut Losses) -> bool {
+fn strike<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents) -> bool {
     let marks = ecn && waiting.packet.ecn.may_mark();
     if marks {
-        losses.mark(&mut waiting.packet);
+        events.mark(&mut waiting.packet);
     } else {
-        losses.drop(&waiting.packet);
+        events.drop(&waiting.packet);
     }
     marks
 }
@@ -193,24 +193,24 @@ pub struct CodelQueue<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         if self.waiting.backlog().packets < self.limit {
             self.waiting.push(packet, now);
         } else {
-            losses.drop(&packet);
+            events.drop(&packet);
         }
     }
 
-    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         let waiting = &mut self.waiting;
         let pop = || waiting.pop().map(|next| (next, waiting.backlog().bytes));
-        self.law.dequeue(&self.settings, now, losses, pop)
+        self.law.dequeue(&self.settings, now, events, pop)
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;
-        shrink(self, packets, losses, |queue, _| queue.waiting.pop());
+        shrink(self, packets, events, |queue, _| queue.waiting.pop());
         true
     }
 

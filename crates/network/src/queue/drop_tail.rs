@@ -2,7 +2,7 @@
 
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
 use params::params;
 use units::Time;
@@ -41,19 +41,19 @@ impl<P: Copy> DropTail<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         if self.limit.admits(self.waiting.backlog(), packet.size) {
             self.waiting.push(packet, now);
         } else {
-            losses.drop(&packet);
+            events.drop(&packet);
         }
     }
 
-    fn dequeue(&mut self, _now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, _now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
         self.waiting.pop()
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
         self.limit = limit;
         true
     }
@@ -62,7 +62,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
         self.waiting.backlog()
     }
 
-    fn pass(&mut self, packet: Packet<P>, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+    fn pass(&mut self, packet: Packet<P>, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
         Some(Waiting { packet, since: now })
     }
 
@@ -92,20 +92,20 @@ mod tests {
 
     #[test]
     fn the_third_packet_finds_two_places_taken() {
-        let (mut queue, mut losses) =
-            (DropTail::new(Limit { packets: Some(2), bytes: None }), Losses::default());
-        (1..=3).for_each(|size| queue.enqueue(packet(size), Time::ZERO, &mut losses));
-        assert_eq!(losses, Losses { dropped_packets: 1, dropped_bytes: 3, marked_packets: 0 });
+        let (mut queue, mut events) =
+            (DropTail::new(Limit { packets: Some(2), bytes: None }), QueueEvents::default());
+        (1..=3).for_each(|size| queue.enqueue(packet(size), Time::ZERO, &mut events));
+        assert_eq!(events, QueueEvents { dropped_packets: 1, dropped_bytes: 3, marked_packets: 0 });
         assert_eq!(queue.backlog(), Backlog { packets: 2, bytes: 3 });
-        assert_eq!(queue.dequeue(Time::ZERO, &mut losses).map(|w| w.packet.size), Some(1));
+        assert_eq!(queue.dequeue(Time::ZERO, &mut events).map(|w| w.packet.size), Some(1));
     }
 
     #[test]
     fn a_small_packet_still_fits_where_a_large_one_does_not() {
-        let (mut queue, mut losses) =
-            (DropTail::new(Limit { packets: None, bytes: Some(100) }), Losses::default());
-        [60, 50, 40].into_iter().for_each(|size| queue.enqueue(packet(size), Time::ZERO, &mut losses));
-        assert_eq!(losses.dropped_bytes, 50);
+        let (mut queue, mut events) =
+            (DropTail::new(Limit { packets: None, bytes: Some(100) }), QueueEvents::default());
+        [60, 50, 40].into_iter().for_each(|size| queue.enqueue(packet(size), Time::ZERO, &mut events));
+        assert_eq!(events.dropped_bytes, 50);
         assert_eq!(queue.backlog().bytes, 100);
     }
 }

@@ -7,7 +7,7 @@ use super::codel::ms;
 use super::fifo::Fifo;
 use super::pie::Ticks;
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::{Ecn, Packet};
 use params::params;
 use units::{Duration, Rng, Time};
@@ -106,9 +106,9 @@ impl<P: Copy> DualPi2<P> {
     }
 
     /// Marks the packet, or says that it must be dropped. What waits behind it decides whether there is a queue.
-    fn signal(&mut self, next: &mut Waiting<P>, low_latency: bool, now: Time, losses: &mut Losses) -> bool {
+    fn signal(&mut self, next: &mut Waiting<P>, low_latency: bool, now: Time, events: &mut QueueEvents) -> bool {
         if self.classic.backlog().bytes + self.low_latency.backlog().bytes < 2 * MTU as u64 {
-            return self.step_marks(next, low_latency, now, losses);
+            return self.step_marks(next, low_latency, now, events);
         }
         let coupled = self.base * self.params.coupling_factor;
         let overloaded = coupled > 1.0 && self.params.drop_on_overload;
@@ -120,38 +120,38 @@ impl<P: Copy> DualPi2<P> {
             if overloaded || !next.packet.ecn.may_mark() {
                 return true;
             }
-            mark(next, losses);
+            mark(next, events);
             return false;
         }
         if overloaded && classic_strikes(&mut self.rng, self.base) {
             return true;
         }
         if overloaded || self.rng.chance(coupled.min(1.0)) {
-            mark(next, losses);
+            mark(next, events);
         }
-        self.step_marks(next, low_latency, now, losses)
+        self.step_marks(next, low_latency, now, events)
     }
 
     /// The immediate law of the low-latency queue.
-    fn step_marks(&self, next: &mut Waiting<P>, low_latency: bool, now: Time, losses: &mut Losses) -> bool {
+    fn step_marks(&self, next: &mut Waiting<P>, low_latency: bool, now: Time, events: &mut QueueEvents) -> bool {
         if low_latency && now.since(next.since) > self.step {
-            mark(next, losses);
+            mark(next, events);
         }
         false
     }
 }
 
-fn mark<P>(waiting: &mut Waiting<P>, losses: &mut Losses) {
+fn mark<P>(waiting: &mut Waiting<P>, events: &mut QueueEvents) {
     if waiting.packet.ecn != Ecn::Ce {
-        losses.mark(&mut waiting.packet);
+        events.mark(&mut waiting.packet);
     }
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         self.catch_up(now);
         if self.backlog().packets >= self.params.limit {
-            return losses.drop(&packet);
+            return events.drop(&packet);
         }
         if self.is_low_latency(packet.ecn) {
             self.low_latency.push(packet, now);
@@ -160,22 +160,22 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
         }
     }
 
-    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         self.catch_up(now);
         while let Some((mut next, low_latency)) = self.next() {
-            if !self.signal(&mut next, low_latency, now, losses) {
+            if !self.signal(&mut next, low_latency, now, events) {
                 self.settle(next.packet.size, low_latency);
                 return Some(next);
             }
-            losses.drop(&next.packet);
+            events.drop(&next.packet);
         }
         None
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.params.limit = packets;
-        shrink(self, packets, losses, |queue, _| queue.classic.pop().or_else(|| queue.low_latency.pop()));
+        shrink(self, packets, events, |queue, _| queue.classic.pop().or_else(|| queue.low_latency.pop()));
         true
     }
 

@@ -1,7 +1,7 @@
 //! Deficit round robin over hashed flows, new flows first: what FQ-CoDel and FQ-PIE share (RFC 8290 section 4).
 
 use super::fifo::Fifo;
-use super::{Backlog, Losses, Waiting};
+use super::{Backlog, QueueEvents, Waiting};
 use crate::{Packet, Ring};
 use units::Time;
 
@@ -68,7 +68,7 @@ impl<P: Copy, L: Default> Fair<P, L> {
     }
 
     /// Drops from the head of the longest flow up to half of what it holds; returns it and how many were dropped.
-    pub(super) fn drop_from_longest(&mut self, losses: &mut Losses) -> (usize, u32) {
+    pub(super) fn drop_from_longest(&mut self, events: &mut QueueEvents) -> (usize, u32) {
         let bytes = |i: &usize| self.flows[*i].waiting.backlog().bytes;
         let longest = (0..self.flows.len()).rev().max_by_key(bytes).unwrap_or(0);
         let half = bytes(&longest) / 2;
@@ -76,7 +76,7 @@ impl<P: Copy, L: Default> Fair<P, L> {
         while dropped < DROP_BATCH && (dropped == 0 || freed < half) {
             let Some(victim) = self.flows[longest].waiting.pop() else { break };
             self.backlog.remove(victim.packet.size);
-            losses.drop(&victim.packet);
+            events.drop(&victim.packet);
             freed += u64::from(victim.packet.size);
             dropped += 1;
         }

@@ -9,7 +9,7 @@ use super::codel::ms;
 use super::fair::hash;
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::{Packet, Ring};
 use params::params;
 use std::cmp::Reverse;
@@ -130,7 +130,7 @@ impl<P: Copy> Fq<P> {
     }
 
     /// Goes to the next flow of a band. None does not mean that nothing waits, only that this flow does not go now.
-    fn visit(&mut self, current: usize, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+    fn visit(&mut self, current: usize, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         let Band { new, old, .. } = &mut self.bands[current];
         let is_new = !new.is_empty();
         let list = if is_new { &mut *new } else { &mut *old };
@@ -157,15 +157,15 @@ impl<P: Copy> Fq<P> {
             self.throttled.push(Reverse((flow.next, index)));
             return None;
         }
-        self.send(index as usize, now, losses)
+        self.send(index as usize, now, events)
     }
 
-    fn send(&mut self, index: usize, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+    fn send(&mut self, index: usize, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         let flow = &mut self.flows[index];
         let mut next = flow.waiting.pop()?;
         let late = now.since(next.since.max(flow.next));
         if self.params.ce_threshold_ms.is_some_and(|most| late > ms(most)) {
-            losses.mark_if_capable(&mut next.packet);
+            events.mark_if_capable(&mut next.packet);
         }
         let size = next.packet.size;
         flow.credit -= i64::from(size);
@@ -198,7 +198,7 @@ impl<P> Flow<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         let index = hash(packet.flow.into(), self.salt, self.flows.len());
         let flow = &mut self.flows[index];
         if flow.place == Place::Detached {
@@ -207,7 +207,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
         let band = &mut self.bands[flow.band];
         let waiting = flow.waiting.backlog().packets;
         if band.packets >= self.params.limit || waiting >= self.params.flow_limit {
-            return losses.drop(&packet);
+            return events.drop(&packet);
         }
         if flow.place == Place::Detached {
             if now.since(flow.empty_since) > ms(self.params.refill_delay_ms) {
@@ -221,20 +221,20 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
         self.backlog.add(packet.size);
     }
 
-    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         self.release(now);
         while let Some(band) = self.turn() {
-            if let Some(next) = self.visit(band, now, losses) {
+            if let Some(next) = self.visit(band, now, events) {
                 return Some(next);
             }
         }
         None
     }
 
-    fn resize(&mut self, limit: Limit, now: Time, losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.params.limit = packets;
-        shrink(self, packets, losses, |queue, losses| queue.dequeue(now, losses));
+        shrink(self, packets, events, |queue, events| queue.dequeue(now, events));
         true
     }
 

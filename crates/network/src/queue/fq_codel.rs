@@ -7,7 +7,7 @@
 use super::codel::{Codel, Settings, ms};
 use super::fair::Fair;
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::Time;
@@ -43,21 +43,21 @@ pub struct FqCodel<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         let index = self.fair.index(packet.flow);
         self.fair.push(index, packet, now);
         let Backlog { packets, bytes } = self.fair.backlog();
         if packets > self.limit || bytes > self.memory_limit {
-            let (longest, dropped) = self.fair.drop_from_longest(losses);
+            let (longest, dropped) = self.fair.drop_from_longest(events);
             self.fair.flows[longest].law.count_extra(dropped);
         }
     }
 
-    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         let settings = &self.settings;
         self.fair.dequeue(|flow, backlog| {
             let waiting = &mut flow.waiting;
-            flow.law.dequeue(settings, now, losses, || {
+            flow.law.dequeue(settings, now, events, || {
                 let next = waiting.pop()?;
                 backlog.remove(next.packet.size);
                 Some((next, backlog.bytes))
@@ -65,10 +65,10 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
         })
     }
 
-    fn resize(&mut self, limit: Limit, now: Time, losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;
-        shrink(self, packets, losses, |queue, losses| queue.dequeue(now, losses));
+        shrink(self, packets, events, |queue, events| queue.dequeue(now, events));
         true
     }
 

@@ -6,7 +6,7 @@
 use super::fair::Fair;
 use super::pie::{Pie, Settings, Ticks};
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::{Rng, Time};
@@ -60,25 +60,25 @@ impl<P: Copy> FqPie<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         self.catch_up(now);
         let Backlog { packets, bytes } = self.fair.backlog();
         if packets >= self.limit || bytes > self.memory_limit {
-            return losses.drop(&packet);
+            return events.drop(&packet);
         }
         let index = self.fair.index(packet.flow);
         let flow = &mut self.fair.flows[index];
         let backlog = flow.waiting.backlog().bytes;
         if flow.law.strikes(&self.settings, backlog, packet.size, &mut self.rng) {
             if !(flow.law.probability <= self.mark_up_to && packet.ecn.may_mark()) {
-                return losses.drop(&packet);
+                return events.drop(&packet);
             }
-            losses.mark(&mut packet);
+            events.mark(&mut packet);
         }
         self.fair.push(index, packet, now);
     }
 
-    fn dequeue(&mut self, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
         self.catch_up(now);
         self.fair.dequeue(|flow, backlog| {
             let next = flow.waiting.pop()?;
@@ -88,10 +88,10 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
         })
     }
 
-    fn resize(&mut self, limit: Limit, now: Time, losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;
-        shrink(self, packets, losses, |queue, losses| queue.dequeue(now, losses));
+        shrink(self, packets, events, |queue, events| queue.dequeue(now, events));
         true
     }
 

@@ -32,11 +32,11 @@ use units::{Rate, Time};
 /// The packet being transmitted no longer belongs to the queue. Calls come in the order of time.
 pub trait QueueDiscipline<P: Copy>: Send {
     /// A packet arrives and has to wait, or is dropped.
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses);
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents);
 
     /// The link is free: who goes next? `now` is the start of that transmission, not before [`ready`](Self::ready).
     /// Called once more when the queue has become empty, so that a discipline may notice.
-    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>>;
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>>;
 
     /// What waits.
     fn backlog(&self) -> Backlog;
@@ -55,14 +55,14 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// From now on it has another limit, as after `tc qdisc change`; false if it has none of that kind. In Linux one that
     /// counts on arrival only (pfifo, bfifo, tbf, CAKE) keeps what waits until the next arrival; the others drop from their
     /// heads what is too much, at once; RED begins with an empty queue.
-    fn resize(&mut self, _limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+    fn resize(&mut self, _limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
         false
     }
 
     /// A packet arrives while the link is free and nothing waits. It is not subject to limits on who waits.
-    fn pass(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
-        self.enqueue(packet, now, losses);
-        self.dequeue(now, losses)
+    fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+        self.enqueue(packet, now, events);
+        self.dequeue(now, events)
     }
 
     /// The numbers of the source and the destination host of every route, by the route's; none: hosts that no other
@@ -84,12 +84,12 @@ pub trait QueueDiscipline<P: Copy>: Send {
 fn shrink<P: Copy, Q: QueueDiscipline<P>>(
     queue: &mut Q,
     limit: u64,
-    losses: &mut Losses,
-    mut next: impl FnMut(&mut Q, &mut Losses) -> Option<Waiting<P>>,
+    events: &mut QueueEvents,
+    mut next: impl FnMut(&mut Q, &mut QueueEvents) -> Option<Waiting<P>>,
 ) {
     while queue.backlog().packets > limit {
-        let Some(surplus) = next(queue, losses) else { return };
-        losses.drop(&surplus.packet);
+        let Some(surplus) = next(queue, events) else { return };
+        events.drop(&surplus.packet);
     }
 }
 
@@ -125,7 +125,7 @@ impl Backlog {
 
 /// What a queue did to packets during one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Losses {
+pub struct QueueEvents {
     /// Packets dropped.
     pub dropped_packets: u64,
     /// Their bytes.
@@ -134,7 +134,7 @@ pub struct Losses {
     pub marked_packets: u64,
 }
 
-impl Losses {
+impl QueueEvents {
     /// Notes a drop.
     pub fn drop<P>(&mut self, packet: &Packet<P>) {
         self.dropped_packets += 1;

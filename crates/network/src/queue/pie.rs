@@ -6,7 +6,7 @@
 use super::codel::ms;
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::{Duration, Rng, Time};
@@ -202,32 +202,32 @@ impl<P> PieQueue<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         self.catch_up(now);
         let Backlog { packets, bytes } = self.waiting.backlog();
         if packets >= self.limit {
-            return losses.drop(&packet);
+            return events.drop(&packet);
         }
         if self.law.strikes(&self.settings, bytes, packet.size, &mut self.rng) {
             if !(self.ecn && self.law.probability <= 0.1 && packet.ecn.may_mark()) {
-                return losses.drop(&packet);
+                return events.drop(&packet);
             }
-            losses.mark(&mut packet);
+            events.mark(&mut packet);
         }
         self.waiting.push(packet, now);
     }
 
-    fn dequeue(&mut self, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
         self.catch_up(now);
         let next = self.waiting.pop()?;
         self.law.departed(now.since(next.since), self.waiting.is_empty(), now);
         Some(next)
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;
-        shrink(self, packets, losses, |queue, _| queue.waiting.pop());
+        shrink(self, packets, events, |queue, _| queue.waiting.pop());
         true
     }
 

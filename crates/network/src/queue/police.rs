@@ -6,7 +6,7 @@
 use super::fifo::Fifo;
 use super::registry::Discipline;
 use super::tbf::Bucket;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
 use params::params;
 use units::Time;
@@ -31,19 +31,19 @@ pub struct Police<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Police<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         if self.bucket.take(packet.size, now) && self.limit.admits(self.waiting.backlog(), packet.size) {
             self.waiting.push(packet, now);
         } else {
-            losses.drop(&packet);
+            events.drop(&packet);
         }
     }
 
-    fn dequeue(&mut self, _now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, _now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
         self.waiting.pop()
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
         self.limit.packets = limit.packets;
         limit.bytes.is_none()
     }

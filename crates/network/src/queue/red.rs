@@ -7,7 +7,7 @@ use super::codel::ms;
 use super::fifo::Fifo;
 use super::pie::Ticks;
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
 use units::{Rng, Time};
@@ -118,7 +118,7 @@ impl<P: Copy> Red<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         self.average_now(now);
         self.adapt(now);
         let opinion = self.judge();
@@ -127,17 +127,17 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
                 && packet.ecn.may_mark()
                 && !(opinion == Opinion::Hard && self.params.harddrop);
             if !marks {
-                return losses.drop(&packet);
+                return events.drop(&packet);
             }
-            losses.mark(&mut packet);
+            events.mark(&mut packet);
         }
         if self.waiting.backlog().bytes + u64::from(packet.size) > self.params.limit {
-            return losses.drop(&packet);
+            return events.drop(&packet);
         }
         self.waiting.push(packet, now);
     }
 
-    fn dequeue(&mut self, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
         let next = self.waiting.pop();
         if next.is_none() && self.idle_since.is_none() {
             self.idle_since = Some(now);
@@ -145,10 +145,10 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
         next
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: None, bytes: Some(bytes) } = limit else { return false };
         self.params.limit = bytes;
-        shrink(self, 0, losses, |queue, _| queue.waiting.pop());
+        shrink(self, 0, events, |queue, _| queue.waiting.pop());
         true
     }
 

@@ -6,7 +6,7 @@
 use super::codel::ms;
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
 use params::params;
 use units::Time;
@@ -33,26 +33,26 @@ pub struct Step<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Step<P> {
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         let backlog = self.waiting.backlog().packets;
         if backlog >= self.params.limit {
-            return losses.drop(&packet);
+            return events.drop(&packet);
         }
         if self.params.mark_packets.is_some_and(|most| backlog > most) {
-            losses.mark_if_capable(&mut packet);
+            events.mark_if_capable(&mut packet);
         }
         self.waiting.push(packet, now);
     }
 
-    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         let mut next = self.waiting.pop()?;
         if self.params.mark_ms.is_some_and(|most| now.since(next.since) > ms(most)) {
-            losses.mark_if_capable(&mut next.packet);
+            events.mark_if_capable(&mut next.packet);
         }
         Some(next)
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
         self.params.limit = limit.packets.unwrap_or(self.params.limit);
         limit.packets.is_some() && limit.bytes.is_none()
     }
@@ -90,19 +90,19 @@ mod tests {
     }
 
     /// Which of eight packets that arrive at once leave marked when one departs each millisecond.
-    fn marked(mut queue: Step<u8>, ecn: Ecn) -> (Vec<bool>, Losses) {
-        let mut losses = Losses::default();
-        (0..8).for_each(|_| queue.enqueue(packet(ecn), Time::ZERO, &mut losses));
-        let leave = |i| queue.dequeue(Time::ZERO + Duration::from_millis(i), &mut losses);
+    fn marked(mut queue: Step<u8>, ecn: Ecn) -> (Vec<bool>, QueueEvents) {
+        let mut events = QueueEvents::default();
+        (0..8).for_each(|_| queue.enqueue(packet(ecn), Time::ZERO, &mut events));
+        let leave = |i| queue.dequeue(Time::ZERO + Duration::from_millis(i), &mut events);
         let out = (1..=8).map_while(leave).map(|w| w.packet.ecn == Ecn::Ce).collect();
-        (out, losses)
+        (out, events)
     }
 
     #[test]
     fn whoever_finds_more_than_the_threshold_is_marked() {
-        let (out, losses) = marked(queue(Some(2), None), Ecn::Ect0);
+        let (out, events) = marked(queue(Some(2), None), Ecn::Ect0);
         assert_eq!(out, [false, false, false, true, true]);
-        assert_eq!((losses.marked_packets, losses.dropped_packets), (2, 3));
+        assert_eq!((events.marked_packets, events.dropped_packets), (2, 3));
     }
 
     #[test]
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn one_packet_is_marked_once_and_who_may_not_be_marked_passes() {
-        let (out, losses) = marked(queue(Some(2), Some(3.0)), Ecn::Ect0);
-        assert_eq!((out.iter().filter(|m| **m).count(), losses.marked_packets), (2, 2));
+        let (out, events) = marked(queue(Some(2), Some(3.0)), Ecn::Ect0);
+        assert_eq!((out.iter().filter(|m| **m).count(), events.marked_packets), (2, 2));
         assert_eq!(marked(queue(Some(0), Some(0.0)), Ecn::NotEct).1.marked_packets, 0);
     }
 }

@@ -6,7 +6,7 @@
 
 use super::fifo::Fifo;
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
 use params::params;
 use units::{Duration, Rate, Time};
@@ -120,16 +120,16 @@ pub struct Tbf<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
-    fn enqueue(&mut self, packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         let fits = self.bucket.fits(packet.size) && self.peak.iter().all(|peak| peak.fits(packet.size));
         if fits && self.limit.admits(self.waiting.backlog(), packet.size) {
             self.waiting.push(packet, now);
         } else {
-            losses.drop(&packet);
+            events.drop(&packet);
         }
     }
 
-    fn dequeue(&mut self, now: Time, _losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
         if self.ready() > now {
             return None;
         }
@@ -141,7 +141,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
         Some(next)
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
         self.limit = limit;
         true
     }

@@ -6,13 +6,13 @@ use super::*;
 fn left(choice: &str, numbers: &[u64]) -> Vec<u64> {
     let mut queue = cake(json!({ "ack_filter": choice }));
     queue.know_redundancy(|older, younger| older < younger);
-    let mut losses = Losses::default();
+    let mut events = QueueEvents::default();
     for &number in numbers {
-        queue.enqueue(Packet { payload: number, ..packet(0, 66) }, Time::ZERO, &mut losses);
+        queue.enqueue(Packet { payload: number, ..packet(0, 66) }, Time::ZERO, &mut events);
     }
     let left: Vec<u64> =
-        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut losses)).map(|w| w.packet.payload).collect();
-    assert_eq!(left.len() as u64 + losses.dropped_packets, numbers.len() as u64);
+        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.payload).collect();
+    assert_eq!(left.len() as u64 + events.dropped_packets, numbers.len() as u64);
     left
 }
 

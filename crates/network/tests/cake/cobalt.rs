@@ -11,14 +11,14 @@ fn drive(params: Value, ecn: Ecn, load: impl Fn(u64) -> u64, until: u64) -> (Vec
     let (mut struck, mut waits) = (Vec::new(), Vec::new());
     for t in 0..until {
         let now = at(t as f64);
-        let mut losses = Losses::default();
+        let mut events = QueueEvents::default();
         for _ in 0..load(t) {
-            queue.enqueue(Packet { ecn, ..packet(0, 1500) }, now, &mut losses);
+            queue.enqueue(Packet { ecn, ..packet(0, 1500) }, now, &mut events);
         }
-        if let Some(next) = queue.dequeue(now, &mut losses) {
+        if let Some(next) = queue.dequeue(now, &mut events) {
             waits.push((t as f64, now.since(next.since).as_secs_f64() * 1e3));
         }
-        struck.extend((0..losses.dropped_packets + losses.marked_packets).map(|_| t as f64));
+        struck.extend((0..events.dropped_packets + events.marked_packets).map(|_| t as f64));
     }
     (struck, waits)
 }
@@ -55,12 +55,12 @@ fn the_target_is_at_least_one_and_a_half_full_packets() {
 #[test]
 fn the_last_packet_is_never_dropped() {
     let mut queue = cake(json!({ "rtt_ms": 1.0 }));
-    let mut losses = Losses::default();
+    let mut events = QueueEvents::default();
     for t in 0..2000 {
-        queue.enqueue(packet(0, 1500), at(t as f64), &mut losses);
-        assert!(queue.dequeue(at(t as f64 + 0.9), &mut losses).is_some());
+        queue.enqueue(packet(0, 1500), at(t as f64), &mut events);
+        assert!(queue.dequeue(at(t as f64 + 0.9), &mut events).is_some());
     }
-    assert_eq!(losses.dropped_packets, 0);
+    assert_eq!(events.dropped_packets, 0);
 }
 
 #[test]
@@ -87,15 +87,15 @@ fn blue_holds_traffic_that_does_not_respond() {
 #[test]
 fn others_do_not_pay_for_an_unresponsive_flow() {
     let mut queue = cake(json!({ "bandwidth_bps": 12_000_000, "memlimit_bytes": 150_000 }));
-    let mut losses = Losses::default();
+    let mut events = QueueEvents::default();
     let (mut sent, mut longest) = (0, 0.0f64);
     for t in 0..10_000u64 {
         let now = at(t as f64);
-        (0..3).for_each(|_| queue.enqueue(packet(0, 1500), now, &mut losses));
+        (0..3).for_each(|_| queue.enqueue(packet(0, 1500), now, &mut events));
         if t % 4 == 0 {
-            queue.enqueue(packet(1, 1500), now, &mut losses); // a quarter of the rate, less than its share
+            queue.enqueue(packet(1, 1500), now, &mut events); // a quarter of the rate, less than its share
         }
-        let Some(next) = queue.dequeue(now, &mut losses) else { continue };
+        let Some(next) = queue.dequeue(now, &mut events) else { continue };
         if next.packet.flow == 1 {
             sent += 1;
             longest = longest.max(now.since(next.since).as_secs_f64() * 1e3);

@@ -56,10 +56,10 @@ fn isolation_of_hosts_puts_all_their_flows_into_one_queue() {
 #[test]
 fn flowblind_is_first_in_first_out() {
     let mut queue = cake(json!({ "isolation": "flowblind" }));
-    let mut losses = Losses::default();
-    (0..50).for_each(|flow| queue.enqueue(packet(flow, 1500), Time::ZERO, &mut losses));
+    let mut events = QueueEvents::default();
+    (0..50).for_each(|flow| queue.enqueue(packet(flow, 1500), Time::ZERO, &mut events));
     let order: Vec<u32> =
-        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut losses)).map(|w| w.packet.flow).collect();
+        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.flow).collect();
     assert_eq!(order, (0..50).collect::<Vec<_>>());
 }
 
@@ -67,22 +67,22 @@ fn flowblind_is_first_in_first_out() {
 fn a_hundred_flows_have_queues_of_their_own() {
     // A plain hash would make about five of them share.
     let mut queue = cake(json!({}));
-    let mut losses = Losses::default();
+    let mut events = QueueEvents::default();
     for flow in (0..100).chain(0..100) {
-        queue.enqueue(packet(flow, 1514), Time::ZERO, &mut losses);
+        queue.enqueue(packet(flow, 1514), Time::ZERO, &mut events);
     }
     let first: BTreeSet<u32> =
-        (0..100).filter_map(|_| queue.dequeue(Time::ZERO, &mut losses)).map(|w| w.packet.flow).collect();
+        (0..100).filter_map(|_| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.flow).collect();
     assert_eq!(first.len(), 100);
 }
 
 #[test]
 fn a_sparse_flow_goes_before_bulk_ones() {
     let mut queue = cake(json!({}));
-    let mut losses = Losses::default();
-    (0..200).for_each(|n| queue.enqueue(packet(n % 4, 1500), Time::ZERO, &mut losses));
-    (0..20).for_each(|_| assert!(queue.dequeue(Time::ZERO, &mut losses).is_some()));
-    queue.enqueue(packet(9, 100), Time::ZERO, &mut losses);
-    let next = queue.dequeue(Time::ZERO, &mut losses).map(|w| w.packet.flow);
+    let mut events = QueueEvents::default();
+    (0..200).for_each(|n| queue.enqueue(packet(n % 4, 1500), Time::ZERO, &mut events));
+    (0..20).for_each(|_| assert!(queue.dequeue(Time::ZERO, &mut events).is_some()));
+    queue.enqueue(packet(9, 100), Time::ZERO, &mut events);
+    let next = queue.dequeue(Time::ZERO, &mut events).map(|w| w.packet.flow);
     assert_eq!(next, Some(9));
 }

@@ -7,7 +7,7 @@ mod shaper;
 mod tins;
 
 use network::queue::build;
-use network::{Ecn, Losses, Packet, QueueDiscipline};
+use network::{Ecn, Packet, QueueDiscipline, QueueEvents};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -49,21 +49,21 @@ fn offer(flow: u32) -> Offer {
 /// offer.
 fn serve(queue: &mut Queue, offers: &[Offer]) -> Vec<f64> {
     let (mut bytes, mut waiting) = (vec![0.0; offers.len()], vec![0; offers.len()]);
-    let (mut now, mut losses) = (Time::ZERO, Losses::default());
+    let (mut now, mut events) = (Time::ZERO, QueueEvents::default());
     for _ in 0..20_000 {
         for (n, offer) in offers.iter().enumerate() {
             while waiting[n] < offer.packets {
                 waiting[n] += 1;
                 let packet = Packet { dscp: offer.dscp, payload: n as u64, ..packet(offer.flow, offer.size) };
-                queue.enqueue(packet, now, &mut losses);
+                queue.enqueue(packet, now, &mut events);
             }
         }
         now = now.max(queue.ready());
-        let next = queue.dequeue(now, &mut losses).unwrap();
+        let next = queue.dequeue(now, &mut events).unwrap();
         waiting[next.packet.payload as usize] -= 1;
         bytes[next.packet.payload as usize] += f64::from(next.packet.size);
     }
-    assert_eq!(losses.dropped_packets, 0);
+    assert_eq!(events.dropped_packets, 0);
     bytes
 }
 
@@ -90,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn the_books_balance_and_nothing_is_held_back_without_reason(
+    fn packets_are_conserved_and_nothing_is_held_back_without_reason(
         params in params(),
         steps in proptest::collection::vec((0..5_000_000u64, 0..40u32, 60..1514u16, 0..64u8, any::<bool>()), 1..300),
     ) {
@@ -98,16 +98,16 @@ proptest! {
         let hosts: Vec<_> = (0..30u32).map(|flow| (flow % 3 > 0).then_some([flow % 4, flow % 7])).collect();
         queue.know_hosts(&hosts);
         queue.know_redundancy(|older, younger| older < younger);
-        let (mut now, mut losses) = (Time::ZERO, Losses::default());
+        let (mut now, mut events) = (Time::ZERO, QueueEvents::default());
         let (mut came, mut went) = ((0, 0), (0, 0));
         for (gap, flow, size, dscp, departs) in steps {
             now += Duration::from_nanos(gap);
             came = (came.0 + 1, came.1 + u64::from(size));
             let ecn = if flow % 2 == 0 { Ecn::NotEct } else { Ecn::Ect0 };
-            queue.enqueue(Packet { flow, size, ecn, dscp, payload: came.0 }, now, &mut losses);
+            queue.enqueue(Packet { flow, size, ecn, dscp, payload: came.0 }, now, &mut events);
             if departs {
                 let held = queue.ready() > now || queue.backlog().packets == 0;
-                match queue.dequeue(now, &mut losses) {
+                match queue.dequeue(now, &mut events) {
                     Some(next) => {
                         prop_assert!(!held && next.since <= now);
                         went = (went.0 + 1, went.1 + u64::from(next.packet.size));
@@ -116,8 +116,8 @@ proptest! {
                 }
             }
             let left = queue.backlog();
-            prop_assert_eq!(came.0, went.0 + losses.dropped_packets + left.packets);
-            prop_assert_eq!(came.1, went.1 + losses.dropped_bytes + left.bytes);
+            prop_assert_eq!(came.0, went.0 + events.dropped_packets + left.packets);
+            prop_assert_eq!(came.1, went.1 + events.dropped_bytes + left.bytes);
         }
     }
 }

@@ -4,10 +4,10 @@ use super::*;
 
 /// Serves whatever waits as soon as it may go; returns when each packet went.
 fn drain(queue: &mut Queue) -> Vec<Time> {
-    let (mut times, mut now, mut losses) = (Vec::new(), Time::ZERO, Losses::default());
+    let (mut times, mut now, mut events) = (Vec::new(), Time::ZERO, QueueEvents::default());
     while queue.backlog().packets > 0 {
         now = now.max(queue.ready());
-        assert!(queue.dequeue(now, &mut losses).is_some());
+        assert!(queue.dequeue(now, &mut events).is_some());
         times.push(now);
     }
     times
@@ -15,7 +15,7 @@ fn drain(queue: &mut Queue) -> Vec<Time> {
 
 fn gap(params: Value, size: u16) -> Duration {
     let mut queue = cake(params);
-    (0..2).for_each(|_| queue.enqueue(packet(0, size), Time::ZERO, &mut Losses::default()));
+    (0..2).for_each(|_| queue.enqueue(packet(0, size), Time::ZERO, &mut QueueEvents::default()));
     let times = drain(&mut queue);
     times[1].since(times[0])
 }
@@ -23,19 +23,19 @@ fn gap(params: Value, size: u16) -> Duration {
 #[test]
 fn a_saturated_shaper_sends_exactly_its_rate() {
     let mut queue = cake(json!({ "bandwidth_bps": 7_000_000, "rtt_ms": 1e6 }));
-    (0..701).for_each(|_| queue.enqueue(packet(0, 1250), Time::ZERO, &mut Losses::default()));
+    (0..701).for_each(|_| queue.enqueue(packet(0, 1250), Time::ZERO, &mut QueueEvents::default()));
     assert_eq!(drain(&mut queue).last(), Some(&at(1000.0)));
 }
 
 #[test]
 fn idle_time_is_no_credit() {
     let mut queue = cake(json!({ "bandwidth_bps": 12_000_000 }));
-    let mut losses = Losses::default();
-    queue.enqueue(packet(0, 1500), Time::ZERO, &mut losses);
-    queue.dequeue(Time::ZERO, &mut losses);
-    (0..2).for_each(|_| queue.enqueue(packet(0, 1500), at(500.0), &mut losses));
-    assert!(queue.dequeue(at(500.0), &mut losses).is_some());
-    assert_eq!((queue.ready(), queue.dequeue(at(500.9), &mut losses)), (at(501.0), None));
+    let mut events = QueueEvents::default();
+    queue.enqueue(packet(0, 1500), Time::ZERO, &mut events);
+    queue.dequeue(Time::ZERO, &mut events);
+    (0..2).for_each(|_| queue.enqueue(packet(0, 1500), at(500.0), &mut events));
+    assert!(queue.dequeue(at(500.0), &mut events).is_some());
+    assert_eq!((queue.ready(), queue.dequeue(at(500.9), &mut events)), (at(501.0), None));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn besteffort_has_one_tin_for_all() {
 #[test]
 fn washed_packets_leave_without_dscp() {
     let mut queue = cake(json!({ "wash": true }));
-    let mut losses = Losses::default();
-    queue.enqueue(Packet { dscp: VOICE, ..packet(0, 100) }, Time::ZERO, &mut losses);
-    assert_eq!(queue.dequeue(Time::ZERO, &mut losses).map(|w| w.packet.dscp), Some(0));
+    let mut events = QueueEvents::default();
+    queue.enqueue(Packet { dscp: VOICE, ..packet(0, 100) }, Time::ZERO, &mut events);
+    assert_eq!(queue.dequeue(Time::ZERO, &mut events).map(|w| w.packet.dscp), Some(0));
 }

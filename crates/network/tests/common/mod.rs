@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use network::queue::{DropTail, Limit};
-use network::{Counters, Ecn, Link, LinkConfig, Looks, Packet, Weather};
+use network::{Counters, Ecn, Impairments, Link, LinkConfig, Packet, SamplingTimes};
 use units::{Duration, Rate, Time};
 
 /// A packet knows its number and whether a middlebox may drop it.
@@ -17,8 +17,8 @@ pub fn config(rate: Rate, delay_ms: u64) -> LinkConfig {
         rate,
         delay: Duration::from_millis(delay_ms),
         loss: None,
-        looks: Looks::new(Some(Duration::from_secs(3)), Time::ZERO, ms(300_000)),
-        weather: Weather::default(),
+        sampling: SamplingTimes::new(Some(Duration::from_secs(3)), Time::ZERO, ms(300_000)),
+        impairments: Impairments::default(),
     }
 }
 
@@ -27,14 +27,14 @@ pub fn packet(flow: u32, size: u16, id: usize, thin: bool) -> Packet<Payload> {
     Packet { flow, size, ecn, dscp: 0, payload: (id, thin) }
 }
 
-/// Every packet with its time, drained by the end of the looks, and all counters.
+/// Every packet with its time, drained by the end of the run, and all counters.
 pub fn run(
     link: &mut Link<Payload>,
-    looks: Looks,
+    sampling: SamplingTimes,
     sent: &[(Time, Packet<Payload>)],
 ) -> (Vec<(Time, usize)>, Counters) {
     let (mut seen, mut sum, mut waiting) = (Vec::new(), Counters::default(), sent.iter().peekable());
-    let mut look = looks.after(Time::ZERO);
+    let mut look = sampling.after(Time::ZERO);
     while look != Time::NEVER {
         let (send, due) = (waiting.peek().map_or(Time::NEVER, |next| next.0), link.next_arrival());
         if due <= send.min(look) {
@@ -42,7 +42,7 @@ pub fn run(
         } else if send <= look {
             waiting.next().iter().for_each(|(at, packet)| link.send(*packet, *at));
         } else {
-            sum += link.look(look);
+            sum += link.close_interval(look);
             // These subtractions would overflow if anything were counted twice or too early.
             assert_eq!(
                 sum.arrived_packets + sum.duplicated_packets,
@@ -52,13 +52,13 @@ pub fn run(
                     + sum.lost_packets
                     + sum.forwarded_packets
             );
-            look = looks.after(look);
+            look = sampling.after(look);
         }
     }
     (seen, sum)
 }
 
-/// Drop-tail links, with foresight where it is possible and without.
+/// Drop-tail links, in closed form where it is possible and without.
 pub fn both(config: &LinkConfig, packets: u64) -> [Link<Payload>; 2] {
     let queue = || Box::new(DropTail::new(Limit { packets: Some(packets), bytes: None }));
     [Link::new(config.clone(), queue()), Link::replaying(config.clone(), queue())]
@@ -68,6 +68,6 @@ pub fn both(config: &LinkConfig, packets: u64) -> [Link<Payload>; 2] {
 pub fn arrivals(link: &mut Link<Payload>, sent_ms: &[u64], size: u16) -> Vec<(u64, usize)> {
     let sent: Vec<_> =
         sent_ms.iter().enumerate().map(|(id, &at)| (ms(at), packet(0, size, id, true))).collect();
-    let looks = Looks::new(None, Time::ZERO, ms(1_000_000));
-    run(link, looks, &sent).0.into_iter().map(|(at, id)| (at.as_millis(), id)).collect()
+    let sampling = SamplingTimes::new(None, Time::ZERO, ms(1_000_000));
+    run(link, sampling, &sent).0.into_iter().map(|(at, id)| (at.as_millis(), id)).collect()
 }

@@ -23,12 +23,12 @@ fn gaps_shrink_with_the_square_root_of_the_count() {
 #[test]
 fn the_last_packet_is_never_dropped() {
     let mut queue = queue("codel", json!({ "interval_ms": 1.0, "target_ms": 0.01 }));
-    let mut losses = Losses::default();
+    let mut events = QueueEvents::default();
     for t in 0..1000 {
-        queue.enqueue(packet(0, 1500, Ecn::NotEct, t), at(t as f64), &mut losses);
-        assert!(queue.dequeue(at(t as f64 + 0.9), &mut losses).is_some());
+        queue.enqueue(packet(0, 1500, Ecn::NotEct, t), at(t as f64), &mut events);
+        assert!(queue.dequeue(at(t as f64 + 0.9), &mut events).is_some());
     }
-    assert_eq!(losses.dropped_packets, 0);
+    assert_eq!(events.dropped_packets, 0);
 }
 
 #[test]

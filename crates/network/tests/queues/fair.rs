@@ -7,18 +7,18 @@ fn backlogged_flows_share_equally_whatever_they_offer() {
     for kind in ["fq_codel", "fq_pie"] {
         let mut queue = queue(kind, json!({ "flows": 4096 }));
         let mut bytes = [0f64; 4];
-        let mut losses = Losses::default();
+        let mut events = QueueEvents::default();
         for t in 0..40_000u64 {
             let now = at(t as f64);
             for flow in 0..4u32 {
                 let size = [1500, 300, 1500, 700][flow as usize];
                 let offered = [4, 8, 2, 4][flow as usize];
                 (0..offered).for_each(|n| {
-                    queue.enqueue(packet(flow, size, Ecn::NotEct, n), now, &mut losses);
+                    queue.enqueue(packet(flow, size, Ecn::NotEct, n), now, &mut events);
                 });
             }
             for _ in 0..2 {
-                if let Some(next) = queue.dequeue(now, &mut losses) {
+                if let Some(next) = queue.dequeue(now, &mut events) {
                     bytes[next.packet.flow as usize] += f64::from(next.packet.size);
                 }
             }
@@ -33,23 +33,23 @@ fn backlogged_flows_share_equally_whatever_they_offer() {
 #[test]
 fn a_sparse_flow_does_not_wait_behind_a_bulk_one() {
     let mut queue = queue("fq_codel", json!({}));
-    let mut losses = Losses::default();
-    (0..500).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut losses));
-    queue.dequeue(Time::ZERO, &mut losses);
-    queue.enqueue(packet(1, 100, Ecn::NotEct, 1000), Time::ZERO, &mut losses);
+    let mut events = QueueEvents::default();
+    (0..500).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut events));
+    queue.dequeue(Time::ZERO, &mut events);
+    queue.enqueue(packet(1, 100, Ecn::NotEct, 1000), Time::ZERO, &mut events);
     let next: Vec<u32> =
-        (0..2).filter_map(|_| queue.dequeue(Time::ZERO, &mut losses)).map(|w| w.packet.flow).collect();
+        (0..2).filter_map(|_| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.flow).collect();
     assert!(next.contains(&1), "{next:?}");
 }
 
 #[test]
 fn overflow_is_paid_by_the_fattest_flow() {
     let mut queue = queue("fq_codel", json!({ "limit": 100 }));
-    let mut losses = Losses::default();
-    queue.enqueue(packet(1, 1500, Ecn::NotEct, 0), Time::ZERO, &mut losses);
-    (0..100).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut losses));
-    assert_eq!(losses.dropped_packets, 50); // half of what the fat flow held
+    let mut events = QueueEvents::default();
+    queue.enqueue(packet(1, 1500, Ecn::NotEct, 0), Time::ZERO, &mut events);
+    (0..100).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut events));
+    assert_eq!(events.dropped_packets, 50); // half of what the fat flow held
     let left: Vec<u32> =
-        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut losses)).map(|w| w.packet.flow).collect();
+        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.flow).collect();
     assert!(left.contains(&1) && left.len() == 51, "{}", left.len());
 }

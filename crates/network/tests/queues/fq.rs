@@ -13,23 +13,23 @@ fn aimed(flow: u32, size: u16, dscp: u8) -> Packet<u64> {
 
 /// `packets` full packets of a flow arrive at once; returns how many are dropped.
 fn offer(queue: &mut Queue, flow: u32, packets: u64, now: Time) -> u64 {
-    let mut losses = Losses::default();
-    (0..packets).for_each(|_| queue.enqueue(aimed(flow, 1514, 0), now, &mut losses));
-    losses.dropped_packets
+    let mut events = QueueEvents::default();
+    (0..packets).for_each(|_| queue.enqueue(aimed(flow, 1514, 0), now, &mut events));
+    events.dropped_packets
 }
 
 /// The flows of the next `most` packets that leave at `now`.
 fn leave(queue: &mut Queue, most: usize, now: Time) -> Vec<u32> {
-    let mut losses = Losses::default();
-    (0..most).map_while(|_| queue.dequeue(now, &mut losses)).map(|next| next.packet.flow).collect()
+    let mut events = QueueEvents::default();
+    (0..most).map_while(|_| queue.dequeue(now, &mut events)).map(|next| next.packet.flow).collect()
 }
 
 /// Times at which `packets` leave who goes as soon as it may.
 fn times(queue: &mut Queue, packets: usize, mut now: Time) -> Vec<Time> {
-    let mut losses = Losses::default();
+    let mut events = QueueEvents::default();
     let next = |_| {
         now = now.max(queue.ready());
-        queue.dequeue(now, &mut losses).map(|_| now)
+        queue.dequeue(now, &mut events).map(|_| now)
     };
     (0..packets).map_while(next).collect()
 }
@@ -50,13 +50,13 @@ mod turns {
     #[test]
     fn flows_share_by_bytes_whatever_their_packets() {
         let mut queue = fq(json!({ "initial_quantum": 3028 }));
-        let (mut bytes, mut losses) = ([0f64; 3], Losses::default());
+        let (mut bytes, mut events) = ([0f64; 3], QueueEvents::default());
         for _ in 0..4000 {
             for (flow, size) in [1514, 300, 700].into_iter().enumerate() {
-                (0..3).for_each(|_| queue.enqueue(aimed(flow as u32, size, 0), Time::ZERO, &mut losses));
+                (0..3).for_each(|_| queue.enqueue(aimed(flow as u32, size, 0), Time::ZERO, &mut events));
             }
             (0..2).for_each(|_| {
-                let next = queue.dequeue(Time::ZERO, &mut losses).unwrap();
+                let next = queue.dequeue(Time::ZERO, &mut events).unwrap();
                 bytes[next.packet.flow as usize] += f64::from(next.packet.size);
             });
         }
@@ -85,9 +85,9 @@ mod turns {
     #[test]
     fn bands_share_nine_to_three_to_one() {
         let mut queue = fq(json!({ "limit": 1_000_000, "flow_limit": 1_000_000 }));
-        let mut losses = Losses::default();
+        let mut events = QueueEvents::default();
         for (flow, dscp) in [(0, 4), (1, 0), (2, 2)] {
-            (0..6000).for_each(|_| queue.enqueue(aimed(flow, 1514, dscp), Time::ZERO, &mut losses));
+            (0..6000).for_each(|_| queue.enqueue(aimed(flow, 1514, dscp), Time::ZERO, &mut events));
         }
         let order = leave(&mut queue, 13 * 433, Time::ZERO);
         let share = |flow| order.iter().filter(|&&f| f == flow).count() as f64 / 433.0;
@@ -112,9 +112,9 @@ mod limits {
         let mut queue = fq(json!({ "limit": 150 }));
         assert_eq!(offer(&mut queue, 1, 100, Time::ZERO), 0);
         assert_eq!(offer(&mut queue, 2, 100, Time::ZERO), 50);
-        let mut losses = Losses::default();
-        queue.enqueue(aimed(3, 1514, 4), Time::ZERO, &mut losses);
-        assert_eq!(losses.dropped_packets, 0); // another band
+        let mut events = QueueEvents::default();
+        queue.enqueue(aimed(3, 1514, 4), Time::ZERO, &mut events);
+        assert_eq!(events.dropped_packets, 0); // another band
     }
 }
 
@@ -149,8 +149,8 @@ mod rates {
     fn who_leaves_late_by_more_than_the_threshold_is_marked() {
         let mut queue = fq(json!({ "maxrate_bps": 121_120, "ce_threshold_ms": 5.0 }));
         offer(&mut queue, 1, 3, Time::ZERO);
-        let mut losses = Losses::default();
-        let mut ecn = |millis| queue.dequeue(at(millis), &mut losses).map(|next| next.packet.ecn);
+        let mut events = QueueEvents::default();
+        let mut ecn = |millis| queue.dequeue(at(millis), &mut events).map(|next| next.packet.ecn);
         // It may leave at 0, 100 and 200 ms less what the second is late.
         assert_eq!([ecn(4.0), ecn(110.0)], [Some(Ecn::Ect0), Some(Ecn::Ce)]);
         assert_eq!(ecn(204.0), Some(Ecn::Ect0));

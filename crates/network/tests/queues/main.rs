@@ -1,7 +1,7 @@
 //! What every queue discipline must do, and the laws of each.
 
-mod books;
 mod codel;
+mod counters;
 mod dualpi2;
 mod fair;
 mod fq;
@@ -10,7 +10,7 @@ mod red;
 mod tbf;
 
 use network::queue::build;
-use network::{Ecn, Link, LinkConfig, Looks, Losses, Packet, QueueDiscipline, Weather};
+use network::{Ecn, Impairments, Link, LinkConfig, Packet, QueueDiscipline, QueueEvents, SamplingTimes};
 use serde_json::{Value, json};
 use units::{Duration, Rate, Time};
 
@@ -39,15 +39,15 @@ fn drive(queue: &mut Queue, load: impl Fn(f64) -> u64, ecn: Ecn, duration_ms: u6
     let (mut struck, mut waits, mut number) = (Vec::new(), Vec::new(), 0);
     for t in 0..duration_ms {
         let now = at(t as f64);
-        let mut losses = Losses::default();
+        let mut events = QueueEvents::default();
         for _ in 0..load(t as f64) {
             number += 1;
-            queue.enqueue(packet(0, 1500, ecn, number), now, &mut losses);
+            queue.enqueue(packet(0, 1500, ecn, number), now, &mut events);
         }
-        if let Some(next) = queue.dequeue(now, &mut losses) {
+        if let Some(next) = queue.dequeue(now, &mut events) {
             waits.push(now.since(next.since).as_secs_f64() * 1e3);
         }
-        struck.extend((0..losses.dropped_packets + losses.marked_packets).map(|_| t as f64));
+        struck.extend((0..events.dropped_packets + events.marked_packets).map(|_| t as f64));
     }
     (struck, waits)
 }
@@ -63,8 +63,8 @@ fn link(rate_bps: Option<u64>, queue: Queue) -> Link<u64> {
         rate: rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
         delay: Duration::ZERO,
         loss: None,
-        looks: Looks::new(None, Time::ZERO, END),
-        weather: Weather::default(),
+        sampling: SamplingTimes::new(None, Time::ZERO, END),
+        impairments: Impairments::default(),
     };
     Link::new(config, queue)
 }

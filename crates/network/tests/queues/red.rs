@@ -5,18 +5,18 @@ use super::*;
 /// A fixed backlog between the thresholds, served at once.
 fn gaps(params: Value, backlog: u64) -> Vec<u64> {
     let mut queue = queue("red", params);
-    let mut losses = Losses::default();
+    let mut events = QueueEvents::default();
     let (mut gaps, mut gap) = (Vec::new(), 0);
     for n in 0..400_000u64 {
         let now = at(n as f64);
-        let before = losses.dropped_packets;
-        queue.enqueue(packet(0, 1000, Ecn::NotEct, n), now, &mut losses);
+        let before = events.dropped_packets;
+        queue.enqueue(packet(0, 1000, Ecn::NotEct, n), now, &mut events);
         gap += 1;
-        if losses.dropped_packets > before {
+        if events.dropped_packets > before {
             gaps.push(std::mem::take(&mut gap));
         }
         while queue.backlog().packets > backlog {
-            queue.dequeue(now, &mut losses);
+            queue.dequeue(now, &mut events);
         }
     }
     gaps.split_off(gaps.len().min(20))

@@ -6,12 +6,12 @@ use units::Rate;
 #[test]
 fn a_saturated_shaper_sends_exactly_its_rate() {
     let mut queue = queue("tbf", json!({ "rate_bps": 12_000_000, "burst_bytes": 1500 })); // 1500 bytes per ms
-    let mut losses = Losses::default();
-    (0..1001).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut losses));
+    let mut events = QueueEvents::default();
+    (0..1001).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut events));
     let mut now = Time::ZERO;
     while queue.backlog().packets > 0 {
         now = now.max(queue.ready());
-        assert!(queue.dequeue(now, &mut losses).is_some());
+        assert!(queue.dequeue(now, &mut events).is_some());
     }
     assert_eq!(now, at(1000.0));
 }
@@ -22,12 +22,12 @@ fn a_new_rate_takes_over_at_its_time_and_leaves_the_tokens() {
     let rates = [(at(2.5), 1_200_000), (at(27.5), 12_000_000)];
     let kept = queue.shape(rates.map(|(time, rate)| (time, Rate::from_bits_per_sec(rate))).to_vec());
     assert!(kept.is_empty());
-    let mut losses = Losses::default();
-    (0..8).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut losses));
+    let mut events = QueueEvents::default();
+    (0..8).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut events));
     let times: Vec<Time> = (0..8)
         .map(|_| {
             let ready = queue.ready();
-            queue.dequeue(ready, &mut losses).unwrap();
+            queue.dequeue(ready, &mut events).unwrap();
             ready
         })
         .collect();
@@ -48,12 +48,12 @@ fn the_peak_rate_spreads_a_burst() {
     let params =
         json!({ "rate_bps": 1_200_000, "burst_bytes": 15_000, "peak_bps": 12_000_000, "mtu_bytes": 1500 });
     let mut queue = queue("tbf", params);
-    let mut losses = Losses::default();
-    (0..3).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut losses));
+    let mut events = QueueEvents::default();
+    (0..3).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut events));
     let times: Vec<Time> = (0..3)
         .map(|_| {
             let ready = queue.ready();
-            queue.dequeue(ready, &mut losses).unwrap();
+            queue.dequeue(ready, &mut events).unwrap();
             ready
         })
         .collect();
@@ -63,10 +63,10 @@ fn the_peak_rate_spreads_a_burst() {
 #[test]
 fn a_policer_drops_the_excess_and_delays_nothing() {
     let mut queue = queue("police", json!({ "rate_bps": 12_000_000, "burst_bytes": 3000 }));
-    let mut losses = Losses::default();
+    let mut events = QueueEvents::default();
     for n in 0..5 {
-        queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut losses);
+        queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut events);
     }
-    assert_eq!(losses.dropped_packets, 3);
-    assert!(queue.dequeue(Time::ZERO, &mut losses).is_some());
+    assert_eq!(events.dropped_packets, 3);
+    assert!(queue.dequeue(Time::ZERO, &mut events).is_some());
 }

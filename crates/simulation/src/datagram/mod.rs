@@ -14,7 +14,7 @@ use crate::record::{DONE, FlowSample, WAITING};
 use crate::tally::{Mark, Tally, Trip};
 use arrivals::Arrivals;
 use departures::Departures;
-use network::{Ecn, Looks};
+use network::{Ecn, SamplingTimes};
 use tcp::{Limited, SenderStats};
 use units::{Duration, Time};
 
@@ -46,7 +46,7 @@ pub struct Datagrams {
     tally: Tally,
     /// One per datagram, if they are wanted.
     trips: Option<Vec<Trip>>,
-    looks: Looks,
+    sampling: SamplingTimes,
     sampled: Sampled,
 }
 
@@ -61,12 +61,18 @@ struct Sampled {
 
 impl Datagrams {
     /// The flow that `plan` describes, not started.
-    pub fn new(number: u32, flow: &FlowPlan, plan: &DatagramPlan, looks: Looks, seed: u64) -> Datagrams {
+    pub fn new(
+        number: u32,
+        flow: &FlowPlan,
+        plan: &DatagramPlan,
+        sampling: SamplingTimes,
+        seed: u64,
+    ) -> Datagrams {
         let start = start(flow, seed);
         Datagrams {
             number,
             stop: flow.stop_ns.map_or(Time::NEVER, Time::from_nanos),
-            departures: Departures::new(plan, [start, looks.end()], seed, &flow.stream),
+            departures: Departures::new(plan, [start, sampling.end()], seed, &flow.stream),
             len: plan.payload_bytes as u16,
             size: (plan.payload_bytes + plan.overhead_bytes) as u16,
             dscp: flow.dscp,
@@ -76,7 +82,7 @@ impl Datagrams {
             back: Arrivals::default(),
             tally: Tally { one_way: Some(Box::default()), ..Tally::new(start) },
             trips: plan.each.then(Vec::new),
-            looks,
+            sampling,
             sampled: Sampled::default(),
         }
     }
@@ -100,7 +106,7 @@ impl Datagrams {
         if !self.there.see(datagram.number) {
             return;
         }
-        let (delay, measured) = (now.since(datagram.sent), self.looks.measures(now));
+        let (delay, measured) = (now.since(datagram.sent), self.sampling.measures(now));
         if let Some(one_way) = &mut self.tally.one_way {
             one_way.jitter.see(delay, measured);
             if measured {
@@ -120,7 +126,7 @@ impl Datagrams {
         let rtt = now.since(datagram.sent);
         self.sampled.rtt = self.sampled.rtt + rtt;
         self.sampled.replies += 1;
-        if self.looks.measures(now) {
+        if self.sampling.measures(now) {
             self.tally.rtt.record(rtt);
         }
         if let Some(trips) = &mut self.trips {
@@ -168,7 +174,7 @@ impl Traffic for Datagrams {
         if self.is_over() || now < self.tally.start {
             return;
         }
-        if self.tally.begin.is_none() && now >= self.looks.warmup() {
+        if self.tally.begin.is_none() && now >= self.sampling.warmup() {
             self.tally.begin = Some(self.mark(now));
         }
         if now >= self.stop {

@@ -5,7 +5,7 @@ use super::error::suggest;
 use super::{ChangePlan, LimitPlan, LinkPlan, LossPlan, PlanError};
 use crate::payload::Payload;
 use network::queue::Limit;
-use network::{Losses, Server, queue};
+use network::{QueueEvents, Server, queue};
 use serde_json::Value;
 use units::Time;
 
@@ -24,13 +24,13 @@ impl LinkPlan {
         }
         within(format!("{path}.delay_ns"), self.delay_ns, 0..=LONGEST_NS)?;
         check_loss(path, self.loss.as_ref())?;
-        self.check_weather(path)?;
+        self.check_impairments(path)?;
         self.check_opportunities(path, duration_ns)?;
         self.check_wander(path, duration_ns)?;
         self.build_queue(path, 0).map(|_| ())
     }
 
-    fn check_weather(&self, path: &str) -> Check {
+    fn check_impairments(&self, path: &str) -> Check {
         let path_of = |list: &str, n: usize| format!("{path}.{list}[{n}]");
         in_order(&format!("{path}.changes"), self.changes.iter().map(|change| change.at_ns))?;
         for (n, change) in self.changes.iter().enumerate() {
@@ -63,7 +63,7 @@ impl LinkPlan {
         check_loss(path, change.loss.as_ref())?;
         let Some(LimitPlan { packets, bytes }) = change.limit else { return Ok(()) };
         let mut queue = self.build_queue(path, 0)?;
-        if !queue.resize(Limit { packets, bytes }, Time::ZERO, &mut Losses::default()) {
+        if !queue.resize(Limit { packets, bytes }, Time::ZERO, &mut QueueEvents::default()) {
             refuse!(format!("{path}.limit"), "{} has no limit of that kind", self.queue.kind);
         }
         Ok(())

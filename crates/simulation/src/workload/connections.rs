@@ -7,7 +7,7 @@ use crate::endpoints::Traffic;
 use crate::payload::{Packet, Payload};
 use crate::record::{DONE, FlowSample, WAITING};
 use crate::tally::{Mark, Playback, Tally, Transfer};
-use network::{Ecn, Looks, Streams};
+use network::{Ecn, SamplingTimes, Streams};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use tcp::{Limited, SenderStats};
@@ -18,7 +18,7 @@ pub struct Connections {
     /// Of the flow in the plan.
     flow: u32,
     streams: Streams,
-    looks: Looks,
+    sampling: SamplingTimes,
     stop: Time,
     phase: Phase,
     maker: Maker,
@@ -67,7 +67,7 @@ impl Connections {
     pub fn new(
         flow: u32,
         streams: Streams,
-        looks: Looks,
+        sampling: SamplingTimes,
         [start, stop]: [Time; 2],
         maker: Maker,
         application: Box<dyn Application>,
@@ -75,7 +75,7 @@ impl Connections {
         Connections {
             flow,
             streams,
-            looks,
+            sampling,
             stop,
             phase: Phase::Waiting,
             maker,
@@ -109,7 +109,7 @@ impl Connections {
     fn run_application(&mut self, now: Time, out: &mut Vec<Packet>) {
         if self.phase == Phase::Waiting && now >= self.tally.start {
             self.phase = Phase::Running;
-            self.tally.begin = (now >= self.looks.warmup()).then(|| self.mark(now));
+            self.tally.begin = (now >= self.sampling.warmup()).then(|| self.mark(now));
         }
         if self.phase == Phase::Running && now >= self.stop {
             self.phase = Phase::Stopped;
@@ -256,7 +256,7 @@ impl Traffic for Connections {
         let Some(connection) = self.open.get_mut(&id) else { return };
         let marked = packet.ecn == Ecn::Ce;
         let rtt = connection.receive(now, segment, marked, forward, &mut self.sent);
-        if let Some(rtt) = rtt.filter(|_| self.looks.measures(now)) {
+        if let Some(rtt) = rtt.filter(|_| self.sampling.measures(now)) {
             self.tally.rtt.record(rtt);
         }
         self.turn_over(now, id, out);

@@ -26,7 +26,7 @@ use crate::plan::{DistributionPlan, FlowPlan, PlanError, WorkloadPlan};
 use application::Application;
 use distribution::Draws;
 use maker::Maker;
-use network::{Looks, Streams};
+use network::{SamplingTimes, Streams};
 use poisson::Poisson;
 use request_response::RequestResponse;
 use units::{Rng, Time};
@@ -41,7 +41,7 @@ pub fn build(
     n: u32,
     plan: &FlowPlan,
     streams: Streams,
-    looks: Looks,
+    sampling: SamplingTimes,
     seed: u64,
 ) -> Result<Option<Connections>, PlanError> {
     let (start, stop) = (start(plan, seed), plan.stop_ns.map_or(Time::NEVER, Time::from_nanos));
@@ -65,5 +65,5 @@ pub fn build(
         Some(WorkloadPlan::Video(video)) => Box::new(Video::new(video, start)),
     };
     let maker = Maker::new(plan, n, seed)?;
-    Ok(Some(Connections::new(n, streams, looks, [start, stop], maker, application)))
+    Ok(Some(Connections::new(n, streams, sampling, [start, stop], maker, application)))
 }

@@ -54,7 +54,7 @@ impl Sender {
     }
 
     /// Sends packets again, as one burst. Loss recovery takes no notice: a tail loss probe is not a
-    /// retransmission in its books (Linux `__tcp_retransmit_skb`).
+    /// retransmission in its counters (Linux `__tcp_retransmit_skb`).
     pub(super) fn send_again(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.before_burst(now, count);
         let (mut bytes, at) = (0, self.departure(now));

@@ -6,7 +6,7 @@ use congestion::CaState;
 use units::Time;
 
 impl Sender {
-    /// Opens the books of an episode that may be undone.
+    /// Begins to count an episode that may be undone.
     pub(super) fn watch_for_undo(&mut self) {
         let probe = self.probe.end.is_some() && self.probe.was_retransmission;
         let out = self.board.retrans_out + u32::from(probe);

@@ -21,7 +21,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Looks for growth from `bw` on.
+    /// SamplingTimes for growth from `bw` on.
     pub(super) fn restart(&mut self, bw: Bandwidth) {
         self.bw = bw;
         self.rounds = 0;

@@ -1,6 +1,6 @@
 //! COBALT, CAKE's drop law: CoDel without its memory of earlier states, and BLUE for those who do not respond.
 
-use crate::queue::{Losses, Waiting};
+use crate::queue::{QueueEvents, Waiting};
 use units::{Duration, Rng, Time};
 
 /// One is 2^32.
@@ -54,7 +54,7 @@ impl Cobalt {
         now: Time,
         least: Duration,
         rng: &mut Rng,
-        losses: &mut Losses,
+        events: &mut QueueEvents,
     ) -> bool {
         let wait = now.since(head.since);
         let late = wait > settings.target && wait > settings.mtu * 4 && wait > least;
@@ -69,7 +69,7 @@ impl Cobalt {
         let mut drop = false;
         if due && late {
             drop = !head.packet.ecn.may_mark();
-            losses.mark_if_capable(&mut head.packet);
+            events.mark_if_capable(&mut head.packet);
             self.count = self.count.saturating_add(1);
             self.next += self.gap(settings);
         } else if due {

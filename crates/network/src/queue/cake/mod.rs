@@ -29,7 +29,7 @@ use self::tin::{Call, Tin};
 use self::tins::Diffserv;
 use super::codel::{MTU, ms};
 use super::registry::Discipline;
-use super::{Backlog, Limit, Losses, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::{Packet, Streams};
 use params::params;
 use units::{Rng, Time};
@@ -91,9 +91,9 @@ pub struct Cake<P> {
 
 impl<P: Copy> Cake<P> {
     /// The tins, and what a call needs apart from them.
-    fn split<'a>(&'a mut self, now: Time, losses: &'a mut Losses) -> (&'a mut [Tin<P>], Call<'a, P>) {
+    fn split<'a>(&'a mut self, now: Time, events: &'a mut QueueEvents) -> (&'a mut [Tin<P>], Call<'a, P>) {
         let Cake { shaper, tins, backlog, rng, filter, .. } = self;
-        (tins, Call { now, rng, losses, backlog, shaper, filter: *filter })
+        (tins, Call { now, rng, events, backlog, shaper, filter: *filter })
     }
 
     /// The tin from which to send. One of them has something.
@@ -112,7 +112,7 @@ impl<P: Copy> Cake<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
-    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, losses: &mut Losses) {
+    fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         let hosts = self.hosts.get(self.streams.route(packet.flow) as usize).copied().flatten();
         let key = self.isolation.key(packet.flow, hosts);
         let tin = self.diffserv.tin(packet.dscp);
@@ -123,7 +123,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
         if self.backlog.packets == 0 {
             self.shaper.wake(now);
         }
-        let (tins, mut call) = self.split(now, losses);
+        let (tins, mut call) = self.split(now, events);
         tins[tin].push(packet, key, hosts, &mut call);
         while call.backlog.bytes > limit {
             let longest = tins.iter().enumerate().map(|(n, tin)| (tin.longest(), n)).max();
@@ -132,21 +132,21 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
         }
     }
 
-    fn dequeue(&mut self, now: Time, losses: &mut Losses) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         if self.backlog.packets == 0 || self.ready() > now {
             return None;
         }
         let mut first = true;
         loop {
             let tin = self.pick(now);
-            let (tins, mut call) = self.split(now, losses);
+            let (tins, mut call) = self.split(now, events);
             if let Some(next) = tins[tin].visit(std::mem::take(&mut first), &mut call) {
                 return Some(next);
             }
         }
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut Losses) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
         self.limit = limit.bytes.unwrap_or(self.limit).min(self.most);
         limit.bytes.is_some() && limit.packets.is_none()
     }

@@ -8,7 +8,7 @@ use crate::Packet;
 use crate::queue::codel::MTU;
 use crate::queue::fair::hash;
 use crate::queue::fifo::Fifo;
-use crate::queue::{Backlog, Losses, Waiting};
+use crate::queue::{Backlog, QueueEvents, Waiting};
 use std::collections::VecDeque;
 use units::{Duration, Rng, Time};
 
@@ -65,7 +65,7 @@ const DECAYING: usize = 2;
 pub(super) struct Call<'a, P> {
     pub(super) now: Time,
     pub(super) rng: &'a mut Rng,
-    pub(super) losses: &'a mut Losses,
+    pub(super) events: &'a mut QueueEvents,
     /// What the whole discipline holds.
     pub(super) backlog: &'a mut Backlog,
     pub(super) shaper: &'a mut Shaper,
@@ -212,12 +212,12 @@ impl<P: Copy> Tin<P> {
             };
             let least = self.settings.crowd(if self.ingress { self.bulk } else { 0 });
             let flow = &mut self.flows[index];
-            let drop = flow.law.drops(&self.settings, &mut head, call.now, least, call.rng, call.losses);
+            let drop = flow.law.drops(&self.settings, &mut head, call.now, least, call.rng, call.events);
             if !drop || flow.waiting.is_empty() {
                 self.charge(index, head.packet.size, call, false);
                 return Some(head);
             }
-            call.losses.drop(&head.packet);
+            call.events.drop(&head.packet);
             if self.ingress {
                 self.charge(index, head.packet.size, call, true);
                 return None;
@@ -240,7 +240,7 @@ impl<P: Copy> Tin<P> {
 
     /// A packet is dropped outside its turn.
     fn lose(&mut self, victim: &Waiting<P>, call: &mut Call<'_, P>) {
-        call.losses.drop(&victim.packet);
+        call.events.drop(&victim.packet);
         if self.ingress {
             call.shaper.charge(&mut self.clock, victim.packet.size, call.now, true);
         }

@@ -1,4 +1,4 @@
-//! What every discipline must do: keep its books, its order and its rate.
+//! What every discipline must do: conserve packets, keep their order and its rate.
 
 use super::*;
 use network::queue::descriptors;
@@ -45,14 +45,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn nothing_is_lost_from_the_books_and_nobody_overtakes_in_his_flow(
+    fn packets_are_conserved_and_keep_their_order_within_a_flow(
         which in 0..descriptors().len(),
         steps in proptest::collection::vec(step(), 1..400),
     ) {
         let kind = descriptors()[which].name;
         let mut queue = queue(kind, tight(kind));
         let mut inside: BTreeMap<(u32, bool), Line> = BTreeMap::new();
-        let (mut now, mut number, mut losses) = (Time::ZERO, 0u64, Losses::default());
+        let (mut now, mut number, mut events) = (Time::ZERO, 0u64, QueueEvents::default());
         let (mut came, mut went) = ((0u64, 0u64), (0u64, 0u64));
         for step in steps {
             match step {
@@ -62,11 +62,11 @@ proptest! {
                     came = (came.0 + 1, came.1 + u64::from(size));
                     // DualPI2 keeps two queues: order holds within each.
                     inside.entry((flow, ecn == Ecn::Ect1)).or_default().push_back((number, ecn, now));
-                    queue.enqueue(packet(flow, size, ecn, number), now, &mut losses);
+                    queue.enqueue(packet(flow, size, ecn, number), now, &mut events);
                 }
                 Step::Depart => {
                     let before = queue.backlog();
-                    let Some(next) = queue.dequeue(now, &mut losses) else {
+                    let Some(next) = queue.dequeue(now, &mut events) else {
                         let held = queue.ready() > now;
                         prop_assert!(held || queue.backlog().packets == 0, "{} idles with packets waiting", kind);
                         continue;
@@ -87,8 +87,8 @@ proptest! {
                 }
             }
             let left = queue.backlog();
-            prop_assert_eq!(came.0, went.0 + losses.dropped_packets + left.packets, "{}", kind);
-            prop_assert_eq!(came.1, went.1 + losses.dropped_bytes + left.bytes, "{}", kind);
+            prop_assert_eq!(came.0, went.0 + events.dropped_packets + left.packets, "{}", kind);
+            prop_assert_eq!(came.1, went.1 + events.dropped_bytes + left.bytes, "{}", kind);
             prop_assert!(left.packets <= 20 || left.bytes <= 30_280, "{}", kind);
         }
     }

@@ -4,17 +4,17 @@ use units::{Duration, Rng, Time};
 
 /// Values that take over at given times, asked for in the order of time.
 #[derive(Clone, Debug)]
-pub(crate) struct Agenda<T> {
+pub(crate) struct Timetable<T> {
     next: Time,
     /// Last first.
     later: Vec<(Time, T)>,
 }
 
-impl<T> Agenda<T> {
-    /// An agenda of entries in the order of time.
-    pub fn new(mut entries: Vec<(Time, T)>) -> Agenda<T> {
+impl<T> Timetable<T> {
+    /// An timetable of entries in the order of time.
+    pub fn new(mut entries: Vec<(Time, T)>) -> Timetable<T> {
         entries.reverse();
-        Agenda { next: entries.last().map_or(Time::NEVER, |entry| entry.0), later: entries }
+        Timetable { next: entries.last().map_or(Time::NEVER, |entry| entry.0), later: entries }
     }
 
     /// When the next value takes over.
@@ -26,11 +26,11 @@ impl<T> Agenda<T> {
     /// The value that takes over at or before `now`, if any has not been asked for.
     #[inline]
     pub fn due(&mut self, now: Time) -> Option<T> {
-        if now < self.next { None } else { self.turn_page(now) }
+        if now < self.next { None } else { self.advance(now) }
     }
 
     #[cold]
-    fn turn_page(&mut self, now: Time) -> Option<T> {
+    fn advance(&mut self, now: Time) -> Option<T> {
         let mut due = None;
         while let Some(value) = self.one_due(now) {
             due = Some(value);
@@ -126,12 +126,12 @@ mod tests {
     #[test]
     fn of_several_due_values_the_last_one_holds() {
         let at = Time::from_nanos;
-        let mut agenda = Agenda::new(vec![(at(5), 'a'), (at(7), 'b'), (at(9), 'c')]);
-        assert_eq!(agenda.due(at(4)), None);
-        assert_eq!(agenda.due(at(8)), Some('b'));
-        assert_eq!(agenda.due(at(8)), None);
-        assert_eq!(agenda.due(at(9)), Some('c'));
-        assert_eq!(agenda.due(Time::NEVER), None);
+        let mut timetable = Timetable::new(vec![(at(5), 'a'), (at(7), 'b'), (at(9), 'c')]);
+        assert_eq!(timetable.due(at(4)), None);
+        assert_eq!(timetable.due(at(8)), Some('b'));
+        assert_eq!(timetable.due(at(8)), None);
+        assert_eq!(timetable.due(at(9)), Some('c'));
+        assert_eq!(timetable.due(Time::NEVER), None);
     }
 
     #[test]

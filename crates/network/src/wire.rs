@@ -1,22 +1,22 @@
-//! The wire behind a queue, in any weather.
+//! The wire behind a queue, in any impairments.
 
-use crate::book::Book;
-use crate::queue::{Limit, Losses, QueueDiscipline};
+use crate::counters::LinkStats;
+use crate::impairments::{Detours, Timetable, slot_after};
+use crate::queue::{Limit, QueueDiscipline, QueueEvents};
 use crate::server::{Server, Transmission};
-use crate::weather::{Agenda, Detours, slot_after};
 use crate::{Detour, Duplication, Jitter, Loss, Opportunities};
 use units::{Duration, Rate, Time};
 
-/// What is not the same all the time. The default is fair weather.
+/// What a link does beside queueing, sending and delaying. The default: nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Weather {
+pub struct Impairments {
     /// Rates that take over, in the order of time, also for what remains of the packet being transmitted; zero is an
     /// outage. On a link of unlimited rate behind a shaper, the shaper's.
     pub rates: Vec<(Time, Rate)>,
     /// Delays that take over for packets whose transmission ends at or after a time, in the order of time. Behind a
     /// shorter one, packets overtake those sent before.
     pub delays: Vec<(Time, Duration)>,
-    /// Losses that take over at the far end, in the order of time.
+    /// QueueEvents that take over at the far end, in the order of time.
     pub losses: Vec<(Time, Loss)>,
     /// Limits of the queue that take over, in the order of time; see [`QueueDiscipline::resize`].
     pub limits: Vec<(Time, Limit)>,
@@ -34,13 +34,13 @@ pub struct Weather {
 
 /// The part of a link that does not depend on what packets carry.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct Wire {
     pub server: Server,
     delay: Duration,
     loss: Option<Loss>,
-    /// None in fair weather, which is what most links have and what must cost nothing.
-    weather: Option<Box<Unsettled>>,
-    pub book: Book,
+    /// None where there are no impairments: most links have none, and that costs nothing.
+    impairments: Option<Box<LinkDynamics>>,
+    pub stats: LinkStats,
 }
 
 /// What becomes of a packet at the far end.
@@ -51,13 +51,13 @@ pub(crate) enum Fate {
     Lost,
 }
 
-/// A link in weather that is not fair.
+/// The state of the impairments of a link.
 #[derive(Debug)]
-struct Unsettled {
+struct LinkDynamics {
     reorders: bool,
-    delays: Agenda<Duration>,
-    losses: Agenda<Loss>,
-    limits: Agenda<Limit>,
+    delays: Timetable<Duration>,
+    losses: Timetable<Loss>,
+    limits: Timetable<Limit>,
     opportunities: Option<Opportunities>,
     duplication: Option<Duplication>,
     /// The packet that is next to arrive has already arrived once.
@@ -69,28 +69,34 @@ struct Unsettled {
     latest: Time,
 }
 
-impl Line {
+impl Wire {
     /// An idle line.
-    pub fn new(server: Server, delay: Duration, loss: Option<Loss>, weather: Weather, book: Book) -> Line {
-        let weather = (!weather.is_fair()).then(|| Box::new(Unsettled::new(weather)));
-        Line { server, delay, loss, weather, book }
+    pub fn new(
+        server: Server,
+        delay: Duration,
+        loss: Option<Loss>,
+        impairments: Impairments,
+        stats: LinkStats,
+    ) -> Wire {
+        let impairments = (!impairments.are_none()).then(|| Box::new(LinkDynamics::new(impairments)));
+        Wire { server, delay, loss, impairments, stats }
     }
 
     /// Gives the queue the limits that are due, at their times.
     #[inline]
     pub fn resize<P: Copy>(&mut self, queue: &mut dyn QueueDiscipline<P>, now: Time) {
         while let Some(limit) = self.limit(now) {
-            let mut losses = Losses::default();
+            let mut losses = QueueEvents::default();
             queue.resize(limit, now, &mut losses);
-            self.book.losses(now, losses);
+            self.stats.queue_events(now, losses);
         }
     }
 
     /// The packet that reaches the far end at `now` is lost there.
     #[inline]
     pub fn loses(&mut self, now: Time) -> bool {
-        if let Some(weather) = &mut self.weather
-            && let Some(loss) = weather.losses.due(now)
+        if let Some(impairments) = &mut self.impairments
+            && let Some(loss) = impairments.losses.due(now)
         {
             self.loss = Some(loss);
         }
@@ -101,21 +107,23 @@ impl Line {
     /// once.
     #[inline]
     pub fn fate(&mut self, now: Time) -> Fate {
-        let Some(weather) = self.weather.as_mut().filter(|weather| weather.duplication.is_some()) else {
+        let Some(impairments) =
+            self.impairments.as_mut().filter(|impairments| impairments.duplication.is_some())
+        else {
             return if self.loses(now) { Fate::Lost } else { Fate::Once };
         };
-        if std::mem::take(&mut weather.copy) {
+        if std::mem::take(&mut impairments.copy) {
             return Fate::Once;
         }
-        let copied = weather.duplication.as_mut().is_some_and(|d| d.rng.chance(d.probability));
+        let copied = impairments.duplication.as_mut().is_some_and(|d| d.rng.chance(d.probability));
         let lost = self.loses(now);
         if copied {
-            self.book.duplicated(now);
+            self.stats.duplicated(now);
         }
         if copied && lost {
-            self.book.lost(now);
-        } else if copied && let Some(weather) = &mut self.weather {
-            weather.copy = true;
+            self.stats.lost(now);
+        } else if copied && let Some(impairments) = &mut self.impairments {
+            impairments.copy = true;
         }
         match (copied, lost) {
             (true, false) => Fate::Twice,
@@ -127,28 +135,29 @@ impl Line {
     /// When a packet reaches the far end whose transmission ended at `finish`.
     #[inline]
     pub fn arrival(&mut self, finish: Time) -> Time {
-        match &mut self.weather {
+        match &mut self.impairments {
             None => finish + self.delay,
-            Some(weather) => weather.arrival(finish, &mut self.delay),
+            Some(impairments) => impairments.arrival(finish, &mut self.delay),
         }
     }
 
     /// The limit that the queue has from a time on that is not after `now`, if it has not been asked for.
     #[inline]
     pub fn limit(&mut self, now: Time) -> Option<Limit> {
-        self.weather.as_mut()?.limits.one_due(now)
+        self.impairments.as_mut()?.limits.one_due(now)
     }
 
     /// The moments at which the link may send, if it sends at given moments only.
     #[inline]
     pub fn opportunities(&mut self) -> Option<&mut Opportunities> {
-        self.weather.as_mut()?.opportunities.as_mut()
+        self.impairments.as_mut()?.opportunities.as_mut()
     }
 
     /// When the link may begin to send what waits, as far as it is concerned.
     #[inline]
     pub fn free_at(&self) -> Time {
-        let opportunities = self.weather.as_ref().and_then(|weather| weather.opportunities.as_ref());
+        let opportunities =
+            self.impairments.as_ref().and_then(|impairments| impairments.opportunities.as_ref());
         opportunities.map_or_else(|| self.server.free_at(), Opportunities::free_at)
     }
 
@@ -163,35 +172,35 @@ impl Line {
 
     /// Bytes that could have been sent after `from`, up to and including `to`, if it sends at given moments only.
     pub fn offered_bytes(&self, from: Time, to: Time) -> Option<u64> {
-        let opportunities = self.weather.as_ref()?.opportunities.as_ref()?;
+        let opportunities = self.impairments.as_ref()?.opportunities.as_ref()?;
         Some(opportunities.offered_bytes(from, to))
     }
 
     /// What a packet takes longer on its own that leaves at `now`.
     pub fn detour(&mut self, now: Time) -> Duration {
-        self.weather.as_mut().map_or(Duration::ZERO, |weather| weather.detour(now))
+        self.impairments.as_mut().map_or(Duration::ZERO, |impairments| impairments.detour(now))
     }
 
     /// Packets may arrive in another order than that of their departures.
     #[inline]
     pub fn reorders(&self) -> bool {
-        self.weather.as_ref().is_some_and(|weather| weather.reorders)
+        self.impairments.as_ref().is_some_and(|impairments| impairments.reorders)
     }
 }
 
-impl Unsettled {
-    fn new(weather: Weather) -> Unsettled {
-        Unsettled {
-            reorders: weather.reorders(),
-            delays: Agenda::new(weather.delays),
-            losses: Agenda::new(weather.losses),
-            limits: Agenda::new(weather.limits),
-            opportunities: weather.opportunities,
-            duplication: weather.duplication,
+impl LinkDynamics {
+    fn new(impairments: Impairments) -> LinkDynamics {
+        LinkDynamics {
+            reorders: impairments.reorders(),
+            delays: Timetable::new(impairments.delays),
+            losses: Timetable::new(impairments.losses),
+            limits: Timetable::new(impairments.limits),
+            opportunities: impairments.opportunities,
+            duplication: impairments.duplication,
             copy: false,
-            slot: weather.slot,
-            detours: weather.detour.map(|detour| Detours { detour, seen: 0 }),
-            jitter: weather.jitter,
+            slot: impairments.slot,
+            detours: impairments.detour.map(|detour| Detours { detour, seen: 0 }),
+            jitter: impairments.jitter,
             latest: Time::ZERO,
         }
     }
@@ -217,17 +226,17 @@ impl Unsettled {
     }
 }
 
-impl Weather {
+impl Impairments {
     /// Nothing of what happens on the wire ever differs.
-    fn is_fair(&self) -> bool {
+    fn are_none(&self) -> bool {
         let steady = self.delays.is_empty() && self.losses.is_empty() && self.limits.is_empty();
         let exact = self.slot.is_none() && self.detour.is_none() && self.jitter.is_none();
         steady && exact && self.opportunities.is_none() && self.duplication.is_none()
     }
 
     /// What becomes of a packet is known when it reaches the link, if its queue does not decide otherwise.
-    pub(crate) fn is_foreseeable(&self) -> bool {
-        // Whoever is overtaken does not arrive in the order of departures.
+    pub(crate) fn have_closed_form(&self) -> bool {
+        // A packet that is overtaken does not arrive in the order of departures.
         !self.reorders() && self.opportunities.is_none() && self.duplication.is_none()
     }
 

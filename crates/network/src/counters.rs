@@ -1,18 +1,18 @@
-//! What a link writes down.
+//! Counters of a link, per sampling interval.
 //!
 //! A link may be served ahead of the clock: when a packet's whole journey is known on arrival, so is the time of
-//! every event on it. Each event is therefore booked on the page of the interval in which it happens, and a page
+//! every event on it. Each event is therefore counted in the interval in which it happens, and an interval
 //! is read when the clock has passed its end.
 
 use crate::server::Transmission;
-use crate::{Histogram, Losses};
+use crate::{Histogram, QueueEvents};
 use std::collections::VecDeque;
 use std::ops::AddAssign;
 use units::{Duration, Time};
 
-/// When somebody looks at the counters: at every multiple of an interval, when the warm-up ends, and at the end.
+/// When counters are read: at every multiple of an interval, when the warm-up ends, and at the end.
 #[derive(Clone, Copy, Debug)]
-pub struct Looks {
+pub struct SamplingTimes {
     interval: Option<Duration>,
     warmup: Time,
     end: Time,
@@ -20,14 +20,14 @@ pub struct Looks {
     from: Time,
 }
 
-impl Looks {
-    /// Looks every `interval` (if any), at `warmup` and at `end`.
-    pub fn new(interval: Option<Duration>, warmup: Time, end: Time) -> Looks {
+impl SamplingTimes {
+    /// SamplingTimes every `interval` (if any), at `warmup` and at `end`.
+    pub fn new(interval: Option<Duration>, warmup: Time, end: Time) -> SamplingTimes {
         let from = if warmup == Time::ZERO { warmup } else { warmup + Duration::from_nanos(1) };
-        Looks { interval: interval.filter(|&i| i > Duration::ZERO), warmup, end, from }
+        SamplingTimes { interval: interval.filter(|&i| i > Duration::ZERO), warmup, end, from }
     }
 
-    /// The first look after `time`; never once the run has ended.
+    /// The first sampling time after `time`; never once the run has ended.
     pub fn after(&self, time: Time) -> Time {
         let multiple = self.interval.map_or(Time::NEVER, |interval| {
             let step = interval.as_nanos();
@@ -129,7 +129,7 @@ impl AddAssign for Counters {
     }
 }
 
-/// What a link has done up to the last look.
+/// What a link has done up to the last sampling time.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// Since the run began.
@@ -157,29 +157,29 @@ impl Totals {
     }
 }
 
-/// One interval between two looks.
+/// What happened between two sampling times.
 #[derive(Clone, Copy, Debug)]
-struct Page {
-    /// The look that closes it; events at that very time still belong to it.
+struct Interval {
+    /// The sampling time that closes it; events at that very time still belong to it.
     until: Time,
     counters: Counters,
 }
 
 /// Counters per interval, and what summaries need besides.
 #[derive(Clone, Debug)]
-pub(crate) struct Book {
-    looks: Looks,
-    open: Page,
-    /// Pages begun ahead of the clock, in order, without a gap.
-    later: VecDeque<Page>,
+pub(crate) struct LinkStats {
+    sampling: SamplingTimes,
+    open: Interval,
+    /// Intervals begun ahead of the clock, in order, without a gap.
+    later: VecDeque<Interval>,
     /// Rarely touched, kept out of the way of what every packet touches.
     totals: Box<Totals>,
 }
 
-impl Book {
-    pub fn new(looks: Looks) -> Book {
-        let open = Page { until: looks.after(Time::ZERO), counters: Counters::default() };
-        Book { looks, open, later: VecDeque::new(), totals: Box::default() }
+impl LinkStats {
+    pub fn new(sampling: SamplingTimes) -> LinkStats {
+        let open = Interval { until: sampling.after(Time::ZERO), counters: Counters::default() };
+        LinkStats { sampling, open, later: VecDeque::new(), totals: Box::default() }
     }
 
     /// A packet passes: it arrives at `at`, its transmission takes from `start` to `finish`, and at `arrival` it
@@ -187,23 +187,30 @@ impl Book {
     #[inline]
     pub fn passed(&mut self, size: u16, at: Time, sent: Transmission, arrival: Time, lost: bool) {
         if arrival > self.open.until || lost {
-            self.passed_across_pages(size, at, sent, arrival, lost);
+            self.passed_across_intervals(size, at, sent, arrival, lost);
         } else {
-            let (page, bytes) = (&mut self.open.counters, u64::from(size));
-            page.arrived_packets += 1;
-            page.arrived_bytes += bytes;
-            page.started_packets += 1;
-            page.started_bytes += bytes;
-            page.forwarded_packets += 1;
-            page.forwarded_bytes += bytes;
-            page.waited_ns = page.waited_ns.saturating_add(sent.start.since(at).as_nanos());
-            page.busy_ns += sent.finish.since(sent.start).as_nanos();
+            let (interval, bytes) = (&mut self.open.counters, u64::from(size));
+            interval.arrived_packets += 1;
+            interval.arrived_bytes += bytes;
+            interval.started_packets += 1;
+            interval.started_bytes += bytes;
+            interval.forwarded_packets += 1;
+            interval.forwarded_bytes += bytes;
+            interval.waited_ns = interval.waited_ns.saturating_add(sent.start.since(at).as_nanos());
+            interval.busy_ns += sent.finish.since(sent.start).as_nanos();
         }
         self.waited(at, sent.start);
     }
 
-    /// The same, when not everything happens before the next look.
-    fn passed_across_pages(&mut self, size: u16, at: Time, sent: Transmission, arrival: Time, lost: bool) {
+    /// The same, when not everything happens before the next sampling time.
+    fn passed_across_intervals(
+        &mut self,
+        size: u16,
+        at: Time,
+        sent: Transmission,
+        arrival: Time,
+        lost: bool,
+    ) {
         self.arrived(at, size);
         self.started(size, at, sent);
         if lost {
@@ -214,63 +221,63 @@ impl Book {
     }
 
     pub fn arrived(&mut self, now: Time, size: u16) {
-        let page = self.page(now);
-        page.arrived_packets += 1;
-        page.arrived_bytes += u64::from(size);
+        let interval = self.interval_of(now);
+        interval.arrived_packets += 1;
+        interval.arrived_bytes += u64::from(size);
     }
 
-    pub fn losses(&mut self, now: Time, losses: Losses) {
-        let page = self.page(now);
-        page.dropped_packets += losses.dropped_packets;
-        page.dropped_bytes += losses.dropped_bytes;
-        page.marked_packets += losses.marked_packets;
+    pub fn queue_events(&mut self, now: Time, events: QueueEvents) {
+        let interval = self.interval_of(now);
+        interval.dropped_packets += events.dropped_packets;
+        interval.dropped_bytes += events.dropped_bytes;
+        interval.marked_packets += events.marked_packets;
     }
 
     pub fn backlog(&mut self, now: Time, packets: u64) {
-        if packets > self.totals.backlog_max_packets && self.looks.measures(now) {
+        if packets > self.totals.backlog_max_packets && self.sampling.measures(now) {
             self.totals.backlog_max_packets = packets;
         }
     }
 
     /// The transmission of a packet that arrived at `at` begins.
     pub fn started(&mut self, size: u16, at: Time, sent: Transmission) {
-        let page = self.page(sent.start);
-        page.started_packets += 1;
-        page.started_bytes += u64::from(size);
-        page.waited_ns = page.waited_ns.saturating_add(sent.start.since(at).as_nanos());
+        let interval = self.interval_of(sent.start);
+        interval.started_packets += 1;
+        interval.started_bytes += u64::from(size);
+        interval.waited_ns = interval.waited_ns.saturating_add(sent.start.since(at).as_nanos());
         self.busy(sent.start, sent.finish);
     }
 
     /// A packet waited from `at` to `start`. Most packets of most links do not wait: those are counted by difference.
     #[inline]
     pub fn waited(&mut self, at: Time, start: Time) {
-        if start > at && self.looks.measures(start) {
+        if start > at && self.sampling.measures(start) {
             self.totals.waits.record(start.since(at));
         }
     }
 
     pub fn lost(&mut self, now: Time) {
-        self.page(now).lost_packets += 1;
+        self.interval_of(now).lost_packets += 1;
     }
 
     pub fn duplicated(&mut self, now: Time) {
-        self.page(now).duplicated_packets += 1;
+        self.interval_of(now).duplicated_packets += 1;
     }
 
     pub fn forwarded(&mut self, now: Time, size: u16) {
-        let page = self.page(now);
-        page.forwarded_packets += 1;
-        page.forwarded_bytes += u64::from(size);
+        let interval = self.interval_of(now);
+        interval.forwarded_packets += 1;
+        interval.forwarded_bytes += u64::from(size);
     }
 
-    /// Closes the page that ends now.
+    /// Closes the interval that ends now.
     pub fn close(&mut self) -> Counters {
-        let Page { until, counters } = self.open;
+        let Interval { until, counters } = self.open;
         self.totals.run += counters;
-        if self.looks.measures(until) {
+        if self.sampling.measures(until) {
             self.totals.measured += counters;
         }
-        let next = Page { until: self.looks.after(until), counters: Counters::default() };
+        let next = Interval { until: self.sampling.after(until), counters: Counters::default() };
         self.open = self.later.pop_front().unwrap_or(next);
         counters
     }
@@ -279,33 +286,37 @@ impl Book {
         &self.totals
     }
 
-    /// Splits the time of a transmission between the pages it touches.
+    /// Splits the time of a transmission between the intervals it touches.
     fn busy(&mut self, mut start: Time, finish: Time) {
         while start < finish {
-            let page = if start < self.open.until {
+            let interval = if start < self.open.until {
                 &mut self.open
             } else {
-                self.page_ahead(start + Duration::from_nanos(1))
+                self.interval_ahead(start + Duration::from_nanos(1))
             };
-            let until = finish.min(page.until);
-            page.counters.busy_ns += until.since(start).as_nanos();
+            let until = finish.min(interval.until);
+            interval.counters.busy_ns += until.since(start).as_nanos();
             start = until;
         }
     }
 
-    fn page(&mut self, time: Time) -> &mut Counters {
-        if time <= self.open.until { &mut self.open.counters } else { &mut self.page_ahead(time).counters }
+    fn interval_of(&mut self, time: Time) -> &mut Counters {
+        if time <= self.open.until {
+            &mut self.open.counters
+        } else {
+            &mut self.interval_ahead(time).counters
+        }
     }
 
-    /// The page behind the open one that `time` belongs to.
+    /// The interval behind the open one that `time` belongs to.
     #[cold]
-    fn page_ahead(&mut self, time: Time) -> &mut Page {
-        let mut last = self.later.back().map_or(self.open.until, |page| page.until);
+    fn interval_ahead(&mut self, time: Time) -> &mut Interval {
+        let mut last = self.later.back().map_or(self.open.until, |interval| interval.until);
         while last < time {
-            last = self.looks.after(last);
-            self.later.push_back(Page { until: last, counters: Counters::default() });
+            last = self.sampling.after(last);
+            self.later.push_back(Interval { until: last, counters: Counters::default() });
         }
-        let index = self.later.partition_point(|page| page.until < time);
+        let index = self.later.partition_point(|interval| interval.until < time);
         &mut self.later[index]
     }
 }
@@ -319,45 +330,46 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_multiples_the_warmup_and_the_end() {
-        let looks = Looks::new(Some(Duration::from_millis(10)), ms(15), ms(32));
-        let all: Vec<Time> = std::iter::successors(Some(Time::ZERO), |&t| Some(looks.after(t)))
+    fn sampling_times_are_multiples_the_warmup_and_the_end() {
+        let sampling = SamplingTimes::new(Some(Duration::from_millis(10)), ms(15), ms(32));
+        let all: Vec<Time> = std::iter::successors(Some(Time::ZERO), |&t| Some(sampling.after(t)))
             .skip(1)
             .take_while(|&t| t != Time::NEVER)
             .collect();
         assert_eq!(all, [10, 15, 20, 30, 32].map(ms));
-        assert!(looks.is_sample(ms(30)) && !looks.is_sample(ms(32)));
-        assert!(!looks.measures(ms(15)) && looks.measures(ms(16)) && !looks.measures(ms(33)));
+        assert!(sampling.is_sample(ms(30)) && !sampling.is_sample(ms(32)));
+        assert!(!sampling.measures(ms(15)) && sampling.measures(ms(16)) && !sampling.measures(ms(33)));
     }
 
     #[test]
-    fn a_transmission_is_split_where_somebody_looks() {
-        let mut book = Book::new(Looks::new(Some(Duration::from_millis(10)), Time::ZERO, ms(100)));
-        book.started(100, ms(8), Transmission { start: ms(8), finish: ms(25) });
-        let pages = [book.close(), book.close(), book.close()];
+    fn a_transmission_is_split_at_sampling_times() {
+        let mut stats =
+            LinkStats::new(SamplingTimes::new(Some(Duration::from_millis(10)), Time::ZERO, ms(100)));
+        stats.started(100, ms(8), Transmission { start: ms(8), finish: ms(25) });
+        let pages = [stats.close(), stats.close(), stats.close()];
         assert_eq!(pages.map(|c| c.busy_ns / 1_000_000), [2, 10, 5]);
         assert_eq!(pages.map(|c| c.started_packets), [1, 0, 0]);
     }
 
     #[test]
-    fn events_ahead_of_the_clock_wait_for_their_page() {
-        let mut book = Book::new(Looks::new(Some(Duration::from_millis(10)), ms(20), ms(40)));
-        book.forwarded(ms(35), 7);
-        book.forwarded(ms(10), 1);
-        book.forwarded(ms(20), 2);
-        assert_eq!([0; 4].map(|_| book.close().forwarded_bytes), [1, 2, 0, 7]);
-        assert_eq!(book.totals().run.forwarded_bytes, 10);
-        assert_eq!(book.totals().measured.forwarded_bytes, 7);
+    fn events_ahead_of_the_clock_wait_for_their_interval() {
+        let mut stats = LinkStats::new(SamplingTimes::new(Some(Duration::from_millis(10)), ms(20), ms(40)));
+        stats.forwarded(ms(35), 7);
+        stats.forwarded(ms(10), 1);
+        stats.forwarded(ms(20), 2);
+        assert_eq!([0; 4].map(|_| stats.close().forwarded_bytes), [1, 2, 0, 7]);
+        assert_eq!(stats.totals().run.forwarded_bytes, 10);
+        assert_eq!(stats.totals().measured.forwarded_bytes, 7);
     }
 
     #[test]
     fn the_quantile_counts_those_who_did_not_wait() {
-        let mut book = Book::new(Looks::new(None, Time::ZERO, ms(40)));
+        let mut stats = LinkStats::new(SamplingTimes::new(None, Time::ZERO, ms(40)));
         let now = Transmission { start: ms(1), finish: ms(1) };
-        (0..90).for_each(|_| book.passed(100, ms(1), now, ms(1), false));
-        (0..10).for_each(|_| book.passed(100, ms(1) - Duration::from_nanos(100), now, ms(1), false));
-        book.close();
-        assert_eq!(book.totals().wait_quantile_s(0.9), 0.0);
-        assert_eq!(book.totals().wait_quantile_s(0.95), 100e-9);
+        (0..90).for_each(|_| stats.passed(100, ms(1), now, ms(1), false));
+        (0..10).for_each(|_| stats.passed(100, ms(1) - Duration::from_nanos(100), now, ms(1), false));
+        stats.close();
+        assert_eq!(stats.totals().wait_quantile_s(0.9), 0.0);
+        assert_eq!(stats.totals().wait_quantile_s(0.95), 100e-9);
     }
 }

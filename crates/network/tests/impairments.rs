@@ -1,10 +1,10 @@
-//! Every kind of link in every kind of weather: what must always hold, over random cases.
+//! Every kind of link in every kind of impairments: what must always hold, over random cases.
 
 mod common;
 
 use common::{Payload, config, ms, packet, run};
 use network::queue::{Limit, build, descriptors};
-use network::{Detour, Duplication, Jitter, Link, LinkConfig, Loss, Opportunities, Packet, Weather};
+use network::{Detour, Duplication, Impairments, Jitter, Link, LinkConfig, Loss, Opportunities, Packet};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -45,15 +45,15 @@ impl Case {
     fn link(&self) -> Link<Payload> {
         let (kind, params) = self.queue();
         let mut config = self.config.clone();
-        config.weather.limits = config
-            .weather
+        config.impairments.limits = config
+            .impairments
             .limits
             .into_iter()
             .map(|(at, l)| (at, self.limit(l.packets.unwrap_or(0))))
             .collect();
         let queue = build(kind, &params, 7).unwrap();
         match self.thin {
-            Some(every) => Link::replaying(config, queue).thinned(every, |payload| payload.1),
+            Some(every) => Link::replaying(config, queue).with_ack_filter(every, |payload| payload.1),
             None => Link::new(config, queue),
         }
     }
@@ -69,7 +69,7 @@ impl Case {
 
     /// Bytes that the wire may carry between two times, at the most.
     fn possible(&self, from: Time, to: Time) -> f64 {
-        let Weather { rates, opportunities, .. } = &self.config.weather;
+        let Impairments { rates, opportunities, .. } = &self.config.impairments;
         if let Some(opportunities) = opportunities {
             return opportunities.offered_bytes(from, to) as f64;
         }
@@ -89,18 +89,18 @@ impl Case {
 
     /// The same link where no packet overtakes another.
     fn ordered(mut self) -> Case {
-        let weather = &mut self.config.weather;
-        weather.delays.clear();
-        weather.detour = None;
-        weather.jitter.iter_mut().for_each(|jitter| jitter.reorders = false);
+        let impairments = &mut self.config.impairments;
+        impairments.delays.clear();
+        impairments.detour = None;
+        impairments.jitter.iter_mut().for_each(|jitter| jitter.reorders = false);
         self
     }
 
     /// The same link where a packet arrives once, a fixed time after its transmission.
     fn exact(self) -> Case {
         let mut case = self.ordered();
-        let weather = &mut case.config.weather;
-        (weather.jitter, weather.slot, weather.duplication) = (None, None, None);
+        let impairments = &mut case.config.impairments;
+        (impairments.jitter, impairments.slot, impairments.duplication) = (None, None, None);
         case
     }
 }
@@ -129,7 +129,7 @@ fn wire() -> impl Strategy<Value = (Rate, Vec<(Time, Rate)>, Option<Opportunitie
     ]
 }
 
-fn weather() -> impl Strategy<Value = Weather> {
+fn impairments() -> impl Strategy<Value = Impairments> {
     let time = || (0u64..400).prop_map(ms);
     let sorted = |mut list: Vec<(Time, u64)>| {
         list.sort();
@@ -137,7 +137,7 @@ fn weather() -> impl Strategy<Value = Weather> {
     };
     let delays = prop_oneof![3 => Just(Vec::new()), 1 => vec((time(), 0u64..30), 0..4).prop_map(sorted)];
     let limits = prop_oneof![1 => Just(Vec::new()), 1 => vec((time(), 1u64..30), 0..4).prop_map(sorted)];
-    let rng = || Rng::stream(1, "weather/test");
+    let rng = || Rng::stream(1, "impairments/test");
     let jitter =
         (0u64..5_000_000, any::<bool>(), any::<bool>()).prop_map(move |(spread, normal, reorders)| Jitter {
             spread: Duration::from_nanos(spread),
@@ -153,7 +153,7 @@ fn weather() -> impl Strategy<Value = Weather> {
     });
     let rare = |p| proptest::option::weighted(p, 0.0f64..=1.0);
     (delays, limits, of(jitter), of(detour), rare(0.3), of(1u64..10_000_000), rare(0.2)).prop_map(
-        move |(delays, limits, jitter, detour, copies, slot, lossy)| Weather {
+        move |(delays, limits, jitter, detour, copies, slot, lossy)| Impairments {
             delays: delays.into_iter().map(|(at, n)| (at, Duration::from_millis(n))).collect(),
             limits: limits.into_iter().map(|(at, n)| (at, Limit { packets: Some(n), bytes: None })).collect(),
             losses: lossy
@@ -164,7 +164,7 @@ fn weather() -> impl Strategy<Value = Weather> {
             slot: slot.map(Duration::from_nanos),
             detour,
             jitter,
-            ..Weather::default()
+            ..Impairments::default()
         },
     )
 }
@@ -172,10 +172,13 @@ fn weather() -> impl Strategy<Value = Weather> {
 fn cases() -> impl Strategy<Value = Case> {
     let queue = (0..descriptors().len(), any::<bool>());
     let arrivals = vec((0u64..6_000_000, 0u32..5, 60u16..1514, any::<bool>()), 1..120);
-    let fair = prop_oneof![2 => Just(Weather::default()), 3 => weather()];
-    (queue, wire(), fair, of(1u32..6), arrivals).prop_map(|(queue, wire, weather, thin, arrivals)| {
+    let fair = prop_oneof![2 => Just(Impairments::default()), 3 => impairments()];
+    (queue, wire(), fair, of(1u32..6), arrivals).prop_map(|(queue, wire, impairments, thin, arrivals)| {
         let (rate, rates, opportunities) = wire;
-        let config = LinkConfig { weather: Weather { rates, opportunities, ..weather }, ..config(rate, 5) };
+        let config = LinkConfig {
+            impairments: Impairments { rates, opportunities, ..impairments },
+            ..config(rate, 5)
+        };
         Case { queue, config, thin, arrivals }
     })
 }
@@ -186,12 +189,12 @@ proptest! {
     #[test]
     fn in_and_duplicated_is_out_and_dropped_and_inside(case in cases()) {
         let sent = case.sent();
-        let (seen, sum) = run(&mut case.link(), case.config.looks, &sent);
+        let (seen, sum) = run(&mut case.link(), case.config.sampling, &sent);
         prop_assert_eq!(sum.arrived_packets as usize, sent.len());
         prop_assert_eq!(sum.forwarded_packets as usize, seen.len());
         prop_assert_eq!(sum.waiting_packets() + sum.travelling_packets(), 0, "everything leaves in the end");
         let mut times = vec![0u64; sent.len()];
-        let least = case.config.weather.delays.iter().map(|delay| delay.1).chain([case.config.delay]).min();
+        let least = case.config.impairments.delays.iter().map(|delay| delay.1).chain([case.config.delay]).min();
         for &(at, id) in &seen {
             times[id] += 1;
             prop_assert!(at >= sent[id].0 + least.unwrap_or_default(), "{} arrives before it was sent", id);
@@ -207,7 +210,7 @@ proptest! {
     #[test]
     fn who_shares_a_flow_and_a_class_stays_in_order_unless_the_link_reorders(case in cases()) {
         let case = case.ordered();
-        let (seen, _) = run(&mut case.link(), case.config.looks, &case.sent());
+        let (seen, _) = run(&mut case.link(), case.config.sampling, &case.sent());
         let mut last = BTreeMap::new();
         for (_, id) in seen {
             let before = last.insert(case.arrivals[id].1, id);
@@ -219,7 +222,7 @@ proptest! {
     fn no_interval_sees_more_than_the_wire_carries_in_it_and_one_packet(case in cases()) {
         let case = case.exact();
         let burst = if case.queue().0 == "tbf" { 125_000.0 } else { 0.0 };
-        let (seen, _) = run(&mut case.link(), case.config.looks, &case.sent());
+        let (seen, _) = run(&mut case.link(), case.config.sampling, &case.sent());
         for (n, &(from, _)) in seen.iter().enumerate() {
             let mut bytes = 0.0;
             for &(until, id) in &seen[n + 1..] {
