@@ -1,9 +1,9 @@
-"""From topology and flows to links and routes, with every relative size made absolute."""
+"""From topology and flows to nodes, links and routes, with every relative size made absolute."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from fullpipe.scenario.changing import Change, Shape
 from fullpipe.scenario.flows import Flow, flow_names, flow_streams
@@ -35,11 +35,24 @@ MAX_CROSSED = 5_000_000
 """Links on the ways of all flows of a graph, one after the other."""
 
 
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Where links begin and end."""
+
+    name: str
+    kind: Literal["host", "router"]
+    """A host sends or receives data of a flow; in a graph it forwards as well. A router only forwards."""
+
+
 @dataclass(frozen=True)
 class Link:
     """One direction of a wire, with the queue in front of it."""
 
     name: str
+    source: str
+    """The node where it begins, and where its queue is."""
+    target: str
+    """The node where it ends."""
     rate_bps: int | None
     delay_s: float
     queue: DropTail | Discipline | None
@@ -88,6 +101,11 @@ class Route:
     """What its random numbers are called."""
     flow: Flow
     tcp: Tcp
+    source: str
+    """The node that sends data. Between it and the node where its first link begins there may be no link:
+    then it stands right there."""
+    target: str
+    """The node that receives data, at the end of the last link or right there."""
     forward: tuple[int, ...]
     reverse: tuple[int, ...]
     new_ways: tuple[NewWay, ...] = ()
@@ -102,8 +120,10 @@ class Route:
 
 @dataclass(frozen=True)
 class Network:
-    """Every link and every single flow of a scenario; queues are limited in packets or in bytes."""
+    """Every node, link and single flow of a scenario; queues are limited in packets or in bytes."""
 
+    nodes: tuple[Node, ...]
+    """Names are unique."""
     links: tuple[Link, ...]
     routes: tuple[Route, ...]
 
@@ -123,61 +143,91 @@ def resolve(scenario: "Scenario", each: int | None = None) -> Network:
         ProblemsError: If a flow has no route, or a size is relative to a link that has no rate or no flow.
     """
     topology = scenario.topology
-    links, routes = (
+    nodes, links, routes = (
         _dumbbell(scenario, topology, each)
         if isinstance(topology, Dumbbell)
         else _graph(scenario, topology, each)
     )
-    return Network(_sized(links, routes), tuple(routes))
+    return Network(tuple(nodes), _sized(links, routes), tuple(routes))
 
 
-def _dumbbell(scenario: "Scenario", topology: Dumbbell, each: int | None) -> tuple[list[Link], list[Route]]:
-    """The bottleneck is link 0 and its reverse link 1. An access link that does nothing is left out."""
+_Parts = tuple[Iterable[Node], list[Link], list[Route]]
+
+
+def _dumbbell(scenario: "Scenario", topology: Dumbbell, each: int | None) -> _Parts:
+    """Two routers, between them the bottleneck, which is link 0, and its reverse, link 1; hosts around them.
+
+    An access link that does nothing is left out: its host stands right at the router.
+    """
+    named = {name for flow in scenario.flows for name in flow.hosts or ()}
+    left, right = (_unused(name, named) for name in ("left", "right"))
+    nodes = {name: Node(name, "router") for name in (left, right)}
     back = "topology.reverse" if topology.reverse else "topology.bottleneck"
+    there, again = (left, right), (right, left)
     links = [
-        _link(topology.bottleneck, BOTTLENECK, "topology.bottleneck", scenario.duration_s),
-        _link(topology.backward, f"{BOTTLENECK}-reverse", back, scenario.duration_s),
+        _link(topology.bottleneck, BOTTLENECK, there, "topology.bottleneck", scenario.duration_s),
+        _link(topology.backward, f"{BOTTLENECK}-reverse", again, back, scenario.duration_s),
     ]
 
-    def access(end: str, flow: _Single, described: Access, where: str, *, leaves_host: bool) -> list[int]:
+    def access(
+        end: str, ends: tuple[str, str], flow: _Single, described: Access, where: str, *, leaves_host: bool
+    ) -> list[int]:
         queue = described.queue if leaves_host else None
         if described.rate_bps is None and described.delay_s == 0 and queue is None:
             return []
         name, stream = f"{flow.name}-{end}", f"{flow.stream}-{end}"
         rate_bps, delay_s = described.rate_bps, described.delay_s
-        links.append(Link(name, rate_bps, delay_s, queue, None, where, host_stream=stream))
+        links.append(Link(name, *ends, rate_bps, delay_s, queue, None, where, host_stream=stream))
         return [len(links) - 1]
 
     routes = []
     for entry in _entries(scenario, each):
         own, tcp = topology.access.overridden_by(entry.flow.access), scenario.tcp_of(entry.flow)
         where = f"flows[{entry.place}].access" if _has_own_queue(entry.flow) else "topology.access"
-        data, acks = (1, 0) if entry.flow.direction == "reverse" else (0, 1)
+        is_upload = entry.flow.direction == "reverse"
+        data, acks, near, far = (1, 0, right, left) if is_upload else (0, 1, left, right)
         for single in entry.singles:
+            source, target = entry.flow.hosts or (
+                _unused(f"{single.name}-{end}", named) for end in ("sender", "receiver")
+            )
+            nodes |= {name: Node(name, "host") for name in (source, target)}
             to_host = partial(access, flow=single, described=own, where=where, leaves_host=False)
             to_router = partial(to_host, leaves_host=True)
-            forward = [*to_router("sender"), data, *to_host("receiver")]
-            reverse = [*to_router("receiver-reverse"), acks, *to_host("sender-reverse")]
-            routes.append(Route(*single, entry.flow, tcp, tuple(forward), tuple(reverse)))
-    return links, routes
+            forward = [*to_router("sender", (source, near)), data, *to_host("receiver", (far, target))]
+            reverse = [
+                *to_router("receiver-reverse", (target, far)),
+                acks,
+                *to_host("sender-reverse", (near, source)),
+            ]
+            routes.append(Route(*single, entry.flow, tcp, source, target, tuple(forward), tuple(reverse)))
+    return nodes.values(), links, routes
+
+
+def _unused(name: str, taken: Container[str]) -> str:
+    """A name for a node, other than those that the scenario gives its hosts."""
+    while name in taken:
+        name += "-"
+    return name
 
 
 def _has_own_queue(flow: Flow) -> bool:
     return flow.access is not None and "queue" in flow.access.model_fields_set
 
 
-def _graph(scenario: "Scenario", topology: Graph, each: int | None) -> tuple[list[Link], list[Route]]:
+def _graph(scenario: "Scenario", topology: Graph, each: int | None) -> _Parts:
     links: list[Link] = []
     edges: list[Edge] = []
     numbers: list[int] = []
     for i, described in enumerate(topology.links):
         numbers.append(len(links))
         name = described.name or f"{described.source}-{described.target}"
-        link = _link(described, name, f"topology.links[{i}]", scenario.duration_s)
+        ends = (described.source, described.target)
+        link = _link(described, name, ends, f"topology.links[{i}]", scenario.duration_s)
         links.append(link)
         edges.append(Edge(described.source, described.target, link.delay_ns))
         if described.duplex:
-            links.append(replace(link, name=f"{link.name}{BACKWARD}"))
+            back = replace(link, name=f"{link.name}{BACKWARD}", source=link.target, target=link.source)
+            links.append(back)
             edges.append(Edge(described.target, described.source, link.delay_ns))
     router, routes = Router(edges, [link.name for link in links]), []
     moves = moves_of(topology.links, numbers, router, scenario.duration_s)
@@ -196,11 +246,14 @@ def _graph(scenario: "Scenario", topology: Graph, each: int | None) -> tuple[lis
         except NoRouteError as error:
             raise ProblemsError(f"flows[{place}]: {error}") from None
         tcp = scenario.tcp_of(flow)
-        routes += [Route(*single, flow, tcp, forward, reverse, later) for single in singles]
-    return links, routes
+        ends = stops[0], stops[-1]
+        routes += [Route(*single, flow, tcp, *ends, forward, reverse, later) for single in singles]
+    hosts = {end for flow in scenario.flows for end in (flow.source, flow.target)}
+    nodes = [Node(name, "host" if name in hosts else "router") for name in topology.nodes]
+    return nodes, links, routes
 
 
-def _link(described: Bottleneck, name: str, where: str, duration_s: float) -> Link:
+def _link(described: Bottleneck, name: str, ends: tuple[str, str], where: str, duration_s: float) -> Link:
     rate_bps, delay_s = described.rate_bps, described.delay_s
     steps = timeline(described, _known(described), duration_s, where)
     if described.trace is not None and steps and steps[0][0] == 0:
@@ -209,6 +262,7 @@ def _link(described: Bottleneck, name: str, where: str, duration_s: float) -> Li
         delay_s = delay_s or beginning.get("delay_ns", 0) / NANOSECONDS
     return Link(
         name,
+        *ends,
         rate_bps,
         delay_s,
         described.queue,

@@ -17,7 +17,7 @@ from fullpipe.scenario.topology import Discipline, DropTail
 _CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
 _LINK = {
     *("name", "rate_bps", "delay_s", "queue", "loss", "where", "changes", "batch_s", "detour", "jitter"),
-    *("duplicate", "shapes", "trace", "steps", "host_stream"),
+    *("duplicate", "shapes", "trace", "steps", "host_stream", "source", "target"),
 }
 """What this engine knows of a link; it refuses all else."""
 

@@ -30,7 +30,19 @@ _TCP = frozenset(
     | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s"}
 )
 _LINK = frozenset(
-    {"name", "rate_bps", "delay_s", "queue", "loss", "where", "batch_s", "detour", "jitter"}
+    {
+        "name",
+        "source",
+        "target",
+        "rate_bps",
+        "delay_s",
+        "queue",
+        "loss",
+        "where",
+        "batch_s",
+        "detour",
+        "jitter",
+    }
     | {"changes", "shapes", "trace", "steps", "host_stream"}
 )
 _LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})

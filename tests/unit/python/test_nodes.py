@@ -1,0 +1,126 @@
+"""The nodes of a network, and where links and flows begin and end."""
+
+from itertools import chain, pairwise
+
+import pytest
+
+from fullpipe import Scenario
+from fullpipe.scenario import Network, Node, resolve, scenario_names
+
+
+def ways(network: Network) -> list[tuple[tuple[str, str], tuple[int, ...]]]:
+    """Every way of a network, with the nodes between which it leads."""
+    return [
+        (ends, way)
+        for route in network.routes
+        for ends, ways in (
+            ((route.source, route.target), [route.forward, *(new.forward for new in route.new_ways)]),
+            ((route.target, route.source), [route.reverse, *(new.reverse for new in route.new_ways)]),
+        )
+        for way in ways
+        if way is not None
+    ]
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_links_of_a_way_follow_one_another_from_host_to_host(name: str) -> None:
+    network = resolve(Scenario.named(name).expand()[0])
+    leaving = {link.source for link in network.links}
+    for (source, target), way in ways(network):
+        links = [network.links[i] for i in way]
+        assert all(link.target == following.source for link, following in pairwise(links))
+        # A host without a link stands right at the first or the last router.
+        assert links[0].source == source or source not in leaving
+        assert links[-1].target == target or target not in {link.target for link in network.links}
+
+
+@pytest.mark.parametrize("name", scenario_names())
+def test_every_end_is_a_node(name: str) -> None:
+    network = resolve(Scenario.named(name).expand()[0])
+    names = [node.name for node in network.nodes]
+    ends = chain.from_iterable((end.source, end.target) for end in (*network.links, *network.routes))
+    assert set(ends) <= set(names)
+    assert len(set(names)) == len(names)
+
+
+def test_a_dumbbell_has_a_router_on_either_side_and_hosts_around(small: Scenario) -> None:
+    network = resolve(small.with_values({"topology.access.delay": "1 ms"}))
+    assert network.nodes == (
+        Node("left", "router"),
+        Node("right", "router"),
+        Node("cubic-1-sender", "host"),
+        Node("cubic-1-receiver", "host"),
+    )
+    assert [(link.source, link.target) for link in network.links] == [
+        ("left", "right"),
+        ("right", "left"),
+        ("cubic-1-sender", "left"),
+        ("right", "cubic-1-receiver"),
+        ("cubic-1-receiver", "right"),
+        ("left", "cubic-1-sender"),
+    ]
+
+
+def test_the_sender_of_an_upload_is_on_the_right(small: Scenario) -> None:
+    network = resolve(small.with_values({"topology.access.delay": "1 ms", "flows.0.direction": "reverse"}))
+    link = next(link for link in network.links if link.name == "cubic-1-sender")
+    assert (link.source, link.target) == ("cubic-1-sender", "right")
+
+
+def test_flows_that_name_a_host_share_its_node(small: Scenario) -> None:
+    flow = {"cca": "cubic", "count": 2, "hosts": ["server", "laptop"]}
+    network = resolve(small.with_values({"flows": [flow]}))
+    assert [node.name for node in network.nodes] == ["left", "right", "server", "laptop"]
+    assert {(route.source, route.target) for route in network.routes} == {("server", "laptop")}
+
+
+def test_a_host_may_have_the_name_of_a_router_and_is_none(small: Scenario) -> None:
+    network = resolve(small.with_values({"flows.0.hosts": ["left", "laptop"]}))
+    assert network.nodes[0] == Node("left-", "router")
+    assert network.links[0].source == "left-"
+    assert network.routes[0].source == "left"
+
+
+def test_in_a_graph_flows_begin_and_end_at_hosts() -> None:
+    network = resolve(Scenario.named("sologon2025-routes").expand()[0])
+    hosts = {node.name for node in network.nodes if node.kind == "host"}
+    assert hosts == {end for route in network.routes for end in (route.source, route.target)}
+
+
+DIGESTS = {
+    "adbbr2025-fairness": "b16689e8f37608b6",
+    "adbbr2025-join-leave": "0a497f888dbbd79e",
+    "adbbr2025-latency": "2f61da799829e114",
+    "adbbr2025-loss": "6338a648a5ae4486",
+    "adbbr2025-retransmissions": "b71c7c2f7d5bc521",
+    "bbr1-rtt-fairness": "2eb5807b82e36c15",
+    "cellular": "ad53c15c55df93ac",
+    "cubic-vs-bbr1": "6733d1d58112d481",
+    "dctcp-prague": "8b951e9de069a472",
+    "gniaz2025-1": "42d5bb6f765d07fc",
+    "gniaz2025-2": "e86fcb0fd44be292",
+    "gniaz2025-3": "3f0da31459f719b1",
+    "gniaz2025-4": "ab99e113fe611b9a",
+    "gniaz2025-5": "90f28b179bf7c6f3",
+    "gniaz2025-6": "37ae7d8a6ffc12c6",
+    "handover": "404f4499a470e0f6",
+    "kato2025": "f81ea5c58c6e87b6",
+    "kato2025-ablation": "b0f12028c93881ef",
+    "parking-lot": "8107b0ff4b857f61",
+    "rrul": "3eea0b316fef30f2",
+    "single-bbr1": "f2070a0709444618",
+    "single-cubic": "ff84d3f7605ff769",
+    "single-reno": "a137b039ba9e701a",
+    "sologon2025-links": "de81eda05ccc7198",
+    "sologon2025-routes": "a8d8644d26c60c01",
+    "web-1000": "8d658627d8204c59",
+}
+
+
+@pytest.mark.parametrize("name", DIGESTS)
+def test_the_digest_of_a_scenario_stays_what_it_was(name: str) -> None:
+    assert Scenario.named(name).digest == DIGESTS[name]
+
+
+def test_every_named_scenario_has_a_recorded_digest() -> None:
+    assert set(scenario_names()) == set(DIGESTS)
