@@ -1,80 +1,118 @@
-"""Results must not move unnoticed: a few runs as integers.
+"""Results must not move unnoticed: runs of everything that a scenario can say, as integers and as hashes.
 
 A change that moves them on purpose says so in CHANGELOG.md under *Simulation results*, bumps MODEL_VERSION
-and renews the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden`.
+and renews the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden`. The same adds what new cases give.
 """
 
+import hashlib
 import json
 import os
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import fullpipe
+from fullpipe._native import MODEL_VERSION
+from tests.golden.cases import cases
+from tests.golden.coverage import keys_of, keys_that_exist
 
-TABLE = Path(__file__).with_name("golden.json")
+FILE = Path(__file__).with_name("golden.json")
 RENEW = "FULLPIPE_RENEW_GOLDEN" in os.environ
+RENEWING = "renew the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden` and commit it"
+SUMMARIES = ("flows", "links_summary")
+"""Tables of which the integers are kept themselves."""
+UNHEARD = {"Scenario.sweep", "Scenario.ns3"}
+"""What no simulation of one point hears of."""
+CASES = cases()
 
 
-def cases() -> dict[str, dict[str, Any]]:
-    """Scenarios of a few seconds that between them touch every part of the model."""
-    link: dict[str, Any] = {
-        "rate": "20 Mbit/s",
-        "delay": "20 ms",
-        "queue": {"kind": "drop_tail", "packets": 66},
+def kept() -> dict[str, Any]:
+    """The table: the version of the model, the columns that are hashed, and the results of every case."""
+    return dict(json.loads(FILE.read_text(encoding="utf-8")))
+
+
+def measure(tree: dict[str, Any], columns: dict[str, list[str]]) -> dict[str, Any]:
+    """Integers of a run's summaries, and a hash of each table that is not empty, over given columns."""
+    run = fullpipe.run(fullpipe.Scenario(**tree), seed=7)
+    names = run.flows["flow"].to_list()
+    found: dict[str, Any] = {table: integers(run.tables[table], columns[table]) for table in SUMMARIES}
+    found["sha256"] = {
+        # Variables are those of flows.
+        table: digest(
+            rows.filter(pl.col("flow").is_in(names)) if table == "variables" else rows, columns[table]
+        )
+        for table, rows in run.tables.items()
+        if table in columns and len(rows)
     }
-    small = {**link, "queue": {"kind": "drop_tail", "packets": 15}}
-    lossy = {**link, "loss": {"kind": "bernoulli", "probability": 0.01}}
-    return {
-        "reno": {"bottleneck": link, "flows": [{"cca": "reno"}]},
-        "cubic": {"bottleneck": link, "flows": [{"cca": "cubic"}]},
-        "cubic-hystart++": {"bottleneck": link, "flows": [{"cca": {"kind": "cubic", "hystart": "rfc9406"}}]},
-        "bbr1": {"bottleneck": link, "flows": [{"cca": "bbr1"}]},
-        "bbr1-small-buffer": {
-            "bottleneck": small,
-            "flows": [{"cca": "bbr1", "count": 4}],
-        },
-        "mix-under-loss": {
-            "bottleneck": lossy,
-            "flows": [{"cca": "cubic"}, {"cca": "bbr1"}, {"cca": "reno"}],
-        },
-        "short-transfers": {"bottleneck": link, "flows": [{"cca": "cubic", "size": "100 kB", "count": 8}]},
-        "ack-every-packet": {"bottleneck": link, "flows": [{"cca": "reno"}], "tcp": {"ack_every": 1}},
-        "single-packets-paced": {
-            "bottleneck": link,
-            "flows": [{"cca": "cubic"}],
-            "tcp": {"pacing": "always", "max_burst": "off"},
-        },
-        "small-buffers": {
-            "bottleneck": link,
-            "flows": [{"cca": "bbr1"}],
-            "tcp": {"send_buffer": "64 KiB", "receive_buffer": "32 KiB"},
-        },
-    }
-
-
-def measure(case: dict[str, Any]) -> dict[str, list[int]]:
-    scenario = fullpipe.Scenario(
-        name="golden",
-        duration="5 s",
-        topology={"kind": "dumbbell", "bottleneck": case["bottleneck"]},
-        tcp=case.get("tcp", {}),
-        flows=case["flows"],
-        record={"interval": "off"},
-    )
-    run = fullpipe.run(scenario, seed=7)
-    columns = ["sent_packets", "retransmitted_packets", "lost_packets", "delivered_bytes"]
-    found = {column: [int(value) for value in run.flows[column]] for column in columns}
-    found["dropped_packets"] = [int(value) for value in run.links_summary["dropped_packets"]]
     return found
 
 
-@pytest.mark.parametrize("name", cases())
+def integers(rows: pl.DataFrame, columns: list[str]) -> dict[str, list[int]]:
+    """The columns of a table that count."""
+    return {name: rows[name].to_list() for name in columns if rows.schema[name] == pl.Int64}
+
+
+def digest(rows: pl.DataFrame, columns: list[str]) -> str:
+    """16 hexadecimal digits that stand for the values of columns, in their order."""
+    text = json.dumps([rows[name].to_list() for name in columns])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def differences(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """One line for each column and table that differs."""
+    lines = [
+        f"{table}.{name}: {wanted[table].get(name)} became {found[table].get(name)}"
+        for table in SUMMARIES
+        for name in sorted({*found[table], *wanted[table]})
+        if found[table].get(name) != wanted[table].get(name)
+    ]
+    tables = sorted({*found["sha256"], *wanted["sha256"]})
+    return lines + [f"table {t} differs" for t in tables if found["sha256"].get(t) != wanted["sha256"].get(t)]
+
+
+@pytest.mark.skipif(RENEW, reason="the table is being renewed")
+@pytest.mark.parametrize("name", CASES)
 def test_results_have_not_moved(name: str) -> None:
-    found = measure(cases()[name])
-    if RENEW:
-        table = json.loads(TABLE.read_text(encoding="utf-8")) if TABLE.exists() else {}
-        table[name] = found
-        TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    assert found == json.loads(TABLE.read_text(encoding="utf-8"))[name]
+    table = kept()
+    if name not in table["cases"]:
+        pytest.fail(f"{name}: no results are kept yet; {RENEWING}")
+    moved = differences(measure(CASES[name], table["columns"]), table["cases"][name])
+    assert not moved, "\n".join([f"{name}: results have moved", *moved])
+
+
+@pytest.mark.skipif(RENEW, reason="the table is being renewed")
+def test_no_results_are_kept_of_what_is_no_case() -> None:
+    assert sorted(set(kept()["cases"]) - set(CASES)) == [], RENEWING
+
+
+def test_every_key_of_a_scenario_has_a_case() -> None:
+    said = {key for tree in CASES.values() for key in keys_of(fullpipe.Scenario(**tree))}
+    missing = sorted(keys_that_exist(fullpipe.Scenario, without=UNHEARD) - said)
+    assert missing == [], f"add a case for each to tests/golden/cases.py, then {RENEWING}"
+
+
+@pytest.mark.skipif(not RENEW, reason="only with FULLPIPE_RENEW_GOLDEN=1")
+def test_renew() -> None:
+    """Write the table, unless a case would move without another version of the model."""
+    old = kept()
+    tables = fullpipe.run(fullpipe.Scenario(**next(iter(CASES.values())))).tables
+    columns = {name: rows.columns for name, rows in tables.items()}
+    new = {name: measure(tree, columns) for name, tree in CASES.items()}
+    if old["model_version"] == MODEL_VERSION:
+        again = {name: measure(CASES[name], old["columns"]) for name in CASES if name in old["cases"]}
+        moved = [name for name, found in again.items() if differences(found, old["cases"][name])]
+        assert moved == [], "bump MODEL_VERSION or, if the case itself is another one, delete its old results"
+    lines = [f'"model_version": {json.dumps(MODEL_VERSION)}', f'"columns": {rows_of(columns)}']
+    lines += ['"cases": {\n' + ",\n".join(f"{json.dumps(n)}: {rows_of(new[n])}" for n in sorted(new)) + "\n}"]
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def rows_of(values: dict[str, Any]) -> str:
+    """An object with a line for each of its keys."""
+    return (
+        "{\n"
+        + ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in values.items())
+        + "\n}"
+    )
