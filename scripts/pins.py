@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sys
 
-from fullpipe.engines.linux import debian, toolchain, trees
+from fullpipe.engines.linux.install import debian, source_trees, toolchain
 
 
 def main() -> int:
     """Ask the mirror for all suites."""
     mirror = debian.Mirror()
-    asked = [(suite, "all", trees.SOURCE.pattern) for suite in trees.SUITES]
+    asked = [(suite, "all", source_trees.SOURCE.pattern) for suite in source_trees.SUITES]
     for suite, architecture, names in (*asked, (toolchain.SUITE, "amd64", "|".join(toolchain.BORROWED))):
         try:
             found = mirror.packages(suite, architecture, names)

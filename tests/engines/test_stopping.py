@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.engines.linux import toolchain
+from fullpipe.engines.linux.install import toolchain
 
 PACKAGE = bytes(8_000_000)
 SENT = 2_500_000

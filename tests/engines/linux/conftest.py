@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux import installation
 from fullpipe.engines.linux.engine import LinuxEngine
-from fullpipe.engines.linux.installation import Installed, everything
+from fullpipe.engines.linux.install import installed
+from fullpipe.engines.linux.install.installed import Installed, everything
 
 SMALL = """
 name = "small"
@@ -46,8 +46,8 @@ def known() -> Installed:
 @pytest.fixture(scope="session")
 def linux() -> LinuxEngine:
     """The engine, if this machine can run it."""
-    if installation.find() is None:
-        pytest.skip(f"no kernel is installed; {installation.INSTALL} builds one")
+    if installed.find() is None:
+        pytest.skip(f"no kernel is installed; {installed.INSTALL} builds one")
     return LinuxEngine()
 
 

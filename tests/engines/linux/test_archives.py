@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.engines.linux import archives, trees
+from fullpipe.engines.linux.install import archives, source_trees
 from fullpipe.errors import EngineError
 
 Member = tuple[str, bytes | str]
@@ -98,7 +98,7 @@ def test_a_damaged_package_is_one_line(tmp_path: Path, content: bytes) -> None:
 
 
 def test_the_sources_of_a_kernel_unpack_with_the_links_in_them(tmp_path: Path) -> None:
-    tree = trees.unpack(KERNEL, tmp_path, lambda _: None)
+    tree = source_trees.unpack(KERNEL, tmp_path, lambda _: None)
     assert (tree / "scripts/dtc/include/linux/a.h").is_file()
     assert (tree / "arch/um/Kconfig").is_file()
     assert not (tree / "sound/a.c").exists()

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.checks import problems
-from fullpipe.engines.linux.installation import INSTALL, Installed
+from fullpipe.engines.linux.check.scenario import problems
+from fullpipe.engines.linux.install.algorithms import OURS
+from fullpipe.engines.linux.install.installed import INSTALL, Installed
 from fullpipe.scenario import resolve
 
 
@@ -19,6 +20,13 @@ def paths(scenario: Scenario, known: Installed) -> list[str]:
 
 def test_a_plain_scenario_is_not_refused(small: Scenario, known: Installed) -> None:
     assert paths(small, known) == []
+
+
+def test_every_algorithm_of_some_kernel_is_no_reason_without_a_kernel(
+    small: Scenario, known: Installed
+) -> None:
+    scenarios = [small.with_values({"flows.0.cca": cca}) for cca in OURS]
+    assert [path for scenario in scenarios for path in paths(scenario, known)] == []
 
 
 def test_the_first_study_is_not_refused(known: Installed) -> None:

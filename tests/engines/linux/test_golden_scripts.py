@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.script import experiment
+from fullpipe.engines.linux.script.script import experiment
 
 TABLE = Path(__file__).with_name("scripts.json")
 RENEW = "FULLPIPE_RENEW_GOLDEN" in os.environ

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe.engines.base import Wishes
-from fullpipe.engines.linux import debian, installation, toolchain
+from fullpipe.engines.linux.install import debian, install, installed, toolchain
 from fullpipe.errors import EngineError
 
 
@@ -17,7 +17,7 @@ from fullpipe.errors import EngineError
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What looks like a tree, in front of an empty cache and all the tools that a build needs."""
     monkeypatch.setenv("FULLPIPE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(installation, "compile_program", lambda: tmp_path)
+    monkeypatch.setattr(install, "compile_program", lambda: tmp_path)
     monkeypatch.setattr(toolchain, "check", lambda: None)
     monkeypatch.setattr(toolchain, "borrowed", lambda *_: {})
     (tmp_path / "tree/arch/um").mkdir(parents=True)
@@ -27,13 +27,13 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refused(source: Path) -> str:
     with pytest.raises(EngineError) as caught:
-        installation.install(Wishes(source=source), lambda _: None)
+        install.install(Wishes(source=source), lambda _: None)
     return str(caught.value)
 
 
 def test_two_at_the_same_time(source: Path) -> None:
-    installation.folder().mkdir(parents=True)
-    with (installation.folder() / "lock").open("w") as lock:
+    installed.folder().mkdir(parents=True)
+    with (installed.folder() / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert "another installation runs" in refused(source)
 
@@ -43,7 +43,7 @@ def test_a_folder_that_is_no_tree(source: Path) -> None:
 
 
 def test_a_disk_that_is_too_small(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installation, "_BUILD_MB", 10**12)
+    monkeypatch.setattr(install, "_BUILD_MB", 10**12)
     assert "a build needs" in refused(source)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fullpipe import Scenario
 from fullpipe.engines.linux.engine import LinuxEngine
-from fullpipe.engines.linux.installation import INSTALL
+from fullpipe.engines.linux.install.installed import INSTALL
 from fullpipe.engines.native import NativeEngine
 from fullpipe.results import Run
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from fullpipe.engines.linux import debian, download, toolchain, trees
-from fullpipe.engines.linux.debian import Mirror, Package
+from fullpipe.engines.linux.install import debian, download, source_trees, toolchain
+from fullpipe.engines.linux.install.debian import Mirror, Package
 from fullpipe.errors import EngineError, WishError
 
 Serve = Callable[[Callable[[str], bytes]], str]
@@ -28,7 +28,7 @@ def silent(line: str) -> None:
 
 def taken(mirror: Mirror, folder: Path, said: list[str] | None = None) -> Path:
     """The newest kernel of a mirror, fetched."""
-    return mirror.fetch(trees.newest(mirror, None), folder, (said if said is not None else []).append)
+    return mirror.fetch(source_trees.newest(mirror, None), folder, (said if said is not None else []).append)
 
 
 def refused(do: Callable[[], object]) -> str:
@@ -194,7 +194,7 @@ def test_what_a_build_borrows_is_known_here() -> None:
 
 def test_a_keyring_that_is_not_there_is_told(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_KEYRING", "/nowhere.gpg")
-    assert "/nowhere.gpg" in refused(lambda: trees.newest(Mirror(), None))
+    assert "/nowhere.gpg" in refused(lambda: source_trees.newest(Mirror(), None))
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_an_address_that_is_none_or_not_secure_is_refused(
 ) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", address)
     with pytest.raises(WishError, match=r"^\$FULLPIPE_DEBIAN_MIRROR is .*; (name|write) "):
-        trees.newest(Mirror(unverified=True), None)
+        source_trees.newest(Mirror(unverified=True), None)
 
 
 def test_an_address_that_is_none_is_misuse_where_tools_are_borrowed_too(
@@ -222,7 +222,7 @@ def test_an_address_that_is_none_is_misuse_where_tools_are_borrowed_too(
 )
 def test_an_address_that_leads_nowhere_is_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", address)
-    told = refused(lambda: trees.newest(Mirror(insecure=True, unverified=True), None))
+    told = refused(lambda: source_trees.newest(Mirror(insecure=True, unverified=True), None))
     assert "the same command continues" in told
 
 
@@ -248,7 +248,7 @@ def test_a_broken_connection_is_one_line_that_says_what_to_do(
     serve: Serve, answer: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", serve(lambda _: answer))
-    told = refused(lambda: trees.newest(Mirror(insecure=True, unverified=True), None))
+    told = refused(lambda: source_trees.newest(Mirror(insecure=True, unverified=True), None))
     assert "the same command continues" in told
 
 
@@ -281,12 +281,12 @@ BAD = {
 @pytest.mark.parametrize("content", BAD.values(), ids=BAD)
 def test_an_index_that_is_none_is_one_clean_line(mirror: Path, content: bytes) -> None:
     (mirror / INDEX).write_bytes(content)
-    assert refused(lambda: trees.newest(Mirror(unverified=True), None)).isprintable()
+    assert refused(lambda: source_trees.newest(Mirror(unverified=True), None)).isprintable()
 
 
 def test_an_index_without_end_is_not_read_to_its_end(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debian, "_MOST_INDEX", 100)
-    assert "longer than 100 bytes" in refused(lambda: trees.newest(Mirror(unverified=True), None))
+    assert "longer than 100 bytes" in refused(lambda: source_trees.newest(Mirror(unverified=True), None))
 
 
 def test_a_suite_in_doubt_is_passed_over_for_a_version_and_not_for_the_newest(
@@ -298,9 +298,9 @@ def test_a_suite_in_doubt_is_passed_over_for_a_version_and_not_for_the_newest(
         return [Package("linux-source-9.9", "1", "", "", 1)]
 
     monkeypatch.setattr(Mirror, "packages", packages)
-    assert trees.newest(Mirror(), "9.9").version == "1"
+    assert source_trees.newest(Mirror(), "9.9").version == "1"
     with pytest.raises(EngineError, match="in doubt"):
-        trees.newest(Mirror(), None)
+        source_trees.newest(Mirror(), None)
 
 
 @pytest.fixture

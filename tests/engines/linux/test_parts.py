@@ -9,14 +9,15 @@ import polars as pl
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux import datagrams, kernel, tables, trees
-from fullpipe.engines.linux.departures import departures_ns
-from fullpipe.engines.linux.marks import marked
-from fullpipe.engines.linux.memory import needed_mb
-from fullpipe.engines.linux.names import in_kernel
-from fullpipe.engines.linux.queues import params
-from fullpipe.engines.linux.red import Thresholds, thresholds
-from fullpipe.engines.linux.wires import Wire
+from fullpipe.engines.linux.install import kernel, source_trees
+from fullpipe.engines.linux.install.algorithms import in_kernel
+from fullpipe.engines.linux.layout.departures import departures_ns
+from fullpipe.engines.linux.machine.memory import needed_mb
+from fullpipe.engines.linux.tables import datagrams, tables
+from fullpipe.engines.linux.tables.marks import marked
+from fullpipe.engines.linux.tc.netem import Wire
+from fullpipe.engines.linux.tc.queues import params
+from fullpipe.engines.linux.tc.red import Thresholds, thresholds
 from fullpipe.engines.native import NativeEngine
 from fullpipe.engines.streams import start_ns
 from fullpipe.errors import EngineError, WishError
@@ -168,20 +169,20 @@ def test_every_algorithm_of_a_tree_is_built(tree: Path) -> None:
 def test_a_copy_is_kept_until_the_tree_changes(
     tree: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trees, "make", lambda *_: None)
+    monkeypatch.setattr(source_trees, "make", lambda *_: None)
     folder, said = tmp_path_factory.mktemp("work"), list[str]()
     for _ in range(2):
-        copied = trees.copy(tree, folder, said.append)
+        copied = source_trees.copy(tree, folder, said.append)
     assert len(said) == 1
     (tree / "arch/um/Kconfig").write_text("another", encoding="utf-8")
-    trees.copy(tree, folder, said.append)
+    source_trees.copy(tree, folder, said.append)
     assert len(said) == 2
     assert (copied / "arch/um/Kconfig").read_text(encoding="utf-8") == "another"
 
 
 def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WishError, match="no kernel tree"):
-        trees.check(tmp_path)
+        source_trees.check(tmp_path)
 
 
 def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> None:
@@ -192,4 +193,10 @@ def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> 
         "arch/um/a.c",
         "net/ipv4/tcp.c",
     )
-    assert [trees.is_useless(PurePosixPath(name)) for name in names] == [True, False, True, False, False]
+    assert [source_trees.is_useless(PurePosixPath(name)) for name in names] == [
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]

@@ -6,7 +6,7 @@ import re
 import struct
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.script import Experiment, experiment
+from fullpipe.engines.linux.script.script import Experiment, experiment
 from fullpipe.engines.streams import start_ns
 
 CCAS = ("reno", "cubic", "bbr", "dctcp")

@@ -1,10 +1,9 @@
-"""The Linux engine.
+"""The Linux engine: from a scenario to a real kernel that runs as one process, and to tables.
 
-A scenario becomes a script (`script`: lines of `topology`, `queueing` and `flows`; `layout` says where links
-stand, `stages` of what `qdiscs`, `queues`, `filters` and `wires` they are made). A program of ours (`guest/`)
-carries it out inside a kernel that runs as one process (`machine`, `supervisor`). What it writes down becomes
-the tables of a run (`tables`, `links`, `marks`). `installation`, `trees`, `kernel`, `make`, `debian` and
-`toolchain` get that kernel; `checks` and `link_checks` refuse what it cannot do.
+A run goes through the folders in one direction. `check` refuses what cannot be done exactly. `layout` lays
+the scenario out as namespaces, devices, qdiscs (`tc`) and routes. `script` writes that down for the program
+in `guest/`, which carries it out inside the kernel that `machine` boots. `tables` reads what was measured.
+`install` gets the kernel and the program.
 """
 
 from fullpipe.engines.linux.engine import LinuxEngine

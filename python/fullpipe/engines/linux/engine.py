@@ -15,13 +15,16 @@ from fullpipe.engines.base import (
     missing,
     origin,
 )
-from fullpipe.engines.linux import installation, names, queues, tables, toolchain
-from fullpipe.engines.linux.checks import problems
-from fullpipe.engines.linux.flows import departures_file
-from fullpipe.engines.linux.installation import INSTALL
-from fullpipe.engines.linux.machine import available_mb, boot
-from fullpipe.engines.linux.memory import needed_mb
-from fullpipe.engines.linux.script import experiment
+from fullpipe.engines.linux.check.scenario import problems
+from fullpipe.engines.linux.install import algorithms, guest_program, installed, toolchain
+from fullpipe.engines.linux.install.install import install, trusted
+from fullpipe.engines.linux.install.installed import INSTALL
+from fullpipe.engines.linux.machine.boot import Guest, available_mb, boot
+from fullpipe.engines.linux.machine.memory import needed_mb
+from fullpipe.engines.linux.script.flow_lines import departures_file
+from fullpipe.engines.linux.script.script import experiment
+from fullpipe.engines.linux.tables import tables
+from fullpipe.engines.linux.tc import queues
 from fullpipe.errors import EngineError
 from fullpipe.results import Run
 from fullpipe.scenario import Scenario, resolve
@@ -36,25 +39,25 @@ class LinuxEngine:
 
     def version(self) -> str:
         """The kernel's release, and fingerprints of its binary and of our code around it."""
-        found = installation.find()
-        return f"{found.release}+{found.fingerprint}.{installation.sources()}" if found else "none"
+        found = installed.find()
+        return f"{found.release}+{found.fingerprint}.{guest_program.sources()}" if found else "none"
 
     def model_version(self) -> str:
         """The kernel's fingerprint: two builds of the same source differ in their randomness."""
-        found = installation.find()
+        found = installed.find()
         return found.fingerprint if found else "none"
 
     def capabilities(self) -> Capabilities:
         """What the installed kernel has; without one, what kernels may have."""
-        found = installation.find()
-        ccas = [ours for ours in names.OURS if not found or names.in_kernel(ours, found.ccas)]
+        found = installed.find()
+        ccas = [ours for ours in algorithms.OURS if not found or algorithms.in_kernel(ours, found.ccas)]
         kinds = [kind for kind in queues.MAKERS if not found or kind in found.qdiscs]
         return Capabilities(frozenset(ccas), frozenset((*kinds, "drop_tail")), tables.NOT_MEASURED)
 
     def doctor(self) -> list[Finding]:
         """The machine, a compiler, a kernel, who may write it, and memory."""
-        found, right = installation.find(), platform.system() == "Linux" and platform.machine() == "x86_64"
-        compiled = installation.program().is_file()
+        found, right = installed.find(), platform.system() == "Linux" and platform.machine() == "x86_64"
+        compiled = guest_program.program().is_file()
         compiler = toolchain.compiler()
         memory_mb = available_mb()
         return [
@@ -73,7 +76,7 @@ class LinuxEngine:
                 "compiled" if compiled else "compiled at the first use" if compiler.present else "needs gcc",
                 compiler.remedy,
             ),
-            installation.trusted(),
+            trusted(),
             Finding("memory", memory_mb >= _LEAST_MB, f"{memory_mb} MB are free", f"free {_LEAST_MB} MB"),
         ]
 
@@ -81,7 +84,7 @@ class LinuxEngine:
         """Every reason why the guest cannot run a scenario exactly, or why there is no guest."""
         lacks = missing(self)
         network = resolve(scenario)
-        known = installation.find() or installation.everything()
+        known = installed.find() or installed.everything()
         reasons = list(dict.fromkeys((*lacks, *problems(scenario, network, known))))
         wants_mb, has_mb = needed_mb(scenario, network), available_mb()
         if wants_mb > has_mb:
@@ -96,7 +99,7 @@ class LinuxEngine:
             WishError: If there is not what was asked for.
             EngineError: If something is missing, or a step fails.
         """
-        installation.install(wishes, say)
+        install(wishes, say)
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
         """Run a scenario without a sweep. The same kernel, scenario and seed give the same tables.
@@ -104,14 +107,14 @@ class LinuxEngine:
         Raises:
             EngineError: If it cannot be run, or the guest dies.
         """
-        found = installation.find()
+        found = installed.find()
         reasons = self.check(scenario)
         if reasons or not found:
             raise EngineError("\n".join(str(reason) for reason in reasons))
         took = Stopwatch()
         plan = experiment(scenario, seed, found.ccas)
         memory_mb = needed_mb(scenario, plan.network)
-        guest = installation.guest(found)
+        guest = Guest(found.kernel, guest_program.compile_program())
         files = {departures_file(n): array("q", times).tobytes() for n, times in plan.departures_ns.items()}
         with boot(guest, plan.script, files, memory_mb=memory_mb, seed=seed, progress=progress) as finished:
             measured = tables.read(finished.folder, scenario, plan)

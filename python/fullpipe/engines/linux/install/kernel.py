@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fullpipe.engines.base import Say
-from fullpipe.engines.linux.make import make
+from fullpipe.engines.linux.install.make import make
 from fullpipe.errors import EngineError
 
-HERE = Path(__file__).parent
-FRAGMENT = HERE / "kernel.config"
+_HERE = Path(__file__).parent
+FRAGMENT = _HERE / "kernel.config"
 _ALGORITHM = re.compile(r"^config (TCP_CONG_\w+)$", re.MULTILINE)
 _ABOUT_FILES = 600
 _STAMP = {
@@ -73,7 +73,7 @@ def edit(tree: Path) -> None:
     util = tree / "arch/um/os-Linux/util.c"
     text = util.read_text(encoding="utf-8")
     last_include = [match.end() for match in re.finditer(r"^#include .*\n", text, re.MULTILINE)][-1]
-    seeded = (HERE / "seeded.c").read_text(encoding="utf-8")
+    seeded = (_HERE / "seeded.c").read_text(encoding="utf-8")
     util.write_text(text[:last_include] + seeded + text[last_include:], encoding="utf-8")
     done.touch()
 

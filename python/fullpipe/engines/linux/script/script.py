@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fullpipe.engines.linux import flows, queueing, topology
-from fullpipe.engines.linux.departures import departures_ns
-from fullpipe.engines.linux.layout import Layout, Planner
-from fullpipe.engines.linux.sizes import crossed, frame_bytes
-from fullpipe.engines.linux.stages import Stage, arriving, first, stages
+from fullpipe.engines.linux.layout.departures import departures_ns
+from fullpipe.engines.linux.layout.namespaces import Layout, Planner
+from fullpipe.engines.linux.layout.sizes import crossed, frame_bytes
+from fullpipe.engines.linux.script import flow_lines, network_lines, tc_lines
+from fullpipe.engines.linux.tc.link import Stage, arriving, first, stages
 from fullpipe.scenario import Network, Scenario, resolve
 from fullpipe.scenario.quantities import to_nanoseconds
 
@@ -47,25 +47,25 @@ def experiment(scenario: Scenario, seed: int, known_ccas: Collection[str]) -> Ex
     laid = [stages(link, first(link), frame, seed) for link, frame in zip(network.links, frames, strict=True)]
     planner = Planner(network, laid)
     watched = list(_watched(network, planner.layout, laid))
-    routes = list(topology.routes(network, planner))
+    routes = list(network_lines.routes(network, planner))
     later = [
-        *queueing.changes(network, planner.layout, frames, seed),
-        *topology.reroutes(network, planner),
+        *tc_lines.changes(network, planner.layout, frames, seed),
+        *network_lines.reroutes(network, planner),
     ]
-    starts = tuple(flows.start_ns(route, seed) for route in network.routes)
+    starts = tuple(flow_lines.start_ns(route, seed) for route in network.routes)
     lines = [
-        *topology.first_of_all(),
-        *topology.namespaces(network, planner.layout),
-        *topology.cables(network, planner.layout),
-        *topology.addresses(network, planner.layout),
+        *network_lines.first_of_all(),
+        *network_lines.namespaces(network, planner.layout),
+        *network_lines.cables(network, planner.layout),
+        *network_lines.addresses(network, planner.layout),
         *routes,
-        *queueing.lines(network, planner.layout, laid),
+        *tc_lines.lines(network, planner.layout, laid),
         *(f"watch {n} {namespace} {device}" for n, (_, (namespace, device)) in enumerate(watched)),
         *_times(scenario),
         *(
             line
             for number, route in enumerate(network.routes)
-            for line in flows.lines(number, route, planner.layout, starts[number], known_ccas)
+            for line in flow_lines.lines(number, route, planner.layout, starts[number], known_ccas)
         ),
         *later,
     ]
@@ -98,7 +98,7 @@ def _departures_ns(
 ) -> dict[int, Sequence[int]]:
     return {
         number: departures_ns(
-            route.flow.datagrams, route.stream, starts_ns[number], flows.end_ns(route, scenario), seed
+            route.flow.datagrams, route.stream, starts_ns[number], flow_lines.end_ns(route, scenario), seed
         )
         for number, route in enumerate(network.routes)
         if route.flow.datagrams

@@ -4,9 +4,9 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fullpipe.engines.linux.attributes import attribute, u8, u32, u64
-from fullpipe.engines.linux.qdiscs import MOST_U32, Qdisc, fifo, shaper
-from fullpipe.engines.linux.red import red
+from fullpipe.engines.linux.tc.attributes import attribute, u8, u32, u64
+from fullpipe.engines.linux.tc.qdiscs import MOST_U32, Qdisc, fifo, shaper
+from fullpipe.engines.linux.tc.red import red
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.quantities import BITS
 from fullpipe.scenario.topology import Discipline, DropTail

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.engines.linux import datagrams, links
-from fullpipe.engines.linux.datagrams import Trips
-from fullpipe.engines.linux.script import Experiment
+from fullpipe.engines.linux.script.script import Experiment
+from fullpipe.engines.linux.tables import datagrams, links
+from fullpipe.engines.linux.tables.datagrams import Trips
 from fullpipe.errors import EngineError
 from fullpipe.results import TABLES, frame
 from fullpipe.scenario import Route, Scenario

@@ -1,6 +1,6 @@
 """How much memory a guest needs for a scenario."""
 
-from fullpipe.engines.linux.sizes import frame_bytes
+from fullpipe.engines.linux.layout.sizes import frame_bytes
 from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.quantities import BITS, NANOSECONDS
 from fullpipe.scenario.topology import DropTail

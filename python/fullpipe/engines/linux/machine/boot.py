@@ -14,7 +14,7 @@ from pathlib import Path
 from fullpipe.engines.base import Progress
 from fullpipe.errors import EngineError
 
-HERE = Path(__file__).parent
+_HERE = Path(__file__).parent
 _PULSE_S = 0.1
 _END_S = 10
 _LOG_LINES = 20
@@ -102,7 +102,7 @@ class Finished:
 
 def _run(command: list[str], folder: Path, memory_mb: int, progress: Progress | None) -> float:
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", str(HERE / "supervisor.py"), str(folder), _memory(memory_mb), *command],
+        [sys.executable, "-I", "-S", str(_HERE / "supervisor.py"), str(folder), _memory(memory_mb), *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

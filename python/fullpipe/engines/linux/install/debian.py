@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from fullpipe.engines.base import Say
-from fullpipe.engines.linux import archives, download, signature
-from fullpipe.engines.linux.signature import DoubtError
+from fullpipe.engines.linux.install import archives, download, signature
+from fullpipe.engines.linux.install.signature import DoubtError
 from fullpipe.errors import EngineError
 
 _PINS = Path(__file__).parent / "pins.txt"

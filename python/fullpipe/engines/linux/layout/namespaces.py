@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from fullpipe.engines.linux.stages import Stage
+from fullpipe.engines.linux.tc.link import Stage
 from fullpipe.scenario.network import Network, Route
 
 Place = tuple[str, int]

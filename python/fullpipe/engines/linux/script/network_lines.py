@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from fullpipe.engines.linux.layout import Layout, Planner, address
-from fullpipe.engines.linux.sizes import mtu
+from fullpipe.engines.linux.layout.namespaces import Layout, Planner, address
+from fullpipe.engines.linux.layout.sizes import mtu
 from fullpipe.scenario import Network, Route
 from fullpipe.scenario.quantities import to_nanoseconds
 from fullpipe.scenario.tcp import Tcp

@@ -3,7 +3,7 @@
 import struct
 from dataclasses import dataclass
 
-from fullpipe.engines.linux.attributes import attribute, u32, u64
+from fullpipe.engines.linux.tc.attributes import attribute, u32, u64
 from fullpipe.scenario.quantities import BITS
 
 _OPTIONS, _STAB, _NESTED = 2, 8, 0x8000

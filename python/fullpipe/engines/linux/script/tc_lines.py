@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from fullpipe.engines.linux.layout import Layout
-from fullpipe.engines.linux.qdiscs import fq
-from fullpipe.engines.linux.sizes import ETHERNET_BYTES, overhead
-from fullpipe.engines.linux.stages import ROOT, Placed, Stage, arriving, differing, first, stages, states
+from fullpipe.engines.linux.layout.namespaces import Layout
+from fullpipe.engines.linux.layout.sizes import ETHERNET_BYTES, overhead
+from fullpipe.engines.linux.tc.link import ROOT, Placed, Stage, arriving, differing, first, stages, states
+from fullpipe.engines.linux.tc.qdiscs import fq
 from fullpipe.scenario import Network
 from fullpipe.scenario.tcp import Tcp
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from fullpipe.cca import classes
 from fullpipe.engines.base import Problem
-from fullpipe.engines.linux import link_checks, names
-from fullpipe.engines.linux.installation import Installed
-from fullpipe.engines.linux.known import NATIVE, unknown
+from fullpipe.engines.linux.check import links
+from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
+from fullpipe.engines.linux.install import algorithms
+from fullpipe.engines.linux.install.installed import Installed
 from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.tcp import Tcp
 
@@ -61,14 +62,14 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
         where = f"{path}.tcp" if flow.tcp else "tcp"
         yield from _of_tcp(where, scenario.tcp_of(flow), flow.cca.kind, installed)
     for number in range(len(network.links)):
-        yield from link_checks.problems(number, network, installed)
+        yield from links.problems(number, network, installed)
 
 
 def _of_cca(path: str, kind: str, params: dict[str, object], installed: Installed) -> Iterator[Problem]:
     if kind.startswith(classes.PREFIX):
         yield Problem(path, f"an algorithm in Python does not run in a kernel; {NATIVE}")
-    elif names.in_kernel(kind, installed.ccas) is None:
-        has = ", ".join(ours for ours in names.OURS if names.in_kernel(ours, installed.ccas))
+    elif algorithms.in_kernel(kind, installed.ccas) is None:
+        has = ", ".join(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas))
         yield Problem(path, f"Linux {installed.release} has no {kind}; it has {has}{_other_kernel(kind)}")
     elif params:
         text = f"{', '.join(params)}: parameters cannot be set in the kernel; leave them out"
@@ -76,7 +77,7 @@ def _of_cca(path: str, kind: str, params: dict[str, object], installed: Installe
 
 
 def _other_kernel(kind: str) -> str:
-    if kind not in names.OURS:
+    if kind not in algorithms.OURS:
         return f"; {NATIVE}"
     return "; a kernel that has it is built by fullpipe engines install linux --source DIR"
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from fullpipe.engines.base import Problem
-from fullpipe.engines.linux import filters, queues, red
-from fullpipe.engines.linux.installation import INSTALL, PERIODIC, Installed
-from fullpipe.engines.linux.known import NATIVE, unknown
-from fullpipe.engines.linux.qdiscs import MOST_U32
+from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
+from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installed
+from fullpipe.engines.linux.tc import filters, queues, red
+from fullpipe.engines.linux.tc.qdiscs import MOST_U32
 from fullpipe.scenario import Link, Network, Route
 from fullpipe.scenario.changing import Wander
 from fullpipe.scenario.losses import Periodic, Replay

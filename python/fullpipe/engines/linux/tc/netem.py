@@ -4,8 +4,8 @@ import struct
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
-from fullpipe.engines.linux.attributes import attribute, s64, u64
-from fullpipe.engines.linux.qdiscs import Qdisc
+from fullpipe.engines.linux.tc.attributes import attribute, s64, u64
+from fullpipe.engines.linux.tc.qdiscs import Qdisc
 from fullpipe.scenario.losses import Bernoulli, GilbertElliott, Loss
 from fullpipe.scenario.quantities import BITS, to_nanoseconds
 from fullpipe.scenario.topology import Jitter

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from fullpipe.engines.base import Finding, Say
-from fullpipe.engines.linux import archives, debian
+from fullpipe.engines.linux.install import archives, debian
 from fullpipe.errors import EngineError, WishError
 
 SUITE = "bookworm"

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 
 from fullpipe.engines import streams
-from fullpipe.engines.linux import names
-from fullpipe.engines.linux.layout import Layout, address
+from fullpipe.engines.linux.install import algorithms
+from fullpipe.engines.linux.layout.namespaces import Layout, address
 from fullpipe.scenario import Route, Scenario
 from fullpipe.scenario.datagrams import Datagrams
 from fullpipe.scenario.quantities import to_nanoseconds
@@ -43,14 +43,14 @@ def departures_file(number: int) -> str:
 def _connection(number: int, route: Route, layout: Layout, start_ns: int, known: Collection[str]) -> str:
     flow, tcp = route.flow, route.tcp
     kind = flow.described
-    cca = names.in_kernel(kind, known) or kind
+    cca = algorithms.in_kernel(kind, known) or kind
     words = (
         number,
         layout.hosts["sender", number],
         layout.hosts["receiver", number],
         address(number, to_receiver=True),
         cca,
-        cca if kind in names.ANSWERED else "-",
+        cca if kind in algorithms.ANSWERED else "-",
         start_ns,
         -1 if flow.stop_s is None else to_nanoseconds(flow.stop_s),
         -1 if flow.size_bytes is None else flow.size_bytes,

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.engines.linux.script import Experiment
+from fullpipe.engines.linux.script.script import Experiment
 from fullpipe.scenario import Route, Scenario
 from fullpipe.scenario.datagrams import Datagrams
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from fullpipe.engines.linux.download import ELSEWHERE
+from fullpipe.engines.linux.install.download import ELSEWHERE
 from fullpipe.errors import EngineError, WishError
 
 _KEYRING = "FULLPIPE_DEBIAN_KEYRING"

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fullpipe.engines.linux.attributes import attribute, u32
-from fullpipe.engines.linux.qdiscs import Qdisc
+from fullpipe.engines.linux.tc.attributes import attribute, u32
+from fullpipe.engines.linux.tc.qdiscs import Qdisc
 
 _ECN, _HARDDROP, _ADAPTIVE = 1, 2, 4
 _MOST_SHIFT, _KERNEL_BITS = 31, 32

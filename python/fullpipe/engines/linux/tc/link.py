@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from fullpipe.engines import streams
-from fullpipe.engines.linux import filters
-from fullpipe.engines.linux.qdiscs import Qdisc, server, service
-from fullpipe.engines.linux.queues import of, params
-from fullpipe.engines.linux.wires import Wire
+from fullpipe.engines.linux.tc import filters
+from fullpipe.engines.linux.tc.netem import Wire
+from fullpipe.engines.linux.tc.qdiscs import Qdisc, server, service
+from fullpipe.engines.linux.tc.queues import of, params
 from fullpipe.scenario.losses import Bernoulli, GilbertElliott, Periodic
 from fullpipe.scenario.network import Link
 from fullpipe.scenario.timeline import Values

@@ -7,9 +7,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fullpipe.engines.linux.marks import marked
-from fullpipe.engines.linux.script import Experiment
-from fullpipe.engines.linux.stages import first, states
+from fullpipe.engines.linux.script.script import Experiment
+from fullpipe.engines.linux.tables.marks import marked
+from fullpipe.engines.linux.tc.link import first, states
 from fullpipe.scenario import Link, Scenario
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 

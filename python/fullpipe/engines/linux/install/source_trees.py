@@ -8,8 +8,8 @@ import time
 from pathlib import Path, PurePosixPath
 
 from fullpipe.engines.base import Say
-from fullpipe.engines.linux import archives, debian
-from fullpipe.engines.linux.make import make
+from fullpipe.engines.linux.install import archives, debian
+from fullpipe.engines.linux.install.make import make
 from fullpipe.errors import WishError
 
 SUITES = ("sid", "trixie-backports", "trixie", "bookworm-backports", "bookworm")

@@ -1,0 +1,1 @@
+"""The script of the guest: lines in the language of `guest/main.c`."""

@@ -1,0 +1,1 @@
+"""From what the guest has measured to the tables of a run."""
