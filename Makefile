@@ -54,6 +54,7 @@ rust-test:
 
 python-lint: build
 	$(BIN)/python scripts/check_crates.py
+	$(BIN)/python scripts/check_citations.py
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

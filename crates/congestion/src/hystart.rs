@@ -13,6 +13,7 @@ pub(crate) enum Exit {
 }
 
 /// How much the RTT of a round may grow before it counts as a queue: an eighth, but 4 ms to 16 ms.
+/// RFC 9406 section 4.2 (RttThresh); Linux `HYSTART_DELAY_THRESH`.
 fn delay_threshold(base: Duration) -> Duration {
     (base / 8).clamp(Duration::from_millis(4), Duration::from_millis(16))
 }
@@ -31,10 +32,14 @@ pub(crate) struct HyStart {
 
 impl HyStart {
     /// Below this window slow start is left alone, packets.
+    /// Linux `hystart_low_window`.
     const LOW_WINDOW: u32 = 16;
+    /// RFC 9406 section 4.2 (N_RTT_SAMPLE); Linux `HYSTART_MIN_SAMPLES`.
     const MIN_SAMPLES: u32 = 8;
+    /// Linux `hystart_ack_delta_us`.
     const TRAIN_GAP: Duration = Duration::from_millis(2);
 
+    /// Linux `bictcp_hystart_reset`.
     fn start_round(&mut self, now: Time, next: u64) {
         self.round_start = now;
         self.last_ack = now;
@@ -44,6 +49,7 @@ impl HyStart {
     }
 
     /// A timeout: look for a new exit.
+    /// Linux `bictcp_hystart_reset`.
     pub(crate) fn restart(&mut self, path: &Path) {
         self.found = false;
         self.start_round(path.now, path.next);
@@ -51,6 +57,7 @@ impl HyStart {
 
     /// Judges an RTT sample; `base` is the smallest RTT seen. Rounds are counted from the first one on, whatever the
     /// window, so that the first train judged is a whole one (Linux since 6.14).
+    /// Linux `hystart_update`.
     pub(crate) fn on_rtt(
         &mut self,
         rtt: Duration,
@@ -72,6 +79,7 @@ impl HyStart {
         if self.found { Exit::Now } else { Exit::NotYet }
     }
 
+    /// Linux `hystart_update`.
     fn train_is_long(&mut self, base: Duration, path: &Path) -> bool {
         if path.now.since(self.last_ack) > Self::TRAIN_GAP {
             return false;
@@ -84,6 +92,7 @@ impl HyStart {
         path.now.since(self.round_start) > threshold
     }
 
+    /// Linux `hystart_update`.
     fn delay_has_grown(&mut self, rtt: Duration, base: Duration) -> bool {
         let smallest = self.round_rtt.map_or(rtt, |r| r.min(rtt));
         self.round_rtt = Some(smallest);
@@ -96,6 +105,7 @@ impl HyStart {
 }
 
 /// Time four of the largest bursts may take, at most 1 ms: trains get longer when senders burst.
+/// Linux `hystart_ack_delay`.
 fn burst_allowance(path: &Path) -> Duration {
     path.pacing_rate.time_to_send(4 * u64::from(path.max_burst_bytes)).min(Duration::from_millis(1))
 }
@@ -115,18 +125,24 @@ pub(crate) struct HyStartPlusPlus {
 }
 
 impl HyStartPlusPlus {
+    /// RFC 9406 section 4.2 (N_RTT_SAMPLE); Linux `HYSTART_MIN_SAMPLES`.
     const MIN_SAMPLES: u32 = 8;
+    /// RFC 9406 section 4.3.
     const CSS_GROWTH_DIVISOR: u32 = 4;
+    /// RFC 9406 section 4.3.
     const CSS_ROUNDS: u32 = 5;
     /// Packets one ACK may add when the sender does not pace.
+    /// RFC 9406 section 4.3 (L).
     const UNPACED_LIMIT: u32 = 8;
 
     /// Congestion ends the first slow start for good.
+    /// RFC 9406 section 4.2.
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
     }
 
     /// Digests an ACK of slow start: how many packets it may add, and whether slow start ends.
+    /// RFC 9406 section 4.2.
     pub(crate) fn on_ack(&mut self, ack: &Ack, path: &Path) -> (u32, Exit) {
         if self.stopped {
             return (ack.acked, Exit::NotYet);
@@ -141,6 +157,7 @@ impl HyStartPlusPlus {
         (credit, exit)
     }
 
+    /// RFC 9406 section 4.2.
     fn judge_delay(&mut self) {
         let (Some(current), true) = (self.round_rtt, self.samples >= Self::MIN_SAMPLES) else { return };
         match (self.css_baseline, self.last_round_rtt) {
@@ -153,6 +170,7 @@ impl HyStartPlusPlus {
         }
     }
 
+    /// RFC 9406 section 4.2.
     fn credit(&mut self, acked: u32, paced: bool) -> u32 {
         let acked = if paced { acked } else { acked.min(Self::UNPACED_LIMIT) };
         if self.css_baseline.is_none() {
@@ -164,6 +182,7 @@ impl HyStartPlusPlus {
         credit
     }
 
+    /// RFC 9406 section 4.2.
     fn end_round(&mut self, next: u64) -> Exit {
         self.round_end = next;
         self.last_round_rtt = self.round_rtt.take();

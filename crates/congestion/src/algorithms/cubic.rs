@@ -56,10 +56,13 @@ params! {
 }
 
 /// Time in CUBIC's fixed point: 1/1024 s.
+/// Linux `BICTCP_HZ`.
 const TICKS_PER_SECOND: u64 = 1024;
 /// Linux recomputes the slope at most once per 1/32 s while the window stands still.
+/// Linux `bictcp_update` (HZ / 32).
 const SLOPE_HOLD_MS: u64 = 31;
 /// RTT samples are ignored for this long after an epoch starts: recovery's queue is still draining.
+/// Linux `cubictcp_acked` (HZ).
 const RTT_BLACKOUT_MS: u64 = 1_000;
 
 /// The cubic function of one epoch.
@@ -122,6 +125,7 @@ impl Algorithm for Cubic {
 
 impl Cubic {
     /// Window the cubic function wants `ticks` after the start of the epoch, packets.
+    /// RFC 9438 section 4.2; Linux `bictcp_update`.
     fn target(&self, epoch: &Epoch, ticks: u64) -> u32 {
         let offset = u128::from(ticks.abs_diff(epoch.k));
         let delta = ((u128::from(self.scale_1024) * offset * offset * offset) >> 40) as u64;
@@ -131,10 +135,12 @@ impl Cubic {
     }
 
     /// Ticks the cubic function takes to climb `packets`.
+    /// RFC 9438 section 4.2 (K); Linux `bictcp_update`.
     fn ticks_to_climb(&self, packets: u32) -> u64 {
         cube_root((u128::from(packets) << 40) / u128::from(self.scale_1024))
     }
 
+    /// RFC 9438 section 4.2; Linux `bictcp_update`.
     fn start_epoch(&self, now_ms: u64, acked: u32) -> Epoch {
         let cwnd = self.window.cwnd;
         let (k, origin) = if self.last_max <= cwnd {
@@ -155,6 +161,7 @@ impl Cubic {
     }
 
     /// Recomputes the slope: how many ACKed packets are worth one packet of window.
+    /// RFC 9438 sections 4.2 to 4.5; Linux `bictcp_update`.
     fn update_slope(&mut self, now: Time, acked: u32) -> u32 {
         let now_ms = now.as_millis();
         let cwnd = self.window.cwnd;
@@ -180,6 +187,7 @@ impl Cubic {
         epoch.per_increment
     }
 
+    /// RFC 9438 sections 4.4 and 4.5; Linux `bictcp_update`.
     fn cubic_slope(&self, epoch: &Epoch, now_ms: u64) -> u32 {
         let cwnd = self.window.cwnd;
         let ahead_ms = self.delay_min.map_or(0, |d| d.as_nanos().div_ceil(1_000_000)); // aim one RTT ahead
@@ -189,6 +197,7 @@ impl Cubic {
         if self.last_max == 0 { slope.min(20) } else { slope } // nothing known yet: at least 5 % per RTT
     }
 
+    /// RFC 9438 section 4.3; Linux `bictcp_update` (TCP friendliness).
     fn follow_reno(&self, epoch: &mut Epoch) {
         let cwnd = self.window.cwnd;
         let per_packet = ((u64::from(cwnd) * self.reno_scale_8) >> 3).max(1) as u32;
@@ -201,6 +210,7 @@ impl Cubic {
     }
 
     /// Learns the base RTT and lets HyStart judge the RTT sample.
+    /// Linux `cubictcp_acked`, `hystart_update`.
     fn on_rtt(&mut self, rtt: Duration, ack: &Ack, path: &Path) {
         let blackout = |e: &Epoch| path.now.as_millis() - e.start_ms < RTT_BLACKOUT_MS;
         if self.epoch.as_ref().is_some_and(blackout) {
@@ -218,6 +228,7 @@ impl Cubic {
     }
 
     /// Slow start, throttled by HyStart++ when that is chosen; returns the packets left over.
+    /// RFC 9438 section 4.10; RFC 9406 section 4.2.
     fn slow_start(&mut self, ack: &Ack, path: &Path) -> u32 {
         if self.exit != SlowStartExit::Rfc9406 {
             return self.window.slow_start(ack.acked);
@@ -232,6 +243,7 @@ impl Cubic {
 }
 
 /// The integer cube root, rounded down.
+/// Own: exact, where Linux `cubic_root` is a table and a Newton step.
 fn cube_root(x: u128) -> u64 {
     let mut root = (x as f64).cbrt() as u64; // within one of the answer; the loops make it exact
     while u128::from(root + 1).pow(3) <= x {
@@ -246,12 +258,14 @@ fn cube_root(x: u128) -> u64 {
 impl WindowAlgorithm for Cubic {
     has_window!();
 
+    /// Linux `cubictcp_acked`.
     fn measure(&mut self, ack: &Ack, path: &Path) {
         if let Some(rtt) = ack.rtt {
             self.on_rtt(rtt, ack, path);
         }
     }
 
+    /// Linux `cubictcp_cong_avoid`.
     fn grow(&mut self, ack: &Ack, path: &Path) {
         let acked = if self.window.in_slow_start() { self.slow_start(ack, path) } else { ack.acked };
         if acked > 0 {
@@ -260,6 +274,7 @@ impl WindowAlgorithm for Cubic {
         }
     }
 
+    /// RFC 9438 sections 4.6 and 4.7; Linux `cubictcp_recalc_ssthresh`.
     fn reduced(&mut self, _congestion: Congestion, _path: &Path) -> u32 {
         self.hystart_pp.stop();
         self.epoch = None;
@@ -269,6 +284,7 @@ impl WindowAlgorithm for Cubic {
         (cwnd * self.beta_1024 / 1024) as u32
     }
 
+    /// RFC 9438 section 4.8; Linux `cubictcp_state`, `bictcp_reset`.
     fn timed_out(&mut self, path: &Path) {
         self.last_max = 0;
         self.delay_min = None;
@@ -276,6 +292,7 @@ impl WindowAlgorithm for Cubic {
         self.hystart.restart(path);
     }
 
+    /// Linux `cubictcp_cwnd_event`.
     fn sending(&mut self, sent: &Sent, path: &Path) {
         // Idle time is not the network's: shift the epoch by it.
         if let (true, Some(epoch)) = (sent.from_idle, self.epoch.as_mut()) {

@@ -49,13 +49,17 @@ params! {
 }
 
 /// Gain of the average share of marks.
+/// L4STeam/linux `PRAGUE_SHIFT_G`.
 const GAIN: f64 = 1.0 / 16.0;
 /// Smallest growth for an unmarked packet: the resolution of the source's fractional window.
+/// L4STeam/linux `prague_cong_control` (CWND_UNIT is 2^20).
 const LEAST_GROWTH: f64 = 1.0 / (1u64 << 20) as f64;
+/// L4STeam/linux `prague_frac_cwnd_to_snd_cwnd`.
 const MIN_CWND: u32 = 2;
 /// Bursts are no shorter than this, packets (Linux `tcp_min_tso_segs`).
 const MIN_BURST: u32 = 2;
 /// IP and TCP headers, with timestamps: the source paces whole packets, bytes.
+/// L4STeam/linux `prague_update_pacing_rate`.
 const HEADERS: u64 = 52;
 /// A fractional window, cut in proportion to marks and paced.
 pub struct Prague {
@@ -128,12 +132,14 @@ impl Prague {
     }
 
     /// A flow that runs at the pace of the target RTT has to wait until that has passed since `last`.
+    /// L4STeam/linux `prague_target_rtt_elapsed`.
     fn must_wait(&self, last: Time, path: &Path) -> bool {
         let independent = self.is_old() && !self.window.in_slow_start();
         let target = self.params.rtt_scaling.target(self.params.rtt_target_ms / 1e3, path);
         independent && path.now.since(last).as_secs_f64() < target
     }
 
+    /// L4STeam/linux `prague_ai_ack_increase`, `prague_update_cwnd`.
     fn grow(&mut self, unmarked: u32) {
         let mut left = unmarked;
         if self.window.in_slow_start() {
@@ -151,6 +157,7 @@ impl Prague {
     }
 
     /// Moves the window by at most a packet towards the target. Having to shrink ends slow start.
+    /// L4STeam/linux `prague_frac_cwnd_to_snd_cwnd`.
     fn follow(&mut self) {
         let whole = self.whole() as u32;
         if self.window.cwnd > whole && self.window.cwnd > MIN_CWND {
@@ -161,6 +168,7 @@ impl Prague {
         }
     }
 
+    /// L4STeam/linux `prague_enter_cwr`.
     fn cut_for_marks(&mut self, path: &Path) {
         if !self.must_wait(self.cut_at, path) {
             self.cut_at = path.now;
@@ -168,6 +176,7 @@ impl Prague {
         }
     }
 
+    /// L4STeam/linux `prague_enter_loss`.
     fn cut_for_loss(&mut self) {
         self.before_loss = (self.target, self.window.cwnd);
         self.target /= 2.0;
@@ -175,6 +184,7 @@ impl Prague {
     }
 
     /// Ends the round trip, if it is over and the pace allows.
+    /// L4STeam/linux `prague_update_alpha`, `prague_should_update_ewma`.
     fn end_round(&mut self, path: &Path) {
         let una = path.next - u64::from(path.packets_out);
         if una < self.round.end || self.must_wait(self.round.updated, path) {
@@ -192,6 +202,7 @@ impl Prague {
         self.start_round(path);
     }
 
+    /// L4STeam/linux `prague_new_round`.
     fn start_round(&mut self, path: &Path) {
         self.round = Round { end: path.next, delivered: path.delivered, marked: path.marked, ..self.round };
         let scaling = if self.is_old() { self.params.rtt_scaling } else { RttScaling::None };
@@ -199,6 +210,7 @@ impl Prague {
     }
 
     /// A window per RTT, two in early slow start; bursts of at most 1/4096 s.
+    /// L4STeam/linux `prague_update_pacing_rate`.
     fn pace(&mut self, path: &Path) {
         let Some(srtt) = path.srtt else { return };
         let gain = if self.window.cwnd < self.window.ssthresh / 2 { 2.0 } else { 1.0 };
@@ -209,6 +221,7 @@ impl Prague {
         self.burst = (longest as u32).max(MIN_BURST);
     }
 
+    /// L4STeam/linux `prague_reno`.
     fn as_reno(&mut self, ack: &Ack, path: &Path) {
         if ack.may_grow && path.cwnd_limited {
             self.window.reno(ack.acked);
@@ -217,6 +230,7 @@ impl Prague {
 }
 
 impl CongestionControl for Prague {
+    /// L4STeam/linux `prague_init`.
     fn on_established(&mut self, path: &Path) {
         self.ecn = path.ecn;
         self.target = f64::from(self.window.cwnd);
@@ -227,6 +241,7 @@ impl CongestionControl for Prague {
         }
     }
 
+    /// L4STeam/linux `prague_cong_control`.
     fn on_ack(&mut self, ack: &Ack, path: &Path) {
         if !self.ecn {
             return self.as_reno(ack, path);
@@ -250,6 +265,7 @@ impl CongestionControl for Prague {
         self.pace(path);
     }
 
+    /// L4STeam/linux `prague_ssthresh`, `prague_state`.
     fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
         self.window.forget_credit();
         match congestion {
@@ -260,6 +276,7 @@ impl CongestionControl for Prague {
         }
     }
 
+    /// L4STeam/linux `prague_cwnd_undo`.
     fn on_undo(&mut self, undo: &Undo, _path: &Path) {
         let (target, cwnd) = self.before_loss;
         self.target = self.target.max(target);

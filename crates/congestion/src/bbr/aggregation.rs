@@ -5,8 +5,10 @@ use crate::WindowedMax;
 use units::Time;
 
 /// An epoch restarts after this many packets, so that old credit cannot hide new aggregation.
+/// Linux `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_RESET: u64 = 1 << 20;
 /// Aggregation is believed for at most this long a stretch of silence.
+/// Linux `bbr_extra_acked_max_us`.
 const MAX_MICROS: u64 = 100_000;
 
 /// For how long the largest excess is remembered.
@@ -38,6 +40,7 @@ pub(crate) struct ExtraAcked {
 
 impl ExtraAcked {
     /// Starts a new epoch: what was acknowledged before does not count.
+    /// Linux `bbr_update_ack_aggregation`.
     pub(crate) fn restart(&mut self, now: Time) {
         self.epoch_start = now;
         self.epoch_acked = 0;
@@ -49,6 +52,7 @@ impl ExtraAcked {
     }
 
     /// Accounts for `acked` packets delivered at `now`, with the window at `cwnd`.
+    /// google/bbr v3 `bbr_update_ack_aggregation`; draft-ietf-ccwg-bbr `BBRUpdateACKAggregation`.
     pub(crate) fn update(&mut self, acked: u32, now: Time, round_start: bool, bw: Bandwidth, cwnd: u32) {
         if round_start {
             self.end_round();
@@ -68,6 +72,7 @@ impl ExtraAcked {
         }
     }
 
+    /// Linux `bbr_extra_acked_win_rtts`.
     fn end_round(&mut self) {
         self.rounds = self.rounds.wrapping_add(1);
         if let Slots::Two { rounds } = self.memory
@@ -80,11 +85,13 @@ impl ExtraAcked {
     }
 
     /// Packets to add to the window.
+    /// Linux `bbr_ack_aggregation_cwnd`.
     pub(crate) fn allowance(&self, bw: Bandwidth) -> u32 {
         self.largest().min(ExtraAcked::believable(bw)) as u32
     }
 
     /// The largest excess remembered, packets.
+    /// Linux `bbr_extra_acked`.
     pub(crate) fn largest(&self) -> u64 {
         match self.memory {
             Slots::Two { .. } => self.slots[0].max(self.slots[1]),
@@ -93,6 +100,7 @@ impl ExtraAcked {
     }
 
     /// The largest excess that is believed at this bandwidth, packets.
+    /// Linux `bbr_extra_acked_max_us`.
     pub(crate) fn believable(bw: Bandwidth) -> u64 {
         bw.packets_in(MAX_MICROS)
     }

@@ -5,15 +5,21 @@ use super::{Bandwidth, Gain};
 use crate::Path;
 use units::Duration;
 
+/// Linux `bbr_lt_intvl_min_rtts`.
 const MIN_ROUNDS: u32 = 4;
+/// Linux `bbr_lt_bw_sampling`.
 const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
 /// Loss, in 1/256 of what was delivered, that makes a policer plausible: 19.5 %.
+/// Linux `bbr_lt_loss_thresh`.
 const LOSS_256: u64 = 50;
 /// Two intervals agree within an eighth ...
+/// Linux `bbr_lt_bw_ratio`.
 const AGREE_SHIFT: u32 = 3;
 /// ... or within this many bytes per second.
+/// Linux `bbr_lt_bw_diff`.
 const AGREE_BYTES: u64 = 4_000 / 8;
 /// Rounds for which a policer's rate is believed.
+/// Linux `bbr_lt_bw_max_rtts`.
 const HOLD_ROUNDS: u32 = 48;
 
 /// What one ACK said, as far as a policer is concerned.
@@ -49,11 +55,13 @@ pub(crate) struct Policer {
 
 impl Policer {
     /// The policer's rate, while it is believed.
+    /// Linux `bbr_bw`.
     pub(crate) fn rate(&self) -> Option<Bandwidth> {
         self.estimate.filter(|_| self.in_force)
     }
 
     /// Forgets everything.
+    /// Linux `bbr_reset_lt_bw_sampling`.
     pub(crate) fn reset(&mut self, path: &Path) {
         self.estimate = None;
         self.in_force = false;
@@ -61,6 +69,7 @@ impl Policer {
         self.restart_interval(path);
     }
 
+    /// Linux `bbr_reset_lt_bw_sampling_interval`.
     fn restart_interval(&mut self, path: &Path) {
         self.start_ms = path.delivered_time.as_millis();
         self.start_delivered = path.delivered;
@@ -69,6 +78,7 @@ impl Policer {
     }
 
     /// Weighs the evidence of one ACK.
+    /// Linux `bbr_lt_bw_sampling`.
     pub(crate) fn update(&mut self, evidence: &Evidence, path: &Path) -> Verdict {
         if self.in_force {
             return self.hold(evidence, path);
@@ -93,6 +103,7 @@ impl Policer {
         Verdict::Unchanged
     }
 
+    /// Linux `bbr_lt_bw_sampling`.
     fn hold(&mut self, evidence: &Evidence, path: &Path) -> Verdict {
         if !(evidence.probing && evidence.round_start) {
             return Verdict::Unchanged;
@@ -106,6 +117,7 @@ impl Policer {
     }
 
     /// An interval ends with a loss too; it counts if the loss was heavy.
+    /// Linux `bbr_lt_bw_interval_done`.
     fn end_interval(&mut self, path: &Path) -> Verdict {
         let lost = path.lost - self.start_lost;
         let delivered = path.delivered - self.start_delivered;
@@ -127,6 +139,7 @@ impl Policer {
     }
 }
 
+/// Linux `bbr_lt_bw_interval_done`.
 fn agree(a: Bandwidth, b: Bandwidth, mss: u32) -> bool {
     let difference = Bandwidth(a.0.abs_diff(b.0));
     difference.0 <= a.0 >> AGREE_SHIFT

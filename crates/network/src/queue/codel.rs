@@ -12,8 +12,10 @@ use params::params;
 use units::{Duration, Time};
 
 /// A queue of no more than this many bytes never loses anything: one full packet.
+/// RFC 8289 section 4.2 (`maxpacket`); Linux `codel_should_drop`.
 pub(super) const MTU: u64 = 1514;
 /// An earlier dropping state this many intervals ago is still remembered.
+/// RFC 8289 section 5.5; Linux `codel_dequeue`.
 const MEMORY_INTERVALS: u64 = 16;
 
 /// When CoDel drops.
@@ -56,6 +58,7 @@ impl Default for Codel {
 
 impl Codel {
     /// The next packet to send. `pop` yields the head of the queue and the bytes then left behind it.
+    /// RFC 8289 section 5.5; Linux `codel_dequeue`.
     pub(super) fn dequeue<P: Copy>(
         &mut self,
         settings: &Settings,
@@ -98,11 +101,13 @@ impl Codel {
     }
 
     /// More was dropped from this queue than the law says.
+    /// Linux `fq_codel_drop`.
     pub(super) fn count_extra(&mut self, dropped: u32) {
         self.count = self.count.saturating_add(dropped);
     }
 
     /// Every packet of the last interval waited longer than the target.
+    /// RFC 8289 section 5.4; Linux `codel_should_drop`.
     fn is_late<P>(&mut self, head: &Option<(Waiting<P>, u64)>, settings: &Settings, now: Time) -> bool {
         let Some((waiting, left)) = head else {
             self.above_until = None;
@@ -122,6 +127,7 @@ impl Codel {
         }
     }
 
+    /// RFC 8289 section 5.5; Linux `codel_dequeue`.
     fn start_dropping(&mut self, settings: &Settings, now: Time) {
         self.dropping = true;
         let recent = now.since(self.next_drop) < settings.interval * MEMORY_INTERVALS;
@@ -138,12 +144,14 @@ impl Codel {
     }
 
     /// The time of the next drop: interval / √count later.
+    /// RFC 8289 section 5.3; Linux `codel_control_law`.
     fn after(&self, time: Time, settings: &Settings) -> Time {
         let span = u128::from(settings.interval.as_nanos()) * u128::from(self.inverse_root);
         time + Duration::from_nanos((span >> 16) as u64)
     }
 
     /// One Newton step towards 1/√count: y ← y (3 - count y²) / 2.
+    /// Linux `codel_Newton_step`.
     fn step_root(&mut self) {
         let root = u64::from(self.inverse_root) << 16; // 32 fractional bits
         let square = (root * root) >> 32;
@@ -153,6 +161,7 @@ impl Codel {
 }
 
 /// Marks a packet if it may be marked (true), else notes its drop.
+/// RFC 8289 section 5.5; Linux `codel_dequeue` (`INET_ECN_set_ce`).
 fn strike<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents) -> bool {
     let marks = ecn && waiting.packet.ecn.may_mark();
     if marks {
@@ -193,6 +202,7 @@ pub struct CodelQueue<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
+    /// Linux `codel_qdisc_enqueue`.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         if self.waiting.backlog().packets < self.limit {
             self.waiting.push(packet, now);
@@ -201,12 +211,14 @@ impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
         }
     }
 
+    /// RFC 8289 section 5.5; Linux `codel_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         let waiting = &mut self.waiting;
         let pop = || waiting.pop().map(|next| (next, waiting.backlog().bytes));
         self.law.dequeue(&self.settings, now, events, pop)
     }
 
+    /// Linux `codel_change`.
     fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;

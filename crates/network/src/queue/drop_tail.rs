@@ -49,11 +49,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
         }
     }
 
-    fn dequeue(&mut self, _now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, _now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
         self.waiting.pop()
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
         self.limit = limit;
         true
     }
@@ -62,7 +62,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
         self.waiting.backlog()
     }
 
-    fn pass(&mut self, packet: Packet<P>, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn pass(&mut self, packet: Packet<P>, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
         Some(Waiting { packet, since: now })
     }
 

@@ -13,6 +13,7 @@ use params::params;
 use units::{Duration, Rng, Time};
 
 /// A full packet, in which the scheduler's credit is reckoned.
+/// Linux `dualpi2_change` (`psched_mtu`).
 const MTU: i64 = 1514;
 
 params! {
@@ -59,6 +60,7 @@ pub struct DualPi2<P> {
 }
 
 impl<P: Copy> DualPi2<P> {
+    /// Linux `dualpi2_timer`.
     fn catch_up(&mut self, now: Time) {
         while let Some(tick) = self.ticks.pop(now) {
             self.update(tick);
@@ -66,6 +68,7 @@ impl<P: Copy> DualPi2<P> {
     }
 
     /// The proportional-integral controller, on the longer of the two waits.
+    /// RFC 9332 appendix A.1; Linux `calculate_probability`.
     fn update(&mut self, now: Time) {
         let wait = |queue: &Fifo<P>| queue.front().map_or(Duration::ZERO, |head| now.since(head.since));
         let delay = wait(&self.classic).max(wait(&self.low_latency));
@@ -78,6 +81,7 @@ impl<P: Copy> DualPi2<P> {
         self.delay_before = delay;
     }
 
+    /// RFC 9332 section 2.5.1.1; Linux `dualpi2_skb_classify`.
     fn is_low_latency(&self, ecn: Ecn) -> bool {
         match ecn {
             Ecn::Ect1 | Ecn::Ce => true,
@@ -87,6 +91,7 @@ impl<P: Copy> DualPi2<P> {
     }
 
     /// The packet whose turn it is; true if it is a low-latency one.
+    /// Linux `dequeue_packet`.
     fn next(&mut self) -> Option<(Waiting<P>, bool)> {
         let low_latency = !self.low_latency.is_empty() && (self.classic.is_empty() || self.credit <= 0);
         let queue = if low_latency { &mut self.low_latency } else { &mut self.classic };
@@ -94,6 +99,7 @@ impl<P: Copy> DualPi2<P> {
     }
 
     /// Weighted round robin: a packet leaves.
+    /// Linux `dequeue_packet` and `dualpi2_reset_c_protection`; RFC 9332 section 2.5.1.2.
     fn settle(&mut self, size: u16, low_latency: bool) {
         let share = i64::from(self.params.classic_protection_percent);
         let size = i64::from(size);
@@ -106,6 +112,7 @@ impl<P: Copy> DualPi2<P> {
     }
 
     /// Marks the packet, or says that it must be dropped. What waits behind it decides whether there is a queue.
+    /// RFC 9332 section 2.4; Linux `must_drop`, `dualpi2_classic_marking`, `dualpi2_scalable_marking`.
     fn signal(&mut self, next: &mut Waiting<P>, low_latency: bool, now: Time, events: &mut QueueEvents) -> bool {
         if self.classic.backlog().bytes + self.low_latency.backlog().bytes < 2 * MTU as u64 {
             return self.step_marks(next, low_latency, now, events);
@@ -133,6 +140,7 @@ impl<P: Copy> DualPi2<P> {
     }
 
     /// The immediate law of the low-latency queue.
+    /// RFC 9332 section 2.5.1.1; Linux `do_step_aqm`.
     fn step_marks(&self, next: &mut Waiting<P>, low_latency: bool, now: Time, events: &mut QueueEvents) -> bool {
         if low_latency && now.since(next.since) > self.step {
             mark(next, events);
@@ -141,6 +149,7 @@ impl<P: Copy> DualPi2<P> {
     }
 }
 
+/// Linux `dualpi2_mark`.
 fn mark<P>(waiting: &mut Waiting<P>, events: &mut QueueEvents) {
     if waiting.packet.ecn != Ecn::Ce {
         events.mark(&mut waiting.packet);
@@ -148,6 +157,7 @@ fn mark<P>(waiting: &mut Waiting<P>, events: &mut QueueEvents) {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
+    /// Linux `dualpi2_enqueue_skb`.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         self.catch_up(now);
         if self.backlog().packets >= self.params.limit {
@@ -160,6 +170,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
         }
     }
 
+    /// Linux `dualpi2_qdisc_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         self.catch_up(now);
         while let Some((mut next, low_latency)) = self.next() {
@@ -172,6 +183,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
         None
     }
 
+    /// Linux `dualpi2_change`.
     fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.params.limit = packets;

@@ -43,6 +43,7 @@ pub struct FqCodel<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
+    /// RFC 8290 section 4.1; Linux `fq_codel_enqueue`.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         let index = self.fair.index(packet.flow);
         self.fair.push(index, packet, now);
@@ -53,6 +54,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
         }
     }
 
+    /// RFC 8290 section 4.2; Linux `fq_codel_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         let settings = &self.settings;
         self.fair.dequeue(|flow, backlog| {
@@ -65,6 +67,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
         })
     }
 
+    /// Linux `fq_codel_change`.
     fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;

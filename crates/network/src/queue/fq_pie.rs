@@ -52,6 +52,7 @@ pub struct FqPie<P> {
 }
 
 impl<P: Copy> FqPie<P> {
+    /// Linux `fq_pie_timer`.
     fn catch_up(&mut self, now: Time) {
         while self.ticks.pop(now).is_some() {
             self.fair.flows.iter_mut().for_each(|flow| flow.law.update(&self.settings));
@@ -60,6 +61,7 @@ impl<P: Copy> FqPie<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
+    /// Linux `fq_pie_qdisc_enqueue`.
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         self.catch_up(now);
         let Backlog { packets, bytes } = self.fair.backlog();
@@ -78,7 +80,8 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
         self.fair.push(index, packet, now);
     }
 
-    fn dequeue(&mut self, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
+    /// Linux `fq_pie_qdisc_dequeue`.
+    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
         self.catch_up(now);
         self.fair.dequeue(|flow, backlog| {
             let next = flow.waiting.pop()?;
@@ -88,6 +91,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
         })
     }
 
+    /// Linux `fq_pie_change`.
     fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;

@@ -55,7 +55,7 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// From now on it has another limit, as after `tc qdisc change`; false if it has none of that kind. In Linux one that
     /// counts on arrival only (pfifo, bfifo, tbf, CAKE) keeps what waits until the next arrival; the others drop from their
     /// heads what is too much, at once; RED begins with an empty queue.
-    fn resize(&mut self, _limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
+    fn resize(&mut self, _limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
         false
     }
 

@@ -12,14 +12,19 @@ use params::params;
 use units::{Duration, Rng, Time};
 
 /// Bytes below which nothing is dropped: two packets.
+/// RFC 8033 section 4.1; Linux `pie_drop_early`.
 const SMALL_BACKLOG: u64 = 2 * 1514;
 /// Random drops only once the probabilities added up since the last drop reach this ...
+/// RFC 8033 section 5.4; Linux `pie_drop_early`.
 const MIN_ACCUMULATED: f64 = 0.85;
 /// ... and a certain drop when they reach this.
+/// RFC 8033 section 5.4; Linux `pie_drop_early`.
 const MAX_ACCUMULATED: f64 = 8.5;
 /// A burst is let through for this long after quiet times.
+/// RFC 8033 section 4.4 (MAX_BURST); Linux `pie_vars_init`.
 const BURST_ALLOWANCE: Duration = Duration::from_millis(150);
 /// The wait above which the probability rises by two points more.
+/// RFC 8033 section 5.2; Linux `pie_calculate_probability`.
 const HIGH_DELAY: Duration = Duration::from_millis(250);
 
 params! {
@@ -91,6 +96,7 @@ impl Default for Pie {
 
 impl Pie {
     /// A packet of `size` bytes that finds `backlog` bytes waiting is to be dropped.
+    /// RFC 8033 section 4.1; Linux `pie_drop_early`.
     pub(super) fn strikes(&mut self, settings: &Settings, backlog: u64, size: u16, rng: &mut Rng) -> bool {
         let calm = self.delay < settings.target / 2 && self.probability < 0.2;
         if self.burst_left > Duration::ZERO || calm || backlog < SMALL_BACKLOG {
@@ -112,6 +118,7 @@ impl Pie {
     }
 
     /// A packet left after `wait`; `empty` says that nothing is left behind it.
+    /// Linux `pie_process_dequeue`; RFC 8033 section 5.3 (delay by timestamps).
     pub(super) fn departed(&mut self, wait: Duration, empty: bool, now: Time) {
         self.delay = if empty { Duration::ZERO } else { wait };
         let before = self.last_dequeue.replace(now).unwrap_or(now);
@@ -119,6 +126,7 @@ impl Pie {
     }
 
     /// Moves the probability; to be called once per update interval.
+    /// RFC 8033 section 4.2; Linux `pie_calculate_probability`.
     pub(super) fn update(&mut self, settings: &Settings) {
         let (now, before) = (self.delay.as_secs_f64(), self.delay_before.as_secs_f64());
         let scale = self.gain();
@@ -145,6 +153,7 @@ impl Pie {
     }
 
     /// The smaller the probability, the smaller its steps.
+    /// RFC 8033 section 4.2 (auto-tuning); Linux `pie_calculate_probability`.
     fn gain(&self) -> f64 {
         if self.probability >= 0.1 {
             return 1.0;
@@ -156,6 +165,7 @@ impl Pie {
 }
 
 /// Nothing that matters is left of the past after this many ticks without a packet.
+/// Own: bounds the work after a long silence.
 const MEMORY_TICKS: u64 = 4096;
 
 /// A timer that ticks every `period`, caught up lazily: between two calls nothing changes but the time.
@@ -171,6 +181,7 @@ impl Ticks {
     }
 
     /// The next tick that is due by `now`.
+    /// Linux `pie_timer`.
     pub(super) fn pop(&mut self, now: Time) -> Option<Time> {
         if now < self.next {
             return None;
@@ -194,6 +205,7 @@ pub struct PieQueue<P> {
 }
 
 impl<P> PieQueue<P> {
+    /// Linux `pie_timer`.
     fn catch_up(&mut self, now: Time) {
         while self.ticks.pop(now).is_some() {
             self.law.update(&self.settings);
@@ -202,6 +214,7 @@ impl<P> PieQueue<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
+    /// Linux `pie_qdisc_enqueue`.
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         self.catch_up(now);
         let Backlog { packets, bytes } = self.waiting.backlog();
@@ -217,13 +230,15 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
         self.waiting.push(packet, now);
     }
 
-    fn dequeue(&mut self, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
+    /// Linux `pie_qdisc_dequeue`.
+    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
         self.catch_up(now);
         let next = self.waiting.pop()?;
         self.law.departed(now.since(next.since), self.waiting.is_empty(), now);
         Some(next)
     }
 
+    /// Linux `pie_change`.
     fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;

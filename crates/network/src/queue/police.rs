@@ -39,11 +39,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for Police<P> {
         }
     }
 
-    fn dequeue(&mut self, _now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, _now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
         self.waiting.pop()
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
         self.limit.packets = limit.packets;
         limit.bytes.is_none()
     }

@@ -13,6 +13,7 @@ use params::params;
 use units::{Rng, Time};
 
 /// Time between adaptations of the largest probability.
+/// Floyd, Gummadi and Shenker (2001), section 4; Linux `red_adaptative_timer`.
 const ADAPT_MS: f64 = 500.0;
 
 params! {
@@ -65,6 +66,7 @@ enum Opinion {
 }
 
 impl<P: Copy> Red<P> {
+    /// Floyd and Jacobson (1993), section 4; Linux `red_calc_qavg`.
     fn average_now(&mut self, now: Time) {
         if let Some(since) = self.idle_since.take() {
             let packet_seconds = self.params.avpkt as f64 * 8.0 / (self.params.bandwidth_mbps * 1e6);
@@ -74,6 +76,7 @@ impl<P: Copy> Red<P> {
         }
     }
 
+    /// Floyd and Jacobson (1993), section 7; Linux `red_action`.
     fn judge(&mut self) -> Opinion {
         let (min, max) = (self.params.min as f64, self.params.max as f64);
         if self.average < min {
@@ -100,6 +103,7 @@ impl<P: Copy> Red<P> {
         Opinion::Early
     }
 
+    /// Floyd, Gummadi and Shenker (2001), section 4; Linux `red_adaptative_algo`.
     fn adapt(&mut self, now: Time) {
         if !self.params.adaptive {
             return;
@@ -118,6 +122,7 @@ impl<P: Copy> Red<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
+    /// Linux `red_enqueue`.
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         self.average_now(now);
         self.adapt(now);
@@ -137,7 +142,8 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
         self.waiting.push(packet, now);
     }
 
-    fn dequeue(&mut self, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
+    /// Linux `red_dequeue`.
+    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
         let next = self.waiting.pop();
         if next.is_none() && self.idle_since.is_none() {
             self.idle_since = Some(now);
@@ -145,6 +151,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
         next
     }
 
+    /// Linux `red_change`.
     fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents) -> bool {
         let Limit { packets: None, bytes: Some(bytes) } = limit else { return false };
         self.params.limit = bytes;
@@ -184,6 +191,7 @@ impl<P: Copy + Send + 'static> Discipline<P> for Red<P> {
 
 /// The weight of the average that lets `burst` packets pass before it reaches `min`: the largest power of 1/2 that
 /// does (what `tc` computes).
+/// iproute2 `tc_red_eval_ewma`.
 fn weight(min: u64, burst: u64, packet: u64) -> f64 {
     let needed = burst as f64 + 1.0 - min as f64 / packet as f64;
     let allows = |w: f64| (1.0 - (1.0 - w).powf(burst as f64)) / w >= needed;

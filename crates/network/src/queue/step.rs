@@ -52,7 +52,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Step<P> {
         Some(next)
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
         self.params.limit = limit.packets.unwrap_or(self.params.limit);
         limit.packets.is_some() && limit.bytes.is_none()
     }

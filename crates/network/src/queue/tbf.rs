@@ -129,7 +129,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
         }
     }
 
-    fn dequeue(&mut self, now: Time, _losses: &mut QueueEvents) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _events: &mut QueueEvents) -> Option<Waiting<P>> {
         if self.ready() > now {
             return None;
         }
@@ -141,7 +141,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
         Some(next)
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
         self.limit = limit;
         true
     }

@@ -6,6 +6,7 @@ use crate::{Ack, Path};
 use units::{Duration, Time};
 
 /// Phases of PROBE_BW.
+/// Linux `bbr_pacing_gain`.
 const CYCLE: [Gain; 8] =
     [Gain(320), Gain(192), Gain::UNIT, Gain::UNIT, Gain::UNIT, Gain::UNIT, Gain::UNIT, Gain::UNIT];
 
@@ -37,12 +38,14 @@ impl Mode {
 }
 
 impl<V: Variant> V1<V> {
+    /// Linux `bbr_reset_probe_bw_mode`.
     pub(super) fn enter_probe_bw(&mut self, path: &Path) {
         // Any phase but the draining one, so that flows do not synchronise.
         let phase = (CYCLE.len() - self.core.rng.below(CYCLE.len() as u32 - 1) as usize) % CYCLE.len();
         self.set_mode(Mode::ProbeBw { phase, since: path.delivered_time });
     }
 
+    /// Linux `bbr_update_cycle_phase`.
     pub(super) fn advance_cycle(&mut self, ack: &Ack, path: &Path) {
         if let Mode::ProbeBw { phase, since } = self.core.mode
             && self.phase_is_over(since, ack, path)
@@ -51,6 +54,7 @@ impl<V: Variant> V1<V> {
         }
     }
 
+    /// Linux `bbr_is_next_cycle_phase`.
     fn phase_is_over(&mut self, since: Time, ack: &Ack, path: &Path) -> bool {
         let elapsed = micros_between(since, path.delivered_time);
         let a_round_passed = self.core.min_rtt.is_some_and(|rtt| elapsed > rtt.as_micros());
@@ -67,6 +71,7 @@ impl<V: Variant> V1<V> {
         a_round_passed || in_net <= self.inflight(self.core.max_bw(), Gain::UNIT, path)
     }
 
+    /// Linux `bbr_check_drain`.
     pub(super) fn check_drain(&mut self, path: &Path) {
         if self.core.mode == Mode::Startup && self.core.pipe_full {
             self.set_mode(Mode::Drain);
@@ -79,6 +84,7 @@ impl<V: Variant> V1<V> {
         }
     }
 
+    /// Linux `bbr_update_gains`.
     pub(super) fn update_gains(&mut self) {
         let settings = &self.core.settings;
         let (pacing, cwnd) = match self.core.mode {

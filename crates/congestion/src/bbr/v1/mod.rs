@@ -95,6 +95,7 @@ impl<V: Variant> V1<V> {
         V1 { core: Core::new(settings, seed), variant }
     }
 
+    /// Own: tells a descendant.
     fn set_mode(&mut self, mode: Mode) {
         self.core.mode = mode;
         self.variant.on_phase(&self.core);
@@ -102,6 +103,7 @@ impl<V: Variant> V1<V> {
 }
 
 impl<V: Variant> CongestionControl for V1<V> {
+    /// Linux `bbr_init`.
     fn on_established(&mut self, path: &Path) {
         let core = &mut self.core;
         core.min_rtt = path.min_rtt;
@@ -113,6 +115,7 @@ impl<V: Variant> CongestionControl for V1<V> {
         self.variant.on_established(core, path);
     }
 
+    /// Linux `bbr_main`, `bbr_update_model`.
     fn on_ack(&mut self, ack: &Ack, path: &Path) {
         self.update_bandwidth(ack, path);
         self.core.update_aggregation(ack, path);
@@ -126,6 +129,7 @@ impl<V: Variant> CongestionControl for V1<V> {
         self.update_cwnd(ack, path);
     }
 
+    /// Linux `bbr_ssthresh`, `bbr_set_state`.
     fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
         if congestion != (Congestion::Timeout { first: false }) {
             self.core.save_cwnd();
@@ -138,12 +142,14 @@ impl<V: Variant> CongestionControl for V1<V> {
         }
     }
 
+    /// Linux `bbr_undo_cwnd`.
     fn on_undo(&mut self, _undo: &Undo, path: &Path) {
         self.core.full_bw = Bandwidth::default();
         self.core.full_bw_rounds = 0;
         self.core.policer.reset(path);
     }
 
+    /// Linux `bbr_cwnd_event`.
     fn on_send(&mut self, sent: &Sent, path: &Path) {
         if !sent.from_idle || !path.app_limited {
             return;

@@ -5,8 +5,10 @@ use crate::bbr::{Bandwidth, Evidence, Gain, Verdict};
 use crate::{Ack, Path, RateSample};
 
 /// The pipe is full after this many rounds without growth ...
+/// Linux `bbr_full_bw_cnt`.
 const FULL_BW_ROUNDS: u32 = 3;
 /// ... by this factor.
+/// Linux `bbr_full_bw_thresh`.
 const FULL_BW_GROWTH: Gain = Gain(320);
 
 impl Core {
@@ -19,6 +21,7 @@ impl Core {
         self.policer.rate().unwrap_or_else(|| self.max_bw())
     }
 
+    /// Linux `bbr_update_ack_aggregation`.
     pub(super) fn update_aggregation(&mut self, ack: &Ack, path: &Path) {
         if self.settings.base == Base::Linux6_18 && ack.bandwidth_sample().is_some() && ack.acked > 0 {
             let (bw, cwnd) = (self.bandwidth(), self.cwnd);
@@ -26,6 +29,7 @@ impl Core {
         }
     }
 
+    /// Linux `bbr_check_full_bw_reached`.
     pub(super) fn check_pipe_full(&mut self, sample: Option<&RateSample>) {
         if self.pipe_full || !self.round_start || sample.is_some_and(|s| s.app_limited) {
             return;
@@ -42,6 +46,7 @@ impl Core {
 }
 
 impl<V: Variant> V1<V> {
+    /// Linux `bbr_update_bw`.
     pub(super) fn update_bandwidth(&mut self, ack: &Ack, path: &Path) {
         self.core.round_start = false;
         let Some((sample, interval)) = ack.bandwidth_sample() else { return };
@@ -59,6 +64,7 @@ impl<V: Variant> V1<V> {
         }
     }
 
+    /// Linux `bbr_lt_bw_sampling`.
     pub(super) fn judge_policer(&mut self, lost: bool, app_limited: bool, path: &Path) {
         let core = &mut self.core;
         if !core.settings.policer {

@@ -14,6 +14,7 @@ impl Core {
     }
 
     /// BBRv1's minimum over a window; true if it had expired.
+    /// Linux `bbr_update_min_rtt`.
     pub(crate) fn update_min_rtt(&mut self, ack: &Ack, path: &Path) -> bool {
         let expired = self.min_rtt_expired(path);
         let old = self.settings.base == Base::Linux4_14;
@@ -29,6 +30,7 @@ impl Core {
 }
 
 impl<V: Variant> V1<V> {
+    /// Linux `bbr_update_min_rtt`.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack, path: &Path) {
         let due = self.variant.update_min_rtt(&mut self.core, ack, path);
         let core = &mut self.core;
@@ -44,12 +46,14 @@ impl<V: Variant> V1<V> {
         }
     }
 
+    /// Linux `bbr_update_min_rtt`.
     fn enter_probe_rtt(&mut self) {
         self.core.probe_rtt_cwnd = self.variant.enter_probe_rtt(&self.core);
         self.set_mode(Mode::ProbeRtt { until_ms: None, round_done: false });
         self.core.save_cwnd();
     }
 
+    /// Linux `bbr_update_min_rtt`.
     fn run_probe_rtt(&mut self, path: &Path) {
         let Mode::ProbeRtt { until_ms, round_done } = &mut self.core.mode else { return };
         match until_ms {
@@ -68,6 +72,7 @@ impl<V: Variant> V1<V> {
         }
     }
 
+    /// Linux `bbr_check_probe_rtt_done`.
     pub(super) fn leave_probe_rtt_if_done(&mut self, path: &Path) {
         let Mode::ProbeRtt { until_ms: Some(until_ms), .. } = self.core.mode else { return };
         if path.now.as_millis() <= until_ms {

@@ -8,6 +8,7 @@ use units::{Duration, Rate};
 /// The points at which descendants of BBRv1 differ from it.
 pub(crate) trait Variant: Send {
     /// The window of before a recovery comes back when it ends.
+    /// Linux `bbr_set_cwnd_to_recover_or_restore`.
     const RESTORES_CWND: bool = true;
 
     /// The handshake is over.

@@ -12,6 +12,7 @@ impl Core {
         self.min_rtt.map_or(INITIAL_CWND, |rtt| bw.bdp(rtt, gain))
     }
 
+    /// Linux `bbr_quantization_budget`.
     fn with_room_for_bursts(&self, packets: u32, gain: Gain, path: &Path) -> u32 {
         // Three bursts: one in the sender, one in the network, one waiting for its ACK; then an even number.
         let packets = (packets + 3 * burst_goal(self.pacing_rate, path)).next_multiple_of(2);
@@ -25,6 +26,7 @@ impl Core {
     }
 
     /// Of `in_flight` packets, those still in the network when pacing lets the next burst go.
+    /// Linux `bbr_packets_in_net_at_edt`.
     pub(super) fn in_net_at_departure(&self, in_flight: u32, path: &Path) -> u32 {
         if self.settings.base == Base::Linux4_14 {
             return in_flight;
@@ -33,6 +35,7 @@ impl Core {
         in_net_at_departure(in_flight, burst, self.bandwidth(), path)
     }
 
+    /// Linux `bbr_init_pacing_rate_from_rtt`.
     pub(super) fn init_pacing_rate(&mut self, path: &Path) {
         self.seen_rtt = path.srtt.is_some();
         let rtt = path.srtt.unwrap_or(Duration::from_millis(1));
@@ -44,6 +47,7 @@ impl Core {
         );
     }
 
+    /// Linux `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self) {
         let undisturbed = self.prior_state < CaState::Recovery && !self.in_probe_rtt();
         self.prior_cwnd = if undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
@@ -56,6 +60,7 @@ impl<V: Variant> V1<V> {
         self.core.with_room_for_bursts(self.variant.bdp(&self.core, bw, gain), gain, path)
     }
 
+    /// Linux `bbr_set_pacing_rate`.
     pub(super) fn set_pacing_rate(&mut self, gain: Gain, path: &Path) {
         let core = &mut self.core;
         if !core.seen_rtt && path.srtt.is_some() {
@@ -69,6 +74,7 @@ impl<V: Variant> V1<V> {
     }
 
     /// Window on entering and leaving recovery; true if packet conservation rules this ACK.
+    /// Linux `bbr_set_cwnd_to_recover_or_restore`.
     fn recover_or_restore(&mut self, ack: &Ack, path: &Path) -> bool {
         let core = &mut self.core;
         core.cwnd = core.cwnd.saturating_sub(ack.lost).max(1);
@@ -90,6 +96,7 @@ impl<V: Variant> V1<V> {
         core.conserve_packets
     }
 
+    /// Linux `bbr_set_cwnd`.
     pub(super) fn update_cwnd(&mut self, ack: &Ack, path: &Path) {
         if ack.acked > 0 && !self.recover_or_restore(ack, path) {
             let target = self.target(path);
@@ -108,6 +115,7 @@ impl<V: Variant> V1<V> {
     }
 
     /// Where the window is headed.
+    /// Linux `bbr_set_cwnd`, `bbr_ack_aggregation_cwnd`, `bbr_quantization_budget`.
     pub(super) fn target(&self, path: &Path) -> u32 {
         let core = &self.core;
         let (bw, gain) = (core.bandwidth(), core.cwnd_gain);

@@ -7,6 +7,7 @@ use crate::bbr::{Bandwidth, Gain};
 use crate::{Ack, LostPacket, Path};
 
 /// No bound.
+/// google/bbr v3 `bbr_reset_lower_bounds` (`~0U`).
 pub(super) const UNBOUNDED: u32 = u32::MAX;
 
 /// Bounds on bandwidth and flight; unbounded until something shows them.
@@ -36,18 +37,21 @@ impl Default for Bounds {
 }
 
 impl Bounds {
+    /// google/bbr v3 `bbr_reset_lower_bounds`; draft-ietf-ccwg-bbr `BBRResetShortTermModel`.
     pub(super) fn reset_lower(&mut self) {
         self.bw_lo = Bandwidth::MAX;
         self.inflight_lo = UNBOUNDED;
     }
 
     /// An episode begins that may turn out spurious.
+    /// google/bbr v3 `bbr_ssthresh`; draft-ietf-ccwg-bbr `BBRSaveStateUponLoss`.
     pub(super) fn save(&mut self) {
         self.saved = (self.bw_lo, self.inflight_lo, self.inflight_hi);
         self.cut_short = None;
     }
 
     /// It was spurious.
+    /// google/bbr v3 `bbr_undo_cwnd`; draft-ietf-ccwg-bbr `BBRHandleSpuriousLossDetection`.
     pub(super) fn restore(&mut self) {
         self.bw_lo = self.bw_lo.max(self.saved.0);
         self.inflight_lo = self.inflight_lo.max(self.saved.1);
@@ -56,6 +60,7 @@ impl Bounds {
 }
 
 /// `x` times `gain`, rounded down.
+/// Own: a product in the fixed point of `BBR_UNIT`.
 pub(super) fn scale(x: u32, gain: Gain) -> u32 {
     ((u64::from(x) * u64::from(gain.0)) >> 8).min(u64::from(u32::MAX)) as u32
 }
@@ -63,6 +68,7 @@ pub(super) fn scale(x: u32, gain: Gain) -> u32 {
 /// Short-term bounds.
 impl V3 {
     /// Once per round, unless the flow is probing: then the flight is meant to be larger than the bounds.
+    /// google/bbr v3 `bbr_adapt_lower_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLowerBoundsFromCongestion`; `bbr_loss_lower_bounds`.
     pub(super) fn adapt_lower_bounds(&mut self) {
         if self.is_probing() {
             return;
@@ -78,6 +84,7 @@ impl V3 {
         self.bounds.bw_lo = self.bounds.bw_lo.max(Bandwidth(1));
     }
 
+    /// google/bbr v3 `bbr_init_lower_bounds`; draft-ietf-ccwg-bbr `BBRInitLowerBounds`.
     pub(super) fn init_lower_bounds(&mut self, bandwidth: bool) {
         if bandwidth && self.bounds.bw_lo == Bandwidth::MAX {
             self.bounds.bw_lo = self.max_bw.get();
@@ -88,6 +95,7 @@ impl V3 {
     }
 
     /// The flow asks the path for more than the model grants.
+    /// google/bbr v3 `bbr_is_probing_bandwidth`; draft-ietf-ccwg-bbr `BBRIsProbingBW`.
     pub(super) fn is_probing(&self) -> bool {
         matches!(self.mode, Mode::Startup | Mode::ProbeBw(Phase::Refill | Phase::Up))
     }
@@ -96,6 +104,7 @@ impl V3 {
 /// Long-term bounds.
 impl V3 {
     /// Follows the samples of a probe; true if a transition was decided.
+    /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     pub(super) fn adapt_upper_bounds(&mut self, ack: &Ack, path: &Path) -> bool {
         if self.round.start && self.end_probe_round(ack, path) {
             return true;
@@ -112,6 +121,7 @@ impl V3 {
     }
 
     /// A round trip later the samples of a probe begin, or end, to come in.
+    /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     fn end_probe_round(&mut self, ack: &Ack, path: &Path) -> bool {
         match self.probe.acks {
             AckPhase::Starting => self.probe.acks = AckPhase::Feedback,
@@ -137,6 +147,7 @@ impl V3 {
     }
 
     /// The network bore this flight: the bounds may be at least as high.
+    /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     fn raise_upper_bounds(&mut self, flight: &Flight, ack: &Ack, path: &Path) {
         self.ecn.good_probe |= self.probe.sampling;
         if self.bounds.bw_hi != Bandwidth::MAX {
@@ -152,6 +163,7 @@ impl V3 {
     }
 
     /// Raises the bound by one packet in the first round, two in the second, then four ...
+    /// google/bbr v3 `bbr_probe_inflight_hi_upward`; draft-ietf-ccwg-bbr `BBRProbeInflightLongtermUpward`.
     fn probe_inflight_hi_upward(&mut self, ack: &Ack, path: &Path) {
         if !path.cwnd_limited || self.cwnd < self.bounds.inflight_hi {
             return; // the bound does not limit
@@ -169,6 +181,7 @@ impl V3 {
     }
 
     /// A probe met too much loss: once per probe the bound comes down to what was too much, and the probe ends.
+    /// google/bbr v3 `bbr_handle_inflight_too_high`; draft-ietf-ccwg-bbr `BBRHandleInflightTooHigh`.
     pub(super) fn handle_too_high(&mut self, flight: &Flight, path: &Path) {
         self.probe.was_too_high = true;
         self.probe.sampling = false;
@@ -184,6 +197,7 @@ impl V3 {
     }
 
     /// A packet was lost. If its flight was a probe's, finds where in it the loss became too much.
+    /// google/bbr v3 `bbr_skb_marked_lost`; draft-ietf-ccwg-bbr `BBRHandleLostPacket`.
     pub(super) fn on_lost_packet(&mut self, lost: &LostPacket, path: &Path) {
         if self.rules.undo_returns_to_probe && !self.latest.loss_in_round {
             self.bounds.save(); // before this loss ends the probe
@@ -208,6 +222,7 @@ impl V3 {
 
     /// Where between the packet before and the lost one the loss crossed the threshold: packets of this size are the
     /// most the path bears.
+    /// google/bbr v3 `bbr_inflight_hi_from_lost_skb`; draft-ietf-ccwg-bbr `BBRInflightAtLoss`.
     fn crossing(&self, flight: &Flight) -> u32 {
         let threshold = u64::from(self.rules.loss_threshold.0);
         let before = u64::from(flight.tx_in_flight.saturating_sub(1));
@@ -218,6 +233,7 @@ impl V3 {
     }
 
     /// A probe repaired the loss of the last packet.
+    /// google/bbr v3 `bbr_run_loss_probe_recovery`.
     pub(super) fn on_tail_loss(&mut self, app_limited: bool, path: &Path) {
         self.latest.note_loss(path.delivered);
         let tx_in_flight = self.latest.inflight.saturating_add(1);

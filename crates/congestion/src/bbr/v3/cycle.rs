@@ -58,6 +58,7 @@ pub(super) struct Probe {
 }
 
 /// Doublings of the growth of the bound at most.
+/// google/bbr v3 `bbr_raise_inflight_hi_slope`; draft-ietf-ccwg-bbr `BBRRaiseInflightLongtermSlope`.
 const MAX_UP_ROUNDS: u32 = 30;
 
 impl Default for Probe {
@@ -77,6 +78,7 @@ impl Default for Probe {
 }
 
 impl V3 {
+    /// google/bbr v3 `bbr_check_drain`; draft-ietf-ccwg-bbr `BBRCheckDrainDone`.
     pub(super) fn check_drain(&mut self, path: &Path) {
         if self.mode == Mode::Startup && self.full_pipe.reached {
             self.mode = Mode::Drain;
@@ -94,6 +96,7 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_update_cycle_phase`; draft-ietf-ccwg-bbr `BBRUpdateProbeBWCyclePhase`.
     pub(super) fn update_cycle(&mut self, ack: &Ack, path: &Path) {
         if !self.full_pipe.reached || self.adapt_upper_bounds(ack, path) {
             return;
@@ -111,6 +114,7 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_update_gains`.
     pub(super) fn update_gains(&mut self) {
         let rules = &self.rules;
         (self.pacing_gain, self.cwnd_gain) = match self.mode {
@@ -124,6 +128,7 @@ impl V3 {
     }
 
     /// UP has learnt what there is to learn.
+    /// google/bbr v3 `bbr_update_cycle_phase`; draft-ietf-ccwg-bbr `BBRIsTimeToGoDown`.
     fn is_probe_done(&mut self, ack: &Ack, path: &Path) -> bool {
         let in_net = self.in_net_at_departure(ack.prior_in_flight, path);
         if self.probe.was_too_high && in_net >= self.bounds.inflight_hi {
@@ -143,12 +148,14 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_check_time_to_cruise`; draft-ietf-ccwg-bbr `BBRIsTimeToCruise`.
     fn is_time_to_cruise(&self, ack: &Ack, path: &Path) -> bool {
         let in_net = self.in_net_at_departure(ack.prior_in_flight, path);
         in_net <= self.inflight_with_headroom() && in_net <= self.inflight(self.max_bw.get(), Gain::UNIT)
     }
 
     /// Begins to probe if it is time; true if it does.
+    /// google/bbr v3 `bbr_check_time_to_probe_bw`; draft-ietf-ccwg-bbr `BBRIsTimeToProbeBW`; `bbr_is_reno_coexistence_probe_time`.
     fn refill_if_time(&mut self, path: &Path) -> bool {
         if let Some(growth) = self.growth_after_marks(path.state == CaState::Open) {
             self.start_refill(growth, path);
@@ -165,11 +172,13 @@ impl V3 {
     }
 
     /// What the flow wants in flight at most: the BDP, or its window.
+    /// google/bbr v3 `bbr_target_inflight`; draft-ietf-ccwg-bbr `BBRTargetInflight`.
     pub(super) fn target_inflight(&self) -> u32 {
         self.inflight(self.bw(), Gain::UNIT).min(self.cwnd)
     }
 
     /// The long-term bound, less room for others to enter.
+    /// google/bbr v3 `bbr_inflight_with_headroom`; draft-ietf-ccwg-bbr `BBRInflightWithHeadroom`.
     pub(super) fn inflight_with_headroom(&self) -> u32 {
         let hi = self.bounds.inflight_hi;
         if hi == UNBOUNDED {
@@ -182,6 +191,7 @@ impl V3 {
 
 /// Transitions.
 impl V3 {
+    /// google/bbr v3 `bbr_start_bw_probe_down`; draft-ietf-ccwg-bbr `BBRStartProbeBW_DOWN`; `bbr_pick_probe_wait`.
     pub(super) fn start_down(&mut self, path: &Path) {
         self.mode = Mode::ProbeBw(Phase::Down);
         self.latest.reset();
@@ -195,6 +205,7 @@ impl V3 {
         self.round.end = path.delivered;
     }
 
+    /// google/bbr v3 `bbr_start_bw_probe_cruise`; draft-ietf-ccwg-bbr `BBRStartProbeBW_CRUISE`.
     pub(super) fn start_cruise(&mut self) {
         self.mode = Mode::ProbeBw(Phase::Cruise);
         if self.rules.cruise_lowers_inflight_lo && self.bounds.inflight_lo != UNBOUNDED {
@@ -202,6 +213,7 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_start_bw_probe_refill`; draft-ietf-ccwg-bbr `BBRStartProbeBW_REFILL`.
     pub(super) fn start_refill(&mut self, up_rounds: u32, path: &Path) {
         self.mode = Mode::ProbeBw(Phase::Refill);
         self.bounds.reset_lower();
@@ -213,6 +225,7 @@ impl V3 {
         self.round.end = path.delivered;
     }
 
+    /// google/bbr v3 `bbr_start_bw_probe_up`; draft-ietf-ccwg-bbr `BBRStartProbeBW_UP`.
     fn start_up(&mut self, path: &Path) {
         self.mode = Mode::ProbeBw(Phase::Up);
         self.probe.sampling = true;
@@ -224,6 +237,7 @@ impl V3 {
     }
 
     /// The bound grows twice as fast from now on.
+    /// google/bbr v3 `bbr_raise_inflight_hi_slope`; draft-ietf-ccwg-bbr `BBRRaiseInflightLongtermSlope`.
     pub(super) fn raise_slope(&mut self) {
         self.probe.up_count = u64::from(self.cwnd >> self.probe.up_rounds).max(1);
         self.probe.up_rounds = (self.probe.up_rounds + 1).min(MAX_UP_ROUNDS);

@@ -16,7 +16,7 @@ pub(super) struct Ecn {
     last_delivered: u64,
     last_marked: u64,
     startup_rounds: u32,
-    /// A probe's sample was borne since the last refill.
+    /// A sample of the probe stayed below the limits of loss and marks since REFILL.
     pub(super) good_probe: bool,
 }
 
@@ -35,18 +35,21 @@ impl Default for Ecn {
 
 impl Ecn {
     /// The handshake is over.
+    /// google/bbr v3 `bbr_init`.
     pub(super) fn start(&mut self, path: &Path) {
         self.last_delivered = path.delivered;
         self.last_marked = path.marked;
     }
 
     /// The average after a round of which `ratio` was marked.
+    /// google/bbr v3 `bbr_update_ecn_alpha`.
     fn average(&mut self, gain: Gain, ratio: u32) {
         let kept = ((256 - gain.0) * self.alpha.0) >> 8;
         self.alpha = Gain(kept + ((gain.0 * ratio) >> 8)).min(Gain::UNIT);
     }
 
     /// What is left of a bound after marks.
+    /// google/bbr v3 `bbr_ecn_cut`.
     fn cut(&self, factor: Gain) -> Gain {
         Gain(256 - ((self.alpha.0 * factor.0) >> 8).min(256))
     }
@@ -54,6 +57,7 @@ impl Ecn {
 
 impl V3 {
     /// A round ends: averages its share of marks.
+    /// google/bbr v3 `bbr_update_ecn_alpha`, `bbr_check_ecn_too_high_in_startup`.
     pub(super) fn end_mark_round(&mut self, path: &Path) {
         let Some(rules) = self.rules.ecn else { return };
         self.ecn.eligible |= path.ecn && self.min_rtt.is_some_and(|rtt| rtt <= rules.max_rtt);
@@ -76,6 +80,7 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_is_inflight_too_high`.
     pub(super) fn marks_are_too_many(&self, flight: &Flight) -> bool {
         let Some(rules) = self.rules.ecn.filter(|_| self.ecn.eligible) else { return false };
         let threshold = scale(flight.delivered, rules.threshold);
@@ -84,6 +89,7 @@ impl V3 {
     }
 
     /// The short-term bound that the marks of this round ask for.
+    /// google/bbr v3 `bbr_ecn_lower_bounds`.
     pub(super) fn lower_bound_by_marks(&mut self) -> u32 {
         let Some(rules) = self.rules.ecn.filter(|_| self.latest.marks_in_round) else { return UNBOUNDED };
         self.init_lower_bounds(rules.v2);
@@ -95,6 +101,7 @@ impl V3 {
     }
 
     /// Version 2: a probe that met marks before anything was borne bounds the bandwidth, too.
+    /// google/bbr v2alpha `bbr2_handle_inflight_too_high`.
     pub(super) fn bound_bw_by_marks(&mut self) {
         let Some(rules) = self.rules.ecn.filter(|r| r.v2 && self.ecn.eligible && !self.ecn.good_probe) else {
             return;
@@ -105,6 +112,7 @@ impl V3 {
     }
 
     /// Marks were all that held the flow back, and they have ceased: the doublings with which to probe at once.
+    /// google/bbr v3 `bbr_check_time_to_probe_bw`.
     pub(super) fn growth_after_marks(&self, open: bool) -> Option<u32> {
         let rules = self.rules.ecn.filter(|r| r.reprobe_gain > Gain(0) && self.ecn.eligible)?;
         let only_marks = self.latest.marks_in_cycle && !self.latest.loss_in_cycle;

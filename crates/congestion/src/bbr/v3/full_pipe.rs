@@ -21,13 +21,15 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// SamplingTimes for growth from `bw` on.
+    /// Looks for growth from `bw` on.
+    /// google/bbr v3 `bbr_reset_full_bw`; draft-ietf-ccwg-bbr `BBRResetFullBW`.
     pub(super) fn restart(&mut self, bw: Bandwidth) {
         self.bw = bw;
         self.rounds = 0;
         self.now = false;
     }
 
+    /// google/bbr v3 `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr `BBRCheckFullBWReached`.
     fn count_round(&mut self, limit: u32) {
         self.rounds += 1;
         self.now = self.rounds >= limit;
@@ -36,6 +38,7 @@ impl FullPipe {
 }
 
 impl V3 {
+    /// google/bbr v3 `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr `BBRCheckFullBWReached`.
     pub(super) fn check_full_pipe(&mut self, ack: &Ack, path: &Path) {
         match self.rules.plateau {
             Plateau::EveryAck => self.check_plateau(ack, true),
@@ -46,10 +49,12 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_full_bw_thresh`.
     fn has_grown_to(&self, bw: Bandwidth) -> bool {
         bw.0 >= (self.full_pipe.bw.0 * u64::from(self.rules.full_bw_growth.0)) >> 8
     }
 
+    /// google/bbr v3 `bbr_check_full_bw_reached`; draft-ietf-ccwg-bbr `BBRCheckFullBWReached`.
     fn check_plateau(&mut self, ack: &Ack, every_ack: bool) {
         if self.full_pipe.now || ack.rate.is_none_or(|s| s.app_limited) || !(every_ack || self.round.start) {
             return;
@@ -61,6 +66,7 @@ impl V3 {
         }
     }
 
+    /// google/bbr v2alpha `bbr_check_full_bw_reached`.
     fn check_max_bw(&mut self, ack: &Ack) {
         if self.full_pipe.reached || !self.round.start || ack.rate.is_some_and(|s| s.app_limited) {
             return;
@@ -72,6 +78,7 @@ impl V3 {
         }
     }
 
+    /// Own: the Smart Exit of the second BBR-n+ paper, in the readings of `SmartExit`.
     fn check_smart_exit(&mut self, rule: &SmartExit, ack: &Ack, path: &Path) {
         let finished = self.full_pipe.round_rtt;
         self.full_pipe.round_rtt = match (finished.filter(|_| !self.round.start), ack.rtt) {
@@ -88,6 +95,7 @@ impl V3 {
         self.full_pipe.reached |= rule.max_rounds > 0 && self.full_pipe.startup_rounds >= rule.max_rounds;
     }
 
+    /// Own: the Smart Exit of the second BBR-n+ paper, in the readings of `SmartExit`.
     fn judge_smart_exit(&mut self, rule: &SmartExit, queue: bool) {
         let bw = self.sample_bw;
         let fallen = bw.0 < (self.full_pipe.bw.0 * u64::from(rule.tolerance.0)) >> 8;

@@ -123,6 +123,7 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_set_state`; draft-ietf-ccwg-bbr `BBROnEnterRTO`.
     fn on_timeout(&mut self) {
         self.prior_state = CaState::Loss;
         self.full_pipe.restart(Bandwidth::default());
@@ -132,6 +133,7 @@ impl V3 {
     }
 
     /// Back to the probe that the spurious loss had ended.
+    /// draft-ietf-ccwg-bbr `BBRHandleSpuriousLossDetection`.
     fn return_to_probe(&mut self, path: &Path) {
         match self.bounds.cut_short.take() {
             Some(Mode::Startup) if self.full_pipe.reached => {
@@ -149,6 +151,7 @@ impl V3 {
 }
 
 impl CongestionControl for V3 {
+    /// google/bbr v3 `bbr_init`; draft-ietf-ccwg-bbr `BBROnInit`.
     fn on_established(&mut self, path: &Path) {
         let now_ms = path.now.as_millis();
         self.initial_cwnd = self.cwnd;
@@ -161,6 +164,7 @@ impl CongestionControl for V3 {
         self.init_pacing_rate(path);
     }
 
+    /// google/bbr v3 `bbr_main`; draft-ietf-ccwg-bbr `BBRUpdateOnACK`; `bbr_update_model`.
     fn on_ack(&mut self, ack: &Ack, path: &Path) {
         self.restore_cwnd(path);
         self.update_round(ack, path);
@@ -180,10 +184,12 @@ impl CongestionControl for V3 {
         self.end_ack(ack, path);
     }
 
+    /// google/bbr v3 `bbr_skb_marked_lost`; draft-ietf-ccwg-bbr `BBRUpdateOnLoss`.
     fn on_lost(&mut self, lost: &LostPacket, path: &Path) {
         self.on_lost_packet(lost, path);
     }
 
+    /// google/bbr v3 `bbr_ssthresh`, `bbr_set_state`.
     fn on_congestion(&mut self, congestion: Congestion, path: &Path) {
         if congestion != (Congestion::Timeout { first: false }) {
             self.save_cwnd();
@@ -200,6 +206,7 @@ impl CongestionControl for V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_undo_cwnd`; draft-ietf-ccwg-bbr `BBRHandleSpuriousLossDetection`.
     fn on_undo(&mut self, _undo: &Undo, path: &Path) {
         self.full_pipe.restart(Bandwidth::default());
         self.latest.loss_in_round = false;
@@ -211,6 +218,7 @@ impl CongestionControl for V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_cwnd_event_tx_start`; draft-ietf-ccwg-bbr `BBRHandleRestartFromIdle`.
     fn on_send(&mut self, sent: &Sent, path: &Path) {
         if !sent.from_idle || !path.app_limited {
             return;

@@ -15,6 +15,7 @@ pub(super) struct ProbeRtt {
 }
 
 impl ProbeRtt {
+    /// google/bbr v3 `bbr_init`.
     pub(super) fn start(min: Option<Duration>, now_ms: u64) -> ProbeRtt {
         ProbeRtt { min, stamp_ms: now_ms, model_stamp_ms: now_ms }
     }
@@ -25,6 +26,7 @@ impl V3 {
         matches!(self.mode, Mode::ProbeRtt { .. })
     }
 
+    /// google/bbr v3 `bbr_update_min_rtt`; draft-ietf-ccwg-bbr `BBRCheckProbeRTT`.
     pub(super) fn update_min_rtt(&mut self, ack: &Ack, path: &Path) {
         let expired = self.take_rtt(ack, path.now.as_millis());
         if expired && !self.idle_restart && !self.in_probe_rtt() && self.rules.probe_rtt_ms > 0 {
@@ -43,6 +45,7 @@ impl V3 {
     }
 
     /// Takes the sample in; true if the fresh minimum had expired.
+    /// google/bbr v3 `bbr_update_min_rtt`; draft-ietf-ccwg-bbr `BBRUpdateMinRTT`.
     fn take_rtt(&mut self, ack: &Ack, now_ms: u64) -> bool {
         let rtt = &mut self.probe_rtt;
         let expired = now_ms > rtt.stamp_ms + self.rules.probe_rtt_interval_ms;
@@ -63,10 +66,12 @@ impl V3 {
     }
 
     /// The window of PROBE_RTT, packets.
+    /// google/bbr v3 `bbr_probe_rtt_cwnd`; draft-ietf-ccwg-bbr `BBRProbeRTTCwnd`.
     pub(super) fn probe_rtt_cwnd(&self) -> u32 {
         self.bdp(self.bw(), self.rules.probe_rtt_cwnd).max(self.rules.min_cwnd)
     }
 
+    /// google/bbr v3 `bbr_update_min_rtt`; draft-ietf-ccwg-bbr `BBRHandleProbeRTT`.
     fn run_probe_rtt(&mut self, path: &Path) {
         let small = path.in_flight <= self.probe_rtt_cwnd();
         let Mode::ProbeRtt { until_ms, round_done } = &mut self.mode else { return };
@@ -86,6 +91,7 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_check_probe_rtt_done`; draft-ietf-ccwg-bbr `BBRCheckProbeRTTDone`; `bbr_exit_probe_rtt`.
     pub(super) fn leave_probe_rtt_if_done(&mut self, path: &Path) {
         let Mode::ProbeRtt { until_ms: Some(until_ms), .. } = self.mode else { return };
         if path.now.as_millis() <= until_ms {

@@ -157,6 +157,7 @@ pub(crate) struct EcnRules {
 
 impl Rules {
     /// Version 3 as in google/bbr.
+    /// google/bbr v3 `tcp_bbr.c`, the `static const` parameters and `bbr_init`.
     pub(crate) const fn google() -> Rules {
         Rules {
             startup_gain: Gain(710),
@@ -202,7 +203,7 @@ impl Rules {
         }
     }
 
-    /// Version 2 as in google/bbr v2alpha.
+    /// google/bbr v2alpha `tcp_bbr2.c`, the `bbr_*` parameters.
     pub(crate) const fn v2() -> Rules {
         Rules {
             startup_gain: Gain(739),
@@ -223,6 +224,7 @@ impl Rules {
 
 impl EcnRules {
     /// Version 3's answer to marks.
+    /// google/bbr v3 `tcp_bbr.c`, the `static const` parameters and `bbr_init`.
     pub(crate) const fn google() -> EcnRules {
         EcnRules {
             max_rtt: Duration::from_millis(5),
@@ -236,6 +238,7 @@ impl EcnRules {
     }
 
     /// Version 2's.
+    /// google/bbr v2alpha `tcp_bbr2.c`, the `bbr_*` parameters.
     pub(crate) const fn v2() -> EcnRules {
         EcnRules { reprobe_gain: Gain(0), v2: true, ..EcnRules::google() }
     }

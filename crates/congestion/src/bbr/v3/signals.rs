@@ -25,15 +25,18 @@ pub(super) struct MaxBandwidth {
 }
 
 impl MaxBandwidth {
+    /// google/bbr v3 `bbr_max_bw`.
     pub(super) fn get(&self) -> Bandwidth {
         self.before.max(self.current)
     }
 
+    /// google/bbr v3 `bbr_take_max_bw_sample`; draft-ietf-ccwg-bbr `BBRUpdateMaxBw`.
     fn take(&mut self, sample: Bandwidth) {
         self.current = self.current.max(sample);
     }
 
     /// A cycle ends: forgets the one before it, unless nothing was learnt since.
+    /// google/bbr v3 `bbr_advance_max_bw_filter`; draft-ietf-ccwg-bbr `BBRAdvanceMaxBwFilter`.
     pub(super) fn advance(&mut self) {
         if self.current > Bandwidth::default() {
             *self = MaxBandwidth { before: self.current, current: Bandwidth::default() };
@@ -58,11 +61,13 @@ pub(super) struct Latest {
 
 impl Latest {
     /// A cycle of probing begins: nothing has been seen yet.
+    /// google/bbr v3 `bbr_reset_congestion_signals`; draft-ietf-ccwg-bbr `BBRResetCongestionSignals`.
     pub(super) fn reset(&mut self) {
         *self = Latest { round_end: self.round_end, round_start: self.round_start, ..Latest::default() };
     }
 
-    /// A packet was lost: in the first one's honour the round starts anew, so that it covers a full round trip.
+    /// A packet was lost. The first loss restarts the round, so that it covers a full round trip.
+    /// google/bbr v3 `bbr_note_loss`; draft-ietf-ccwg-bbr `BBRNoteLoss`.
     pub(super) fn note_loss(&mut self, delivered: u64) {
         if !self.loss_in_round {
             self.round_end = delivered;
@@ -95,6 +100,7 @@ impl From<&RateSample> for Flight {
 }
 
 impl V3 {
+    /// google/bbr v3 `bbr_update_round_start`; draft-ietf-ccwg-bbr `BBRUpdateRound`; `bbr_calculate_bw_sample`.
     pub(super) fn update_round(&mut self, ack: &Ack, path: &Path) {
         let sample = ack.bandwidth_sample();
         self.round.start = sample.is_some_and(|(s, _)| s.prior_delivered >= self.round.end);
@@ -109,6 +115,7 @@ impl V3 {
         self.latest.marks_in_round |= self.ecn.eligible && ack.marked > 0;
     }
 
+    /// google/bbr v3 `bbr_update_latest_delivery_signals`; draft-ietf-ccwg-bbr `BBRUpdateLatestDeliverySignals`.
     pub(super) fn update_latest(&mut self, ack: &Ack, path: &Path) {
         self.latest.round_start = false;
         let Some((sample, _)) = ack.bandwidth_sample().filter(|_| ack.acked > 0) else { return };
@@ -122,6 +129,7 @@ impl V3 {
     }
 
     /// The bandwidth maximum, and once per round the short-term bounds.
+    /// google/bbr v3 `bbr_update_congestion_signals`; draft-ietf-ccwg-bbr `BBRUpdateCongestionSignals`; `bbr_take_max_bw_sample`.
     pub(super) fn update_congestion_signals(&mut self, ack: &Ack) {
         let Some((sample, _)) = ack.bandwidth_sample().filter(|_| ack.acked > 0) else { return };
         if !sample.app_limited || self.sample_bw >= self.max_bw.get() {
@@ -139,12 +147,14 @@ impl V3 {
     }
 
     /// A round of loss accounting begins with this sample.
+    /// google/bbr v3 `bbr_advance_latest_delivery_signals`; draft-ietf-ccwg-bbr `BBRAdvanceLatestDeliverySignals`.
     fn begin_latest(&mut self, delivered: u32) {
         self.latest.bw = self.sample_bw;
         self.latest.inflight = delivered;
     }
 
     /// This ACK is done with: what follows belongs to the next round, if it started one.
+    /// google/bbr v3 `bbr_main`, `bbr_advance_latest_delivery_signals`.
     pub(super) fn end_ack(&mut self, ack: &Ack, path: &Path) {
         if let Some(sample) = &ack.rate {
             // What the path delivered before a tail loss is worth remembering until it is known to be one.
@@ -158,6 +168,7 @@ impl V3 {
     }
 
     /// Loss (or marks) in this flight were more than the network should be asked to bear.
+    /// google/bbr v3 `bbr_is_inflight_too_high`; draft-ietf-ccwg-bbr `BBRIsInflightTooHigh`.
     pub(super) fn is_too_high(&self, flight: &Flight) -> bool {
         let share = (u64::from(flight.tx_in_flight) * u64::from(self.rules.loss_threshold.0)) >> 8;
         let lossy = flight.tx_in_flight > 0 && u64::from(flight.lost) > share;
@@ -165,11 +176,13 @@ impl V3 {
     }
 
     /// The bandwidth to act on.
+    /// google/bbr v3 `bbr_bw`; draft-ietf-ccwg-bbr `BBRBoundBWForModel`.
     pub(super) fn bw(&self) -> Bandwidth {
         self.max_bw.get().min(self.bounds.bw_lo).min(self.bounds.bw_hi)
     }
 
     /// STARTUP ends if a round of recovery lost too much in too many places.
+    /// google/bbr v3 `bbr_check_loss_too_high_in_startup`; draft-ietf-ccwg-bbr `BBRCheckStartupHighLoss`.
     pub(super) fn check_startup_losses(&mut self, ack: &Ack, path: &Path) {
         if self.full_pipe.reached {
             return;
@@ -188,6 +201,7 @@ impl V3 {
     }
 
     /// STARTUP has built a queue that is too long: bound the flight, and drain.
+    /// google/bbr v3 `bbr_handle_queue_too_high_in_startup`.
     pub(super) fn end_startup_by_queue(&mut self) {
         self.full_pipe.reached = true;
         let bdp = self.inflight(self.max_bw.get(), Gain::UNIT);
@@ -206,9 +220,11 @@ pub(super) struct LossCount {
 }
 
 /// As far as loss events are counted.
+/// google/bbr v3 `bbr_check_loss_too_high_in_startup` (a field of four bits).
 const MAX_LOSS_EVENTS: u32 = 15;
 
 impl LossCount {
+    /// google/bbr v3 `bbr_check_loss_too_high_in_startup`.
     fn count_ack(&mut self, what: LossEvents, ack: &Ack) {
         if what == LossEvents::Acks && ack.lost > 0 {
             self.events = (self.events + 1).min(MAX_LOSS_EVENTS);
@@ -216,6 +232,7 @@ impl LossCount {
     }
 
     /// A packet was lost: of a range already counted, or of a new one.
+    /// draft-ietf-ccwg-bbr `BBRCheckStartupHighLoss`.
     pub(super) fn count_packet(&mut self, what: LossEvents, number: u64) {
         let follows = self.last.is_some_and(|last| number == last + 1);
         if what == LossEvents::Ranges && !follows {

@@ -11,7 +11,9 @@ use crate::{Ack, CaState, Path};
 use units::Duration;
 
 /// Rounds for which aggregation is remembered: per slot, and sliding. One while the pipe is filling.
+/// google/bbr v3 `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u32 = 5;
+/// draft-ietf-ccwg-bbr `BBRExtraAckedFilterLen`.
 const SLIDING_ROUNDS: u32 = 10;
 
 /// What the model was when something was derived from it.
@@ -39,10 +41,12 @@ pub(super) struct Derived {
 
 impl V3 {
     /// Bandwidth-delay product times `gain`, with room for bursts, packets.
+    /// google/bbr v3 `bbr_inflight`; draft-ietf-ccwg-bbr `BBRInflight`.
     pub(super) fn inflight(&self, bw: Bandwidth, gain: Gain) -> u32 {
         self.with_room_for_bursts(self.bdp(bw, gain))
     }
 
+    /// google/bbr v3 `bbr_bdp`; draft-ietf-ccwg-bbr `BBRBDPMultiple`.
     pub(super) fn bdp(&self, bw: Bandwidth, gain: Gain) -> u32 {
         match &self.derived.of {
             Some(of) if gain == Gain::UNIT && of.bw == bw && of.min_rtt == self.min_rtt => self.derived.bdp,
@@ -50,10 +54,12 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_bdp`; draft-ietf-ccwg-bbr `BBRBDPMultiple`.
     fn compute_bdp(&self, bw: Bandwidth, gain: Gain) -> u32 {
         self.min_rtt.map_or(self.initial_cwnd, |rtt| bw.bdp(rtt, gain))
     }
 
+    /// google/bbr v3 `bbr_quantization_budget`; draft-ietf-ccwg-bbr `BBRQuantizationBudget`.
     fn with_room_for_bursts(&self, packets: u32) -> u32 {
         // Three bursts: one in the sender, one in the network, one waiting for its ACK.
         let packets = packets.max(3 * self.derived.burst_goal).max(self.rules.min_cwnd);
@@ -61,6 +67,7 @@ impl V3 {
     }
 
     /// The rate or the path has changed: so may have the bursts.
+    /// google/bbr v3 `bbr_tso_segs_goal`; draft-ietf-ccwg-bbr `BBRSetSendQuantum`.
     fn update_burst_goal(&mut self, path: &Path) {
         let goal = match self.min_rtt.filter(|_| self.rules.short_path_bursts) {
             Some(rtt) => short_path_burst_goal(self.pacing_rate, rtt, path),
@@ -70,6 +77,7 @@ impl V3 {
     }
 
     /// Smallest burst worth sending, packets.
+    /// google/bbr v3 `bbr_tso_segs`.
     pub(super) fn min_burst(&self) -> u32 {
         if self.rules.single_packets_when_slow {
             return crate::bbr::min_burst(self.pacing_rate);
@@ -78,11 +86,13 @@ impl V3 {
     }
 
     /// Of `in_flight` packets, those still in the network when pacing lets the next burst go.
+    /// google/bbr v3 `bbr_packets_in_net_at_edt`.
     pub(super) fn in_net_at_departure(&self, in_flight: u32, path: &Path) -> u32 {
         let burst = if self.pacing_gain > Gain::UNIT { self.derived.burst_goal } else { 0 };
         in_net_at_departure(in_flight, burst, self.bw(), path)
     }
 
+    /// google/bbr v3 `bbr_update_ack_aggregation`; draft-ietf-ccwg-bbr `BBRUpdateACKAggregation`.
     pub(super) fn update_aggregation(&mut self, ack: &Ack, path: &Path) {
         if ack.bandwidth_sample().is_none() || ack.acked == 0 {
             return;
@@ -97,6 +107,7 @@ impl V3 {
         self.extra_acked.update(ack.acked, path.delivered_time, self.round.start, bw, cwnd);
     }
 
+    /// google/bbr v3 `bbr_init_pacing_rate_from_rtt`; draft-ietf-ccwg-bbr `BBRInitPacingRate`.
     pub(super) fn init_pacing_rate(&mut self, path: &Path) {
         self.seen_rtt = path.srtt.is_some();
         let rtt = path.srtt.unwrap_or(Duration::from_millis(1));
@@ -105,6 +116,7 @@ impl V3 {
         self.update_burst_goal(path);
     }
 
+    /// google/bbr v3 `bbr_set_pacing_rate`; draft-ietf-ccwg-bbr `BBRSetPacingRate`.
     pub(super) fn set_pacing_rate(&mut self, gain: Gain, path: &Path) {
         if !self.seen_rtt && path.srtt.is_some() {
             self.init_pacing_rate(path);
@@ -121,6 +133,7 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_set_pacing_rate`; draft-ietf-ccwg-bbr `BBRSetPacingRateWithGain`.
     fn derive(&mut self, model: Model, path: &Path) {
         let Model { bw, pacing_gain, cwnd_gain, full, .. } = model;
         let rate = bw.pacing_rate(path.mss, pacing_gain, self.rules.margin_percent);
@@ -137,12 +150,14 @@ impl V3 {
         self.update_burst_goal(path);
     }
 
+    /// google/bbr v3 `bbr_save_cwnd`; draft-ietf-ccwg-bbr `BBRSaveCwnd`.
     pub(super) fn save_cwnd(&mut self) {
         let undisturbed = self.prior_state < CaState::Recovery && !self.in_probe_rtt();
         self.prior_cwnd = if undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
     }
 
     /// Recovery is over: the window of before is as good as it was.
+    /// google/bbr v3 `bbr_exit_loss_recovery`; draft-ietf-ccwg-bbr `BBRRestoreCwnd`.
     pub(super) fn restore_cwnd(&mut self, path: &Path) {
         let timeout_over = self.prior_state == CaState::Loss && path.state != CaState::Loss;
         let recovery_over = self.prior_state >= CaState::Recovery && path.state < CaState::Recovery;
@@ -151,6 +166,7 @@ impl V3 {
         }
     }
 
+    /// google/bbr v3 `bbr_set_cwnd`; draft-ietf-ccwg-bbr `BBRSetCwnd`.
     pub(super) fn update_cwnd(&mut self, ack: &Ack, path: &Path) {
         if ack.acked > 0 {
             let extra = self.extra_acked.largest().min(self.derived.most_extra) as u32;
@@ -170,6 +186,7 @@ impl V3 {
     }
 
     /// The model knows too little yet to limit the window.
+    /// google/bbr v3 `bbr_set_cwnd`; draft-ietf-ccwg-bbr `BBRSetCwnd`.
     fn is_early(&self, path: &Path) -> bool {
         match self.rules.early_growth {
             EarlyGrowth::Window => self.cwnd < 2 * self.initial_cwnd,
@@ -178,6 +195,7 @@ impl V3 {
     }
 
     /// The bounds of the model hold: the long-term one, with room for others while cruising, and the short-term one.
+    /// google/bbr v3 `bbr_bound_cwnd_for_inflight_model`; draft-ietf-ccwg-bbr `BBRBoundCwndForModel`.
     fn bound_cwnd(&mut self) {
         let long_term = match self.mode {
             Mode::Startup | Mode::Drain => UNBOUNDED,

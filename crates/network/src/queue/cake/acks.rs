@@ -44,6 +44,7 @@ impl<P: Copy> Filter<P> {
     }
 
     /// The place of the packet that may go, now that the last one has joined.
+    /// Linux `cake_ack_filter`.
     pub(super) fn victim(&self, waiting: &Fifo<P>, flow: u32) -> Option<usize> {
         let redundant = self.redundant?;
         let others = (waiting.backlog().packets as usize).checked_sub(1)?;

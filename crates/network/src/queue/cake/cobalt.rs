@@ -6,8 +6,10 @@ use units::{Duration, Rng, Time};
 /// One is 2^32.
 type Probability = u32;
 /// What BLUE adds when a queue overflows: 1/256.
+/// Linux `cobalt_params` (`p_inc`).
 const BLUE_UP: Probability = 1 << 24;
 /// What it takes away when a queue has run empty: 1/4096.
+/// Linux `cobalt_params` (`p_dec`).
 const BLUE_DOWN: Probability = 1 << 20;
 
 /// When COBALT drops.
@@ -47,6 +49,7 @@ pub(super) struct Cobalt {
 impl Cobalt {
     /// Whether to drop the head of the queue, which leaves now unless it is. It may become marked. `least` is a wait
     /// that is never too long.
+    /// Linux `cobalt_should_drop`.
     pub(super) fn drops<P: Copy>(
         &mut self,
         settings: &Settings,
@@ -88,6 +91,7 @@ impl Cobalt {
     }
 
     /// The flow had to give a packet up because the discipline was full.
+    /// Linux `cobalt_queue_full`.
     pub(super) fn overflowed(&mut self, settings: &Settings, now: Time) {
         if now.since(self.blue_changed) > settings.target {
             self.blue = self.blue.saturating_add(BLUE_UP);
@@ -99,6 +103,7 @@ impl Cobalt {
     }
 
     /// The flow was found empty.
+    /// Linux `cobalt_queue_empty`.
     pub(super) fn ran_empty(&mut self, settings: &Settings, now: Time) {
         if self.blue > 0 && now.since(self.blue_changed) > settings.target {
             self.blue = self.blue.saturating_sub(BLUE_DOWN);
@@ -125,6 +130,7 @@ impl Cobalt {
     }
 
     /// The gap between drops: interval / √count.
+    /// Linux `cobalt_control_law`.
     fn gap(&self, settings: &Settings) -> Duration {
         let root = f64::from(self.count.max(1)).sqrt();
         Duration::from_nanos((settings.interval.as_nanos() as f64 / root) as u64)

@@ -31,6 +31,7 @@ pub(super) type Hosts = Option<[u32; 2]>;
 
 impl Isolation {
     /// What packets of the same queue have in common.
+    /// Linux `cake_hash`.
     pub(super) fn key(self, flow: u32, hosts: Hosts) -> u64 {
         let own = 1 << 63 | u64::from(flow);
         let host = |end: usize| hosts.map_or(own, |pair| u64::from(pair[end]));
@@ -44,6 +45,7 @@ impl Isolation {
     }
 
     /// Whether shares depend on how many flows the source (the destination) has.
+    /// Linux `cake_dsrc`, `cake_ddst`.
     fn counts(self) -> [bool; 2] {
         match self {
             Isolation::DualSrchost => [true, false],
@@ -67,6 +69,7 @@ impl Loads {
     }
 
     /// A bulk flow joins these hosts.
+    /// Linux `cake_inc_srchost_bulk_flow_count`.
     pub(super) fn join(&mut self, hosts: Hosts) {
         let Some(hosts) = hosts else { return };
         let most = hosts.iter().max().map_or(0, |&host| host as usize + 1);
@@ -77,12 +80,14 @@ impl Loads {
     }
 
     /// It is bulk no more.
+    /// Linux `cake_dec_srchost_bulk_flow_count`.
     pub(super) fn leave(&mut self, hosts: Hosts) {
         let Some(hosts) = hosts else { return };
         (0..2).for_each(|end| self.flows[hosts[end] as usize][end] -= 1);
     }
 
     /// What a flow may send in its turn: a share of `quantum`, rounded by dice so that it is right on average.
+    /// Linux `cake_get_flow_quantum`.
     pub(super) fn turn(&self, quantum: u32, hosts: Hosts, rng: &mut Rng) -> i64 {
         let load = self.on(hosts);
         let rounding = if load > 1 { rng.below(load) } else { 0 };
@@ -90,6 +95,7 @@ impl Loads {
     }
 
     /// Among how many flows the share of a host is divided: the host at whichever end has more of them.
+    /// Linux `cake_get_flow_quantum`.
     fn on(&self, hosts: Hosts) -> u32 {
         let load = |end: usize| {
             let host = hosts.filter(|_| self.counted[end])?[end] as usize;

@@ -35,8 +35,10 @@ use params::params;
 use units::{Rng, Time};
 
 /// Packets of full size that may wait unless `memlimit_bytes` says otherwise.
+/// Linux `cake_reconfigure`.
 const MOST_PACKETS: u64 = 10_240;
 /// Bytes that may always wait.
+/// Linux `cake_reconfigure`.
 const LEAST_BUFFER: u64 = 4 << 20;
 
 params! {
@@ -97,6 +99,7 @@ impl<P: Copy> Cake<P> {
     }
 
     /// The tin from which to send. One of them has something.
+    /// Linux `cake_dequeue`.
     fn pick(&mut self, now: Time) -> usize {
         if !self.shaper.is_limited() {
             while !self.tins[self.current].takes_turn() {
@@ -112,6 +115,7 @@ impl<P: Copy> Cake<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
+    /// Linux `cake_enqueue`.
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         let hosts = self.hosts.get(self.streams.route(packet.flow) as usize).copied().flatten();
         let key = self.isolation.key(packet.flow, hosts);
@@ -132,6 +136,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
         }
     }
 
+    /// Linux `cake_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         if self.backlog.packets == 0 || self.ready() > now {
             return None;
@@ -146,7 +151,8 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
         }
     }
 
-    fn resize(&mut self, limit: Limit, _now: Time, _losses: &mut QueueEvents) -> bool {
+    /// Linux `cake_change`.
+    fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
         self.limit = limit.bytes.unwrap_or(self.limit).min(self.most);
         limit.bytes.is_some() && limit.packets.is_none()
     }
@@ -164,6 +170,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
         self.streams = Streams::new(hosts.len());
     }
 
+    /// Linux `cake_ack_filter`.
     fn know_redundancy(&mut self, redundant: fn(&P, &P) -> bool) {
         if let Some(filter) = &mut self.filter {
             filter.know(redundant);

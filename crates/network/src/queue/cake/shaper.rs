@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 use units::Time;
 
 /// Bits of a byte, times nanoseconds of a second.
+/// Own: the unit of an exact clock.
 const BIT_NANOS_PER_BYTE: u64 = 8_000_000_000;
 /// The link layer's header in the sizes of packets, which is not part of what `overhead` is added to.
+/// Linux `cake_overhead`.
 const ETHERNET_HEADER: i64 = 14;
 
 /// When a rate allows the next packet. Exact: what is rounded away is carried over.
@@ -23,6 +25,7 @@ impl Clock {
     }
 
     /// A packet of `bytes` goes.
+    /// Linux `cake_advance_shaper`.
     pub(super) fn advance(&mut self, bytes: u64) {
         let span = bytes * BIT_NANOS_PER_BYTE + self.carry;
         self.carry = span % self.rate;
@@ -35,6 +38,7 @@ impl Clock {
     }
 
     /// The same for who may lag behind, by one packet at most, and be ahead by one: a class that gets what others leave.
+    /// Linux `cake_advance_shaper`.
     pub(super) fn advance_loosely(&mut self, bytes: u64, now: Time) {
         if self.next < now {
             return self.advance(bytes);
@@ -77,6 +81,7 @@ impl Shaper {
     }
 
     /// There is something to send again: idle time is no credit.
+    /// Linux `cake_enqueue`.
     pub(super) fn wake(&mut self, now: Time) {
         if let Some(Clocks { schedule, failsafe }) = &mut self.clocks
             && schedule.next < now
@@ -86,6 +91,7 @@ impl Shaper {
     }
 
     /// A packet goes, or counts as if it did. Returns the bytes that it takes.
+    /// Linux `cake_advance_shaper`.
     pub(super) fn charge(&mut self, tin: &mut Option<Clock>, size: u16, now: Time, dropped: bool) -> u64 {
         let bytes = self.wire.bytes(size);
         if let Some(tin) = tin {
@@ -125,6 +131,7 @@ pub(super) struct Wire {
 
 impl Wire {
     /// Bytes for a packet of `size`.
+    /// Linux `cake_calc_overhead`.
     pub(super) fn bytes(&self, size: u16) -> u64 {
         let replaced = self.overhead.map_or(0, |overhead| overhead - ETHERNET_HEADER);
         let bytes = ((i64::from(size) + replaced).max(0) as u64).max(self.mpu);

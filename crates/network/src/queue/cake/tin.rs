@@ -13,8 +13,10 @@ use std::collections::VecDeque;
 use units::{Duration, Rng, Time};
 
 /// Queues per tin.
+/// Linux `CAKE_QUEUES`.
 const QUEUES: usize = 1024;
 /// Queues in which a flow may find a place.
+/// Linux `CAKE_SET_WAYS`.
 const WAYS: usize = 8;
 
 /// Where a flow stands. All but `Idle` ones are listed.
@@ -57,6 +59,7 @@ impl<P: Copy> Default for Flow<P> {
 }
 
 /// The lists of flows, by the order in which they are looked at.
+/// Linux `cake_dequeue` (`new_flows`, `old_flows`, `decaying_flows`).
 const NEW: usize = 0;
 const OLD: usize = 1;
 const DECAYING: usize = 2;
@@ -132,6 +135,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// It is its turn among tins that are not shaped. If not, its weight brings it nearer.
+    /// Linux `cake_dequeue`.
     pub(super) fn takes_turn(&mut self) -> bool {
         let its = self.deficit >= 0 && self.is_active();
         if !its && self.deficit <= 0 {
@@ -141,6 +145,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// A packet arrives, and may make another one redundant.
+    /// Linux `cake_enqueue`.
     pub(super) fn push(&mut self, packet: Packet<P>, key: u64, hosts: Hosts, call: &mut Call<'_, P>) {
         if let Some(clock) = &mut self.clock
             && self.packets == 0
@@ -176,6 +181,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// The queue of a flow: its own if it has one, else a free one near its hash, else somebody else's.
+    /// Linux `cake_hash`.
     fn place(&mut self, key: u64, hosts: Hosts) -> usize {
         let home = hash(key, self.salt, QUEUES);
         let first = home / WAYS * WAYS;
@@ -195,6 +201,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Goes to the next flow. None does not mean that nothing waits, only that it is somebody else's turn now.
+    /// Linux `cake_dequeue`.
     pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_, P>) -> Option<Waiting<P>> {
         let order = if decaying_first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
         let list = order.into_iter().find(|&list| !self.lists[list].is_empty())?;
@@ -226,12 +233,14 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Bytes of the longest queue, and which one it is.
+    /// Linux `cake_heapify`.
     pub(super) fn longest(&self) -> (u64, usize) {
         let lengths = self.flows.iter().enumerate().map(|(n, flow)| (flow.waiting.backlog().bytes, n));
         lengths.max().unwrap_or_default()
     }
 
     /// The discipline is full: a queue loses its head.
+    /// Linux `cake_drop`.
     pub(super) fn overflow(&mut self, index: usize, call: &mut Call<'_, P>) {
         let Some(victim) = self.take(index, call) else { return };
         self.flows[index].law.overflowed(&self.settings, call.now);
@@ -239,6 +248,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// A packet is dropped outside its turn.
+    /// Linux `cake_drop`.
     fn lose(&mut self, victim: &Waiting<P>, call: &mut Call<'_, P>) {
         call.events.drop(&victim.packet);
         if self.ingress {
@@ -246,6 +256,7 @@ impl<P: Copy> Tin<P> {
         }
     }
 
+    /// Linux `cake_dequeue_one`.
     fn take(&mut self, index: usize, call: &mut Call<'_, P>) -> Option<Waiting<P>> {
         let head = self.flows[index].waiting.pop()?;
         self.packets -= 1;
@@ -254,6 +265,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// A packet takes its time, and that of its flow.
+    /// Linux `cake_advance_shaper`.
     fn charge(&mut self, index: usize, size: u16, call: &mut Call<'_, P>, dropped: bool) {
         let bytes = call.shaper.charge(&mut self.clock, size, call.now, dropped) as i64;
         self.flows[index].deficit -= bytes;
@@ -261,6 +273,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// A flow has used up its share. It gets a new one behind those that are already known.
+    /// Linux `cake_dequeue`.
     fn end_turn(&mut self, index: usize, call: &mut Call<'_, P>) {
         let flow = &mut self.flows[index];
         if flow.set == Set::Sparse {
@@ -275,6 +288,7 @@ impl<P: Copy> Tin<P> {
         self.lists[OLD].push_back(index as u32);
     }
 
+    /// Linux `cake_dequeue` (`CAKE_SET_BULK`).
     fn make_bulk(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         flow.set = Set::Bulk;
@@ -284,6 +298,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// A flow was found empty. It leaves when its drop law has come to rest.
+    /// Linux `cake_dequeue`.
     fn retire(&mut self, index: usize, now: Time) {
         let flow = &mut self.flows[index];
         flow.law.ran_empty(&self.settings, now);
