@@ -1,0 +1,48 @@
+"""What joins links, and the ways of flows through them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.golden.common import CUBIC, ENDS, LINK, PROBE, Case, dumbbell
+
+
+def cases() -> Iterator[Case]:
+    """What joins the links, and the ways through them."""
+    access = {"rate": "50 Mbit/s", "delay": "2 ms", "queue": {"kind": "fq_codel"}}
+    slow = {"cca": "reno", "access": {"rate": "6 Mbit/s", "delay": "7 ms"}}
+    record = {**ENDS, "variables": True}
+    yield "dumbbell access", dumbbell(CUBIC, slow, PROBE, topology={"access": access}, record=record)
+    uploads = ({"cca": "cubic", "direction": "reverse"}, {**PROBE, "direction": "reverse"})
+    back = {"reverse": {"rate": "3 Mbit/s", "delay": "10 ms", "queue": {"kind": "codel"}}}
+    yield "dumbbell uploads", dumbbell(CUBIC, *uploads, record=record)
+    yield "dumbbell reverse", dumbbell(CUBIC, *uploads, topology=back, record=record)
+    yield "dumbbell forward", dumbbell({"cca": "cubic", "direction": "forward"}, record=record)
+
+    ends = {"from": "a", "to": "d"}
+    for name, flow, link in (
+        ("graph", {}, {}),
+        ("graph via", {"via": ["c"]}, {}),
+        ("graph reroutes", {"reroutes": [{"at": "500 ms", "via": ["c"]}, {"at": "1 s", "via": []}]}, {}),
+        ("graph reroutes of data", {"reroutes": [{"at": "500 ms", "via": ["c"], "ways": "data"}]}, {}),
+        ("graph reroutes of ACKs", {"reroutes": [{"at": "500 ms", "via": ["c"], "ways": "acks"}]}, {}),
+        ("graph alternate", {"alternate": {"every": "300 ms", "via": [["c"], ["b"]]}}, {}),
+        ("graph alternate data", {"alternate": {"every": "300 ms", "via": [["c"], []], "ways": "data"}}, {}),
+        ("graph alternate ACKs", {"alternate": {"every": "300 ms", "via": [["c"], []], "ways": "acks"}}, {}),
+        ("graph link reroutes", {}, {"reroutes": [{"at": "700 ms", "via": ["c"]}]}),
+        ("graph link alternate", {}, {"alternate": {"every": "300 ms", "via": [["c"], []]}}),
+    ):
+        flows = [{"cca": "cubic", **ends, **flow}, {"cca": "bbr1", **ends, "start": "100 ms"}]
+        flows += [{**PROBE, "from": "d", "to": "a"}]
+        tree = {"duration": "2 s", "topology": _graph(link), "flows": flows, "record": record}
+        yield name, tree
+
+
+def _graph(moving: Mapping[str, Any]) -> dict[str, Any]:
+    """A short way from a to d past b, and a longer one past c."""
+    pairs = (("a", "b", "2 ms", "8 Mbit/s"), ("a", "c", "9 ms", "12 Mbit/s"), ("c", "b", "1 ms", "12 Mbit/s"))
+    links = [
+        {"from": a, "to": b, "delay": delay, "rate": rate, "duplex": True, "queue": LINK["queue"]}
+        for a, b, delay, rate in (*pairs, ("b", "d", "3 ms", "10 Mbit/s"), ("c", "d", "5 ms", "6 Mbit/s"))
+    ]
+    links[0] |= {"name": "short", **moving}
+    return {"kind": "graph", "nodes": ["a", "b", "c", "d"], "links": links}
