@@ -210,7 +210,7 @@ def _parameters(entry: Any) -> str:
 def queues_page() -> str:
     """One section per queue discipline: the head of its source file, its parameters, what tc calls them."""
     from fullpipe.scenario import catalogue
-    from fullpipe.scenario.tc_options import QDISCS
+    from fullpipe.scenario.tc.options import QDISCS
 
     parts = [
         "# Queues",

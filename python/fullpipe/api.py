@@ -8,10 +8,11 @@ from fullpipe.engines import engine as engine_named
 from fullpipe.engines.overtime import limited
 from fullpipe.errors import EngineError, FolderError, ScenarioError
 from fullpipe.results import Run, Store
-from fullpipe.scenario import Scenario, paths
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.checks import check_seed
-from fullpipe.scenario.flows import own_algorithms
+from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.quantities import shown
+from fullpipe.scenario.read import dotted
 
 
 def run(
@@ -88,7 +89,7 @@ def refusals(engine: Engine, scenario: Scenario) -> list[str]:
 
 
 def _as_written(problem: Problem, scenario: Scenario) -> Problem:
-    path = paths.as_written(problem.path, [flow.count for flow in scenario.flows])
+    path = dotted.as_written(problem.path, [flow.count for flow in scenario.flows])
     return Problem(path, problem.message)
 
 

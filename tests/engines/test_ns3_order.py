@@ -11,7 +11,7 @@ from fullpipe.engines.ns3.check import problems
 from fullpipe.engines.ns3.order import order
 from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue, red_weight
 from fullpipe.scenario import Scenario, catalogue
-from fullpipe.scenario.topology import Discipline, DropTail
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
 
 
 def scenario(cca: object = "cubic", queue: object = None, **other: Any) -> Scenario:

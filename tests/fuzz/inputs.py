@@ -11,7 +11,7 @@ from typing import Any
 
 from fullpipe import Scenario
 from fullpipe.scenario import catalogue, scenario_names
-from fullpipe.scenario.reading import folder_of_names, located, named_text
+from fullpipe.scenario.read.files import folder_of_names, located, named_text
 
 from .values import HOSTILE, PLAIN, WRONG, Values
 

@@ -14,7 +14,7 @@ from fullpipe.api import refusals
 from fullpipe.engines import engine
 from fullpipe.engines.native import _simulation
 from fullpipe.results import TABLES, frame
-from fullpipe.scenario.limits import work_of
+from fullpipe.scenario.checks.limits import work_of
 
 CPU_S = 2.0
 """That reading an input may take, and all that is then done with what was read."""

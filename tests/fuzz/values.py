@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 
 from fullpipe.scenario import catalogue, quantities
-from fullpipe.scenario.flows import Cca
+from fullpipe.scenario.model.flows import Cca
+from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.quantities import DURATION, RATE, SIZE, Dimension
-from fullpipe.scenario.topology import Discipline
 
 NAMES = ("a", "b", "c", "slow", "sender", "bottleneck", "a-b", "x" * 100)
 HOSTILE = (

@@ -16,6 +16,6 @@ def import_tc(
     """Print the queue of a scenario that does what a line of Linux's `tc` sets up."""
     import tomli_w
 
-    from fullpipe.scenario.tc import queue_of
+    from fullpipe.scenario.tc.qdiscs import queue_of
 
     echo(tomli_w.dumps({"topology": {"bottleneck": {"queue": queue_of(" ".join(line))}}}), nl=False)

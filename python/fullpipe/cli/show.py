@@ -12,7 +12,7 @@ from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_scenario
 from fullpipe.errors import UnknownNameError
 from fullpipe.scenario import Network, catalogue, resolve, scenario_names
-from fullpipe.scenario.reading import named_text
+from fullpipe.scenario.read.files import named_text
 
 if TYPE_CHECKING:
     from fullpipe.results import Table

@@ -11,7 +11,7 @@ from fullpipe.cca import classes
 from fullpipe.errors import WishError
 from fullpipe.results import EngineId, Meta, Run, host, versions
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.flows import own_algorithms
+from fullpipe.scenario.model.flows import own_algorithms
 
 Progress = Callable[[float], None]
 """Told the simulated time reached, in seconds. May raise, which stops the run."""

@@ -14,8 +14,8 @@ from fullpipe.engines.plan import plan
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.results import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
-from fullpipe.scenario.flows import own_algorithms
-from fullpipe.scenario.limits import check_captured
+from fullpipe.scenario.checks.limits import check_captured
+from fullpipe.scenario.model.flows import own_algorithms
 
 _SLICES = 200
 """Parts of a run after each of which progress is told; one with many events tells it more often."""

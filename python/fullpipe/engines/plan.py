@@ -4,18 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fullpipe.scenario import Link, Route, Scenario, resolve
-from fullpipe.scenario.changing import Wander
-from fullpipe.scenario.datagrams import Datagrams, Udp
-from fullpipe.scenario.losses import plan_of
-from fullpipe.scenario.moves import NewWay
-from fullpipe.scenario.offered import interval_s
+from fullpipe.scenario.model.link.changes import MarkovChannel
+from fullpipe.scenario.model.link.impairments import Jitter, Reordering
+from fullpipe.scenario.model.link.losses import plan_of
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
+from fullpipe.scenario.model.tcp import Tcp
+from fullpipe.scenario.model.workloads import Bulk, Workload
+from fullpipe.scenario.model.workloads.datagrams import Datagrams, Udp
+from fullpipe.scenario.model.workloads.transfers import Poisson, RequestResponse, Video, Web
+from fullpipe.scenario.model.workloads.writers import Cbr, Writer
+from fullpipe.scenario.network import NewWay
+from fullpipe.scenario.network.load import interval_s
+from fullpipe.scenario.network.timeline import values_of
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
-from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.timeline import values_of
-from fullpipe.scenario.topology import Detour, Discipline, DropTail, Jitter
-from fullpipe.scenario.transfers import Poisson, RequestResponse, Video, Web
-from fullpipe.scenario.workloads import Bulk, Workload
-from fullpipe.scenario.writers import Cbr, Writer
 
 Plan = dict[str, Any]
 
@@ -50,7 +51,7 @@ def _link(link: Link) -> Plan:
         "detour": _detour(link.detour) if link.detour else None,
         "jitter": _jitter(link.jitter) if link.jitter else None,
         "opportunities": _opportunities(link),
-        "wander": next((_wander(shape) for shape in link.shapes if isinstance(shape, Wander)), None),
+        "wander": next((_wander(shape) for shape in link.shapes if isinstance(shape, MarkovChannel)), None),
         "duplicate": link.duplicate,
         "thin": link.thin,
     }
@@ -70,7 +71,7 @@ def _rounds(times: list[int], unit_ns: int, size_bytes: int) -> Plan:
     return {"times": times, "unit_ns": unit_ns, "bytes": size_bytes, "repeat": True, "offset_ns": 0}
 
 
-def _wander(wander: Wander) -> Plan:
+def _wander(wander: MarkovChannel) -> Plan:
     return {
         "from_ns": to_nanoseconds(wander.at_s),
         "mean_ns": to_nanoseconds(wander.mean_s),
@@ -79,7 +80,7 @@ def _wander(wander: Wander) -> Plan:
     }
 
 
-def _detour(detour: Detour) -> Plan:
+def _detour(detour: Reordering) -> Plan:
     return {
         "every": detour.every,
         "extra_ns": to_nanoseconds(detour.extra_s),

@@ -3,7 +3,7 @@
 import polars as pl
 
 from fullpipe.results import Run
-from fullpipe.scenario.flows import Flow, flow_names
+from fullpipe.scenario.model.flows import Flow, flow_names
 
 _DATAGRAMS = ["udp", "icmp"]
 

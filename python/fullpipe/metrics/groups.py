@@ -1,7 +1,7 @@
 """Flows that a scenario describes together: what values are given for, and engines are compared by."""
 
 from fullpipe.results import Run
-from fullpipe.scenario.flows import flow_names
+from fullpipe.scenario.model.flows import flow_names
 
 
 def flow_groups(run: Run) -> dict[str, list[str]]:

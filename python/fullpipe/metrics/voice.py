@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 
 from fullpipe.results import Run
-from fullpipe.scenario.datagrams import Voip
-from fullpipe.scenario.flows import flow_names
+from fullpipe.scenario.model.flows import flow_names
+from fullpipe.scenario.model.workloads.datagrams import Voip
 
 FRAME_S = 0.02
 """Time of speech in a packet of G.711 as it is usually sent."""

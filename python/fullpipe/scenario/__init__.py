@@ -1,7 +1,12 @@
-"""Scenarios: what is simulated, as frozen typed values, read from and written to TOML."""
+"""Scenarios: what is simulated, as frozen typed values, read from and written to TOML.
 
+`model` says what a scenario holds, `read` reads files, `checks` says what must hold between the parts,
+`network` makes nodes, links and routes of it (`resolve`), and `tc` reads Linux's queue disciplines.
+"""
+
+from fullpipe.scenario.model.scenario import Record
 from fullpipe.scenario.network import Link, Network, Node, Route, resolve
-from fullpipe.scenario.reading import scenario_names
-from fullpipe.scenario.scenario import Record, Scenario
+from fullpipe.scenario.read.files import scenario_names
+from fullpipe.scenario.scenario import Scenario
 
 __all__ = ["Link", "Network", "Node", "Record", "Route", "Scenario", "resolve", "scenario_names"]

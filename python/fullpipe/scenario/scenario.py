@@ -4,42 +4,29 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import tomli_w
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import ValidationError, field_validator, model_validator
 
 from fullpipe.cca import classes
 from fullpipe.errors import ScenarioError
-from fullpipe.scenario import paths, reading
 from fullpipe.scenario.checks import problems_of
-from fullpipe.scenario.flows import MAX_GROUPS, Flow
-from fullpipe.scenario.model import Model, Name, ProblemsError, Switch
-from fullpipe.scenario.notes import notes_of
-from fullpipe.scenario.ns3 import Ns3
-from fullpipe.scenario.problems import problems
-from fullpipe.scenario.quantities import Seconds, SecondsOrOff, shown
-from fullpipe.scenario.tcp import Tcp
-from fullpipe.scenario.topology import Topology
+from fullpipe.scenario.checks.notes import notes_of
+from fullpipe.scenario.checks.sweep import sweep_problems
+from fullpipe.scenario.model.base import ProblemsError
+from fullpipe.scenario.model.flows import MAX_GROUPS
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.quantities import shown
+from fullpipe.scenario.read import dotted, files
+from fullpipe.scenario.read.problems import MOST_LINES, problems
 
 _DIGEST_DIGITS = 16
 
 
-class Record(Model):
-    """What is sampled over time. Summaries over the whole run are always kept."""
-
-    interval_s: SecondsOrOff = Field(0.1, alias="interval", examples=["100 ms"])
-    """Time between samples of every flow and link; "off" keeps summaries only."""
-    variables: Switch = False
-    """Also sample the internal variables of the algorithms, and write them down whenever a state changes."""
-    packets: tuple[Name, ...] | None = Field(None, examples=['["sender"]'])
-    """Where packet headers are captured: "sender", "receiver" and names of links, where packets leave them.
-    Left out: nowhere. It costs about 150 B of memory per packet and point."""
-
-
-class Scenario(Model):
+class Scenario(ScenarioModel):
     """An experiment: topology, transport, flows, and how long.
 
     Quantities are text with a unit, here as in TOML:
@@ -57,23 +44,8 @@ class Scenario(Model):
         ScenarioError: With one line for every mistake.
     """
 
-    name: Name = Field(examples=["my-experiment"])
-    duration_s: Annotated[Seconds, Field(gt=0)] = Field(alias="duration", examples=["30 s"])
-    """Simulated time."""
-    warmup_s: Seconds = Field(0.0, alias="warmup")
-    """Summaries cover warmup..duration; samples cover everything."""
-    topology: Topology = Field(examples=['{ kind = "dumbbell", ... }'])
-    tcp: Tcp = Tcp()
-    """The transport of every flow, which a flow may override."""
-    flows: Annotated[tuple[Flow, ...], Field(min_length=1)] = Field(examples=['[{ cca = "cubic" }]'])
-    record: Record = Record()
-    ns3: Ns3 | None = Field(None, examples=['{ algorithms = "fullpipe" }'])
-    """What only the ns3 engine asks for. Left out: its defaults."""
-    sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
-    """Paths and the values that each takes in turn: the scenario stands for every combination."""
-
     def __init__(self, /, **data: Any) -> None:
-        reading.check_plain(data)
+        files.check_plain(data)
         try:
             super().__init__(**data)
         except ValidationError as error:
@@ -86,7 +58,7 @@ class Scenario(Model):
         Raises:
             ScenarioError: If the text is not TOML or not a scenario.
         """
-        return cls(**reading.parse_toml(text))
+        return cls(**files.parse_toml(text))
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
@@ -95,8 +67,8 @@ class Scenario(Model):
         Raises:
             ScenarioError: If the file cannot be read or does not hold a scenario.
         """
-        tree = reading.parse_toml(reading.read_text(Path(path)), str(path))
-        return cls(**reading.located(tree, Path(path).parent))
+        tree = files.parse_toml(files.read_text(Path(path)), str(path))
+        return cls(**files.located(tree, Path(path).parent))
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -105,15 +77,11 @@ class Scenario(Model):
         Raises:
             UnknownNameError: If there is none of that name.
         """
-        return cls(**reading.located(reading.parse_toml(reading.named_text(name)), reading.folder_of_names()))
+        return cls(**files.located(files.parse_toml(files.named_text(name)), files.folder_of_names()))
 
     def to_toml(self) -> str:
         """The scenario as TOML, without what was left to its default: `from_toml(to_toml(s)) == s`."""
         return re.sub(r"[^\n -~]", _escaped, tomli_w.dumps(self.to_dict()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The scenario as plain data, spelt as in TOML: `Scenario(**s.to_dict()) == s`."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
         """This scenario with other values at dotted paths; a path that was swept is swept no more.
@@ -124,16 +92,16 @@ class Scenario(Model):
         Raises:
             ScenarioError: If a path or a value is wrong.
         """
-        reading.check_plain(values)
+        files.check_plain(values)
         tree = self.to_dict()
         for path, value in values.items():
             for swept in tree.get("sweep", {}):
-                if swept != path and paths.covers(swept, path) and not paths.covers(path, swept):
+                if swept != path and dotted.covers(swept, path) and not dotted.covers(path, swept):
                     raise ScenarioError([f"{path}: the scenario sweeps {swept} as a whole; set that instead"])
             tree["sweep"] = {
-                swept: v for swept, v in tree.get("sweep", {}).items() if not paths.covers(path, swept)
+                swept: v for swept, v in tree.get("sweep", {}).items() if not dotted.covers(path, swept)
             }
-            tree = paths.replaced(tree, path, value)
+            tree = dotted.replaced(tree, path, value)
         return type(self)(**tree)
 
     def points(self) -> list[dict[str, Any]]:
@@ -170,10 +138,6 @@ class Scenario(Model):
         """What is allowed and yet may not be meant, such as a change after the end; one line each."""
         return notes_of(self)
 
-    def tcp_of(self, flow: Flow) -> Tcp:
-        """The transport of a flow, its own settings over those of the scenario."""
-        return self.tcp.overridden_by(flow.tcp)
-
     @field_validator("sweep", mode="before")
     @classmethod
     def _by_name(cls, value: object) -> object:
@@ -181,7 +145,7 @@ class Scenario(Model):
         if not isinstance(value, dict):
             return value
         for path, values in value.items():
-            if reading.holds_none(values):
+            if files.holds_none(values):
                 raise ValueError(f"{shown(path)}: None is no value; write what is meant by it")
         return {
             path: [classes.name(v) if isinstance(v, type) else v for v in values]
@@ -199,7 +163,8 @@ class Scenario(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        lines = problems_of(self)
+        base = self.model_copy(update={"sweep": {}})
+        lines = problems_of(self) or list(islice(sweep_problems(self.sweep, base.with_values), MOST_LINES))
         if lines:
             raise ProblemsError(*lines)
         return self

@@ -12,7 +12,7 @@ from fullpipe.engines import engine, identity
 from fullpipe.engines.overtime import limited
 from fullpipe.errors import CancelledError, DiskFullError, FolderError, FullpipeError
 from fullpipe.results import Run, Store
-from fullpipe.scenario.flows import own_algorithms
+from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.sweeps.interrupt import Interruptible
 from fullpipe.sweeps.jobs import Job
 

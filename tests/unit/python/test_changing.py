@@ -169,7 +169,9 @@ def test_mistakes_are_named(small: Scenario, link: dict[str, Any], message: str)
 def test_too_many_steps_are_refused_before_they_are_made(
     small: Scenario, shape: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fullpipe.scenario.timeline._between", lambda *_: pytest.fail("a step was made"))
+    monkeypatch.setattr(
+        "fullpipe.scenario.network.timeline._between", lambda *_: pytest.fail("a step was made")
+    )
     with pytest.raises(ScenarioError, match="steps, more than 1,000,000"):
         with_link(small, shapes=[{"at": "0 s", "step": "1 ns", **shape}])
 

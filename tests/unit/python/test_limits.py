@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 import fullpipe as fp
 from fullpipe import Scenario, ScenarioError
 from fullpipe.cli import app
-from fullpipe.scenario import catalogue, limits
-from fullpipe.scenario.routing import Edge, Router
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.checks import limits
+from fullpipe.scenario.network.shortest_paths import Edge, Router
 from fullpipe.sweeps import jobs
 
 LOW, HIGH = {"rate": "1 Mbit/s"}, {"rate": "2 Mbit/s"}
@@ -30,7 +31,7 @@ TRIANGLE = {
 @pytest.fixture
 def no_steps(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     """From then on no link may be laid out."""
-    monkeypatch.setattr("fullpipe.scenario.network.timeline", lambda *_: pytest.fail("a step was made"))
+    monkeypatch.setattr("fullpipe.scenario.network.links.timeline", lambda *_: pytest.fail("a step was made"))
 
 
 def csv(folder: Path, rows: str) -> dict[str, Any]:
@@ -99,14 +100,14 @@ def test_the_steps_of_all_links_count_together(small: Scenario) -> None:
 def test_ways_that_change_too_often(
     small: Scenario, flow: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fullpipe.scenario.network.new_ways", lambda *_: pytest.fail("a way was found"))
+    monkeypatch.setattr("fullpipe.scenario.network.graph.new_ways", lambda *_: pytest.fail("a way was found"))
     flow = {"cca": "cubic", "from": "a", "to": "c", **flow}
     with pytest.raises(ScenarioError, match=message):
         small.with_values({"topology": TRIANGLE, "flows": [flow]})
 
 
 def test_ways_that_are_too_long(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fullpipe.scenario.network.MAX_CROSSED", 19)
+    monkeypatch.setattr("fullpipe.scenario.network.graph.MAX_CROSSED", 19)
     flow = {"cca": "cubic", "from": "a", "to": "c", "count": 10}
     with pytest.raises(ScenarioError, match="flows: their ways have 20 links, more than 19 in all"):
         small.with_values({"topology": TRIANGLE, "flows": [flow]})
@@ -170,7 +171,7 @@ def test_too_many_jobs_end_the_command_with_2(fullpipe: Callable[..., Any], smal
 
 
 def test_a_sweep_of_large_scenarios(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fullpipe.scenario.checks.MAX_WORK", 1_000)
+    monkeypatch.setattr("fullpipe.scenario.checks.sweep.MAX_WORK", 1_000)
     with pytest.raises(ScenarioError, match=r'sweep: 9 values of "flows.0.count" are too many for so large'):
         small.with_values({"sweep": {"flows.0.count": list(range(1, 10))}})
 
@@ -178,7 +179,7 @@ def test_a_sweep_of_large_scenarios(small: Scenario, monkeypatch: pytest.MonkeyP
 def test_a_graph_of_many_links_is_read_in_time_for_its_size(
     small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fullpipe.scenario.topology import Graph
+    from fullpipe.scenario.model.topology import Graph
 
     made = []
     places = Graph.places.func

@@ -161,7 +161,7 @@ CASES = [
 
 
 def with_value(path: str, value: object) -> dict[str, object]:
-    from fullpipe.scenario.paths import replaced
+    from fullpipe.scenario.read.dotted import replaced
 
     return replaced(BASE, path, value)
 
@@ -205,3 +205,26 @@ def test_a_mistake_in_a_graph_is_named(flow: dict[str, object], line: str) -> No
     with pytest.raises(ScenarioError) as error:
         Scenario(name="x", duration="1 s", topology=GRAPH, flows=[{"cca": "cubic", **flow}])
     assert error.value.problems[0].startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "key", "value"),
+    [
+        ("reordering", "detour", {"every": 9, "extra": "1 ms"}),
+        ("ack_filter", "thin", 4),
+        ("aggregation", "batch", "4 ms"),
+    ],
+)
+def test_an_impairment_has_a_second_spelling(spelling: str, key: str, value: object) -> None:
+    scenario = Scenario(**BASE).with_values({f"topology.bottleneck.{spelling}": value})
+    assert scenario == Scenario(**BASE).with_values({f"topology.bottleneck.{key}": value})
+    assert scenario.to_dict()["topology"]["bottleneck"][key] == value
+    with pytest.raises(ScenarioError, match=f"topology.bottleneck.{spelling}: unknown key"):
+        scenario.with_values({f"topology.bottleneck.{spelling}": value})
+
+
+def test_a_mistake_is_at_the_spelling_that_was_written() -> None:
+    with pytest.raises(
+        ScenarioError, match=r"^topology.bottleneck.reordering.every: must be at least 1, got 0"
+    ):
+        Scenario(**BASE).with_values({"topology.bottleneck.reordering": {"every": 0, "extra": "1 ms"}})

@@ -7,9 +7,10 @@ import pytest
 
 from fullpipe import Scenario, run
 from fullpipe.errors import ScenarioError, UnknownNameError
-from fullpipe.scenario import catalogue, tc_units
-from fullpipe.scenario.tc import queue_of
-from fullpipe.scenario.tc_options import QDISCS
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.tc import units
+from fullpipe.scenario.tc.options import QDISCS
+from fullpipe.scenario.tc.qdiscs import queue_of
 
 Table = dict[str, Any]
 
@@ -228,7 +229,7 @@ def test_an_unknown_qdisc_is_refused() -> None:
     ],
 )
 def test_rates_are_in_bits_and_bps_in_bytes(text: str, bits: int) -> None:
-    assert tc_units.rate(text) == bits
+    assert units.rate(text) == bits
 
 
 @pytest.mark.parametrize(
@@ -244,18 +245,18 @@ def test_rates_are_in_bits_and_bps_in_bytes(text: str, bits: int) -> None:
     ],
 )
 def test_sizes_are_in_powers_of_1024(text: str, size_bytes: int) -> None:
-    assert tc_units.size(text) == size_bytes
+    assert units.size(text) == size_bytes
 
 
 @pytest.mark.parametrize(
     ("text", "ms"), [("5000", 5.0), ("5ms", 5.0), ("5msecs", 5.0), ("1s", 1000.0), ("1usec", 0.001)]
 )
 def test_a_bare_time_is_in_microseconds(text: str, ms: float) -> None:
-    assert tc_units.milliseconds(text) == ms
+    assert units.milliseconds(text) == ms
 
 
 @pytest.mark.parametrize("text", ["", "-1ms", "1e400", "nan", "5 ms", "1" * 99])
-@pytest.mark.parametrize("read", [tc_units.rate, tc_units.size, tc_units.milliseconds, tc_units.number])
+@pytest.mark.parametrize("read", [units.rate, units.size, units.milliseconds, units.number])
 def test_no_text_is_too_odd_to_be_refused(read: Callable[[str], float], text: str) -> None:
     with pytest.raises(ValueError, match=r"expected|unknown unit"):
         read(text)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fullpipe import Scenario, ScenarioError, run
 from fullpipe.engines.plan import plan
-from fullpipe.scenario.losses import losses
+from fullpipe.scenario.model.link.losses import losses
 from fullpipe.traces import (
     Steps,
     TraceError,

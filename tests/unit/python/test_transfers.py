@@ -11,7 +11,7 @@ import pytest
 import fullpipe
 from fullpipe import Scenario, ScenarioError
 from fullpipe.engines.plan import plan
-from fullpipe.scenario.distributions import DATA_MINING, WEB_SEARCH, Cdf, Pareto
+from fullpipe.scenario.model.workloads.distributions import DATA_MINING, WEB_SEARCH, Cdf, Pareto
 
 
 def scenario(workload: dict[str, Any], count: int = 1, **other: Any) -> Scenario:

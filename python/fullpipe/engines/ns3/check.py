@@ -12,11 +12,11 @@ from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
 from fullpipe.engines.ns3.order import NO_LIMIT_BYTES
 from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue
 from fullpipe.scenario import Link, Scenario, resolve
-from fullpipe.scenario.changing import Wander
-from fullpipe.scenario.flows import Flow
-from fullpipe.scenario.losses import plan_of
-from fullpipe.scenario.ns3 import Ns3
-from fullpipe.scenario.tcp import Tcp
+from fullpipe.scenario.model.flows import Flow
+from fullpipe.scenario.model.link.changes import MarkovChannel
+from fullpipe.scenario.model.link.losses import plan_of
+from fullpipe.scenario.model.ns3 import Ns3
+from fullpipe.scenario.model.tcp import Tcp
 
 # What this engine has been told of. A scenario that says anything else is refused until it is told here.
 _FLOW = frozenset(
@@ -83,7 +83,7 @@ def _weather(link: Link) -> Iterator[Problem]:
         yield Problem(link.where, "the ns3 engine has no loss but " + ", ".join(sorted(_LOSSES)))
     if any("limit" in values for values in steps):
         yield Problem(link.where, "the ns3 engine cannot change the limit of a queue; leave it as it is")
-    if any(isinstance(shape, Wander) for shape in link.shapes):
+    if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
         yield Problem(link.where, "the ns3 engine has no wander; write changes, a ramp, a spike or a cycle")
     if link.trace and link.trace.deliveries is not None:
         yield Problem(link.where, "the ns3 engine has no traces of deliveries; it has traces of rates")

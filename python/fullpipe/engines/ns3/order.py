@@ -10,11 +10,11 @@ from typing import Any
 from fullpipe.engines.ns3.algorithms import attributes, counterpart
 from fullpipe.engines.ns3.queues import ns3_queue
 from fullpipe.scenario import Link, Route, Scenario, resolve
-from fullpipe.scenario.flows import Cca
-from fullpipe.scenario.losses import plan_of
-from fullpipe.scenario.ns3 import Ns3
+from fullpipe.scenario.model.flows import Cca
+from fullpipe.scenario.model.link.losses import plan_of
+from fullpipe.scenario.model.ns3 import Ns3
+from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.quantities import to_nanoseconds
-from fullpipe.scenario.tcp import Tcp
 
 NEVER = 2**63 - 1
 NO_END = 2**64 - 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullpipe.scenario import catalogue
-from fullpipe.scenario.topology import Discipline, DropTail
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
 
 _NO_LIMIT = "4294967295p"
 _MAX_BYTES = 2**32 - 1

@@ -9,10 +9,10 @@ from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installe
 from fullpipe.engines.linux.tc import filters, queues, red
 from fullpipe.engines.linux.tc.qdiscs import MOST_U32
 from fullpipe.scenario import Link, Network, Route
-from fullpipe.scenario.changing import Wander
-from fullpipe.scenario.losses import Periodic, Replay
+from fullpipe.scenario.model.link.changes import MarkovChannel
+from fullpipe.scenario.model.link.losses import Periodic, Replay
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.quantities import BITS
-from fullpipe.scenario.topology import Discipline, DropTail
 
 _CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
 _LINK = {
@@ -49,7 +49,7 @@ def problems(number: int, network: Network, installed: Installed) -> Iterator[Pr
 
 def _of_steps(where: str, link: Link, installed: Installed) -> Iterator[Problem]:
     """What a link becomes in the course of a run, however that is written."""
-    if any(isinstance(shape, Wander) for shape in link.shapes):
+    if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
         yield Problem(f"{where}.shapes", f"wander is drawn in the simulator only; {NATIVE}")
     if link.trace is not None and link.trace.kind == "mahimahi":
         yield Problem(f"{where}.trace", f"no qdisc follows a packet-delivery trace; use a csv, or {NATIVE}")

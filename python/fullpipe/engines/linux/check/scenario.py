@@ -9,7 +9,7 @@ from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
 from fullpipe.engines.linux.install import algorithms
 from fullpipe.engines.linux.install.installed import Installed
 from fullpipe.scenario import Network, Scenario
-from fullpipe.scenario.tcp import Tcp
+from fullpipe.scenario.model.tcp import Tcp
 
 _MOST_FLOWS = 2_000
 _MOST_PACES = 64

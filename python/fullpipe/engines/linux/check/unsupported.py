@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fullpipe.engines.base import Problem
-from fullpipe.scenario.model import Model
+from fullpipe.scenario.model.base import Model
 
 NATIVE = "use --engine native"
 

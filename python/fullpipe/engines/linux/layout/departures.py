@@ -1,7 +1,7 @@
 """When the datagrams of a flow leave: the same times as in the simulator."""
 
 from fullpipe.engines.streams import Stream
-from fullpipe.scenario.datagrams import Datagrams, Udp
+from fullpipe.scenario.model.workloads.datagrams import Datagrams, Udp
 from fullpipe.scenario.quantities import to_nanoseconds
 
 

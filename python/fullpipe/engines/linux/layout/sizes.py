@@ -1,7 +1,7 @@
 """Sizes of packets, and which links a flow crosses."""
 
 from fullpipe.scenario import Network, Route
-from fullpipe.scenario.tcp import IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES
+from fullpipe.scenario.model.tcp import IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES
 
 ETHERNET_BYTES = 14
 _LEAST_MTU = 576

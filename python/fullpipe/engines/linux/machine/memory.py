@@ -2,8 +2,8 @@
 
 from fullpipe.engines.linux.layout.sizes import frame_bytes
 from fullpipe.scenario import Network, Scenario
+from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.quantities import BITS, NANOSECONDS
-from fullpipe.scenario.topology import DropTail
 
 _KERNEL_MB, _LEAST_MB, _MOST_MB = 128, 256, 16_000
 _PER_NAMESPACE_MB = 0.6

@@ -6,7 +6,7 @@ from fullpipe.engines import streams
 from fullpipe.engines.linux.install import algorithms
 from fullpipe.engines.linux.layout.namespaces import Layout, address
 from fullpipe.scenario import Route, Scenario
-from fullpipe.scenario.datagrams import Datagrams
+from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.quantities import to_nanoseconds
 
 

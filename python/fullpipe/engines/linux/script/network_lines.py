@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from fullpipe.engines.linux.layout.namespaces import Layout, Planner, address
 from fullpipe.engines.linux.layout.sizes import mtu
 from fullpipe.scenario import Network, Route
+from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.quantities import to_nanoseconds
-from fullpipe.scenario.tcp import Tcp
 
 _RECEIVE_BUFFER = "4096 16777216 134217728"
 _SEND_BUFFER = "4096 65536 134217728"

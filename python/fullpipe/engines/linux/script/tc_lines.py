@@ -7,7 +7,7 @@ from fullpipe.engines.linux.layout.sizes import ETHERNET_BYTES, overhead
 from fullpipe.engines.linux.tc.link import ROOT, Placed, Stage, arriving, differing, first, stages, states
 from fullpipe.engines.linux.tc.qdiscs import fq
 from fullpipe.scenario import Network
-from fullpipe.scenario.tcp import Tcp
+from fullpipe.scenario.model.tcp import Tcp
 
 
 def lines(network: Network, layout: Layout, laid: Sequence[Sequence[Stage]]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from fullpipe.engines.linux.script.script import Experiment
 from fullpipe.scenario import Route, Scenario
-from fullpipe.scenario.datagrams import Datagrams
+from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
 _JITTER_GAIN = 16

@@ -12,10 +12,10 @@ from fullpipe.engines.linux.tc import filters
 from fullpipe.engines.linux.tc.netem import Wire
 from fullpipe.engines.linux.tc.qdiscs import Qdisc, server, service
 from fullpipe.engines.linux.tc.queues import of, params
-from fullpipe.scenario.losses import Bernoulli, GilbertElliott, Periodic
+from fullpipe.scenario.model.link.losses import Bernoulli, GilbertElliott, Periodic
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network import Link
-from fullpipe.scenario.timeline import Values
-from fullpipe.scenario.topology import Discipline, DropTail
+from fullpipe.scenario.network.timeline import Values
 
 ROOT, OUTER, INNER = "ffffffff", "10000", "20000"
 """Handles: that of any device, those of a qdisc at the root and of one below it."""

@@ -6,9 +6,9 @@ from statistics import NormalDist
 
 from fullpipe.engines.linux.tc.attributes import attribute, s64, u64
 from fullpipe.engines.linux.tc.qdiscs import Qdisc
-from fullpipe.scenario.losses import Bernoulli, GilbertElliott, Loss
+from fullpipe.scenario.model.link.impairments import Jitter
+from fullpipe.scenario.model.link.losses import Bernoulli, GilbertElliott, Loss
 from fullpipe.scenario.quantities import BITS, to_nanoseconds
-from fullpipe.scenario.topology import Jitter
 
 _PLENTY_PACKETS = 1_000_000
 _MOST_U32 = 2**32 - 1

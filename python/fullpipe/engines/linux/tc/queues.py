@@ -8,8 +8,8 @@ from fullpipe.engines.linux.tc.attributes import attribute, u8, u32, u64
 from fullpipe.engines.linux.tc.qdiscs import MOST_U32, Qdisc, fifo, shaper
 from fullpipe.engines.linux.tc.red import red
 from fullpipe.scenario import catalogue
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.quantities import BITS
-from fullpipe.scenario.topology import Discipline, DropTail
 
 Params = Mapping[str, Any]
 

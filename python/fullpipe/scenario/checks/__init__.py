@@ -1,0 +1,73 @@
+"""What must hold between the parts of a scenario. Each function returns one line for every mistake."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain, islice
+
+from fullpipe.errors import ScenarioError, suggestion
+from fullpipe.scenario.checks.flows import arrival_problems, flow_problems, time_problems
+from fullpipe.scenario.checks.limits import too_many_rows, too_many_steps, too_many_ways
+from fullpipe.scenario.checks.links import change_problems, limit_problems
+from fullpipe.scenario.checks.reroutes import moved_link_problems
+from fullpipe.scenario.checks.routes import route_problems
+from fullpipe.scenario.model.base import ProblemsError
+from fullpipe.scenario.model.flows import flow_names
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.network import resolve
+from fullpipe.scenario.network.parts import Network
+from fullpipe.scenario.quantities import shown
+from fullpipe.scenario.read.problems import first_lines
+
+MAX_SEED = 2**63 - 1
+
+
+def problems_of(scenario: ScenarioModel) -> list[str]:
+    """Everything that is wrong between the parts, but for the sweep; each part is right by itself."""
+    lines = [
+        *time_problems(scenario),
+        *flow_problems(scenario),
+        *moved_link_problems(scenario),
+        *limit_problems(scenario.topology),
+        *too_many_steps(scenario),
+        *too_many_ways(scenario),
+    ]
+    if lines:
+        return first_lines(lines, len(lines))
+    try:
+        # Flows of an entry are alike but for their names, which matter where packets are captured.
+        network = resolve(scenario, each=None if scenario.record.packets else 1)
+    except ProblemsError as problems:
+        return list(problems.lines)
+    return [
+        *_of_names(scenario, network),
+        *route_problems(network),
+        *change_problems(scenario, network),
+        *arrival_problems(scenario, network),
+        *_of_capture(scenario, network),
+        *too_many_rows(scenario, network),
+    ]
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a seed that no engine takes. Raises ScenarioError."""
+    if not 0 <= seed <= MAX_SEED:
+        raise ScenarioError([f"seed: {seed} is out of range; from 0 to {MAX_SEED}"])
+
+
+def _of_names(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    for what, names in (
+        ("flows", chain.from_iterable(flow_names(scenario.flows))),
+        ("topology.links", (link.name for link in network.links)),
+    ):
+        twice = [name for name, times in Counter(names).items() if times > 1]
+        if twice:
+            yield f"{what}: the name {shown(twice[0])} stands for more than one; give each a name of its own"
+
+
+def _of_capture(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    if scenario.record.variables and not scenario.record.interval_s:
+        yield 'record.variables: they are sampled; give an interval, as in interval = "100 ms"'
+    points = dict.fromkeys(("sender", "receiver", *(link.name for link in network.links)))
+    for i, point in enumerate(scenario.record.packets or ()):
+        if point not in points:
+            yield f"record.packets[{i}]: unknown point {shown(point)}{suggestion(point, islice(points, 20))}"

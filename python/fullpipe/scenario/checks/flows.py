@@ -1,0 +1,151 @@
+"""What must hold of flows: their times, what their applications do, and what fits their topology."""
+
+from collections.abc import Iterator, Sequence
+
+from fullpipe.errors import suggestion
+from fullpipe.scenario.checks.order import in_order
+from fullpipe.scenario.checks.reroutes import place_problems, way_problems
+from fullpipe.scenario.model.base import ProblemsError
+from fullpipe.scenario.model.flows import MAX_FLOWS, Flow, flow_names
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.model.tcp import Tcp
+from fullpipe.scenario.model.topology import Graph
+from fullpipe.scenario.model.workloads import Bulk
+from fullpipe.scenario.model.workloads.transfers import Poisson, Transfers
+from fullpipe.scenario.model.workloads.writers import Writer
+from fullpipe.scenario.network.load import MAX_ARRIVALS, interval_s
+from fullpipe.scenario.network.parts import Network
+from fullpipe.scenario.quantities import shown
+
+MAX_OVERHEAD_BYTES = 1_000
+
+
+def time_problems(scenario: ScenarioModel) -> Iterator[str]:
+    duration_s = scenario.duration_s
+    if scenario.warmup_s >= duration_s:
+        yield f"warmup: {scenario.warmup_s:g} s leaves nothing of the duration, {duration_s:g} s"
+    for i, flow in enumerate(scenario.flows):
+        latest_s = flow.start_s + flow.start_jitter_s
+        if latest_s >= duration_s:
+            yield f"flows[{i}].start: a start at {latest_s:g} s is not before the end, {duration_s:g} s"
+        if flow.stop_s is not None and flow.stop_s <= latest_s:
+            yield f"flows[{i}].stop: {flow.stop_s:g} s is not after the start, {latest_s:g} s"
+
+
+def flow_problems(scenario: ScenarioModel) -> Iterator[str]:
+    total = sum(flow.count for flow in scenario.flows)
+    if total > MAX_FLOWS:
+        yield f"flows: {total} are too many; at most {MAX_FLOWS}"
+        return
+    yield from _of_streams(scenario.flows)
+    for i, flow in enumerate(scenario.flows):
+        tcp = scenario.tcp_of(flow)
+        if "delayed_ack_timeout_s" in tcp.model_fields_set and tcp.ack_every is None:
+            where = f"flows[{i}].tcp" if flow.tcp else "tcp"
+            yield f"{where}.delayed_ack_timeout: only with ack_every, as in ack_every = 2"
+        if tcp.overhead_bytes > MAX_OVERHEAD_BYTES:
+            much = f"{tcp.overhead_bytes} B of headers, more than {MAX_OVERHEAD_BYTES} B"
+            yield f"tcp.link_overhead: makes {much}"
+        for key, size in (
+            ("send_buffer", tcp.send_buffer_bytes),
+            ("receive_buffer", tcp.receive_buffer_bytes),
+        ):
+            if size is not None and size < tcp.mss_bytes:
+                yield f"tcp.{key}: {size} B is less than one segment, {tcp.mss_bytes} B"
+        paces = flow.application or ()
+        if paces and flow.size_bytes is not None:
+            yield f"flows[{i}].size: an application with a pace never ends; give one of the two"
+        yield from in_order(f"flows[{i}].application", [pace.at_s for pace in paces])
+        for line in _of_workload(flow, tcp):
+            yield f"flows[{i}].{line}"
+        check = _in_graph if isinstance(scenario.topology, Graph) else _in_dumbbell
+        for line in check(scenario, flow):
+            yield f"flows[{i}].{line}"
+
+
+def _of_streams(flows: Sequence[Flow]) -> Iterator[str]:
+    first: dict[str, int] = {}
+    for i, flow in enumerate(flows):
+        if flow.stream is not None and first.setdefault(flow.stream, i) != i:
+            taken = f"is that of flows[{first[flow.stream]}]"
+            yield f"flows[{i}].stream: {shown(flow.stream)} {taken}; choose another"
+
+
+def _of_workload(flow: Flow, tcp: Tcp) -> Iterator[str]:
+    """A workload says itself what is sent and when. Only datagrams do without congestion control."""
+    workload = flow.workload
+    if flow.datagrams is None and flow.cca is None:
+        yield 'cca: missing, as in cca = "cubic"'
+    if workload is None or isinstance(workload, Bulk):
+        return
+    if flow.datagrams is not None and flow.cca is not None:
+        yield f"cca: {workload.kind} has no congestion control; leave it out"
+    if flow.size_bytes is not None:
+        if isinstance(workload, Transfers):
+            yield f"size: {workload.kind} says itself what is sent; leave it out"
+        else:
+            yield f'size: {workload.kind} has no end of its own; give it a stop, as in stop = "30 s"'
+    if flow.application is not None:
+        yield f"application: {workload.kind} says itself when it sends; leave it out"
+    if isinstance(workload, Writer):
+        yield from _of_writer(workload, tcp)
+
+
+def _of_writer(writer: Writer, tcp: Tcp) -> Iterator[str]:
+    """What is written must fit into the send buffer."""
+    if tcp.send_buffer_bytes is None:
+        if writer.when_full == "drop":
+            yield 'workload.when_full: nothing is ever full; set tcp.send_buffer, as in "1 MiB"'
+    elif (writer.write_bytes or tcp.mss_bytes) > tcp.send_buffer_bytes:
+        yield f"workload.write: never fits into the send buffer, {tcp.send_buffer_bytes} B; make it smaller"
+
+
+def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    """Every entry of `flows` whose transfers would come too often, or whose load is relative to nothing."""
+    names = flow_names(scenario.flows)
+    routes = {route.name: route for route in network.routes}
+    for i, flow in enumerate(scenario.flows):
+        if not isinstance(flow.workload, Poisson):
+            continue
+        try:
+            between_s = interval_s(flow.workload, routes[names[i][0]], network.links)
+        except ProblemsError as problems:
+            yield from (f"flows[{i}].{line}" for line in problems.lines)
+            continue
+        span_s = min(flow.stop_s or scenario.duration_s, scenario.duration_s) - flow.start_s
+        if span_s / between_s > MAX_ARRIVALS:
+            yield (
+                f"flows[{i}].workload: {span_s / between_s:,.0f} arrivals are more than {MAX_ARRIVALS:,}; "
+                "let them come less often, or make them larger"
+            )
+
+
+def _in_dumbbell(_: ScenarioModel, flow: Flow) -> Iterator[str]:
+    for key, value in (
+        ("from", flow.source),
+        ("to", flow.target),
+        ("via", flow.via),
+        ("reroutes", flow.reroutes),
+        ("alternate", flow.alternate),
+    ):
+        if value:
+            yield f'{key}: only with topology.kind = "graph"; in a dumbbell every flow crosses the bottleneck'
+
+
+def _in_graph(scenario: ScenarioModel, flow: Flow) -> Iterator[str]:
+    graph = scenario.topology
+    if not isinstance(graph, Graph):
+        return
+    if flow.direction is not None:
+        yield 'direction: only with topology.kind = "dumbbell"; in a graph, from and to say it'
+    if flow.access is not None:
+        yield 'access: only with topology.kind = "dumbbell"; in a graph it is a link'
+    for key, node in (("from", flow.source), ("to", flow.target)):
+        if node is None:
+            yield f"{key}: missing; a flow in a graph needs it, as in {key} = {shown(graph.nodes[0])}"
+        elif node not in graph.known_nodes:
+            yield f"{key}: unknown node {shown(node)}{suggestion(node, graph.nodes[:20])}"
+    yield from place_problems([("via", flow.via)], graph)
+    yield from way_problems(flow, graph, scenario.duration_s)
+    if flow.source is not None and flow.source == flow.target:
+        yield f"to: {shown(flow.target)} is where the flow starts"

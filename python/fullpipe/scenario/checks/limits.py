@@ -1,0 +1,134 @@
+"""How large a scenario may be. What it makes is counted before it is made."""
+
+from collections.abc import Iterator
+
+from fullpipe.cca import classes
+from fullpipe.errors import ScenarioError
+from fullpipe.scenario.model.flows import Flow
+from fullpipe.scenario.model.link import LinkModel
+from fullpipe.scenario.model.rerouting import way_count
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.model.topology import Dumbbell, Graph
+from fullpipe.scenario.network.parts import Network
+from fullpipe.scenario.network.timeline import MAX_STEPS, step_counts
+from fullpipe.scenario.quantities import NANOSECONDS
+
+MAX_WAYS = 200_000
+MAX_ROWS = 50_000_000
+MAX_CAPTURED = 20_000_000
+"""Packets of a run, once for every point; each takes some 150 B."""
+MAX_VARIABLES = 24
+"""Of one flow, states included: more than any algorithm of the registry has."""
+OWN_VARIABLES = 3
+"""What an algorithm written in Python has besides what it traces: window, threshold and state."""
+MAX_WORK = 10_000_000
+"""Of all points of a sweep that are checked, in units of `work_of`."""
+
+
+def links_of(topology: Dumbbell | Graph) -> Iterator[tuple[str, LinkModel]]:
+    """Every link that is described, each with its place."""
+    if isinstance(topology, Graph):
+        yield from ((f"topology.links[{i}]", link) for i, link in enumerate(topology.links))
+    else:
+        yield "topology.bottleneck", topology.bottleneck
+        yield "topology.reverse", topology.backward
+
+
+def too_many_steps(scenario: ScenarioModel) -> Iterator[str]:
+    """Links that change more often than anybody wants, before their steps are made."""
+    counts = list(_steps(scenario))
+    total = sum(number for number, _ in counts)
+    if total > MAX_STEPS:
+        most, where = max(counts)
+        makes = f"makes {most:,.0f} steps" if most > MAX_STEPS else f"makes most of {total:,.0f} steps"
+        yield f"{where}: {makes}, more than {MAX_STEPS:,}; let it change less often, or shorten the run"
+
+
+def too_many_ways(scenario: ScenarioModel) -> Iterator[str]:
+    """Ways that change more often than anybody wants, before they are found."""
+    ways = _ways(scenario)
+    if ways > MAX_WAYS:
+        yield (
+            f"flows: {ways:,.0f} changes of ways are more than {MAX_WAYS:,} in all; lengthen alternate.every "
+            "of flows and links, or shorten the run"
+        )
+
+
+def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    """More samples, variables or probes than fit into memory. Changes of states are not counted."""
+    probes = sum(_probes(scenario, flow) for flow in scenario.flows)
+    if probes > MAX_ROWS:
+        yield f"flows: {probes:,.0f} probes are more than {MAX_ROWS:,}; lengthen their intervals"
+    every_s = scenario.record.interval_s
+    if not every_s:
+        return
+    samples = scenario.duration_s / every_s
+    rows = samples * (sum(flow.count for flow in scenario.flows) + _links(scenario, network))
+    if rows > MAX_ROWS:
+        yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'
+    elif scenario.record.variables and rows + samples * _variables(scenario) > MAX_ROWS:
+        rows += samples * _variables(scenario)
+        yield (
+            f"record.variables: up to {rows:,.0f} rows are more than {MAX_ROWS:,}; lengthen the interval, or "
+            "leave them out"
+        )
+
+
+def check_captured(packets: int, at_s: float) -> None:
+    """How many a run captures is known only while it runs: it ends where they are too many.
+
+    Raises:
+        ScenarioError: If there are more than `MAX_CAPTURED`.
+    """
+    if packets > MAX_CAPTURED:
+        captured = f"record.packets: {packets:,} packets were captured by {at_s:g} s"
+        what_to_do = "shorten the run, or capture at fewer points"
+        raise ScenarioError([f"{captured}, more than {MAX_CAPTURED:,}; {what_to_do}"])
+
+
+def work_of(scenario: ScenarioModel) -> float:
+    """What it costs to lay a scenario out, about as many times 4 us."""
+    links = 2 if isinstance(scenario.topology, Dumbbell) else len(scenario.topology.links)
+    flows = sum(10 + flow.count for flow in scenario.flows)
+    return 200 + flows + 10 * links + _ways(scenario) + sum(number for number, _ in _steps(scenario))
+
+
+def _ways(scenario: ScenarioModel) -> int:
+    """How often ways change: those of every flow, and every link under every flow."""
+    graph = scenario.topology
+    if not isinstance(graph, Graph):
+        return 0
+    moves = sum(way_count(link, scenario.duration_s) for link in graph.links)
+    return sum(flow.count * (moves + way_count(flow, scenario.duration_s)) for flow in scenario.flows)
+
+
+def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
+    """How many steps each part of a link makes, and its place."""
+    for where, link in links_of(scenario.topology):
+        yield from ((n, f"{where}.{part}") for part, n in step_counts(link, scenario.duration_s))
+
+
+def _links(scenario: ScenarioModel, network: Network) -> int:
+    """How many links there are when every flow has been laid out."""
+    if isinstance(scenario.topology, Graph):
+        return len(network.links)
+    of_entry = {id(route.flow): len(route.forward) + len(route.reverse) for route in network.routes}
+    return 2 + sum(flow.count * (of_entry[id(flow)] - 2) for flow in scenario.flows)
+
+
+def _variables(scenario: ScenarioModel) -> int:
+    """Rows of the table `variables` per sample, at most; changes of states between samples come on top."""
+    return sum(flow.count * _variables_of(flow.cca.kind) for flow in scenario.flows if flow.cca)
+
+
+def _variables_of(kind: str) -> int:
+    own = classes.find(kind)
+    return MAX_VARIABLES if own is None else OWN_VARIABLES + len(own.traced)
+
+
+def _probes(scenario: ScenarioModel, flow: Flow) -> float:
+    """Rows of the table `probes`."""
+    datagrams = flow.datagrams
+    if datagrams is None or not datagrams.each:
+        return 0.0
+    return flow.count * scenario.duration_s * NANOSECONDS / datagrams.interval_ns

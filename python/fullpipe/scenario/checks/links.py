@@ -1,0 +1,65 @@
+"""What must hold of links: their changes and the limits of their queues."""
+
+from collections.abc import Iterator
+
+from fullpipe.scenario.checks.limits import links_of
+from fullpipe.scenario.checks.order import in_order
+from fullpipe.scenario.model.link import LinkModel
+from fullpipe.scenario.model.link.changes import State, states_of
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.model.topology import Dumbbell, Graph
+from fullpipe.scenario.network.parts import Link, Network
+
+
+def change_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    lines = [
+        line
+        for link in network.links
+        if link.changes or link.steps or link.trace
+        for line in (
+            *in_order(f"{link.where}.changes", [change.at_s for change in link.changes]),
+            *_without_end(link),
+            *_too_short(link, scenario.duration_s),
+        )
+    ]
+    yield from dict.fromkeys(lines)
+
+
+def _too_short(link: Link, duration_s: float) -> Iterator[str]:
+    if link.trace is None or link.trace.repeat or link.trace.deliveries is None:
+        return
+    left_s = link.trace.deliveries.period_s - link.trace.offset_s
+    if left_s < duration_s:
+        yield (
+            f"{link.where}.trace: is over after {left_s:g} s, before the run, {duration_s:g} s, so nothing "
+            "is sent any more; let it repeat, or shorten the run"
+        )
+
+
+def _without_end(link: Link) -> Iterator[str]:
+    rates = [values["rate_bps"] for _, values in link.steps if "rate_bps" in values]
+    if rates and rates[-1] == 0:
+        yield (
+            f"{link.where}: its rate ends at 0, so that nothing is ever sent again; add a change that ends "
+            "the outage, after the end of the run if you like"
+        )
+
+
+def limit_problems(topology: Dumbbell | Graph) -> Iterator[str]:
+    """A limit can only become another of its kind, as with `tc qdisc change`."""
+    for where, link in links_of(topology):
+        if link.queue is None:
+            continue
+        units = link.queue.limit_units
+        for place, state in _states(link):
+            for unit, limit in (("packets", state.packets), ("bytes", state.limit_bytes)):
+                if limit is not None and unit not in units:
+                    what = f"the limit of this {link.queue.kind} is in {units[0]}"
+                    yield f"{where}.{place}.{unit}: {what}; write {units[0]}"
+
+
+def _states(link: LinkModel) -> Iterator[tuple[str, State]]:
+    """What a link becomes in its changes and shapes, each with its place."""
+    yield from ((f"changes[{i}]", change) for i, change in enumerate(link.changes or ()))
+    for i, shape in enumerate(link.shapes or ()):
+        yield from ((f"shapes[{i}].{place}", state) for place, state in states_of(shape))

@@ -1,0 +1,31 @@
+"""What is allowed in a scenario and yet may not be meant."""
+
+from collections.abc import Iterable, Iterator
+
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.model.topology import Graph
+from fullpipe.scenario.model.workloads.transfers import Poisson
+from fullpipe.scenario.network import resolve
+
+
+def notes_of(scenario: ScenarioModel) -> list[str]:
+    """Changes and reroutes that come after the end, and loads that never get done, one line each."""
+    end_s = scenario.duration_s
+    lines: list[str] = []
+    for link in resolve(scenario).links:
+        lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
+    moving = scenario.topology.links if isinstance(scenario.topology, Graph) else ()
+    for i, described in enumerate(moving):
+        times_s = (reroute.at_s for reroute in described.reroutes or ())
+        lines += _late(f"topology.links[{i}].reroutes", times_s, end_s)
+    for i, flow in enumerate(scenario.flows):
+        if isinstance(flow.workload, Poisson) and flow.workload.load and flow.workload.load > 1:
+            lines.append(f"flows[{i}].workload.load: more than 1: transfers pile up until the end")
+        lines += _late(f"flows[{i}].reroutes", (reroute.at_s for reroute in flow.reroutes or ()), end_s)
+    return list(dict.fromkeys(lines))
+
+
+def _late(path: str, times_s: Iterable[float], end_s: float) -> Iterator[str]:
+    for n, at_s in enumerate(times_s):
+        if at_s >= end_s:
+            yield f"{path}[{n}].at: {at_s:g} s is not before the end, {end_s:g} s: it never happens"

@@ -1,0 +1,46 @@
+"""What must hold of ways that change: those of flows, and those of what crosses a link."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from fullpipe.errors import suggestion
+from fullpipe.scenario.model.rerouting import Moving
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.model.topology import Graph
+from fullpipe.scenario.quantities import shown
+
+MAX_TURNS = 10_000
+
+
+def moved_link_problems(scenario: ScenarioModel) -> Iterator[str]:
+    graph = scenario.topology
+    if not isinstance(graph, Graph):
+        return
+    for i, link in enumerate(graph.links):
+        for line in way_problems(link, graph, scenario.duration_s):
+            yield f"topology.links[{i}].{line}"
+
+
+def way_problems(moving: Moving, graph: Graph, duration_s: float) -> Iterator[str]:
+    turns = moving.alternate.vias if moving.alternate else ()
+    ways = [
+        *((f"reroutes[{i}].via", reroute.via) for i, reroute in enumerate(moving.reroutes or ())),
+        *((f"alternate.via[{i}]", via) for i, via in enumerate(turns)),
+    ]
+    yield from place_problems(ways, graph)
+    if moving.reroutes and moving.alternate:
+        yield "alternate: there are reroutes as well; leave out one of them"
+    times = [reroute.at_s for reroute in moving.reroutes or ()]
+    if times != sorted(times):
+        yield "reroutes: not in the order of time; sort them by at"
+    made = duration_s / moving.alternate.every_s if moving.alternate else 0
+    if made > MAX_TURNS:
+        yield f"alternate.every: makes {made:,.0f} changes, more than {MAX_TURNS:,}; lengthen it"
+
+
+def place_problems(ways: Iterable[tuple[str, Sequence[str]]], graph: Graph) -> Iterator[str]:
+    places = graph.places
+    for key, via in ways:
+        for place in via:
+            if place not in places:
+                yield f"{key}: unknown node or link {shown(place)}{suggestion(place, islice(places, 20))}"

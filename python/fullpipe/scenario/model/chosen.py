@@ -1,0 +1,61 @@
+"""Something chosen by name from a catalogue, with the parameters that differ from its defaults."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from fullpipe.errors import UnknownNameError, suggestion
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.model.base import Model, WithinError
+from fullpipe.scenario.quantities import shown
+
+
+class Chosen(Model):
+    """A name of a catalogue and parameters; subclasses say which catalogue, and what one writes."""
+
+    kind: str
+    """Name in the catalogue; an alias becomes the name it stands for."""
+    params: dict[str, Any] = Field(default_factory=dict)
+
+    _example: ClassVar[str]
+
+    @classmethod
+    def _entry(cls, name: str) -> catalogue.Entry | None:
+        """What is called `name`; None if nothing is known of its parameters. Raises UnknownNameError."""
+        raise NotImplementedError
+
+    @classmethod
+    def _spelt(cls, value: object) -> object:
+        """What was given, spelt as in TOML."""
+        return value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, value: object) -> object:
+        if isinstance(value, cls):
+            return value
+        value = cls._spelt(value)
+        if isinstance(value, str):
+            value = {"kind": value}
+        if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
+            raise ValueError(f"expected {cls._example}, got {shown(value)}")
+        try:
+            entry = cls._entry(value["kind"])
+        except UnknownNameError as error:
+            raise ValueError(str(error)) from None
+        own = {field.alias or name for name, field in cls.model_fields.items()} - {"params"}
+        params = {key: v for key, v in value.items() if key not in own}
+        problems = [problem for key, v in params.items() if entry and (problem := _problem(entry, key, v))]
+        if problems:
+            raise WithinError(*problems)
+        kept = {key: v for key, v in value.items() if key in own}
+        return {**kept, "kind": entry.name if entry else value["kind"], "params": params}
+
+
+def _problem(entry: catalogue.Entry, key: str, value: object) -> tuple[str, str] | None:
+    """Why `value` cannot be parameter `key`, if it cannot: the place of the mistake, and what it is."""
+    param = entry.params.get(key)
+    if param is None:
+        return "", f'unknown parameter "{key}" of {entry.name}{suggestion(key, entry.params)}'
+    problem = param.problem(value)
+    return (key, problem) if problem else None

@@ -1,0 +1,93 @@
+"""Links as a scenario describes them. Sizes relative to the path stay relative here."""
+
+from typing import Annotated, Self
+
+from pydantic import AliasChoices, Field, model_validator
+
+from fullpipe.scenario.model.base import Model
+from fullpipe.scenario.model.link.changes import Change, Delay, MarkovChannel, Shape
+from fullpipe.scenario.model.link.impairments import Jitter, Reordering
+from fullpipe.scenario.model.link.losses import Loss, Probability
+from fullpipe.scenario.model.link.queues import Queue
+from fullpipe.scenario.model.link.service import Frames, Trace
+from fullpipe.scenario.quantities import BitsPerSecond
+
+Rate = Annotated[BitsPerSecond, Field(gt=0)]
+
+
+class Access(Model):
+    """The link between a host and the router beside it; the same in both directions, apart from `queue`."""
+
+    rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Gbit/s"])
+    """Left out: unlimited."""
+    delay_s: Delay = Field(0.0, alias="delay", examples=["5 ms"])
+    """Propagation, one way."""
+
+    queue: Queue | None = Field(None, examples=['{ kind = "fq_codel" }'])
+    """Of what leaves the host: data of the sender, ACKs of the receiver. The router's side is never full.
+    Left out: neither is the host's."""
+
+    def overridden_by(self, other: "Access | None") -> "Access":
+        """This link with what `other` sets explicitly in place of its own."""
+        if other is None:
+            return self
+        return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})
+
+
+class LinkModel(Model):
+    """One direction of a wire, with the queue in front of it, wherever it stands."""
+
+    rate_bps: Rate | None = Field(None, alias="rate", examples=["100 Mbit/s"])
+    """Left out: unlimited."""
+    delay_s: Delay = Field(0.0, alias="delay", examples=["20 ms"])
+    """Propagation, one way."""
+    queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
+    """Left out: never full."""
+    loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
+    """Loss apart from the queue: bernoulli, periodic, gilbert_elliott or replay. Left out: none."""
+    changes: tuple[Change, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "10 Mbit/s" }]'])
+    """Other rates, delays, loss and limits of the queue from given times on, in the order of time. Sizes
+    relative to the path go by the link as it begins."""
+    shapes: tuple[Shape, ...] | None = Field(
+        None,
+        examples=['[{ kind = "ramp", at = "5 s", over = "9 s", step = "1 s", to = { rate = "1 Mbit/s" } }]'],
+    )
+    """Ramps, spikes, cycles, waves and Markov channels, which stand for many changes. Where two set the same
+    quantity, the later time holds; at the same time, the one that is written later, and spikes last."""
+    trace: Trace | None = Field(None, examples=['{ file = "cell.up" }'])
+    """A recording in place of the rate, or of rate, delay and loss. Left out: none."""
+    frames: Frames | None = Field(None, examples=['{ every = "5 ms", size = "64 KiB" }'])
+    """Frames in place of the rate. Left out: none."""
+    duplicate: Probability | None = Field(None, examples=[0.01])
+    """Probability that a packet arrives twice, the copy right behind it (`netem duplicate`). Left out:
+    none."""
+    thin: Annotated[int, Field(strict=True, ge=2, le=1_000_000)] | None = Field(
+        None, validation_alias=AliasChoices("thin", "ack_filter"), examples=[4]
+    )
+    """An ACK filter, also written `ack_filter`: a middlebox drops all but every n-th of the ACKs of each flow
+    that report nothing but progress (no SACK, no mark). Left out: none. CAKE's `ack_filter` does it by what
+    waits."""
+    batch_s: Annotated[Delay, Field(gt=0)] | None = Field(
+        None, alias="batch", validation_alias=AliasChoices("batch", "aggregation"), examples=["10 ms"]
+    )
+    """Packets are handed over at multiples of this time only, as on a radio link that aggregates them; also
+    written `aggregation`."""
+    detour: Reordering | None = Field(
+        None,
+        validation_alias=AliasChoices("detour", "reordering"),
+        examples=['{ every = 100, extra = "30 ms" }'],
+    )
+    """Some packets are overtaken; also written `reordering`. Left out: none."""
+    jitter: Jitter | None = Field(None, examples=['{ spread = "5 ms" }'])
+    """Every packet takes a little longer. Left out: none."""
+
+    @model_validator(mode="after")
+    def _one_service(self) -> Self:
+        moments = {"trace": self.trace is not None and self.trace.kind == "mahimahi", "frames": self.frames}
+        given = [name for name, value in moments.items() if value]
+        given += ["rate"] if self.rate_bps is not None and given else []
+        if len(given) > 1:
+            raise ValueError(f"{given[0]}: stands in place of a rate; leave out {given[1]}")
+        if sum(isinstance(shape, MarkovChannel) for shape in self.shapes or ()) > 1:
+            raise ValueError("shapes: a link wanders in one way only")
+        return self

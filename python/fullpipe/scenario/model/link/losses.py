@@ -1,0 +1,124 @@
+"""Loss apart from the queue: which packets get lost as they leave a link."""
+
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, PrivateAttr, model_serializer, model_validator
+
+from fullpipe.scenario.model.base import Model, Switch
+from fullpipe.scenario.model.content import Content, written
+from fullpipe.traces.files import TraceError
+
+Probability = Annotated[float, Field(strict=True, ge=0, le=1)]
+_Count = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
+_MOST_LOST = 5_000_000
+"""That a file may name."""
+_Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
+
+
+class Bernoulli(Model):
+    """Every packet is lost with the same probability, independently, as it leaves the link."""
+
+    kind: Literal["bernoulli"] = "bernoulli"
+    probability: Probability = Field(examples=[0.01])
+
+
+class Periodic(Model):
+    """Exactly every n-th packet is lost as it leaves the link: the loss that textbook formulas assume."""
+
+    kind: Literal["periodic"] = "periodic"
+    every: _Count = Field(examples=[10_000])
+
+
+class GilbertElliott(Model):
+    """Losses in bursts: good and bad times, each with a loss rate of its own, as packets leave the link.
+
+    Gilbert (1960) and Elliott (1963); the names of netem's `gemodel` in brackets. The share of bad times is
+    worsens / (worsens + improves), and they last 1 / improves packets.
+    """
+
+    kind: Literal["gilbert_elliott"] = "gilbert_elliott"
+    worsens: Probability = Field(examples=[0.001])
+    """Of going from good to bad, per packet (p)."""
+    improves: Probability = Field(examples=[0.1])
+    """Of going from bad to good, per packet (r)."""
+    bad: Probability = 1.0
+    """Of loss in bad times (1-h)."""
+    good: Probability = 0.0
+    """Of loss in good times (1-k)."""
+
+
+class Replay(Model):
+    """Given packets are lost, such as those that a recording says were: one of `packets` and `file` is given.
+
+    Packets count in the order in which they leave the link, whatever they carry.
+    """
+
+    kind: Literal["replay"] = "replay"
+    packets: tuple[_Number, ...] | None = Field(None, max_length=100_000, examples=["[100, 101, 250]"])
+    """Their numbers, ascending, the first packet being 0."""
+    period: _Count | None = None
+    """With `packets`: after so many packets it begins again. Left out: never."""
+    file: str | None = Field(None, max_length=4_096, examples=["losses.txt"])
+    """A file with a 0 for every packet that arrives and a 1 for every one that is lost; white space has no
+    meaning."""
+    repeat: Switch = False
+    """With `file`: at its end it begins again."""
+
+    _digest: str = PrivateAttr("")
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """The loss as the plan has it."""
+        if self.file is None:
+            return {"kind": self.kind, "packets": list(self.packets or ()), "period": self.period}
+        lost, count = _CONTENT.of(self.file, self._digest)
+        return {"kind": self.kind, "packets": lost, "period": count if self.repeat else None}
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.packets is None) == (self.file is None):
+            raise ValueError('give one of packets = [100, 101] and file = "losses.txt"')
+        if self.file is not None and self.period is not None:
+            raise ValueError("period: with packets only; a file begins again at its end with repeat = true")
+        if self.packets is not None and self.repeat:
+            raise ValueError("repeat: with a file only; packets begin again after a period = 100")
+        numbers = self.packets or ()
+        if any(b <= a for a, b in pairwise(numbers)):
+            raise ValueError("packets: not ascending")
+        if numbers and self.period is not None and self.period <= numbers[-1]:
+            raise ValueError(f"period: {self.period} ends before packet {numbers[-1]}")
+        if self.file is not None:
+            self._digest = _CONTENT.digest(self.file)
+        return self
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: Any, info: Any) -> dict[str, Any]:
+        return written(write(self), info.mode, self._digest)
+
+
+def losses(data: bytes, where: str) -> tuple[list[int], int]:
+    """Numbers of the packets that are lost, and how many there are in all."""
+    digits = data.translate(None, b" \t\n\r\v\f")
+    if not digits:
+        raise TraceError(where, "is empty; write a 0 or a 1 for every packet")
+    wrong = digits.translate(None, b"01")
+    if wrong:
+        line = data[: data.index(wrong[:1])].count(b"\n") + 1
+        shown = wrong[:1].decode("latin-1")
+        raise TraceError(where, f'"{shown}" stands where a 0 or a 1 belongs', line)
+    lost = digits.count(b"1")
+    if lost > _MOST_LOST:
+        raise TraceError(where, f"{lost:,} lost packets are more than {_MOST_LOST:,}; cut it into parts")
+    return np.flatnonzero(np.frombuffer(digits, dtype=np.uint8) == ord("1")).tolist(), len(digits)
+
+
+_CONTENT = Content(losses)
+
+Loss = Annotated[Bernoulli | Periodic | GilbertElliott | Replay, Field(discriminator="kind")]
+
+
+def plan_of(loss: Loss) -> dict[str, Any]:
+    """A loss as the plan has it."""
+    return loss.plan if isinstance(loss, Replay) else loss.model_dump()

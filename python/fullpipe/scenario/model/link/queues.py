@@ -1,0 +1,118 @@
+"""Queues in front of links: drop-tail, or any discipline of the catalogue."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
+
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.model.base import Model, Packets
+from fullpipe.scenario.model.chosen import Chosen
+from fullpipe.scenario.quantities import Bdps, Bytes
+
+_SHAPED_BY = ("rate_bps", "bandwidth_bps")
+"""Parameters of queues that limit the rate of a link."""
+_LIMITS = ("limit", "packets", "limit_bytes", "memlimit_bytes")
+"""Parameters of queues that limit what waits."""
+
+
+class DropTail(Model):
+    """First in, first out; a packet that finds the queue full is dropped.
+
+    The limit counts waiting packets, not the one being sent. Exactly one of `packets`, `bytes` and `size` is
+    given.
+    """
+
+    kind: Literal["drop_tail"] = "drop_tail"
+    packets: Packets | None = None
+    """At most so many packets."""
+    limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="bytes", examples=["1 MiB"])
+    """At most so many bytes on the wire."""
+    size_bdp: Bdps | None = Field(None, alias="size", examples=["1 bdp"])
+    """A multiple of the link's bandwidth-delay product: its rate times the largest base RTT of the flows that
+    cross it, rounded down to whole packets of a full segment on the wire, and at least one."""
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Self:
+        given = sum(limit is not None for limit in (self.packets, self.limit_bytes, self.size_bdp))
+        if given != 1:
+            raise ValueError(
+                f'give one of packets = 100, bytes = "1 MiB" and size = "1 bdp"; there are {given}'
+            )
+        return self
+
+    @property
+    def limit_units(self) -> tuple[str, ...]:
+        """Of what its limit is one: "packets" or "bytes"."""
+        return ("packets",) if self.limit_bytes is None else ("bytes",)
+
+
+class Discipline(Chosen):
+    """Any other queue discipline of the catalogue, with the parameters that differ from its defaults.
+
+    Written { kind = "codel", parameter = value }. `size` sets its limit in packets, as for drop_tail.
+    """
+
+    size_bdp: Bdps | None = Field(None, alias="size", examples=["1 bdp"])
+    """A multiple of the link's bandwidth-delay product in place of the parameter that limits packets."""
+
+    _example = 'a queue such as { kind = "codel", ... }'
+
+    @model_validator(mode="after")
+    def _thresholds_rise(self) -> Self:
+        low, high = self.params.get("min", 0), self.params.get("max", 0)
+        if self.kind == "red" and 0 < high < low:
+            raise ValueError(f"max: {high} bytes are less than min, {low} bytes; write the smaller as min")
+        return self
+
+    @classmethod
+    def _entry(cls, name: str) -> catalogue.Entry:
+        return catalogue.queue(name)
+
+    @property
+    def limit_key(self) -> str | None:
+        """The parameter that limits the packets that wait, if it has one."""
+        return next((key for key, unit in self._limits.items() if unit == "packets"), None)
+
+    @property
+    def limit_units(self) -> tuple[str, ...]:
+        """Of what its limit may be one: "packets", "bytes" or either."""
+        return tuple(self._limits.values())
+
+    @property
+    def _limits(self) -> dict[str, str]:
+        """The parameters that limit what waits, and their units."""
+        params = catalogue.queue(self.kind).params
+        return {key: params[key].unit for key in _LIMITS if key in params}
+
+    @property
+    def rate_bps(self) -> int | None:
+        """The rate to which it shapes, if it does."""
+        params = catalogue.queue(self.kind).params
+        rates = (self.params.get(key, params[key].default) for key in _SHAPED_BY if key in params)
+        return next((int(rate) for rate in rates if rate is not None), None)
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> Self:
+        if self.size_bdp is not None and self.limit_key is None:
+            raise ValueError(f"{self.kind} has no limit in packets that a size could set")
+        if self.size_bdp is not None and self.limit_key in self.params:
+            raise ValueError(f"give one of {self.limit_key} and size")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: Any) -> dict[str, Any]:
+        size = {key: v for key, v in write(self).items() if key in ("size", "size_bdp") and v is not None}
+        return {"kind": self.kind, **size, **self.params}
+
+
+def _queue_class(value: object) -> str:
+    if isinstance(value, DropTail | Discipline):
+        return type(value).__name__
+    kind = value.get("kind", "drop_tail") if isinstance(value, dict) else "drop_tail"
+    return "DropTail" if kind == "drop_tail" else "Discipline"
+
+
+Queue = Annotated[
+    Annotated[DropTail, Tag("DropTail")] | Annotated[Discipline, Tag("Discipline")],
+    Discriminator(_queue_class),
+]

@@ -1,0 +1,51 @@
+"""The fields of a scenario."""
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from fullpipe.scenario.model.base import Model, Name, Switch
+from fullpipe.scenario.model.flows import Flow
+from fullpipe.scenario.model.ns3 import Ns3
+from fullpipe.scenario.model.tcp import Tcp
+from fullpipe.scenario.model.topology import Topology
+from fullpipe.scenario.quantities import Seconds, SecondsOrOff
+
+
+class Record(Model):
+    """What is sampled over time. Summaries over the whole run are always kept."""
+
+    interval_s: SecondsOrOff = Field(0.1, alias="interval", examples=["100 ms"])
+    """Time between samples of every flow and link; "off" keeps summaries only."""
+    variables: Switch = False
+    """Also sample the internal variables of the algorithms, and write them down whenever a state changes."""
+    packets: tuple[Name, ...] | None = Field(None, examples=['["sender"]'])
+    """Where packet headers are captured: "sender", "receiver" and names of links, where packets leave them.
+    Left out: nowhere. It costs about 150 B of memory per packet and point."""
+
+
+class ScenarioModel(Model):
+    """What a scenario says, part by part. `Scenario` reads it, checks it and writes it."""
+
+    name: Name = Field(examples=["my-experiment"])
+    duration_s: Annotated[Seconds, Field(gt=0)] = Field(alias="duration", examples=["30 s"])
+    """Simulated time."""
+    warmup_s: Seconds = Field(0.0, alias="warmup")
+    """Summaries cover warmup..duration; samples cover everything."""
+    topology: Topology = Field(examples=['{ kind = "dumbbell", ... }'])
+    tcp: Tcp = Tcp()
+    """The transport of every flow, which a flow may override."""
+    flows: Annotated[tuple[Flow, ...], Field(min_length=1)] = Field(examples=['[{ cca = "cubic" }]'])
+    record: Record = Record()
+    ns3: Ns3 | None = Field(None, examples=['{ algorithms = "fullpipe" }'])
+    """What only the ns3 engine asks for. Left out: its defaults."""
+    sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
+    """Paths and the values that each takes in turn: the scenario stands for every combination."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as plain data, spelt as in TOML: `Scenario(**s.to_dict()) == s`."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+
+    def tcp_of(self, flow: Flow) -> Tcp:
+        """The transport of a flow, its own settings over those of the scenario."""
+        return self.tcp.overridden_by(flow.tcp)

@@ -1,0 +1,89 @@
+"""The transport: what the kernel and the network card do apart from congestion control."""
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from fullpipe.scenario.model.base import Model, Switch
+from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds, shown
+
+IP_AND_TCP_HEADERS_BYTES = 40
+TIMESTAMPS_BYTES = 12
+
+
+def _ecn(value: object) -> object:
+    if isinstance(value, bool) or value == "accecn":
+        return value
+    raise ValueError(f'expected true, false or "accecn", got {shown(value)}')
+
+
+Ecn = Annotated[bool | Literal["accecn"], BeforeValidator(_ecn)]
+
+
+class Tcp(Model):
+    """The transport of a flow. Defaults are Linux on Ethernet: 1514 B per full segment, 66 B per bare ACK."""
+
+    mss_bytes: Annotated[Bytes, Field(ge=1, le=9_000)] = Field(1448, alias="mss", examples=["1448 B"])
+    """Payload of a full segment."""
+    timestamps: Switch = True
+    """The timestamps option, 12 B in every packet."""
+    link_overhead_bytes: Annotated[Bytes, Field(le=1_000)] = Field(
+        14, alias="link_overhead", examples=["14 B"]
+    )
+    """What the link layer adds to every packet, counted by rates and by queues limited in bytes."""
+    ack_every: Annotated[int, Field(strict=True, ge=1, le=1_000)] | None = None
+    """One ACK per so many packets, like ns-3's DelAckCount. Left out: Linux's delayed ACK and quick ACK."""
+    delayed_ack_timeout_s: Annotated[Seconds, Field(gt=0, le=10)] = Field(0.2, alias="delayed_ack_timeout")
+    """How long an ACK is withheld at most. Only with `ack_every`; Linux's delayed ACK has its own timer."""
+    sack_compression: Switch = True
+    """Merge duplicate ACKs that come close together, as Linux does."""
+    initial_window: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 10
+    """Packets that may be sent before the first ACK."""
+    send_buffer_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="send_buffer")
+    """Payload that the sender may hold until it is acknowledged. Left out: never a limit."""
+    receive_buffer_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="receive_buffer")
+    """The window that the receiver advertises. Left out: never a limit."""
+    pacing: Literal["auto", "always", "fq"] = "auto"
+    """Pace when the algorithm needs it, or always. With "fq" everything is paced by sch_fq at the host, to
+    which packets are handed up to a millisecond, or two bursts, ahead of their departure."""
+    max_burst_bytes: Annotated[BytesOrOff, Field(le=2**24)] = Field(65_536, alias="max_burst")
+    """Payload handed to the network card at once (segmentation offload); "off" sends single packets."""
+    min_burst: Annotated[int, Field(strict=True, ge=1, le=1_000)] | None = None
+    """Smallest burst in packets, if data and window allow (Linux: tcp_min_tso_segs). Left out: the
+    algorithm's, which is 2 for most."""
+    gro_s: Annotated[Seconds, Field(le=1)] | None = Field(None, alias="gro", examples=["50 us"])
+    """Receive offload: the network card collects packets for so long after the first, and those that follow
+    one another without hole, mark or end of a burst are acknowledged as one. Left out: each by itself."""
+    ecn: Ecn = False
+    """Negotiate explicit congestion notification. `true`: using the feedback the algorithm wants: that is,
+    DCTCP's for `dctcp` (RFC 8257), AccECN for `prague` (RFC 9768), else RFC 3168's, one echo per round trip.
+    "accecn": with AccECN, which counts marks, whatever the algorithm. Prague sends ECT(1), others ECT(0)."""
+    rate_sample: Literal["linux", "ns3_3.40"] | None = None
+    """Where the interval of a delivery-rate sample begins: with the packet that is sampled, as in Linux, or
+    with the sample before (after an invalid one, with the simulation), as in ns-3 3.40. Left out: Linux."""
+    invalid_rate_samples: Literal["discarded", "repeated"] | None = None
+    """What becomes of a sample that is shorter than the smallest RTT: Linux discards it; with "repeated" it
+    ends rounds and has the rate of the last valid one, as in ns-3 3.40. Left out: discarded."""
+    rescue_retransmit: Literal["none", "rfc6675", "unbounded"] | None = None
+    """What is sent again in recovery when nothing is known to be lost and the send buffer holds nothing new:
+    nothing, as in Linux; what is missing below the highest SACK (rule 3 of NextSeg in RFC 6675); or
+    everything in flight, as in ns-3 3.40. Left out: nothing."""
+    full_send_buffer: Literal["app_limited", "network_limited"] | None = None
+    """What a sender looks like whose send buffer is all in flight and its window not full: on Linux limited
+    by the application, so that BBR ignores its low samples; in ns-3 not. Left out: as on Linux."""
+
+    @property
+    def overhead_bytes(self) -> int:
+        """Bytes on the wire around the payload; also the size of a bare ACK; SYNs and SACKs add to it."""
+        return self.link_overhead_bytes + IP_AND_TCP_HEADERS_BYTES + TIMESTAMPS_BYTES * self.timestamps
+
+    @property
+    def segment_bytes(self) -> int:
+        """Bytes on the wire of a full segment."""
+        return self.mss_bytes + self.overhead_bytes
+
+    def overridden_by(self, other: "Tcp | None") -> "Tcp":
+        """This transport with what `other` sets explicitly in place of its own."""
+        if other is None:
+            return self
+        return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})

@@ -1,0 +1,26 @@
+"""From a scenario to a network: nodes, links and routes, with every relative size made absolute."""
+
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.model.topology import Dumbbell
+from fullpipe.scenario.network.dumbbell import from_dumbbell
+from fullpipe.scenario.network.graph import from_graph
+from fullpipe.scenario.network.parts import Link, Network, NewWay, Node, Route
+from fullpipe.scenario.network.sizes import sized
+
+__all__ = ["Link", "Network", "NewWay", "Node", "Route", "resolve"]
+
+
+def resolve(scenario: ScenarioModel, each: int | None = None) -> Network:
+    """Lay out the links, route every flow, and turn sizes such as "1 bdp" into packets.
+
+    Args:
+        scenario: What is laid out.
+        each: How many flows of every entry at most, which are all alike; None lays out all of them.
+
+    Raises:
+        ProblemsError: If a flow has no route, or a size is relative to a link that has no rate or no flow.
+    """
+    topology = scenario.topology
+    if isinstance(topology, Dumbbell):
+        return sized(from_dumbbell(scenario, topology, each))
+    return sized(from_graph(scenario, topology, each))

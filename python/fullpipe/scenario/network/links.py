@@ -1,0 +1,61 @@
+"""One link, from what a scenario says of it."""
+
+from typing import Any
+
+from fullpipe.scenario.model.link import LinkModel
+from fullpipe.scenario.model.link.losses import Bernoulli, plan_of
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
+from fullpipe.scenario.network.parts import Link
+from fullpipe.scenario.network.timeline import timeline
+from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
+
+
+def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, duration_s: float) -> Link:
+    rate_bps, delay_s = described.rate_bps, described.delay_s
+    steps = timeline(described, _known(described), duration_s, where)
+    if described.trace is not None and steps and steps[0][0] == 0:
+        beginning = steps[0][1]  # the recording says what the link does not
+        rate_bps = rate_bps or beginning.get("rate_bps") or None
+        delay_s = delay_s or beginning.get("delay_ns", 0) / NANOSECONDS
+    return Link(
+        name,
+        *ends,
+        rate_bps,
+        delay_s,
+        described.queue,
+        described.loss,
+        where,
+        changes=described.changes or (),
+        shapes=described.shapes or (),
+        trace=described.trace,
+        frames=described.frames,
+        duplicate=described.duplicate,
+        thin=described.thin,
+        batch_s=described.batch_s,
+        detour=described.detour,
+        jitter=described.jitter,
+        steps=tuple(steps),
+    )
+
+
+def _known(described: LinkModel) -> dict[str, Any]:
+    """What a link is like at the beginning, as far as the scenario says it, in the words of the plan."""
+    queue, rate_bps = described.queue, described.rate_bps
+    if rate_bps is None and isinstance(queue, Discipline):
+        rate_bps = queue.rate_bps
+    known = {
+        "rate_bps": rate_bps,
+        "delay_ns": to_nanoseconds(described.delay_s),
+        "limit": _limit(queue),
+        "loss": plan_of(described.loss or Bernoulli(probability=0.0)),
+    }
+    return {key: value for key, value in known.items() if value is not None}
+
+
+def _limit(queue: DropTail | Discipline | None) -> dict[str, int | None] | None:
+    """The limit that a queue has, if the scenario says it in packets or bytes."""
+    if isinstance(queue, DropTail) and queue.size_bdp is None:
+        return {"packets": queue.packets, "bytes": queue.limit_bytes}
+    if isinstance(queue, Discipline) and queue.limit_key in queue.params:
+        return {"packets": queue.params[queue.limit_key], "bytes": None}
+    return None

@@ -1,0 +1,67 @@
+"""Sizes of queues relative to the paths of the flows that cross them, such as "1 bdp", made absolute."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from fullpipe.scenario.model.base import MAX_PACKETS, ProblemsError
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
+from fullpipe.scenario.network.parts import Link, Network, Route
+from fullpipe.scenario.quantities import NANOSECONDS
+
+
+def sized(network: Network) -> Network:
+    """A network with queues that count packets or bytes; relative sizes need the flows that cross.
+
+    Raises:
+        ProblemsError: If a size is relative to a link that has no rate or no flow.
+    """
+    links, routes = network.links, network.routes
+    relative = {i for i, link in enumerate(links) if link.queue and link.queue.size_bdp is not None}
+    crossing: dict[int, list[_Crossing]] = {i: [] for i in relative}
+    for route in routes if relative else ():
+        for circle in set(_circles(route)):
+            rtt_ns = sum(links[i].delay_ns for i in circle)
+            for i in relative.intersection(circle):
+                crossing[i].append(_Crossing(rtt_ns, route.tcp.segment_bytes))
+    made = (
+        replace(link, queue=_absolute(link, crossing[i])) if i in relative else link
+        for i, link in enumerate(links)
+    )
+    return replace(network, links=tuple(made))
+
+
+@dataclass(frozen=True)
+class _Crossing:
+    """A flow that crosses a link for at least a part of the run."""
+
+    rtt_ns: int
+    segment_bytes: int
+
+
+def _circles(route: Route) -> Iterator[tuple[int, ...]]:
+    """The links of every round trip that a flow makes, one after the other as its ways change."""
+    forward, reverse = route.forward, route.reverse
+    yield (*forward, *reverse)
+    for way in route.new_ways:
+        forward, reverse = way.forward or forward, way.reverse or reverse
+        yield (*forward, *reverse)
+
+
+def _absolute(link: Link, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
+    """Rate times the largest base RTT of the flows that cross, in whole segments, and at least one."""
+    queue, where = link.queue, f"{link.where}.queue.size"
+    if queue is None or queue.size_bdp is None or link.limit_bps is None:
+        raise ProblemsError(
+            f"{where}: a link of unlimited rate has no BDP; give it a rate, or use packets = 100"
+        )
+    if not crossing:
+        raise ProblemsError(f"{where}: no flow crosses this link, so it has no BDP; use packets = 100")
+    rtt_ns = max(flow.rtt_ns for flow in crossing)
+    segment_bits = 8 * max(flow.segment_bytes for flow in crossing)
+    packets = max(1, int(queue.size_bdp * link.limit_bps * rtt_ns / (segment_bits * NANOSECONDS)))
+    if packets > MAX_PACKETS:
+        raise ProblemsError(f"{where}: makes {packets:,} packets, more than {MAX_PACKETS:,}")
+    if isinstance(queue, DropTail):
+        return DropTail(packets=packets)
+    params = {**queue.params, queue.limit_key or "": packets}
+    return queue.model_copy(update={"size_bdp": None, "params": params})

@@ -1,0 +1,229 @@
+"""From the changes of a link, however they are written, to one list of steps in the order of time."""
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import count
+from operator import itemgetter
+from typing import Any
+
+from fullpipe.scenario.model.base import ProblemsError
+from fullpipe.scenario.model.link import LinkModel
+from fullpipe.scenario.model.link.changes import Cycle, MarkovChannel, Ramp, Spike, State, Wave
+from fullpipe.scenario.model.link.losses import plan_of
+from fullpipe.scenario.model.link.service import Trace
+from fullpipe.scenario.quantities import to_nanoseconds
+
+MAX_STEPS = 1_000_000
+"""Of all links of a scenario."""
+Values = Mapping[str, Any]
+"""Quantities of a link as the plan has them: rate_bps, delay_ns, loss, limit."""
+Step = tuple[int, Values]
+"""From a time in nanoseconds on, a link is like that; what is not there stays as it is."""
+_WAVES: Mapping[str, Callable[[float], float]] = {
+    "sine": lambda phase: (1 + math.sin(2 * math.pi * phase)) / 2,
+    "triangle": lambda phase: 1 - abs(2 * phase - 1),
+    "sawtooth": lambda phase: phase,
+    "square": lambda phase: float(phase < 0.5),
+}
+
+
+def values_of(state: State) -> Values:
+    """A state as the plan has it."""
+    found: dict[str, Any] = {}
+    if state.rate_bps is not None:
+        found["rate_bps"] = state.rate_bps
+    if state.delay_s is not None:
+        found["delay_ns"] = to_nanoseconds(state.delay_s)
+    if state.loss is not None:
+        found["loss"] = plan_of(state.loss)
+    if (state.packets, state.limit_bytes) != (None, None):
+        found["limit"] = {"packets": state.packets, "bytes": state.limit_bytes}
+    return found
+
+
+def timeline(link: LinkModel, first: Values, duration_s: float, where: str) -> list[Step]:
+    """Every step of a link until the end of the run, in the order of time, and one more if it ends in an
+    outage. `step_counts` says beforehand how many.
+
+    Args:
+        link: What changes.
+        first: What it is like at the beginning, as far as it is known.
+        duration_s: When the run ends.
+        where: The link's place in the scenario, for messages.
+
+    Raises:
+        ProblemsError: If a shape needs to know what is not known.
+    """
+    if link.trace is None and not link.changes and not link.shapes:
+        return []
+    end = to_nanoseconds(duration_s)
+    steps = [(to_nanoseconds(change.at_s), values_of(change)) for change in link.changes or ()]
+    if link.trace is not None:
+        steps = [*_recorded(link.trace, end), *steps]
+    spikes: list[tuple[str, Spike]] = []
+    for i, shape in enumerate(link.shapes or ()):
+        here = f"{where}.shapes[{i}]"
+        if isinstance(shape, Spike):
+            spikes.append((here, shape))
+        elif isinstance(shape, Ramp):
+            steps += _ramp(shape, _History(first, steps), here)
+        elif isinstance(shape, Cycle):
+            steps += _until(_cycle(shape), end)
+        elif isinstance(shape, Wave):
+            steps += _until(_wave(shape, here), end)
+    history = _History(first, steps if spikes else ())
+    for here, spike in spikes:
+        steps = [*steps, *_spikes(spike, history, end, here)]
+    return sorted(steps, key=itemgetter(0))
+
+
+def step_counts(link: LinkModel, duration_s: float) -> Iterator[tuple[str, float]]:
+    """How many steps a link makes, before any is made: about so many for each part of it that makes some."""
+    yield "changes", len(link.changes or ())
+    rows = None if link.trace is None else link.trace.steps
+    if link.trace is not None and rows is not None:
+        rounds = duration_s / rows.time_s[-1] if link.trace.repeat else 1.0
+        yield "trace", max(1.0, rounds) * len(rows.time_s)
+    for i, shape in enumerate(link.shapes or ()):
+        if isinstance(shape, Ramp):
+            yield f"shapes[{i}]", _steps_of(shape)
+        else:
+            yield f"shapes[{i}]", max(0.0, duration_s - shape.at_s) / _between_steps_s(shape)
+
+
+def _steps_of(ramp: Ramp) -> int:
+    return max(1, round(ramp.over_s / ramp.step_s))
+
+
+def _between_steps_s(shape: Spike | Cycle | Wave | MarkovChannel) -> float:
+    """Mean time between two steps; for ever if there are only a few."""
+    match shape:
+        case Spike():
+            return math.inf if shape.every_s is None else shape.every_s / 2
+        case Cycle():
+            return shape.every_s
+        case Wave():
+            return shape.period_s / 2 if shape.step_s is None else shape.step_s
+        case MarkovChannel():
+            return shape.mean_s
+
+
+class _History:
+    """What a link is like at any time, as far as given steps say."""
+
+    def __init__(self, first: Values, steps: Iterable[Step]) -> None:
+        self._times: dict[str, list[int]] = {}
+        self._values: dict[str, list[Any]] = {}
+        for at, values in [(-1, first), *sorted(steps, key=itemgetter(0))]:
+            for key, value in values.items():
+                self._times.setdefault(key, []).append(at)
+                self._values.setdefault(key, []).append(value)
+
+    def at(self, key: str, time_ns: int, where: str) -> Any:
+        """A quantity at a time, steps of that very time included."""
+        n = bisect_right(self._times.get(key, []), time_ns)
+        if n == 0:
+            name = {"rate_bps": "rate", "delay_ns": "delay", "limit": "limit of the queue"}.get(key, key)
+            raise ProblemsError(f"{where}: the {name} is not known at this time; set it in changes before")
+        return self._values[key][n - 1]
+
+
+@lru_cache(maxsize=8)
+def _recorded(trace: Trace, end_ns: int) -> Sequence[Step]:
+    """The rows of a CSV; a scenario is laid out several times, and a recording may be long."""
+    rows = trace.steps
+    if rows is None:
+        return ()
+    columns = (rows.time_s, rows.rate_bps, rows.delay_s, rows.loss)
+    length = len(rows.time_s)
+    filled = [column if column is not None else (None,) * length for column in columns]
+    offset = to_nanoseconds(trace.offset_s)
+    table = [(to_nanoseconds(row[0] or 0.0), _row(*row[1:])) for row in zip(*filled, strict=True)]
+    period = table[-1][0]
+    rounds = count(max(0, offset // period - 1)) if trace.repeat else iter((0,))
+    played = ((n * period + at - offset, values) for n in rounds for at, values in table)
+    past: dict[str, Any] = {}
+    steps = []
+    for at, values in _until(played, end_ns, length):
+        if at <= 0:
+            past.update(values)
+        else:
+            steps.append((at, values))
+    return [(0, past), *steps] if past else steps
+
+
+def _row(rate_bps: Any, delay_s: Any, loss: Any) -> Values:
+    found: dict[str, Any] = {}
+    if rate_bps is not None:
+        found["rate_bps"] = rate_bps
+    if delay_s is not None:
+        found["delay_ns"] = to_nanoseconds(delay_s)
+    if loss is not None:
+        found["loss"] = {"kind": "bernoulli", "probability": loss}
+    return found
+
+
+def _ramp(ramp: Ramp, history: _History, where: str) -> Iterator[Step]:
+    begin, to = to_nanoseconds(ramp.at_s), values_of(ramp.target)
+    given = values_of(ramp.source) if ramp.source else {}
+    start = {key: given[key] if key in given else history.at(key, begin, where) for key in to}
+    number = _steps_of(ramp)
+    for n in range(number + 1):
+        yield begin + to_nanoseconds(ramp.over_s) * n // number, _between(start, to, n / number, where)
+
+
+def _spikes(spike: Spike, history: _History, end_ns: int, where: str) -> Iterator[Step]:
+    first, lasts = to_nanoseconds(spike.at_s), to_nanoseconds(spike.lasts_s)
+    state = values_of(spike.state)
+    every = None if spike.every_s is None else to_nanoseconds(spike.every_s)
+    begins = (first,) if every is None else range(first, max(end_ns, first + 1), every)
+    for begin in begins:
+        yield begin, state
+        yield begin + lasts, {key: history.at(key, begin + lasts, where) for key in state}
+
+
+def _cycle(cycle: Cycle) -> Iterator[Step]:
+    begin, every = to_nanoseconds(cycle.at_s), to_nanoseconds(cycle.every_s)
+    states = [values_of(state) for state in cycle.states]
+    return ((begin + n * every, states[n % len(states)]) for n in count())
+
+
+def _wave(wave: Wave, where: str) -> Iterator[Step]:
+    begin, period = to_nanoseconds(wave.at_s), to_nanoseconds(wave.period_s)
+    step = period // 2 if wave.step_s is None else to_nanoseconds(wave.step_s)
+    low, high, form = values_of(wave.low), values_of(wave.high), _WAVES[wave.shape]
+    if low.keys() != high.keys():
+        raise ProblemsError(f"{where}: low and high are not of the same quantities")
+    for n in count():
+        yield begin + n * step, _between(low, high, form(n * step % period / period), where)
+
+
+def _until(steps: Iterator[Step], end_ns: int, grace: int = 10_000) -> Iterator[Step]:
+    """Steps before the end and, after an outage that the run ends in, the next one that is none."""
+    late = 0
+    outage = False
+    for at, values in steps:
+        if at >= end_ns:
+            late += 1
+            if not outage or late > grace:
+                return
+        outage = values["rate_bps"] == 0 if "rate_bps" in values else outage
+        yield at, values
+
+
+def _between(low: Values, high: Values, share: float, where: str) -> Values:
+    """What lies between two states, a share of the way from one to the other."""
+    return {key: _mixed(low[key], high[key], share, where) for key in high}
+
+
+def _mixed(low: Any, high: Any, share: float, where: str) -> Any:
+    if isinstance(low, dict) and isinstance(high, dict) and low.keys() == high.keys():
+        return {key: _mixed(low[key], high[key], share, where) for key in high}
+    if low == high:
+        return low
+    if isinstance(low, int | float) and isinstance(high, int | float):
+        value = low + (high - low) * share
+        return round(value) if isinstance(high, int) else value
+    raise ProblemsError(f"{where}: there is nothing between {low} and {high}")

@@ -1,0 +1,1 @@
+"""Reading scenario files: TOML, paths into it, and lines that say what is wrong."""

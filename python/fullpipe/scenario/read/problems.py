@@ -1,0 +1,195 @@
+"""From pydantic's errors to lines that say where, what, and what would be right."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, get_args
+
+from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from fullpipe.errors import brief, suggestion
+from fullpipe.scenario.model.base import ProblemsError, WithinError
+from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE, SIZE, shown
+
+MOST_LINES = 20
+_WANTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "text in quotes",
+    "tuple_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+    "finite_number": "a finite number",
+}
+_BOUNDS = {
+    "greater_than": ("more than", "gt"),
+    "greater_than_equal": ("at least", "ge"),
+    "less_than": ("less than", "lt"),
+    "less_than_equal": ("at most", "le"),
+}
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a mistake is: the path as one writes it, the field if there is one, and the keys beside it."""
+
+    path: str
+    field: FieldInfo | None
+    siblings: tuple[str, ...]
+
+
+def problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """One line for every mistake that pydantic found in the data of a `model`, up to a readable number."""
+    lines = (line for details in error.errors(include_url=False) for line in _lines(details, model))
+    return first_lines(lines, error.error_count())
+
+
+def first_lines(lines: Iterable[str], count: int) -> list[str]:
+    """The first of about `count` lines without repetition, and how many more there are."""
+    first = list(dict.fromkeys(islice(lines, MOST_LINES)))
+    return first if count <= MOST_LINES else [*first, f"and {count - MOST_LINES} more"]
+
+
+def _lines(details: ErrorDetails, model: type[BaseModel]) -> Iterator[str]:
+    context = details.get("ctx", {})
+    if isinstance(context.get("error"), ProblemsError):
+        yield from context["error"].lines
+        return
+    if details["type"] == "too_short" and len(details["input"]) >= context["min_length"]:
+        return  # the items themselves are wrong, and have lines of their own
+    place = _place(model, details["loc"])
+    if details["type"].startswith("union_tag"):
+        yield f"{place.path}.kind: {_tag(context, place)}"
+        return
+    if isinstance(context.get("error"), WithinError):
+        yield from (
+            f"{place.path}.{key}".rstrip(".") + f": {text}" for key, text in context["error"].problems
+        )
+        return
+    yield f"{place.path}: {_message(details, context, place)}"
+
+
+def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -> str:
+    kind, value = details["type"], details["input"]
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "extra_forbidden":
+        return f"unknown key{suggestion(str(details['loc'][-1]), place.siblings)}"
+    if kind == "missing":
+        return f"missing{_example(place)}"
+    if kind in _WANTED:
+        return f"expected {_WANTED[kind]}, got {shown(value)}"
+    if kind in _BOUNDS:
+        words, key = _BOUNDS[kind]
+        return f"must be {words} {_bound(context[key], value)}, got {shown(value)}"
+    if kind == "literal_error":
+        written = value if isinstance(value, str) else shown(value)
+        return f"unknown value {shown(value)}{suggestion(written, _quoted(context['expected']))}"
+    if kind in ("too_short", "too_long"):
+        least = (
+            f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
+        )
+        return f"has {len(value)}, must have {least}"
+    if kind == "string_pattern_mismatch":
+        return f"{shown(value)} has a character other than letters, digits, spaces and _ - . +"
+    return f"{details['msg'][0].lower()}{details['msg'][1:]}, got {shown(value)}"
+
+
+def _bound(bound: float, value: object) -> str:
+    """A bound in the unit of the quantity that was written, if it was one."""
+    for quantity, scale in ((DURATION, NANOSECONDS), (RATE, 1), (SIZE, 1)):
+        if bound and isinstance(value, str) and value.split()[-1] in quantity.units:
+            return quantity.format(round(bound * scale))
+    return f"{bound:g}" if isinstance(bound, float) else f"{bound}"
+
+
+_KINDS = {
+    "topology": "'dumbbell', 'graph'",
+    "loss": "'bernoulli', 'periodic', 'gilbert_elliott', 'replay'",
+    "shapes": "'ramp', 'spike', 'cycle', 'wave', 'wander'",
+    "workload": "'bulk', 'poisson', 'request_response', 'web', 'video', 'cbr', 'on_off', 'udp', "
+    "'voip', 'ping', 'probe'",
+    **dict.fromkeys(("think",), "'constant', 'exponential'"),
+    **dict.fromkeys(("rule",), "'rate', 'buffer'"),
+    **dict.fromkeys(
+        ("sizes", "request", "response"),
+        "'constant', 'exponential', 'lognormal', 'pareto', 'web_search', 'data_mining', 'cdf'",
+    ),
+}
+"""What a missing `kind` may be, by the name of the table; pydantic says it only of a wrong one."""
+
+
+def _tag(context: Mapping[str, Any], place: _Place) -> str:
+    known = _quoted(context.get("expected_tags", _KINDS[place.path.rpartition(".")[2].partition("[")[0]]))
+    return (
+        f"unknown value {shown(context['tag'])}{suggestion(str(context['tag']), known)}"
+        if "tag" in context
+        else (f"missing; there is {', '.join(known)}")
+    )
+
+
+def _example(place: _Place) -> str:
+    example = (place.field.examples or [None])[0] if place.field else None
+    if example is None:
+        return ""
+    key = place.path.rsplit(".", 1)[-1]
+    plain = not isinstance(example, str) or example[0] in "[{"
+    return f"; write for example {key} = {example if plain else shown(example)}"
+
+
+def _quoted(expected: str) -> list[str]:
+    """The options in pydantic's text "'auto' or 'always'"."""
+    return expected.split("'")[1::2]
+
+
+def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
+    """Follow pydantic's location through the models; the tags of unions are no part of the path."""
+    path, models = "", [model]
+    field: FieldInfo | None = None
+    siblings: tuple[str, ...] = ()
+    for part in location:
+        if isinstance(part, int):
+            path += f"[{part}]"
+            continue
+        tagged = [m for m in models if _is_tag(part, m)] if len(models) > 1 else []
+        if tagged:
+            models = tagged
+            continue
+        path += f".{brief(part)}" if path else brief(part)
+        siblings = tuple(key for m in models for key in _keys(m))
+        field = next((_keys(m)[part] for m in models if part in _keys(m)), None)
+        models = list(_models(field.annotation)) if field else []
+    return _Place(path, field, siblings)
+
+
+def _is_tag(part: str, model: type[BaseModel]) -> bool:
+    """Whether pydantic says with `part` that it chose this model of a union."""
+    return part == model.__name__ or part in get_args(_field(model, "kind").annotation)
+
+
+def _keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    return {key: field for name, field in model.model_fields.items() for key in _spellings(name, field)}
+
+
+def _spellings(name: str, field: FieldInfo) -> list[str]:
+    """How a file may write the key of a field; the first is the one that fullpipe writes."""
+    if isinstance(field.validation_alias, AliasChoices):
+        return [str(choice) for choice in field.validation_alias.choices]
+    return [field.alias or name]
+
+
+def _field(model: type[BaseModel], name: str) -> FieldInfo:
+    return model.model_fields[name]
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)

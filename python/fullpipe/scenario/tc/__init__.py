@@ -1,0 +1,1 @@
+"""Linux's queue disciplines as `tc` writes them, read as queues of a scenario."""

@@ -1,0 +1,281 @@
+"""What `tc` can say of each queue discipline, and what that is called here. Source: its manual pages."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fullpipe.scenario.quantities import BITS, SIZE
+from fullpipe.scenario.tc.units import burst, milliseconds, number, percent, rate, size, whole
+
+Table = dict[str, Any]
+MS = 1e3
+TX_QUEUE_PACKETS = 1000
+"""Linux's queue length of an interface, the limit of pfifo and bfifo unless they have one."""
+FULL_PACKET_BYTES = 1514
+
+
+def _as_it_is(found: Table) -> Table:
+    return found
+
+
+@dataclass(frozen=True)
+class Qdisc:
+    """How the words of `tc` become parameters of a queue."""
+
+    queue: str
+    """Name in the catalogue."""
+    options: Mapping[str, tuple[str, Callable[[str], Any]]] = field(default_factory=dict)
+    """Words with a value: the parameter, and how the value is read."""
+    flags: Mapping[str, Table] = field(default_factory=dict)
+    """Words without one: the parameters that they set; none: what is the case anyway."""
+    not_modelled: Mapping[str, str] = field(default_factory=dict)
+    """Words that `tc` knows and no queue here: what to do instead."""
+    needed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What `tc` insists on, by parameters of which one must be there."""
+    defaults: Table = field(default_factory=dict)
+    finish: Callable[[Table], Table] = _as_it_is
+    """What depends on several options."""
+
+
+_LEAVE_OUT = "leave it out"
+_PACING = 'sockets are not seen at a router: a flow has tcp.pacing = "fq"'
+_ECN: dict[str, Table] = {"ecn": {"ecn": True}, "noecn": {"ecn": False}}
+_BYTEMODE: dict[str, Table] = {"bytemode": {"bytemode": True}, "nobytemode": {"bytemode": False}}
+_ADAPTIVE: dict[str, Table] = {word: {"adaptive": True} for word in ("adaptive", "adaptative")}
+_SOJOURN: dict[str, Table] = {"no_dq_rate_estimator": {}}
+_ESTIMATOR = {"dq_rate_estimator": "the delay is measured packet by packet"}
+_LINK = dict.fromkeys(("mpu", "overhead", "linklayer"), "tcp.link_overhead is counted for every packet")
+_CODEL = {
+    "limit": ("limit", whole),
+    "target": ("target_ms", milliseconds),
+    "interval": ("interval_ms", milliseconds),
+    "ce_threshold": ("ce_threshold_ms", milliseconds),
+}
+_PIE = {
+    "limit": ("limit", whole),
+    "target": ("target_ms", milliseconds),
+    "tupdate": ("tupdate_ms", milliseconds),
+    "alpha": ("alpha", whole),
+    "beta": ("beta", whole),
+}
+_FAIR = {
+    "flows": ("flows", whole),
+    "quantum": ("quantum", size),
+    "memory_limit": ("memory_limit_bytes", size),
+}
+_BUCKET = {
+    "rate": ("rate_bps", rate),
+    "burst": ("burst_bytes", burst),
+    "buffer": ("burst_bytes", burst),
+    "maxburst": ("burst_bytes", burst),
+}
+_BUCKET_NEEDS = {"rate": ("rate_bps",), "burst": ("burst_bytes",)}
+
+
+def _tbf(found: Table) -> Table:
+    """The limit that a latency stands for: a burst, and what can be sent in that time."""
+    if "peak_bps" in found and "mtu_bytes" not in found:
+        raise ValueError("peakrate needs mtu (minburst), too")
+    latency_ms = found.pop("latency_ms", None)
+    if latency_ms is None:
+        return found
+    if "limit_bytes" in found:
+        raise ValueError("give one of limit and latency")
+    buckets = [(found["rate_bps"], found["burst_bytes"])]
+    if "peak_bps" in found:
+        buckets.append((found["peak_bps"], found["mtu_bytes"]))
+    limit = min(int(rate_bps / BITS * latency_ms / MS) + burst_bytes for rate_bps, burst_bytes in buckets)
+    return {**found, "limit_bytes": limit}
+
+
+def _bfifo(found: Table) -> Table:
+    return {"bytes": SIZE.format(found["bytes"])}
+
+
+def _cake(found: Table) -> Table:
+    if found.pop("raw", False) and "overhead" in found:
+        raise ValueError("raw together with another overhead is not modelled; give the sum as overhead")
+    return found
+
+
+_RTT_MS = {
+    "datacentre": 0.1,
+    "lan": 1.0,
+    "metro": 10.0,
+    "regional": 30.0,
+    "internet": 100.0,
+    "oceanic": 300.0,
+    "satellite": 1000.0,
+    "interplanetary": 3_600_000.0,
+}
+_ATM_OVERHEADS = {
+    "conservative": 48,
+    "ipoa-vcmux": 8,
+    "ipoa-llcsnap": 16,
+    "bridged-vcmux": 24,
+    "bridged-llcsnap": 32,
+    "pppoa-vcmux": 10,
+    "pppoa-llc": 14,
+    "pppoe-vcmux": 32,
+    "pppoe-llcsnap": 40,
+}
+_CAKE_FLAGS: dict[str, Table] = {
+    "unlimited": {"bandwidth_bps": None},
+    **{word: {"rtt_ms": rtt_ms} for word, rtt_ms in _RTT_MS.items()},
+    **{
+        word: {"diffserv": word}
+        for word in ("besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8")
+    },
+    **{word: {"isolation": word} for word in ("flowblind", "srchost", "dsthost", "hosts", "flows")},
+    **{word: {"isolation": word} for word in ("dual-srchost", "dual-dsthost", "triple-isolate")},
+    **{word: {"ack_filter": word} for word in ("ack-filter", "ack-filter-aggressive", "no-ack-filter")},
+    **{word: {"framing": word} for word in ("noatm", "atm", "ptm")},
+    **{word: {"overhead": overhead, "framing": "atm"} for word, overhead in _ATM_OVERHEADS.items()},
+    "raw": {"raw": True, "overhead": None, "mpu": None, "framing": None},
+    "pppoe-ptm": {"overhead": 30, "framing": "ptm"},
+    "bridged-ptm": {"overhead": 22, "framing": "ptm"},
+    "docsis": {"overhead": 18, "mpu": 64, "framing": "noatm"},
+    "ethernet": {"overhead": 38, "mpu": 84, "framing": "noatm"},
+    "ether-vlan": {"overhead": 4},
+    "wash": {"wash": True},
+    "nowash": {"wash": False},
+    "ingress": {"ingress": True},
+    "egress": {"ingress": False},
+    **{word: {} for word in ("nat", "nonat", "split-gso")},
+}
+
+ELSEWHERE = {
+    "netem": "a link has delay, jitter and loss of its own in a scenario",
+}
+"""Queue disciplines of Linux that are no queues here."""
+
+QDISCS: dict[str, Qdisc] = {
+    "pfifo": Qdisc("drop_tail", {"limit": ("packets", whole)}, defaults={"packets": TX_QUEUE_PACKETS}),
+    "bfifo": Qdisc(
+        "drop_tail",
+        {"limit": ("bytes", size)},
+        defaults={"bytes": TX_QUEUE_PACKETS * FULL_PACKET_BYTES},
+        finish=_bfifo,
+    ),
+    "tbf": Qdisc(
+        "tbf",
+        {
+            **_BUCKET,
+            "limit": ("limit_bytes", size),
+            "latency": ("latency_ms", milliseconds),
+            "peakrate": ("peak_bps", rate),
+            "mtu": ("mtu_bytes", burst),
+            "minburst": ("mtu_bytes", burst),
+        },
+        not_modelled=_LINK,
+        needed={**_BUCKET_NEEDS, "limit or latency": ("limit_bytes", "latency_ms")},
+        finish=_tbf,
+    ),
+    "police": Qdisc(
+        "police",
+        _BUCKET,
+        {"drop": {}},
+        not_modelled={
+            **_LINK,
+            **dict.fromkeys(("mtu", "peakrate", "avrate", "conform-exceed"), _LEAVE_OUT),
+            **dict.fromkeys(
+                ("pass", "ok", "pipe", "continue", "reclassify"), "what exceeds the rate is dropped"
+            ),
+        },
+        needed=_BUCKET_NEEDS,
+    ),
+    "red": Qdisc(
+        "red",
+        {
+            **{word: (word, size) for word in ("limit", "min", "max", "avpkt")},
+            "burst": ("burst", whole),
+            "probability": ("probability", number),
+            "bandwidth": ("bandwidth_mbps", lambda text: rate(text) / 1e6),
+        },
+        {"ecn": {"ecn": True}, "harddrop": {"harddrop": True}, **_ADAPTIVE},
+        not_modelled={"nodrop": _LEAVE_OUT, "qevent": _LEAVE_OUT},
+        needed={"limit": ("limit",), "avpkt": ("avpkt",)},
+    ),
+    "codel": Qdisc("codel", _CODEL, _ECN),
+    "fq": Qdisc(
+        "fq",
+        {
+            "limit": ("limit", whole),
+            "flow_limit": ("flow_limit", whole),
+            "quantum": ("quantum", size),
+            "initial_quantum": ("initial_quantum", size),
+            "maxrate": ("maxrate_bps", rate),
+            "low_rate_threshold": ("low_rate_threshold_bps", rate),
+            "refill_delay": ("refill_delay_ms", milliseconds),
+            "ce_threshold": ("ce_threshold_ms", milliseconds),
+            "orphan_mask": ("orphan_mask", whole),
+        },
+        not_modelled={
+            "pacing": _PACING,
+            "nopacing": "leave maxrate out",
+            **dict.fromkeys(("horizon", "horizon_cap", "horizon_drop", "offload_horizon"), _PACING),
+            **dict.fromkeys(("bands", "priomap", "weights"), "they are always the kernel's own"),
+            **dict.fromkeys(("buckets", "timer_slack", "defrate"), _LEAVE_OUT),
+        },
+    ),
+    "fq_codel": Qdisc(
+        "fq_codel",
+        {**_CODEL, **_FAIR},
+        _ECN,
+        not_modelled={
+            "ce_threshold_selector": "ce_threshold is for all packets",
+            "drop_batch": "it is always 64",
+        },
+    ),
+    "pie": Qdisc("pie", _PIE, {**_ECN, **_BYTEMODE, **_SOJOURN}, not_modelled=_ESTIMATOR),
+    "fq_pie": Qdisc(
+        "fq_pie",
+        {**_PIE, **_FAIR, "ecn_prob": ("ecn_prob_percent", percent)},
+        {**_ECN, **_BYTEMODE, **_SOJOURN},
+        not_modelled=_ESTIMATOR,
+    ),
+    "dualpi2": Qdisc(
+        "dualpi2",
+        {
+            "limit": ("limit", whole),
+            "coupling_factor": ("coupling_factor", number),
+            "step_thresh": ("step_thresh_ms", milliseconds),
+            "classic_protection": ("classic_protection_percent", percent),
+            "target": ("target_ms", milliseconds),
+            "tupdate": ("tupdate_ms", milliseconds),
+            "alpha": ("alpha", number),
+            "beta": ("beta", number),
+        },
+        {
+            "drop_on_overload": {"drop_on_overload": True},
+            "overflow": {"drop_on_overload": False},
+            "l4s_ect": {"any_ect": False},
+            "any_ect": {"any_ect": True},
+            "drop_dequeue": {},
+            "split_gso": {},
+        },
+        not_modelled={
+            **dict.fromkeys(("max_rtt", "typical_rtt"), "give target, tupdate, alpha and beta"),
+            "drop_enqueue": "packets are dropped as they leave",
+            "no_split_gso": "packets are always single",
+            **dict.fromkeys(("memlimit", "min_qlen_step"), _LEAVE_OUT),
+        },
+    ),
+    "cake": Qdisc(
+        "cake",
+        {
+            "bandwidth": ("bandwidth_bps", rate),
+            "rtt": ("rtt_ms", milliseconds),
+            "overhead": ("overhead", whole),
+            "mpu": ("mpu", whole),
+            "memlimit": ("memlimit_bytes", size),
+        },
+        _CAKE_FLAGS,
+        not_modelled={
+            **dict.fromkeys(("autorate-ingress", "autorate_ingress"), "give a bandwidth"),
+            "no-split-gso": "packets are always single",
+            "fwmark": "classes go by the dscp of flows",
+        },
+        finish=_cake,
+    ),
+}
