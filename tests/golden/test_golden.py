@@ -23,7 +23,7 @@ RENEW = "FULLPIPE_RENEW_GOLDEN" in os.environ
 RENEWING = "renew the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden` and commit it"
 SUMMARIES = ("flows", "links_summary")
 """Tables of which the integers are kept themselves."""
-UNHEARD = {"Scenario.sweep", "Scenario.ns3"}
+UNHEARD = {"ScenarioModel.sweep", "ScenarioModel.ns3"}
 """What no simulation of one point hears of."""
 CASES = cases()
 
