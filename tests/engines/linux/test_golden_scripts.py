@@ -8,14 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from array import array
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.script.script import experiment
+from fullpipe.engines.linux.layout.layout import lay_out
+from fullpipe.engines.linux.script.flow_lines import departures
+from fullpipe.engines.linux.script.script import script
 
 TABLE = Path(__file__).with_name("scripts.json")
 RENEW = "FULLPIPE_RENEW_GOLDEN" in os.environ
@@ -138,10 +139,10 @@ def scenario(name: str, small: Scenario) -> Scenario:
 
 def digest(scenario: Scenario) -> str:
     """Of the script, and of the times at which datagrams leave."""
-    made = experiment(scenario, 7, KERNEL)
-    found = hashlib.sha256(made.script.encode())
-    for number, times in sorted(made.departures_ns.items()):
-        found.update(str(number).encode() + array("q", times).tobytes())
+    network = lay_out(scenario, 7)
+    found = hashlib.sha256(script(scenario, network, KERNEL).encode())
+    for name, times in departures(network).items():
+        found.update(name.removeprefix("departures.").encode() + times)
     return found.hexdigest()[:16]
 
 

@@ -15,8 +15,8 @@ from fullpipe.engines.linux.layout.departures import departures_ns
 from fullpipe.engines.linux.machine.memory import needed_mb
 from fullpipe.engines.linux.tables import datagrams, tables
 from fullpipe.engines.linux.tables.marks import marked
-from fullpipe.engines.linux.tc.netem import Wire
-from fullpipe.engines.linux.tc.queues import params
+from fullpipe.engines.linux.tc.netem import Netem
+from fullpipe.engines.linux.tc.queues import all_params
 from fullpipe.engines.linux.tc.red import Thresholds, thresholds
 from fullpipe.engines.native import NativeEngine
 from fullpipe.engines.streams import start_ns
@@ -95,7 +95,7 @@ def test_marks_of_other_queues_are_a_number_among_their_own(kind: str, place: in
     ],
 )
 def test_thresholds_of_red_are_derived_from_each_other(given: dict[str, int], expected: Thresholds) -> None:
-    assert thresholds(params("red", given)) == expected
+    assert thresholds(all_params("red", given)) == expected
 
 
 def test_a_queue_without_marks_has_none() -> None:
@@ -104,12 +104,12 @@ def test_a_queue_without_marks_has_none() -> None:
 
 def test_more_on_the_way_needs_more_memory(small: Scenario) -> None:
     faster = small.with_values({"topology.bottleneck.rate": "1 Gbit/s", "topology.bottleneck.delay": "60 ms"})
-    assert needed_mb(faster, resolve(faster)) > needed_mb(small, resolve(small))
+    assert needed_mb(resolve(faster)) > needed_mb(resolve(small))
 
 
 def test_the_first_study_gets_the_memory_that_it_was_seen_to_need() -> None:
     [scenario, *_] = Scenario.named("kato2025").expand()
-    assert needed_mb(scenario, resolve(scenario)) >= 256
+    assert needed_mb(resolve(scenario)) >= 256
 
 
 def test_kernels_with_bbr3_call_it_bbr() -> None:
@@ -120,8 +120,8 @@ def test_kernels_without_bbr3_call_bbr1_bbr() -> None:
     assert (in_kernel("bbr3", ("bbr",)), in_kernel("bbr1", ("bbr",))) == (None, "bbr")
 
 
-def test_a_wire_that_serialises_apart_does_nothing_else_there() -> None:
-    serialises, rest = Wire(delay_ns=5, rate_bps=8_000).apart()
+def test_netem_that_serialises_apart_does_nothing_else_there() -> None:
+    serialises, rest = Netem(delay_ns=5, rate_bps=8_000).split()
     assert (serialises.delay_ns, rest.rate_bps) == (0, None)
 
 

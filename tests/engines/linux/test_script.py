@@ -6,19 +6,20 @@ import re
 import struct
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.script.script import Experiment, experiment
+from fullpipe.engines.linux.layout.layout import lay_out
+from fullpipe.engines.linux.script.script import script
 from fullpipe.engines.streams import start_ns
 
 CCAS = ("reno", "cubic", "bbr", "dctcp")
 
 
-def told(scenario: Scenario, seed: int = 1) -> Experiment:
-    return experiment(scenario, seed, CCAS)
+def told(scenario: Scenario) -> str:
+    return script(scenario, lay_out(scenario, 1), CCAS)
 
 
 def lines(scenario: Scenario, word: str) -> list[str]:
     """The lines of the script that begin with a word."""
-    return [line for line in told(scenario).script.splitlines() if line.startswith(f"{word} ")]
+    return [line for line in told(scenario).splitlines() if line.startswith(f"{word} ")]
 
 
 def qdiscs(scenario: Scenario) -> list[str]:
@@ -27,7 +28,7 @@ def qdiscs(scenario: Scenario) -> list[str]:
 
 
 def test_the_same_scenario_and_seed_give_the_same_script(small: Scenario) -> None:
-    assert told(small).script == told(small).script
+    assert told(small) == told(small)
 
 
 def test_a_rate_with_a_queue_is_a_server_over_the_queue_and_a_wire(small: Scenario) -> None:
@@ -119,7 +120,8 @@ def test_the_initial_window_is_a_property_of_the_route_of_the_sender(small: Scen
 
 def test_flows_start_when_they_do_in_the_simulator(small: Scenario) -> None:
     scenario = small.with_values({"flows.0.start": "1 s", "flows.0.start_jitter": "10 ms"})
-    assert told(scenario, seed=3).starts_ns == (start_ns(1_000_000_000, 10_000_000, 3, "#0/0"),)
+    [flow] = lay_out(scenario, seed=3).flows
+    assert flow.start_ns == start_ns(1_000_000_000, 10_000_000, 3, "#0/0")
 
 
 def test_a_payload_sets_the_mtu(small: Scenario) -> None:

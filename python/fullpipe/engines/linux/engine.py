@@ -1,7 +1,6 @@
 """The Linux engine: a real kernel that boots as an ordinary process, in virtual time."""
 
 import platform
-from array import array
 from typing import ClassVar
 
 from fullpipe.engines.base import (
@@ -19,10 +18,11 @@ from fullpipe.engines.linux.check.scenario import problems
 from fullpipe.engines.linux.install import algorithms, guest_program, installed, toolchain
 from fullpipe.engines.linux.install.install import install, trusted
 from fullpipe.engines.linux.install.installed import INSTALL
+from fullpipe.engines.linux.layout.layout import lay_out
 from fullpipe.engines.linux.machine.boot import Guest, available_mb, boot
 from fullpipe.engines.linux.machine.memory import needed_mb
-from fullpipe.engines.linux.script.flow_lines import departures_file
-from fullpipe.engines.linux.script.script import experiment
+from fullpipe.engines.linux.script.flow_lines import departures
+from fullpipe.engines.linux.script.script import script
 from fullpipe.engines.linux.tables import tables
 from fullpipe.engines.linux.tc import queues
 from fullpipe.errors import EngineError
@@ -86,7 +86,7 @@ class LinuxEngine:
         network = resolve(scenario)
         known = installed.find() or installed.everything()
         reasons = list(dict.fromkeys((*lacks, *problems(scenario, network, known))))
-        wants_mb, has_mb = needed_mb(scenario, network), available_mb()
+        wants_mb, has_mb = needed_mb(network), available_mb()
         if wants_mb > has_mb:
             text = f"the guest needs {wants_mb} MB of memory and {has_mb} MB are free"
             reasons.append(Problem("", f"{text}; free some, or use --engine native"))
@@ -112,12 +112,12 @@ class LinuxEngine:
         if reasons or not found:
             raise EngineError("\n".join(str(reason) for reason in reasons))
         took = Stopwatch()
-        plan = experiment(scenario, seed, found.ccas)
-        memory_mb = needed_mb(scenario, plan.network)
+        network = lay_out(scenario, seed)
+        lines, files = script(scenario, network, found.ccas), departures(network)
         guest = Guest(found.kernel, guest_program.compile_program())
-        files = {departures_file(n): array("q", times).tobytes() for n, times in plan.departures_ns.items()}
-        with boot(guest, plan.script, files, memory_mb=memory_mb, seed=seed, progress=progress) as finished:
-            measured = tables.read(finished.folder, scenario, plan)
+        memory_mb = needed_mb(resolve(scenario))
+        with boot(guest, lines, files, memory_mb=memory_mb, seed=seed, progress=progress) as finished:
+            measured = tables.read(finished.folder, scenario, network)
             cpu_s = finished.cpu_s
         meta = origin(
             self,

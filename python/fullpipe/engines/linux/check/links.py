@@ -7,7 +7,7 @@ from fullpipe.engines.base import Problem
 from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
 from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installed
 from fullpipe.engines.linux.tc import filters, queues, red
-from fullpipe.engines.linux.tc.qdiscs import MOST_U32
+from fullpipe.engines.linux.tc.qdisc import MOST_U32
 from fullpipe.scenario import Link, Network, Route
 from fullpipe.scenario.model.link.changes import MarkovChannel
 from fullpipe.scenario.model.link.losses import Periodic, Replay
@@ -83,7 +83,7 @@ def _of_queue(path: str, link: Link, queue: Discipline, installed: Installed) ->
         return
     if queue.kind not in installed.qdiscs:
         yield Problem(path, _lacking(queue.kind, installed))
-    yield from _of_parameters(path, queue.kind, queues.params(queue.kind, queue.params))
+    yield from _of_parameters(path, queue.kind, queues.all_params(queue.kind, queue.params))
     if queue.rate_bps is not None and link.rate_bps is not None and queue.kind != "police":
         text = f"{queue.kind} shapes, so the link is best left without a rate of its own"
         yield Problem(path, f"{text}; leave out rate, or {NATIVE}")

@@ -6,8 +6,8 @@ from pathlib import Path
 from fullpipe.engines.linux.install.guest_program import compile_program
 from fullpipe.engines.linux.install.installed import PERIODIC, Installed
 from fullpipe.engines.linux.machine.boot import Guest, boot
-from fullpipe.engines.linux.tc import filters, qdiscs, queues
-from fullpipe.engines.linux.tc.link import ARRIVALS, INGRESS, ROOT
+from fullpipe.engines.linux.tc import filters, queues, service
+from fullpipe.engines.linux.tc.qdisc import ARRIVALS, INGRESS, ROOT
 
 _PROBE_MB = 64
 _EXAMPLES = {"step": {"mark_ms": 1.0}}
@@ -34,9 +34,9 @@ def ask(path: Path, fingerprint: str) -> Installed:
 
 
 def _questions() -> str:
-    defaults = {kind: queues.params(kind, _EXAMPLES.get(kind, {})) for kind in queues.MAKERS}
+    defaults = {kind: queues.all_params(kind, _EXAMPLES.get(kind, {})) for kind in queues.MAKERS}
     asked = {kind: queues.MAKERS[kind](values) for kind, values in defaults.items() if kind != "police"}
-    asked["htb"] = qdiscs.server()
+    asked["htb"] = service.htb()
     policer, periodic = filters.policer(defaults["police"], 0), filters.every(2)
 
     def lines() -> Iterator[str]:

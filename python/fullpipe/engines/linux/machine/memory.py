@@ -1,7 +1,7 @@
 """How much memory a guest needs for a scenario."""
 
-from fullpipe.engines.linux.layout.sizes import frame_bytes
-from fullpipe.scenario import Network, Scenario
+from fullpipe.engines.linux.layout.sizes import crossing, frame_bytes
+from fullpipe.scenario import Link, Network
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.quantities import BITS, NANOSECONDS
 
@@ -13,7 +13,7 @@ _UNKNOWN_BPS = 10_000_000_000
 _MB = 1e6
 
 
-def needed_mb(scenario: Scenario, network: Network) -> int:
+def needed_mb(network: Network) -> int:
     """Memory for the kernel, for namespaces, and for what is on its way and waits, in MB; a multiple of 64.
 
     What the guest does not touch costs nothing, so this is generous.
@@ -27,15 +27,15 @@ def needed_mb(scenario: Scenario, network: Network) -> int:
     slowest_ns = max(
         (values.get("delay_ns", 0) for link in network.links for _, values in link.steps), default=0
     )
-    waiting = sum(_queue_bytes(network, number) for number in range(len(network.links)))
+    crossed = zip(network.links, crossing(network), strict=True)
+    waiting = sum(_queue_bytes(link, frame_bytes(crossed_by)) for link, crossed_by in crossed)
     on_the_way = widest_bps / BITS * (rtt_s + slowest_ns / NANOSECONDS)
     namespaces = 3 * len(network.links) + 2 * len(network.routes)
     size = _KERNEL_MB + _PER_NAMESPACE_MB * namespaces + _COPIES * (on_the_way + waiting) / _MB
     return min(_MOST_MB, max(_LEAST_MB, -(-int(size) // 64) * 64))
 
 
-def _queue_bytes(network: Network, number: int) -> float:
-    link, frame = network.links[number], frame_bytes(network, number)
+def _queue_bytes(link: Link, frame: int) -> float:
     if isinstance(link.queue, DropTail):
         limit = link.queue.limit_bytes or (link.queue.packets or 0) * frame
         return min(limit, 100e6)

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.engines.linux.script.script import Experiment
+from fullpipe.engines.linux.layout.network import LaidNetwork
 from fullpipe.scenario import Route, Scenario
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
@@ -26,18 +26,18 @@ class Trips:
     start_ns: int
 
 
-def read(path: Path, experiment: Experiment) -> dict[int, Trips]:
+def read(path: Path, network: LaidNetwork) -> dict[int, Trips]:
     """What became of every datagram, by the number of the flow."""
     names = ("number", "sent", "arrived", "returned")
     rows = pl.read_csv(path, has_header=False, new_columns=list(names), schema=dict.fromkeys(names, pl.Int64))
     seen = [pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("arrived", "returned")]
     rows = rows.with_columns(*seen)
     return {
-        number: Trips(rows.filter(pl.col("number") == number), route, route.flow.datagrams, start_ns)
-        for number, (route, start_ns) in enumerate(
-            zip(experiment.network.routes, experiment.starts_ns, strict=True)
+        number: Trips(
+            rows.filter(pl.col("number") == number), laid.route, laid.route.flow.datagrams, laid.start_ns
         )
-        if route.flow.datagrams
+        for number, laid in enumerate(network.flows)
+        if laid.route.flow.datagrams
     }
 
 

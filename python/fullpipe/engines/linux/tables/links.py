@@ -7,10 +7,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fullpipe.engines.linux.script.script import Experiment
+from fullpipe.engines.linux.layout.network import LaidLink, LaidNetwork
 from fullpipe.engines.linux.tables.marks import marked
-from fullpipe.engines.linux.tc.link import first, states
-from fullpipe.scenario import Link, Scenario
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
 _LATE_NS = 1_000_000
@@ -31,12 +30,12 @@ class Totals:
 Tables = dict[str, dict[str, list[Any]]]
 
 
-def read(path: Path, scenario: Scenario, experiment: Experiment) -> Tables:
+def read(path: Path, scenario: Scenario, network: LaidNetwork) -> Tables:
     """The tables links and links_summary."""
-    links = experiment.network.links
+    links = network.links
     interval_ns, warmup_ns = to_nanoseconds(scenario.record.interval_s), to_nanoseconds(scenario.warmup_s)
     duration_ns = to_nanoseconds(scenario.duration_s)
-    history = _history(path, experiment, sorted({0, warmup_ns, duration_ns}), interval_ns)
+    history = _history(path, network, sorted({0, warmup_ns, duration_ns}), interval_ns)
     rows: dict[str, list[Any]] = defaultdict(list)
     times = [t for t in sorted(history) if interval_ns and t % interval_ns == 0 and t > 0]
     for time_ns in times:
@@ -67,7 +66,7 @@ def read(path: Path, scenario: Scenario, experiment: Experiment) -> Tables:
 _COUNTED = ("dropped_packets", "marked_packets", "utilisation")
 
 
-def _between(link: Link, before: Totals, now: Totals, from_ns: int, to_ns: int) -> dict[str, Any]:
+def _between(link: LaidLink, before: Totals, now: Totals, from_ns: int, to_ns: int) -> dict[str, Any]:
     capacity = _capacity_bits(link, from_ns, to_ns)
     return {
         "dropped_packets": now.dropped - before.dropped,
@@ -76,7 +75,7 @@ def _between(link: Link, before: Totals, now: Totals, from_ns: int, to_ns: int) 
     }
 
 
-def _mean_utilisation(link: Link, totals: list[Totals], when: list[int]) -> float | None:
+def _mean_utilisation(link: LaidLink, totals: list[Totals], when: list[int]) -> float | None:
     """The mean over time, piece by piece: when the rate changes, shares of bits and of time differ."""
     pieces = zip(pairwise(totals), pairwise(when), strict=True)
     shares = [
@@ -88,28 +87,26 @@ def _mean_utilisation(link: Link, totals: list[Totals], when: list[int]) -> floa
     return float(sum(share * span for share, span in shares) / sum(span for _, span in shares))
 
 
-def _capacity_bits(link: Link, from_ns: int, to_ns: int) -> float | None:
+def _capacity_bits(link: LaidLink, from_ns: int, to_ns: int) -> float | None:
     """What a link could have sent in some time; None if its rate is unlimited."""
-    if link.rate_bps is None:
+    if not link.rates_bps:
         return None
-    points = [(0, first(link).rate_bps), *((at, state.rate_bps) for at, state in states(link)), (to_ns, None)]
     bits = 0.0
-    for (begin_ns, rate_bps), (end_ns, _) in pairwise(points):
+    for (begin_ns, rate_bps), (end_ns, _) in pairwise((*link.rates_bps, (to_ns, 0))):
         span_ns = min(end_ns, to_ns) - max(begin_ns, from_ns)
-        bits += (rate_bps or 0) * max(0, span_ns) / NANOSECONDS
+        bits += rate_bps * max(0, span_ns) / NANOSECONDS
     return bits
 
 
-def _history(
-    path: Path, experiment: Experiment, marks: list[int], interval_ns: int
-) -> dict[int, list[Totals]]:
+def _history(path: Path, network: LaidNetwork, marks: list[int], interval_ns: int) -> dict[int, list[Totals]]:
     """What every link has done, by the times that were meant."""
-    found: dict[int, list[Totals]] = {0: [Totals() for _ in experiment.network.links]}
+    devices = list(network.watched)
+    found: dict[int, list[Totals]] = {0: [Totals() for _ in network.links]}
     for time_ns, watched, kind, handle, numbers, own in _lines(path):
         meant = _meant(time_ns, marks, interval_ns)
         if meant not in found:
-            found[meant] = [Totals() for _ in experiment.network.links]
-        seen = experiment.watched[watched]
+            found[meant] = [Totals() for _ in network.links]
+        seen = devices[watched]
         _count(found[meant][seen.link], kind, handle, numbers, own, queues=seen.queues)
     return found
 

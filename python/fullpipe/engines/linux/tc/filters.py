@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fullpipe.engines.linux.tc.attributes import attribute, u32
-from fullpipe.engines.linux.tc.qdiscs import Qdisc, rate64, ratespec
+from fullpipe.engines.linux.tc.qdisc import Qdisc, rate64, ratespec
 from fullpipe.scenario.quantities import BITS, NANOSECONDS
 
 _PASS, _DROP = 0, 2

@@ -1,11 +1,11 @@
-"""Propagation, serialisation, loss, jitter and copies of a link: `netem`."""
+"""netem: propagation, serialisation, loss, jitter and copies of a link."""
 
 import struct
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from fullpipe.engines.linux.tc.attributes import attribute, s64, u64
-from fullpipe.engines.linux.tc.qdiscs import Qdisc
+from fullpipe.engines.linux.tc.qdisc import Qdisc
 from fullpipe.scenario.model.link.impairments import Jitter
 from fullpipe.scenario.model.link.losses import Bernoulli, GilbertElliott, Loss
 from fullpipe.scenario.quantities import BITS, to_nanoseconds
@@ -21,7 +21,7 @@ _IN_ORDER_BPS = 400_000_000_000
 
 
 @dataclass(frozen=True)
-class Wire:
+class Netem:
     """What happens to packets between leaving a queue and arriving."""
 
     delay_ns: int = 0
@@ -33,11 +33,11 @@ class Wire:
     @property
     def does_nothing(self) -> bool:
         """Whether packets arrive as they leave."""
-        return self == Wire()
+        return self == Netem()
 
-    def apart(self) -> "tuple[Wire, Wire]":
+    def split(self) -> "tuple[Netem, Netem]":
         """Serialisation first, and then the rest, where packets may catch up with each other."""
-        return Wire(rate_bps=self.rate_bps), replace(self, rate_bps=None)
+        return Netem(rate_bps=self.rate_bps), replace(self, rate_bps=None)
 
     def qdisc(self, seed: int) -> Qdisc:
         """The options of netem. `seed` is that of its random numbers, since Linux 6.7."""

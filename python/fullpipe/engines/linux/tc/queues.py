@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fullpipe.engines.linux.tc.attributes import attribute, u8, u32, u64
-from fullpipe.engines.linux.tc.qdiscs import MOST_U32, Qdisc, fifo, shaper
+from fullpipe.engines.linux.tc.qdisc import MOST_U32, Qdisc
 from fullpipe.engines.linux.tc.red import red
+from fullpipe.engines.linux.tc.service import fifo, tbf
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.quantities import BITS
@@ -18,14 +19,14 @@ _NEVER_US = 1_000_000_000
 """Longer than any run waits, and short enough for CoDel's clock of 32 bits."""
 
 
-def of(queue: DropTail | Discipline) -> Qdisc:
+def qdisc_for(queue: DropTail | Discipline) -> Qdisc:
     """The queue discipline of a queue, without the rate of its link."""
     if isinstance(queue, DropTail):
         return fifo(queue.packets, queue.limit_bytes)
-    return MAKERS[queue.kind](params(queue.kind, queue.params))
+    return MAKERS[queue.kind](all_params(queue.kind, queue.params))
 
 
-def params(kind: str, given: Params) -> Params:
+def all_params(kind: str, given: Params) -> Params:
     """All parameters of a queue: those that are given, and the defaults of the others."""
     known = catalogue.queue(kind).params
     return {key: param.default for key, param in known.items()} | dict(given)
@@ -37,7 +38,7 @@ def _us(params: Params, key: str) -> int:
 
 def _tbf(p: Params) -> Qdisc:
     peak = None if p["peak_bps"] is None else (int(p["peak_bps"]), int(p["mtu_bytes"]))
-    return shaper(int(p["rate_bps"]), int(p["burst_bytes"]), peak=peak)
+    return tbf(int(p["rate_bps"]), int(p["burst_bytes"]), peak=peak)
 
 
 def _police(p: Params) -> Qdisc:

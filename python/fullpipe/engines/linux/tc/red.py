@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullpipe.engines.linux.tc.attributes import attribute, u32
-from fullpipe.engines.linux.tc.qdiscs import Qdisc
+from fullpipe.engines.linux.tc.qdisc import Qdisc
 
 _ECN, _HARDDROP, _ADAPTIVE = 1, 2, 4
 _MOST_SHIFT, _KERNEL_BITS = 31, 32

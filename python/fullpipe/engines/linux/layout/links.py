@@ -1,0 +1,49 @@
+"""Where every link stands in the guest, and what changes on its devices."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from fullpipe.engines.linux.layout.network import Change, Device, LaidLink, Stage
+from fullpipe.engines.linux.layout.sizes import frame_bytes, overhead_bytes
+from fullpipe.engines.linux.tc.link import LinkState, arrival_filter, differing, link_states, qdisc_trees
+from fullpipe.scenario import Link, Route
+
+
+def stage_count(link: Link) -> int:
+    """How many devices a link has that do something."""
+    [(_, first), *_] = link_states(link)
+    return len(qdisc_trees(link, first, frame_bytes(()), seed=0))
+
+
+def lay_link(link: Link, devices: Sequence[Device], arrival: Device, crossed_by: Sequence[Route],
+             seed: int) -> LaidLink:  # fmt: skip
+    """A link on its devices, of which it has one even if it does nothing."""
+    states, frame = link_states(link), frame_bytes(crossed_by)
+    [(_, first), *_] = states
+    return LaidLink(
+        link.name,
+        tuple(map(Stage, devices, qdisc_trees(link, first, frame, seed))),
+        arrival,
+        arrival_filter(link),
+        overhead_bytes(crossed_by),
+        tuple(_changes(link, states, devices, frame, seed)),
+        _rates_bps(link, states),
+        is_used=bool(crossed_by),
+    )
+
+
+def _changes(
+    link: Link, states: Sequence[tuple[int, LinkState]], devices: Sequence[Device], frame: int, seed: int
+) -> Iterator[Change]:
+    """What differs from one state to the next. What is set again draws random numbers of its own."""
+    for turn, ((_, before), (at_ns, after)) in enumerate(pairwise(states), start=1):
+        old, new = (qdisc_trees(link, state, frame, seed=0) for state in (before, after))
+        drawn = qdisc_trees(link, after, frame, seed, turn)
+        for stage, place in differing(old, new):
+            yield Change(at_ns, devices[stage], drawn[stage].objects[place])
+
+
+def _rates_bps(link: Link, states: Sequence[tuple[int, LinkState]]) -> tuple[tuple[int, int], ...]:
+    if link.rate_bps is None:
+        return ()
+    return tuple((at_ns, state.rate_bps or 0) for at_ns, state in states)
