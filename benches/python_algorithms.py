@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 import fullpipe
-from fullpipe.cca import Ack, Controller, Episode, Path
+from fullpipe.algorithms import Ack, Controller, Episode, Path
 
 LIMIT = 20.0
 BUFFER = "topology.bottleneck.queue.packets"

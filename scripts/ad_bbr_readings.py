@@ -14,10 +14,10 @@ from typing import Any
 import polars as pl
 
 from fullpipe import plots, sweeps
-from fullpipe.metrics import jain, utilisation
-from fullpipe.results import Run, Store
+from fullpipe.analysis.metrics import jain, utilisation
+from fullpipe.analysis.statistics import t_interval
+from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
-from fullpipe.statistics import t_interval
 
 ASSETS = Path(__file__).resolve().parent.parent / "docs" / "assets"
 SEEDS = range(1, 6)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from fullpipe.traces import Mahimahi, from_rates, write_mahimahi
+from fullpipe.io.traces import Mahimahi, from_rates, write_mahimahi
 
-FOLDER = Path(__file__).resolve().parent.parent / "python" / "fullpipe" / "scenarios"
+FOLDER = Path(__file__).resolve().parent.parent / "python" / "fullpipe" / "data" / "traces"
 STEP_S = 0.1
 SECONDS = 20
 OUTAGE_S = (12.0, 12.4)

@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 
 from fullpipe import plots, sweeps
-from fullpipe.metrics import jain, retransmission_rate
-from fullpipe.results import Run, Store
+from fullpipe.analysis.metrics import jain, retransmission_rate
+from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job
 

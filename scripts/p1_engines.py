@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from fullpipe import sweeps
+from fullpipe.analysis.metrics import jain, retransmission_rate
 from fullpipe.engines import engine
-from fullpipe.metrics import jain, retransmission_rate
-from fullpipe.results import Run, Store
+from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
-from fullpipe.sweeps import Job
-from fullpipe.sweeps.executor import Update
+from fullpipe.sweeps import Job, Update
 
 PAPER, ABLATION = Scenario.named("kato2025"), Scenario.named("kato2025-ablation")
 SWITCHES = {path: values[-1] for path, values in ABLATION.sweep.items()}

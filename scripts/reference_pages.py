@@ -29,8 +29,8 @@ def _cell(text: str) -> str:
 
 def results_page() -> str:
     """The tables of a run, from the schema that the code checks."""
-    from fullpipe.results import TABLES, Meta
-    from fullpipe.results.kept import Sums
+    from fullpipe.runs import TABLES, Meta
+    from fullpipe.runs.kept import Sums
 
     parts = [
         "# Results",
@@ -240,8 +240,8 @@ def _head(module: Path) -> str:
 
 def conformance_page() -> str:
     """The example tests of the BBR draft, from the cases themselves."""
-    from fullpipe.conformance import cases
-    from fullpipe.conformance.case import DRAFT
+    from fullpipe.validation.conformance import cases
+    from fullpipe.validation.conformance.case import DRAFT
 
     rows = [
         [f"[{case.section}](#{case.name})", f"`{case.name}`", case.title, ", ".join(case.needs) or "nothing"]

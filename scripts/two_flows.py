@@ -13,9 +13,9 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from fullpipe import plots, sweeps
-from fullpipe.results import Store
+from fullpipe.analysis.theory import bbr_share
+from fullpipe.runs import Store
 from fullpipe.scenario import Scenario
-from fullpipe.theory import bbr_share
 
 ASSETS = Path(__file__).resolve().parent.parent / "docs" / "assets"
 SIZE = "topology.bottleneck.queue.size"

@@ -10,7 +10,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fullpipe import aliases
+
 if TYPE_CHECKING:
+    from fullpipe import plots, sweeps
+    from fullpipe.analysis import metrics, statistics
     from fullpipe.api import load, run
     from fullpipe.errors import (
         ControllerError,
@@ -21,8 +25,10 @@ if TYPE_CHECKING:
         ScenarioError,
         UnknownNameError,
     )
-    from fullpipe.results import Run
+    from fullpipe.io import traces
+    from fullpipe.runs import Run
     from fullpipe.scenario import Scenario
+    from fullpipe.validation import compare
 
     __version__: str
 
@@ -36,11 +42,27 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "UnknownNameError",
+    "compare",
     "load",
+    "metrics",
+    "plots",
     "run",
+    "statistics",
+    "sweeps",
+    "traces",
 ]
 
-_HOMES = {"load": "api", "run": "api", "Run": "results", "Scenario": "scenario"}
+_HOMES = {"load": "api", "run": "api", "Run": "runs", "Scenario": "scenario"}
+_MODULES = {
+    "compare": "validation.compare",
+    "metrics": "analysis.metrics",
+    "plots": "plots",
+    "statistics": "analysis.statistics",
+    "sweeps": "sweeps",
+    "traces": "io.traces",
+}
+
+aliases.install()
 
 
 def __getattr__(name: str) -> Any:
@@ -51,7 +73,10 @@ def __getattr__(name: str) -> Any:
         return metadata.version("fullpipe")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
+    if name in _MODULES:
+        value = import_module(f"{__name__}.{_MODULES[name]}")
+    else:
+        value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
     globals()[name] = value
     return value
 

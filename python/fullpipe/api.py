@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from fullpipe.cca import classes
-from fullpipe.engines import Engine, Problem, Progress, identity
+from fullpipe.algorithms import classes
+from fullpipe.engines import Engine, Problem, Progress
 from fullpipe.engines import engine as engine_named
-from fullpipe.engines.overtime import limited
 from fullpipe.errors import EngineError, FolderError, ScenarioError
-from fullpipe.results import Run, Store
+from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.checks import check_seed
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.read import dotted
+from fullpipe.sweeps import Job, Maker
 
 
 def run(
@@ -59,18 +59,15 @@ def run(
         bring(scenario)
     if out is not None and not str(out):
         raise FolderError('out: is empty; write "." for this folder')
-    chosen, store = engine_named(engine), Store(Path(out)) if out is not None else None
-    stored = store.find(scenario, identity(chosen, scenario), seed) if store else None
+    maker = Maker(Store(Path(out)) if out is not None else None, cca_timeout_s)
+    job = Job(scenario, seed, engine)
+    stored = maker.find(job)
     if stored:
         return stored
-    lines = refusals(chosen, scenario)
+    lines = refusals(engine_named(engine), scenario)
     if lines:
         raise EngineError("\n".join(lines))
-    if store:
-        store.prepare(scenario.digest)
-    with limited(cca_timeout_s):
-        made = chosen.run(scenario, seed=seed, progress=progress)
-    return store.save(made) if store else made
+    return maker.make(job, progress)
 
 
 def bring(scenario: Scenario) -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.agree import Case, cases, held_out_cases
-from fullpipe.agree.held_out import HELD_OUT, LAST
 from fullpipe.api import refusals
 from fullpipe.engines import engine
+from fullpipe.validation.agree import Case, cases, held_out_cases
+from fullpipe.validation.agree.held_out import HELD_OUT, LAST
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EVERY = [*cases(), *held_out_cases()]

@@ -11,14 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 from fullpipe import Run, Scenario, engines
-from fullpipe.agree import Case, cases, chance, errors_of, page, plan, run, seeds_of, summarised
-from fullpipe.agree.figure import figure
 from fullpipe.cli import app
-from fullpipe.compare import compare
 from fullpipe.engines import Problem, Progress
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import EngineError
-from fullpipe.results import Store
+from fullpipe.runs import Store
+from fullpipe.validation.agree import Case, cases, chance, errors_of, page, plan, run, seeds_of, summarised
+from fullpipe.validation.agree.figure import figure
+from fullpipe.validation.compare import compare
 
 
 class Kernel(NativeEngine):

@@ -8,8 +8,8 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario
-from fullpipe.compare import Margin, compare, overlay
-from fullpipe.metrics.measures import ALL
+from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.validation.compare import Margin, compare, overlay
 
 SCENARIO = Scenario(
     name="two groups",

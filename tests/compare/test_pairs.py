@@ -10,10 +10,10 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario
+from fullpipe.analysis.metrics.measures import ALL
 from fullpipe.cli.compare import _show
-from fullpipe.compare import Comparison, Margin, compare, overlay
-from fullpipe.compare.comparison import Row
-from fullpipe.metrics.measures import ALL
+from fullpipe.validation.compare import Comparison, Margin, compare, overlay
+from fullpipe.validation.compare.comparison import Row
 
 BASE = Scenario(
     name="two flows",

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullpipe.compare import MARGINS, Margin, judge, read_margin
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.statistics import t_interval, welch_interval
 from fullpipe.errors import ScenarioError
-from fullpipe.metrics import LINK_MEASURES, MEASURES
-from fullpipe.statistics import t_interval, welch_interval
+from fullpipe.validation.compare import MARGINS, Margin, judge, read_margin
 
 
 def around(mean: float, sd: float, n: int, seed: int) -> list[float]:

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner
 
-from fullpipe.cca import Ack, Controller, Episode
-from fullpipe.cca import Path as PathView
+from fullpipe.algorithms import Ack, Controller, Episode
+from fullpipe.algorithms import Path as PathView
 from fullpipe.cli import app
-from fullpipe.conformance import Result, Verdict, cases, judge
-from fullpipe.conformance.lab import state_name
+from fullpipe.validation.conformance import Result, Verdict, cases, judge
+from fullpipe.validation.conformance.lab import state_name
 
 
 def verdicts(results: list[Result]) -> dict[Verdict, set[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fullpipe import papers
+from fullpipe import studies
 from scripts.study_pages import BEGIN, END, PAGES, with_verdicts
 
 
@@ -14,10 +14,10 @@ def test_verdicts_replace_what_lies_between_the_marks() -> None:
         with_verdicts("a page", "new")
 
 
-@pytest.mark.parametrize("study", papers.names())
+@pytest.mark.parametrize("study", studies.names())
 def test_the_page_of_a_study_has_a_verdict_on_every_claim(study: str) -> None:
     page = (PAGES / f"{study}.md").read_text(encoding="utf-8")
     shown = page.partition(BEGIN)[2].partition(END)[0]
-    claims = {claim.id for claim in papers.printed(study)}
+    claims = {claim.id for claim in studies.printed(study)}
     rows = {line.split(" | ")[0].removeprefix("| ") for line in shown.splitlines() if line.startswith("| ")}
     assert claims <= rows

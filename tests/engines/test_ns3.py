@@ -19,7 +19,7 @@ import pytest
 from fullpipe import _native, engines
 from fullpipe.engines.ns3 import Ns3Engine, build, process, wheel
 from fullpipe.errors import CancelledError, EngineError
-from fullpipe.results import Run
+from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
 Cli = Callable[..., Any]

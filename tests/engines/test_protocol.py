@@ -11,7 +11,7 @@ import pytest
 
 from fullpipe import engines
 from fullpipe.errors import UnknownNameError
-from fullpipe.results import TABLES
+from fullpipe.runs import TABLES
 from fullpipe.scenario import Scenario, catalogue
 
 Cli = Callable[..., Any]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from fullpipe import Scenario, run
-from fullpipe.export import pcapng, qlog
-from fullpipe.results import Run
+from fullpipe.analysis.export import pcapng, qlog
+from fullpipe.runs import Run
 
 
 def packets(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:

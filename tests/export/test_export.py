@@ -14,10 +14,10 @@ import pytest
 from typer.testing import CliRunner
 
 from fullpipe import Scenario, run
+from fullpipe.analysis.export import pcapng, qlog
 from fullpipe.cli import app
 from fullpipe.errors import ResultError, UnknownNameError
-from fullpipe.export import pcapng, qlog
-from fullpipe.results import Run
+from fullpipe.runs import Run
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from fullpipe import FullpipeError, Scenario, ScenarioError, cli
 from fullpipe.api import refusals
 from fullpipe.engines import engine
 from fullpipe.engines.native import _simulation
-from fullpipe.results import TABLES, frame
+from fullpipe.runs import TABLES, frame
 from fullpipe.scenario.checks.limits import work_of
 
 CPU_S = 2.0

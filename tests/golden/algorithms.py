@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from fullpipe.cca import Controller
+from fullpipe.algorithms import Controller
 from fullpipe.scenario import catalogue
 from tests.golden.common import Case, dumbbell
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import fullpipe
-from fullpipe.results import TABLES, Store
+from fullpipe.runs import TABLES, Store
 
 KILLS = 200
 MOST_DELAY_S = 0.004

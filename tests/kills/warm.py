@@ -18,12 +18,12 @@ from typing import Any
 
 import matplotlib.pyplot  # noqa: F401
 
+from fullpipe.analysis.export import pcapng  # noqa: F401
 from fullpipe.cli import main, tables  # noqa: F401
 from fullpipe.engines import native  # noqa: F401
-from fullpipe.export import pcapng  # noqa: F401
-from fullpipe.papers.kato2025 import figures, study
 from fullpipe.plots import style
 from fullpipe.scenario import Scenario
+from fullpipe.studies.kato2025 import figures, study
 
 _CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod"}
 _WRITING = os.O_WRONLY | os.O_RDWR

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import fullpipe
 from fullpipe import Run, Scenario, metrics
+from fullpipe.analysis.metrics.measures import ALL
 from fullpipe.cli import app
-from fullpipe.metrics.measures import ALL
 
 BOTTLENECK = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"kind": "drop_tail", "packets": 40}}
 WEB = {"kind": "web", "objects": [2, 4], "think": "500 ms"}

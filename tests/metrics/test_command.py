@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import fullpipe
 from fullpipe import Run, Scenario
 from fullpipe.cli import app, tables
-from fullpipe.results import Store
+from fullpipe.runs import Store
 from fullpipe.sweeps import Job, Outcome
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario, metrics, statistics
-from fullpipe.metrics.measures import ALL
+from fullpipe.analysis.metrics.measures import ALL
 
 DUMBBELL = {"kind": "dumbbell", "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"}}
 

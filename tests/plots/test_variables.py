@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from fullpipe import Scenario, plots, run
+from fullpipe.analysis.metrics import numbers, states
 from fullpipe.cli import app
-from fullpipe.metrics import numbers, states
-from fullpipe.results import Run
+from fullpipe.runs import Run
 
 
 def recorded(**changes: Any) -> Scenario:

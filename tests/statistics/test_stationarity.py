@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullpipe.statistics import doubtful_means, geweke, mser5, steadiness
+from fullpipe.analysis.statistics import doubtful_means, geweke, mser5, steadiness
 
 
 def noise(n: int, sd: float = 1.0, seed: int = 1) -> np.ndarray:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import fullpipe
-from fullpipe.metrics import jain
+from fullpipe.analysis.metrics import jain
 
 PAYLOAD = 1448 / 1514
 """Of what the wire carries, what is payload."""

@@ -14,7 +14,7 @@ from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import Jobs, Out, engine_names, processors, target
 
 if TYPE_CHECKING:
-    from fullpipe.agree import Case, Found
+    from fullpipe.validation.agree import Case, Found
 
 
 def agree(
@@ -62,9 +62,9 @@ def agree(
     Finished runs are kept, so an interrupted suite continues. A case that an engine cannot run is named with
     the reason; the exit code is 1 if nothing could be compared.
     """
-    from fullpipe import agree as agreement
     from fullpipe.cli.progress import progress_bar
-    from fullpipe.results import Store
+    from fullpipe.runs import Store
+    from fullpipe.validation import agree as agreement
 
     if plot:
         _check_format(plot)
@@ -89,7 +89,7 @@ def agree(
 
 def _list(cases: "Sequence[Case]", engines: Sequence[str], as_json: bool) -> None:
     """The cases with their seeds and, unless a program reads it, the sum of runs."""
-    from fullpipe.agree import seeds_of
+    from fullpipe.validation.agree import seeds_of
 
     for one in cases:
         if as_json:
@@ -112,15 +112,15 @@ def _check_format(figure: Path) -> None:
 
 
 def _draw(found: "Found", path: Path) -> None:
-    from fullpipe.agree.figure import figure
     from fullpipe.plots import save_as
+    from fullpipe.validation.agree.figure import figure
 
     for written in save_as(*figure(found), path):
         echo(written, err=True)
 
 
 def _write(text: str, page: Path | None) -> None:
-    from fullpipe import files
+    from fullpipe.io import files
 
     if page is None:
         echo(text, nl=False)
@@ -135,8 +135,8 @@ def _link(figure: Path | None, page: Path | None) -> str | None:
 
 
 def _chosen(names: Sequence[str], families: Sequence[str], held_out: bool) -> "list[Case]":
-    from fullpipe import agree as agreement
     from fullpipe.errors import UnknownNameError
+    from fullpipe.validation import agree as agreement
 
     known = [*agreement.cases(), *(agreement.held_out_cases() if held_out else [])]
     for family in families:

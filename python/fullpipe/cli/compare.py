@@ -25,9 +25,9 @@ from fullpipe.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    from fullpipe.compare import Comparison, Judgement, Row
-    from fullpipe.results import Run, Store
+    from fullpipe.runs import Run, Store
     from fullpipe.sweeps import Job
+    from fullpipe.validation.compare import Comparison, Judgement, Row
 
 _HEADLINES = (
     "goodput",
@@ -92,10 +92,10 @@ def compare(
     """
     names = engine_names(engines)
     chosen = read_scenario(scenario).with_values(values_of(assignments or [], None))
-    from fullpipe import compare as comparing
     from fullpipe.errors import UnknownNameError
-    from fullpipe.results import Store
+    from fullpipe.runs import Store
     from fullpipe.sweeps import jobs
+    from fullpipe.validation import compare as comparing
 
     if reference is not None and reference not in names:
         raise UnknownNameError("reference", reference, names)
@@ -217,7 +217,7 @@ def _draw(
 ) -> None:
     from fullpipe import plots
     from fullpipe.cli.shown import value_shown
-    from fullpipe.compare import overlay
+    from fullpipe.validation.compare import overlay
 
     series = overlay(runs)
     if series.is_empty():

@@ -12,7 +12,7 @@ from fullpipe.cli.shared import AllowPython, Jobs, processors, target
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fullpipe.conformance import Result
+    from fullpipe.validation.conformance import Result
 
 
 def conformance(
@@ -45,12 +45,12 @@ def conformance(
     The exit code is 1 if a test failed, and 2 if the algorithm or an option is wrong. A test that needs
     what the algorithm never publishes does not apply.
     """
-    from fullpipe import files
-    from fullpipe.cca import classes
+    from fullpipe.algorithms import classes
     from fullpipe.cli.console import terminal
-    from fullpipe.conformance import cases, judge, report
     from fullpipe.errors import UnknownNameError
-    from fullpipe.results import Store
+    from fullpipe.io import files
+    from fullpipe.runs import Store
+    from fullpipe.validation.conformance import cases, judge, report
 
     console = terminal()
     if list_tests:
@@ -100,7 +100,7 @@ def _parameter(text: str) -> tuple[str, Any]:
 
 
 def _show(console: Any, subject: str, results: "Sequence[Result]", as_json: bool) -> None:
-    from fullpipe.conformance import report
+    from fullpipe.validation.conformance import report
 
     if as_json:
         echo(report.as_json(subject, results))

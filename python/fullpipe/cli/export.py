@@ -29,8 +29,8 @@ def export(
     ] = None,
 ) -> None:
     """Write a run as a qlog trace, or its captured packets as a pcapng file for Wireshark."""
-    from fullpipe import files
-    from fullpipe.export import pcapng, qlog
+    from fullpipe.analysis.export import pcapng, qlog
+    from fullpipe.io import files
 
     endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
     chosen = format or endings.get(out.suffix)

@@ -14,7 +14,7 @@ from fullpipe.cli.output import echo
 from fullpipe.scenario import Scenario, catalogue, scenario_names
 
 if TYPE_CHECKING:
-    from fullpipe.results import Table
+    from fullpipe.runs import Table
 
 
 class Kind(StrEnum):
@@ -74,12 +74,12 @@ def names(kind: Kind) -> Mapping[str, str]:
 
 def papers() -> Any:
     """The package of the studies, which takes a while to import."""
-    return import_module("fullpipe.papers")
+    return import_module("fullpipe.studies")
 
 
 def tables() -> "Mapping[str, Table]":
     """The tables of a run."""
-    from fullpipe.results import TABLES
+    from fullpipe.runs import TABLES
 
     return TABLES
 

@@ -13,8 +13,8 @@ from fullpipe.cli.shared import read_runs
 if TYPE_CHECKING:
     import polars as pl
 
-    from fullpipe.results import Run
-    from fullpipe.statistics import Doubt
+    from fullpipe.analysis.statistics import Doubt
+    from fullpipe.runs import Run
 
 _NAMES, _NUMBER = 30, 9
 """Widths: of metrics with their units, and of most numbers."""
@@ -30,9 +30,9 @@ def metrics(
     The warm-up is left out. What a metric is, with formula and source, stands in the reference; times are
     in seconds and rates in bit/s in JSON.
     """
+    from fullpipe.analysis.metrics import measured
+    from fullpipe.analysis.statistics import doubtful_means
     from fullpipe.cli.console import led, terminal
-    from fullpipe.metrics import measured
-    from fullpipe.statistics import doubtful_means
 
     console = terminal()
     for run in read_runs(folders):
@@ -96,8 +96,8 @@ def _table(parts: "Sequence[pl.DataFrame]") -> Any:
 
 def _otherwise(run: "Run") -> Iterator[Any]:
     """The metrics of connections that are made of something else than they seem."""
+    from fullpipe.analysis.metrics import MEASURES
     from fullpipe.cli.console import styled
-    from fullpipe.metrics import MEASURES
 
     for why in dict.fromkeys(run.meta.otherwise.values()):
         names = [measure.name for measure in MEASURES if run.meta.otherwise.get(measure.column) == why]

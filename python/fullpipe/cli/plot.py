@@ -12,7 +12,7 @@ from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import read_runs, target
 
 if TYPE_CHECKING:
-    from fullpipe.results import Run
+    from fullpipe.runs import Run
 
 
 def plot(

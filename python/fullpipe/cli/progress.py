@@ -7,7 +7,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fullpipe.cli.console import terminal
 from fullpipe.sweeps import Job, Update
-from fullpipe.sweeps.executor import Progress as Listener
+from fullpipe.sweeps import Progress as Listener
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from fullpipe.scenario.checks import MAX_SEED
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 if TYPE_CHECKING:
-    from fullpipe.results import Store
+    from fullpipe.runs import Store
     from fullpipe.sweeps import Job, Outcome
 
 
@@ -63,7 +63,7 @@ def run(
     timeout_s = _seconds(cca_timeout)
     chosen = read_scenario(scenario).with_values(values_of(assignments or [], interval))
     from fullpipe.cli import tables  # after the scenario is known to be right, because tables take a while
-    from fullpipe.results import Store
+    from fullpipe.runs import Store
     from fullpipe.sweeps import jobs
 
     todo = jobs(chosen, range(1, seeds + 1) if seeds else [1 if seed is None else seed], engine)

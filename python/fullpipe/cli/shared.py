@@ -14,7 +14,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, scenario_names
 
 if TYPE_CHECKING:
-    from fullpipe.results import Run
+    from fullpipe.runs import Run
     from fullpipe.sweeps import Job
 
 
@@ -72,7 +72,7 @@ def read_runs(folders: Iterable[Path]) -> "list[Run]":
     Raises:
         NoRunError: If a folder does not hold a finished run.
     """
-    from fullpipe.results import Run
+    from fullpipe.runs import Run
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -106,8 +106,8 @@ def _assignment(text: str) -> tuple[str, Any]:
 
 def bring_all(todo: "list[Job]", scenario: str) -> None:
     """Import Python-written algorithms; modules are found beside the scenario's file and in this folder."""
+    from fullpipe.algorithms.classes import look_in
     from fullpipe.api import bring
-    from fullpipe.cca.classes import look_in
 
     look_in(Path(scenario).parent, Path())
     for job in todo:

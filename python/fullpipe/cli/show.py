@@ -15,7 +15,7 @@ from fullpipe.scenario import Network, catalogue, resolve, scenario_names
 from fullpipe.scenario.read.files import named_text
 
 if TYPE_CHECKING:
-    from fullpipe.results import Table
+    from fullpipe.runs import Table
 
 MOST_PATHS = 100
 """Flows, and ways of one flow, that are shown to people."""

@@ -6,9 +6,7 @@ from typing import Any
 import polars as pl
 from rich.console import Console
 
-from fullpipe.cli.console import led, styled, terminal
-from fullpipe.cli.shown import point_shown, table
-from fullpipe.metrics import (
+from fullpipe.analysis.metrics import (
     bulk_flows,
     call_scores,
     completion_percentiles_s,
@@ -19,7 +17,9 @@ from fullpipe.metrics import (
     retransmission_rate,
     total_goodput_bps,
 )
-from fullpipe.results import Run
+from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.shown import point_shown, table
+from fullpipe.runs import Run
 from fullpipe.sweeps import Job, Outcome
 
 _MOST_ROWS = 40

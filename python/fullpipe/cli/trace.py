@@ -36,7 +36,7 @@ def info(
 
 def _of_steps(file: Path) -> dict[str, Any]:
     """A CSV: its rows, its end, and the least and the most of every quantity that it has."""
-    from fullpipe import traces
+    from fullpipe.io import traces
 
     steps = traces.read_steps(file)
     columns = {
@@ -49,7 +49,7 @@ def _of_steps(file: Path) -> dict[str, Any]:
 
 def _of_opportunities(file: Path) -> dict[str, Any]:
     """A packet-delivery trace: how many opportunities, and how they are spread."""
-    from fullpipe import traces
+    from fullpipe.io import traces
 
     found = traces.read_mahimahi(file)
     gaps_ms = found.times_ms[1:] - found.times_ms[:-1]
@@ -74,7 +74,7 @@ def convert(
 
     A CSV has the columns time_s and rate_bps; its last row is where it ends.
     """
-    from fullpipe import traces
+    from fullpipe.io import traces
 
     if (file.suffix == _CSV) == (to.suffix == _CSV):
         raise ScenarioError([f"{file} and {to} are of the same kind; one name ends in .csv"])

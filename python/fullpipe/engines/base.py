@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
-from fullpipe.cca import classes
+from fullpipe.algorithms import classes
 from fullpipe.errors import WishError
-from fullpipe.results import EngineId, Meta, Run, host, versions
+from fullpipe.runs import EngineId, Meta, Run, host, versions
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 

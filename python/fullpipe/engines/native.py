@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
-from fullpipe.cca import classes
+from fullpipe.algorithms import classes
 from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, Stopwatch, origin
 from fullpipe.engines.plan import plan
 from fullpipe.errors import ControllerError, EngineError
-from fullpipe.results import TABLES, Run, frame, version
+from fullpipe.runs import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.checks.limits import check_captured
 from fullpipe.scenario.model.flows import own_algorithms

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from fullpipe.cca.controller import Controller
+from fullpipe.algorithms.controller import Controller
 
 _LOOKS = 10
 """How often it is looked within the limit at what runs: a call may last longer by that part of it."""
@@ -85,5 +85,5 @@ def _call(thread: int) -> FrameType | None:
 def _is_method(frame: FrameType) -> bool:
     """Whether it is code of a user's on an instance of an algorithm."""
     names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
-    is_ours = str(frame.f_globals.get("__name__")).startswith("fullpipe.cca.")
+    is_ours = str(frame.f_globals.get("__name__")).startswith("fullpipe.algorithms.")
     return bool(names) and not is_ours and isinstance(frame.f_locals.get(names[0]), Controller)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from matplotlib.axes import Axes
 
+from fullpipe.analysis.statistics import summarise
 from fullpipe.plots.style import COLOURS, in_house_style
-from fullpipe.statistics import summarise
 
 Groups = Mapping[str, Sequence[float]]
 

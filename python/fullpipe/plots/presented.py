@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from fullpipe.results import Run
+from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import flow_names
 
 _IN_BYTES = {"cwnd_bytes": "cwnd_packets", "in_flight_bytes": "in_flight_packets"}

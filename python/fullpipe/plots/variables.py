@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from fullpipe.metrics import states
+from fullpipe.analysis.metrics import states
 from fullpipe.plots.series import QUANTITIES, Tables, time_series
 from fullpipe.plots.states import state_colour
 from fullpipe.plots.style import in_house_style, new_figure, restyle, shared_legend

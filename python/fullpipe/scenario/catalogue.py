@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from math import inf
 from typing import Any
 
+from fullpipe import _native
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.scenario.quantities import shown
 
@@ -78,13 +78,13 @@ class Entry:
 @cache
 def controllers() -> dict[str, Entry]:
     """The congestion control algorithms by name, in the order of the registry."""
-    return _entries(_native().controllers())
+    return _entries(_native.controllers())
 
 
 @cache
 def queues() -> dict[str, Entry]:
     """The queue disciplines by name, in the order of the registry."""
-    return _entries(_native().queues())
+    return _entries(_native.queues())
 
 
 def controller(name: str) -> Entry:
@@ -111,12 +111,7 @@ def queue(name: str) -> Entry:
     return queues()[name]
 
 
-def _native() -> Any:
-    """The compiled module, by name: an import would look like one of the whole package to import-linter."""
-    return import_module("fullpipe._native")
-
-
-def _entries(described: list[dict[str, Any]]) -> dict[str, Entry]:
+def _entries(described: Sequence[Mapping[str, Any]]) -> dict[str, Entry]:
     return {entry["name"]: _entry(entry) for entry in described}
 
 

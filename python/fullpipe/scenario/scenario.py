@@ -11,7 +11,7 @@ from typing import Any, Self
 import tomli_w
 from pydantic import ValidationError, field_validator, model_validator
 
-from fullpipe.cca import classes
+from fullpipe.algorithms import classes
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.checks import problems_of
 from fullpipe.scenario.checks.notes import notes_of

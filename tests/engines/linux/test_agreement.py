@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.agree import QUANTITIES, Quantity, cases, plan, run
-from fullpipe.agree.case import drop_tail, dumbbell
 from fullpipe.engines.linux.engine import LinuxEngine
 from fullpipe.engines.native import NativeEngine
+from fullpipe.validation.agree import QUANTITIES, Quantity, cases, plan, run
+from fullpipe.validation.agree.case import drop_tail, dumbbell
 
 CHOSEN = ("cubic-20m-40ms-1bdp", "bbr1-20m-40ms-1bdp", "cubic-20m-40ms-1bdp-rate-down")
 

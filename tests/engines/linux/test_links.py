@@ -10,7 +10,7 @@ from fullpipe import Scenario
 from fullpipe.engines.linux.engine import LinuxEngine
 from fullpipe.engines.linux.install.installed import INSTALL
 from fullpipe.engines.native import NativeEngine
-from fullpipe.results import Run
+from fullpipe.runs import Run
 
 QUEUE, LOSS = "topology.bottleneck.queue", "topology.bottleneck.loss"
 PROBE = [{"workload": {"kind": "probe", "interval": "3 ms"}}]

@@ -16,7 +16,7 @@ from fullpipe import Scenario
 from fullpipe.engines.linux.engine import LinuxEngine
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError, EngineError
-from fullpipe.results import TABLES, Run
+from fullpipe.runs import TABLES, Run
 
 
 def share(run: Run) -> float:

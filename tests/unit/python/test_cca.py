@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import pytest
 
 from benches.python_algorithms import RenoPerAck
-from fullpipe import Run, Scenario, cca, sweeps
+from fullpipe import Run, Scenario, algorithms, sweeps
 from fullpipe import run as run_once
-from fullpipe.cca import Ack, Controller, Episode, Undo
-from fullpipe.cca import Path as PathView
+from fullpipe.algorithms import Ack, Controller, Episode, Undo
+from fullpipe.algorithms import Path as PathView
 from fullpipe.errors import EngineError, ScenarioError
-from fullpipe.results import Store
+from fullpipe.runs import Store
 
 Cli = Callable[..., Any]
 TALLY = count(10)
@@ -150,7 +150,7 @@ def test_every_event_reaches_the_class_that_defines_it(ten: Scenario) -> None:
         def on_established(self, path: PathView) -> None:
             told.add("established")
 
-        def on_lost(self, lost: cca.LostPacket, path: PathView) -> None:
+        def on_lost(self, lost: algorithms.LostPacket, path: PathView) -> None:
             told.add("lost")
 
         def on_congestion(self, episode: Episode, path: PathView) -> None:
@@ -160,7 +160,7 @@ def test_every_event_reaches_the_class_that_defines_it(ten: Scenario) -> None:
         def on_recovery_exit(self, path: PathView) -> None:
             told.add("recovery_exit")
 
-        def on_send(self, sent: cca.Sent, path: PathView) -> None:
+        def on_send(self, sent: algorithms.Sent, path: PathView) -> None:
             told.add("send")
 
     heard, plain = run(ten, Hears), run(ten, Reno)
@@ -171,7 +171,7 @@ def test_every_event_reaches_the_class_that_defines_it(ten: Scenario) -> None:
 def test_a_class_may_be_swept(ten: Scenario) -> None:
     swept = Scenario(**{**ten.to_dict(), "sweep": {"flows.0.cca": [Reno, "reno"]}})
     runs = sweeps.run(sweeps.jobs(swept))
-    assert [r.flows["cca"][0] for r in runs] == [cca.name(Reno), "reno"]
+    assert [r.flows["cca"][0] for r in runs] == [algorithms.name(Reno), "reno"]
 
 
 def test_a_wakeup_comes_when_it_was_asked_for(ten: Scenario) -> None:
@@ -191,7 +191,7 @@ def test_a_wakeup_comes_when_it_was_asked_for(ten: Scenario) -> None:
 
 def test_undo_takes_the_window_back_unless_overridden() -> None:
     assert "on_undo" not in Reno.__dict__
-    broken = cca.judge(Reno, cases=30)
+    broken = algorithms.judge(Reno, cases=30)
     assert not broken, broken[0]
 
 
@@ -229,7 +229,7 @@ class TestParameters:
 
 MINE = """
 from pathlib import Path
-from fullpipe.cca import Controller
+from fullpipe.algorithms import Controller
 
 Path(__file__).with_name("imported").touch()
 
@@ -252,7 +252,7 @@ def theirs(tmp_path: Path, small: Scenario, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield tmp_path / "theirs.toml"
     sys.modules.pop("their_module", None)
-    cca.classes._known.pop("python:their_module:Mine", None)  # type: ignore[attr-defined]
+    algorithms.classes._known.pop("python:their_module:Mine", None)  # type: ignore[attr-defined]
 
 
 def was_imported(file: Path) -> bool:
@@ -323,21 +323,21 @@ class TestStore:
         run_once(scenario, out=tmp_path / "runs", allow_python=True)
         theirs.with_name("their_module.py").write_text(MINE + "\n# edited\n", encoding="utf-8")
         sys.modules.pop("their_module")
-        cca.classes._known.pop("python:their_module:Mine")  # type: ignore[attr-defined]
-        cca.bring("python:their_module:Mine")
+        algorithms.classes._known.pop("python:their_module:Mine")  # type: ignore[attr-defined]
+        algorithms.bring("python:their_module:Mine")
         store = Store(tmp_path / "runs")
         assert store.find(scenario, identity(engine("native"), scenario), 1) is None
 
     def test_a_class_without_a_file_is_never_taken_from_the_store(self, ten: Scenario) -> None:
         names: dict[str, Any] = {"__name__": "nowhere", "Controller": Controller}
         exec("class Loose(Controller): slow_start = 1.0", names)
-        kind = cca.name(names["Loose"])
-        assert cca.fingerprint(kind) != cca.fingerprint(kind)
+        kind = algorithms.name(names["Loose"])
+        assert algorithms.fingerprint(kind) != algorithms.fingerprint(kind)
 
 
 class TestKit:
     def test_reno_holds_all_invariants_per_ack_too(self) -> None:
-        assert not cca.judge(RenoPerAck, cases=30)
+        assert not algorithms.judge(RenoPerAck, cases=30)
 
     def test_a_fault_is_found(self) -> None:
         class Grows(Controller):
@@ -346,7 +346,7 @@ class TestKit:
             def on_ack(self, ack: Ack, path: PathView) -> None:
                 self.cwnd += 1
 
-        assert any("unused window" in line for line in cca.judge(Grows, cases=20))
+        assert any("unused window" in line for line in algorithms.judge(Grows, cases=20))
 
     def test_a_finding_names_attributes_and_what_to_do(self) -> None:
         class Grows(Controller):
@@ -355,7 +355,7 @@ class TestKit:
             def on_ack(self, ack: Ack, path: PathView) -> None:
                 self.cwnd += 1
 
-        found = [line for line in cca.judge(Grows, cases=40) if "unused window" in line]
+        found = [line for line in algorithms.judge(Grows, cases=40) if "unused window" in line]
         pattern = (
             r"an unused window does not grow: cwnd went from \d+ to \d+, after an ACK with ack\.acked = \d+, "
             r"ack\.lost = \d+, .*path\.cwnd_limited = False; "
@@ -369,7 +369,7 @@ class TestKit:
             def on_congestion(self, episode: Episode, path: PathView) -> None:
                 self.cwnd = 2e7
 
-        found = cca.judge(Sums, cases=40)
+        found = algorithms.judge(Sums, cases=40)
         assert found
         assert all(
             line.startswith("cwnd is 20000000; it must be from 1 to 10,000,000 packets; in on_congestion at ")
@@ -381,7 +381,7 @@ class TestKit:
         def fails(self: Controller, *_: object) -> None:
             raise RuntimeError("one\ntwo")
 
-        found = cca.judge(type("Fails", (Reno,), {hook: fails}), cases=40)
+        found = algorithms.judge(type("Fails", (Reno,), {hook: fails}), cases=40)
         assert found
         start = (
             f"RuntimeError: one two (line {fails.__code__.co_firstlineno + 1} of {__file__}); in {hook} at "
@@ -394,7 +394,7 @@ class TestKit:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            cca.judge(Interrupted, cases=40)
+            algorithms.judge(Interrupted, cases=40)
 
     @pytest.mark.parametrize(
         ("invariant", "faulty"),
@@ -417,20 +417,22 @@ class TestKit:
     def test_what_a_class_can_break_comes_with_what_to_do(
         self, invariant: str, faulty: dict[str, Any]
     ) -> None:
-        found = [line for line in cca.judge(type("Faulty", (Reno,), faulty), cases=100) if invariant in line]
+        found = [
+            line for line in algorithms.judge(type("Faulty", (Reno,), faulty), cases=100) if invariant in line
+        ]
         assert found
-        assert all(line.endswith(cca.kit._REMEDIES[invariant]) for line in found)  # type: ignore[attr-defined]
+        assert all(line.endswith(algorithms.kit._REMEDIES[invariant]) for line in found)  # type: ignore[attr-defined]
         assert not any("{" in line or "Some(" in line for line in found)
 
     def test_what_is_no_algorithm_and_an_unknown_parameter_are_refused(self) -> None:
-        with pytest.raises(TypeError, match=r"no subclass of fullpipe\.cca\.Controller"):
-            cca.judge(int)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"no subclass of fullpipe\.algorithms\.Controller"):
+            algorithms.judge(int)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match='unknown parameter "betta" of Reno; did you mean "beta"'):
-            cca.judge(Reno, betta=0.5)
+            algorithms.judge(Reno, betta=0.5)
 
     def test_round_trips_are_those_of_reno(self) -> None:
         snapshot = Path(__file__).parents[3] / "crates/congestion/tests/snapshots/rounds__reno.snap"
-        assert snapshot.read_text(encoding="utf-8").endswith(cca.round_trips(Reno).rstrip("\n") + "\n")
+        assert snapshot.read_text(encoding="utf-8").endswith(algorithms.round_trips(Reno).rstrip("\n") + "\n")
 
 
 def test_events_can_be_made_for_tests() -> None:

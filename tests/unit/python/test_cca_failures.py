@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from benches.python_algorithms import Reno
-from fullpipe import Run, Scenario, cca, sweeps
+from fullpipe import Run, Scenario, algorithms, sweeps
 from fullpipe import run as run_once
-from fullpipe.cca import Ack, Controller, Episode
-from fullpipe.cca import Path as PathView
+from fullpipe.algorithms import Ack, Controller, Episode
+from fullpipe.algorithms import Path as PathView
 from fullpipe.errors import ControllerError, ScenarioError
 
 
@@ -121,7 +121,7 @@ class TestFailures:
         import json
 
         text = json.dumps(plan(ten.with_values({"flows.0.cca": Again})))
-        held = [Simulation(text, 1, {cca.name(Again): lambda params, seed: Again(None)})]  # type: ignore[arg-type]
+        held = [Simulation(text, 1, {algorithms.name(Again): lambda params, seed: Again(None)})]  # type: ignore[arg-type]
         with pytest.raises(ControllerError, match="finished or running"):
             held[0].advance(10**10)
         with pytest.raises(RuntimeError, match="finished or running"):
@@ -170,8 +170,8 @@ class TestOvertime:
     def test_an_import_in_the_thread_is_no_call_into_an_algorithm(self) -> None:
         # numpy is imported when the first tables are made: a process of its own sees it.
         words = (
-            "import fullpipe as fp, fullpipe.cca\n"
-            "class Own(fp.cca.Controller):\n"
+            "import fullpipe as fp, fullpipe.algorithms\n"
+            "class Own(fp.algorithms.Controller):\n"
             "    slow_start = 1.0\n"
             "    increase = 1.0\n"
             "    def on_ack(self, ack, path): pass\n"

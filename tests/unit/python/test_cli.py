@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fullpipe.results import TABLES
+from fullpipe.runs import TABLES
 
 Cli = Callable[..., Any]
 SLOW_DOWN = "topology.bottleneck.rate=1 Mbit/s"

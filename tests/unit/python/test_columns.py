@@ -9,8 +9,8 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario
-from fullpipe.results import TABLES
-from fullpipe.results.schema import BEYOND_END, UNTIL_END
+from fullpipe.runs import TABLES
+from fullpipe.runs.schema import BEYOND_END, UNTIL_END
 
 STOP_S, WARMUP_S = 0.171, 0.1
 """The flow stops when much of what was lost is still to be sent again."""

@@ -11,7 +11,7 @@ import pytest
 
 import fullpipe
 from fullpipe import ResultError, Scenario
-from fullpipe.results import TABLES, Store
+from fullpipe.runs import TABLES, Store
 
 FLIPS = 2000
 FILES = ["meta.json", *(f"{name}.parquet" for name in TABLES)]
@@ -131,7 +131,7 @@ def test_a_run_with_other_columns_is_made_again(
     small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = fullpipe.run(small, out=tmp_path)
-    monkeypatch.setattr("fullpipe.results.kept._columns_today", lambda: "of another version")
+    monkeypatch.setattr("fullpipe.runs.kept._columns_today", lambda: "of another version")
     assert Store(tmp_path).find(small, run.meta.engine, 1) is None
 
 

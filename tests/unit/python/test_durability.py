@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.results import TABLES, Store
+from fullpipe.runs import TABLES, Store
 
 COMMAND = [sys.executable, "-m", "fullpipe", "run"]
 
@@ -89,7 +89,7 @@ def test_an_interrupted_run_that_keeps_nothing_says_so(tmp_path: Path, small: Sc
 
 
 STUCK = """
-from fullpipe.cca import Controller
+from fullpipe.algorithms import Controller
 
 class Stuck(Controller):
     slow_start = 1.0

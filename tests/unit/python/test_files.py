@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from fullpipe import ResultError, files
+from fullpipe import ResultError
+from fullpipe.io import files
 
 OLD, NEW = b"old", b"new" * 1000
 
@@ -55,7 +56,8 @@ def test_a_device_is_written_to_as_it_is() -> None:
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from fullpipe import files, ResultError
+from fullpipe import ResultError
+from fullpipe.io import files
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     files.write(Path(sys.argv[1]), bytes(2000))
@@ -76,7 +78,7 @@ def test_a_file_beyond_the_limit_of_sizes_is_not_there(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from fullpipe import files
+from fullpipe.io import files
 with files.hidden(Path(sys.argv[1])) as place:
     (place / "draft").write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)

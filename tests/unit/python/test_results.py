@@ -10,7 +10,7 @@ import pytest
 
 import fullpipe
 from fullpipe import ResultError, Run, Scenario
-from fullpipe.results import TABLES, EngineId, Store, frame
+from fullpipe.runs import TABLES, EngineId, Store, frame
 
 
 def columns(table: str) -> dict[str, list[object]]:
@@ -248,7 +248,7 @@ def test_a_run_that_is_gone_when_it_is_read_back_is_still_returned(
     small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = fullpipe.run(small)
-    monkeypatch.setattr("fullpipe.results.store._publish", lambda *_: None)
+    monkeypatch.setattr("fullpipe.runs.store._publish", lambda *_: None)
     assert Store(tmp_path).save(made) is made
 
 

@@ -11,7 +11,7 @@ from fullpipe import EngineError, Run, Scenario, sweeps
 from fullpipe.engines import ENGINES, Capabilities, Finding, Problem, Progress
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError
-from fullpipe.results import TABLES, Store
+from fullpipe.runs import TABLES, Store
 from fullpipe.sweeps import Job, SweepError, Update, jobs, run, stream
 
 

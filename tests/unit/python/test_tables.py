@@ -73,8 +73,8 @@ def test_every_run_of_a_sweep_is_one_line(told: Callable[..., str]) -> None:
 
 def test_a_comparison_has_whole_numbers(told: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     from fullpipe import engines
-    from fullpipe.compare import MARGINS
     from fullpipe.engines.native import NativeEngine
+    from fullpipe.validation.compare import MARGINS
 
     class Twin(NativeEngine):
         name = "twin"

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from fullpipe import Scenario, ScenarioError, run
 from fullpipe.engines.plan import plan
-from fullpipe.scenario.model.link.losses import losses
-from fullpipe.traces import (
+from fullpipe.io.traces import (
     Steps,
     TraceError,
     from_rates,
@@ -26,7 +25,8 @@ from fullpipe.traces import (
     write_mahimahi,
     write_steps,
 )
-from fullpipe.traces.files import MAX_FILE_BYTES
+from fullpipe.io.traces.files import MAX_FILE_BYTES
+from fullpipe.scenario.model.link.losses import losses
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=200), st.booleans())

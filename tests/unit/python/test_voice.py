@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullpipe.metrics import mos, mouth_to_ear_s, opinion, rating
+from fullpipe.analysis.metrics import mos, mouth_to_ear_s, opinion, rating
 
 shares = st.floats(0, 1)
 delays = st.floats(0, 2)

@@ -26,7 +26,7 @@ from fullpipe.engines.linux.script.script import script
 from fullpipe.engines.linux.tables import tables
 from fullpipe.engines.linux.tc import queues
 from fullpipe.errors import EngineError
-from fullpipe.results import Run
+from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, resolve
 
 _LEAST_MB = 300

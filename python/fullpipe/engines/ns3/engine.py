@@ -25,7 +25,7 @@ from fullpipe.engines.ns3.check import problems
 from fullpipe.engines.ns3.order import order
 from fullpipe.engines.ns3.queues import MAKERS
 from fullpipe.errors import EngineError, WishError
-from fullpipe.results import TABLES, Run, Table, frame
+from fullpipe.runs import TABLES, Run, Table, frame
 from fullpipe.scenario import Scenario, catalogue
 
 _MEASURED: Mapping[str, str] = {

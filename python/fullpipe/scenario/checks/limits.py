@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fullpipe.cca import classes
+from fullpipe.algorithms import classes
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link import LinkModel

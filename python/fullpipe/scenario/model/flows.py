@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_serializer
 
-from fullpipe.cca import classes
-from fullpipe.cca.controller import parameters
+from fullpipe.algorithms import classes
+from fullpipe.algorithms.controller import parameters
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Name

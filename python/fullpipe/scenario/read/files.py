@@ -123,7 +123,7 @@ def _located(key: str, value: Any, folder: Path) -> Any:
 
 
 def _beside(name: str, folder: Path) -> str:
-    bundled = folder_of_names() / name
+    bundled = _data("traces") / name
     found = folder / name
     if Path(name).name == name and not found.exists() and bundled.is_file():
         return str(bundled)
@@ -132,13 +132,13 @@ def _beside(name: str, folder: Path) -> str:
 
 def scenario_names() -> list[str]:
     """The scenarios that come with fullpipe, in alphabetical order."""
-    found = (files("fullpipe") / "scenarios").iterdir()
+    found = _data("scenarios").iterdir()
     return sorted(entry.name.removesuffix(_SUFFIX) for entry in found if entry.name.endswith(_SUFFIX))
 
 
 def folder_of_names() -> Path:
     """Where the scenarios that come with fullpipe are."""
-    return Path(str(files("fullpipe") / "scenarios"))
+    return _data("scenarios")
 
 
 def named_text(name: str) -> str:
@@ -149,4 +149,9 @@ def named_text(name: str) -> str:
     """
     if name not in scenario_names():
         raise UnknownNameError("scenario", name, scenario_names())
-    return (files("fullpipe") / "scenarios" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    return (_data("scenarios") / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+def _data(kind: str) -> Path:
+    """The folder of the scenarios, or of the recorded links, that come with fullpipe."""
+    return Path(str(files("fullpipe") / "data" / kind))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fullpipe.cca import classes
+from fullpipe.algorithms import classes
 from fullpipe.engines.base import Problem
 from fullpipe.engines.linux.check import links
 from fullpipe.engines.linux.check.unsupported import NATIVE, unknown

@@ -11,7 +11,7 @@ from fullpipe.engines.linux.tables import connections, datagrams, links
 from fullpipe.engines.linux.tables.datagrams import Trips
 from fullpipe.engines.linux.tables.samples import read_marks, read_samples
 from fullpipe.errors import EngineError
-from fullpipe.results import TABLES, frame
+from fullpipe.runs import TABLES, frame
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import to_nanoseconds
 

@@ -4,10 +4,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
+from fullpipe.io.traces import OPPORTUNITY_BYTES, Mahimahi, Steps, parse_mahimahi, parse_steps
 from fullpipe.scenario.model.base import Model, Switch
 from fullpipe.scenario.model.content import Content, written
 from fullpipe.scenario.quantities import Bytes, Seconds, to_nanoseconds
-from fullpipe.traces import OPPORTUNITY_BYTES, Mahimahi, Steps, parse_mahimahi, parse_steps
 
 _MAHIMAHI, _CSV = Content(parse_mahimahi), Content(parse_steps)
 

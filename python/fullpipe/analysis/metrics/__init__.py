@@ -1,0 +1,111 @@
+"""Metrics: pure functions on the tables of a run, each with its formula and its source."""
+
+from fullpipe.analysis.metrics.connections import bulk_flows, connections, datagrams
+from fullpipe.analysis.metrics.delay import (
+    mean_srtt_s,
+    normalised_power,
+    power,
+    queue_sojourn_s,
+    rtt_inflation,
+    rtt_percentiles_s,
+    srtt_percentile_s,
+)
+from fullpipe.analysis.metrics.dynamics import (
+    convergence_time_s,
+    recovery_time_s,
+    settling_time_s,
+    time_to_fill_s,
+)
+from fullpipe.analysis.metrics.fairness import (
+    harm,
+    jain,
+    jain_among,
+    jain_of,
+    jain_over_time,
+    starved_flows,
+    throughput_ratio,
+)
+from fullpipe.analysis.metrics.groups import flow_groups
+from fullpipe.analysis.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
+from fullpipe.analysis.metrics.measures import LINK_MEASURES, MEASURES, busy_links, measured
+from fullpipe.analysis.metrics.reordering import (
+    arrivals,
+    reorder_density,
+    reordered_ratio,
+    reordering_extents,
+)
+from fullpipe.analysis.metrics.samples import between, spacing_s
+from fullpipe.analysis.metrics.summary import summary
+from fullpipe.analysis.metrics.throughput import (
+    cumulative_goodput,
+    cumulative_wire_bps,
+    interval_goodput,
+    interval_wire_throughput,
+    mean_goodput_bps,
+    standard_deviation_bps,
+    throughput_percentiles_bps,
+    total_goodput_bps,
+    utilisation,
+)
+from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers, slowdowns
+from fullpipe.analysis.metrics.variables import numbers, states
+from fullpipe.analysis.metrics.voice import call_scores, mos, mouth_to_ear_s, opinion, rating
+
+__all__ = [
+    "LINK_MEASURES",
+    "MEASURES",
+    "arrivals",
+    "between",
+    "bulk_flows",
+    "busy_links",
+    "call_scores",
+    "completion_percentiles_s",
+    "connections",
+    "convergence_time_s",
+    "cumulative_goodput",
+    "cumulative_wire_bps",
+    "datagrams",
+    "drop_rate",
+    "flow_groups",
+    "harm",
+    "interval_goodput",
+    "interval_wire_throughput",
+    "jain",
+    "jain_among",
+    "jain_of",
+    "jain_over_time",
+    "loss_rate",
+    "marking_rate",
+    "mean_goodput_bps",
+    "mean_srtt_s",
+    "measured",
+    "measured_transfers",
+    "mos",
+    "mouth_to_ear_s",
+    "normalised_power",
+    "numbers",
+    "opinion",
+    "power",
+    "queue_sojourn_s",
+    "rating",
+    "recovery_time_s",
+    "reorder_density",
+    "reordered_ratio",
+    "reordering_extents",
+    "retransmission_rate",
+    "rtt_inflation",
+    "rtt_percentiles_s",
+    "settling_time_s",
+    "slowdowns",
+    "spacing_s",
+    "srtt_percentile_s",
+    "standard_deviation_bps",
+    "starved_flows",
+    "states",
+    "summary",
+    "throughput_percentiles_bps",
+    "throughput_ratio",
+    "time_to_fill_s",
+    "total_goodput_bps",
+    "utilisation",
+]

@@ -1,0 +1,46 @@
+"""Which flows are which: those under congestion control, those without, and those that compete."""
+
+import polars as pl
+
+from fullpipe.runs import Run
+from fullpipe.scenario.model.flows import Flow, flow_names
+
+_DATAGRAMS = ["udp", "icmp"]
+
+
+def connections(flows: pl.DataFrame) -> pl.DataFrame:
+    """The flows that have congestion control.
+
+    An engine that does not say what carries a flow has connections only.
+    """
+    return flows.filter(~_are_datagrams()) if "protocol" in flows.columns else flows
+
+
+def datagrams(flows: pl.DataFrame) -> pl.DataFrame:
+    """The flows that are datagrams: UDP at a rate, calls, pings and probes."""
+    return flows.filter(_are_datagrams()) if "protocol" in flows.columns else flows.clear()
+
+
+def bulk_flows(run: Run) -> pl.DataFrame:
+    """The rows of the bulk flows in the table of flows: those that compete for throughput.
+
+    A flow is a bulk flow if, by its scenario, it always has more to send while it is there: it has congestion
+    control, no `workload` other than "bulk", no `size` and no `application`. What the others get is what they
+    ask for, and often nothing, so that they neither starve nor count in fairness. Sockets with small buffers
+    change nothing of this, nor do `start` and `stop`: every goodput is over the flow's own time, from its
+    start or the end of the warm-up, whichever is later, to its end. A flow with no such time is left out, as
+    is one that the scenario does not name.
+    """
+    flows = run.scenario.flows
+    entries = zip(flows, flow_names(flows), strict=True)
+    names = [name for flow, of_entry in entries if _is_bulk(flow) for name in of_entry]
+    return run.flows.filter(pl.col("flow").is_in(names) & pl.col("goodput_bps").is_not_null())
+
+
+def _is_bulk(flow: Flow) -> bool:
+    writes_all = flow.workload is None or flow.workload.kind == "bulk"
+    return flow.cca is not None and writes_all and flow.size_bytes is None and flow.application is None
+
+
+def _are_datagrams() -> pl.Expr:
+    return pl.col("protocol").is_in(_DATAGRAMS).fill_null(value=False)

@@ -1,0 +1,141 @@
+"""How long packets take, and what throughput costs in delay. All functions take the tables of a run."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from fullpipe.analysis.metrics.samples import between, real
+
+
+def rtt_percentiles_s(
+    series: pl.DataFrame, percentiles: Sequence[float] = (5, 50, 95), warmup_s: float = 0.0
+) -> pl.DataFrame:
+    """Percentiles over time of the smoothed RTT of every flow, s.
+
+    They give every moment the same weight. Those in the table of flows (rtt_p50_s, rtt_p95_s, rtt_p99_s) are
+    of RTT samples, one per ACK, which weigh moments by how much was sent in them, and are not smoothed.
+
+    Formula: the p-th percentile of the samples after the warm-up, by linear interpolation between them.
+    Source: Hyndman and Fan 1996, "Sample quantiles in statistical packages", definition 7.
+
+    Returns:
+        One row per flow in the order of the table, with the columns flow, p5_s, p50_s and so on.
+    """
+    rtt = pl.col("srtt_s")
+    columns = [rtt.quantile(p / 100, "linear").alias(f"p{p:g}_s") for p in percentiles]
+    return series.filter(pl.col("time_s") > warmup_s).group_by("flow", maintain_order=True).agg(columns)
+
+
+def mean_srtt_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: float = 0.0) -> float | None:
+    """Mean over time of the smoothed RTT of a flow, s; None without samples.
+
+    It is the same of every engine that samples at the same times. The mean in the table of flows is of RTT
+    samples, which come more often when more is sent, and how often differs between engines: where a path
+    slows down in mid-run, both means differ by 10 % and more.
+
+    Formula: mean of the samples of the smoothed RTT after the warm-up and until the flow ended.
+    Source: the smoothed RTT of RFC 6298, section 2.
+
+    >>> series = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "flow": ["a"] * 3, "srtt_s": [0.02, 0.04, 0.04]})
+    >>> mean_srtt_s(series, pl.DataFrame({"flow": ["a"], "end_s": [2.0]}), "a")
+    0.03
+    """
+    return real(_smoothed_s(series, flows, flow, warmup_s).mean())
+
+
+def srtt_percentile_s(
+    series: pl.DataFrame, flows: pl.DataFrame, flow: str, percentile: float, warmup_s: float = 0.0
+) -> float | None:
+    """A percentile over time of the smoothed RTT of a flow, s; None without samples.
+
+    Like the mean of `mean_srtt_s`, and for the same reason, it is the same of every engine.
+
+    Formula: the percentile of the samples of the smoothed RTT after the warm-up and until the flow ended, by
+    linear interpolation between them.
+    Source: the smoothed RTT of RFC 6298, section 2.
+
+    >>> series = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "flow": ["a"] * 3, "srtt_s": [0.02, 0.04, 0.09]})
+    >>> srtt_percentile_s(series, pl.DataFrame({"flow": ["a"], "end_s": [2.0]}), "a", 50)
+    0.03
+    """
+    return real(_smoothed_s(series, flows, flow, warmup_s).quantile(percentile / 100, "linear"))
+
+
+def _smoothed_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: float) -> pl.Series:
+    """The samples of a flow's smoothed RTT after the warm-up and until it ended."""
+    end_s = real(flows.filter(pl.col("flow") == flow)["end_s"].max())
+    own = between(series.filter(pl.col("flow") == flow), warmup_s, float("inf") if end_s is None else end_s)
+    return own["srtt_s"]
+
+
+def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | None:
+    """How many times the base RTT the 95th percentile of the RTT is; the mean over flows.
+
+    Formula: mean over i of rtt_p95_i / base_i.
+    Source: RFC 6349, buffer delay, here as a ratio, and of the 95th percentile.
+
+    Args:
+        flows: Table of flows.
+        base_s: RTT of the empty path. Left out: the smallest sample of each flow, which is too large if the
+            queue was never empty.
+
+    Returns:
+        1 if the queue adds nothing; None if no flow has a sample.
+
+    >>> flows = pl.DataFrame({"rtt_min_s": [0.04, 0.02], "rtt_p95_s": [0.06, 0.06]})
+    >>> round(rtt_inflation(flows), 6), round(rtt_inflation(flows, base_s=0.02), 6)
+    (2.25, 3.0)
+    """
+    base = pl.col("rtt_min_s") if base_s is None else pl.lit(base_s)
+    ratios = flows.select(ratio=pl.col("rtt_p95_s") / base)["ratio"].drop_nulls()
+    return sum(ratios.to_list()) / len(ratios) if len(ratios) else None
+
+
+def queue_sojourn_s(links_summary: pl.DataFrame, link: str = "bottleneck") -> tuple[float, float] | None:
+    """Mean and 95th percentile of the time that packets waited in a link's queue, s; None if none came.
+
+    Formula: mean and percentile over the packets that left the queue of (time out - time in).
+    Source: RFC 8289, the sojourn time of a packet.
+
+    Raises:
+        KeyError: If there is no such link.
+    """
+    rows = links_summary.filter(pl.col("link") == link)
+    if rows.is_empty():
+        raise KeyError(link)
+    mean_s, p95_s = rows["sojourn_mean_s"][0], rows["sojourn_p95_s"][0]
+    return None if mean_s is None or p95_s is None else (float(mean_s), float(p95_s))
+
+
+def power(throughput_bps: float, delay_s: float) -> float:
+    """Kleinrock's power, bit/s per second of delay: what a change must raise to be worth its delay.
+
+    Formula: throughput / delay.
+    Source: Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in computer
+    communications", ICC 1979; first by Giessler et al., Computer Networks 1978.
+
+    >>> power(10e6, 0.04)
+    250000000.0
+    """
+    if delay_s <= 0:
+        raise ValueError(f"delay_s: {delay_s} is not above zero")
+    return throughput_bps / delay_s
+
+
+def normalised_power(throughput_bps: float, delay_s: float, rate_bps: float, base_s: float) -> float:
+    """Power as a share of the most that a path allows: a full link without a queue has 1.
+
+    Formula: (throughput / rate) / (delay / base).
+    Source: Kleinrock, "Internet congestion control using the power metric: keep the pipe just full, but no
+    fuller", Ad Hoc Networks 2018.
+
+    Args:
+        throughput_bps: What is carried.
+        delay_s: Its RTT.
+        rate_bps: Rate of the bottleneck.
+        base_s: RTT of the empty path.
+
+    >>> normalised_power(5e6, 0.08, rate_bps=10e6, base_s=0.04)
+    0.25
+    """
+    return power(throughput_bps, delay_s) / power(rate_bps, base_s)

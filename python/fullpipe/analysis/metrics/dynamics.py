@@ -1,0 +1,176 @@
+"""How fast flows find their share, fill what became free, and recover. Times are from the given start."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from fullpipe.analysis.metrics.samples import between, means_over, spacing_s
+
+
+def settling_time_s(
+    times_s: Sequence[float],
+    values: Sequence[float],
+    *,
+    since_s: float,
+    target: float | Sequence[float],
+    tolerance: float,
+    hold_s: float,
+) -> float | None:
+    """From a time to the first one after which a value stays close to its target for a while, s.
+
+    Formula: the least t - since, with |value_k - target_k| ≤ tolerance · target_k for every sample in
+    [t, t + hold]. None if no sample is followed by so long a time of them, within what was recorded.
+    Source: the settling time of control theory (Ogata, "Modern control engineering"), with a time to hold in
+    place of "for ever", as in Dong et al., NSDI 2015.
+
+    Args:
+        times_s: Ends of the samples, rising.
+        values: One per sample.
+        since_s: When the change happened; samples up to it do not count.
+        target: What the values should reach: one number, or one per sample.
+        tolerance: As a share of the target.
+        hold_s: How long it must stay.
+
+    >>> settling_time_s([1, 2, 3, 4, 5], [0, 6, 9, 10, 11], since_s=0, target=10, tolerance=0.1, hold_s=2)
+    3
+    """
+    targets = target if isinstance(target, Sequence) else [target] * len(values)
+    rows = zip(times_s, values, targets, strict=True)
+    good = [(time, abs(value - aim) <= tolerance * aim * (1 + 1e-12)) for time, value, aim in rows]
+    since = None
+    for time, is_good in good:
+        if time <= since_s:
+            continue
+        since = (time if since is None else since) if is_good else None
+        if since is not None and time - since >= hold_s - 1e-9:
+            return since - since_s
+    return None
+
+
+def convergence_time_s(
+    series: pl.DataFrame,
+    flows: pl.DataFrame,
+    flow: str,
+    *,
+    share_bps: float | None = None,
+    tolerance: float = 0.25,
+    hold_s: float = 5.0,
+    window_s: float = 1.0,
+) -> float | None:
+    """From a flow's start until its rate stays close to its fair share, s; None if it never does.
+
+    It counts from the start of the flow, be that before or after the end of the warm-up.
+
+    Formula: the least t - start such that the goodput of every window of 1 s whose end lies in [t, t + 5 s]
+    is within 25 % of the fair share.
+    Source: Dong, Li, Zarchy, Godfrey and Schapira, "PCC: re-architecting congestion control for consistent
+    high performance", NSDI 2015: within ±25 % for 5 s. The window is ours.
+
+    Args:
+        series: Table of samples.
+        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them.
+        flow: Whose time it is.
+        share_bps: The fair share. Left out: what all flows of the table get in the window, over how many are
+            active, which is right for flows that share one bottleneck.
+        tolerance: How far from the share it may be, as a share of it.
+        hold_s: How long it must stay.
+        window_s: A multiple of the time between samples.
+
+    Raises:
+        KeyError: If there is no such flow.
+    """
+    found = flows.filter(pl.col("flow") == flow)
+    if found.is_empty():
+        raise KeyError(flow)
+    start_s, end_s = float(found["start_s"][0]), float(found["end_s"][0])
+    windows = means_over(series, "flow", "goodput_bps", window_s)
+    own = between(windows.filter(pl.col("flow") == flow), start_s, end_s).drop_nulls().sort("time_s")
+    target: float | list[float] = share_bps if share_bps is not None else _equal_shares(windows, flows, own)
+    return settling_time_s(
+        own["time_s"].to_list(),
+        own["goodput_bps"].to_list(),
+        since_s=start_s,
+        target=target,
+        tolerance=tolerance,
+        hold_s=hold_s,
+    )
+
+
+def _equal_shares(windows: pl.DataFrame, flows: pl.DataFrame, own: pl.DataFrame) -> list[float]:
+    """The mean goodput of the flows that are active, at the times of `own`."""
+    active = windows.join(flows.select("flow", "start_s", "end_s"), on="flow").filter(
+        (pl.col("start_s") < pl.col("time_s")) & (pl.col("end_s") >= pl.col("time_s"))
+    )
+    means = active.group_by("time_s").agg(pl.col("goodput_bps").mean().alias("share"))
+    shares = own.select("time_s").join(means, on="time_s", how="left", maintain_order="left")["share"]
+    return [float(share) for share in shares.fill_null(0.0)]
+
+
+def time_to_fill_s(
+    series: pl.DataFrame,
+    rate_bps: float,
+    at_s: float,
+    *,
+    until_s: float | None = None,
+    share: float = 0.8,
+    window_s: float = 1.0,
+) -> float | None:
+    """How long flows take to fill bandwidth that becomes free at a time, s; None if they do not.
+
+    Formula: the least t - at, where the goodput of all flows in (t - window, t], which lies after `at`,
+    reaches share · rate. It is never below the window.
+    Source: aggressiveness in Bansal, Balakrishnan, Floyd and Shenker, "Dynamic behavior of slowly-responsive
+    congestion control algorithms", SIGCOMM 2001, there as the utilisation after a given time.
+
+    Args:
+        series: Samples of the flows that may take it.
+        rate_bps: What can be carried from then on, payload.
+        at_s: When it becomes free.
+        until_s: Where to stop looking. Left out: at the end.
+        share: What counts as full.
+        window_s: Over which rates are taken; a multiple of the time between samples.
+    """
+    step_s = spacing_s(series)
+    if step_s is None:
+        return None
+    after = between(series, at_s, float("inf") if until_s is None else until_s)
+    total = after.group_by("time_s").agg(pl.col("goodput_bps").sum()).sort("time_s")
+    rates = total["goodput_bps"].rolling_mean(max(1, round(window_s / step_s)))
+    full = total["time_s"].filter(rates >= share * rate_bps)
+    return float(full[0]) - at_s if len(full) else None
+
+
+def recovery_time_s(
+    series: pl.DataFrame,
+    flow: str,
+    at_s: float,
+    *,
+    target_bps: float,
+    until_s: float | None = None,
+    tolerance: float = 0.1,
+    hold_s: float = 1.0,
+) -> float | None:
+    """How long a flow takes to come back to a rate after a step of the path, s; None if it does not.
+
+    Formula: the least t - at, with goodput within 10 % of the target in every sample of [t, t + 1 s].
+    Source: response to changes in RFC 5166, section 2.2; settling as in `settling_time_s`.
+
+    Args:
+        series: Table of samples.
+        flow: Whose time it is.
+        at_s: When the path changed.
+        target_bps: The rate that it should come to: its share after the step.
+        until_s: Where to stop looking, such as the next step. Left out: at the end.
+        tolerance: As a share of the target.
+        hold_s: How long it must stay.
+    """
+    own = series.filter(pl.col("flow") == flow).sort("time_s")
+    own = between(own, at_s, float("inf") if until_s is None else until_s).drop_nulls("goodput_bps")
+    return settling_time_s(
+        own["time_s"].to_list(),
+        own["goodput_bps"].to_list(),
+        since_s=at_s,
+        target=target_bps,
+        tolerance=tolerance,
+        hold_s=hold_s,
+    )

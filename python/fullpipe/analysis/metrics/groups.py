@@ -1,0 +1,20 @@
+"""Flows that a scenario describes together: what values are given for, and engines are compared by."""
+
+from fullpipe.runs import Run
+from fullpipe.scenario.model.flows import flow_names
+
+
+def flow_groups(run: Run) -> dict[str, list[str]]:
+    """The flows of every entry of the scenario's `flows`, by a name that tells the entries apart.
+
+    A single flow keeps its name, and several have what is before their numbers, unless another entry has the
+    same. Flows that the scenario does not name are groups of their own.
+    """
+    entries = flow_names(run.scenario.flows)
+    bases = [names[0].rpartition("-")[0] if len(names) > 1 else names[0] for names in entries]
+    found = {
+        base if bases.count(base) == 1 else f"{names[0]}..{names[-1].rpartition('-')[2]}": names
+        for base, names in zip(bases, entries, strict=True)
+    }
+    known = {name for names in entries for name in names}
+    return found | {name: [name] for name in run.flows["flow"].to_list() if name not in known}

@@ -1,0 +1,313 @@
+"""What is measured of a run: values per group of flows and per link, the same of every engine."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.metrics.connections import bulk_flows
+from fullpipe.analysis.metrics.delay import mean_srtt_s, power, rtt_inflation, srtt_percentile_s
+from fullpipe.analysis.metrics.dynamics import convergence_time_s
+from fullpipe.analysis.metrics.fairness import jain_among, starved_flows
+from fullpipe.analysis.metrics.groups import flow_groups
+from fullpipe.analysis.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
+from fullpipe.analysis.metrics.samples import mean, real
+from fullpipe.analysis.metrics.transfers import measured_transfers, slowdowns
+from fullpipe.analysis.metrics.voice import call_scores
+from fullpipe.runs import Run
+
+ALL = "all flows"
+SCHEMA = {"kind": pl.String, "of": pl.String, "metric": pl.String, "value": pl.Float64, "unit": pl.String}
+
+
+class Whole:
+    """What the groups of a run have in common. Transfers are to be had without those of the warm-up only."""
+
+    def __init__(self, run: Run) -> None:
+        self.flows = run.flows
+        self.series = run.series
+        self.warmup_s = run.scenario.warmup_s
+        self.transfers = measured_transfers(run)
+        self.bulk = bulk_flows(run)
+        self.scores = call_scores(run)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of some flows of a run."""
+
+    flows: pl.DataFrame
+    whole: Whole
+
+    @property
+    def names(self) -> list[str]:
+        """Of its flows."""
+        return [str(name) for name in self.flows["flow"]]
+
+    @property
+    def bulk(self) -> pl.DataFrame:
+        """The rows of its bulk flows."""
+        return self.whole.bulk.filter(pl.col("flow").is_in(self.names))
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """The rows of its transfers that began after the warm-up."""
+        return self.whole.transfers.filter(pl.col("flow").is_in(self.names))
+
+
+Value = Callable[[Group], float | None]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number per group of flows: what it is called, in which unit, and how it comes about."""
+
+    name: str
+    unit: str
+    meaning: str
+    value: Value
+    column: str
+    """What it is made of, as "table.column": if an engine does not measure that, there is no value."""
+    event: str = ""
+    """What has to happen in a run for there to be a value; empty if it takes no more than measuring."""
+
+
+@dataclass(frozen=True)
+class LinkMeasure:
+    """A number per link."""
+
+    name: str
+    unit: str
+    meaning: str
+    value: Callable[[dict[str, Any], pl.DataFrame], float | None]
+    column: str
+    """What it is made of, as "table.column"."""
+    event: str = ""
+
+
+def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
+    """A metric of the table of flows."""
+    return lambda group: metric(group.flows)
+
+
+def _of_bulk(metric: Callable[[pl.DataFrame], float | None]) -> Value:
+    """A metric of the bulk flows, if there are any."""
+    return lambda group: None if group.bulk.is_empty() else metric(group.bulk)
+
+
+def _summed(name: str, unit: str, meaning: str, column: str) -> Measure:
+    return Measure(name, unit, meaning, lambda group: _sum(group.flows[column]), f"flows.{column}")
+
+
+def _averaged(name: str, unit: str, meaning: str, column: str) -> Measure:
+    meaning = f"mean over its flows of {meaning}"
+    return Measure(name, unit, meaning, lambda group: mean(group.flows[column].to_list()), f"flows.{column}")
+
+
+def _sum(values: pl.Series) -> float | None:
+    return real(values.sum()) if values.null_count() < len(values) else None
+
+
+def _share(group: Group) -> float | None:
+    total = float(group.whole.flows["goodput_bps"].sum())
+    return float(group.flows["goodput_bps"].sum()) / total if total else None
+
+
+def _power(group: Group) -> float | None:
+    rtt_s = mean(group.flows["rtt_mean_s"].to_list())
+    return power(float(group.flows["goodput_bps"].sum()), rtt_s) if rtt_s else None
+
+
+def _srtt(group: Group) -> float | None:
+    series, warmup_s = group.whole.series, group.whole.warmup_s
+    return mean(mean_srtt_s(series, group.flows, flow, warmup_s) for flow in group.names)
+
+
+def _srtt_p95(group: Group) -> float | None:
+    series, warmup_s = group.whole.series, group.whole.warmup_s
+    return mean(srtt_percentile_s(series, group.flows, flow, 95, warmup_s) for flow in group.names)
+
+
+def _convergence(group: Group) -> float | None:
+    series, rivals, own = group.whole.series, group.whole.bulk, group.bulk
+    if series.is_empty() or rivals.height < 2 or own.is_empty():
+        return None
+    times = [convergence_time_s(series, rivals, flow) for flow in own["flow"].to_list()]
+    known = [time for time in times if time is not None]
+    return max(known) if len(known) == len(times) else None
+
+
+def _fct(percentile: float) -> Value:
+    return lambda group: real(group.transfers["fct_s"].drop_nulls().quantile(percentile / 100, "linear"))
+
+
+def _slowdown(group: Group) -> float | None:
+    return real(slowdowns(group.transfers)["slowdown"].median())
+
+
+def _call_score(group: Group) -> float | None:
+    scores = group.whole.scores
+    return mean([scores[flow] for flow in group.names if flow in scores])
+
+
+_OWN_TIME = "each over its own time after the warm-up"
+_LATER = "the transfers that began after the warm-up"
+_FINISHED = "any transfer that began after the warm-up finishes"
+MEASURES = (
+    _summed("goodput", "bit/s", f"sum over its flows, {_OWN_TIME}", "goodput_bps"),
+    _summed(
+        "wire", "bit/s", f"with headers and retransmissions, sum over its flows, {_OWN_TIME}", "wire_bps"
+    ),
+    Measure("share", "1", "of the goodput of all flows", _share, "flows.goodput_bps"),
+    Measure(
+        "bulk",
+        "flows",
+        "bulk flows: those that jain, starved and convergence are of",
+        lambda group: float(group.bulk.height),
+        "flows.goodput_bps",
+    ),
+    Measure(
+        "jain",
+        "1",
+        f"Jain's index of its bulk flows, {_OWN_TIME}; none for fewer than two",
+        _of_bulk(jain_among),
+        "flows.goodput_bps",
+    ),
+    Measure(
+        "starved",
+        "flows",
+        "bulk flows below 1 Mbit/s; none if it has none",
+        _of_bulk(starved_flows),
+        "flows.goodput_bps",
+    ),
+    _averaged("rtt_min", "s", "the smallest RTT", "rtt_min_s"),
+    _averaged("rtt_mean", "s", "the mean of RTT samples", "rtt_mean_s"),
+    Measure(
+        "srtt_mean",
+        "s",
+        "mean over its flows of the mean over time of the smoothed RTT",
+        _srtt,
+        "series.srtt_s",
+    ),
+    _averaged("rtt_p95", "s", "the 95th percentile of RTT samples", "rtt_p95_s"),
+    Measure(
+        "srtt_p95",
+        "s",
+        "mean over its flows of the 95th percentile over time of the smoothed RTT",
+        _srtt_p95,
+        "series.srtt_s",
+    ),
+    Measure(
+        "rtt_inflation", "1", "95th percentile over the smallest RTT", _of(rtt_inflation), "flows.rtt_p95_s"
+    ),
+    _averaged("owd_mean", "s", "the mean one-way delay", "owd_mean_s"),
+    _averaged("owd_p95", "s", "the 95th percentile of the one-way delay", "owd_p95_s"),
+    _averaged("jitter", "s", "the interarrival jitter of datagrams", "jitter_s"),
+    Measure(
+        "call_score", "1", "mean opinion score of its calls, by the E-model", _call_score, "flows.owd_mean_s"
+    ),
+    _summed("retransmitted", "packets", "data packets sent again", "retransmitted_packets"),
+    Measure(
+        "retransmission_rate",
+        "1",
+        "of all data packets",
+        _of(retransmission_rate),
+        "flows.retransmitted_packets",
+    ),
+    Measure("loss_rate", "1", "data packets marked as lost, of all", _of(loss_rate), "flows.lost_packets"),
+    Measure(
+        "marking_rate", "1", "data packets with a mark, of all", _of(marking_rate), "flows.marked_packets"
+    ),
+    Measure("power", "bit/s²", "goodput over mean RTT", _power, "flows.rtt_mean_s"),
+    Measure(
+        "convergence",
+        "s",
+        "slowest of its bulk flows, each from its start, in the warm-up or not; none if one never does",
+        _convergence,
+        "series.goodput_bps",
+        event="all its bulk flows converge",
+    ),
+    Measure("fct_p50", "s", f"median completion time of {_LATER}", _fct(50), "transfers.fct_s", _FINISHED),
+    Measure(
+        "fct_p95",
+        "s",
+        f"95th percentile of the completion time of {_LATER}",
+        _fct(95),
+        "transfers.fct_s",
+        _FINISHED,
+    ),
+    Measure(
+        "slowdown",
+        "1",
+        f"median of the completion time over that of an empty path, of {_LATER}",
+        _slowdown,
+        "transfers.ideal_s",
+        _FINISHED,
+    ),
+)
+"""Per group of flows. All but convergence leave out the warm-up."""
+
+
+def _of_link(name: str, unit: str, meaning: str, column: str) -> LinkMeasure:
+    return LinkMeasure(name, unit, meaning, lambda row, _: row[column], f"links_summary.{column}")
+
+
+LINK_MEASURES = (
+    _of_link("utilisation", "1", "share of the time in which it sent", "utilisation"),
+    _of_link("sojourn_mean", "s", "mean wait in the queue", "sojourn_mean_s"),
+    _of_link("sojourn_p95", "s", "95th percentile of it", "sojourn_p95_s"),
+    _of_link("dropped", "packets", "dropped or lost", "dropped_packets"),
+    LinkMeasure(
+        "drop_rate",
+        "1",
+        "of all packets that came",
+        lambda row, links: drop_rate(links, str(row["link"])),
+        "links_summary.dropped_packets",
+    ),
+    _of_link("marked", "packets", "marked by the queue", "marked_packets"),
+)
+"""Per link that did something to packets; the warm-up is left out."""
+_WAIT_S = 1e-4
+
+
+def measured(run: Run, links: Collection[str] | None = None) -> pl.DataFrame:
+    """Every measure of every group of flows, of all flows together if there are several groups, and of links.
+
+    Args:
+        run: What is measured.
+        links: Names of links. Left out: those of `busy_links`.
+
+    Returns:
+        The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. What a
+        run does not know, and what makes no sense of a group, has a null value.
+    """
+    whole = Whole(run)
+    groups = {name: Group(flows, whole) for name, flows in _parts(run).items()}
+    of_flows = [
+        ("flows", name, measure.name, measure.value(group), measure.unit)
+        for name, group in groups.items()
+        for measure in MEASURES
+    ]
+    chosen = pl.col("link").is_in(list(busy_links(run) if links is None else links))
+    of_links = [
+        ("link", str(row["link"]), measure.name, measure.value(row, run.links_summary), measure.unit)
+        for row in run.links_summary.filter(chosen).iter_rows(named=True)
+        for measure in LINK_MEASURES
+    ]
+    return pl.DataFrame([*of_flows, *of_links], schema=SCHEMA, orient="row")
+
+
+def busy_links(run: Run) -> list[str]:
+    """The links that did something to packets: the mean wait is 0.1 ms or more, or some were dropped or
+    marked."""
+    columns = ("sojourn_mean_s", "dropped_packets", "marked_packets")
+    waits, dropped, marked = (pl.col(name) for name in columns)
+    busy = run.links_summary.filter((waits >= _WAIT_S) | (dropped > 0) | (marked > 0))
+    return [str(name) for name in busy["link"]]
+
+
+def _parts(run: Run) -> dict[str, pl.DataFrame]:
+    groups = flow_groups(run)
+    parts = {name: run.flows.filter(pl.col("flow").is_in(flows)) for name, flows in groups.items()}
+    return parts | ({ALL: run.flows} if len(groups) > 1 else {})

@@ -1,0 +1,138 @@
+"""How much flows and links carry. Goodput counts payload once; all functions take the tables of a run."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from fullpipe.analysis.metrics.samples import between, means_over, real
+
+
+def total_goodput_bps(flows: pl.DataFrame) -> float:
+    """Goodput of all flows together, bit/s.
+
+    Formula: Σ delivered payload_i / time_i over all flows i.
+    Source: RFC 2647, section 3.17, goodput.
+    """
+    return float(flows["goodput_bps"].sum())
+
+
+def mean_goodput_bps(flows: pl.DataFrame) -> float | None:
+    """Mean goodput per flow, bit/s; None without flows.
+
+    Formula: Σ goodput_i / n.
+    Source: RFC 2647, section 3.17, goodput.
+    """
+    return real(flows["goodput_bps"].mean())
+
+
+def standard_deviation_bps(flows: pl.DataFrame, ddof: int = 1) -> float | None:
+    """Standard deviation of the goodput between the flows of one run, bit/s.
+
+    Formula: sqrt(Σ (goodput_i - mean)² / (n - ddof)).
+    Source: the spread of flows in Kato et al., AFIN 2025, Table II.
+
+    Args:
+        flows: Table of flows.
+        ddof: 1 for a sample of flows (divide by n - 1), 0 for the population (divide by n).
+
+    Returns:
+        None with fewer than two flows, or one if `ddof` is 0.
+    """
+    return real(flows["goodput_bps"].std(ddof=ddof))
+
+
+def throughput_percentiles_bps(
+    series: pl.DataFrame, percentiles: Sequence[float] = (5, 50, 95), warmup_s: float = 0.0
+) -> pl.DataFrame:
+    """Percentiles over time of the goodput of every flow, bit/s.
+
+    Formula: the p-th percentile of the samples after the warm-up, by linear interpolation between them.
+    Source: Hyndman and Fan 1996, "Sample quantiles in statistical packages", definition 7.
+
+    Args:
+        series: Table of samples.
+        percentiles: From 0 to 100.
+        warmup_s: Leaves out the samples up to this time.
+
+    Returns:
+        One row per flow in the order of the table, with the columns flow, p5_bps, p50_bps and so on.
+    """
+    goodput = pl.col("goodput_bps")
+    columns = [goodput.quantile(p / 100, "linear").alias(f"p{p:g}_bps") for p in percentiles]
+    return series.filter(pl.col("time_s") > warmup_s).group_by("flow", maintain_order=True).agg(columns)
+
+
+def interval_goodput(series: pl.DataFrame, interval_s: float) -> pl.DataFrame:
+    """Goodput of every flow in one interval after the other, bit/s: the instantaneous throughput of figures.
+
+    Formula: payload delivered in (t - interval, t], over the interval; the mean of the samples in it.
+    Source: RFC 2647, section 3.17, goodput; the interval is part of the number and must be stated.
+
+    Args:
+        series: Table of samples.
+        interval_s: A multiple of the time between samples; intervals begin at 0.
+
+    Returns:
+        The columns flow, time_s (end of the interval) and goodput_bps.
+    """
+    return means_over(series, "flow", "goodput_bps", interval_s)
+
+
+def cumulative_goodput(series: pl.DataFrame, since_s: float = 0.0) -> pl.DataFrame:
+    """Mean goodput of every flow from a time until each sample after it, bit/s.
+
+    It forgets nothing: a change of the path shows the later the less, so it is no throughput "at" a time.
+
+    Formula: Σ goodput_k / n over the n samples of equal length in (since, t].
+    Source: the throughput that Gniaz, TU Delft 2025, draws.
+
+    Returns:
+        The samples after `since_s`, in the order of time, with goodput_bps replaced.
+    """
+    after = between(series, since_s, float("inf")).sort("time_s", maintain_order=True)
+    total = pl.col("goodput_bps").cum_sum() / pl.int_range(1, pl.len() + 1)
+    return after.with_columns(total.over("flow").alias("goodput_bps"))
+
+
+def interval_wire_throughput(packets: pl.DataFrame, interval_s: float, point: str = "sender") -> pl.DataFrame:
+    """What every flow's data packets take on the wire in one interval after the other, bit/s.
+
+    Headers and retransmissions count. Needs packets captured at the point: "sender" for what is put on the
+    path, a link for what leaves it.
+
+    Formula: 8 Σ size of the data packets in [t - interval, t), over the interval.
+    Source: RFC 2285, section 3.5.2, offered load, of one flow.
+
+    Returns:
+        The columns flow, time_s (end of the interval) and wire_bps; intervals without a packet have no row.
+    """
+    end = (pl.col("time_ns") / 1e9 / interval_s).floor() * interval_s + interval_s
+    return (
+        packets.filter((pl.col("point") == point) & (pl.col("kind") == "data"))
+        .group_by("flow", end.alias("time_s"), maintain_order=True)
+        .agg(wire_bps=8 * pl.col("size").sum() / interval_s)
+    )
+
+
+def cumulative_wire_bps(flows: pl.DataFrame) -> float:
+    """What all flows together put on the wire, as a mean over the time that each was active, bit/s.
+
+    Formula: Σ wire_i, with wire_i = 8 · bytes sent_i, headers and retransmissions included, over time_i.
+    Source: RFC 2285, section 3.5.2, offered load.
+    """
+    return float(flows["wire_bps"].sum())
+
+
+def utilisation(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
+    """Share of the time in which a link sent; None if its rate is unlimited.
+
+    Formula: time in which a packet was being sent, over the time after the warm-up.
+    Source: RFC 5166, section 2.1, throughput as the utilisation of a link.
+
+    Raises:
+        KeyError: If there is no such link.
+    """
+    rows = links_summary.filter(pl.col("link") == link)
+    if rows.is_empty():
+        raise KeyError(link)
+    return real(rows["utilisation"][0])

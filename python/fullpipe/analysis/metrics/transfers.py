@@ -1,0 +1,60 @@
+"""How long transfers take: completion times, and how many times longer than on an empty path.
+
+They take rows of the table of transfers: one per transfer, of which a flow may make one after the other."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from fullpipe.runs import Run
+
+
+def measured_transfers(run: Run) -> pl.DataFrame:
+    """The transfers that began after the warm-up: those that every summary is of."""
+    return run.transfers.filter(pl.col("start_s") >= run.scenario.warmup_s)
+
+
+def completion_percentiles_s(
+    transfers: pl.DataFrame, percentiles: Sequence[float] = (50, 95, 99), *, by: str | None = None
+) -> pl.DataFrame:
+    """Percentiles of the flow completion times, s; what did not finish is left out and counted.
+
+    Formula: the p-th percentile of fct_s over the transfers that finished, by linear interpolation.
+    Source: Dukkipati and McKeown, "Why flow-completion time is the right metric for congestion control", ACM
+    CCR 2006.
+
+    Args:
+        transfers: Rows of the table of transfers, such as `measured_transfers` gives; those of the warm-up
+            count if they are among them.
+        percentiles: From 0 to 100.
+        by: A column to group by, such as "flow". Left out: all together.
+
+    Returns:
+        The columns finished, unfinished, mean_s, p50_s and so on, one row per group.
+    """
+    fct = pl.col("fct_s")
+    quantiles = [fct.quantile(p / 100, "linear").alias(f"p{p:g}_s") for p in percentiles]
+    columns = [
+        fct.count().cast(pl.Int64).alias("finished"),
+        fct.null_count().cast(pl.Int64).alias("unfinished"),
+        fct.mean().alias("mean_s"),
+        *quantiles,
+    ]
+    return transfers.group_by(by, maintain_order=True).agg(columns) if by else transfers.select(columns)
+
+
+def slowdowns(transfers: pl.DataFrame) -> pl.DataFrame:
+    """The transfers that finished, with how many times longer than ideal each took in a column `slowdown`.
+
+    The ideal is a bound that slow start keeps even a lone flow from, so that short transfers are above 1 on
+    an empty path, too.
+
+    Formula: fct / ideal, with the ideal of the table: the round trips that a transfer cannot do without on
+    the empty path, and 8 · (bytes + headers) over the rate of the slowest link.
+    Source: slowdown in Montazeri, Li, Alizadeh and Ousterhout, "Homa", SIGCOMM 2018; normalised completion
+    time in Alizadeh et al., "pFabric: minimal near-optimal datacenter transport", SIGCOMM 2013.
+
+    >>> slowdowns(pl.DataFrame({"fct_s": [0.3, None], "ideal_s": [0.1, 0.1]}))["slowdown"].round(6).to_list()
+    [3.0]
+    """
+    return transfers.drop_nulls("fct_s").with_columns(slowdown=pl.col("fct_s") / pl.col("ideal_s"))

@@ -1,0 +1,100 @@
+"""How good a call is."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from fullpipe.runs import Run
+from fullpipe.scenario.model.flows import flow_names
+from fullpipe.scenario.model.workloads.datagrams import Voip
+
+FRAME_S = 0.02
+"""Time of speech in a packet of G.711 as it is usually sent."""
+
+_R0 = 93.2
+"""Rating without delay, loss and coding: the default values of G.107, table 3."""
+_KNEE_MS = 177.3
+"""From this delay on, people begin to talk at the same time."""
+
+
+def rating(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
+    """Transmission rating R of the E-model, in the form that has only delay, loss and coding as variables.
+
+    Formula: R = 93.2 - Id - Ie,eff, with Id = 0.024 d + 0.11 (d - 177.3) H(d - 177.3) for a delay of d ms
+    (H is 0 below zero and 1 above), and Ie,eff = Ie + (95 - Ie) Ppl / (Ppl + Bpl) for a random loss of
+    Ppl percent.
+    Source: ITU-T G.107 (06/2015), equations 7-1 and 7-29 with default values; Id by the approximation of Cole
+    and Rosenbluth, "Voice over IP performance monitoring", ACM CCR 31(2), 2001. Loss that comes in bursts is
+    rated as if it were random (BurstR = 1).
+
+    Args:
+        delay_s: From mouth to ear, seconds.
+        loss: Share of the packets that are lost, or too late, from 0 to 1.
+        ie: Impairment by the coding; 0 is G.711 (ITU-T G.113, appendix I).
+        bpl: How well the coding stands loss, percent; 25.1 is G.711 that conceals it, 4.3 without.
+
+    >>> round(rating(0.0, 0.0), 1)
+    93.2
+    """
+    delay_ms, percent = 1e3 * delay_s, 100 * loss
+    by_delay = 0.024 * delay_ms + 0.11 * max(0.0, delay_ms - _KNEE_MS)
+    by_loss = ie + (95 - ie) * percent / (percent + bpl)
+    return _R0 - by_delay - by_loss
+
+
+def opinion(rating: float) -> float:
+    """Mean opinion score that goes with a rating R, from 1 to 4.5.
+
+    Formula: 1 + 0.035 R + 7e-6 R (R - 60) (100 - R).
+    Source: ITU-T G.107 (06/2015), annex B. The cubic falls a little below 1 for R under 6.5; 1 is meant.
+
+    >>> [round(opinion(r), 2) for r in (90, 80, 70, 60, 50)]
+    [4.34, 4.02, 3.6, 3.1, 2.58]
+    """
+    r = min(100.0, max(0.0, rating))
+    return max(1.0, 1 + 0.035 * r + 7e-6 * r * (r - 60) * (100 - r))
+
+
+def mos(delay_s: float, loss: float, *, ie: float = 0.0, bpl: float = 25.1) -> float:
+    """Mean opinion score of a call, from 1 (bad) to 4.5, as the E-model estimates it.
+
+    Formula: opinion(rating(delay, loss)).
+    Source: ITU-T G.107 (06/2015), annex B; see `rating`.
+
+    >>> round(mos(0.1, 0.0), 2)
+    4.36
+    """
+    return opinion(rating(delay_s, loss, ie=ie, bpl=bpl))
+
+
+def mouth_to_ear_s(owd_mean_s: float, jitter_s: float, frame_s: float = FRAME_S) -> float:
+    """Delay of speech in seconds: a packet is filled, is on its way, and waits at the far end.
+
+    Formula: frame + one-way delay + 2 · jitter.
+    Source: a fixed playout buffer of two jitters is a rule of thumb; it is taken to make no packet late.
+    """
+    return frame_s + owd_mean_s + 2 * jitter_s
+
+
+def call_scores(run: Run) -> dict[str, float | None]:
+    """Mean opinion score of every call of a run, by the name of its flow; None if nothing of it arrived.
+
+    Formula: see `mos`, of `mouth_to_ear_s` and of the share of packets that were lost.
+    Source: as there.
+    """
+    frames_s = {
+        name: flow.workload.frame_s
+        for flow, names in zip(run.scenario.flows, flow_names(run.scenario.flows), strict=True)
+        for name in names
+        if isinstance(flow.workload, Voip)
+    }
+    calls = run.flows.filter(pl.col("flow").is_in(list(frames_s)))
+    return {row["flow"]: _score(row, frames_s[row["flow"]]) for row in calls.iter_rows(named=True)}
+
+
+def _score(row: Mapping[str, Any], frame_s: float) -> float | None:
+    if row["owd_mean_s"] is None or not row["sent_packets"]:
+        return None
+    delay_s = mouth_to_ear_s(row["owd_mean_s"], row["jitter_s"] or 0.0, frame_s)
+    return mos(delay_s, row["lost_packets"] / row["sent_packets"])

@@ -1,0 +1,54 @@
+"""Samples along one run are not independent: how many independent ones they are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from fullpipe.analysis.statistics.samples import vector
+
+
+def lag1_autocorrelation(values: Iterable[float]) -> float:
+    """r1 = Σ (x[t] - m)(x[t+1] - m) / Σ (x[t] - m)², with m the mean; 0 for a constant.
+
+    Source: Box, Jenkins and Reinsel, "Time series analysis", section 2.1.
+
+    >>> lag1_autocorrelation([1, 2, 3, 4, 5])
+    0.4
+    """
+    x = vector(values, at_least=3)
+    deviation = x - x.mean()
+    spread = float(np.dot(deviation, deviation))
+    return float(np.dot(deviation[:-1], deviation[1:])) / spread if spread > 0 else 0.0
+
+
+def effective_sample_size(values: Iterable[float]) -> float:
+    """The number of independent samples that fix the mean as well as these: n (1 - r1) / (1 + r1).
+
+    Exact for a long first-order autoregression. Source: Bayley and Hammersley 1946, "The effective number of
+    independent observations in an autocorrelated time series". Kept between 1 and n: a negative r1, which
+    would claim more samples than there are, counts as none.
+
+    >>> round(effective_sample_size([1, 2, 3, 4, 5]), 4)
+    2.1429
+    """
+    x = vector(values, at_least=3)
+    r1 = max(lag1_autocorrelation(x), 0.0)
+    return float(np.clip(x.size * (1 - r1) / (1 + r1), 1, x.size))
+
+
+def autocorrelation_warning(values: Iterable[float], name: str = "the series") -> str | None:
+    """A sentence to print when samples must not be taken as independent, or nothing.
+
+    They must not when r1 exceeds 2 / sqrt(n), the two-sided 5 % bound of white noise (Bartlett 1946).
+    """
+    x = vector(values, at_least=3)
+    r1 = lag1_autocorrelation(x)
+    if r1 <= 2 / np.sqrt(x.size):
+        return None
+    worth = effective_sample_size(x)
+    return (
+        f"{name}: {x.size} samples with lag-1 autocorrelation {r1:.2f} are worth about {worth:.0f} "
+        "independent ones; compare runs with different seeds instead"
+    )

@@ -1,0 +1,177 @@
+"""Packet-delivery traces of Mahimahi (Netravali et al., USENIX ATC 2015).
+
+A file has one line per delivery opportunity: the millisecond, counted from the beginning, at which one packet
+of the largest size may leave, which is 1504 bytes. Lines do not decrease; a line that stands twice is two
+opportunities. The last line is also the length of the trace, which then begins again.
+
+>>> trace = parse_mahimahi(b"0\\n3\\n3\\n10\\n")
+>>> trace.times_ms.tolist(), trace.period_s, round(trace.mean_bps / 1e6, 4)
+([0, 3, 3, 10], 0.01, 4.8128)
+"""
+
+import re
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullpipe.io.traces.files import LONGEST_S, TraceError, read_bytes, write_bytes
+
+OPPORTUNITY_BYTES = 1504
+"""What one opportunity carries: 1500 bytes of IP and the 4 that a TUN device puts before them."""
+_DIGITS = 10
+_NUMBER = re.compile(rb"(0|[1-9][0-9]{0,9})\n?")
+_MOST_OPPORTUNITIES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Mahimahi:
+    """A packet-delivery trace."""
+
+    times_ms: NDArray[np.int64]
+    """When opportunities come, in order."""
+    final_newline: bool = True
+    """Whether the last line of the file ends like the others."""
+
+    @property
+    def period_s(self) -> float:
+        """Its length in seconds: the last line."""
+        return float(self.times_ms[-1]) / 1e3
+
+    @property
+    def mean_bps(self) -> float:
+        """Bits per second that it can carry, over its whole length."""
+        return len(self.times_ms) * OPPORTUNITY_BYTES * 8 / self.period_s
+
+
+def read_mahimahi(path: str | Path) -> Mahimahi:
+    """Read a packet-delivery trace.
+
+    Raises:
+        TraceError: If the file cannot be read, is empty, has a line that is not a whole number of
+            milliseconds, decreasing times, or ends at zero.
+    """
+    return parse_mahimahi(read_bytes(path), str(path))
+
+
+def parse_mahimahi(data: bytes, where: str = "trace") -> Mahimahi:
+    """The packet-delivery trace that a file holds; `where` names it in errors. Raises as `read_mahimahi`."""
+    if not data.strip():
+        raise TraceError(where, "is empty; a trace has a line per delivery opportunity")
+    lines = data.count(b"\n")
+    if lines > _MOST_OPPORTUNITIES:
+        raise TraceError(where, f"{lines:,} lines are more than {_MOST_OPPORTUNITIES:,}; cut it into parts")
+    if not _are_numbers(data):
+        raise _bad_line(data, where)
+    times = np.fromstring(data, dtype=np.int64, sep="\n")
+    _check(times, where)
+    return Mahimahi(times, data.endswith(b"\n"))
+
+
+def write_mahimahi(path: str | Path, trace: Mahimahi | ArrayLike) -> None:
+    """Write a packet-delivery trace, or the times of one in milliseconds; what was read is written byte for
+    byte.
+
+    Raises:
+        TraceError: If these are no times of a trace, or the file cannot be written.
+    """
+    if not isinstance(trace, Mahimahi):
+        trace = Mahimahi(np.asarray(trace, dtype=np.int64))
+    _check(trace.times_ms, str(path))
+    text = "\n".join(map(str, trace.times_ms.tolist())) + ("\n" if trace.final_newline else "")
+    write_bytes(path, text.encode())
+
+
+def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mahimahi:
+    """The packet-delivery trace of a rate that changes in steps.
+
+    An opportunity comes in the millisecond in which the rate has added up to another 1504 bytes, so that the
+    trace never is ahead of the rate, nor behind it by an opportunity or more.
+
+    Args:
+        time_s: When each rate takes over, in order; the first one at 0.
+        rate_bps: The rates in bits per second.
+        duration_s: How long the last rate holds; the trace ends at the last opportunity until then.
+
+    Raises:
+        TraceError: If these are no steps, or too slow or too fast for a single opportunity or for memory.
+    """
+    times, rates = np.asarray(time_s, dtype=float), np.asarray(rate_bps, dtype=float)
+    edges = np.append(times, duration_s)
+    if times.ndim != 1 or times.shape != rates.shape or len(times) == 0 or times[0] != 0:
+        raise TraceError("rates", "give as many times as rates, the first time 0")
+    if not (np.isfinite(edges).all() and np.isfinite(rates).all() and (rates >= 0).all()):
+        raise TraceError("rates", "times and rates are finite, and rates are not negative")
+    if (np.diff(edges) < 0).any() or duration_s > LONGEST_S:
+        raise TraceError("rates", f"times do not decrease, and end by {LONGEST_S} s")
+    carried = np.concatenate([[0.0], np.cumsum(rates * np.diff(edges))]) / (8 * OPPORTUNITY_BYTES)
+    count = int(carried[-1] + 1e-9)
+    if not 0 < count <= _MOST_OPPORTUNITIES:
+        raise TraceError("rates", f"make {count:,} opportunities, not 1 to {_MOST_OPPORTUNITIES:,}")
+    number = np.arange(1, count + 1)
+    step = np.searchsorted(carried[1:] + 1e-9, number)
+    reached_s = edges[step] + (number - carried[step]) * 8 * OPPORTUNITY_BYTES / rates[step]
+    made = np.maximum.accumulate(np.ceil(reached_s * 1e3 - 1e-6).astype(np.int64))
+    _check(made, "rates")
+    return Mahimahi(made)
+
+
+def to_rates(trace: Mahimahi, interval_s: float = 0.1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A packet-delivery trace as a rate over time, for plots.
+
+    Args:
+        trace: What to plot.
+        interval_s: Over how long a rate is taken, in whole milliseconds.
+
+    Returns:
+        The beginning of each interval in seconds, and the bits per second that the trace can carry in it. An
+        opportunity at the end of an interval belongs to it, and one at 0 to the first.
+    """
+    width_ms = round(interval_s * 1e3)
+    if width_ms < 1:
+        raise TraceError("interval", "at least a millisecond, the resolution of the trace")
+    last = int(trace.times_ms[-1])
+    edges = np.arange(0, last + width_ms, width_ms)
+    upto = np.searchsorted(trace.times_ms, edges, side="right")
+    upto[0] = 0
+    spans = np.minimum(edges[1:], last) - edges[:-1]
+    return edges[:-1] / 1e3, np.diff(upto) * OPPORTUNITY_BYTES * 8e3 / spans
+
+
+def _check(times: NDArray[np.int64], where: str) -> None:
+    if times.ndim != 1 or len(times) == 0:
+        raise TraceError(where, "is empty; a trace has a line per delivery opportunity")
+    if times[0] < 0:
+        raise TraceError(where, f"{times[0]} is negative", 1)
+    falls = np.flatnonzero(np.diff(times) < 0)
+    if len(falls):
+        n = int(falls[0]) + 1
+        raise TraceError(where, f"{times[n]} is before {times[n - 1]}, the line above it", n + 1)
+    if times[-1] == 0:
+        raise TraceError(where, "lasts no time: its last line is 0", len(times))
+    if times[-1] > LONGEST_S * 1000:
+        raise TraceError(where, f"{times[-1]} is too large; a trace lasts at most {LONGEST_S} s", len(times))
+
+
+def _are_numbers(data: bytes) -> bool:
+    """Whether each line is a number without leading zeros; the last one may lack its end."""
+    if data.translate(None, b"0123456789\n"):
+        return False
+    letters = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(letters == ord("\n"))
+    begins = np.concatenate([[0], ends + 1])
+    lengths = np.append(ends, len(data)) - begins
+    if lengths[-1] == 0:  # behind the last end
+        begins, lengths = begins[:-1], lengths[:-1]
+    zeros = (letters[begins] == ord("0")) & (lengths > 1)
+    return bool((lengths >= 1).all() and (lengths <= _DIGITS).all() and not zeros.any())
+
+
+def _bad_line(data: bytes, where: str) -> TraceError:
+    n, line = next((n, line) for n, line in enumerate(BytesIO(data)) if not _NUMBER.fullmatch(line))
+    shown = line.removesuffix(b"\n")[:40].decode("utf-8", "replace")
+    what = "is empty" if not shown else f'"{shown}" is not'.replace("\r", "\\r")
+    tail = "" if not shown else " a whole number of milliseconds, written with digits alone"
+    return TraceError(where, f"{what}{tail}", n + 1)

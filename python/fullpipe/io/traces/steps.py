@@ -1,0 +1,142 @@
+"""Rate, delay and loss over time, as CSV: each row holds until the next.
+
+The first line names the columns: `time_s`, and one or more of `rate_bps`, `delay_s` and `loss`. Times do not
+decrease; an empty cell leaves its quantity as it is.
+
+>>> steps = parse_steps(b"time_s,rate_bps,loss\\n0,2000000,0\\n1.5,0,\\n2,8000000,0.01\\n")
+>>> steps.rate_bps
+(2000000, 0, 8000000)
+>>> steps.loss
+(0.0, None, 0.01)
+"""
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from fullpipe.io.traces.files import LONGEST_S, TraceError, read_bytes, write_bytes
+
+MAX_ROWS = 1_000_000
+_COLUMNS = {"rate_bps": 1e15, "delay_s": 3_600.0, "loss": 1.0}
+"""The quantities, and the largest value that makes sense."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a link is like over time; a quantity that has no column is None, one that does not change in a row
+    too."""
+
+    time_s: tuple[float, ...]
+    rate_bps: tuple[int | None, ...] | None = None
+    delay_s: tuple[float | None, ...] | None = None
+    loss: tuple[float | None, ...] | None = None
+
+
+def read_steps(path: str | Path) -> Steps:
+    """Read a CSV file of time and rate, delay or loss.
+
+    Raises:
+        TraceError: If the file cannot be read, is empty, names no or unknown columns, has a cell that is not
+            a number of the column, or decreasing times.
+    """
+    return parse_steps(read_bytes(path), str(path))
+
+
+def parse_steps(data: bytes, where: str = "trace") -> Steps:
+    """The steps that a CSV file holds; `where` names it in errors. Raises as `read_steps`."""
+    try:
+        data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TraceError(where, f"byte {error.start} is not UTF-8") from None
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    rows = _rows(csv.reader(text, strict=True), where)
+    begin = list(islice(rows, 2))
+    if len(begin) < 2:
+        raise TraceError(where, "is empty; write a line of names such as time_s,rate_bps and rows below it")
+    names = _names(begin[0][1], where)
+    cells: dict[str, list[float | None]] = {name: [] for name in names}
+    lines = []
+    for line, row in chain(begin[1:], rows):
+        if len(row) != len(names):
+            raise TraceError(where, f"has {len(row)} cells; there are {len(names)} columns", line)
+        lines.append(line)
+        for name, cell in zip(names, row, strict=True):
+            cells[name].append(_number(name, cell, where, line))
+    times = _times(cells.pop("time_s"), lines, where)
+    rates = cells.pop("rate_bps", None)
+    whole = None if rates is None else tuple(None if rate is None else round(rate) for rate in rates)
+    if whole is not None and not any(whole):
+        raise TraceError(where, "has no rate above zero, so that nothing is ever sent")
+    return Steps(times, whole, *(tuple(cells[n]) if n in cells else None for n in ("delay_s", "loss")))
+
+
+def write_steps(path: str | Path, steps: Steps) -> None:
+    """Write steps as CSV; `read_steps` gives them back.
+
+    Raises:
+        TraceError: If these are no steps, or the file cannot be written.
+    """
+    columns: dict[str, Iterable[float | None]] = {
+        name: values for name in ("time_s", *_COLUMNS) if (values := getattr(steps, name)) is not None
+    }
+    rows = ["" if v is None else f"{v!r}" for values in zip(*columns.values(), strict=True) for v in values]
+    width = len(columns)
+    lines = [",".join(columns), *(",".join(rows[i : i + width]) for i in range(0, len(rows), width))]
+    data = ("\n".join(lines) + "\n").encode()
+    parse_steps(data, str(path))
+    write_bytes(path, data)
+
+
+def _rows(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not empty, each with its line. They are never all in memory."""
+    count = 0
+    try:
+        for row in reader:
+            if row:
+                count += 1
+                if count > MAX_ROWS:
+                    raise TraceError(where, f"has more than {MAX_ROWS:,} rows; cut it into parts")
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise TraceError(where, f"not CSV: {error}", reader.line_num) from None
+
+
+def _names(row: list[str], where: str) -> list[str]:
+    known = ("time_s", *_COLUMNS)
+    names = [name.strip() for name in row[: len(known) + 1]]  # one more is unknown, or stands twice
+    for name in names:
+        if name not in known or names.count(name) > 1:
+            problem = "stands twice" if name in known else f"is unknown; there is {', '.join(known)}"
+            raise TraceError(where, f'the column "{name[:40]}" {problem}', 1)
+    if "time_s" not in names or len(names) < 2:
+        raise TraceError(where, "needs a column time_s and one or more of rate_bps, delay_s and loss", 1)
+    return names
+
+
+def _number(name: str, cell: str, where: str, line: int) -> float | None:
+    text = cell.strip()
+    if not text and name != "time_s":
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise TraceError(where, f'{name}: "{text[:40]}" is not a number', line)
+    most = _COLUMNS.get(name, LONGEST_S)
+    if not 0 <= value <= most:
+        raise TraceError(where, f"{name}: {text[:40]} is out of range, 0 to {most:g}", line)
+    return value
+
+
+def _times(cells: list[float | None], lines: list[int], where: str) -> tuple[float, ...]:
+    times = tuple(time for time in cells if time is not None)
+    for n in range(1, len(times)):
+        if times[n] < times[n - 1]:
+            raise TraceError(where, f"{times[n]:g} s is before {times[n - 1]:g} s, the row above", lines[n])
+    return times

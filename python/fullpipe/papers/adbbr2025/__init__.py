@@ -1,5 +1,0 @@
-"""Ad-BBR against five others, the wired part: Wang et al., Future Internet 2025."""
-
-from fullpipe.papers.adbbr2025.study import jobs, paper, run
-
-__all__ = ["jobs", "paper", "run"]

@@ -1,5 +1,0 @@
-"""Routes that change under BBRv3 and CUBIC: Sologon, TU Delft 2025."""
-
-from fullpipe.papers.sologon2025.study import jobs, paper, run
-
-__all__ = ["jobs", "paper", "run"]

@@ -1,0 +1,152 @@
+"""Runs jobs in threads: engines release the interpreter, so threads are enough and nothing is copied."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import islice
+from threading import Event
+from typing import Literal, Protocol
+
+from fullpipe.errors import CancelledError, DiskFullError, FolderError, FullpipeError
+from fullpipe.runs.interrupt import Interruptible
+from fullpipe.runs.jobs import Job
+from fullpipe.runs.run import Run
+from fullpipe.scenario.model.flows import own_algorithms
+
+_AHEAD = 1_000
+"""How many jobs are handed out at a time: all of a sweep would be a million."""
+_PULSE_S = 0.1
+
+State = Literal["running", "stored", "finished", "failed"]
+
+
+@dataclass(frozen=True)
+class Update:
+    """How far a job is: its place in the list, the simulated time reached, and its state."""
+
+    index: int
+    job: Job
+    simulated_s: float
+    state: State
+
+
+Progress = Callable[[Update], None]
+"""Called from any of the threads."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of a job: a run, or the error that it failed with."""
+
+    job: Job
+    result: Run | Exception
+
+    @property
+    def error(self) -> Exception | None:
+        """Why it failed, if it did."""
+        return self.result if isinstance(self.result, Exception) else None
+
+    @property
+    def run(self) -> Run:
+        """The run.
+
+        Raises:
+            Exception: The error of a job that failed.
+        """
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+class SweepError(FullpipeError):
+    """Some jobs failed; the others finished, and `outcomes` has all of them."""
+
+    def __init__(self, outcomes: Sequence[Outcome]) -> None:
+        failed = [outcome for outcome in outcomes if outcome.error]
+        first, where = failed[0].error, failed[0].job
+        which = f"{where.scenario.name} {where.scenario.digest}, seed {where.seed}"
+        super().__init__(f"{len(failed)} of {len(outcomes)} runs failed; the first, {which}: {first}")
+        self.outcomes = tuple(outcomes)
+
+
+class Maker(Protocol):
+    """Where the runs of jobs come from."""
+
+    def find(self, job: Job) -> Run | None:
+        """The run of a job, if it is kept already."""
+
+    def make(self, job: Job, progress: Callable[[float], None] | None) -> Run:
+        """Make the run of a job; `progress` is told the simulated time reached, in seconds."""
+
+
+def stream(
+    jobs: Iterable[Job], maker: Maker, *, workers: int = 1, progress: Progress | None = None
+) -> Iterator[Outcome]:
+    """Run jobs and yield what became of them, in the order of the jobs: see `fullpipe.sweeps.stream`."""
+    stop, own = Event(), Interruptible()
+    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
+        try:
+            waiting, futures = iter(enumerate(jobs)), deque[Future[Outcome]]()
+            while True:  # none is kept longer than it is needed: its run may be large
+                futures.extend(
+                    pool.submit(_Worker(index, job, maker, progress, stop, own))
+                    for index, job in islice(waiting, _AHEAD - len(futures))
+                )
+                if not futures:
+                    break
+                yield _result(futures.popleft())
+        finally:
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            own.interrupt()
+
+
+def _result(future: "Future[Outcome]") -> Outcome:
+    """Wait with a pulse: polars makes system calls go on after a signal, so a long wait would miss Ctrl-C."""
+    while not wait([future], timeout=_PULSE_S).done:
+        pass
+    return future.result()
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """One job with all that it needs to run in a thread."""
+
+    index: int
+    job: Job
+    maker: Maker
+    progress: Progress | None
+    stop: Event
+    own: Interruptible
+
+    def __call__(self) -> Outcome:
+        try:
+            return Outcome(self.job, self._run())
+        except (FolderError, DiskFullError):  # no other run could be kept either
+            self.stop.set()
+            self._tell(0.0, "failed")
+            raise
+        except Exception as error:
+            self._tell(0.0, "failed")
+            return Outcome(self.job, error)
+
+    def _run(self) -> Run:
+        self._advanced(0.0)
+        stored = self.maker.find(self.job)
+        if stored:
+            self._tell(self.job.scenario.duration_s, "stored")
+            return stored
+        with self.own.thread(bool(own_algorithms(self.job.scenario.flows))):
+            made = self.maker.make(self.job, self._advanced)
+        self._tell(self.job.scenario.duration_s, "finished")
+        return made
+
+    def _advanced(self, simulated_s: float) -> None:
+        if self.stop.is_set():
+            raise CancelledError("stopped before its end")
+        self._tell(simulated_s, "running")
+
+    def _tell(self, simulated_s: float, state: State) -> None:
+        if self.progress:
+            self.progress(Update(self.index, self.job, simulated_s, state))

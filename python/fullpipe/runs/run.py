@@ -1,0 +1,164 @@
+"""A finished run: its tables and where they come from."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fullpipe.errors import ResultError, ScenarioError
+from fullpipe.runs.kept import Kept
+from fullpipe.runs.meta import Meta
+from fullpipe.runs.schema import TABLES
+from fullpipe.scenario import Scenario
+
+_UNCHECKED = "an older version kept this run, without checksums: changed bytes would go unnoticed"
+
+
+class _Tables(Mapping[str, pl.DataFrame]):
+    """Tables in a folder, each read when it is first asked for, unless it is at hand."""
+
+    def __init__(self, kept: Kept, at_hand: Mapping[str, pl.DataFrame]) -> None:
+        self._at_hand = at_hand
+        self._read = cache(kept.table)
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name not in TABLES:
+            raise KeyError(name)
+        return self._at_hand[name] if name in self._at_hand else self._read(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TABLES)
+
+    def __len__(self) -> int:
+        return len(TABLES)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One scenario, run once by one engine with one seed.
+
+    Args:
+        meta: Where it comes from.
+        tables: The tables by name, as `fullpipe.runs.TABLES` describes them.
+        folder: Where it is kept, if it is.
+    """
+
+    meta: Meta
+    tables: Mapping[str, pl.DataFrame]
+    folder: Path | None = None
+
+    @classmethod
+    def load(cls, folder: str | Path, at_hand: Mapping[str, pl.DataFrame] | None = None) -> "Run":
+        """A finished run from its folder; tables are read when they are first used, but for those `at_hand`.
+
+        Warns if an older version wrote it: without checksums, changed bytes go unnoticed.
+
+        Raises:
+            NoRunError: If the folder does not hold a finished run.
+        """
+        kept = Kept.read(Path(folder))
+        if not kept.has_checksums:
+            warnings.warn(f"{folder}: {_UNCHECKED}", stacklevel=2)
+        return cls.of(kept, at_hand)
+
+    @classmethod
+    def of(cls, kept: Kept, at_hand: Mapping[str, pl.DataFrame] | None = None) -> "Run":
+        """The run that is kept somewhere."""
+        return cls(kept.meta, _Tables(kept, at_hand or {}), kept.folder)
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow, over warmup..end; the meaning of every column says what it covers."""
+        return self.tables["flows"]
+
+    @property
+    def transfers(self) -> pl.DataFrame:
+        """One row per transfer, those of the warm-up included, which `metrics.measured_transfers` leaves
+        out."""
+        return self.tables["transfers"]
+
+    @property
+    def videos(self) -> pl.DataFrame:
+        """One row per flow that plays a video, the warm-up included."""
+        return self.tables["videos"]
+
+    @property
+    def probes(self) -> pl.DataFrame:
+        """One row per packet of pings, probes and calls, those of the warm-up included."""
+        return self.tables["probes"]
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """One row per sample and flow."""
+        return self.tables["series"]
+
+    @property
+    def links(self) -> pl.DataFrame:
+        """One row per sample and link."""
+        return self.tables["links"]
+
+    @property
+    def links_summary(self) -> pl.DataFrame:
+        """One row per link, over warmup..end."""
+        return self.tables["links_summary"]
+
+    @property
+    def variables(self) -> pl.DataFrame:
+        """One row per sample, flow and internal variable; empty unless the scenario records them."""
+        return self.tables["variables"]
+
+    @property
+    def packets(self) -> pl.DataFrame:
+        """One row per packet captured; empty unless the scenario says where to capture."""
+        return self.tables["packets"]
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run, without a sweep.
+
+        Raises:
+            ResultError: If what is kept is no scenario.
+        """
+        try:
+            return Scenario(**self.meta.scenario)
+        except (ScenarioError, TypeError) as error:
+            first = str(error).partition("\n")[0]
+            raise ResultError(f"{self.folder or self.name}: its scenario is wrong: {first}") from error
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return str(self.meta.scenario["name"])
+
+    def summary(self) -> dict[str, Any]:
+        """The run as one JSON object: see `fullpipe.metrics.summary`."""
+        # What is built on runs is looked up by name, because a run must not depend on it.
+        return dict(import_module("fullpipe.analysis.metrics").summary(self))
+
+    def plot(self, *quantities: str, only: list[str] | None = None) -> Any:
+        """Draw quantities over time, such as "goodput", "rtt", "cwnd" and "queue"; all four if none is named.
+
+        Args:
+            quantities: Names in `fullpipe.plots.QUANTITIES`.
+            only: Keep the flows of these names.
+
+        Returns:
+            A matplotlib figure.
+
+        Raises:
+            ValueError: If a quantity is unknown or was not sampled.
+        """
+        plots = import_module("fullpipe.plots")
+        chosen = (quantities,) if quantities else ()
+        labels = plots.flow_labels(self)
+        wanted = None if only is None else [labels.get(name, name) for name in only]
+        return plots.overview({self.name: plots.presented(self)}, *chosen, only=wanted)[0]
+
+    def __repr__(self) -> str:
+        engine, seed = self.meta.engine.name, self.meta.seed
+        return f"Run({self.name!r}, engine={engine!r}, seed={seed}, folder={str(self.folder)!r})"

@@ -1,0 +1,146 @@
+"""Published studies, run again: one folder per study, with the printed values, the runs and the figures.
+
+>>> from fullpipe import studies
+>>> studies.names()
+['adbbr2025', 'gniaz2025', 'kato2025', 'sologon2025']
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol
+
+from fullpipe import engines
+from fullpipe.api import refusals
+from fullpipe.errors import EngineError, UnknownNameError
+from fullpipe.runs import Store
+from fullpipe.studies.claims import Claim
+from fullpipe.studies.report import Report, Settings
+from fullpipe.studies.transcription import Transcription
+from fullpipe.sweeps import Job, Progress
+
+__all__ = ["Report", "Settings", "jobs", "names", "printed", "run", "title"]
+
+
+class Study(Protocol):
+    """What the package of a study offers."""
+
+    def paper(self) -> Transcription:
+        """What is printed there."""
+        ...
+
+    def jobs(self, settings: Settings) -> list[Job]:
+        """Every run of it."""
+        ...
+
+    def run(self, settings: Settings) -> Report:
+        """Run what is missing and report."""
+        ...
+
+
+def names() -> list[str]:
+    """The studies, sorted."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
+
+
+def title(name: str) -> str:
+    """The title of a study. Raises UnknownNameError."""
+    return _study(name).paper().title
+
+
+def printed(name: str) -> tuple[Claim, ...]:
+    """The printed numbers and claims of a study. Raises UnknownNameError."""
+    return _study(name).paper().claims
+
+
+def jobs(
+    name: str, *, seeds: int | Iterable[int] | None = None, quick: bool = False, engine: str = "native"
+) -> list[Job]:
+    """Every run of a study with these seeds that the engine can make. Raises UnknownNameError."""
+    settings = Settings(Path(name), Store(Path()), _chosen(seeds), quick=quick, engine=engine)
+    todo = _study(name).jobs(settings)
+    return replace(settings, refused=frozenset(_refused(engine, todo))).possible(todo)
+
+
+def run(
+    name: str,
+    *,
+    seeds: int | Iterable[int] | None = None,
+    jobs: int = 1,
+    out: Path = Path("runs"),
+    quick: bool = False,
+    engine: str = "native",
+    progress: Progress | None = None,
+    echo: Callable[[str], None] | None = print,
+) -> Report:
+    """Run a study, or what is still missing of it.
+
+    Args:
+        name: One of `names()`.
+        seeds: How many seeds, or which ones; None leaves it to the study.
+        jobs: How many runs at the same time. Has no influence on results.
+        out: Where finished runs are kept; a study that was interrupted continues from there. Tables and
+            figures go to `papers/<name>` below it, those of another engine to `papers/<name>-<engine>`.
+        quick: Fewer seeds.
+        engine: Whose numbers they are. What it cannot run is left out; claims about that are not testable.
+        progress: Told about every step.
+        echo: Given the report when it is done; None says nothing.
+
+    Raises:
+        UnknownNameError: If there is no such study or engine.
+        EngineError: If the engine can run nothing of it.
+        SweepError: If a run failed.
+    """
+    study = _study(name)
+    out = Path(out)
+    folder = out / "papers" / (name if engine == "native" else f"{name}-{engine}")
+    settings = Settings(folder, Store(out), _chosen(seeds), jobs, quick, progress, engine)
+    todo = study.jobs(settings)
+    refused = _refused(engine, todo)
+    scenarios = len({job.scenario.digest for job in todo})
+    if len(refused) == scenarios:
+        raise EngineError("\n".join(dict.fromkeys(why for _, why in refused.values())))
+    report = study.run(replace(settings, refused=frozenset(refused)))
+    if engine != "native":
+        lines = tuple(dict.fromkeys(f"{where}: {why}" for where, why in refused.values()))
+        head = _head(engine, len(refused), scenarios)
+        report = replace(report, text=f"{head}\n\n{report.text}", refused=lines)
+    if echo is not None:
+        echo(f"{report.text}\n\n{len(report.files)} tables and figures are in {report.folder}")
+    return report
+
+
+def _refused(engine: str, todo: Iterable[Job]) -> Mapping[str, tuple[str, str]]:
+    """What an engine cannot run of a study: by its digest, which scenario it is, and why."""
+    chosen, found = engines.engine(engine), {}
+    for digest, job in {job.scenario.digest: job for job in todo}.items():
+        why = refusals(chosen, job.scenario)
+        if why:
+            where = ", ".join(f"{key} {value}" for key, value in job.point.items())
+            found[digest] = f"{job.scenario.name}, {where}", "; ".join(why)
+    return found
+
+
+def _head(engine: str, refused: int, scenarios: int) -> str:
+    left_out = f"; it cannot run {refused} of {scenarios} scenarios" if refused else ""
+    return f"What is called ours is by the {engine} engine, {engines.engine(engine).version()}{left_out}."
+
+
+def _chosen(seeds: int | Iterable[int] | None) -> tuple[int, ...] | None:
+    if seeds is None:
+        return None
+    chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
+    if not chosen:
+        raise ValueError("seeds: at least one is needed")
+    return chosen
+
+
+def _study(name: str) -> Study:
+    if name not in names():
+        raise UnknownNameError("paper", name, names())
+    study: Study = import_module(f"{__name__}.{name}")
+    return study

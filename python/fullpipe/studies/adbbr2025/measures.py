@@ -1,0 +1,108 @@
+"""From the tables of a run to the quantities that the paper talks about. Rates in Mbit/s, times in ms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from fullpipe.analysis import metrics
+from fullpipe.analysis.metrics import between, jain, retransmission_rate, total_goodput_bps
+from fullpipe.runs import Run
+
+Vector = NDArray[np.float64]
+
+MBPS = 1e-6
+MS = 1e3
+
+SETTLED_S = 5.0
+"""Start-up is no steep drop."""
+DROP = 0.7
+"""A steep drop: the bottleneck sends less than this share of the time in a sample."""
+APART_S = 1.0
+"""Drops closer together than this are one."""
+
+REGULAR_S = (9.0, 11.0)
+"""Every ten seconds."""
+
+JITTER_S = 0.1
+"""How much later than printed a flow may begin."""
+
+SPANS_S = {
+    "jain_alone": (0, 30),
+    "jain_after_30": (30, 40),
+    "jain_before_60": (50, 60),
+    "jain_after_60": (60, 70),
+    "jain_three": (60, 90),
+    "jain_shared": (30, 120),
+}
+"""Where Jain's index over time is averaged, in the experiment with flows that join and leave."""
+
+
+def lone_flow(run: Run) -> dict[str, float]:
+    """Goodput and mean RTT."""
+    return {
+        "goodput_mbps": total_goodput_bps(run.flows) * MBPS,
+        "rtt_ms": MS * float(run.flows["rtt_mean_s"][0]),
+    }
+
+
+def two_flows(run: Run) -> dict[str, float]:
+    """What the flow of 10 ms and the flow of 50 ms got, how evenly, and how smoothly."""
+    short, long = (float(rate) * MBPS for rate in run.flows["goodput_bps"])
+    return {
+        "short_mbps": short,
+        "long_mbps": long,
+        "total_mbps": short + long,
+        "gap_mbps": abs(long - short),
+        "lead_mbps": long - short,
+        "short_share": short / (short + long),
+        "jain": jain([short, long]) or math.nan,
+        "drops_per_100s": drops_per_100s(run.links),
+        "regular_drops_percent": regular_drops_percent(run.links),
+    }
+
+
+def joining_flows(run: Run) -> dict[str, float]:
+    """Means of Jain's index over spans of time."""
+    index = jain_over_time(run)
+    spans = {name: between(index, *span)["jain"].drop_nulls() for name, span in SPANS_S.items()}
+    return {name: float(values.to_numpy().mean()) for name, values in spans.items() if len(values)}
+
+
+def many_flows(run: Run) -> dict[str, float]:
+    """Packets sent again, the mean RTT of all flows, and the mean wait in the queue, NaN if not measured."""
+    (waited_s,) = run.links_summary.filter(pl.col("link") == "bottleneck")["sojourn_mean_s"]
+    return {
+        "retransmitted_percent": 100 * (retransmission_rate(run.flows) or 0.0),
+        "rtt_ms": MS * float(run.flows["rtt_mean_s"].to_numpy().mean()),
+        "queue_ms": math.nan if waited_s is None else MS * float(waited_s),
+    }
+
+
+def jain_over_time(run: Run) -> pl.DataFrame:
+    """Jain's index over time; a flow counts in the sample in which it begins at random."""
+    return metrics.jain_over_time(run.series, run.flows, slack_s=JITTER_S)
+
+
+def drops_per_100s(links: pl.DataFrame) -> float:
+    """How often the bottleneck runs dry once settled, per 100 s; NaN without samples of it."""
+    end_s = float(links["time_s"].to_numpy().max()) if links.height else SETTLED_S
+    return 100 * len(drops_s(links)) / (end_s - SETTLED_S) if end_s > SETTLED_S else math.nan
+
+
+def regular_drops_percent(links: pl.DataFrame) -> float:
+    """Of the times between one drop and the next, the share from 9 to 11 s; 0 if there are fewer than two
+    drops."""
+    apart_s = np.diff(drops_s(links))
+    regular = (apart_s >= REGULAR_S[0]) & (apart_s <= REGULAR_S[1])
+    return 100 * float(regular.mean()) if apart_s.size else 0.0
+
+
+def drops_s(links: pl.DataFrame) -> Vector:
+    """When the bottleneck runs dry once settled."""
+    samples = links.filter((pl.col("link") == "bottleneck") & (pl.col("time_s") > SETTLED_S))
+    times = samples.filter(pl.col("utilisation") < DROP)["time_s"].to_numpy()
+    return times[np.diff(times, prepend=-np.inf) > APART_S]

@@ -1,0 +1,101 @@
+"""Runs the wired experiments: five scenarios, six algorithms, and five readings of Ad-BBR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.studies import tables
+from fullpipe.studies.adbbr2025 import figures, measures
+from fullpipe.studies.claims import Claim
+from fullpipe.studies.court import Court, Judged
+from fullpipe.studies.experiments import Experiment, Measurements, measured
+from fullpipe.studies.report import Report, Settings, complete, seeds_of
+from fullpipe.studies.transcription import of_package
+from fullpipe.sweeps import Job
+
+paper = of_package(__package__)
+
+SUBJECT = "Ad-BBR"
+OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
+PRESETS = ("faithful", "literal", "sane", "dynamic", "si")
+"""Readings of the pseudo-code, the one nearest to the printed text first."""
+READINGS = {f"{SUBJECT} {preset}": {"kind": "ad_bbr", "preset": preset} for preset in PRESETS}
+ALGORITHMS: Mapping[str, Any] = {**READINGS, **OTHERS}
+
+KEYS = {
+    "topology.bottleneck.queue.size": "buffer",
+    "topology.bottleneck.loss.probability": "loss",
+    "flows.0.count": "flows",
+}
+MEASURES = {
+    "loss": measures.lone_flow,
+    "fairness": measures.two_flows,
+    "join-leave": measures.joining_flows,
+    "retransmissions": measures.many_flows,
+    "latency": measures.many_flows,
+}
+REMARKS = (
+    ". A claim about Ad-BBR is judged for every reading of its pseudo-code; the one that counts is that "
+    "nearest to the printed text within reason."
+)
+SEEDS = 5
+QUICK_SEEDS = 3
+QUICK_DURATION = {"loss": "20 s", "fairness": "25 s", "retransmissions": "15 s", "latency": "15 s"}
+"""The schedule of the flows that join and leave cannot be shortened."""
+
+
+def experiments(*, quick: bool) -> list[Experiment]:
+    """The five experiments; quick ones are shorter where the paper's schedule allows."""
+    found = []
+    for name, measure in MEASURES.items():
+        scenario = Scenario.named(f"adbbr2025-{name}")
+        if quick and name in QUICK_DURATION:
+            scenario = scenario.with_values({"duration": QUICK_DURATION[name]})
+        keys = {path: KEYS[path] for path in scenario.sweep}
+        found.append(Experiment(name, scenario, keys, measure))
+    return found
+
+
+def jobs(settings: Settings) -> list[Job]:
+    """Every run of the study."""
+    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
+    return [job for e in experiments(quick=settings.quick) for job in e.jobs(ALGORITHMS, chosen)]
+
+
+def run(settings: Settings) -> Report:
+    """Run what is missing, and write tables, verdicts and figures."""
+    source, todo = paper(), jobs(settings)
+    runs = settings.run(todo)
+    found = with_growth(measured(experiments(quick=settings.quick), todo, runs))
+    judged = judge(source.claims, found)
+    written = tables.write(settings, found, judged, seeds_of(todo))
+    if whole := complete(runs):
+        written += figures.draw(found, _series(todo, whole), settings.folder)
+    report = tables.report(source, judged, seeds_of(todo), REMARKS, quick=settings.quick)
+    return Report(report, tuple(written), settings.folder)
+
+
+def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
+    """Every claim, those about the subject for every reading of it."""
+    court = Court(found, tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
+    return [verdict for claim in claims for verdict in court.judged(claim)]
+
+
+def with_growth(found: Measurements) -> Measurements:
+    """With what a larger number of flows adds."""
+    found.subtract("retransmissions", "retransmitted_percent", "flows", 16, 2, "growth_percent")
+    found.subtract("latency", "rtt_ms", "flows", 16, 1, "growth_ms")
+    return found
+
+
+def _series(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Series:
+    """The sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
+    found: figures.Series = {}
+    for job, one in zip(todo, runs, strict=True):
+        if job.scenario.record.interval_s:
+            key = (job.point["experiment"], job.point["algorithm"], str(job.point.get("buffer", "")))
+            found.setdefault(key, []).append(one)
+    return found

@@ -1,0 +1,275 @@
+"""Claims judged by measurements: a verdict for each, under every reading of what the paper leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from math import inf, isfinite
+
+from fullpipe.analysis.statistics import t_interval
+from fullpipe.studies.causes import Cause
+from fullpipe.studies.claims import NUMBERS, UNMEASURED, Claim, Where
+from fullpipe.studies.experiments import Measurements, Value
+from fullpipe.studies.verdicts import (
+    Direction,
+    Expectation,
+    Ruling,
+    Verdict,
+    differences,
+    every,
+    judge,
+    judge_comparison,
+    of_words,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One number of a claim, or one of its comparisons."""
+
+    where: Where
+    """The conditions of `each`."""
+    ours: tuple[float, ...]
+    """One value per seed, in the unit of the claim; none for a comparison of two quantities."""
+    ruling: Ruling
+
+    @property
+    def mean(self) -> float | None:
+        """Our mean, if every run has a value."""
+        return sum(self.ours) / len(self.ours) if self.ours and all(map(isfinite, self.ours)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim and the verdict on it, under one reading of what the paper leaves open."""
+
+    claim: Claim
+    reading: str
+    """Empty for a claim that is not about readings."""
+    parts: tuple[Part, ...]
+    verdict: Verdict
+    counts: bool = True
+    """Whether it enters the tally: a number of its own, under the reading that is the paper's."""
+    closest: bool = False
+
+    @property
+    def numbers(self) -> list[Part]:
+        """Our numbers, one per condition: two inequalities may be of the same."""
+        return list({str(part.where): part for part in self.parts if part.ours}.values())
+
+    @property
+    def mean(self) -> float | None:
+        """Of a single number, our mean."""
+        return self.numbers[0].mean if len(self.numbers) == 1 else None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The 95 % interval of that mean."""
+        if self.mean is None or len(self.numbers[0].ours) < 2:
+            return None
+        ceiling = inf if self.claim.ceiling is None else self.claim.ceiling
+        interval = t_interval(self.numbers[0].ours).clipped(high=ceiling)
+        return interval.low, interval.high
+
+    @property
+    def held(self) -> int:
+        """How many of its numbers or comparisons are as printed."""
+        return sum(part.ruling.verdict is Verdict.REPRODUCED for part in self.parts)
+
+    @property
+    def by_tolerance(self) -> bool:
+        """Whether it is reproduced only within the tolerance."""
+        given = any(part.ruling.by_tolerance for part in self.parts)
+        return given and self.verdict is Verdict.REPRODUCED
+
+    @property
+    def factor(self) -> float | None:
+        """Of a single number, how many times their change ours is."""
+        return self.parts[0].ruling.factor if len(self.parts) == 1 else None
+
+    @property
+    def why(self) -> Cause | None:
+        """The cause, if it counts and is not reproduced."""
+        if self.verdict is Verdict.CONTRADICTED:
+            return Cause.OWN_ERROR
+        if self.verdict is Verdict.REPRODUCED or not self.counts:
+            return None
+        return self.claim.why or Cause.UNKNOWN
+
+    @property
+    def distance(self) -> float:
+        """How far it is from what is printed: for a single number in its unit, else as the share that
+        fails."""
+        if self.claim.between is not None and self.mean is not None:
+            return max(self.claim.between.low - self.mean, self.mean - self.claim.between.high, 0.0)
+        return 1 - self.held / len(self.parts) if self.parts else inf
+
+
+@dataclass(frozen=True)
+class Court:
+    """Judges claims by measurements.
+
+    Args:
+        found: What we measured.
+        readings: What the paper leaves open, as read in one way or another; the first is the paper's. They
+            are values of the condition `key`, or algorithms that stand for `subject`.
+        key: The condition of which readings are values; empty if they are algorithms.
+        subject: The algorithm that the paper is about, as claims name it.
+        others: All algorithms that it is ranked among.
+    """
+
+    found: Measurements
+    readings: Sequence[str]
+    key: str = ""
+    subject: str = ""
+    others: Sequence[str] = ()
+
+    def judged(self, claim: Claim) -> list[Judged]:
+        """A verdict under each reading that was measured; the closest are marked."""
+        if claim.kind in UNMEASURED:
+            verdict = Verdict.CONTRADICTED if claim.kind == "contradicted" else Verdict.NOT_TESTABLE
+            return [Judged(claim, "", (), verdict, counts=not claim.uncounted)]
+        readings = self._readings(claim)
+        if not readings:
+            return [_judged(claim, "", self._test(claim, self.found, ""))]
+        each = [_judged(claim, reading, self._test(claim, *self._under(reading))) for reading in readings]
+        first = self.readings[0]
+        return with_closest([replace(j, counts=j.counts and j.reading == first) for j in each])
+
+    def _readings(self, claim: Claim) -> list[str]:
+        if self.key:
+            known = self.found.choices(claim.experiment, self.key)
+            return [reading for reading in self.readings if reading in known]
+        return list(self.readings) if self.subject in claim.named else []
+
+    def _under(self, reading: str) -> tuple[Measurements, str]:
+        """What was measured under a reading, and the algorithm that stands for the subject."""
+        return (self.found.under({self.key: reading}), "") if self.key else (self.found, reading)
+
+    def _test(self, claim: Claim, found: Measurements, reading: str) -> tuple[Part, ...]:
+        test = Test(claim, found, {self.subject: reading} if reading else {}, self.others)
+        return tuple(test.parts())
+
+
+@dataclass(frozen=True)
+class Test:
+    """One claim held against measurements."""
+
+    claim: Claim
+    found: Measurements
+    stands_for: Mapping[Value, str]
+    """By the name of an algorithm in claims, the one that was measured."""
+    others: Sequence[str]
+
+    def parts(self) -> Iterator[Part]:
+        """One per number or comparison."""
+        for values in product(*self.claim.each.values()):
+            named = dict(zip(self.claim.each, values, strict=True))
+            where = {**self.claim.where, **named}
+            if self.claim.kind == "between":
+                yield self._value(named, where)
+            elif self.claim.kind == "change":
+                yield self._change(named, where)
+            elif self.claim.kind == "bounds":
+                yield from self._bounds(named, where)
+            else:
+                for ahead in self._comparisons(where):
+                    yield Part(named, (), judge_comparison(ahead))
+
+    def _value(self, named: Where, where: Where) -> Part:
+        ours, direction, against = self._at(where), None, self.claim.against
+        if against is not None:
+            reference = self._at({**where, **against.where})
+            direction = Direction(self._missing([against.printed])[0], self._missing(reference))
+        return Part(named, tuple(ours), judge(self._printed(), self._missing(ours), direction))
+
+    def _printed(self) -> Expectation:
+        between, ceiling = self.claim.between, self.claim.ceiling
+        assert between is not None
+        return between if ceiling is None else between.below(ceiling)
+
+    def _missing(self, values: Sequence[float]) -> list[float]:
+        """As they are, or what is missing to the ceiling."""
+        ceiling = self.claim.ceiling
+        return list(values) if ceiling is None else [ceiling - value for value in values]
+
+    def _change(self, named: Where, where: Where) -> Part:
+        of = self._at({**where, "algorithm": self.claim.what["of"]})
+        against = self._at({**where, "algorithm": self.claim.what["against"]})
+        pairs = list(zip(of, against, strict=True)) if of and against else []
+        if self.claim.points:
+            ours = [0.0 if a == b else a - b for a, b in pairs]
+        else:
+            ours = [0.0 if a == b else 100 * (a / b - 1) if b else inf for a, b in pairs]
+        none = Direction(0.0, [0.0] * len(ours))
+        assert self.claim.between is not None
+        return Part(named, tuple(ours), judge(self.claim.between, ours, none))
+
+    def _bounds(self, named: Where, where: Where) -> Iterator[Part]:
+        ours = self._at(where)
+        for bound, constant in self.claim.what.items():
+            sign = 1 if bound in ("above", "at_least") else -1
+            beyond = [sign * (value - constant) for value in ours]
+            strict = bound in ("above", "below")
+            yield Part(named, tuple(ours), judge_comparison(beyond, strict=strict))
+
+    def _comparisons(self, where: Where) -> Iterator[list[float]]:
+        """Differences per seed as shares of the mean, positive where the claim holds."""
+        kind, what = self.claim.kind, self.claim.what
+        if kind == "higher":
+            found = self._differences({**where, **what}, {**where, **self.claim.lower})
+            yield [difference + self.claim.slack for difference in found]
+        elif kind in ("rising", "falling"):
+            steps = self.found.choices(self.claim.experiment, what)
+            for pair in pairwise(s for s in steps if where.get(what, s) == s):
+                low, high = pair if kind == "rising" else pair[::-1]
+                yield self._differences({**where, what: high}, {**where, what: low})
+        else:
+            yield self._rank(where)
+
+    def _rank(self, where: Where) -> list[float]:
+        """How far the k-th best of the others is behind."""
+        mine = self._at(where)
+        others = [
+            self._at({**where, "algorithm": name}) for name in self.others if name != where["algorithm"]
+        ]
+        if not (mine and all(others)):
+            return []
+        sign = 1 if self.claim.kind == "lowest" else -1
+        bars = [
+            sign * sorted(sign * value for value in column)[self.claim.what - 1]
+            for column in zip(*others, strict=True)
+        ]
+        return [sign * difference for difference in differences(bars, mine)]
+
+    def _differences(self, above: Where, below: Where) -> list[float]:
+        highs, lows = self._at(above), self._at(below)
+        if not (highs and lows):  # not measured under these conditions
+            return []
+        return differences(highs, lows)
+
+    def _at(self, where: Where) -> list[float]:
+        """One value per seed. Raises ValueError if conditions are left open that the claim does not
+        average."""
+        where = dict(where)
+        algorithm = where.pop("algorithm")
+        quantity = str(where.pop("quantity", self.claim.quantity))
+        name = self.stands_for.get(algorithm, str(algorithm))
+        unsaid = self.found.open(self.claim.experiment, quantity, name, where) - {*self.claim.mean_over}
+        if unsaid:
+            raise ValueError(f"{self.claim.id}: a mean over {', '.join(sorted(unsaid))} that nobody claims")
+        return self.found.at(self.claim.experiment, quantity, name, where)
+
+
+def _judged(claim: Claim, reading: str, parts: tuple[Part, ...]) -> Judged:
+    rulings = [part.ruling for part in parts]
+    verdict = every(rulings) if claim.kind in NUMBERS else of_words(rulings)
+    return Judged(claim, reading, parts, verdict, counts=not claim.uncounted)
+
+
+def with_closest(each: Sequence[Judged]) -> list[Judged]:
+    """Marks the best verdicts, and of those the ones that come nearest to what is printed."""
+    order = list(Verdict)
+    ranks = [(order.index(j.verdict), round(j.distance, 9)) for j in each]
+    return [replace(j, closest=rank == min(ranks)) for j, rank in zip(each, ranks, strict=True)]

@@ -1,0 +1,154 @@
+"""Experiments of a study: scenarios, the algorithms that go through them, and what is measured of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.statistics import t_interval
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.sweeps import Job
+
+Value = str | int | float
+Conditions = tuple[tuple[str, Value], ...]
+Variants = Mapping[Value, Mapping[str, Any]]
+"""By the value of a condition, values at paths of a scenario."""
+
+MEASURED = {
+    "experiment": pl.String,
+    "algorithm": pl.String,
+    "conditions": pl.String,
+    "quantity": pl.String,
+    "runs": pl.Int64,
+    "mean": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A scenario whose sweep spans the conditions, and what is measured of every run."""
+
+    name: str
+    scenario: Scenario
+    keys: Mapping[str, str]
+    """Short names of the swept paths, such as "buffer"."""
+    measure: Callable[[Run], Mapping[str, float]]
+    variants: Mapping[str, Variants] = field(default_factory=dict)
+    """By name, conditions that set several paths at once."""
+    flows: tuple[int, ...] | None = None
+    """The entries of `flows` that take the algorithm; `None`: all of them."""
+
+    def jobs(self, algorithms: Mapping[str, Any], seeds: Sequence[int]) -> list[Job]:
+        """Every algorithm under every condition with every seed."""
+        return [
+            Job(chosen, seed, point={"experiment": self.name, "algorithm": name, **point})
+            for name, cca in algorithms.items()
+            for scenario, point in self._conditions()
+            for chosen in [self._with(scenario, cca)]
+            for seed in seeds
+        ]
+
+    def _conditions(self) -> Iterator[tuple[Scenario, dict[str, Value]]]:
+        for values in product(*self.variants.values()):
+            point = dict(zip(self.variants, values, strict=True))
+            laid_over = [self.variants[key][value] for key, value in point.items()]
+            base = self.scenario.with_values({path: v for paths in laid_over for path, v in paths.items()})
+            for scenario, swept in zip(base.expand(), base.points(), strict=True):
+                yield scenario, {**point, **{self.keys[path]: value for path, value in swept.items()}}
+
+    def _with(self, scenario: Scenario, cca: Any) -> Scenario:
+        flows = range(len(scenario.flows)) if self.flows is None else self.flows
+        return scenario.with_values({f"flows.{i}.cca": cca for i in flows})
+
+
+@dataclass
+class Measurements:
+    """One number per run, by experiment, quantity, algorithm and conditions, in the order of the seeds.
+
+    NaN is what was not measured; infinity is the time of what never happened."""
+
+    _values: dict[tuple[str, str, str, Conditions], list[float]] = field(default_factory=dict)
+
+    def add(self, job: Job, found: Mapping[str, float]) -> None:
+        """What was measured of the run of a job."""
+        point = dict(job.point)
+        experiment, algorithm = point.pop("experiment"), point.pop("algorithm")
+        for quantity, value in found.items():
+            key = (experiment, quantity, algorithm, tuple(sorted(point.items())))
+            self._values.setdefault(key, []).append(value)
+
+    def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
+        """One number per seed: the mean over all conditions that `where` leaves open, infinite where one of
+        them is; empty if there are none, or a run of one of them is missing."""
+        rows = [values for _, values in self._rows(experiment, quantity, algorithm, where)]
+        means = [sum(column) / len(column) for column in zip(*rows, strict=True)]
+        return [] if any(map(math.isnan, means)) else means
+
+    def open(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> set[str]:
+        """The conditions that `where` leaves open and that have several values."""
+        rows = [dict(c) for c, _ in self._rows(experiment, quantity, algorithm, where)]
+        return {key for row in rows for key in row if any(other.get(key) != row[key] for other in rows)}
+
+    def _rows(
+        self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]
+    ) -> Iterator[tuple[Conditions, list[float]]]:
+        for (e, q, a, conditions), values in self._values.items():
+            same = (e, q, a) == (experiment, quantity, algorithm)
+            if same and where.items() <= dict(conditions).items():
+                yield conditions, values
+
+    def under(self, where: Mapping[str, Value]) -> Measurements:
+        """Those under these conditions."""
+        chosen = {key: v for key, v in self._values.items() if where.items() <= dict(key[3]).items()}
+        return Measurements(chosen)
+
+    def choices(self, experiment: str, key: str) -> list[Value]:
+        """The values of a condition, in the order of the runs."""
+        found = [dict(c)[key] for e, _, _, c in self._values if e == experiment and key in dict(c)]
+        return list(dict.fromkeys(found))
+
+    def subtract(self, experiment: str, quantity: str, key: str, of: Value, less: Value, name: str) -> None:
+        """Add a quantity: how much one under one value of a condition is above the same under another."""
+        for (e, q, algorithm, conditions), values in list(self._values.items()):
+            rest = {k: v for k, v in conditions if k != key}
+            if (e, q, dict(conditions).get(key)) == (experiment, quantity, of):
+                others = self.at(experiment, quantity, algorithm, {**rest, key: less})
+                differences = [a - b for a, b in zip(values, others, strict=True)] if others else []
+                self._values[e, name, algorithm, tuple(sorted(rest.items()))] = differences
+
+    def table(self) -> pl.DataFrame:
+        """Mean and 95 % interval of everything of which no run is missing."""
+        rows = []
+        for (experiment, quantity, algorithm, conditions), values in self._values.items():
+            if not values or not all(map(math.isfinite, values)):
+                continue
+            where = ", ".join(f"{key} {value}" for key, value in conditions)
+            interval = t_interval(values) if len(values) > 1 else None
+            ends = (interval.low, interval.high) if interval else (None, None)
+            mean = sum(values) / len(values)
+            rows.append((experiment, algorithm, where, quantity, len(values), mean, *ends))
+        return pl.DataFrame(rows, schema=MEASURED, orient="row")
+
+
+def measured(
+    experiments: Collection[Experiment], jobs: Iterable[Job], runs: Iterable[Run | None]
+) -> Measurements:
+    """Measure every run the way of its experiment; where there is none, what others have is NaN."""
+    of = {experiment.name: experiment.measure for experiment in experiments}
+    values = [
+        (job, None if run is None else of[job.point["experiment"]](run))
+        for job, run in zip(jobs, runs, strict=True)
+    ]
+    known = {job.point["experiment"]: dict.fromkeys(has, math.nan) for job, has in values if has}
+    found = Measurements()
+    for job, has in values:
+        found.add(job, has or known.get(job.point["experiment"], {}))
+    return found

@@ -1,0 +1,184 @@
+"""From the tables of a run to the quantities of the thesis. Rates in Mbit/s of IP, windows in kB.
+
+A number at the end of a name is that of a phase: from one change of the link to the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from fullpipe.analysis.metrics import between, jain, spacing_s, time_to_fill_s
+from fullpipe.runs import Run
+
+MBPS = 1e-6
+KB = 1e-3
+WITH_HEADERS = 1076 / 1024
+"""Bytes of IP per byte of payload."""
+START_S = 1.0
+
+FULL = 0.8
+"""A flow fills the link when a second's throughput reaches this share of the rate."""
+SOON_S, LATE_S = 3.0, 5.0
+"""How long a phase's beginning and its end are."""
+AFTER_S = 1.0
+"""How long after a phase a window still answers to it."""
+ON_S = 10.0
+"""How long the end of a connection is that goes on."""
+CUT, CUTS_APART_S = 0.9, 0.2
+"""A window is cut when it falls below this share within this time."""
+
+
+@dataclass(frozen=True)
+class Phases:
+    """The times at which the link changes, begin and end included, and its rate after each but the last."""
+
+    edges: tuple[float, ...]
+    rates: tuple[float, ...]
+
+    def __iter__(self) -> Iterator[tuple[int, tuple[tuple[float, float], float]]]:
+        """Number, span and rate of each."""
+        return iter(enumerate(zip(pairwise(self.edges), self.rates, strict=True), start=1))
+
+
+def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
+    """What a flow lost, and what it got and how large its window was in every phase."""
+    (sent,) = run.flows["sent_packets"]
+    lost = _dropped(run.links_summary)
+    found = {
+        "lost": lost,
+        "lost_percent": 100 * lost / sent,
+        "mean": float(run.flows["goodput_bps"][0]) * MBPS * WITH_HEADERS,
+    }
+    return found | of_phases(run.series, phases)
+
+
+def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
+    """Rates and windows of one flow, phase by phase."""
+    found: dict[str, float] = {}
+    for n, ((start, end), rate) in phases:
+        now = between(series, start, end)
+        found[f"rate_{n}"] = _rate(now)
+        found[f"soon_{n}"] = _rate(between(series, start, start + SOON_S))
+        found[f"late_{n}"] = _rate(between(series, end - LATE_S, end))
+        found[f"fill_{n}"] = seconds_to_fill(now, rate, start, end)
+        found[f"cwnd_{n}"] = _mean(now["cwnd_bytes"]) * KB
+        found[f"lowest_cwnd_{n}"] = _lowest(now["cwnd_bytes"]) * KB
+        found[f"react_{n}"] = seconds_to_halve(series, start, end)
+        found[f"end_{n}"] = _rate(between(series, end - SOON_S, end))
+    found["last_cut_1"] = last_cut(between(series, *phases.edges[:2]))
+    return found | _against_before(series, phases)
+
+
+def _against_before(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
+    """By which share rate and window fall in every phase, of those in the phase before."""
+    found: dict[str, float] = {}
+    for (_, (before, _)), (n, ((start, end), _)) in pairwise(phases):
+        then, now = between(series, *before), between(series, start, end)
+        found[f"drop_{n}"] = _fall(_rate(then), _rate(now))
+        window = between(series, start, end + AFTER_S)["cwnd_bytes"]
+        found[f"cut_{n}"] = _fall(_mean(then["cwnd_bytes"]), _lowest(window))
+    return found
+
+
+def _fall(before: float, after: float) -> float:
+    return 1 - after / before if before else math.nan
+
+
+def two_flows(run: Run, phases: Phases) -> dict[str, float]:
+    """What CUBIC and BBRv1 got and lost beside each other, and how evenly."""
+    found: dict[str, float] = {}
+    for name, key in (("CUBIC", "cubic"), ("BBRv1", "bbr")):
+        (row,) = run.flows.filter(pl.col("flow") == name).iter_rows(named=True)
+        found[f"{key}_lost"] = float(row["lost_packets"])
+        found[f"{key}_lost_percent"] = 100 * row["lost_packets"] / row["sent_packets"]
+        found[f"{key}_mean"] = row["goodput_bps"] * MBPS * WITH_HEADERS
+        of_flow = run.series.filter(pl.col("flow") == name)
+        for n, (span, _) in phases:
+            found[f"{key}_rate_{n}"] = _rate(between(of_flow, *span))
+            found[f"{key}_double_{n}"] = seconds_to_double(of_flow, *span)
+    begin = between(run.series, START_S, START_S + 2)
+    found["first_2s"] = sum(_rate(flow) for flow in begin.partition_by("flow"))
+    found["jain"] = jain([found["cubic_mean"], found["bbr_mean"]]) or math.nan
+    return found
+
+
+def seconds_to_fill(now: pl.DataFrame, rate_mbps: float, start_s: float, end_s: float) -> float:
+    """From the start of a phase to the end of the first second in which the flow filled the link; infinite
+    if it never did."""
+    rate_bps = rate_mbps / MBPS / WITH_HEADERS
+    found = time_to_fill_s(now, rate_bps, start_s, until_s=end_s, share=FULL)
+    return math.inf if found is None else found
+
+
+def seconds_to_halve(series: pl.DataFrame, start_s: float, end_s: float) -> float:
+    """From the start of a phase until the window has halved; infinite if it never does."""
+    return _seconds_until(series, start_s, end_s, lambda window, before: window < before / 2)
+
+
+def seconds_to_double(series: pl.DataFrame, start_s: float, end_s: float) -> float:
+    """From the start of a phase until the window has doubled; infinite if it never does."""
+    return _seconds_until(series, start_s, end_s, lambda window, before: window > 2 * before)
+
+
+def _seconds_until(
+    series: pl.DataFrame, start_s: float, end_s: float, moved: Callable[[pl.Series, float], pl.Series]
+) -> float:
+    """From the start of a phase until the window, of what it was before, has moved; NaN if nothing was
+    before."""
+    before = between(series, start_s - 1, start_s)["cwnd_bytes"].drop_nulls()
+    if not len(before):
+        return math.nan
+    now = between(series, start_s, end_s)
+    when = now["time_s"].filter(moved(now["cwnd_bytes"], float(before[-1])))
+    return float(when[0]) - start_s if len(when) else math.inf
+
+
+def last_cut(now: pl.DataFrame) -> float:
+    """When the window was cut for the last time; infinite if it never was."""
+    window = now["cwnd_bytes"].cast(pl.Float64).fill_null(strategy="forward").to_numpy()
+    back = max(1, round(CUTS_APART_S / (spacing_s(now) or 1.0)))
+    (cuts,) = np.nonzero(window[back:] < CUT * window[:-back])
+    return float(now["time_s"][int(cuts[-1]) + back]) if len(cuts) else math.inf
+
+
+def two_flows_on(run: Run) -> dict[str, float]:
+    """What CUBIC and BBRv1 get at the end if they go on."""
+    end_s = run.scenario.duration_s
+    late = between(run.series, end_s - ON_S, end_s)
+    return {
+        f"{key}_on": _rate(late.filter(pl.col("flow") == name))
+        for name, key in (("CUBIC", "cubic"), ("BBRv1", "bbr"))
+    }
+
+
+def _dropped(links: pl.DataFrame) -> float:
+    return float(links.filter(pl.col("link") == "bottleneck")["dropped_packets"][0])
+
+
+def _rate(samples: pl.DataFrame) -> float:
+    return _mean(samples["goodput_bps"]) * MBPS * WITH_HEADERS
+
+
+def _mean(column: pl.Series) -> float:
+    values = column.drop_nulls().to_list()
+    return float(sum(values)) / len(values) if values else math.nan
+
+
+def _lowest(column: pl.Series) -> float:
+    return float(min(column.drop_nulls().to_list(), default=math.nan))
+
+
+PHASES: Mapping[str, Phases] = {
+    "large step": Phases((1, 16, 31, 46), (5, 100, 5)),
+    "small step": Phases((1, 16, 31, 46), (30, 5, 30)),
+    "two flows": Phases((1, 4, 7, 10), (1, 5, 1)),
+    "small spikes": Phases((1, 6, 7, 11, 12, 16, 17, 21, 22, 26), (50,) * 9),
+    "big spike": Phases((1, 11, 13, 21), (10,) * 3),
+    "rate and delay": Phases((1, 11, 21), (50, 5)),
+}
+"""In simulated time: everything begins after a second."""

@@ -1,0 +1,121 @@
+"""Table II beside ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import polars as pl
+
+from fullpipe.analysis.statistics import t_interval
+from fullpipe.studies.claims import Claim
+from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.text import aligned
+from fullpipe.studies.transcription import Transcription
+
+FLOWS = 16
+SIGNS = {"above": ">", "below": "<", "at_least": "≥", "at_most": "≤"}
+ALGORITHM, EXPERIMENT = "BBRv1", "sixteen flows"
+ROWS = {
+    "mean_mbps": "mean",
+    "sd_mbps": "std dev",
+    "total_mbps": "total",
+    "below_1": "flows < 1 Mbit/s",
+    "jain": "Jain",
+}
+CLIPPED = (
+    "An interval that would reach beyond what a quantity can be is clipped there: Jain to 1/n .. 1, numbers "
+    "of flows to 0 .. n, all else to 0 and above."
+)
+TABLE_SCHEMA = {
+    "buffer_packets": pl.Int64,
+    "quantity": pl.String,
+    "printed_ns3_3_40": pl.String,
+    "printed_ns3_3_44": pl.String,
+    "sockets": pl.String,
+    "runs": pl.Int64,
+    "ours": pl.Float64,
+    "ours_low": pl.Float64,
+    "ours_high": pl.Float64,
+}
+
+
+def comparison(source: Transcription, found: Measurements) -> pl.DataFrame:
+    """One row per buffer, quantity and setting of the socket buffers, theirs beside ours; see `CLIPPED`."""
+    rows = []
+    for buffer in found.choices(EXPERIMENT, "buffer"):
+        for quantity in ROWS:
+            theirs = [printed_cell(source, int(buffer), quantity, f"ns-3 {v}") for v in ("3.40", "3.44")]
+            for sockets in found.choices(EXPERIMENT, "sockets"):
+                where = {"buffer": buffer, "sockets": sockets}
+                values = found.at(EXPERIMENT, quantity, ALGORITHM, where)
+                if values:
+                    ours = (len(values), *_interval(values, quantity))
+                    rows.append((buffer, quantity, *theirs, sockets, *ours))
+    return pl.DataFrame(rows, schema=TABLE_SCHEMA, orient="row")
+
+
+def printed_cell(source: Transcription, buffer: int, quantity: str, simulator: str) -> str:
+    """What the paper prints there, "" if nothing; an index that follows from printed numbers is in
+    brackets."""
+    if (quantity, simulator) == ("jain", "ns-3 3.40"):
+        mean, sd = (_printed(source, buffer, name, simulator) for name in ("mean_mbps", "sd_mbps"))
+        assert mean
+        assert sd
+        assert mean.between
+        assert sd.between
+        return f"({jain(mean.between.middle, sd.between.middle):.2f})"
+    claim = _printed(source, buffer, quantity, simulator)
+    return "" if claim is None else _cell(claim)
+
+
+def jain(mean: float, sd: float) -> float:
+    """Jain's index that follows from a mean m and a sample standard deviation s: 1 / (1 + s² (n-1)/n /
+    m²)."""
+    return 1 / (1 + sd**2 * (FLOWS - 1) / FLOWS / mean**2)
+
+
+def table_text(comparison: pl.DataFrame, sockets: Sequence[str]) -> str:
+    """Table II, theirs and ours, rates in Mbit/s."""
+    header = ["buffer", "Mbit/s", "3.40", "3.44", *(f"ours, {name}" for name in sockets)]
+    rows = [header]
+    for (buffer, quantity), group in comparison.group_by("buffer_packets", "quantity", maintain_order=True):
+        cells = {row["sockets"]: _ours(row, str(quantity)) for row in group.iter_rows(named=True)}
+        first = group.row(0, named=True)
+        packets = f"{buffer} packets" if quantity == next(iter(ROWS)) else ""
+        theirs = [first["printed_ns3_3_40"], first["printed_ns3_3_44"]]
+        rows.append([packets, ROWS[str(quantity)], *theirs, *(cells.get(name, "") for name in sockets)])
+    return aligned(rows, right=range(2, len(header)))
+
+
+def _printed(source: Transcription, buffer: int, quantity: str, simulator: str) -> Claim | None:
+    key = (buffer, quantity, simulator)
+    found = [c for c in source.claims if (c.where.get("buffer"), c.quantity, c.simulator) == key]
+    return found[0] if found else None
+
+
+def _cell(claim: Claim) -> str:
+    if claim.between is None:
+        return ", ".join(f"{SIGNS[bound]} {value:g}" for bound, value in claim.what.items())
+    low, high, middle = claim.between.low, claim.between.high, claim.between.middle
+    if claim.unit == "flows":
+        return f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}"
+    return f"{middle:.1f}" if high - low < 1 else f"~{middle:.0f}"
+
+
+def _interval(values: Sequence[float], quantity: str) -> tuple[float, float | None, float | None]:
+    """Our mean and its 95 % interval, within what the quantity can be."""
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return mean, None, None
+    limits = {"jain": (1 / FLOWS, 1.0), "below_1": (0.0, float(FLOWS))}
+    interval = t_interval(values).clipped(*limits.get(quantity, (0.0, math.inf)))
+    return mean, interval.low, interval.high
+
+
+def _ours(row: dict[str, float], quantity: str) -> str:
+    digits = 3 if quantity == "jain" else 1
+    mean = f"{row['ours']:.{digits}f}"
+    if row["ours_low"] is None:
+        return mean
+    return f"{mean} [{row['ours_low']:.{digits}f}, {row['ours_high']:.{digits}f}]"

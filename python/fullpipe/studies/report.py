@@ -1,0 +1,73 @@
+"""What goes into a study and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fullpipe import sweeps
+from fullpipe.runs import Run, Store
+from fullpipe.sweeps import Job, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a study is to be run."""
+
+    folder: Path
+    store: Store
+    seeds: tuple[int, ...] | None = None
+    jobs: int = 1
+    quick: bool = False
+    progress: Progress | None = None
+    engine: str = "native"
+    refused: frozenset[str] = frozenset()
+    """Digests of the scenarios that the engine cannot run."""
+
+    def seeds_or(self, count: int, quick: int) -> tuple[int, ...]:
+        """The seeds asked for, or the first `count` of them, in a quick run the first `quick`."""
+        if self.seeds is not None:
+            return self.seeds
+        return tuple(range(1, (quick if self.quick else count) + 1))
+
+    def possible(self, jobs: Iterable[Job]) -> list[Job]:
+        """The jobs of a study that its engine can run, by that engine."""
+        return [replace(job, engine=self.engine) for job in jobs if job.scenario.digest not in self.refused]
+
+    def run(self, jobs: Sequence[Job]) -> list[Run | None]:
+        """Run what is missing; `None` for what the engine refuses.
+
+        Raises:
+            SweepError: If a run failed.
+        """
+        possible = self.possible(jobs)
+        made = iter(sweeps.run(possible, workers=self.jobs, store=self.store, progress=self.progress))
+        return [None if job.scenario.digest in self.refused else next(made) for job in jobs]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A finished study: what to print, and the files that were written."""
+
+    text: str
+    files: tuple[Path, ...]
+    folder: Path
+    refused: tuple[str, ...] = ()
+    """What the engine could not run, and why."""
+
+    @property
+    def figures(self) -> tuple[Path, ...]:
+        """The pictures among the files."""
+        return tuple(path for path in self.files if path.suffix in (".png", ".svg"))
+
+
+def complete(runs: Sequence[Run | None]) -> list[Run]:
+    """The runs of a study, of which figures are drawn; nothing if one is missing."""
+    made = [run for run in runs if run is not None]
+    return made if len(made) == len(runs) else []
+
+
+def seeds_of(jobs: Iterable[Job]) -> int:
+    """How many seeds every condition has."""
+    return len({job.seed for job in jobs})

@@ -1,0 +1,174 @@
+"""From the tables of a run to the quantities that the thesis talks about. Rates in Mbit/s, windows in kB."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import polars as pl
+
+from fullpipe.analysis.metrics import between, jain, spacing_s
+from fullpipe.runs import Run
+
+MBPS = 1e-6
+KB = 1e-3
+WITH_HEADERS = 1500 / 1448
+"""Bytes of IP per byte of payload."""
+
+DELAYS_MS = (30, 50, 70, 90)
+"""One way, along the faster of two ways: how both the thesis and our scenarios name the flows."""
+
+BEFORE_S, AFTER_S, CUT = 0.5, 2.0, 0.9
+"""A window is cut if it falls below this share of what it was, so soon after a change of the way."""
+FULL, OVER_S, WITHIN_S = 0.95, 1.0, 10.0
+"""A link is full if it sends for this share of a second; it is looked at for so long after a flow left."""
+
+
+def four_flows(run: Run) -> dict[str, float]:
+    """What every flow of experiment 1 got, and what its window did at the changes of the way."""
+    rates = {delay: _rate(run.flows, f"{delay} ms") for delay in DELAYS_MS}
+    flows = {f"flow_{delay}": rate for delay, rate in rates.items()}
+    return {
+        **flows,
+        "mean": _mean(rates.values()),
+        "long_below_80": float(sum(rates[delay] < 80 for delay in DELAYS_MS[1:])),
+        "goodput_mean": _mean(rates.values()) / WITH_HEADERS,
+        **_windows(run.series, every_s(run), run.scenario.duration_s),
+    }
+
+
+def every_s(run: Run) -> float:
+    """The time between two changes of the way."""
+    turns = run.scenario.flows[0].alternate
+    assert turns is not None
+    return turns.every_s
+
+
+def _windows(series: pl.DataFrame, every_s: float, end_s: float) -> dict[str, float]:
+    if every_s >= end_s:
+        return {}
+    window = partial(_mean_window, series)
+    turns = [every_s * n for n in range(1, math.ceil(end_s / every_s))]
+    slow = [(turn, turn + every_s) for turn in turns[::2]]
+    fast = [(turn, turn + every_s) for turn in turns[1::2]]
+    third_s = end_s / 3
+    found = {
+        "cwnd_trend": _window_of_all(series, end_s - third_s, end_s) / _window_of_all(series, 0, third_s),
+        "cwnd_slow": _mean(window("30 ms", *span) for span in slow),
+        "cwnd_fast": _mean(window("30 ms", *span) for span in fast),
+        "cuts_percent": 100 * _mean(_cuts(series, [start for start, _ in fast if start + AFTER_S <= end_s])),
+    }
+    # The thesis points at 60 s of the flow of 30 ms, where the way becomes the faster one, as at 20 and 40 s.
+    starts = [start for start in (20, 40, 60) if start + every_s <= end_s]
+    return found | {f"cwnd_{start}": window("30 ms", start, start + every_s) for start in starts}
+
+
+def _cuts(series: pl.DataFrame, turns: Iterable[float]) -> list[float]:
+    """1 for every flow and turn at which the window was cut, else 0."""
+    cuts = []
+    for turn in turns:
+        before = _lowest_window(series, turn - BEFORE_S, turn)
+        after = _lowest_window(series, turn, turn + AFTER_S)
+        cuts += [float(after[flow] < CUT * before[flow]) for flow in before]
+    return cuts
+
+
+def nine_flows(run: Run) -> dict[str, float]:
+    """What the flows of experiment 2 got after the first turn, and how long links were not full after the
+    dynamic flow had left."""
+    rate = partial(_mean_rate, run.series)
+    end_s, step_s = run.scenario.duration_s, every_s(run)
+    turns = [step_s * n for n in range(1, round(end_s / step_s))]
+    with_cubic = [(turn, turn + step_s) for turn in turns[::2]]
+    with_bbr = [(turn, turn + step_s) for turn in turns[1::2]]
+    always = [(step_s, end_s)]
+
+    bbr = {delay: rate(f"BBR {delay} ms", always) for delay in DELAYS_MS}
+    cubic = {delay: rate(f"CUBIC {delay} ms", always) for delay in DELAYS_MS}
+    shared = {delay: rate(f"CUBIC {delay} ms", with_cubic) for delay in DELAYS_MS}
+    alone = {delay: rate(f"CUBIC {delay} ms", with_bbr) for delay in DELAYS_MS}
+    dynamic = {"on_bbr": rate("dynamic", with_bbr), "on_cubic": rate("dynamic", with_cubic)}
+    turned = [rate("dynamic", [(turn, turn + step_s)]) for turn in turns]
+    on_link_1 = sum(bbr.values()) + dynamic["on_bbr"] * _seconds(with_bbr) / _seconds(always)
+    bbr_gaps = [seconds_not_full(run.links, "link 1", start) for start, _ in with_cubic]
+    cubic_gaps = [seconds_not_full(run.links, "link 2", start) for start, _ in with_bbr]
+    return {
+        **{f"bbr_{delay}": value for delay, value in bbr.items()},
+        **{f"cubic_{delay}": value for delay, value in cubic.items()},
+        **{f"cubic_{delay}_shared": value for delay, value in shared.items()},
+        **{f"cubic_{delay}_alone": value for delay, value in alone.items()},
+        **{f"dynamic_{where}": value for where, value in dynamic.items()},
+        "dynamic": rate("dynamic", always),
+        "dynamic_unevenness": _unevenness(turned),
+        "long_share_percent": 100 * (bbr[70] + bbr[90]) / on_link_1,
+        "jain_bbr": jain(bbr.values()) or math.nan,
+        "jain_cubic": jain(cubic.values()) or math.nan,
+        "jain_cubic_shared": jain([*shared.values(), dynamic["on_cubic"]]) or math.nan,
+        "bbr_gap_s": _mean(bbr_gaps),
+        "bbr_gap_max_s": max(bbr_gaps, default=math.nan),
+        "cubic_gap_s": _mean(cubic_gaps),
+        "cubic_gap_max_s": max(cubic_gaps, default=math.nan),
+        "link_1": 100 * _utilisation(run.links, "link 1", step_s),
+        "link_2": 100 * _utilisation(run.links, "link 2", step_s),
+    }
+
+
+def seconds_not_full(links: pl.DataFrame, link: str, start_s: float) -> float:
+    """For how long in the `WITHIN_S` after a time a link was not full, by means over `OVER_S`."""
+    samples = between(links.filter(pl.col("link") == link), start_s, start_s + WITHIN_S)
+    step_s = spacing_s(samples)
+    if step_s is None:
+        return math.nan
+    over = max(1, round(OVER_S / step_s))
+    means = samples["utilisation"].rolling_mean(over).drop_nulls()
+    return float((means < FULL).sum()) * step_s
+
+
+def _rate(flows: pl.DataFrame, name: str) -> float:
+    """With headers, over the whole run."""
+    return float(flows.filter(pl.col("flow") == name)["goodput_bps"][0]) * MBPS * WITH_HEADERS
+
+
+def _mean_rate(series: pl.DataFrame, name: str, spans: Sequence[tuple[float, float]]) -> float:
+    """With headers, over spans of time."""
+    of_flow = series.filter(pl.col("flow") == name)
+    samples = pl.concat([between(of_flow, *span) for span in spans]) if spans else of_flow.clear()
+    return _mean_of(samples["goodput_bps"]) * MBPS * WITH_HEADERS
+
+
+def _mean_window(series: pl.DataFrame, name: str, start_s: float, end_s: float) -> float:
+    samples = between(series.filter(pl.col("flow") == name), start_s, end_s)
+    return _mean_of(samples["cwnd_bytes"]) * KB
+
+
+def _window_of_all(series: pl.DataFrame, start_s: float, end_s: float) -> float:
+    return _mean_of(between(series, start_s, end_s)["cwnd_bytes"])
+
+
+def _lowest_window(series: pl.DataFrame, start_s: float, end_s: float) -> dict[str, float]:
+    lowest = between(series, start_s, end_s).group_by("flow").agg(pl.col("cwnd_bytes").min()).drop_nulls()
+    return {flow: float(window) for flow, window in lowest.iter_rows()}
+
+
+def _utilisation(links: pl.DataFrame, link: str, start_s: float) -> float:
+    return _mean_of(links.filter((pl.col("link") == link) & (pl.col("time_s") > start_s))["utilisation"])
+
+
+def _seconds(spans: Iterable[tuple[float, float]]) -> float:
+    return sum(end - start for start, end in spans)
+
+
+def _unevenness(values: Sequence[float]) -> float:
+    """How far the value that is farthest from the mean is from it, as a share of the mean."""
+    mean = _mean(values)
+    return max(abs(value - mean) for value in values) / mean if mean else math.nan
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found) if found else math.nan
+
+
+def _mean_of(column: pl.Series) -> float:
+    return _mean(float(value) for value in column.drop_nulls())

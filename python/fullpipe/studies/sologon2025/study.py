@@ -1,0 +1,109 @@
+"""Runs both experiments, each under several settings of what the thesis leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.studies import tables
+from fullpipe.studies.claims import Claim
+from fullpipe.studies.court import Court, Judged
+from fullpipe.studies.experiments import Experiment, Measurements, Value, Variants, measured
+from fullpipe.studies.report import Report, Settings, complete, seeds_of
+from fullpipe.studies.sologon2025 import figures, measures, text
+from fullpipe.studies.transcription import of_package
+from fullpipe.sweeps import Job
+
+paper = of_package(__package__)
+
+ALGORITHMS: Mapping[str, Any] = {"BBRv3": "bbr3", "CUBIC": "cubic"}
+INTERVALS: Mapping[Value, str] = {"never": "1000 s", 10: "10 s", 5: "5 s", 3: "3 s"}
+SETTING, STATED = "setting", "as stated"
+ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL = "ACKs too", "every 10 s", "100 packets", "fq_codel"
+READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL)
+"""What counts is what is stated."""
+SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
+FAIR_QUEUE = {"kind": "fq_codel"}
+
+SEEDS = 5
+QUICK_SEEDS = 2
+QUICK_S = 70
+"""Experiment 1 lasts so long in quick form, under every setting. The schedule of experiment 2 stays."""
+FLOWS, LINKS = 4, 2
+
+
+def experiments(*, quick: bool) -> list[Experiment]:
+    """Both experiments, each under every setting."""
+    routes, links = Scenario.named("sologon2025-routes"), Scenario.named("sologon2025-links")
+    four, nine = measures.four_flows, measures.nine_flows
+    return [
+        Experiment("routes", routes, {}, four, {SETTING: _routes(quick=quick), "interval": _intervals()}),
+        Experiment("links", links, {}, nine, {SETTING: _links()}, flows=(0,)),
+    ]
+
+
+def _intervals() -> Variants:
+    return {
+        name: {f"flows.{i}.alternate.every": every for i in range(FLOWS)} for name, every in INTERVALS.items()
+    }
+
+
+def _routes(*, quick: bool) -> Variants:
+    lasting = {"duration": f"{QUICK_S} s"} if quick else {}
+    return {
+        STATED: lasting,
+        ACKS_TOO: {**lasting, **{f"flows.{i}.alternate.ways": "both" for i in range(FLOWS)}},
+        PACKETS_100: {**lasting, **_queues(FLOWS, SHORT_QUEUE)},
+        FQ_CODEL: {**lasting, **_queues(FLOWS, FAIR_QUEUE)},
+    }
+
+
+def _links() -> Variants:
+    return {
+        STATED: {},
+        EVERY_10_S: {"flows.0.alternate.every": "10 s"},
+        PACKETS_100: _queues(LINKS, SHORT_QUEUE),
+        FQ_CODEL: _queues(LINKS, FAIR_QUEUE),
+    }
+
+
+def _queues(links: int, queue: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"topology.links.{i}.queue": queue for i in range(links)}
+
+
+def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
+    """Every claim under every setting of its experiment."""
+    court = Court(found, READINGS, key=SETTING)
+    return [verdict for claim in claims for verdict in court.judged(claim)]
+
+
+def jobs(settings: Settings) -> list[Job]:
+    """Every run of the study."""
+    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
+    return [job for e in experiments(quick=settings.quick) for job in e.jobs(ALGORITHMS, chosen)]
+
+
+def run(settings: Settings) -> Report:
+    """Run what is missing, and write tables, verdicts and figures."""
+    source, todo = paper(), jobs(settings)
+    runs = settings.run(todo)
+    found = measured(experiments(quick=settings.quick), todo, runs)
+    judged = judge(source.claims, found)
+    written = tables.write(settings, found, judged, seeds_of(todo))
+    if whole := complete(runs):
+        written += figures.draw(_first(todo, whole), settings.folder)
+    sections, quick = text.sections(found), settings.quick
+    report = tables.report(source, judged, seeds_of(todo), text.REMARKS, sections=sections, quick=quick)
+    return Report(report, tuple(written), settings.folder)
+
+
+def _first(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Drawn:
+    """The first run of every condition of both experiments."""
+    found: figures.Drawn = {}
+    for job, one in zip(todo, runs, strict=True):
+        key = (job.point["experiment"], job.point["algorithm"], job.point.get("interval", ""))
+        if job.point[SETTING] == STATED:
+            found.setdefault(key, one)
+    return found

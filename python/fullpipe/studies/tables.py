@@ -1,0 +1,267 @@
+"""Judged claims and the set-up, as text, as Markdown and as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from math import isinf
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fullpipe import engines
+from fullpipe.io import files
+from fullpipe.studies.claims import UNMEASURED
+from fullpipe.studies.court import Judged, Part
+from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.report import Settings
+from fullpipe.studies.text import aligned, shortened, tally, wrapped
+from fullpipe.studies.transcription import Transcription
+from fullpipe.studies.verdicts import RULE, RULE_FOR_WORDS, Verdict
+
+SCHEMA = {
+    "where": pl.String,
+    "printed": pl.String,
+    "reading": pl.String,
+    "ours": pl.Float64,
+    "ours_low": pl.Float64,
+    "ours_high": pl.Float64,
+    "unit": pl.String,
+    "held": pl.Int64,
+    "compared": pl.Int64,
+    "verdict": pl.String,
+    "closest": pl.Boolean,
+    "why": pl.String,
+    "factor": pl.Float64,
+    "by_tolerance": pl.Boolean,
+    "counted": pl.Boolean,
+    "uncounted": pl.String,
+    "each": pl.String,
+}
+SIGNS = {Verdict.REPRODUCED: "+", Verdict.SAME_DIRECTION: "~", Verdict.NOT_REPRODUCED: "-"}
+LEGEND = "In the columns of other readings: + reproduced, ~ same direction, - not reproduced."
+_NUMBERS = 4
+"""How many numbers of a claim are shown in a row; of more, how many are as printed."""
+
+Columns = Callable[[pl.DataFrame], pl.DataFrame]
+RULES = "The rule for a number, in this order:\n" + RULE + "\n\n" + RULE_FOR_WORDS
+
+
+def write(
+    settings: Settings,
+    found: Measurements,
+    judged: Sequence[Judged],
+    seeds: int,
+    more: Columns | None = None,
+) -> list[Path]:
+    """Everything that was measured, and the verdicts as a table, with `more` columns, and as a page.
+
+    Args:
+        settings: Where to, and whose numbers they are.
+        found: What was measured.
+        judged: The verdicts.
+        seeds: How many runs every number is over.
+        more: Adds columns to the table of verdicts.
+    """
+    folder, engine = settings.folder, settings.engine
+    files.make_folder(folder)
+    numbers, verdicts, page = (folder / name for name in ("measured.csv", "verdicts.csv", "verdicts.md"))
+    files.write_csv(numbers, by(engine, found.table()))
+    given = table(judged)
+    files.write_csv(verdicts, by(engine, more(given) if more else given))
+    form = ", quick form" if settings.quick else ""
+    model = engines.engine(engine).model_version()
+    head = f"Engine {engine}, model version {model}, {counted(seeds)}{form}."
+    lines = "".join(f"- {line}\n" for line in [head, *tallies(judged).splitlines()])
+    files.write(page, f"{lines}\n{markdown(judged, f'ours ({engine})')}".encode())
+    return [numbers, verdicts, page]
+
+
+def counted(seeds: int) -> str:
+    """So many seeds, in words.
+
+    >>> counted(1)
+    '1 seed'
+    """
+    return f"{seeds} seed{'' if seeds == 1 else 's'}"
+
+
+def by(engine: str, table: pl.DataFrame) -> pl.DataFrame:
+    """A table that says whose numbers it has."""
+    return table.select(pl.lit(engine).alias("engine"), pl.all())
+
+
+def report(
+    source: Transcription,
+    judged: Sequence[Judged],
+    seeds: int,
+    remarks: str,
+    *,
+    sections: Iterable[str] = (),
+    setup: str = "The set-up, as printed and as used here:",
+    quick: bool = False,
+) -> str:
+    """The printed report of a study.
+
+    Args:
+        source: What is printed there.
+        judged: Its claims.
+        seeds: How many runs ours is over.
+        remarks: What "ours" is, behind "ours over 5 seeds and its 95 % interval".
+        sections: What comes between the verdicts and their rules.
+        setup: What stands above the set-up.
+        quick: Whether runs are shorter than the study's.
+    """
+    how = (
+        f"Every printed number and claim, with ours over {counted(seeds)}"
+        + (" and its 95 % interval" if seeds > 1 else "")
+        + remarks
+        + (" This is the quick form: shorter runs than the study's." if quick else "")
+    )
+    verdicts = (verdict_text(judged), tallies(judged))
+    parts = (source.title, wrapped(how), *verdicts, *sections, RULES, setup, setup_text(source.setup))
+    return "\n\n".join(parts)
+
+
+def table(judged: Sequence[Judged]) -> pl.DataFrame:
+    """One row per claim and reading."""
+    rows = []
+    for j in judged:
+        low, high = j.ends or (None, None)
+        numbers = (j.mean, low, high, j.claim.unit, j.held, len(j.parts), str(j.verdict), j.closest)
+        notes = (j.why and str(j.why), j.factor, j.by_tolerance, j.counts, j.claim.uncounted, _each(j))
+        rows.append((j.claim.id, j.claim.says, j.reading, *numbers, *notes))
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def verdict_text(judged: Sequence[Judged]) -> str:
+    """A row per claim: ours, verdict and cause under the reading that counts, and a sign for every other."""
+    others = other_readings(judged)
+    rows = [["where", "printed", "ours", "verdict", "why", *others]]
+    for first, of in _claims(judged):
+        says, signs = shortened(first.claim.says, 48), [_sign(of.get(other)) for other in others]
+        rows.append([first.claim.id, says, _ours(first, 48), verdict_shown(first), _why(first), *signs])
+    legend = [f"The reading that counts is {_counted(judged)}. {LEGEND}"] if others else []
+    return "\n\n".join([aligned(rows), *legend])
+
+
+def markdown(judged: Sequence[Judged], ours: str = "ours") -> str:
+    """A row per claim, with ours under every reading."""
+    others = other_readings(judged)
+    header = ["where", "printed", ours, "verdict", "why", *others]
+    rows = [header, ["---"] * len(header)]
+    for first, of in _claims(judged):
+        cells = [f"{_ours(of[o])}: {of[o].verdict}" if o in of else "" for o in others]
+        says = first.claim.says
+        rows.append([first.claim.id, says, _ours(first), verdict_shown(first), _why(first), *cells])
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+
+
+def setup_text(setup: Sequence[Mapping[str, Any]]) -> str:
+    """What is printed of the set-up, and what was used."""
+    rows = [["where", "printed", "here"]]
+    for row in setup:
+        remark = f" ({Verdict.CONTRADICTED})" if row.get("contradicted") else ""
+        rows.append([row["id"], row["says"] + remark, row["used"]])
+    return aligned(rows)
+
+
+def tallies(judged: Sequence[Judged]) -> str:
+    """How often each verdict was given, every printed number once, and why what is not reproduced is not.
+
+    Behind it, the same under every other reading, for the claims to which readings matter.
+    """
+    counted = [j for j in judged if j.counts]
+    repeated = sum(bool(first.claim.uncounted) for first, _ in _claims(judged))
+    tolerated = sum(j.by_tolerance for j in counted)
+    lines = [f"{len(counted)} printed numbers and claims, each counted once: {_tally(counted)}."]
+    if tolerated:
+        lines.append(f"Of those reproduced, {tolerated} by tolerance: our own runs leave them out.")
+    if repeated:
+        lines.append(f"{repeated} rows are not counted: printed twice, or true by definition.")
+    if causes := _causes(counted):
+        lines.append(f"Why not reproduced: {causes}.")
+    for other in other_readings(judged):
+        mine = [j for j in judged if j.reading == other and not j.claim.uncounted]
+        lines.append(f"With {other}, of {len(mine)}: {_tally(mine)}.")
+    return "\n".join(lines)
+
+
+def other_readings(judged: Sequence[Judged]) -> list[str]:
+    """The readings that do not count, in their order."""
+    return [r for r in dict.fromkeys(j.reading for j in judged) if r and r != _counted(judged)]
+
+
+def verdict_shown(j: Judged) -> str:
+    """The verdict, with the factor of a direction, and with a mark where only the tolerance allows it."""
+    factor = f" (x {_digits(j.factor)})" if j.factor is not None else ""
+    return f"{j.verdict}{factor}{' (by tolerance)' if j.by_tolerance else ''}"
+
+
+def _why(j: Judged) -> str:
+    return "not counted" if j.claim.uncounted else str(j.why or "")
+
+
+def _counted(judged: Sequence[Judged]) -> str:
+    return next((j.reading for j in judged if j.reading and j.counts), "")
+
+
+def _claims(judged: Sequence[Judged]) -> list[tuple[Judged, dict[str, Judged]]]:
+    """Every claim under the first of its readings, and under all of them by name."""
+    groups = [list(group) for _, group in groupby(judged, key=lambda j: j.claim.id)]
+    return [(group[0], {j.reading: j for j in group}) for group in groups]
+
+
+def _tally(judged: Sequence[Judged]) -> str:
+    return tally(j.verdict for j in judged)
+
+
+def _causes(judged: Sequence[Judged]) -> str:
+    given = [str(j.why) for j in judged if j.why and j.verdict is not Verdict.CONTRADICTED]
+    order = sorted(dict.fromkeys(given), key=lambda cause: (-given.count(cause), cause))
+    return ", ".join(f"{given.count(cause)} {cause}" for cause in order)
+
+
+def _sign(j: Judged | None) -> str:
+    return "" if j is None else SIGNS.get(j.verdict, "")
+
+
+def _ours(j: Judged, width: int = 200) -> str:
+    if j.claim.kind in UNMEASURED:
+        return shortened(str(j.claim.what), width)
+    if len(j.numbers) == 1:
+        return _number(j.numbers[0], j.ends, j.claim.unit)
+    if 0 < len(j.numbers) <= _NUMBERS:
+        return _joined(j.numbers, j.claim.unit)
+    return f"{j.held} of {len(j.parts)} hold" if j.parts else "-"
+
+
+def _joined(numbers: Sequence[Part], unit: str) -> str:
+    """Several numbers, with the unit behind the last, or behind each if something never happened."""
+    if any(part.mean is None for part in numbers):
+        return ", ".join(_number(part, unit=unit) for part in numbers)
+    return f"{', '.join(map(_number, numbers))} {unit}".rstrip()
+
+
+def _number(part: Part, ends: tuple[float, float] | None = None, unit: str = "") -> str:
+    if part.mean is None:
+        return f"never in {sum(map(isinf, part.ours))} of {len(part.ours)} runs"
+    interval = f" [{_digits(ends[0])}, {_digits(ends[1])}]" if ends else ""
+    return f"{_digits(part.mean)}{interval} {unit}".rstrip()
+
+
+def _digits(value: float) -> str:
+    """Three of them, or all before the point."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _each(j: Judged) -> str:
+    """Every number of a claim that has several, with its condition."""
+    if len(j.numbers) < 2:
+        return ""
+    return "; ".join(f"{_conditions(part)}: {_number(part)}" for part in j.numbers)
+
+
+def _conditions(part: Part) -> str:
+    return ", ".join(f"{key} {value}" for key, value in part.where.items())

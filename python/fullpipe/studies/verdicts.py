@@ -1,0 +1,215 @@
+"""From a printed number and our runs to a verdict, by one rule for every study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isinf, isnan
+
+from scipy.special import stdtrit
+
+from fullpipe.analysis.statistics import summarise, t_interval
+
+LEVEL = 0.95
+TOLERANCE = 0.05
+"""Within this fraction of our mean a printed value counts as reproduced, however sure we are."""
+REACH = 0.25
+"""Beyond this fraction it does not, however unsure we are."""
+ENOUGH_RUNS = 5
+"""Fewer have no prediction interval: of two it would be 13 standard deviations wide on either side."""
+FACTOR = 2.0
+"""A change in the same direction is at least half and at most double the printed one."""
+
+RULE = """\
+contradicted by their own data  the printed numbers exclude each other, beyond their rounding
+not testable here               it needs what is not at hand, or a run of ours has no value
+reproduced                      our mean lies in the printed range, or within 5 % of the middle of it, or, of
+                                five runs or more, the range is within 25 % of our mean and in the 95 %
+                                prediction interval of one more run of ours, mean ± t sd sqrt(1 + 1/n)
+same direction                  against the reference condition our mean moves the way theirs does, by half to
+                                double as much, and the 95 % intervals of our two means do not overlap; a
+                                printed range that holds "no change" has no direction
+not reproduced                  otherwise
+(by tolerance) says that our own 95 % interval, or our single run, leaves out what is printed; (x 0.7) that
+our change against the reference condition is 0.7 times theirs. A quantity that has a ceiling, such as an
+index, is judged by what is missing to it. A time that a run never reached is not averaged: the number is not
+reproduced. Where several conditions are named, each has to be reproduced; none is averaged unless the claim
+says so."""
+
+RULE_FOR_WORDS = """\
+A claim in words is taken as comparisons, one for each condition that it names, and so is an inequality:
+"above 0.97" is a comparison with 0.97. A comparison holds if the 95 % interval of our difference over the
+seeds lies on the claimed side of zero, and fails if it lies on the other. There is no tolerance. Where
+something never happened in a run, every run has to be on the claimed side, and so has a single run.
+reproduced                      every comparison holds
+same direction                  more than half of them hold, and none fails
+not reproduced                  otherwise"""
+
+
+class Verdict(StrEnum):
+    """What can be said of a printed number or a claim."""
+
+    REPRODUCED = "reproduced"
+    SAME_DIRECTION = "same direction"
+    NOT_REPRODUCED = "not reproduced"
+    CONTRADICTED = "contradicted by their own data"
+    NOT_TESTABLE = "not testable here"
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """A reference condition: theirs in print, ours per run."""
+
+    printed: float
+    ours: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """The values that a printed number allows, from low to high, rounding included."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    @property
+    def middle(self) -> float:
+        """The number itself, or the middle of a range."""
+        return (self.low + self.high) / 2
+
+    def below(self, ceiling: float) -> Expectation:
+        """The same as what is missing to a ceiling."""
+        return Expectation(ceiling - self.high, ceiling - self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What is said of one number, or of one comparison."""
+
+    verdict: Verdict
+    factor: float | None = None
+    """How many times their change ours is, where there is a reference condition."""
+    by_tolerance: bool = False
+    """Reproduced, though the 95 % interval of our mean leaves out what is printed."""
+    opposite: bool = False
+    """Of a comparison: our runs say the opposite."""
+
+
+NO_VALUE = Ruling(Verdict.NOT_TESTABLE)
+
+
+def judge(printed: Expectation, ours: Sequence[float], direction: Direction | None = None) -> Ruling:
+    """Apply `RULE`.
+
+    Args:
+        printed: What is printed.
+        ours: One value per run, in the same unit. NaN was not measured, infinity never happened.
+        direction: The reference condition, if there is one.
+    """
+    if not _measured(ours):
+        return NO_VALUE
+    if any(map(isinf, ours)):
+        return Ruling(Verdict.NOT_REPRODUCED)
+    if _reproduced(printed, ours):
+        return Ruling(Verdict.REPRODUCED, by_tolerance=_leaves_out(printed, ours))
+    if direction is None or direction.printed in printed or not _comparable(ours, direction.ours):
+        return Ruling(Verdict.NOT_REPRODUCED)
+    return _by_direction(printed, ours, direction)
+
+
+def judge_comparison(differences: Sequence[float], *, strict: bool = True) -> Ruling:
+    """Apply `RULE_FOR_WORDS` to one comparison.
+
+    Args:
+        differences: One per run, positive where the claim is right; infinite where one side never happened.
+        strict: Whether a difference of zero is wrong.
+    """
+    if not _measured(differences):
+        return NO_VALUE
+    if holds(differences, strict=strict):
+        return Ruling(Verdict.REPRODUCED)
+    opposite = holds([-difference for difference in differences], strict=not strict)
+    return Ruling(Verdict.NOT_REPRODUCED, opposite=opposite)
+
+
+def every(rulings: Sequence[Ruling]) -> Verdict:
+    """The verdict on a number that is printed of several conditions: that of the worst of them."""
+    order = (Verdict.NOT_TESTABLE, Verdict.NOT_REPRODUCED, Verdict.SAME_DIRECTION)
+    given = {ruling.verdict for ruling in rulings}
+    return next((verdict for verdict in order if verdict in given or not given), Verdict.REPRODUCED)
+
+
+def of_words(rulings: Sequence[Ruling]) -> Verdict:
+    """The verdict on a claim in words, from those on its comparisons."""
+    if every(rulings) is not Verdict.NOT_REPRODUCED:
+        return every(rulings)
+    held = sum(ruling.verdict is Verdict.REPRODUCED for ruling in rulings)
+    fails = any(ruling.opposite for ruling in rulings)
+    return Verdict.SAME_DIRECTION if 2 * held > len(rulings) and not fails else Verdict.NOT_REPRODUCED
+
+
+def holds(differences: Sequence[float], *, strict: bool = True) -> bool:
+    """Whether the 95 % interval of the mean lies above zero, or begins there if that is enough; of a single
+    run, and of runs in which something never happened, whether each does."""
+    if len(differences) > 1 and not any(map(isinf, differences)):
+        low = t_interval(differences, LEVEL).low
+    else:
+        low = min(differences)
+    return low > 0 or (low == 0 and not strict)
+
+
+def differences(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    """Run by run, in units of the mean of both; what never happened in either is no difference."""
+    pairs = list(zip(above, below, strict=True))
+    known = [abs(value) for pair in pairs for value in pair if not isinf(value)]
+    scale = sum(known) / len(known) if any(known) else 1.0
+    return [0.0 if a == b else (a - b) / scale for a, b in pairs]
+
+
+def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float]:
+    """Where one more run falls: mean ± t(n - 1) sd sqrt(1 + 1/n). Raises ValueError for a single run."""
+    found = summarise(values)
+    if found.n < 2:
+        raise ValueError("values: one run says nothing of the next")
+    half = float(stdtrit(found.n - 1, (1 + level) / 2)) * found.sd * (1 + 1 / found.n) ** 0.5
+    return found.mean - half, found.mean + half
+
+
+def _measured(values: Sequence[float]) -> bool:
+    """Whether every run has a value: an interval over some of them would stand for others."""
+    return bool(values) and not any(map(isnan, values))
+
+
+def _reproduced(printed: Expectation, ours: Sequence[float]) -> bool:
+    mean = summarise(ours).mean
+    near, far = TOLERANCE * abs(mean), REACH * abs(mean)
+    if mean in printed or abs(mean - printed.middle) <= near:
+        return True
+    if len(ours) < ENOUGH_RUNS:
+        return False
+    low, high = prediction_interval(ours)
+    return printed.low <= min(high, mean + far) and printed.high >= max(low, mean - far)
+
+
+def _leaves_out(printed: Expectation, ours: Sequence[float]) -> bool:
+    if len(ours) < 2:
+        return ours[0] not in printed
+    interval = t_interval(ours, LEVEL)
+    return interval.high < printed.low or interval.low > printed.high
+
+
+def _comparable(ours: Sequence[float], reference: Sequence[float]) -> bool:
+    known = _measured(reference) and not any(map(isinf, reference))
+    return known and min(len(ours), len(reference)) > 1
+
+
+def _by_direction(printed: Expectation, ours: Sequence[float], direction: Direction) -> Ruling:
+    here, there = t_interval(ours, LEVEL), t_interval(direction.ours, LEVEL)
+    moved = summarise(ours).mean - summarise(direction.ours).mean
+    factor = moved / (printed.middle - direction.printed)
+    apart = here.low > there.high or here.high < there.low
+    same = apart and 1 / FACTOR <= factor <= FACTOR
+    return Ruling(Verdict.SAME_DIRECTION if same else Verdict.NOT_REPRODUCED, factor)

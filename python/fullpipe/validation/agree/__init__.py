@@ -1,0 +1,28 @@
+"""How far engines are from Linux: a catalogue of cases, and the page that they give.
+
+The page is generated and never edited. The cases of the catalogue are what the native engine is developed
+against; the held-out ones are run to see whether that carries over, and nothing is tuned on them."""
+
+from fullpipe.validation.agree.case import Case
+from fullpipe.validation.agree.catalogue import cases
+from fullpipe.validation.agree.errors import QUANTITIES, Quantity, chance, errors_of, summarised
+from fullpipe.validation.agree.held_out import held_out_cases
+from fullpipe.validation.agree.page import page
+from fullpipe.validation.agree.suite import Found, Refused, plan, run, seeds_of
+
+__all__ = [
+    "QUANTITIES",
+    "Case",
+    "Found",
+    "Quantity",
+    "Refused",
+    "cases",
+    "chance",
+    "errors_of",
+    "held_out_cases",
+    "page",
+    "plan",
+    "run",
+    "seeds_of",
+    "summarised",
+]

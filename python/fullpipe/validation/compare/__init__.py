@@ -1,0 +1,21 @@
+"""Engines side by side: values, differences, and whether they are equivalent.
+
+Everything here takes finished runs; it runs nothing and draws nothing."""
+
+from fullpipe.validation.compare.comparison import Comparison, Row, compare
+from fullpipe.validation.compare.margins import MARGINS, Margin, read_margin
+from fullpipe.validation.compare.overlay import overlay
+from fullpipe.validation.compare.verdicts import Judgement, Verdict, judge
+
+__all__ = [
+    "MARGINS",
+    "Comparison",
+    "Judgement",
+    "Margin",
+    "Row",
+    "Verdict",
+    "compare",
+    "judge",
+    "overlay",
+    "read_margin",
+]

@@ -1,0 +1,100 @@
+"""STARTUP: when it ends, and when it must not."""
+
+from collections.abc import Iterator
+
+from fullpipe.validation.conformance.case import Step, case
+from fullpipe.validation.conformance.lab import Lab, at, loss, rate_pps
+
+_LOSS_FROM_S = 1.5
+
+
+@case(
+    "A.1",
+    "startup-plateau",
+    "STARTUP ends when the bandwidth no longer grows",
+    why="Three rounds without growth mean that the pipe is full; a fourth only fills the buffer.",
+    tolerance="2 % of the bandwidth, as the draft says; one round more than three, because rounds are "
+    "counted at their ends.",
+    needs=("Startup", "Drain", "max_bw"),
+)
+def plateau(lab: Lab) -> Iterator[Step]:
+    """Bandwidth within 2 %, then three rounds, then DRAIN."""
+    trace = lab.path(3)
+    _, end_s, following = trace.first("Startup")
+    bandwidth, link = trace.at("max_bw", end_s), rate_pps(10)
+    yield Step(
+        "max_bw is within 2 % of the link",
+        f"{bandwidth:.1f} of {link:.1f} packets/s",
+        abs(bandwidth / link - 1) <= 0.02,
+    )
+    grown = trace.numbers("max_bw", 0, end_s)
+    full_s = float(grown.filter(grown["value"] >= 0.8 * bandwidth)["time_s"][0])
+    if trace.has("round_count"):
+        rounds = trace.at("round_count", end_s) - trace.at("round_count", full_s)
+        yield Step("three rounds with less than 25 % growth", f"{rounds:.0f} rounds", 3 <= rounds <= 4)
+    if trace.has("full_bw_reached"):
+        flags = trace.at("full_bw_reached", end_s - 0.006), trace.at("full_bw_reached", end_s)
+        yield Step(
+            "full_bw_reached becomes true as STARTUP ends", f"{flags[0]:.0f}, {flags[1]:.0f}", flags == (0, 1)
+        )
+    yield Step("DRAIN follows", following or "nothing", following == "Drain")
+
+
+@case(
+    "A.2",
+    "startup-loss",
+    "STARTUP ends on loss although the application is the limit",
+    why="Samples limited by the application say nothing about the bandwidth, but loss says that there "
+    "is too much. 30 Mbit/s are sent into 100 Mbit/s; 20 % of the packets are lost from 1.5 s on, "
+    "about twenty a round. With little in flight, DRAIN may end with the very ACK that began it.",
+    tolerance="Five round trips for the end: one to lose, one to hear of it, one to count, and two for "
+    "holes that retransmissions have to fill.",
+    needs=("Startup", "Drain", "inflight_longterm"),
+)
+def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
+    """No end before the loss; DRAIN within five round trips after it."""
+    trace = lab.path(
+        3,
+        rate_mbps=100,
+        queue=700,
+        application=[at(0, rate="30 Mbit/s")],
+        changes=[at(_LOSS_FROM_S, loss=loss(0.2))],
+    )
+    _, end_s, following = trace.first("Startup")
+    yield Step("STARTUP lasts until packets are lost", f"it ends at {end_s:.3f} s", end_s > _LOSS_FROM_S)
+    yield Step(
+        "it ends within five round trips of the loss",
+        f"{1e3 * (end_s - _LOSS_FROM_S):.0f} ms later",
+        0 < end_s - _LOSS_FROM_S <= 5 * 0.04,
+    )
+    reached = trace.at("full_bw_reached", end_s)
+    yield Step("full_bw_reached is true", f"{reached:.0f}", reached == 1)
+    drained = following == "Drain" or following.startswith("ProbeBW")
+    yield Step("DRAIN follows, or what follows it", following or "nothing", drained)
+
+
+@case(
+    "A.12",
+    "startup-aggregation",
+    "STARTUP finds the bandwidth behind aggregated ACKs",
+    why="Cellular and wireless links hold ACKs back and hand them over in batches, here every 20 ms "
+    "on a path of 40 ms; the window must cover the silence between them.",
+    tolerance="5 % below the link, for the samples' granularity; up to half above it: a sample of a round "
+    "spans two batches at least, and may hold one more, because the ACKs of a batch come at the "
+    "same time.",
+    needs=("Startup", "max_bw", "extra_acked"),
+)
+def aggregation(lab: Lab) -> Iterator[Step]:
+    """extra_acked above zero, a window above two BDP, and the bandwidth found."""
+    trace = lab.path(4, rate_mbps=50, queue=1000, ack_batch_ms=20)
+    _, end_s, _ = trace.first("Startup")
+    bandwidth, link = trace.at("max_bw", end_s), rate_pps(50)
+    yield Step(
+        "max_bw is the bandwidth of the link when STARTUP ends",
+        f"{bandwidth:.0f} of {link:.0f} packets/s",
+        0.95 <= bandwidth / link <= 1.5,
+    )
+    extra = trace.at("extra_acked", end_s)
+    yield Step("extra_acked is above zero", f"{extra:.0f} packets", extra > 0)
+    window, bdp = trace.at("cwnd", end_s - 0.006), link * 0.04
+    yield Step("cwnd is above twice the BDP", f"{window:.0f} of {2 * bdp:.0f} packets", window > 2 * bdp)

@@ -1,0 +1,173 @@
+"""The study of Ad-BBR: the transcription is whole, every claim can be judged, quantities are as by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fullpipe import studies
+from fullpipe.analysis.metrics import jain
+from fullpipe.runs import Run
+from fullpipe.studies import tables
+from fullpipe.studies.adbbr2025 import measures, study
+from fullpipe.studies.court import Judged
+from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.verdicts import Verdict
+from fullpipe.sweeps import Update
+
+QUANTITIES = {
+    "loss": ("goodput_mbps", "rtt_ms"),
+    "fairness": (
+        "short_mbps",
+        "long_mbps",
+        "total_mbps",
+        "gap_mbps",
+        "lead_mbps",
+        "short_share",
+        "jain",
+        "drops_per_100s",
+        "regular_drops_percent",
+    ),
+    "join-leave": tuple(measures.SPANS_S),
+    "retransmissions": ("retransmitted_percent", "rtt_ms", "queue_ms"),
+    "latency": ("retransmitted_percent", "rtt_ms", "queue_ms"),
+}
+
+
+class Made:
+    """A run of which only tables exist."""
+
+    def __init__(self, **tables: pl.DataFrame) -> None:
+        self.tables = tables
+
+    def __getattr__(self, name: str) -> pl.DataFrame:
+        return self.tables[name]
+
+
+def run(**tables: pl.DataFrame) -> Run:
+    return Made(**tables)  # type: ignore[return-value]
+
+
+@pytest.fixture(scope="module")
+def judged() -> list[Judged]:
+    """Every claim, judged by numbers that are all the same but for the seed."""
+    found = Measurements()
+    for job in studies.jobs("adbbr2025", seeds=2):
+        found.add(job, dict.fromkeys(QUANTITIES[job.point["experiment"]], 1.0 + 0.01 * job.seed))
+    return study.judge(study.paper().claims, study.with_growth(found))
+
+
+def test_every_claim_that_is_not_of_wireless_can_be_judged(judged: list[Judged]) -> None:
+    not_judged = {j.claim.id for j in judged if j.verdict is Verdict.NOT_TESTABLE}
+    assert not_judged == {c.id for c in study.paper().claims if c.kind == "untestable"}
+
+
+def test_claims_about_the_subject_are_judged_for_every_reading(judged: list[Judged]) -> None:
+    readings = [j.reading for j in judged if j.claim.id == "5.5: Ad-BBR"]
+    assert readings == list(study.READINGS)
+    assert [j.reading for j in judged if j.claim.id == "5.5: BBQ and BBRv3"] == [""]
+
+
+def test_thirty_per_cent_do_not_fit_on_an_index_of_nine_tenths() -> None:
+    (claim,) = [c for c in study.paper().claims if c.kind == "contradicted"]
+    assert "at most 11 %" in claim.what
+    assert 1 / (jain([1 / 3, 2 / 3]) or 0) == pytest.approx(1.111, abs=1e-3)
+
+
+def test_jobs_cover_all_conditions() -> None:
+    todo = studies.jobs("adbbr2025", seeds=5)
+    counts = {name: sum(job.point["experiment"] == name for job in todo) for name in QUANTITIES}
+    expected = {"loss": 300, "fairness": 100, "join-leave": 50, "retransmissions": 500, "latency": 250}
+    assert counts == expected
+    kinds = {flow.cca.kind for job in todo for flow in job.scenario.flows}
+    assert kinds == {"ad_bbr", "bbr1", "bbr3", "bbq", "cubic", "reno"}
+    presets = {job.scenario.flows[0].cca.params.get("preset") for job in todo}
+    assert presets == {*study.PRESETS, None}
+
+
+def test_quick_jobs_are_shorter_where_the_schedule_allows() -> None:
+    seconds = {
+        job.point["experiment"]: job.scenario.duration_s for job in studies.jobs("adbbr2025", quick=True)
+    }
+    assert seconds["join-leave"] == 150
+    assert all(seconds[name] <= 25 for name in QUANTITIES if name != "join-leave")
+
+
+def test_two_flows_by_hand() -> None:
+    flows = pl.DataFrame({"goodput_bps": [100e6, 300e6]})
+    samples = [(t / 10, "bottleneck", 0.2 if t in (103, 104, 205) else 1.0) for t in range(1, 251)]
+    links = pl.DataFrame(samples, schema=["time_s", "link", "utilisation"], orient="row")
+    found = measures.two_flows(run(flows=flows, links=links))
+    assert (found["total_mbps"], found["lead_mbps"], found["short_share"]) == (400, 200, 0.25)
+    # 400^2 / (2 * (100^2 + 300^2)); drops at 10.3 and 20.5 s, of the 20 s after the first 5 s.
+    assert found["jain"] == pytest.approx(0.8)
+    assert found["drops_per_100s"] == pytest.approx(10)
+    assert found["regular_drops_percent"] == 100
+
+
+def test_every_ten_seconds_is_a_matter_of_the_times_between_drops() -> None:
+    def regular(*drops: int) -> float:
+        samples = [(t / 10, "bottleneck", 0.2 if t in drops else 1.0) for t in range(1, 501)]
+        links = pl.DataFrame(samples, schema=["time_s", "link", "utilisation"], orient="row")
+        return measures.regular_drops_percent(links)
+
+    assert regular(100, 150, 200, 250) == 0  # every five seconds
+    assert regular(100, 200, 250, 350) == pytest.approx(200 / 3)
+    assert regular(100) == 0
+
+
+def test_jain_counts_flows_only_while_they_are_there() -> None:
+    flows = pl.DataFrame({"flow": ["a", "b"], "start_s": [0.05, 2.02], "end_s": [4.0, 3.9]})
+    rows = [(t, f, 3.0 if f == "a" else 1.0) for t in (1.0, 2.0, 3.0, 4.0) for f in ("a", "b")]
+    series = pl.DataFrame(rows, schema=["time_s", "flow", "goodput_bps"], orient="row")
+    index = measures.jain_over_time(run(flows=flows, series=series))
+    # Both are there from 2 to 3 s: 4^2 / (2 * 10); b leaves before 4 s.
+    assert index["jain"].to_list() == [1.0, 1.0, pytest.approx(0.8), 1.0]
+
+
+def test_many_flows_by_hand() -> None:
+    flows = pl.DataFrame(
+        {"sent_packets": [100, 300], "retransmitted_packets": [10, 10], "rtt_mean_s": [0.05, 0.07]}
+    )
+    links = pl.DataFrame({"link": ["bottleneck", "other"], "sojourn_mean_s": [0.01, 0.5]})
+    found = measures.many_flows(run(flows=flows, links_summary=links))
+    expected = {"retransmitted_percent": 5, "rtt_ms": pytest.approx(60), "queue_ms": pytest.approx(10)}
+    assert found == expected
+    blind = links.with_columns(sojourn_mean_s=pl.lit(None, pl.Float64))
+    assert math.isnan(measures.many_flows(run(flows=flows, links_summary=blind))["queue_ms"])
+
+
+def test_text_has_every_claim_and_the_set_up(judged: list[Judged]) -> None:
+    shown = tables.report(study.paper(), judged, 2, study.REMARKS)
+    for claim in study.paper().claims:
+        assert claim.id in shown
+    assert "nine values (contradicted by their own data)" in shown
+    assert "With Ad-BBR si, of 32: " in shown
+    assert tables.table(judged).height == len(judged)
+    assert len(tables.markdown(judged).splitlines()) == 2 + len(study.paper().claims)
+
+
+@pytest.mark.slow
+def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = dict.fromkeys(study.QUICK_DURATION, "1 s")
+    monkeypatch.setattr(study, "QUICK_DURATION", tiny)
+    report = studies.run("adbbr2025", seeds=1, jobs=2, out=tmp_path, quick=True, echo=None)
+    names = {path.name for path in report.files}
+    figures = {
+        f"figure-{n}.{suffix}" for n in (5, 8, 9, 10, 11, 14, 15, 16) for suffix in ("png", "svg", "csv")
+    }
+    assert names == figures | {"measured.csv", "verdicts.csv", "verdicts.md"}
+    assert all(path.exists() for path in report.files)
+
+    states: set[str] = set()
+
+    def progress(update: Update) -> None:
+        if update.state != "running":
+            states.add(update.state)
+
+    again = studies.run("adbbr2025", seeds=1, out=tmp_path, quick=True, progress=progress, echo=None)
+    assert states == {"stored"}
+    assert again.text == report.text

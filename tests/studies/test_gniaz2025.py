@@ -1,0 +1,149 @@
+"""The study of links that vary: transcribed whole, every claim can be judged, quantities are as by hand."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fullpipe import studies
+from fullpipe.runs import Run
+from fullpipe.scenario.network import resolve
+from fullpipe.studies import tables
+from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.gniaz2025 import measures, study
+from fullpipe.studies.gniaz2025.measures import PHASES, WITH_HEADERS, Phases
+from fullpipe.studies.verdicts import Verdict
+from fullpipe.sweeps import Job
+
+
+def series(rates: list[float], windows: list[int], flow: str = "one", step_s: float = 1.0) -> pl.DataFrame:
+    """Samples of a flow, rates in Mbit/s of payload."""
+    times = [step_s * (n + 1) for n in range(len(rates))]
+    goodput = [rate * 1e6 for rate in rates]
+    return pl.DataFrame({"time_s": times, "goodput_bps": goodput, "cwnd_bytes": windows}).with_columns(
+        pl.lit(flow).alias("flow")
+    )
+
+
+def quantities(job: Job) -> list[str]:
+    """Every quantity that the measure of a job's experiment gives, from a run that only looks like one."""
+    experiment = job.point["experiment"]
+    if experiment == study.GOING_ON:
+        return ["cubic_on", "bbr_on"]
+    phases = PHASES[experiment]
+    names = ("CUBIC", "BBRv1") if experiment == study.TWO_FLOWS else ("one",)
+    samples = int(phases.edges[-1])
+    flows = pl.DataFrame(
+        {"flow": names, "sent_packets": [10] * len(names), "lost_packets": [1] * len(names)}
+    ).with_columns(goodput_bps=pl.lit(1e6))
+    links = pl.DataFrame({"link": ["bottleneck"], "dropped_packets": [1]})
+    lines = pl.concat([series([1.0] * samples, [1000] * samples, name) for name in names])
+    measure = measures.two_flows if len(names) == 2 else measures.lone_flow
+    return list(measure(made(flows=flows, links_summary=links, series=lines), phases))
+
+
+def made(**tables: pl.DataFrame) -> Run:
+    """A run of which only tables exist."""
+    return type("Made", (), tables)()  # type: ignore[no-any-return]
+
+
+def test_every_claim_that_is_not_of_wifi_can_be_judged_under_every_setting() -> None:
+    found = Measurements()
+    for job in studies.jobs("gniaz2025", seeds=2):
+        found.add(job, dict.fromkeys(quantities(job), 1.0 + 0.01 * job.seed))
+    claims = study.paper().claims
+    judged = study.judge(claims, found)
+    assert {j.claim.id for j in judged if j.verdict is Verdict.NOT_TESTABLE} == {"3.1, 4.2: wireless"}
+    readings = [j.reading for j in judged if j.claim.id == "S6: adaptation"]
+    assert readings == list(study.READINGS)
+    shown = tables.report(study.paper(), judged, 2, study.REMARKS, setup=study.SETUP)
+    assert all(claim.id in shown for claim in claims)
+
+
+def test_five_per_cent_are_not_the_least_of_the_table() -> None:
+    shares = {c.id: c.between for c in study.paper().claims if c.id.startswith("Table 2") and "loss" in c.id}
+    low = min(expected.middle for expected in shares.values() if expected)
+    assert low == pytest.approx(4.3)
+    assert {c.id for c in study.paper().claims if c.kind == "contradicted"} == {
+        "S1: loss",
+        "S6: BBRv1 and CUBIC, packets",
+    }
+
+
+def test_jobs_cover_scenarios_settings_delays_and_algorithms() -> None:
+    todo = studies.jobs("gniaz2025", seeds=5)
+    counts = {name: sum(job.point["experiment"] == name for job in todo) for name in PHASES}
+    # Five settings, five seeds, and twice as much for two delays and for two algorithms.
+    assert counts == {
+        "large step": 100,
+        "small step": 100,
+        "two flows": 50,
+        "small spikes": 50,
+        "big spike": 50,
+        "rate and delay": 50,
+    }
+
+
+def test_the_queue_of_the_big_spike_holds_twelve_packets() -> None:
+    (job, *_) = [job for job in studies.jobs("gniaz2025", seeds=1) if job.point["experiment"] == "big spike"]
+    queue = resolve(job.scenario).links[0].queue
+    assert queue is not None
+    assert queue.params["packets"] == 12  # type: ignore[union-attr]
+
+
+def test_phases_of_the_measures_are_those_of_the_scenarios() -> None:
+    firsts = {job.point["experiment"]: job.scenario for job in reversed(studies.jobs("gniaz2025", seeds=1))}
+    for name, phases in PHASES.items():
+        changes = resolve(firsts[name]).links[0].changes
+        assert tuple(change.at_s for change in changes) == phases.edges[1:-1]
+        assert firsts[name].duration_s == phases.edges[-1]
+
+
+def test_a_flow_fills_a_link_when_a_second_reaches_the_rate() -> None:
+    samples = series([1.0, 2.0, 10.0, 10.0], [1000] * 4)
+    assert measures.seconds_to_fill(samples, 10.0, 0.0, 4.0) == 3.0
+    assert measures.seconds_to_fill(samples, 100.0, 0.0, 4.0) == math.inf
+
+
+def test_the_window_is_halved_and_cut_when_it_is() -> None:
+    samples = series([1.0] * 6, [1000, 1000, 900, 700, 450, 450])
+    assert measures.seconds_to_halve(samples, 2.0, 6.0) == 3.0
+    assert measures.seconds_to_halve(samples, 5.0, 6.0) == math.inf
+    assert measures.seconds_to_double(series([1.0] * 4, [100, 150, 199, 201]), 1.0, 4.0) == 3.0
+    assert measures.last_cut(samples) == 5.0
+    assert measures.last_cut(series([1.0] * 3, [1, 2, 3])) == math.inf
+
+
+def test_a_fall_is_one_of_the_phase_before() -> None:
+    samples = series([4.0, 4.0, 1.0, 1.0, 4.0], [1000, 1000, 900, 800, 700])
+    found = measures.of_phases(samples, Phases((0, 2, 4), (4, 1)))
+    assert found["drop_2"] == pytest.approx(0.75)
+    assert found["cut_2"] == pytest.approx(0.3)  # and the second after the phase
+    assert found["end_2"] == pytest.approx(2 * WITH_HEADERS)
+
+
+def test_loss_and_rates_of_a_lone_flow_by_hand() -> None:
+    flows = pl.DataFrame({"sent_packets": [200], "goodput_bps": [2e6]})
+    links = pl.DataFrame({"link": ["bottleneck", "bottleneck-reverse"], "dropped_packets": [10, 99]})
+    run = made(flows=flows, links_summary=links, series=series([1.0, 1.0, 3.0, 3.0], [1000] * 4))
+    found = measures.lone_flow(run, Phases((0, 2, 4), (1, 3)))
+    assert (found["lost"], found["lost_percent"]) == (10, 5)
+    assert found["rate_1"] == pytest.approx(WITH_HEADERS)
+    assert found["rate_2"] == pytest.approx(3 * WITH_HEADERS)
+
+
+@pytest.mark.slow
+def test_the_study_with_one_seed(tmp_path: Path) -> None:
+    report = studies.run("gniaz2025", seeds=1, jobs=2, out=tmp_path, echo=None)
+    stems = {path.stem for path in report.figures}
+    assert stems == {f"figure-{n}" for n in range(2, 16)} | {"sockets"}
+    assert all(path.exists() for path in report.files)
+    # The socket buffer of 1 MiB caps a flow at 41.9 Mbit/s of payload over 200 ms.
+    table = pl.read_csv(report.folder / "measured.csv").filter(
+        (pl.col("quantity") == "late_2") & pl.col("conditions").str.starts_with("delay 100, setting as coded")
+    )
+    cap = 8 * (1 << 20) / 0.2 / 1e6 * WITH_HEADERS
+    assert table.filter(pl.col("experiment") == "large step")["mean"].max() <= 1.01 * cap  # type: ignore[operator]

@@ -1,0 +1,139 @@
+"""The study of routes that change: transcribed whole, claims can be judged, quantities are as by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fullpipe import studies
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.network import resolve
+from fullpipe.studies import tables
+from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.sologon2025 import measures, study, text
+from fullpipe.studies.sologon2025.measures import MBPS, WITH_HEADERS
+from fullpipe.studies.verdicts import Verdict
+
+STEP_S = 0.5
+
+
+def made(scenario: Scenario, **tables: pl.DataFrame) -> Run:
+    """A run of which only the scenario and tables exist."""
+    return type("Made", (), {"scenario": scenario, **tables})()  # type: ignore[no-any-return]
+
+
+def sampled(scenario: Scenario, mbps: float = 1.0, window: int = 1000) -> Run:
+    """A run in which nothing ever changes."""
+    names = [flow.name for flow in scenario.flows]
+    times = [STEP_S * (n + 1) for n in range(int(scenario.duration_s / STEP_S))]
+    series = pl.DataFrame({"time_s": times}).join(pl.DataFrame({"flow": names}), how="cross")
+    series = series.with_columns(goodput_bps=pl.lit(mbps / MBPS), cwnd_bytes=pl.lit(window))
+    flows = pl.DataFrame({"flow": names}).with_columns(goodput_bps=pl.lit(mbps / MBPS))
+    links = pl.DataFrame({"time_s": times}).join(pl.DataFrame({"link": ["link 1", "link 2"]}), how="cross")
+    return made(scenario, series=series, flows=flows, links=links.with_columns(utilisation=pl.lit(1.0)))
+
+
+def test_every_claim_can_be_judged_as_stated() -> None:
+    found, measure = Measurements(), {e.name: e.measure for e in study.experiments(quick=False)}
+    for job in studies.jobs("sologon2025", seeds=1):
+        if job.point[study.SETTING] == study.STATED:
+            found.add(job, measure[job.point["experiment"]](sampled(job.scenario)))
+    claims = study.paper().claims
+    judged = study.judge(claims, found)
+    assert not [j.claim.id for j in judged if j.verdict is Verdict.NOT_TESTABLE]
+    assert {j.reading for j in judged} == {"", study.STATED}
+    shown = tables.report(study.paper(), judged, 1, text.REMARKS, sections=text.sections(found))
+    assert all(claim.id in shown for claim in claims)
+
+
+def test_half_is_not_what_the_printed_rates_lose() -> None:
+    claims = {c.id: c for c in study.paper().claims}
+    before, after = claims["Fig. 3: BBRv3, 10 s, 30 ms"], claims["Fig. 13: CUBIC, 3 s, other flows"]
+    assert before.between
+    assert after.between
+    assert 100 * (1 - after.between.middle / before.between.middle) == pytest.approx(39, abs=0.5)
+    assert {c.id for c in claims.values() if c.kind == "contradicted"} == {
+        "Abstract, 4.1: CUBIC, 3 s",
+        "8: CUBIC, 5 s and less",
+        "4.1: CUBIC, longer flows",
+    }
+
+
+def test_jobs_cover_intervals_settings_and_algorithms() -> None:
+    todo = studies.jobs("sologon2025", seeds=5)
+    counts = {name: sum(job.point["experiment"] == name for job in todo) for name in ("routes", "links")}
+    assert counts == {"routes": 160, "links": 40}  # four intervals, four settings, two algorithms, five seeds
+    dynamic = [job.scenario.flows for job in todo if job.point["experiment"] == "links"]
+    assert {flows[0].cca.kind for flows in dynamic} == {"bbr3", "cubic"}
+    assert {tuple(f.cca.kind for f in flows[1:]) for flows in dynamic} == {("bbr3",) * 4 + ("cubic",) * 4}
+
+
+def test_quick_jobs_are_shorter_where_the_schedule_allows() -> None:
+    for job in studies.jobs("sologon2025", quick=True):
+        assert job.scenario.duration_s == 120 or job.point["experiment"] == "routes"
+        assert job.scenario.duration_s <= (120 if job.point["experiment"] == "links" else 70)
+
+
+def test_ways_differ_by_ten_milliseconds_and_only_data_takes_the_other() -> None:
+    network = resolve(Scenario.named("sologon2025-routes"))
+    for delay, route in zip(measures.DELAYS_MS, network.routes, strict=True):
+        assert network.base_rtt_s(route) == pytest.approx(2e-3 * delay)
+        first = route.new_ways[0]
+        assert first.reverse is None
+        assert first.forward
+        assert sum(network.links[i].delay_s for i in first.forward) == pytest.approx(1e-3 * (delay + 10))
+
+
+def test_the_dynamic_flow_begins_on_link_1_and_moves_every_20_s() -> None:
+    network = resolve(Scenario.named("sologon2025-links"))
+    names = [[network.links[i].name for i in route.forward][-1] for route in network.routes]
+    assert names == ["link 1"] * 5 + ["link 2"] * 4
+    ways = network.routes[0].new_ways
+    assert [way.at_s for way in ways][:3] == [20, 40, 60]
+    assert [network.links[(way.forward or (0,))[-1]].name for way in ways][:2] == ["link 2", "link 1"]
+
+
+def test_four_flows_by_hand() -> None:
+    run = sampled(Scenario.named("sologon2025-routes"), mbps=50)
+    at_20_s = (pl.col("time_s") > 20) & (pl.col("time_s") <= 22) & (pl.col("flow") == "30 ms")
+    run.series = run.series.with_columns(  # type: ignore[misc]
+        cwnd_bytes=pl.when(at_20_s).then(pl.lit(800)).otherwise(pl.col("cwnd_bytes"))
+    )
+    found = measures.four_flows(run)
+    assert found["mean"] == pytest.approx(50 * WITH_HEADERS)
+    assert found["long_below_80"] == 3
+    # One of four flows at one of the five changes to the faster way that leave two seconds to look at.
+    assert found["cuts_percent"] == pytest.approx(100 / 20)
+    assert found["cwnd_slow"] == pytest.approx(1)
+
+
+def test_nine_flows_by_hand() -> None:
+    found = measures.nine_flows(sampled(Scenario.named("sologon2025-links"), mbps=10))
+    assert found["dynamic_on_bbr"] == found["dynamic_on_cubic"] == pytest.approx(10 * WITH_HEADERS)
+    assert found["dynamic_unevenness"] == pytest.approx(0)
+    # Two of four flows, and the fifth for 40 of 100 s.
+    assert found["long_share_percent"] == pytest.approx(100 * 2 / 4.4)
+    assert found["jain_cubic_shared"] == pytest.approx(1)
+    assert (found["bbr_gap_s"], found["cubic_gap_max_s"], found["link_1"]) == (0, 0, 100)
+
+
+def test_a_link_is_not_full_while_a_second_is_not() -> None:
+    times = [n / 10 for n in range(1, 201)]
+    used = [0.8 if 50 < n <= 70 else 1.0 for n in range(1, 201)]
+    links = pl.DataFrame({"time_s": times, "utilisation": used}).with_columns(link=pl.lit("link 1"))
+    # A second's mean falls below 95 % with its third sample of 80 % and until less than three are left.
+    assert measures.seconds_not_full(links, "link 1", 4.0) == pytest.approx(2.5, abs=0.11)
+    assert measures.seconds_not_full(links, "link 1", 10.0) == 0
+
+
+@pytest.mark.slow
+def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study, "QUICK_S", 21)
+    report = studies.run("sologon2025", seeds=1, jobs=2, out=tmp_path, quick=True, echo=None)
+    stems = {path.stem for path in report.figures}
+    routes = {"figures-3-5-7", "figures-4-6-8", "figures-9-11-13", "figures-10-12-14"}
+    assert stems == routes | {f"figure-{n}" for n in range(15, 21)}
+    assert all(path.exists() for path in report.files)

@@ -1,0 +1,41 @@
+"""The first study for real, with one seed: what is written of it holds, and it is never run twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fullpipe import studies
+from fullpipe.studies.kato2025.text import LARGE, RECEIVE
+from fullpipe.sweeps import Update
+
+
+@pytest.mark.slow
+def test_the_study_with_one_seed(tmp_path: Path) -> None:
+    said: list[str] = []
+    report = studies.run("kato2025", seeds=1, jobs=2, out=tmp_path, echo=said.append)
+    assert "20 tables and figures are in" in said[0]
+    assert all(path.exists() for path in report.files)
+
+    table = pl.read_csv(report.folder / "table-2.csv")
+
+    def ours(sockets: str, quantity: str) -> pl.Series:
+        return table.filter((pl.col("sockets") == sockets) & (pl.col("quantity") == quantity))["ours"]
+
+    for sockets in (LARGE, RECEIVE):
+        assert ours(sockets, "below_1").to_list() == [0.0] * 5
+    assert ours(LARGE, "total_mbps").min() > 900
+    assert ours(LARGE, "jain").min() > 0.95
+    assert ours(RECEIVE, "mean_mbps").max() <= 8 * (1 << 20) / 0.12 / 1e6
+
+    states: list[str] = []
+
+    def progress(update: Update) -> None:
+        if update.state != "running":
+            states.append(update.state)
+
+    again = studies.run("kato2025", seeds=1, out=tmp_path, progress=progress, echo=None)
+    assert set(states) == {"stored"}
+    assert again.text == report.text
