@@ -23,6 +23,11 @@ impl<T> Timetable<T> {
         self.next
     }
 
+    /// The values that have not been asked for.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.later.iter().map(|entry| &entry.1)
+    }
+
     /// The value that takes over at or before `now`, if any has not been asked for.
     #[inline]
     pub fn due(&mut self, now: Time) -> Option<T> {

@@ -1,8 +1,8 @@
-//! Packets, queues and links.
+//! Packets, queues, links, and other elements of a network.
 //!
 //! A [`Link`] is a queue in front of a wire. It is served lazily: nothing happens when a packet has been
 //! transmitted, the departures up to now are replayed, at their exact times, when they are next needed.
-//! A link knows nothing of what its packets carry.
+//! A link knows nothing of what its packets carry. It is an [`Element`]: what elements promise is said there.
 //!
 //! ```
 //! use network::{Ecn, Link, LinkConfig, SamplingTimes, Packet, Impairments, queue};
@@ -23,6 +23,7 @@
 
 mod ack_filter;
 mod counters;
+mod element;
 mod histogram;
 mod impairments;
 mod link;
@@ -36,6 +37,7 @@ mod streams;
 mod wire;
 
 pub use counters::{Counters, SamplingTimes, Totals};
+pub use element::{Element, PortId};
 pub use histogram::Histogram;
 pub use impairments::{Detour, Duplication, Jitter};
 pub use link::{Link, LinkConfig};

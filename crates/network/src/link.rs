@@ -254,6 +254,21 @@ impl<P: Copy> Link<P> {
         self.wire.stats.totals()
     }
 
+    /// The shortest propagation delay from now on.
+    pub fn min_delay(&self) -> Duration {
+        self.wire.min_delay()
+    }
+
+    /// The highest rate from now on; unlimited if it has none, or sends at given moments.
+    pub fn capacity(&self) -> Rate {
+        self.wire.capacity()
+    }
+
+    /// The packets of one stream arrive in the order in which they came.
+    pub fn keeps_order(&self) -> bool {
+        !self.wire.reorders()
+    }
+
     /// Replays the departures up to now.
     fn replay(&mut self, now: Time) {
         let Service::Replay { queue, idle } = &mut self.service else { return };

@@ -65,6 +65,12 @@ impl Server {
         self.free_at
     }
 
+    /// The highest rate from now on.
+    pub fn highest_rate(&self) -> Rate {
+        let changed = self.changes.values().copied();
+        changed.fold(Rate::from_bits_per_sec(self.rate), Rate::max)
+    }
+
     /// Transmits `size` bytes as soon as the server is free, but not before `ready`.
     #[inline]
     pub fn transmit(&mut self, size: u16, ready: Time) -> Transmission {

@@ -181,6 +181,18 @@ impl Wire {
         self.impairments.as_mut().map_or(Duration::ZERO, |impairments| impairments.detour(now))
     }
 
+    /// The shortest delay from now on.
+    pub fn min_delay(&self) -> Duration {
+        let changed = self.impairments.iter().flat_map(|impairments| impairments.delays.values());
+        changed.copied().fold(self.delay, Duration::min)
+    }
+
+    /// The highest rate from now on; unlimited if it sends at given moments.
+    pub fn capacity(&self) -> Rate {
+        let traced = self.impairments.as_ref().is_some_and(|impairments| impairments.opportunities.is_some());
+        if traced { Rate::UNLIMITED } else { self.server.highest_rate() }
+    }
+
     /// Packets may arrive in another order than that of their departures.
     #[inline]
     pub fn reorders(&self) -> bool {

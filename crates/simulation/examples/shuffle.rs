@@ -35,10 +35,10 @@ fn net() -> Net<Payload> {
             impairments: network::Impairments::default(),
         };
         let queue = DropTail::new(Limit { packets: Some(u64::from(FLOWS * WINDOW)), bytes: None });
-        (Link::new(config, Box::new(queue)), delay)
+        Link::new(config, Box::new(queue))
     });
     let routes: Vec<_> = (0..FLOWS).flat_map(study::routes).collect();
-    Net::new(links.collect(), &routes, Vec::new(), 0, true)
+    Net::new(links.collect(), Vec::new(), &routes, Vec::new(), 0, true)
 }
 
 fn main() {

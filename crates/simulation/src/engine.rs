@@ -69,10 +69,7 @@ impl<R: Recorder> Engine<R> {
         let links = plan.links.iter().enumerate().map(|(n, link)| {
             let cut_through =
                 if plan.record.packets.contains(&link.name) { CutThrough::No } else { cut_through };
-            Ok((
-                build_link(n, link, sampling, seed, cut_through, &hosts)?,
-                Duration::from_nanos(link.delay_ns),
-            ))
+            build_link(n, link, sampling, seed, cut_through, &hosts)
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
         let streams = Streams::new(2 * plan.flows.len());
@@ -82,9 +79,10 @@ impl<R: Recorder> Engine<R> {
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
-        let mut net =
-            Net::new(links, &routes, reroutes(&plan), 2 * flows.len() + 1, cut_through == CutThrough::Yes);
-        net.tap(|n| plan.record.packets.contains(&plan.links[n].name));
+        let (others, cut_through) = (2 * flows.len() + 1, cut_through == CutThrough::Yes);
+        let mut net = Net::new(links, Vec::new(), &routes, reroutes(&plan), others, cut_through);
+        let hops = plan.hop_names();
+        net.tap(|hop| plan.record.packets.contains(&hops[hop]));
         let mut engine =
             Engine { plan, net, flows, sampling, recorder, now: Time::ZERO, out: Out::default() };
         for n in 0..engine.flows.len() {
@@ -138,13 +136,13 @@ impl<R: Recorder> Engine<R> {
     pub fn finish(mut self) -> Results {
         while self.advance(self.sampling.end()) < self.sampling.end() {}
         let flows: Vec<String> = self.plan.flows.iter().map(|flow| flow.name.clone()).collect();
-        let links: Vec<String> = self.plan.links.iter().map(|link| link.name.clone()).collect();
+        let links = self.plan.hop_names();
         let mss: Vec<u32> = self.plan.flows.iter().map(|flow| flow.tcp.mss_bytes).collect();
         let [series, rows, variables, packets] =
             self.recorder.tables(&flows, &links, &mss, self.sampling.end());
         Results {
             flows: summary::flows(&self.plan, &self.flows),
-            links_summary: summary::links(&self.plan, self.net.links()),
+            links_summary: summary::links(&self.plan, &self.net),
             series,
             links: rows,
             variables,
@@ -153,7 +151,7 @@ impl<R: Recorder> Engine<R> {
             transfers: transfers::table(&self.plan, &self.flows),
             videos: transfers::videos(&self.plan, &self.flows),
             data_packets: self.flows.iter().map(Endpoints::sent_packets).sum(),
-            packet_hops: self.net.links().map(|link| link.totals().run.forwarded_packets).sum(),
+            packet_hops: (0..self.net.hops()).map(|hop| self.net.totals(hop).run.forwarded_packets).sum(),
         }
     }
 
@@ -195,12 +193,13 @@ impl<R: Recorder> Engine<R> {
     /// Reads the counters of links and flows.
     fn take_samples(&mut self, now: Time) {
         let sample = R::ON && self.sampling.is_sample(now);
-        for (n, link) in (0u32..).zip(self.net.links_mut()) {
-            let interval = link.close_interval(now);
+        for hop in 0..self.net.hops() {
+            let interval = self.net.close_interval(hop, now);
             if sample {
                 let from = now - Duration::from_nanos(self.plan.record.interval_ns.unwrap_or(0));
-                let used = summary::utilisation(&self.plan.links[n as usize], link, &interval, from, now);
-                self.recorder.link(&link_sample(now, n, &interval, &link.totals().run, used));
+                let used = summary::utilisation(&self.plan, &self.net, hop, &interval, from, now);
+                let run = &self.net.totals(hop).run;
+                self.recorder.link(&link_sample(now, hop as u32, &interval, run, used));
             }
         }
         for flow in &mut self.flows {

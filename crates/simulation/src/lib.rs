@@ -100,8 +100,8 @@ impl Simulation {
         plan.check()?;
         let captures = !plan.record.packets.is_empty();
         let engine = if plan.record.interval_ns.is_some() || captures {
-            let links: Vec<String> = plan.links.iter().map(|link| link.name.clone()).collect();
-            let capture = captures.then(|| Capture::new(&plan.record.packets, &links, plan.flows.len()));
+            let hops = plan.hop_names();
+            let capture = captures.then(|| Capture::new(&plan.record.packets, &hops, plan.flows.len()));
             let recorder = Columns::new(plan.record.variables, capture);
             AnyEngine::Columns(Box::new(Engine::new(plan, seed, cut_through, recorder, controllers)?))
         } else {

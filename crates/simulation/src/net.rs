@@ -1,13 +1,15 @@
-//! Links joined by routes, and the schedule that moves packets along them.
+//! Links and media joined by routes, and the schedule that moves packets along them.
 
 use crate::routes::{Hop, Reroute, Routes, Successors, Switch};
 use crate::schedule::Schedule;
-use network::{Link, Packet, Streams};
+use network::{Counters, Element, Link, Packet, PortId, Streams, Totals};
 use units::{Duration, Time};
 
-/// The network: links are actors 0, 1, ... of the schedule.
+/// The network. Its links are the first actors of the schedule, its media are the next; endpoints follow.
 ///
-/// A packet costs one event per link, with one exception. A link that is fed by a single other link gets its packets in
+/// Hops of routes are numbered likewise: first the links, then the ports of all media, one medium after the other.
+///
+/// A packet costs one event per hop, with one exception. A link that is fed by a single other link gets its packets in
 /// the order in which they left that one. If both compute departures on arrival, the time at which a packet reaches the far end
 /// of the second is known as soon as it is sent into the first, and it is put on the second wire at once: two links,
 /// one event. Nothing else can get in between, so nothing changes: the limits and the dice of the second link see
@@ -15,16 +17,19 @@ use units::{Duration, Time};
 /// second link must take some time, so that what it does at a given time never depends on who else runs at that time.
 pub struct Net<P> {
     nodes: Vec<Node<P>>,
-    /// First link of every route.
+    media: Vec<Medium<P>>,
+    /// The ports of all media.
+    ports: Vec<Port>,
+    /// First hop of every route.
     entries: Vec<u32>,
     streams: Streams,
     /// When a route next changes.
     next_switch: Time,
     /// What changes then and later, last first.
     switches: Vec<(Time, Switch)>,
-    /// Wake-ups of links, and of whoever else has a number from the number of links on.
+    /// Wake-ups of links and media, and of the other actors, whose numbers begin at [`Net::len`].
     pub schedule: Schedule,
-    /// What links with a tap have handed over: when, which link, what. Whoever taps has to empty it.
+    /// What hops with a tap have handed over: when, which hop, what. Whoever taps has to empty it.
     pub tapped: Vec<(Time, u32, Packet<P>)>,
 }
 
@@ -38,33 +43,72 @@ struct Node<P> {
     tap: bool,
 }
 
-impl<P: Copy> Net<P> {
-    /// A network of idle links with their propagation delays, and a schedule with room for `others` more actors.
-    /// `cut_through` permits packets to be handed over ahead of the clock.
+/// An element with several ports.
+struct Medium<P> {
+    element: Box<dyn Element<P>>,
+    /// Number of its first port among those of all media.
+    first_port: usize,
+}
+
+/// A port of a medium and what comes after it.
+struct Port {
+    /// Its medium.
+    medium: usize,
+    id: PortId,
+    next: Successors,
+    /// Packets are noted when they leave it.
+    tap: bool,
+}
+
+impl<P: Copy + Send> Net<P> {
+    /// A network of idle links and media, and a schedule with room for `others` more actors. `cut_through` permits
+    /// packets to be handed over ahead of the clock.
     pub fn new(
-        links: Vec<(Link<P>, Duration)>,
+        links: Vec<Link<P>>,
+        media: Vec<Box<dyn Element<P>>>,
         routes: &[Vec<u32>],
         reroutes: Vec<Reroute>,
         others: usize,
         cut_through: bool,
     ) -> Net<P> {
-        let Routes { entries, successors, only_feeder, switches_at, mut switches } =
-            Routes::new(links.len(), routes, reroutes);
+        let numbers =
+            media.iter().enumerate().flat_map(|(n, medium)| (0..medium.ports()).map(move |id| (n, id)));
+        let mut ports: Vec<Port> = numbers
+            .map(|(medium, id)| Port { medium, id: PortId(id as u16), next: Successors::End, tap: false })
+            .collect();
+        let Routes { entries, mut successors, only_feeder, switches_at, mut switches } =
+            Routes::new(links.len() + ports.len(), routes, reroutes);
         switches.reverse();
-        let streams = Streams::new(routes.len());
-        let has_closed_form: Vec<bool> = links.iter().map(|(link, _)| link.has_closed_form()).collect();
-        let schedule = Schedule::new(links.len() + others);
-        let nodes =
-            links.into_iter().zip(successors).zip(only_feeder).map(|(((link, delay), next), feeder)| {
-                // Behind a fork whose routes change, nobody knows yet who will come.
-                let fed_ahead = feeder
-                    .is_some_and(|feeder| has_closed_form[feeder as usize] && !switches_at[feeder as usize]);
-                let cut_through =
-                    cut_through && delay > Duration::ZERO && link.has_closed_form() && fed_ahead;
-                Node { link, next, cut_through, tap: false }
+        let at_ports = successors.split_off(links.len());
+        ports.iter_mut().zip(at_ports).for_each(|(port, next)| port.next = next);
+        let has_closed_form: Vec<bool> = links.iter().map(Link::has_closed_form).collect();
+        let schedule = Schedule::new(links.len() + media.len() + others);
+        let nodes = links.into_iter().zip(successors).zip(only_feeder).map(|((link, next), feeder)| {
+            // Behind a fork whose routes change, nobody knows yet who will come.
+            let fed_ahead = feeder.map(|feeder| feeder as usize).is_some_and(|feeder| {
+                has_closed_form.get(feeder).is_some_and(|&closed| closed && !switches_at[feeder])
             });
-        let next_switch = switches.last().map_or(Time::NEVER, |switch| switch.0);
-        Net { nodes: nodes.collect(), entries, streams, next_switch, switches, schedule, tapped: Vec::new() }
+            let takes_time = link.min_delay() > Duration::ZERO;
+            let cut_through = cut_through && takes_time && link.has_closed_form() && fed_ahead;
+            Node { link, next, cut_through, tap: false }
+        });
+        let nodes = nodes.collect();
+        let mut first_port = 0;
+        let media = media.into_iter().map(|element| {
+            first_port += element.ports();
+            Medium { first_port: first_port - element.ports(), element }
+        });
+        Net {
+            nodes,
+            media: media.collect(),
+            ports,
+            entries,
+            streams: Streams::new(routes.len()),
+            next_switch: switches.last().map_or(Time::NEVER, |switch| switch.0),
+            switches,
+            schedule,
+            tapped: Vec::new(),
+        }
     }
 
     /// Makes the changes of routes that are due.
@@ -74,36 +118,63 @@ impl<P: Copy> Net<P> {
             self.switches.pop();
             match switch {
                 Switch::Entry { route, link } => self.entries[route as usize] = link,
-                Switch::Hop { route, link, hop } => self.nodes[link as usize].next.set(route, hop),
+                Switch::Hop { route, link, hop } => self.successors(link as usize).set(route, hop),
             }
         }
         self.next_switch = self.switches.last().map_or(Time::NEVER, |switch| switch.0);
     }
 
-    /// Taps the links whose number is `wanted`, which must replay their queues: only then does every packet that leaves
-    /// them have a turn of its own.
+    /// What comes after a hop.
+    fn successors(&mut self, hop: usize) -> &mut Successors {
+        let links = self.nodes.len();
+        self.nodes.get_mut(hop).map_or_else(|| &mut self.ports[hop - links].next, |node| &mut node.next)
+    }
+
+    /// Taps the hops whose number is `wanted`. Links among them must replay their queues: only then does every packet
+    /// that leaves them have a turn of its own.
     pub fn tap(&mut self, wanted: impl Fn(usize) -> bool) {
-        self.nodes.iter_mut().enumerate().for_each(|(n, node)| node.tap = wanted(n));
+        let taps = self.nodes.iter_mut().map(|node| &mut node.tap);
+        let taps = taps.chain(self.ports.iter_mut().map(|port| &mut port.tap));
+        taps.enumerate().for_each(|(n, tap)| *tap = wanted(n));
     }
 
-    /// The number of links, and of the first actor that is none.
+    /// The number of links and media, and of the first actor that is none.
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.nodes.len() + self.media.len()
     }
 
-    /// There is no link.
+    /// There is no link and no medium.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.len() == 0
     }
 
-    /// The links.
-    pub fn links(&self) -> impl Iterator<Item = &Link<P>> {
-        self.nodes.iter().map(|node| &node.link)
+    /// The number of hops: links, and ports of media.
+    pub fn hops(&self) -> usize {
+        self.nodes.len() + self.ports.len()
     }
 
-    /// The links, to read their counters.
-    pub fn links_mut(&mut self) -> impl Iterator<Item = &mut Link<P>> {
-        self.nodes.iter_mut().map(|node| &mut node.link)
+    /// Bytes that a hop could have sent after `from`, up to and including `to`, if it sends at given moments only.
+    pub fn offered_bytes(&self, hop: usize, from: Time, to: Time) -> Option<u64> {
+        self.nodes.get(hop)?.link.offered_bytes(from, to)
+    }
+
+    /// What a hop has done up to the last sampling time.
+    pub fn totals(&self, hop: usize) -> &Totals {
+        let Some(node) = self.nodes.get(hop) else {
+            let Port { medium, id, .. } = self.ports[hop - self.nodes.len()];
+            return self.media[medium].element.totals(id);
+        };
+        node.link.totals()
+    }
+
+    /// Reads the counters of a hop for the interval that ends now. Must be called at every sampling time.
+    pub fn close_interval(&mut self, hop: usize, now: Time) -> Counters {
+        let links = self.nodes.len();
+        let Some(node) = self.nodes.get_mut(hop) else {
+            let Port { medium, id, .. } = self.ports[hop - links];
+            return self.media[medium].element.close_interval(id, now);
+        };
+        node.link.close_interval(now)
     }
 
     /// The route that a packet takes.
@@ -119,18 +190,20 @@ impl<P: Copy> Net<P> {
         self.forward(self.entries[self.streams.route(packet.flow) as usize], packet, now);
     }
 
-    /// A packet reaches `link`.
+    /// A packet reaches a hop.
     fn forward(&mut self, mut link: u32, packet: &Packet<P>, mut now: Time) {
         let route = self.streams.route(packet.flow);
         loop {
-            let node = &mut self.nodes[link as usize];
+            let Some(node) = self.nodes.get_mut(link as usize) else {
+                return self.put(link as usize - self.nodes.len(), packet, now);
+            };
             if !node.link.has_closed_form() {
                 node.link.send(*packet, now);
                 return self.schedule.request(link, node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
             if let Hop::Link(next) = node.next.of(route)
-                && self.nodes[next as usize].cut_through
+                && self.nodes.get(next as usize).is_some_and(|next| next.cut_through)
             {
                 (link, now) = (next, arrival);
                 continue;
@@ -142,12 +215,23 @@ impl<P: Copy> Net<P> {
         }
     }
 
-    /// The turn of a link: a packet reaches its far end, and goes on to the next link or is delivered to its endpoint.
+    /// A packet reaches a port of a medium.
+    fn put(&mut self, port: usize, packet: &Packet<P>, now: Time) {
+        let Port { medium, id, .. } = self.ports[port];
+        let element = &mut self.media[medium].element;
+        element.put(id, packet, now);
+        self.schedule.request((self.nodes.len() + medium) as u32, element.next());
+    }
+
+    /// The turn of a link or a medium: a packet reaches its far end, and goes on to the next hop or is delivered to its
+    /// endpoint.
     pub fn run(&mut self, link: u32, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
         if now >= self.next_switch {
             self.switch(now);
         }
-        let node = &mut self.nodes[link as usize];
+        let Some(node) = self.nodes.get_mut(link as usize) else {
+            return self.run_medium(link as usize - self.nodes.len(), now, deliver);
+        };
         if let Some(arrived) = node.link.take(now) {
             let packet = *arrived;
             if node.tap {
@@ -159,6 +243,23 @@ impl<P: Copy> Net<P> {
             }
         }
         self.schedule.end(link, self.nodes[link as usize].link.next_arrival());
+    }
+
+    /// The turn of a medium.
+    fn run_medium(&mut self, medium: usize, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
+        let Medium { element, first_port } = &mut self.media[medium];
+        if let Some((id, packet)) = element.take(now) {
+            let n = *first_port + usize::from(id.0);
+            let port = &self.ports[n];
+            if port.tap {
+                note(&mut self.tapped, now, (self.nodes.len() + n) as u32, &packet);
+            }
+            match port.next.of(self.streams.route(packet.flow)) {
+                Hop::Link(next) => self.forward(next, &packet, now),
+                Hop::End => deliver(self, &packet),
+            }
+        }
+        self.schedule.end((self.nodes.len() + medium) as u32, self.media[medium].element.next());
     }
 }
 
@@ -176,8 +277,46 @@ mod tests {
     use network::{Ecn, LinkConfig, SamplingTimes};
     use units::Rate;
 
-    /// Links in a row, each 1 byte per microsecond and so many microseconds long.
-    fn row(delays_us: &[u64], cut_through: bool) -> Net<u8> {
+    /// Two links as one element.
+    struct Pair([Link<u8>; 2]);
+
+    impl Element<u8> for Pair {
+        fn ports(&self) -> usize {
+            2
+        }
+
+        fn put(&mut self, port: PortId, packet: &Packet<u8>, now: Time) {
+            self.0[usize::from(port.0)].send(*packet, now);
+        }
+
+        fn next(&self) -> Time {
+            self.0[0].next().min(self.0[1].next())
+        }
+
+        fn take(&mut self, now: Time) -> Option<(PortId, Packet<u8>)> {
+            let due = (0..2).find(|&n| self.0[n].next() <= now)?;
+            Element::take(&mut self.0[due], now).map(|(_, packet)| (PortId(due as u16), packet))
+        }
+
+        fn close_interval(&mut self, port: PortId, now: Time) -> Counters {
+            self.0[usize::from(port.0)].close_interval(now)
+        }
+
+        fn totals(&self, port: PortId) -> &Totals {
+            self.0[usize::from(port.0)].totals()
+        }
+
+        fn min_delay(&self) -> Duration {
+            Element::min_delay(&self.0[0]).min(Element::min_delay(&self.0[1]))
+        }
+
+        fn capacity(&self) -> Rate {
+            Rate::UNLIMITED
+        }
+    }
+
+    /// Idle links, each 1 byte per microsecond and so many microseconds long.
+    fn links(delays_us: &[u64]) -> Vec<Link<u8>> {
         let links = delays_us.iter().map(|&us| {
             let delay = Duration::from_micros(us);
             let sampling = SamplingTimes::new(None, Time::ZERO, Time::from_nanos(1_000_000_000));
@@ -188,14 +327,19 @@ mod tests {
                 sampling,
                 impairments: network::Impairments::default(),
             };
-            (Link::new(config, Box::new(DropTail::new(Limit::default()))), delay)
+            Link::new(config, Box::new(DropTail::new(Limit::default())))
         });
+        links.collect()
+    }
+
+    /// Links in a row.
+    fn row(delays_us: &[u64], cut_through: bool) -> Net<u8> {
         let route = (0..delays_us.len() as u32).collect();
-        Net::new(links.collect(), &[route], Vec::new(), 0, cut_through)
+        Net::new(links(delays_us), Vec::new(), &[route], Vec::new(), 0, cut_through)
     }
 
     /// Sends two packets of 100 bytes; returns when they are delivered, in microseconds, and the number of turns.
-    fn journey(mut net: Net<u8>) -> (Vec<u64>, usize) {
+    fn journey(net: &mut Net<u8>) -> (Vec<u64>, usize) {
         let packet = Packet { flow: 0, size: 100, ecn: Ecn::NotEct, dscp: 0, payload: 0 };
         (0..2).for_each(|_| net.send(&packet, Time::ZERO));
         let (mut delivered, mut turns) = (Vec::new(), 0);
@@ -209,12 +353,34 @@ mod tests {
     #[test]
     fn a_row_of_links_costs_one_turn_per_packet() {
         // 100 us to transmit on each of three links, 60 us of delays; the second packet is 100 us behind.
+        let journey = |mut net| journey(&mut net);
         assert_eq!(journey(row(&[10, 20, 30], true)), (vec![360, 460], 2));
         assert_eq!(journey(row(&[10, 20, 30], false)), (vec![360, 460], 6));
     }
 
     #[test]
+    fn a_route_crosses_ports_as_it_crosses_links() {
+        // Hops 0 and 1 are links, 2 to 5 the ports of two media.
+        let [one, other] = [[10, 20], [30, 40]]
+            .map(|delays| links(&delays).try_into().map(Pair).unwrap_or_else(|_| unreachable!()));
+        let media: Vec<Box<dyn Element<u8>>> = vec![Box::new(one), Box::new(other)];
+        let routes = [vec![0, 3, 5, 1]];
+        let change = Reroute { at: Time::from_nanos(90_000), route: 0, path: vec![0, 3, 2, 1] };
+        let mut net = Net::new(links(&[50, 60]), media, &routes, vec![change], 0, true);
+        net.tap(|hop| hop == 2);
+        // 100 us to transmit at each of four hops. When the first packet leaves port 3, at 270 us, its route has
+        // changed: it goes on to port 2.
+        assert_eq!((net.len(), net.hops()), (4, 6));
+        let (delivered, _) = journey(&mut net);
+        assert_eq!(delivered, [100 + 50 + 100 + 20 + 100 + 10 + 100 + 60, 640]);
+        let tapped: Vec<_> = net.tapped.iter().map(|&(at, hop, _)| (at.as_micros(), hop)).collect();
+        assert_eq!(tapped, [(380, 2), (480, 2)]);
+        net.close_interval(2, Time::from_nanos(1_000_000_000));
+        assert_eq!(net.totals(2).run.forwarded_packets, 2);
+    }
+
+    #[test]
     fn a_link_without_delay_is_not_served_ahead() {
-        assert_eq!(journey(row(&[10, 0, 30], true)), (vec![340, 440], 4));
+        assert_eq!(journey(&mut row(&[10, 0, 30], true)), (vec![340, 440], 4));
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use units::Time;
 
-/// What comes after a link.
+/// What comes after a hop. Hops are numbered: first the links, then the ports of media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
-    /// Another link.
+    /// Another link, or a port of a medium.
     Link(u32),
     /// The endpoint.
     End,
@@ -92,7 +92,7 @@ pub struct Reroute {
     pub at: Time,
     /// Number of the route.
     pub route: u32,
-    /// Its links, in order.
+    /// Its hops, in order.
     pub path: Vec<u32>,
 }
 
@@ -151,7 +151,7 @@ impl Feeder {
 }
 
 impl Routes {
-    /// Tables for `links` links and the given routes: lists of link numbers, none empty, no link twice in one.
+    /// Tables for `links` links and ports of media, and the given routes: lists of hops, none empty, none twice in one.
     pub fn new(links: usize, routes: &[Vec<u32>], mut reroutes: Vec<Reroute>) -> Routes {
         reroutes.sort_by_key(|reroute| reroute.at); // stable: of two at a time the later one in the list holds
         let first =

@@ -1,11 +1,12 @@
-//! The tables with one row per flow and one row per link.
+//! The tables with one row per flow and one row per hop: link, or port of a medium.
 
 use crate::endpoints::Endpoints;
+use crate::net::Net;
 use crate::payload::Payload;
-use crate::plan::{FlowPlan, LinkPlan, Plan};
+use crate::plan::{FlowPlan, Plan};
 use crate::table::{Column, Table};
 use crate::tally::{Mark, OneWay, Tally};
-use network::{Counters, Link};
+use network::{Counters, Totals};
 use tcp::Limited;
 use units::{Duration, Time};
 
@@ -94,42 +95,41 @@ pub(crate) fn flows(plan: &Plan, flows: &[Endpoints]) -> Table {
     Table { columns }
 }
 
-/// The share of the time after `from` up to `to` during which a link transmitted; if it sends at given moments only, the
+/// The share of the time after `from` up to `to` during which a hop transmitted; if it sends at given moments only, the
 /// share of what they could carry that packets were begun with; NaN if it is unlimited.
 pub(crate) fn utilisation(
-    plan: &LinkPlan,
-    link: &Link<Payload>,
+    plan: &Plan,
+    net: &Net<Payload>,
+    hop: usize,
     counters: &Counters,
     from: Time,
     to: Time,
 ) -> f64 {
-    match (plan.rate_bps, link.offered_bytes(from, to)) {
-        (Some(_), _) => counters.busy_ns as f64 / to.since(from).as_nanos() as f64,
-        (None, Some(offered)) if offered > 0 => (counters.started_bytes as f64 / offered as f64).min(1.0),
+    match (plan.has_rate(hop), net.offered_bytes(hop, from, to)) {
+        (true, _) => counters.busy_ns as f64 / to.since(from).as_nanos() as f64,
+        (false, Some(offered)) if offered > 0 => (counters.started_bytes as f64 / offered as f64).min(1.0),
         _ => f64::NAN,
     }
 }
 
-/// One row per link.
-pub(crate) fn links<'a>(plan: &Plan, links: impl Iterator<Item = &'a Link<Payload>>) -> Table {
-    let links: Vec<&Link<Payload>> = links.collect();
-    let float =
-        |of: &dyn Fn(&Link<Payload>) -> f64| Column::Float(links.iter().map(|&link| of(link)).collect());
-    let int =
-        |of: &dyn Fn(&Link<Payload>) -> u64| Column::Int(links.iter().map(|&link| of(link) as i64).collect());
+/// One row per hop.
+pub(crate) fn links(plan: &Plan, net: &Net<Payload>) -> Table {
+    let hops = || (0..net.hops()).map(|hop| net.totals(hop));
+    let float = |of: &dyn Fn(&Totals) -> f64| Column::Float(hops().map(of).collect());
+    let int = |of: &dyn Fn(&Totals) -> u64| Column::Int(hops().map(|totals| of(totals) as i64).collect());
     let (from, to) = (Time::from_nanos(plan.warmup_ns), Time::from_nanos(plan.duration_ns));
-    let both = links.iter().zip(&plan.links);
-    let utilisation = both.map(|(link, plan)| utilisation(plan, link, &link.totals().measured, from, to));
+    let utilisation =
+        hops().enumerate().map(|(hop, totals)| utilisation(plan, net, hop, &totals.measured, from, to));
     let columns = vec![
-        ("link", Column::names(plan.links.iter().map(|link| link.name.clone()).collect())),
-        ("dropped_packets", int(&|l| l.totals().measured.dropped_packets + l.totals().measured.lost_packets)),
-        ("marked_packets", int(&|l| l.totals().measured.marked_packets)),
-        ("forwarded_packets", int(&|l| l.totals().measured.forwarded_packets)),
-        ("forwarded_bytes", int(&|l| l.totals().measured.forwarded_bytes)),
+        ("link", Column::names(plan.hop_names())),
+        ("dropped_packets", int(&|l| l.measured.dropped_packets + l.measured.lost_packets)),
+        ("marked_packets", int(&|l| l.measured.marked_packets)),
+        ("forwarded_packets", int(&|l| l.measured.forwarded_packets)),
+        ("forwarded_bytes", int(&|l| l.measured.forwarded_bytes)),
         ("utilisation", Column::Float(utilisation.collect())),
-        ("sojourn_mean_s", float(&|l| l.totals().measured.mean_wait_s())),
-        ("sojourn_p95_s", float(&|l| l.totals().wait_quantile_s(0.95))),
-        ("backlog_max_packets", int(&|l| l.totals().backlog_max_packets)),
+        ("sojourn_mean_s", float(&|l| l.measured.mean_wait_s())),
+        ("sojourn_p95_s", float(&|l| l.wait_quantile_s(0.95))),
+        ("backlog_max_packets", int(&|l| l.backlog_max_packets)),
     ];
     Table { columns }
 }

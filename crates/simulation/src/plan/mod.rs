@@ -408,4 +408,14 @@ impl Plan {
         plan.check()?;
         Ok(plan)
     }
+
+    /// The names of links, in the order of their numbers.
+    pub fn hop_names(&self) -> Vec<String> {
+        self.links.iter().map(|link| link.name.clone()).collect()
+    }
+
+    /// The hop of this number transmits at a rate.
+    pub(crate) fn has_rate(&self, hop: usize) -> bool {
+        self.links[hop].rate_bps.is_some()
+    }
 }
