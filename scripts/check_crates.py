@@ -17,8 +17,8 @@ MAY_SEE: dict[str, set[str]] = {
     "capi": {"units", "congestion"},
     "tcp": {"units", "congestion"},
     "network": {"units", "params"},
-    "simulation": {"units", "congestion", "tcp", "network"},
-    "python": {"units", "capi", "congestion", "network", "simulation"},
+    "simulation": {"units", "params", "congestion", "tcp", "network"},
+    "python": {"units", "params", "capi", "congestion", "network", "simulation"},
 }
 
 

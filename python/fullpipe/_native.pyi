@@ -1,7 +1,7 @@
 """The simulator: a plan (JSON) and a seed in, tables of columns out. ARCHITECTURE.md describes the plan."""
 
 from collections.abc import Callable
-from typing import Any, NotRequired, TypeAlias, TypedDict, final
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,8 @@ class Param(TypedDict):
     default: Any
     min: float | None
     max: float | None
+    role: Literal["limit", "rate"] | None
+    """What it limits, if anything: what waits, in its unit, or the rate of a link."""
 
 class Preset(TypedDict):
     """A named set of values for the parameters of an algorithm."""

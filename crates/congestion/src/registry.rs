@@ -2,7 +2,7 @@
 
 use crate::algorithms::DESCRIPTORS;
 use crate::{CongestionControl, ParamSpec};
-use params::{Params, Preset, read};
+use params::{Params, Preset, Refusal, read, there_is};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -22,22 +22,22 @@ pub struct Descriptor {
     pub params: fn() -> Vec<ParamSpec>,
     /// Named sets of values for them, the default one first; empty if there is none to choose.
     pub presets: &'static [Preset],
-    build: fn(&Value, u64) -> Result<Boxed, String>,
+    build: fn(&Value, u64) -> Result<Boxed, Refusal>,
 }
 
 /// Why an algorithm could not be built.
 #[derive(Debug, Error)]
 pub enum BuildError {
     /// No algorithm of that name.
-    #[error("unknown algorithm \"{0}\"; known: {known}", known = names().join(", "))]
+    #[error("unknown algorithm \"{0}\"{known}", known = there_is(names()))]
     Unknown(String),
     /// A parameter is wrong.
-    #[error("{algorithm}: {problem}")]
+    #[error("{algorithm}: {problems}")]
     Params {
         /// The algorithm.
         algorithm: &'static str,
         /// What is wrong, and what would be right.
-        problem: String,
+        problems: Refusal,
     },
 }
 
@@ -83,12 +83,12 @@ pub(crate) const fn descriptor<A: Algorithm>(
     }
 }
 
-fn make<A: Algorithm>(params: &Value, seed: u64) -> Result<Boxed, String> {
+fn make<A: Algorithm>(params: &Value, seed: u64) -> Result<Boxed, Refusal> {
     Ok(Box::new(A::new(read(params)?, seed)))
 }
 
-fn names() -> Vec<&'static str> {
-    DESCRIPTORS.iter().map(|d| d.name).collect()
+fn names() -> impl Iterator<Item = &'static str> {
+    DESCRIPTORS.iter().map(|d| d.name)
 }
 
 /// Every algorithm there is.
@@ -104,5 +104,5 @@ pub fn build(name: &str, params: &Value, seed: u64) -> Result<Boxed, BuildError>
     let found = DESCRIPTORS.iter().find(|d| d.name == name || d.aliases.contains(&name));
     let descriptor = found.ok_or_else(|| BuildError::Unknown(name.to_owned()))?;
     (descriptor.build)(params, seed)
-        .map_err(|problem| BuildError::Params { algorithm: descriptor.name, problem })
+        .map_err(|problems| BuildError::Params { algorithm: descriptor.name, problems })
 }

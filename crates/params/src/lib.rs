@@ -1,4 +1,4 @@
-//! Parameters: one documented struct per algorithm or queue, its defaults from the cited source.
+//! Parameters: one documented struct per algorithm, queue, loss or impairment, its defaults from the cited source.
 //!
 //! ```
 //! use params::{params, read};
@@ -11,10 +11,28 @@
 //!     }
 //! }
 //! assert_eq!(read::<Bucket>(&serde_json::json!({})).unwrap().rate, 1.5);
-//! let error = read::<Bucket>(&serde_json::json!({ "rate": -1 })).unwrap_err();
-//! assert_eq!(error, "rate = -1 is out of range; it must lie between 0 and 1000000000");
-//! let error = read::<Bucket>(&serde_json::json!({ "rate": "fast" })).unwrap_err();
-//! assert_eq!(error, "rate = \"fast\" is wrong; it must be a number");
+//! let error = read::<Bucket>(&serde_json::json!({ "rate": -1 })).unwrap_err().to_string();
+//! assert_eq!(error, "rate: -1 is out of range; it must lie between 0 and 1000000000");
+//! let error = read::<Bucket>(&serde_json::json!({ "rate": "fast" })).unwrap_err().to_string();
+//! assert_eq!(error, "rate: \"fast\" is wrong; it must be a number");
+//! ```
+//!
+//! A parameter without a default must be given. One that does more than to set a number says its [`Role`], so that
+//! users of a family need not know what each member calls it.
+//!
+//! ```
+//! use params::{Params, Role, params, read};
+//!
+//! params! {
+//!     /// Parameters of a tank.
+//!     pub struct Tank {
+//!         /// How much it holds.
+//!         volume: u64, "bytes", 1..=1000000, role = limit;
+//!     }
+//! }
+//! assert_eq!(Tank::specs()[0].role, Some(Role::Limit));
+//! let error = read::<Tank>(&serde_json::json!({ "depth": 1 })).unwrap_err().to_string();
+//! assert_eq!(error, "depth: unknown; there is volume; volume: missing; it must be a whole number");
 //! ```
 //!
 //! A struct with presets has a parameter `preset` besides its own. The first preset is the default; what it leaves
@@ -36,13 +54,15 @@
 //! }
 //! assert_eq!(read::<Bucket>(&serde_json::json!({ "preset": "broken" })).unwrap().rate, 1e6);
 //! assert_eq!(read::<Bucket>(&serde_json::json!({ "preset": "broken", "rate": 2.0 })).unwrap().rate, 2.0);
-//! let error = read::<Bucket>(&serde_json::json!({ "preset": "old" })).unwrap_err();
-//! assert_eq!(error, "preset = \"old\" is unknown; known: sound, broken");
+//! let error = read::<Bucket>(&serde_json::json!({ "preset": "old" })).unwrap_err().to_string();
+//! assert_eq!(error, "preset: unknown value \"old\"; there is sound, broken");
 //! ```
 
 mod kind;
+mod refusal;
 
 pub use kind::Kind;
+pub use refusal::{Problem, Refusal, read, there_is};
 
 use serde_json::Value;
 
@@ -59,10 +79,33 @@ pub struct ParamSpec {
     pub kind: Kind,
     /// Null is allowed, too.
     pub optional: bool,
-    /// Default value.
+    /// It has no default and must be given.
+    pub required: bool,
+    /// Default value; null if it has none.
     pub default: Value,
     /// Smallest and largest value allowed, for numbers.
     pub range: Option<(f64, f64)>,
+    /// What it does for others, if anything.
+    pub role: Option<Role>,
+}
+
+/// What a parameter does that others than its owner must know of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It limits what waits, in the unit that it has; null: no limit.
+    Limit,
+    /// It limits the rate of a link, in bits per second; null: it does not.
+    Rate,
+}
+
+impl Role {
+    /// The name of the role in catalogues.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Limit => "limit",
+            Role::Rate => "rate",
+        }
+    }
 }
 
 /// A named set of values.
@@ -74,7 +117,7 @@ pub struct Preset {
     pub values: fn() -> Vec<(&'static str, Value)>,
 }
 
-/// Parameters of one algorithm: what [`params!`] generates.
+/// Parameters of one entry of a registry: what [`params!`] generates.
 pub trait Params: serde::de::DeserializeOwned + Default {
     /// The presets, the default one first; empty if there is no choice.
     const PRESETS: &'static [Preset] = &[];
@@ -83,49 +126,12 @@ pub trait Params: serde::de::DeserializeOwned + Default {
     fn specs() -> Vec<ParamSpec>;
 }
 
-/// Reads parameters from a JSON object (null: the defaults).
-///
-/// # Errors
-/// If a name is unknown, or a value is of the wrong type or out of range.
-pub fn read<P: Params>(value: &Value) -> Result<P, String> {
-    let given = if value.is_null() { Value::Object(Default::default()) } else { value.clone() };
-    let value = on_preset(P::PRESETS, given)?;
-    for spec in P::specs() {
-        let Some(given) = value.get(spec.name).filter(|given| !(spec.optional && given.is_null())) else {
-            continue;
-        };
-        if !spec.kind.takes(given) {
-            return Err(format!("{} = {given} is wrong; it must be {}", spec.name, spec.kind));
-        }
-        if let (Some(x), Some((low, high))) = (given.as_f64(), spec.range)
-            && !(low..=high).contains(&x)
-        {
-            return Err(format!("{} = {x} is out of range; it must lie between {low} and {high}", spec.name));
-        }
-    }
-    serde_json::from_value(value).map_err(|e| e.to_string())
-}
-
-/// Lays the values that were given over those of the preset that was named.
-fn on_preset(presets: &[Preset], mut value: Value) -> Result<Value, String> {
-    let (Some(default), Some(given)) = (presets.first(), value.as_object_mut()) else { return Ok(value) };
-    let named = given.remove("preset").unwrap_or_else(|| default.name.into());
-    let preset = presets.iter().find(|p| named == p.name).ok_or_else(|| {
-        let known: Vec<_> = presets.iter().map(|p| p.name).collect();
-        format!("preset = {named} is unknown; known: {}", known.join(", "))
-    })?;
-    for (name, value) in (preset.values)() {
-        given.entry(name).or_insert(value);
-    }
-    Ok(value)
-}
-
 /// Declares a parameter struct with defaults, units, documentation and ranges in one place, and its presets if it has
 /// any.
 #[macro_export]
 macro_rules! params {
     ($(#[$meta:meta])* pub struct $name:ident {
-        $($(#[doc = $doc:literal])* $field:ident: $type:ty = $default:expr, $unit:literal $(, $low:literal ..= $high:literal)?;)*
+        $($(#[doc = $doc:literal])* $field:ident: $type:ty $(= $default:expr)?, $unit:literal $(, $low:literal ..= $high:literal)? $(, role = $role:ident)?;)*
     } $(presets {
         $first:literal => $first_values:tt
         $(, $preset:literal => $values:tt)* $(,)?
@@ -136,7 +142,7 @@ macro_rules! params {
         pub struct $name { $($(#[doc = $doc])* pub $field: $type,)* }
 
         impl Default for $name {
-            fn default() -> Self { $name { $($field: $default,)* } }
+            fn default() -> Self { $name { $($field: $crate::params!(@default $type $(, $default)?),)* } }
         }
 
         impl $crate::Params for $name {
@@ -152,16 +158,20 @@ macro_rules! params {
                     unit: "",
                     kind: $crate::Kind::Choice(vec![$first $(, $preset)*]),
                     optional: false,
+                    required: false,
                     default: $first.into(),
                     range: None,
+                    role: None,
                 },)? $($crate::ParamSpec {
                     name: stringify!($field),
                     doc: concat!($($doc),*).trim(),
                     unit: $unit,
                     kind: $crate::Kind::of::<$type>().0,
                     optional: $crate::Kind::of::<$type>().1,
-                    default: { let default: $type = $default; serde_json::json!(default) },
+                    required: $crate::params!(@required $($default)?),
+                    default: $crate::params!(@json $type $(, $default)?),
                     range: $crate::params!(@range $($low ..= $high)?),
+                    role: $crate::params!(@role $($role)?),
                 },)*]
             }
         }
@@ -169,6 +179,15 @@ macro_rules! params {
     (@values { $($field:ident: $value:expr),* $(,)? }) => {
         vec![$((stringify!($field), serde_json::json!($value)),)*]
     };
+    (@default $type:ty) => { <$type>::default() };
+    (@default $type:ty, $default:expr) => { $default };
+    (@json $type:ty) => { serde_json::Value::Null };
+    (@json $type:ty, $default:expr) => { { let default: $type = $default; serde_json::json!(default) } };
+    (@required) => { true };
+    (@required $default:expr) => { false };
+    (@role) => { None };
+    (@role limit) => { Some($crate::Role::Limit) };
+    (@role rate) => { Some($crate::Role::Rate) };
     (@range) => { None };
     (@range $low:literal ..= $high:literal) => { Some(($low as f64, $high as f64)) };
 }

@@ -52,6 +52,7 @@ fn param<'py>(py: Python<'py>, param: &congestion::ParamSpec) -> PyResult<Bound<
     out.set_item("default", loads(py, &param.default)?)?;
     out.set_item("min", param.range.map(|r| r.0))?;
     out.set_item("max", param.range.map(|r| r.1))?;
+    out.set_item("role", param.role.map(params::Role::name))?;
     Ok(out)
 }
 

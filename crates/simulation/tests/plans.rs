@@ -18,14 +18,6 @@ fn refusal(change: impl FnOnce(&mut Value)) -> String {
 fn mistakes_are_named_with_their_place_and_a_remedy() {
     let expected = |change: fn(&mut Value), text: &str| assert_eq!(refusal(change), text);
     expected(
-        |p| p["flows"][0]["cca"]["kind"] = json!("cubik"),
-        "flows[0].cca: unknown algorithm \"cubik\"; did you mean \"cubic\"?",
-    );
-    expected(
-        |p| p["links"][1]["queue"]["kind"] = json!("droptail"),
-        "links[1].queue: unknown queue \"droptail\"; did you mean \"drop_tail\"?",
-    );
-    expected(
         |p| p["links"][0]["rate_bps"] = json!(0),
         "links[0].rate_bps: 0 is out of range; it must lie between 1 and 1000000000000000000; null means unlimited",
     );
@@ -57,6 +49,14 @@ fn more_mistakes() {
         let refusal = refusal(change);
         assert!(refusal.contains(text), "{refusal}");
     };
+    contains(
+        |p| p["flows"][0]["cca"]["kind"] = json!("cubik"),
+        "flows[0].cca: unknown algorithm \"cubik\"; there is ",
+    );
+    contains(
+        |p| p["links"][1]["queue"]["kind"] = json!("droptail"),
+        "links[1].queue: unknown queue \"droptail\"; there is drop_tail, tbf, ",
+    );
     contains(|p| p["flows"][0]["dscp"] = json!(64), "flows[0].dscp: 64 is out of range");
     contains(|p| p["flows"][0]["hosts"] = json!([0, 2_000_000]), "flows[0].hosts: 2000000 is out of range");
     contains(
@@ -68,8 +68,14 @@ fn more_mistakes() {
     );
     contains(|p| p["surprise"] = json!(1), "surprise: unknown field `surprise`");
     contains(|p| p["flows"][0]["tcp"]["mss"] = json!(1), "flows[0].tcp.mss: unknown field");
-    contains(|p| p["flows"][0]["cca"]["params"]["betta"] = json!(1), "flows[0].cca.params: unknown field");
-    contains(|p| p["links"][0]["queue"]["limit"] = json!(1), "links[0].queue: unknown field");
+    contains(
+        |p| p["flows"][0]["cca"]["params"]["betta"] = json!(1),
+        "flows[0].cca.params.betta: unknown; there is ",
+    );
+    contains(
+        |p| p["links"][0]["queue"]["limit"] = json!(1),
+        "links[0].queue.limit: unknown; there is packets, bytes",
+    );
     contains(|p| p["duration_ns"] = json!(-1), "duration_ns: invalid value");
     contains(|p| p["duration_ns"] = json!(u64::MAX), "duration_ns: ");
     contains(|p| p["links"][1]["name"] = json!("there"), "links[1].name: \"there\" is taken");

@@ -42,6 +42,8 @@ class Param:
     kind: str = ""
     """What it takes: "whole", "number", "switch" or "choice"; "": a value like the default."""
     choices: Sequence[str] = ()
+    role: str | None = None
+    """What it limits, if anything: "limit", what waits, in its unit; "rate", the rate of a link."""
 
     def problem(self, value: object) -> str | None:
         """Why it cannot have a value, if it cannot."""
@@ -73,6 +75,10 @@ class Entry:
     params: Mapping[str, Param]
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Named sets of values for the parameters, the default first; what one leaves out has its own default."""
+
+    def with_role(self, role: str) -> list[Param]:
+        """The parameters that limit the same, in the order of their declaration."""
+        return [param for param in self.params.values() if param.role == role]
 
 
 @cache

@@ -176,7 +176,7 @@ params! {
     /// Parameters of CoDel.
     pub struct CodelParams {
         /// Most packets that may wait.
-        limit: u64 = 1000, "packets", 1..=10_000_000;
+        limit: u64 = 1000, "packets", 1..=10_000_000, role = limit;
         /// Acceptable wait.
         target_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
         /// For how long the wait must exceed the target before the first drop: about the largest RTT.

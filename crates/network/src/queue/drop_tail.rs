@@ -12,9 +12,9 @@ params! {
     #[derive(Copy, PartialEq, Eq)]
     pub struct Limit {
         /// Most packets that may wait, not counting the one being sent; null: no limit.
-        packets: Option<u64> = None, "packets", 0.0..=1e18;
+        packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;
         /// Most bytes that may wait, not counting the packet being sent; null: no limit.
-        bytes: Option<u64> = None, "bytes", 0.0..=1e18;
+        bytes: Option<u64> = None, "bytes", 0.0..=1e18, role = limit;
     }
 }
 

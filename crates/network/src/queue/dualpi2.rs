@@ -20,7 +20,7 @@ params! {
     /// Parameters of DualPI2.
     pub struct DualPi2Params {
         /// Most packets that may wait in both queues.
-        limit: u64 = 10_000, "packets", 1..=10_000_000;
+        limit: u64 = 10_000, "packets", 1..=10_000_000, role = limit;
         /// Wait aimed at in the classic queue.
         target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
         /// Time between updates of the probability.

@@ -25,7 +25,7 @@ params! {
     /// Parameters of fq.
     pub struct FqParams {
         /// Most packets of a band that may wait.
-        limit: u64 = 10_000, "packets", 1..=10_000_000;
+        limit: u64 = 10_000, "packets", 1..=10_000_000, role = limit;
         /// Most packets of a flow that may wait.
         flow_limit: u64 = 100, "packets", 1..=10_000_000;
         /// Bytes that a flow may send in its turn.

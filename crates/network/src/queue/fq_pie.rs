@@ -15,7 +15,7 @@ params! {
     /// Parameters of FQ-PIE.
     pub struct FqPieParams {
         /// Most packets that may wait.
-        limit: u64 = 10_240, "packets", 1..=10_000_000;
+        limit: u64 = 10_240, "packets", 1..=10_000_000, role = limit;
         /// Most bytes that may wait.
         memory_limit_bytes: u64 = 33_554_432, "bytes", 1.0..=1e12;
         /// Queues into which flows are hashed.

@@ -31,7 +31,7 @@ params! {
     /// Parameters of PIE.
     pub struct PieParams {
         /// Most packets that may wait.
-        limit: u64 = 1000, "packets", 1..=10_000_000;
+        limit: u64 = 1000, "packets", 1..=10_000_000, role = limit;
         /// Wait aimed at.
         target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
         /// Time between updates of the probability.

@@ -20,7 +20,7 @@ params! {
     /// Parameters of RED, as `tc` has them.
     pub struct RedParams {
         /// Most bytes that may wait.
-        limit: u64 = 400_000, "bytes", 1.0..=1e12;
+        limit: u64 = 400_000, "bytes", 1.0..=1e12, role = limit;
         /// Average backlog at which dropping starts; 0: a third of `max`.
         min: u64 = 0, "bytes", 0.0..=1e12;
         /// Average backlog at which everything is dropped; 0: three times `min`, or a quarter of the limit without it.

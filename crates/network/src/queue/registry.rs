@@ -1,7 +1,7 @@
 //! What a queue discipline tells about itself, and how to get one by name.
 
 use super::{DESCRIPTORS, QueueDiscipline};
-use params::{ParamSpec, Params, read};
+use params::{ParamSpec, Params, Refusal, read, there_is};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -21,15 +21,15 @@ pub struct Descriptor {
 #[derive(Debug, Error)]
 pub enum BuildError {
     /// No queue discipline of that name.
-    #[error("unknown queue \"{0}\"; known: {known}", known = names().join(", "))]
+    #[error("unknown queue \"{0}\"{known}", known = there_is(names()))]
     Unknown(String),
     /// A parameter is wrong.
-    #[error("{queue}: {problem}")]
+    #[error("{queue}: {problems}")]
     Params {
         /// The queue discipline.
         queue: &'static str,
         /// What is wrong, and what would be right.
-        problem: String,
+        problems: Refusal,
     },
 }
 
@@ -84,12 +84,12 @@ pub(super) fn make<P: Copy + Send + 'static, D: Discipline<P>>(
     params: &Value,
     seed: u64,
 ) -> Result<Box<dyn QueueDiscipline<P>>, BuildError> {
-    let params = read(params).map_err(|problem| BuildError::Params { queue, problem })?;
+    let params = read(params).map_err(|problems| BuildError::Params { queue, problems })?;
     Ok(Box::new(D::new(params, seed)))
 }
 
-fn names() -> Vec<&'static str> {
-    DESCRIPTORS.iter().map(|d| d.name).collect()
+fn names() -> impl Iterator<Item = &'static str> {
+    DESCRIPTORS.iter().map(|d| d.name)
 }
 
 /// Every queue discipline there is.
@@ -99,9 +99,11 @@ pub fn descriptors() -> &'static [Descriptor] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::build;
+    use super::super::{Limit, QueueEvents, build};
     use super::*;
+    use params::Role;
     use serde_json::json;
+    use units::Time;
 
     fn error(kind: &str, params: Value) -> String {
         build::<u8>(kind, &params, 1).err().map(|e| e.to_string()).unwrap_or_default()
@@ -109,10 +111,25 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        assert!(error("green", json!({})).starts_with("unknown queue \"green\"; known: drop_tail, "));
-        assert!(error("drop_tail", json!({"packets": -1})).contains("packets = -1 is out of range"));
-        assert!(error("drop_tail", json!({"packet": 1})).contains("unknown field `packet`"));
+        assert!(error("green", json!({})).starts_with("unknown queue \"green\"; there is drop_tail, "));
+        assert!(error("drop_tail", json!({"packets": -1})).contains("packets: -1 is out of range"));
+        assert!(
+            error("drop_tail", json!({"packet": 1})).contains("packet: unknown; there is packets, bytes")
+        );
         assert_eq!(error("drop_tail", Value::Null), "");
+    }
+
+    #[test]
+    fn a_queue_takes_another_limit_in_the_units_of_those_it_declares() {
+        for descriptor in descriptors() {
+            let specs = (descriptor.params)();
+            let declared = |unit| specs.iter().any(|s| s.role == Some(Role::Limit) && s.unit == unit);
+            let mut queue = build::<u8>(descriptor.name, &Value::Null, 1).unwrap();
+            let mut resize = |limit| queue.resize(limit, Time::ZERO, &mut QueueEvents::default());
+            let packets = resize(Limit { packets: Some(9), bytes: None });
+            let bytes = resize(Limit { packets: None, bytes: Some(9_000) });
+            assert_eq!((packets, bytes), (declared("packets"), declared("bytes")), "{}", descriptor.name);
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ params! {
     /// Parameters of step marking.
     pub struct StepParams {
         /// Most packets that may wait.
-        limit: u64 = 1000, "packets", 1.0..=1e12;
+        limit: u64 = 1000, "packets", 1.0..=1e12, role = limit;
         /// A packet is marked that finds more than so many waiting; null: none is for that reason, or 20 without mark_ms.
         mark_packets: Option<u64> = None, "packets", 0.0..=1e12;
         /// A packet is marked that waited longer than this; null: none is for that reason.

@@ -15,7 +15,7 @@ params! {
     /// Parameters of the token bucket filter.
     pub struct TbfParams {
         /// Rate at which tokens arrive.
-        rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e12;
+        rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e12, role = rate;
         /// Bytes that may leave at once after a pause.
         burst_bytes: u64 = 125_000, "bytes", 1.0..=1e12;
         /// Rate that not even a burst exceeds; null: no such limit.
@@ -23,9 +23,9 @@ params! {
         /// Bytes that may leave at once at the peak rate.
         mtu_bytes: u64 = 1514, "bytes", 1.0..=1e9;
         /// Most packets that may wait; null: no limit.
-        packets: Option<u64> = None, "packets", 0.0..=1e18;
+        packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;
         /// Most bytes that may wait; null: no limit.
-        limit_bytes: Option<u64> = None, "bytes", 0.0..=1e18;
+        limit_bytes: Option<u64> = None, "bytes", 0.0..=1e18, role = limit;
     }
 }
 

@@ -1,10 +1,10 @@
 //! Every number of a plan, checked before anything is built.
 
-use super::error::suggest;
 use super::{AckPlan, CcaPlan, FlowPlan, LinkPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
 use crate::Controllers;
 use crate::schedule::Schedule;
 use network::Server;
+use params::there_is;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -65,7 +65,7 @@ impl Plan {
         for (n, point) in self.record.packets.iter().enumerate() {
             let known = ["sender", "receiver"].into_iter().chain(self.links.iter().map(|l| l.name.as_str()));
             if !known.clone().any(|name| name == point) {
-                let hint = suggest(point, known);
+                let hint = there_is(known);
                 refuse!(format!("record.packets[{n}]"), "unknown point of capture \"{point}\"{hint}");
             }
         }
@@ -197,11 +197,11 @@ impl FlowPlan {
                     .flat_map(|d| [d.name].into_iter().chain(d.aliases.iter().copied()));
                 PlanError::new(
                     format!("{path}.cca"),
-                    format!("unknown algorithm \"{kind}\"{}", suggest(kind, names)),
+                    format!("unknown algorithm \"{kind}\"{}", there_is(names)),
                 )
             }
-            congestion::BuildError::Params { problem, .. } => {
-                PlanError::new(format!("{path}.cca.params"), problem)
+            congestion::BuildError::Params { problems, .. } => {
+                PlanError::of_first(&format!("{path}.cca.params"), problems)
             }
         })
     }

@@ -1,18 +1,16 @@
 //! Every number of a link, checked before anything is built.
 
 use super::check::{Check, LONGEST_NS, in_order, refuse, within};
-use super::error::suggest;
 use super::{ChangePlan, LimitPlan, LinkPlan, LossPlan, PlanError};
 use crate::payload::Payload;
 use network::queue::Limit;
 use network::{QueueEvents, Server, queue};
+use params::{Role, there_is};
 use serde_json::Value;
 use units::Time;
 
 /// Most changes of state that a walk is expected to make.
 const MOST_MOVES: u64 = 1_000_000;
-/// Parameters of queues that limit the rate of a link, unless they are null.
-const SHAPED_BY: [&str; 2] = ["rate_bps", "bandwidth_bps"];
 
 impl LinkPlan {
     pub(super) fn check(&self, path: &str, duration_ns: u64) -> Check {
@@ -120,7 +118,7 @@ impl LinkPlan {
         self.rate_bps.is_some()
             || self.opportunities.is_some()
             || params.iter().any(|param| {
-                SHAPED_BY.contains(&param.name) && !given(param.name).unwrap_or(&param.default).is_null()
+                param.role == Some(Role::Rate) && !given(param.name).unwrap_or(&param.default).is_null()
             })
     }
 
@@ -135,9 +133,9 @@ impl LinkPlan {
         queue::build(kind, &Value::Object(self.queue.params.clone()), seed).map_err(|error| match error {
             queue::BuildError::Unknown(_) => {
                 let names = queue::descriptors().iter().map(|d| d.name);
-                PlanError::new(path, format!("unknown queue \"{kind}\"{}", suggest(kind, names)))
+                PlanError::new(path, format!("unknown queue \"{kind}\"{}", there_is(names)))
             }
-            queue::BuildError::Params { problem, .. } => PlanError::new(path, problem),
+            queue::BuildError::Params { problems, .. } => PlanError::of_first(&path, problems),
         })
     }
 }

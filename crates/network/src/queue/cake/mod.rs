@@ -45,7 +45,7 @@ params! {
     /// Parameters of CAKE.
     pub struct CakeParams {
         /// Rate to which it shapes; null: unlimited, the link alone decides.
-        bandwidth_bps: Option<u64> = None, "bit/s", 1000.0..=1e12;
+        bandwidth_bps: Option<u64> = None, "bit/s", 1000.0..=1e12, role = rate;
         /// Classes by DSCP. One of besteffort, precedence, diffserv3, diffserv4, diffserv8.
         diffserv: Diffserv = Diffserv::Diffserv3, "";
         /// What gets equal shares. One of flowblind, srchost, dsthost, hosts, flows, dual-srchost, dual-dsthost,
@@ -61,7 +61,7 @@ params! {
         /// What the link makes of packets. One of noatm, atm (cells of 53 bytes for 48), ptm (65 for 64).
         framing: Framing = Framing::Noatm, "";
         /// Most bytes that may wait; null: four times rate and RTT, at least 4 MiB, at most 10240 full packets.
-        memlimit_bytes: Option<u64> = None, "bytes", 1514.0..=1e12;
+        memlimit_bytes: Option<u64> = None, "bytes", 1514.0..=1e12, role = limit;
         /// Packets that are dropped count as sent, since they have already crossed the bottleneck.
         ingress: bool = false, "";
         /// Drop acknowledgements that a younger one makes redundant. One of no-ack-filter, ack-filter (the last of

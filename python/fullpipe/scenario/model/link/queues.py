@@ -9,11 +9,6 @@ from fullpipe.scenario.model.base import Model, Packets
 from fullpipe.scenario.model.chosen import Chosen
 from fullpipe.scenario.quantities import Bdps, Bytes
 
-_SHAPED_BY = ("rate_bps", "bandwidth_bps")
-"""Parameters of queues that limit the rate of a link."""
-_LIMITS = ("limit", "packets", "limit_bytes", "memlimit_bytes")
-"""Parameters of queues that limit what waits."""
-
 
 class DropTail(Model):
     """First in, first out; a packet that finds the queue full is dropped.
@@ -81,14 +76,13 @@ class Discipline(Chosen):
     @property
     def _limits(self) -> dict[str, str]:
         """The parameters that limit what waits, and their units."""
-        params = catalogue.queue(self.kind).params
-        return {key: params[key].unit for key in _LIMITS if key in params}
+        return {param.name: param.unit for param in catalogue.queue(self.kind).with_role("limit")}
 
     @property
     def rate_bps(self) -> int | None:
         """The rate to which it shapes, if it does."""
-        params = catalogue.queue(self.kind).params
-        rates = (self.params.get(key, params[key].default) for key in _SHAPED_BY if key in params)
+        params = catalogue.queue(self.kind).with_role("rate")
+        rates = (self.params.get(param.name, param.default) for param in params)
         return next((int(rate) for rate in rates if rate is not None), None)
 
     @model_validator(mode="after")
