@@ -1,6 +1,6 @@
 """The simulator: a plan (JSON) and a seed in, tables of columns out. ARCHITECTURE.md describes the plan."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
 import numpy as np
@@ -64,157 +64,34 @@ class Description(TypedDict):
     params: list[Param]
     presets: NotRequired[list[Preset]]
 
-class Flows(TypedDict):
-    """One row per flow; counts and rates cover the end of the warm-up to the end of the run."""
+class ColumnSchema(TypedDict):
+    """A column of a table."""
 
-    flow: list[str]
-    cca: list[str | None]
-    protocol: list[str]
-    start_s: Floats
-    end_s: Floats
-    delivered_bytes: Counts
-    goodput_bps: Floats
-    wire_bps: Floats
-    sent_packets: Counts
-    retransmitted_packets: Counts
-    lost_packets: Counts
-    marked_packets: Counts
-    refused_bytes: Counts
-    rtt_min_s: Floats
-    rtt_mean_s: Floats
-    rtt_p50_s: Floats
-    rtt_p95_s: Floats
-    rtt_p99_s: Floats
-    owd_mean_s: Floats
-    owd_p50_s: Floats
-    owd_p95_s: Floats
-    owd_p99_s: Floats
-    jitter_s: Floats
-    fct_s: Floats
-    limited_cwnd: Floats
-    limited_pacing: Floats
-    limited_application: Floats
-    limited_receiver: Floats
-    limited_send_buffer: Floats
+    name: str
+    kind: str
+    """What its values are: "text", "count" (whole numbers) or "real"."""
+    unit: str
+    """Empty for texts."""
+    meaning: str
+    span: str
+    """The time that it is of, where that does not go without saying."""
 
-class LinksSummary(TypedDict):
-    """One row per link; the same span. Dropped packets include those lost at the far end."""
+class TableSchema(TypedDict):
+    """A table of a run."""
 
-    link: list[str]
-    dropped_packets: Counts
-    marked_packets: Counts
-    forwarded_packets: Counts
-    forwarded_bytes: Counts
-    utilisation: Floats
-    sojourn_mean_s: Floats
-    sojourn_p95_s: Floats
-    backlog_max_packets: Counts
+    name: str
+    row: str
+    """What one row stands for."""
+    columns: list[ColumnSchema]
 
-class Series(TypedDict):
-    """One row per sample and flow; goodput and retransmissions cover the interval that ends at ``time_s``."""
-
-    time_s: Floats
-    flow: list[str]
-    goodput_bps: Floats
-    cwnd_bytes: Floats
-    in_flight_bytes: Floats
-    srtt_s: Floats
-    min_rtt_s: Floats
-    pacing_bps: Floats
-    delivery_bps: Floats
-    retransmitted_packets: Counts
-    state: list[str]
-
-class Transfers(TypedDict):
-    """One row per transfer, flow by flow, in the order in which they began."""
-
-    flow: list[str]
-    number: Counts
-    connection: Counts
-    page: Floats
-    start_s: Floats
-    end_s: Floats
-    bytes: Counts
-    delivered_bytes: Counts
-    sent_packets: Counts
-    retransmitted_packets: Counts
-    fct_s: Floats
-    ideal_s: Floats
-
-class Videos(TypedDict):
-    """One row per flow that plays a video."""
-
-    flow: list[str]
-    startup_s: Floats
-    played_s: Floats
-    stalled_s: Floats
-    stalls: Counts
-    chunks: Counts
-    bitrate_bps: Floats
-    switches: Counts
-
-class Probes(TypedDict):
-    """One row per packet of the flows that ask for it, flow by flow, in the order in which they left."""
-
-    time_s: Floats
-    flow: list[str]
-    owd_s: Floats
-    rtt_s: Floats
-
-class Links(TypedDict):
-    """One row per sample and link; all but the backlog cover the interval that ends at ``time_s``."""
-
-    time_s: Floats
-    link: list[str]
-    backlog_bytes: Counts
-    backlog_packets: Counts
-    sojourn_s: Floats
-    dropped_packets: Counts
-    marked_packets: Counts
-    utilisation: Floats
-
-class Variables(TypedDict):
-    """One row per sample, flow and internal variable of its algorithm, while the flow runs; more whenever
-    a state changes. A variable is a number, or a state: then ``value`` is NaN and ``state`` is not empty."""
-
-    time_s: Floats
-    flow: list[str]
-    name: list[str]
-    value: Floats
-    unit: list[str]
-    state: list[str]
-
-class Packets(TypedDict):
-    """One row per packet and point of capture, in the order of time."""
-
-    time_ns: Counts
-    point: list[str]
-    flow: list[str]
-    kind: list[str]
-    seq: Counts
-    len: Counts
-    ack: Counts
-    window: Counts
-    sacks: list[str]
-    ts_val: Counts
-    ts_ecr: Counts
-    ce_count: Counts
-    flags: list[str]
-    ecn: list[str]
-    size: Counts
+Column: TypeAlias = Floats | Counts | list[str | None]
+"""Numbers, NaN where nothing was measured; counts; or texts."""
 
 class Results(TypedDict):
     """Everything a run gives."""
 
-    flows: Flows
-    transfers: Transfers
-    videos: Videos
-    probes: Probes
-    links_summary: LinksSummary
-    series: Series
-    links: Links
-    variables: Variables
-    packets: Packets
+    tables: Mapping[str, Mapping[str, Column]]
+    """By the names of `tables()`: the columns by their names there."""
     data_packets: int
     """Data segments sent by all senders."""
     packet_hops: int
@@ -588,3 +465,6 @@ def controllers() -> list[Description]:
 
 def queues() -> list[Description]:
     """Describe the queue disciplines."""
+
+def tables() -> list[TableSchema]:
+    """Describe the tables of a run."""

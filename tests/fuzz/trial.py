@@ -91,7 +91,7 @@ def _ran(scenario: Scenario) -> str:
         _check(error)
         return f"failed: {error}"
     for name, table in TABLES.items():
-        frame(table, found[name])
+        frame(table, found["tables"][name])
     return "ended"
 
 

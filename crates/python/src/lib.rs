@@ -105,6 +105,12 @@ fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
     catalogue::queues(py)
 }
 
+/// Describe the tables of a run.
+#[pyfunction(name = "tables")]
+fn table_schemas(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    tables::schema(py)
+}
+
 /// The simulator, native.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -126,5 +132,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kit::judge, module)?)?;
     module.add_function(wrap_pyfunction!(kit::round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
-    module.add_function(wrap_pyfunction!(queues, module)?)
+    module.add_function(wrap_pyfunction!(queues, module)?)?;
+    module.add_function(wrap_pyfunction!(table_schemas, module)?)
 }

@@ -1,25 +1,50 @@
-//! Results as dictionaries of columns.
+//! Results as dictionaries of columns, and what the columns are.
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use simulation::{Column, Results, Table};
+use simulation::{Column, ColumnSchema, Kind, Results, Table};
 
 /// The dictionary that `finish` returns.
 pub fn results(py: Python<'_>, results: Results) -> PyResult<Py<PyAny>> {
     let out = PyDict::new(py);
-    out.set_item("flows", table(py, results.flows)?)?;
-    out.set_item("links_summary", table(py, results.links_summary)?)?;
-    out.set_item("series", table(py, results.series)?)?;
-    out.set_item("links", table(py, results.links)?)?;
-    out.set_item("variables", table(py, results.variables)?)?;
-    out.set_item("packets", table(py, results.packets)?)?;
-    out.set_item("probes", table(py, results.probes)?)?;
-    out.set_item("transfers", table(py, results.transfers)?)?;
-    out.set_item("videos", table(py, results.videos)?)?;
     out.set_item("data_packets", results.data_packets)?;
     out.set_item("packet_hops", results.packet_hops)?;
+    let tables = PyDict::new(py);
+    for (name, columns) in results.tables() {
+        tables.set_item(name, table(py, columns)?)?;
+    }
+    out.set_item("tables", tables)?;
     Ok(out.into_any().unbind())
+}
+
+/// One dictionary per table.
+pub fn schema(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let out = PyList::empty(py);
+    for table in simulation::schema() {
+        let entry = PyDict::new(py);
+        entry.set_item("name", table.name)?;
+        entry.set_item("row", table.row)?;
+        let columns = table.columns.iter().map(|found| column(py, found));
+        entry.set_item("columns", columns.collect::<PyResult<Vec<_>>>()?)?;
+        out.append(entry)?;
+    }
+    Ok(out.into_any().unbind())
+}
+
+fn column<'py>(py: Python<'py>, column: &ColumnSchema) -> PyResult<Bound<'py, PyDict>> {
+    let kind = match column.kind {
+        Kind::Text => "text",
+        Kind::Count => "count",
+        Kind::Real => "real",
+    };
+    let out = PyDict::new(py);
+    out.set_item("name", column.name)?;
+    out.set_item("kind", kind)?;
+    out.set_item("unit", column.unit)?;
+    out.set_item("meaning", column.meaning)?;
+    out.set_item("span", column.span)?;
+    Ok(out)
 }
 
 fn table(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {

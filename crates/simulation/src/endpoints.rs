@@ -2,7 +2,7 @@
 
 use crate::flow::Flow;
 use crate::payload::Packet;
-use crate::record::FlowSample;
+use crate::tables::series::SeriesRow;
 use crate::tally::{Playback, Tally, Transfer, Trip};
 use units::Time;
 
@@ -27,7 +27,7 @@ pub trait Traffic: Send {
     fn on_end(&mut self, now: Time);
 
     /// What happened since the last sample, and where things stand.
-    fn sample(&mut self, now: Time) -> FlowSample;
+    fn sample(&mut self, now: Time) -> SeriesRow;
 
     /// What was measured.
     fn tally(&self) -> &Tally;
@@ -126,7 +126,7 @@ impl Endpoints {
     }
 
     /// What happened since the last sample, and where things stand.
-    pub fn sample(&mut self, now: Time) -> FlowSample {
+    pub fn sample(&mut self, now: Time) -> SeriesRow {
         match self {
             Endpoints::Connection(flow) => flow.sample(now),
             Endpoints::Traffic(traffic) => traffic.sample(now),

@@ -8,14 +8,12 @@ use crate::links::build_link;
 use crate::net::Net;
 use crate::payload::{Packet, Payload};
 use crate::plan::{FlowPlan, Plan, PlanError, WorkloadPlan};
-use crate::probes;
-use crate::record::{LinkSample, Recorder};
+use crate::record::Recorder;
 use crate::routes::Reroute;
-use crate::summary;
-use crate::table::Results;
-use crate::transfers;
+use crate::tables::links::LinkRow;
+use crate::tables::{Finished, Results};
 use crate::workload;
-use network::{Counters, Ecn, SamplingTimes, Streams};
+use network::{Ecn, SamplingTimes, Streams};
 use tcp::Segment;
 use units::{Duration, Time};
 
@@ -135,24 +133,12 @@ impl<R: Recorder> Engine<R> {
     /// Runs to the end and sums up.
     pub fn finish(mut self) -> Results {
         while self.advance(self.sampling.end()) < self.sampling.end() {}
-        let flows: Vec<String> = self.plan.flows.iter().map(|flow| flow.name.clone()).collect();
-        let links = self.plan.hop_names();
-        let mss: Vec<u32> = self.plan.flows.iter().map(|flow| flow.tcp.mss_bytes).collect();
-        let [series, rows, variables, packets] =
-            self.recorder.tables(&flows, &links, &mss, self.sampling.end());
-        Results {
-            flows: summary::flows(&self.plan, &self.flows),
-            links_summary: summary::links(&self.plan, &self.net),
-            series,
-            links: rows,
-            variables,
-            packets,
-            probes: probes::table(&self.plan, &self.flows),
-            transfers: transfers::table(&self.plan, &self.flows),
-            videos: transfers::videos(&self.plan, &self.flows),
-            data_packets: self.flows.iter().map(Endpoints::sent_packets).sum(),
-            packet_hops: (0..self.net.hops()).map(|hop| self.net.totals(hop).run.forwarded_packets).sum(),
-        }
+        Results::of(Finished {
+            plan: &self.plan,
+            flows: &self.flows,
+            net: &self.net,
+            recorded: self.recorder.recorded(),
+        })
     }
 
     fn sender_actor(&self, flow: usize) -> u32 {
@@ -197,14 +183,12 @@ impl<R: Recorder> Engine<R> {
             let interval = self.net.close_interval(hop, now);
             if sample {
                 let from = now - Duration::from_nanos(self.plan.record.interval_ns.unwrap_or(0));
-                let used = summary::utilisation(&self.plan, &self.net, hop, &interval, from, now);
-                let run = &self.net.totals(hop).run;
-                self.recorder.link(&link_sample(now, hop as u32, &interval, run, used));
+                self.recorder.link(LinkRow::new(&self.plan, &self.net, hop, &interval, from, now));
             }
         }
         for flow in &mut self.flows {
             if sample {
-                self.recorder.flow(&flow.sample(now));
+                self.recorder.flow(flow.sample(now));
             }
             if sample
                 && self.plan.record.variables
@@ -329,18 +313,5 @@ fn send_packets<R: Recorder>(net: &mut Net<Payload>, out: &mut Vec<Packet>, reco
             recorder.sent(now, 0, &packet);
         }
         net.send(&packet, now);
-    }
-}
-
-fn link_sample(time: Time, link: u32, interval: &Counters, run: &Counters, utilisation: f64) -> LinkSample {
-    LinkSample {
-        time,
-        link,
-        backlog_bytes: run.waiting_bytes(),
-        backlog_packets: run.waiting_packets(),
-        sojourn_s: interval.mean_wait_s(),
-        dropped_packets: interval.dropped_packets + interval.lost_packets,
-        marked_packets: interval.marked_packets,
-        utilisation,
     }
 }

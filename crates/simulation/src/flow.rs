@@ -3,7 +3,8 @@
 use crate::Controllers;
 use crate::payload::Packet;
 use crate::plan::{FlowPlan, PlanError, WorkloadPlan};
-use crate::record::{DONE, FlowSample, WAITING};
+use crate::tables::FlowName;
+use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
 use crate::tally::{Mark, Tally, Transfer};
 use crate::transport::{Transport, Wire};
 use crate::workload::{Paced, Socket, Supply, Writer};
@@ -200,29 +201,29 @@ impl Flow {
     }
 
     /// What happened since the last sample, and where things stand.
-    pub fn sample(&mut self, time: Time) -> FlowSample {
+    pub fn sample(&mut self, time: Time) -> SeriesRow {
         let state = self.sender.snapshot();
         let (delivered, retransmitted) =
             (self.receiver.delivered_bytes(), self.sender.stats().retransmitted_packets);
         let (before, delivered_before, retransmitted_before) = self.sampled;
         self.sampled = (time, delivered, retransmitted);
         let started = self.phase != Phase::Waiting;
-        let bytes = |packets: u32| if started { f64::from(packets) * f64::from(self.mss) } else { f64::NAN };
-        FlowSample {
-            time,
-            flow: self.number,
+        let bytes = |packets: u32| started.then_some(u64::from(packets) * u64::from(self.mss));
+        SeriesRow {
+            time_s: time,
+            flow: FlowName(self.number),
             goodput_bps: (delivered - delivered_before) as f64 * 8.0 / time.since(before).as_secs_f64(),
             cwnd_bytes: bytes(state.cwnd),
             in_flight_bytes: bytes(state.in_flight),
-            srtt: state.srtt,
-            min_rtt: state.min_rtt,
-            pacing: state.pacing_rate.filter(|_| started),
-            delivery: state.delivery_rate,
+            srtt_s: state.srtt,
+            min_rtt_s: state.min_rtt,
+            pacing_bps: state.pacing_rate.filter(|_| started),
+            delivery_bps: state.delivery_rate,
             retransmitted_packets: retransmitted - retransmitted_before,
             state: match self.phase {
                 Phase::Waiting => WAITING,
                 Phase::Over if state.in_flight == 0 => DONE,
-                _ => state.state as u32,
+                _ => STATES[state.state as usize],
             },
         }
     }

@@ -10,7 +10,6 @@
 //! assert!(error.to_string().contains("missing field `warmup_ns`"));
 //! ```
 
-mod capture;
 mod datagram;
 mod endpoints;
 mod engine;
@@ -20,14 +19,11 @@ mod net;
 mod payload;
 mod periods;
 pub mod plan;
-mod probes;
 mod record;
 mod routes;
 mod schedule;
-mod summary;
-mod table;
+mod tables;
 mod tally;
-mod transfers;
 mod transport;
 mod workload;
 
@@ -35,12 +31,12 @@ pub use net::Net;
 pub use plan::{FlowPlan, Plan, PlanError};
 pub use routes::{Hop, Routes, Successors};
 pub use schedule::Schedule;
-pub use table::{Column, Results, Table};
+pub use tables::{Column, ColumnSchema, Kind, Results, Table, TableSchema, schema};
 
-use capture::Capture;
 use congestion::CongestionControl;
 use engine::{CutThrough, Engine};
 use record::{Columns, Silent};
+use tables::packets::Capture;
 use units::Time;
 
 /// Changes whenever the results of some plan may.

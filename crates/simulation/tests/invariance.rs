@@ -137,7 +137,7 @@ proptest! {
     #[test]
     fn every_column_of_a_table_is_as_long(plan in plans()) {
         let results = run(&plan, 1);
-        for table in [&results.flows, &results.links_summary, &results.series, &results.links, &results.variables] {
+        for (_, table) in results.clone().tables() {
             let rows: Vec<usize> = table.columns.iter().map(|column| column.1.len()).collect();
             prop_assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "{:?}", rows);
         }

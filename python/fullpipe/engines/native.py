@@ -4,8 +4,7 @@ import json
 import re
 import time
 import traceback
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.algorithms import classes
@@ -16,6 +15,9 @@ from fullpipe.runs import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.checks.limits import check_captured
 from fullpipe.scenario.model.flows import own_algorithms
+
+if TYPE_CHECKING:
+    from fullpipe._native import Results
 
 _SLICES = 200
 """Parts of a run after each of which progress is told; one with many events tells it more often."""
@@ -68,7 +70,7 @@ class NativeEngine:
             data_packets=measured["data_packets"],
             hops=measured["packet_hops"],
         )
-        return Run(meta, {name: frame(table, measured[name]) for name, table in TABLES.items()})
+        return Run(meta, {name: frame(table, measured["tables"][name]) for name, table in TABLES.items()})
 
 
 def _as_described(path: str, scenario: Scenario) -> str:
@@ -81,7 +83,7 @@ def _as_described(path: str, scenario: Scenario) -> str:
     return link.where + (path[found.end() :] if written else "")
 
 
-def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> Mapping[str, Any]:
+def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> "Results":
     try:
         simulation = _simulation(scenario, seed)
         for i in range(1, _SLICES + 1):

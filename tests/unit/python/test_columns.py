@@ -10,8 +10,8 @@ import pytest
 import fullpipe
 from fullpipe import Run, Scenario
 from fullpipe.runs import TABLES
-from fullpipe.runs.schema import BEYOND_END, UNTIL_END
 
+UNTIL_END, BEYOND_END = "after the warm-up, until end_s", "after the warm-up, also after end_s"
 STOP_S, WARMUP_S = 0.171, 0.1
 """The flow stops when much of what was lost is still to be sent again."""
 DROP_TAIL = {"kind": "drop_tail", "packets": 10}

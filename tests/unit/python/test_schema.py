@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fullpipe.results import TABLES, Table
+from fullpipe.runs import TABLES, Table
 
 KEPT: dict[str, Any] = json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8"))
 

@@ -10,7 +10,8 @@ use crate::endpoints::Traffic;
 use crate::flow::start;
 use crate::payload::{Packet, Payload};
 use crate::plan::{DatagramPlan, FlowPlan};
-use crate::record::{DONE, FlowSample, WAITING};
+use crate::tables::FlowName;
+use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
 use crate::tally::{Mark, Tally, Trip};
 use arrivals::Arrivals;
 use departures::Departures;
@@ -209,26 +210,26 @@ impl Traffic for Datagrams {
         }
     }
 
-    fn sample(&mut self, time: Time) -> FlowSample {
+    fn sample(&mut self, time: Time) -> SeriesRow {
         let before = self.sampled;
         let delivered = self.there.count();
         self.sampled = Sampled { time, delivered, ..Sampled::default() };
         let bits = (delivered - before.delivered) * u64::from(self.len) * 8;
-        FlowSample {
-            time,
-            flow: self.number,
+        SeriesRow {
+            time_s: time,
+            flow: FlowName(self.number),
             goodput_bps: bits as f64 / time.since(before.time).as_secs_f64(),
-            cwnd_bytes: f64::NAN,
-            in_flight_bytes: f64::NAN,
-            srtt: (before.replies > 0).then(|| before.rtt / before.replies),
-            min_rtt: None,
-            pacing: None,
-            delivery: None,
+            cwnd_bytes: None,
+            in_flight_bytes: None,
+            srtt_s: (before.replies > 0).then(|| before.rtt / before.replies),
+            min_rtt_s: None,
+            pacing_bps: None,
+            delivery_bps: None,
             retransmitted_packets: 0,
             state: match (time < self.tally.start, self.is_over()) {
                 (true, _) => WAITING,
                 (false, true) => DONE,
-                (false, false) => 0,
+                (false, false) => STATES[0],
             },
         }
     }

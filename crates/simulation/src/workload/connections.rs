@@ -5,7 +5,8 @@ use super::connection::{Connection, Sent};
 use super::maker::Maker;
 use crate::endpoints::Traffic;
 use crate::payload::{Packet, Payload};
-use crate::record::{DONE, FlowSample, WAITING};
+use crate::tables::FlowName;
+use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
 use crate::tally::{Mark, Playback, Tally, Transfer};
 use network::{Ecn, SamplingTimes, Streams};
 use std::cmp::Reverse;
@@ -278,26 +279,26 @@ impl Traffic for Connections {
 
     /// Windows and what is in flight are sums over the open connections, times are those of the connection that has been
     /// open longest.
-    fn sample(&mut self, now: Time) -> FlowSample {
+    fn sample(&mut self, now: Time) -> SeriesRow {
         let totals = self.totals(now);
         let (before, last) = std::mem::replace(&mut self.sampled, (now, totals));
         let span_s = now.since(before).as_secs_f64();
         let states: Vec<_> = self.open.values().map(|connection| connection.sender().snapshot()).collect();
         let oldest = states.first();
-        let mss = f64::from(self.maker.mss());
-        FlowSample {
-            time: now,
-            flow: self.flow,
+        let bytes = |packets: u32| u64::from(packets) * u64::from(self.maker.mss());
+        SeriesRow {
+            time_s: now,
+            flow: FlowName(self.flow),
             goodput_bps: (totals.delivered_bytes - last.delivered_bytes) as f64 * 8.0 / span_s,
-            cwnd_bytes: states.iter().map(|state| f64::from(state.cwnd) * mss).sum(),
-            in_flight_bytes: states.iter().map(|state| f64::from(state.in_flight) * mss).sum(),
-            srtt: oldest.and_then(|state| state.srtt),
-            min_rtt: oldest.and_then(|state| state.min_rtt),
-            pacing: None,
-            delivery: None,
+            cwnd_bytes: Some(states.iter().map(|state| bytes(state.cwnd)).sum()),
+            in_flight_bytes: Some(states.iter().map(|state| bytes(state.in_flight)).sum()),
+            srtt_s: oldest.and_then(|state| state.srtt),
+            min_rtt_s: oldest.and_then(|state| state.min_rtt),
+            pacing_bps: None,
+            delivery_bps: None,
             retransmitted_packets: totals.stats.retransmitted_packets - last.stats.retransmitted_packets,
             state: match oldest {
-                Some(state) => state.state as u32,
+                Some(state) => STATES[state.state as usize],
                 None if self.phase == Phase::Over => DONE,
                 None => WAITING,
             },

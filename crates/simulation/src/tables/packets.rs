@@ -1,22 +1,80 @@
-//! Packets as somebody would capture them: at the endpoints, or where a link hands them over.
+//! One row per packet captured: at the endpoints, or where a link hands it over.
 //!
 //! A segment says less than its header would: the receiver's clock, and what a data packet echoes, stay out of what
 //! travels. Both are noted when a segment is sent, and looked up wherever it is seen again.
 
+use super::cell::{FlowName, Names, Numbered};
+use super::declare::{Rows, table};
+use super::{Finished, Made};
 use crate::payload::{Packet, Payload};
-use crate::table::{Column, Table};
 use network::Ecn;
 use tcp::Segment;
 use units::Time;
 
-/// What a header says, by number in the column `kind`.
-const KINDS: [&str; 7] = ["syn", "syn_ack", "handshake_ack", "data", "ack", "datagram", "reply"];
-/// By number in the column `ecn`.
+table! {
+    /// A packet where it was captured.
+    pub struct PacketRow, one row per "packet and point of capture" {
+        /// when it was sent, arrived, or was handed over by the link
+        time_ns: u64, "ns";
+        /// sender, receiver or the name of a link
+        point: Point, "";
+        /// name
+        flow: FlowName, "";
+        /// syn, syn_ack, handshake_ack, data, ack, datagram, or reply to a datagram
+        kind: &'static str, "";
+        /// first byte of payload, from 0; 0 without payload; of a datagram and its reply, its number
+        seq: i64, "bytes";
+        /// payload
+        len: u32, "bytes";
+        /// every byte below has arrived; 0 unless it is an ACK
+        ack: i64, "bytes";
+        /// receive window, from ack on; 0 in what the sender sends
+        window: i64, "bytes";
+        /// selective acknowledgements, as in "1448-2896 5792-7240"; empty if there are none
+        sacks: String, "";
+        /// timestamp of whoever sent it
+        ts_val: u32, "ms";
+        /// timestamp echoed
+        ts_ecr: u32, "ms";
+        /// marked packets that the receiver has counted, modulo 65,536
+        ce_count: i64, "packets";
+        /// any of psh, cwr, ece, and dsack (the first block reports a duplicate)
+        flags: String, "";
+        /// not_ect, ect0, ect1 or ce
+        ecn: &'static str, "";
+        /// on the wire, every header included
+        size: u32, "bytes";
+    }
+}
+
+/// In the order of [`Ecn`].
 const ECN: [&str; 4] = ["not_ect", "ect0", "ect1", "ce"];
 /// The first two points; links follow.
 const SENDER: u32 = 0;
 const RECEIVER: u32 = 1;
 const LINKS: u32 = 2;
+
+/// Where packets are captured: at the sender, at the receiver, or behind a link.
+#[derive(Clone, Copy, Debug)]
+pub struct Point(u32);
+
+impl Numbered for Point {
+    fn number(self) -> u32 {
+        self.0
+    }
+
+    fn names(names: &Names) -> Vec<String> {
+        ["sender", "receiver"].map(str::to_owned).into_iter().chain(names.links.iter().cloned()).collect()
+    }
+}
+
+impl Made for PacketRow {
+    fn rows(run: &mut Finished<'_>) -> Rows<PacketRow> {
+        let mss: Vec<u32> = run.plan.flows.iter().map(|flow| flow.tcp.mss_bytes).collect();
+        let capture = run.recorded.capture.take().unwrap_or_default();
+        capture.rows_until(&mss, Time::from_nanos(run.plan.duration_ns))
+    }
+}
 
 /// Packets captured so far, and what has to be remembered to fill in their headers.
 #[derive(Debug, Default)]
@@ -25,7 +83,7 @@ pub struct Capture {
     wanted: Vec<bool>,
     /// Two per flow: from the sender, and from the receiver.
     streams: Vec<Stream>,
-    rows: Vec<Row>,
+    seen: Vec<Seen>,
 }
 
 /// One direction of a flow.
@@ -49,7 +107,7 @@ struct Sent {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct Seen {
     time: Time,
     point: u32,
     stream: u32,
@@ -64,12 +122,12 @@ impl Capture {
         let known = ["sender", "receiver"].into_iter().chain(links.iter().map(String::as_str));
         let wanted = known.map(|name| points.iter().any(|point| point == name)).collect();
         let streams = (0..2 * flows).map(|_| Stream { seen: vec![0; links.len() + 2], ..Stream::default() });
-        Capture { wanted, streams: streams.collect(), rows: Vec::new() }
+        Capture { wanted, streams: streams.collect(), seen: Vec::new() }
     }
 
     /// How many rows there are so far.
     pub fn rows(&self) -> usize {
-        self.rows.len()
+        self.seen.len()
     }
 
     /// An endpoint sends a packet.
@@ -99,15 +157,15 @@ impl Capture {
 
     /// A packet reaches its endpoint.
     pub fn arrived(&mut self, now: Time, packet: &Packet) {
-        self.seen(now, if packet.flow % 2 == 0 { RECEIVER } else { SENDER }, packet);
+        self.pass(now, if packet.flow % 2 == 0 { RECEIVER } else { SENDER }, packet);
     }
 
     /// A link hands a packet over.
     pub fn passed(&mut self, at: Time, link: u32, packet: &Packet) {
-        self.seen(at, LINKS + link, packet);
+        self.pass(at, LINKS + link, packet);
     }
 
-    fn seen(&mut self, at: Time, point: u32, packet: &Packet) {
+    fn pass(&mut self, at: Time, point: u32, packet: &Packet) {
         let stream = self.streams.get_mut(packet.flow as usize); // none: traffic that is not captured
         if let Some(sent) = stream.and_then(|stream| stream.see(point, &packet.payload)) {
             self.note(at, point, packet, sent);
@@ -117,45 +175,39 @@ impl Capture {
     fn note(&mut self, time: Time, point: u32, packet: &Packet, sent: Sent) {
         if self.wanted[point as usize] {
             let Packet { flow: stream, ecn, size, .. } = *packet;
-            self.rows.push(Row { time, point, stream, ecn, size, sent });
+            self.seen.push(Seen { time, point, stream, ecn, size, sent });
         }
     }
 
-    /// The table `packets`, up to `end`, in the order of time.
-    pub fn table(mut self, flows: &[String], links: &[String], mss: &[u32], end: Time) -> Table {
-        self.rows.retain(|row| row.time <= end);
-        self.rows.sort_by_key(|row| (row.time, row.point));
-        let ints = |of: &dyn Fn(&Row) -> i64| Column::Int(self.rows.iter().map(of).collect());
-        let label = |of: &dyn Fn(&Row) -> u32, names: &[&str]| Column::Label {
-            codes: self.rows.iter().map(of).collect(),
-            names: names.iter().map(|&name| name.to_owned()).collect(),
-        };
-        let text = |of: &dyn Fn(&Row) -> String| texts(self.rows.iter().map(of));
-        let points: Vec<&str> =
-            ["sender", "receiver"].into_iter().chain(links.iter().map(String::as_str)).collect();
-        let names: Vec<&str> = flows.iter().map(String::as_str).collect();
-        let byte = |row: &Row, number: u32| {
-            let flow = row.stream as usize / 2;
-            self.streams[2 * flow].byte(number, mss[flow])
-        };
-        let columns = vec![
-            ("time_ns", ints(&|row| row.time.as_nanos() as i64)),
-            ("point", label(&|row| row.point, &points)),
-            ("flow", label(&|row| row.stream / 2, &names)),
-            ("kind", label(&|row| kind(&row.sent.payload), &KINDS)),
-            ("seq", ints(&|row| seq(&row.sent.payload, &|number| byte(row, number)))),
-            ("len", ints(&|row| i64::from(row.sent.payload.len()))),
-            ("ack", ints(&|row| row.sent.ack().map_or(0, |number| byte(row, number)))),
-            ("window", ints(&|row| window(&row.sent.payload))),
-            ("sacks", text(&|row| sacks(&row.sent.payload, &|number| byte(row, number)))),
-            ("ts_val", ints(&|row| i64::from(row.sent.clock))),
-            ("ts_ecr", ints(&|row| i64::from(echo(&row.sent)))),
-            ("ce_count", ints(&|row| ce_count(&row.sent.payload))),
-            ("flags", text(&|row| flags(&row.sent.payload))),
-            ("ecn", label(&|row| row.ecn as u32, &ECN)),
-            ("size", ints(&|row| i64::from(row.size))),
-        ];
-        Table { columns }
+    /// Rows up to `end`, in the order of time.
+    fn rows_until(mut self, mss: &[u32], end: Time) -> Rows<PacketRow> {
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.retain(|seen| seen.time <= end);
+        seen.sort_by_key(|seen| (seen.time, seen.point));
+        seen.iter().map(|seen| self.row(seen, mss)).collect()
+    }
+
+    fn row(&self, seen: &Seen, mss: &[u32]) -> PacketRow {
+        let flow = seen.stream / 2;
+        let byte = |number: u32| self.streams[2 * flow as usize].byte(number, mss[flow as usize]);
+        let payload = &seen.sent.payload;
+        PacketRow {
+            time_ns: seen.time.as_nanos(),
+            point: Point(seen.point),
+            flow: FlowName(flow),
+            kind: kind(payload),
+            seq: seq(payload, &byte),
+            len: payload.len().into(),
+            ack: seen.sent.ack().map_or(0, byte),
+            window: window(payload),
+            sacks: sacks(payload, &byte),
+            ts_val: seen.sent.clock,
+            ts_ecr: echo(&seen.sent),
+            ce_count: ce_count(payload),
+            flags: flags(payload),
+            ecn: ECN[seen.ecn as usize],
+            size: seen.size.into(),
+        }
     }
 }
 
@@ -189,14 +241,15 @@ impl Sent {
     }
 }
 
-fn kind(payload: &Payload) -> u32 {
+fn kind(payload: &Payload) -> &'static str {
     match payload {
-        Payload::Tcp(Segment::Syn { .. }) => 0,
-        Payload::Tcp(Segment::SynAck { .. }) => 1,
-        Payload::Tcp(Segment::HandshakeAck { .. }) => 2,
-        Payload::Tcp(Segment::Data { .. }) => 3,
-        Payload::Tcp(Segment::Ack { .. }) => 4,
-        Payload::Datagram(datagram) => 5 + u32::from(datagram.reply),
+        Payload::Tcp(Segment::Syn { .. }) => "syn",
+        Payload::Tcp(Segment::SynAck { .. }) => "syn_ack",
+        Payload::Tcp(Segment::HandshakeAck { .. }) => "handshake_ack",
+        Payload::Tcp(Segment::Data { .. }) => "data",
+        Payload::Tcp(Segment::Ack { .. }) => "ack",
+        Payload::Datagram(datagram) if datagram.reply => "reply",
+        Payload::Datagram(_) => "datagram",
     }
 }
 
@@ -241,20 +294,4 @@ fn flags(payload: &Payload) -> String {
         _ => [None, None],
     };
     set.into_iter().flatten().collect::<Vec<_>>().join(" ")
-}
-
-/// A column of texts that are mostly empty or come up again at once.
-fn texts(values: impl Iterator<Item = String>) -> Column {
-    let mut names = vec![String::new()];
-    let codes = values.map(|value| {
-        if value.is_empty() {
-            return 0;
-        }
-        if names.last() != Some(&value) {
-            names.push(value);
-        }
-        names.len() as u32 - 1
-    });
-    let codes = codes.collect();
-    Column::Label { codes, names }
 }

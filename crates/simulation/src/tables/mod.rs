@@ -1,0 +1,98 @@
+//! The tables of a run. Each is declared once, beside what fills it: names, types, units and meanings of its columns.
+//!
+//! Adding a column is two lines in the file of its table. Adding a table is one file beside this one and one line in the list
+//! below.
+
+mod cell;
+mod column;
+mod declare;
+
+pub use cell::{FlowName, Kind};
+pub use column::{Column, Table};
+pub use declare::{ColumnSchema, Rows, TableSchema};
+
+use crate::endpoints::Endpoints;
+use crate::net::Net;
+use crate::payload::Payload;
+use crate::plan::Plan;
+use crate::record::Columns;
+use cell::Names;
+use declare::Row;
+
+/// A run that is over.
+pub(crate) struct Finished<'a> {
+    /// What was run.
+    pub plan: &'a Plan,
+    /// Its flows.
+    pub flows: &'a [Endpoints],
+    /// Its network.
+    pub net: &'a Net<Payload>,
+    /// What was written down on the way.
+    pub recorded: Columns,
+}
+
+/// A table that can be made when a run is over.
+pub(crate) trait Made: Row {
+    /// Its rows.
+    fn rows(run: &mut Finished<'_>) -> Rows<Self>;
+}
+
+/// Declares the modules of the tables, and lists them.
+macro_rules! tables {
+    ($($table:ident: $row:ident,)+) => {
+        $(pub mod $table;)+
+
+        /// Everything a run gives.
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Results {
+            $(#[doc = concat!("The table `", stringify!($table), "`; [`schema`] describes it.")]
+            pub $table: Table,)+
+            /// Data segments sent by all senders.
+            pub data_packets: u64,
+            /// Packets forwarded, over all links.
+            pub packet_hops: u64,
+        }
+
+        impl Results {
+            /// Sums a run up.
+            pub(crate) fn of(mut run: Finished<'_>) -> Results {
+                let names = names(run.plan);
+                Results {
+                    $($table: $table::$row::rows(&mut run).table(&names),)+
+                    data_packets: run.flows.iter().map(Endpoints::sent_packets).sum(),
+                    packet_hops: (0..run.net.hops()).map(|hop| run.net.totals(hop).run.forwarded_packets).sum(),
+                }
+            }
+
+            /// The tables with their names, in the order of [`schema`].
+            pub fn tables(self) -> Vec<(&'static str, Table)> {
+                vec![$((stringify!($table), self.$table),)+]
+            }
+        }
+
+        /// Describes the tables.
+        pub fn schema() -> Vec<TableSchema> {
+            vec![$(TableSchema {
+                name: stringify!($table),
+                row: $table::$row::ROW,
+                columns: $table::$row::columns(),
+            },)+]
+        }
+    };
+}
+
+tables! {
+    flows: FlowRow,
+    transfers: TransferRow,
+    videos: VideoRow,
+    probes: ProbeRow,
+    series: SeriesRow,
+    links: LinkRow,
+    links_summary: LinkSummaryRow,
+    variables: VariableRow,
+    packets: PacketRow,
+}
+
+fn names(plan: &Plan) -> Names {
+    Names { flows: plan.flows.iter().map(|flow| flow.name.clone()).collect(), links: plan.hop_names() }
+}

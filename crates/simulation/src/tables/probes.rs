@@ -1,0 +1,40 @@
+//! One row per datagram of the flows that want that.
+
+use super::cell::FlowName;
+use super::declare::{Rows, table};
+use super::{Finished, Made};
+use crate::tally::Trip;
+use units::{Duration, Time};
+
+table! {
+    /// A datagram.
+    pub struct ProbeRow, one row per "packet of a ping, a probe or a call, those sent during the warm-up included" {
+        /// when it was sent
+        time_s: Time, "s";
+        /// name
+        flow: FlowName, "";
+        /// time until it arrived; null if it did not
+        owd_s: Option<Duration>, "s";
+        /// time until its reply arrived; null if none did, or none was asked for
+        rtt_s: Option<Duration>, "s";
+    }
+}
+
+impl Made for ProbeRow {
+    /// Flow by flow.
+    fn rows(run: &mut Finished<'_>) -> Rows<ProbeRow> {
+        let trips = (0u32..).zip(run.flows).flat_map(|(n, flow)| flow.trips().iter().map(move |trip| (n, trip)));
+        let row = |(n, trip): (u32, &Trip)| ProbeRow {
+            time_s: trip.sent,
+            flow: FlowName(n),
+            owd_s: since(trip.arrived, trip.sent),
+            rtt_s: since(trip.returned, trip.sent),
+        };
+        trips.map(row).collect()
+    }
+}
+
+/// None if it has not come to pass.
+fn since(time: Time, sent: Time) -> Option<Duration> {
+    (time != Time::NEVER).then(|| time.since(sent))
+}

@@ -1,0 +1,47 @@
+//! One row per sample and flow.
+
+use super::cell::FlowName;
+use super::declare::{Rows, table};
+use super::{Finished, Made};
+use units::{Duration, Rate, Time};
+
+/// What a flow may be doing: the states of loss recovery, in the order of [`congestion::CaState`].
+pub const STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
+/// Nothing has been sent yet, or there is nothing to send.
+pub const WAITING: &str = "waiting";
+/// Nothing more will be sent.
+pub const DONE: &str = "done";
+
+table! {
+    /// A flow at a sample.
+    pub struct SeriesRow, one row per "sample and flow, from the start of the run to its end, also after end_s" {
+        /// end of the interval
+        time_s: Time, "s";
+        /// name
+        flow: FlowName, "";
+        /// payload delivered in order in the interval, over its length
+        goodput_bps: f64, "bit/s";
+        /// congestion window
+        cwnd_bytes: Option<u64>, "bytes";
+        /// payload sent and neither acknowledged nor known to be lost
+        in_flight_bytes: Option<u64>, "bytes";
+        /// smoothed RTT; of pings and probes the mean of the replies in the interval
+        srtt_s: Option<Duration>, "s";
+        /// smallest RTT of the last five minutes
+        min_rtt_s: Option<Duration>, "s";
+        /// pacing rate; null if there is none
+        pacing_bps: Option<Rate>, "bit/s";
+        /// latest delivery-rate sample
+        delivery_bps: Option<Rate>, "bit/s";
+        /// data packets sent again in the interval
+        retransmitted_packets: u64, "packets";
+        /// waiting, open, disorder, cwr, recovery, loss or done
+        state: &'static str, "";
+    }
+}
+
+impl Made for SeriesRow {
+    fn rows(run: &mut Finished<'_>) -> Rows<SeriesRow> {
+        std::mem::take(&mut run.recorded.series)
+    }
+}

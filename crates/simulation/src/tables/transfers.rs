@@ -1,0 +1,136 @@
+//! One row per transfer.
+
+use super::cell::FlowName;
+use super::declare::{Rows, table};
+use super::{Finished, Made};
+use crate::endpoints::Endpoints;
+use crate::plan::{FlowPlan, LinkPlan};
+use crate::tally::Transfer;
+use units::{Duration, Time};
+
+table! {
+    /// A transfer.
+    pub struct TransferRow, one row per "transfer: a flow of a given size, or one of the many things that a workload sends or fetches, those that began during the warm-up included" {
+        /// name of the flow that it belongs to
+        flow: FlowName, "";
+        /// in the order in which the transfers of the flow began, from 1
+        number: u32, "1";
+        /// in the order in which the flow opened them, from 1
+        connection: u32, "1";
+        /// the web page that it belongs to, from 1; null if it belongs to none
+        page: Option<u64>, "1";
+        /// when it began: when the connection was opened, or the request sent
+        start_s: Time, "s";
+        /// when it had finished or was given up, or the end of the run
+        end_s: Option<Time>, "s";
+        /// payload to transfer
+        bytes: u64, "bytes";
+        /// payload of it that arrived in order; of a flow of a given size, here and in the next two, also what
+        /// follows its stop
+        delivered_bytes: u64, "bytes";
+        /// data packets sent for it, retransmissions included
+        sent_packets: u64, "packets";
+        /// data packets sent again
+        retransmitted_packets: u64, "packets";
+        /// completion time, from start to end; null if it did not finish
+        fct_s: Option<Duration>, "s";
+        /// a lower bound of it: the round trips that it cannot do without, unloaded, and the time that its data
+        /// with every header takes at the slowest link
+        ideal_s: f64, "s";
+    }
+}
+
+impl Made for TransferRow {
+    /// Flow by flow.
+    fn rows(run: &mut Finished<'_>) -> Rows<TransferRow> {
+        let flows = (0u32..).zip(&run.plan.flows).zip(run.flows);
+        let of_flow = |((n, plan), flow): ((u32, &FlowPlan), &Endpoints)| {
+            let ideal = Ideal::new(plan, &run.plan.links);
+            flow.transfers().into_iter().map(move |transfer| row(n, &transfer, &ideal))
+        };
+        flows.flat_map(of_flow).collect()
+    }
+}
+
+fn row(flow: u32, transfer: &Transfer, ideal: &Ideal) -> TransferRow {
+    TransferRow {
+        flow: FlowName(flow),
+        number: transfer.number,
+        connection: transfer.connection,
+        page: (transfer.page > 0).then_some(transfer.page.into()),
+        start_s: transfer.start,
+        end_s: transfer.end,
+        bytes: transfer.bytes,
+        delivered_bytes: transfer.delivered_bytes,
+        sent_packets: transfer.sent_packets,
+        retransmitted_packets: transfer.retransmitted_packets,
+        fct_s: transfer.finish.map(|finish| finish.since(transfer.start)),
+        ideal_s: ideal.seconds(transfer.bytes, transfer.round_trips),
+    }
+}
+
+/// What the path of a flow can do at best: of everything that changes during a run the better one.
+struct Ideal {
+    rtt_s: f64,
+    /// Seconds per byte at the slowest link that data crosses.
+    byte_s: f64,
+    mss: u64,
+    overhead: u64,
+}
+
+impl Ideal {
+    fn new(flow: &FlowPlan, links: &[LinkPlan]) -> Ideal {
+        let of_route = |route: &[u32]| Leg::of_route(route.iter().map(|&n| &links[n as usize]));
+        let forward = flow.reroutes.iter().filter_map(|reroute| reroute.forward.as_deref());
+        let reverse = flow.reroutes.iter().filter_map(|reroute| reroute.reverse.as_deref());
+        let forward = forward.fold(of_route(&flow.forward), |best, route| best.or(of_route(route)));
+        let reverse = reverse.fold(of_route(&flow.reverse), |best, route| best.or(of_route(route)));
+        Ideal {
+            rtt_s: (forward.delay_ns + reverse.delay_ns) as f64 / 1e9,
+            byte_s: 8.0 / forward.rate_bps,
+            mss: flow.tcp.mss_bytes.into(),
+            overhead: flow.tcp.overhead_bytes.into(),
+        }
+    }
+
+    /// For so many bytes of payload: so many base round trips, and the time that the data and its headers take.
+    fn seconds(&self, bytes: u64, round_trips: u32) -> f64 {
+        let wire = bytes + bytes.div_ceil(self.mss) * self.overhead;
+        f64::from(round_trips) * self.rtt_s + wire as f64 * self.byte_s
+    }
+}
+
+/// One way from end to end.
+#[derive(Clone, Copy)]
+struct Leg {
+    delay_ns: u64,
+    /// Of the slowest link.
+    rate_bps: f64,
+}
+
+impl Leg {
+    fn of_route<'a>(links: impl Iterator<Item = &'a LinkPlan>) -> Leg {
+        let start = Leg { delay_ns: 0, rate_bps: f64::INFINITY };
+        links.map(Leg::of_link).fold(start, |sum, link| Leg {
+            delay_ns: sum.delay_ns + link.delay_ns,
+            rate_bps: sum.rate_bps.min(link.rate_bps),
+        })
+    }
+
+    fn of_link(link: &LinkPlan) -> Leg {
+        let drawn = link.wander.iter().flat_map(|wander| &wander.states);
+        let changes: Vec<_> = link.changes.iter().chain(drawn).collect();
+        let delays = changes.iter().filter_map(|change| change.delay_ns);
+        let rates = changes.iter().filter_map(|change| change.rate_bps);
+        let rate = rates.fold(link.rate_bps, |most, rate| most.map(|most| most.max(rate)));
+        Leg {
+            delay_ns: delays.fold(link.delay_ns, u64::min),
+            rate_bps: rate.map_or(f64::INFINITY, |rate| rate as f64),
+        }
+    }
+
+    /// The better of both in either respect.
+    fn or(self, other: Leg) -> Leg {
+        Leg { delay_ns: self.delay_ns.min(other.delay_ns), rate_bps: self.rate_bps.max(other.rate_bps) }
+    }
+}

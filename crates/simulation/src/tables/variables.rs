@@ -1,0 +1,91 @@
+//! One row per internal variable, at every sample and whenever a state of its algorithm changes.
+
+use super::cell::FlowName;
+use super::declare::{Rows, table};
+use super::{Finished, Made};
+use crate::flow::Flow;
+use congestion::{Probe, Reading};
+use units::Time;
+
+table! {
+    /// An internal variable at some time.
+    pub struct VariableRow, one row per "sample or change of a state, flow and variable" {
+        /// when: at every sample, and whenever a state changes
+        time_s: Time, "s";
+        /// name
+        flow: FlowName, "";
+        /// internal variable of the algorithm
+        name: &'static str, "";
+        /// its value; null for a state
+        value: f64, "see unit";
+        /// its unit; empty for a pure number and for a state
+        unit: &'static str, "";
+        /// name of the state; empty for a number
+        state: &'static str, "";
+    }
+}
+
+impl Made for VariableRow {
+    fn rows(run: &mut Finished<'_>) -> Rows<VariableRow> {
+        std::mem::take(&mut run.recorded.variables.rows)
+    }
+}
+
+/// The variables that have been written down.
+#[derive(Default)]
+pub struct Variables {
+    /// They are wanted.
+    pub wanted: bool,
+    rows: Rows<VariableRow>,
+    /// Per flow: the states as last observed.
+    states: Vec<Vec<&'static str>>,
+}
+
+impl Variables {
+    /// None yet.
+    pub fn new(wanted: bool) -> Variables {
+        Variables { wanted, ..Variables::default() }
+    }
+
+    /// Writes down all variables of a flow that runs.
+    pub fn observe(&mut self, time: Time, flow: &Flow) {
+        let n = flow.number as usize;
+        self.states.resize(self.states.len().max(n + 1), Vec::new());
+        self.states[n].clear();
+        let mut sink = |name, reading| {
+            let (value, unit, state) = match reading {
+                Reading::Number(value, unit) => (value, unit, ""),
+                Reading::State(state) => (f64::NAN, "", state),
+            };
+            self.rows.push(VariableRow {
+                time_s: time,
+                flow: FlowName(flow.number),
+                name,
+                value,
+                unit,
+                state,
+            });
+            if !state.is_empty() {
+                self.states[n].push(state);
+            }
+        };
+        flow.sender.algorithm().observe(&mut Probe::new(&mut sink));
+    }
+
+    /// A state differs from when the flow was last observed; a flow never observed yet counts as changed.
+    pub fn state_changed(&self, flow: &Flow) -> bool {
+        if !flow.is_running() {
+            return false;
+        }
+        let Some(known) = self.states.get(flow.number as usize) else { return true };
+        let (mut at, mut changed) = (0, false);
+        let mut sink = |_, reading| {
+            if let Reading::State(state) = reading {
+                changed |= known.get(at) != Some(&state);
+                at += 1;
+            }
+        };
+        flow.sender.algorithm().observe(&mut Probe::new(&mut sink));
+        changed
+    }
+}
