@@ -25,6 +25,8 @@ _MORE: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "fq": ({"maxrate_bps": 3_000_000}, {"ce_threshold_ms": 3.0}),
     "codel": ({"ce_threshold_ms": 3.0, "ecn": True},),
     "fq_codel": ({"flows": 1, "size": "1 bdp"},),
+    "pie": ({"limit": 1_000, "alpha": 1, "beta": 2, "ecn": True},),
+    "fq_pie": ({"limit": 1_000, "alpha": 1, "beta": 2, "ecn": True},),
     "cake": ({"bandwidth_bps": 6_000_000}, {"overhead": 18, "mpu": 64}),
 }
 """What switches and choices do not say."""
