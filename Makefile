@@ -10,6 +10,7 @@ PYTHON ?= $(shell scripts/find-python.sh)
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PIP_QUIET := 1
@@ -17,7 +18,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test test-long bench docs lint build rust-lint rust-test python-lint python-test engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long bench docs lint licences msrv print-msrv build rust-lint rust-test python-lint python-test engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +60,16 @@ python-lint: build
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/stubtest --concise fullpipe._native
+
+licences: ## Check licences, versions and sources of all crates: cargo install --locked cargo-deny
+	cargo deny --locked --all-features check licenses bans sources
+
+msrv: ## Check the crates with the oldest compiler that they promise to work with (rust-version in Cargo.toml)
+	cargo +$(MSRV) check --workspace --locked --target-dir target/msrv
+
+print-msrv:
+	@echo $(MSRV)
 
 python-test: build
 	$(BIN)/pytest -n $(JOBS)
