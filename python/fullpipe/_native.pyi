@@ -1,10 +1,31 @@
 """The simulator: a plan (JSON) and a seed in, tables of columns out. ARCHITECTURE.md describes the plan."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
+
+__all__ = [
+    "ALGORITHMS",
+    "CONGESTION_HEADER",
+    "MODEL_VERSION",
+    "SOURCES",
+    "Ack",
+    "Episode",
+    "LostPacket",
+    "Path",
+    "PlanError",
+    "RateSample",
+    "Sent",
+    "Simulation",
+    "SimulationPanic",
+    "Undo",
+    "controllers",
+    "judge",
+    "queues",
+    "round_trips",
+]
 
 MODEL_VERSION: str
 SOURCES: str
@@ -14,9 +35,9 @@ ALGORITHMS: str
 CONGESTION_HEADER: str
 """The C header of the algorithms; the symbol that it declares is in this module's shared library."""
 
-Floats: TypeAlias = NDArray[np.float64]
+_Floats: TypeAlias = NDArray[np.float64]
 """NaN where nothing was measured."""
-Counts: TypeAlias = NDArray[np.int64]
+_Counts: TypeAlias = NDArray[np.int64]
 
 class PlanError(ValueError):
     """A plan that cannot be simulated."""
@@ -33,6 +54,7 @@ class SimulationPanic(RuntimeError):  # noqa: N818
     """A hash of the plan."""
     seed: int
 
+@type_check_only
 class Param(TypedDict):
     """A parameter of an algorithm or a queue discipline."""
 
@@ -48,12 +70,14 @@ class Param(TypedDict):
     role: Literal["limit", "rate"] | None
     """What it limits, if anything: what waits, in its unit, or the rate of a link."""
 
+@type_check_only
 class Preset(TypedDict):
     """A named set of values for the parameters of an algorithm."""
 
     name: str
     values: dict[str, Any]
 
+@type_check_only
 class Description(TypedDict):
     """A congestion control algorithm or a queue discipline; only the former have presets."""
 
@@ -64,6 +88,7 @@ class Description(TypedDict):
     params: list[Param]
     presets: NotRequired[list[Preset]]
 
+@type_check_only
 class ColumnSchema(TypedDict):
     """A column of a table."""
 
@@ -76,6 +101,7 @@ class ColumnSchema(TypedDict):
     span: str
     """The time that it is of, where that does not go without saying."""
 
+@type_check_only
 class TableSchema(TypedDict):
     """A table of a run."""
 
@@ -84,9 +110,10 @@ class TableSchema(TypedDict):
     """What one row stands for."""
     columns: list[ColumnSchema]
 
-Column: TypeAlias = Floats | Counts | list[str | None]
+Column: TypeAlias = _Floats | _Counts | list[str | None]
 """Numbers, NaN where nothing was measured; counts; or texts."""
 
+@type_check_only
 class Results(TypedDict):
     """Everything a run gives."""
 
@@ -343,7 +370,7 @@ class Path:
         *,
         now_s: float = 0.0,
         mss: int = 1448,
-        state: str = "open",
+        state: str = ...,
         srtt_s: float | None = None,
         min_rtt_s: float | None = None,
         in_flight: int = 0,
@@ -375,7 +402,7 @@ class Episode:
     def __new__(
         cls,
         *,
-        kind: str = "loss",
+        kind: str = ...,
         first: bool = True,
     ) -> Episode: ...
 

@@ -6,7 +6,7 @@ use units::{Duration, Time};
 
 /// A frozen Python class with these fields, each of which has a default so that tests name only what they are about.
 macro_rules! event {
-    ($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty = $default:expr,)* }) => {
+    ($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty = $default:tt $(.$owned:ident())?,)* }) => {
         $(#[doc = $doc])*
         #[pyclass(module = "fullpipe.cca", frozen, get_all, from_py_object)]
         #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ macro_rules! event {
         impl $name {
             #[new]
             #[allow(clippy::too_many_arguments, reason = "one keyword per field")]
-            #[pyo3(signature = (*, $($field = $default),*))]
+            #[pyo3(signature = (*, $($field = $default $(.$owned())?),*))] // tokens, so that PyO3 shows the values
             fn new($($field: $type),*) -> $name { $name { $($field),* } }
 
             fn __repr__(&self) -> String { format!("{self:?}") }
