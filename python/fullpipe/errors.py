@@ -42,7 +42,7 @@ class EngineError(FullpipeError):
     """An engine refused or failed to run a scenario."""
 
 
-class WishError(EngineError):
+class InstallOptionError(EngineError):
     """The installation of an engine was asked for what there is not: an option, a version or a file."""
 
 

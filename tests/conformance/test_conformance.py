@@ -13,12 +13,12 @@ from typer.testing import CliRunner
 from fullpipe.algorithms import Ack, Controller, Episode
 from fullpipe.algorithms import Path as PathView
 from fullpipe.cli import app
-from fullpipe.validation.conformance import Result, Verdict, cases, judge
+from fullpipe.validation.conformance import DraftVerdict, Result, cases, judge
 from fullpipe.validation.conformance.lab import state_name
 
 
-def verdicts(results: list[Result]) -> dict[Verdict, set[str]]:
-    return {verdict: {r.case.section for r in results if r.verdict == verdict} for verdict in Verdict}
+def verdicts(results: list[Result]) -> dict[DraftVerdict, set[str]]:
+    return {verdict: {r.case.section for r in results if r.verdict == verdict} for verdict in DraftVerdict}
 
 
 def test_all_22_are_there_once() -> None:
@@ -29,26 +29,30 @@ def test_all_22_are_there_once() -> None:
 @pytest.mark.parametrize("seed", [1, 3])
 def test_bbr3_as_the_draft_has_it_passes_all(seed: int) -> None:
     results = judge({"kind": "bbr3", "preset": "draft"}, workers=2, seed=seed)
-    assert {r.case.section: r.explanation for r in results if r.verdict != Verdict.passed} == {}
+    assert {r.case.section: r.explanation for r in results if r.verdict != DraftVerdict.passed} == {}
 
 
 def test_bbr3_as_google_has_it_fails_where_it_is_known_to_differ() -> None:
     found = verdicts(judge("bbr3", workers=2))
     # A.3: DRAIN at 0.34. A.4: no limit on its time. A.10: window gain of PROBE_RTT. A.18: the probe is over.
-    assert found[Verdict.failed] == {"A.3", "A.4", "A.10", "A.18"}
-    assert found[Verdict.not_applicable] == set()
+    assert found[DraftVerdict.failed] == {"A.3", "A.4", "A.10", "A.18"}
+    assert found[DraftVerdict.not_applicable] == set()
 
 
 def test_what_bbr1_lacks_does_not_apply_to_it() -> None:
     found = verdicts(judge("bbr1", workers=2))
-    assert found[Verdict.not_applicable] == {"A.2", "A.5", "A.6", "A.8", "A.9", "A.21", "A.22"}
-    assert {"A.1", "A.7", "A.11", "A.20"} <= found[Verdict.passed]
-    assert {"A.4", "A.10"} <= found[Verdict.failed]  # DRAIN without a time limit, PROBE_RTT after 10 s
+    assert found[DraftVerdict.not_applicable] == {"A.2", "A.5", "A.6", "A.8", "A.9", "A.21", "A.22"}
+    assert {"A.1", "A.7", "A.11", "A.20"} <= found[DraftVerdict.passed]
+    assert {"A.4", "A.10"} <= found[DraftVerdict.failed]  # DRAIN without a time limit, PROBE_RTT after 10 s
 
 
 def test_a_window_algorithm_is_judged_by_what_it_does() -> None:
     found = verdicts(judge("cubic", only=["A.1", "A.14", "A.18"]))
-    assert found == {Verdict.passed: {"A.14", "A.18"}, Verdict.failed: set(), Verdict.not_applicable: {"A.1"}}
+    assert found == {
+        DraftVerdict.passed: {"A.14", "A.18"},
+        DraftVerdict.failed: set(),
+        DraftVerdict.not_applicable: {"A.1"},
+    }
 
 
 class Stubborn(Controller):
@@ -75,7 +79,7 @@ class Stubborn(Controller):
 
 def test_an_algorithm_from_outside_is_judged_too() -> None:
     (result,) = judge(Stubborn, only=["startup-plateau"])
-    assert result.verdict == Verdict.failed
+    assert result.verdict == DraftVerdict.failed
     assert "max_bw is within 2 %" in result.explanation
 
 

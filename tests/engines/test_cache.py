@@ -66,10 +66,10 @@ def test_what_others_may_write_below_a_closed_folder_is_out_of_their_reach(root:
     below = cache.made("linux") / "kernels"
     below.mkdir()
     below.chmod(0o777)
-    assert cache.finding(below / "kernel").present
+    assert cache.requirement(below / "kernel").present
     root.chmod(0o755)
     (root / "linux").chmod(0o755)
-    assert not cache.finding(below / "kernel").present
+    assert not cache.requirement(below / "kernel").present
 
 
 @pytest.mark.parametrize("name", ["linux", "ns3"])

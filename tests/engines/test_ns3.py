@@ -65,9 +65,9 @@ def test_a_missing_wheel_is_one_message_that_says_what_to_run() -> None:
 def test_a_missing_compiler_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
-    [finding] = [f for f in Ns3Engine().doctor() if f.what == "C++ compiler"]
-    assert not finding.present
-    assert "install g++" in finding.remedy
+    [requirement] = [f for f in Ns3Engine().doctor() if f.what == "C++ compiler"]
+    assert not requirement.present
+    assert "install g++" in requirement.remedy
 
 
 def test_a_version_without_a_wheel_is_refused_with_those_that_there_are(fullpipe: Cli) -> None:
@@ -350,12 +350,12 @@ def test_killing_fullpipe_leaves_no_process_and_no_half_result(how: signal.Signa
 def test_ns3_s_last_words_are_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from fullpipe.engines.ns3 import engine
 
-    written = engine.order
+    written = engine.program_input
 
     def broken(*arguments: Any) -> str:
         return str(written(*arguments)).replace("ns3::FifoQueueDisc", "ns3::NoQueueDisc")
 
-    monkeypatch.setattr(engine, "order", broken)
+    monkeypatch.setattr(engine, "program_input", broken)
     with pytest.raises(EngineError, match="NoQueueDisc"):
         NS3.run(scenario(), seed=1)
 

@@ -37,8 +37,8 @@ def test_the_algorithms_and_queues_that_it_knows_have_our_names(name: str) -> No
 
 @pytest.mark.parametrize("name", engines.names())
 def test_what_it_lacks_comes_with_what_to_do(name: str) -> None:
-    lacks = [finding for finding in engines.engine(name).doctor() if finding.is_lacking]
-    assert all(finding.remedy for finding in lacks)
+    lacks = [requirement for requirement in engines.engine(name).doctor() if requirement.is_missing]
+    assert all(requirement.remedy for requirement in lacks)
 
 
 @pytest.mark.parametrize("name", engines.names())
@@ -93,7 +93,7 @@ def test_engines_are_listed_for_programs(fullpipe: Cli) -> None:
         (["ns3", "--insecure"], "ns3 does not know --insecure; it knows --version"),
     ],
 )
-def test_what_makes_no_sense_to_install_is_misuse(fullpipe: Cli, wishes: list[str], told: str) -> None:
-    result = fullpipe("engines", "install", *wishes)
+def test_what_makes_no_sense_to_install_is_misuse(fullpipe: Cli, options: list[str], told: str) -> None:
+    result = fullpipe("engines", "install", *options)
     assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
     assert result.stderr.startswith(f"fullpipe: {told}")

@@ -1,4 +1,4 @@
-"""The study of Ad-BBR: the transcription is whole, every claim can be judged, quantities are as by hand."""
+"""The study of Ad-BBR: the transcription is whole, every claim can be checked, quantities are as by hand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fullpipe.analysis.metrics import jain
 from fullpipe.runs import Run
 from fullpipe.studies import tables
 from fullpipe.studies.adbbr2025 import measures, study
-from fullpipe.studies.court import Judged
+from fullpipe.studies.claim_checks import ClaimResult
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.verdicts import Verdict
 from fullpipe.sweeps import Update
@@ -52,23 +52,23 @@ def run(**tables: pl.DataFrame) -> Run:
 
 
 @pytest.fixture(scope="module")
-def judged() -> list[Judged]:
+def checked() -> list[ClaimResult]:
     """Every claim, judged by numbers that are all the same but for the seed."""
     found = Measurements()
     for job in studies.jobs("adbbr2025", seeds=2):
         found.add(job, dict.fromkeys(QUANTITIES[job.point["experiment"]], 1.0 + 0.01 * job.seed))
-    return study.judge(study.paper().claims, study.with_growth(found))
+    return study.check_claims(study.paper().claims, study.with_growth(found))
 
 
-def test_every_claim_that_is_not_of_wireless_can_be_judged(judged: list[Judged]) -> None:
-    not_judged = {j.claim.id for j in judged if j.verdict is Verdict.NOT_TESTABLE}
-    assert not_judged == {c.id for c in study.paper().claims if c.kind == "untestable"}
+def test_every_claim_that_is_not_of_wireless_can_be_judged(checked: list[ClaimResult]) -> None:
+    not_checked = {j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE}
+    assert not_checked == {c.id for c in study.paper().claims if c.kind == "untestable"}
 
 
-def test_claims_about_the_subject_are_judged_for_every_reading(judged: list[Judged]) -> None:
-    readings = [j.reading for j in judged if j.claim.id == "5.5: Ad-BBR"]
+def test_claims_about_the_subject_are_judged_for_every_reading(checked: list[ClaimResult]) -> None:
+    readings = [j.reading for j in checked if j.claim.id == "5.5: Ad-BBR"]
     assert readings == list(study.READINGS)
-    assert [j.reading for j in judged if j.claim.id == "5.5: BBQ and BBRv3"] == [""]
+    assert [j.reading for j in checked if j.claim.id == "5.5: BBQ and BBRv3"] == [""]
 
 
 def test_thirty_per_cent_do_not_fit_on_an_index_of_nine_tenths() -> None:
@@ -140,14 +140,14 @@ def test_many_flows_by_hand() -> None:
     assert math.isnan(measures.many_flows(run(flows=flows, links_summary=blind))["queue_ms"])
 
 
-def test_text_has_every_claim_and_the_set_up(judged: list[Judged]) -> None:
-    shown = tables.report(study.paper(), judged, 2, study.REMARKS)
+def test_text_has_every_claim_and_the_set_up(checked: list[ClaimResult]) -> None:
+    shown = tables.report(study.paper(), checked, 2, study.REMARKS)
     for claim in study.paper().claims:
         assert claim.id in shown
     assert "nine values (contradicted by their own data)" in shown
     assert "With Ad-BBR si, of 32: " in shown
-    assert tables.table(judged).height == len(judged)
-    assert len(tables.markdown(judged).splitlines()) == 2 + len(study.paper().claims)
+    assert tables.table(checked).height == len(checked)
+    assert len(tables.markdown(checked).splitlines()) == 2 + len(study.paper().claims)
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import tables
 from fullpipe.studies.causes import Cause
+from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
-from fullpipe.studies.court import Court, Judged
 from fullpipe.studies.experiments import Experiment, Measurements, measured
 from fullpipe.studies.verdicts import Verdict
 from fullpipe.sweeps import Job
@@ -38,9 +38,9 @@ def claimed(row: Mapping[str, Any]) -> Claim:
     return Claim.of({"id": "x", "says": "y", "experiment": "e", "quantity": "q", **row})
 
 
-def judged(row: Mapping[str, Any], values: Values, **how: Any) -> list[Judged]:
+def checked(row: Mapping[str, Any], values: Values, **how: Any) -> list[ClaimResult]:
     found = measurements(values, **how)
-    return Court(found, READINGS, subject="new", others=OTHERS).judged(claimed(row))
+    return ClaimChecker(found, READINGS, subject="new", others=OTHERS).check(claimed(row))
 
 
 VALUES: Values = {
@@ -57,7 +57,7 @@ CHANGE = {"change": {"of": "new", "against": "old"}, "mean_over": ["size"]}
 
 
 def test_a_change_is_one_of_the_means_over_conditions_that_the_claim_names() -> None:
-    a, b = judged({**CHANGE, "between": [-50, -50]}, VALUES)
+    a, b = checked({**CHANGE, "between": [-50, -50]}, VALUES)
     assert (a.mean, b.mean) == (pytest.approx(-50, abs=0.1), pytest.approx(-10, abs=0.1))
     assert (a.verdict, b.verdict) == (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)
     assert b.factor == pytest.approx(0.2, abs=0.01)
@@ -66,108 +66,108 @@ def test_a_change_is_one_of_the_means_over_conditions_that_the_claim_names() -> 
 
 def test_a_mean_that_nobody_claims_is_refused() -> None:
     with pytest.raises(ValueError, match="x: a mean over size that nobody claims"):
-        judged({"change": {"of": "new", "against": "old"}, "between": [-50, -50]}, VALUES)
+        checked({"change": {"of": "new", "against": "old"}, "between": [-50, -50]}, VALUES)
 
 
 def test_a_change_can_be_in_points() -> None:
     row = {**CHANGE, "points": True, "between": [-1.5, -1.5]}
-    assert [j.mean for j in judged(row, VALUES)] == [pytest.approx(-7.5), pytest.approx(-1.5)]
+    assert [j.mean for j in checked(row, VALUES)] == [pytest.approx(-7.5), pytest.approx(-1.5)]
 
 
 def test_equal_values_are_no_change() -> None:
     equal: Values = {("old", 1): 0, ("older", 1): 0}
     for points in (False, True):
         row = {"change": {"of": "old", "against": "older"}, "points": points, "between": [-1, 1]}
-        (found,) = judged(row, equal, spread=0)
+        (found,) = checked(row, equal, spread=0)
         assert (found.mean, found.verdict) == (0, Verdict.REPRODUCED)
 
 
 def test_the_reading_that_counts_is_the_first() -> None:
-    assert [j.counts for j in judged({**CHANGE, "between": [-50, -50]}, VALUES)] == [True, False]
+    assert [j.counts for j in checked({**CHANGE, "between": [-50, -50]}, VALUES)] == [True, False]
     row = {**CHANGE, "between": [-50, -50], "uncounted": "said before"}
-    assert [j.counts for j in judged(row, VALUES)] == [False, False]
+    assert [j.counts for j in checked(row, VALUES)] == [False, False]
 
 
 def test_a_number_is_one_under_one_condition() -> None:
-    (found,) = judged({"where": {"algorithm": "old", "size": 2}, "between": [20, 20]}, VALUES)
+    (found,) = checked({"where": {"algorithm": "old", "size": 2}, "between": [20, 20]}, VALUES)
     assert (found.mean, found.verdict, found.reading) == (pytest.approx(20), Verdict.REPRODUCED, "")
 
 
 def test_all_of_several_numbers_have_to_be_reproduced_and_not_their_mean() -> None:
     # The mean of 10 and 20 is 15.
     row = {"where": {"algorithm": "old"}, "each": {"size": [1, 2]}, "between": [15, 15]}
-    (found,) = judged(row, VALUES)
+    (found,) = checked(row, VALUES)
     assert (found.verdict, found.held, len(found.parts), found.mean) == (Verdict.NOT_REPRODUCED, 0, 2, None)
-    (found,) = judged({**row, "between": [10, 20]}, VALUES)
+    (found,) = checked({**row, "between": [10, 20]}, VALUES)
     assert (found.verdict, found.held) == (Verdict.REPRODUCED, 2)
 
 
 def test_a_number_may_have_a_reference_condition() -> None:
     against = {"where": {"size": 1}, "printed": 100}
     row = {"where": {"algorithm": "old", "size": 2}, "between": [115, 115], "against": against}
-    (found,) = judged(row, VALUES)
+    (found,) = checked(row, VALUES)
     assert (found.verdict, found.factor) == (Verdict.SAME_DIRECTION, pytest.approx(10 / 15))
-    (found,) = judged({**row, "between": [85, 85]}, VALUES)
+    (found,) = checked({**row, "between": [85, 85]}, VALUES)
     assert found.verdict is Verdict.NOT_REPRODUCED
 
 
 def test_a_number_below_a_ceiling_is_judged_by_what_is_missing_to_it() -> None:
     row = {"where": {"algorithm": "old", "size": 2}, "between": [20.9, 20.9]}
-    assert judged(row, VALUES)[0].verdict is Verdict.REPRODUCED
-    assert judged({**row, "ceiling": 21}, VALUES)[0].verdict is Verdict.NOT_REPRODUCED
+    assert checked(row, VALUES)[0].verdict is Verdict.REPRODUCED
+    assert checked({**row, "ceiling": 21}, VALUES)[0].verdict is Verdict.NOT_REPRODUCED
 
 
 def test_inequalities_are_inequalities() -> None:
     where = {"where": {"algorithm": "old", "size": 2}}
     held = {
-        bound: judged({**where, bound: value}, VALUES, spread=0)[0].held
+        bound: checked({**where, bound: value}, VALUES, spread=0)[0].held
         for bound, value in {"above": 20, "below": 20, "at_least": 20, "at_most": 20}.items()
     }
     assert held == {"above": 0, "below": 0, "at_least": 1, "at_most": 1}
-    (found,) = judged({**where, "at_least": 19.9, "below": 20.1}, VALUES)
+    (found,) = checked({**where, "at_least": 19.9, "below": 20.1}, VALUES)
     assert (found.verdict, len(found.parts), found.mean) == (Verdict.REPRODUCED, 2, pytest.approx(20))
-    (found,) = judged({**where, "above": 20.1}, VALUES)  # within 5 % of it
+    (found,) = checked({**where, "above": 20.1}, VALUES)  # within 5 % of it
     assert found.verdict is Verdict.NOT_REPRODUCED
 
 
 def test_higher_compares_under_every_condition() -> None:
     row = {"higher": {"algorithm": "old"}, "lower": {"algorithm": "new"}, "each": {"size": [1, 2]}}
-    assert [(j.held, len(j.parts), j.verdict) for j in judged(row, VALUES)] == [(2, 2, "reproduced")] * 2
+    assert [(j.held, len(j.parts), j.verdict) for j in checked(row, VALUES)] == [(2, 2, "reproduced")] * 2
     row = {"higher": {"algorithm": "old"}, "lower": {"algorithm": "older"}, "each": {"size": [1, 2]}}
-    (found,) = judged(row, VALUES)
+    (found,) = checked(row, VALUES)
     assert (found.held, len(found.parts), found.verdict) == (1, 2, Verdict.NOT_REPRODUCED)
 
 
 def test_each_may_span_algorithms() -> None:
     row = {"higher": {"algorithm": "old"}, "each": {"algorithm": ["new", "older"]}, "where": {"size": 2}}
-    assert [(j.held, len(j.parts)) for j in judged(row, VALUES)] == [(2, 2), (2, 2)]
+    assert [(j.held, len(j.parts)) for j in checked(row, VALUES)] == [(2, 2), (2, 2)]
 
 
 def test_slack_lets_a_difference_pass() -> None:
     # 9 against 10 is a relative difference of 1 / 9.5.
     row = {"higher": {"algorithm": "new"}, "lower": {"algorithm": "old"}, "where": {"size": 1}}
-    assert judged(row, VALUES)[1].held == 0
-    assert judged({**row, "slack": 0.2}, VALUES)[1].held == 1
+    assert checked(row, VALUES)[1].held == 0
+    assert checked({**row, "slack": 0.2}, VALUES)[1].held == 1
 
 
 def test_rising_and_falling_go_from_each_value_to_the_next() -> None:
     for kind, expected in (("rising", 1), ("falling", 0)):
-        (found,) = judged({kind: "size", "each": {"algorithm": ["old"]}}, VALUES)
+        (found,) = checked({kind: "size", "each": {"algorithm": ["old"]}}, VALUES)
         assert (found.held, len(found.parts)) == (expected, 1)
-        assert judged({kind: "size", "each": {"algorithm": ["older"]}}, VALUES)[0].held == 1 - expected
+        assert checked({kind: "size", "each": {"algorithm": ["older"]}}, VALUES)[0].held == 1 - expected
 
 
 def test_ranks_leave_out_the_other_readings_and_the_algorithm_itself() -> None:
     row = {"lowest": 1, "where": {"algorithm": "new"}, "each": {"size": [1, 2]}}
-    assert [(j.held, len(j.parts)) for j in judged(row, VALUES)] == [(2, 2), (1, 2)]
-    (old,) = judged({"lowest": 1, "where": {"algorithm": "old"}, "each": {"size": [1, 2]}}, VALUES)
+    assert [(j.held, len(j.parts)) for j in checked(row, VALUES)] == [(2, 2), (1, 2)]
+    (old,) = checked({"lowest": 1, "where": {"algorithm": "old"}, "each": {"size": [1, 2]}}, VALUES)
     assert old.held == 1
-    assert judged({"highest": 2, "where": {"algorithm": "new", "size": 2}}, VALUES)[1].held == 1
+    assert checked({"highest": 2, "where": {"algorithm": "new", "size": 2}}, VALUES)[1].held == 1
 
 
 def test_readings_may_be_values_of_a_condition() -> None:
     row = {"where": {"algorithm": "old"}, "between": [20, 20]}
-    found = Court(measurements(VALUES), ("2", 1, 2, 3), key="size").judged(claimed(row))  # type: ignore[arg-type]
+    found = ClaimChecker(measurements(VALUES), ("2", 1, 2, 3), key="size").check(claimed(row))  # type: ignore[arg-type]
     assert [(j.reading, j.verdict, j.counts) for j in found] == [
         (1, Verdict.NOT_REPRODUCED, False),
         (2, Verdict.REPRODUCED, False),
@@ -175,34 +175,34 @@ def test_readings_may_be_values_of_a_condition() -> None:
 
 
 def test_what_is_not_measured() -> None:
-    (contradicted,) = judged({"contradicted": "why"}, {})
-    (untestable,) = judged({"untestable": "why", "why": "Wi-Fi access"}, {})
+    (contradicted,) = checked({"contradicted": "why"}, {})
+    (untestable,) = checked({"untestable": "why", "why": "Wi-Fi access"}, {})
     assert (contradicted.verdict, untestable.verdict) == (Verdict.CONTRADICTED, Verdict.NOT_TESTABLE)
     assert (contradicted.why, untestable.why) == (Cause.OWN_ERROR, Cause.WIFI_ACCESS)
     row = {"higher": {"algorithm": "old"}, "lower": {"algorithm": "older"}, "where": {"size": 7}}
-    assert judged(row, VALUES)[0].verdict is Verdict.NOT_TESTABLE
+    assert checked(row, VALUES)[0].verdict is Verdict.NOT_TESTABLE
 
 
 def test_what_is_not_reproduced_has_a_cause_under_the_reading_that_counts() -> None:
     row = {**CHANGE, "between": [-1, -1]}
-    assert [j.why for j in judged(row, VALUES)] == [Cause.UNKNOWN, None]
-    assert judged({**row, "why": "loss detection"}, VALUES)[0].why is Cause.LOSS_DETECTION
-    assert judged({**CHANGE, "between": [-50, -50], "why": "loss detection"}, VALUES)[0].why is None
+    assert [j.why for j in checked(row, VALUES)] == [Cause.UNKNOWN, None]
+    assert checked({**row, "why": "loss detection"}, VALUES)[0].why is Cause.LOSS_DETECTION
+    assert checked({**CHANGE, "between": [-50, -50], "why": "loss detection"}, VALUES)[0].why is None
     # Another reading that reproduces it is no experiment: it may do so by chance, or for another reason.
-    assert [j.why for j in judged({**CHANGE, "between": [-10, -10]}, VALUES)] == [Cause.UNKNOWN, None]
+    assert [j.why for j in checked({**CHANGE, "between": [-10, -10]}, VALUES)] == [Cause.UNKNOWN, None]
     with pytest.raises(ValueError, match="not a valid Cause"):
         claimed({**row, "why": "the weather"})
 
 
 def test_the_tally_counts_a_printed_number_once_and_under_one_reading() -> None:
     found = measurements(VALUES)
-    court = Court(found, READINGS, subject="new", others=OTHERS)
+    checker = ClaimChecker(found, READINGS, subject="new", others=OTHERS)
     rows = [
         {**CHANGE, "id": "a", "between": [-50, -50]},
         {**CHANGE, "id": "b", "between": [-50, -50], "uncounted": "a, in other words"},
         {"id": "c", "where": {"algorithm": "old", "size": 2}, "between": [7, 7]},
     ]
-    given = [j for row in rows for j in court.judged(claimed(row))]
+    given = [j for row in rows for j in checker.check(claimed(row))]
     lines = tables.tallies(given).splitlines()
     assert lines[0] == "2 printed numbers and claims, each counted once: 1 reproduced, 1 not reproduced."
     assert "1 rows are not counted: printed twice, or true by definition." in lines
@@ -243,9 +243,9 @@ def test_what_an_engine_could_not_run_is_not_testable() -> None:
     missing = {**VALUES, ("older", 1): math.nan}
     change = {"change": {"of": "older", "against": "old"}, "between": [-50, -50], "mean_over": ["size"]}
     lowest = {"lowest": 1, "where": {"algorithm": "new"}, "each": {"size": [1, 2]}}
-    assert {j.verdict for j in judged(change, missing)} == {Verdict.NOT_TESTABLE}
-    assert {j.verdict for j in judged(lowest, missing)} == {Verdict.NOT_TESTABLE}
-    assert Verdict.NOT_TESTABLE not in {j.verdict for j in judged(lowest, VALUES)}
+    assert {j.verdict for j in checked(change, missing)} == {Verdict.NOT_TESTABLE}
+    assert {j.verdict for j in checked(lowest, missing)} == {Verdict.NOT_TESTABLE}
+    assert Verdict.NOT_TESTABLE not in {j.verdict for j in checked(lowest, VALUES)}
 
 
 def test_a_run_that_is_missing_has_no_numbers() -> None:

@@ -1,4 +1,4 @@
-"""The study of links that vary: transcribed whole, every claim can be judged, quantities are as by hand."""
+"""The study of links that vary: transcribed whole, every claim can be checked, quantities are as by hand."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def test_every_claim_that_is_not_of_wifi_can_be_judged_under_every_setting() -> 
     for job in studies.jobs("gniaz2025", seeds=2):
         found.add(job, dict.fromkeys(quantities(job), 1.0 + 0.01 * job.seed))
     claims = study.paper().claims
-    judged = study.judge(claims, found)
-    assert {j.claim.id for j in judged if j.verdict is Verdict.NOT_TESTABLE} == {"3.1, 4.2: wireless"}
-    readings = [j.reading for j in judged if j.claim.id == "S6: adaptation"]
+    checked = study.check_claims(claims, found)
+    assert {j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE} == {"3.1, 4.2: wireless"}
+    readings = [j.reading for j in checked if j.claim.id == "S6: adaptation"]
     assert readings == list(study.READINGS)
-    shown = tables.report(study.paper(), judged, 2, study.REMARKS, setup=study.SETUP)
+    shown = tables.report(study.paper(), checked, 2, study.REMARKS, setup=study.SETUP)
     assert all(claim.id in shown for claim in claims)
 
 

@@ -157,7 +157,7 @@ def test_comparison_has_every_condition() -> None:
 
 
 def test_verdicts_follow_from_the_numbers() -> None:
-    table = study._columns(tables.table(study.judge(ours())))
+    table = study._columns(tables.table(study.check_claims(ours())))
     found = {(row["where"], row["sockets"]): row["verdict"] for row in table.iter_rows(named=True)}
     assert found["Fig. 2, 100: starved flows", LARGE] == "not reproduced"
     assert found["III.C: starved flows", LARGE] == "reproduced"

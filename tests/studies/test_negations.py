@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fullpipe.studies.adbbr2025 import study as adbbr2025
+from fullpipe.studies.claim_checks import ClaimChecker
 from fullpipe.studies.claims import UNMEASURED, Claim
-from fullpipe.studies.court import Court
 from fullpipe.studies.experiments import Measurements, Value
 from fullpipe.studies.gniaz2025 import study as gniaz2025
 from fullpipe.studies.kato2025 import study as kato2025
@@ -51,8 +51,8 @@ class Made(Measurements):
 def verdict_on(claim: Claim, value: Value_) -> Verdict:
     is_exact = claim.kind == "bounds" and len(set(claim.what.values())) < len(claim.what)
     found = Made(value=value, spread=0.0 if is_exact else 1e-6)
-    (judged,) = Court(found, ("reading",), others=OTHERS).judged(claim)
-    return judged.verdict
+    (checked,) = ClaimChecker(found, ("reading",), others=OTHERS).check(claim)
+    return checked.verdict
 
 
 def on_side(side: Mapping[str, Any], other: Mapping[str, Any], where: Where) -> bool:

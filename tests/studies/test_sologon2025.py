@@ -1,4 +1,4 @@
-"""The study of routes that change: transcribed whole, claims can be judged, quantities are as by hand."""
+"""The study of routes that change: transcribed whole, claims can be checked, quantities are as by hand."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def test_every_claim_can_be_judged_as_stated() -> None:
         if job.point[study.SETTING] == study.STATED:
             found.add(job, measure[job.point["experiment"]](sampled(job.scenario)))
     claims = study.paper().claims
-    judged = study.judge(claims, found)
-    assert not [j.claim.id for j in judged if j.verdict is Verdict.NOT_TESTABLE]
-    assert {j.reading for j in judged} == {"", study.STATED}
-    shown = tables.report(study.paper(), judged, 1, text.REMARKS, sections=text.sections(found))
+    checked = study.check_claims(claims, found)
+    assert not [j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE]
+    assert {j.reading for j in checked} == {"", study.STATED}
+    shown = tables.report(study.paper(), checked, 1, text.REMARKS, sections=text.sections(found))
     assert all(claim.id in shown for claim in claims)
 
 

@@ -9,22 +9,22 @@ import pytest
 from fullpipe.studies.verdicts import (
     Direction,
     Expectation,
-    Ruling,
+    PartResult,
     Verdict,
+    check_comparison,
+    check_number,
     differences,
-    every,
-    holds,
-    judge,
-    judge_comparison,
-    of_words,
+    is_above_zero,
     prediction_interval,
+    verdict_in_words,
+    verdict_of_all,
 )
 
 FIVE = [28.0, 29.0, 30.0, 31.0, 32.0]
 
 
 def verdict(low: float, high: float, ours: list[float], direction: Direction | None = None) -> Verdict:
-    return judge(Expectation(low, high), ours, direction).verdict
+    return check_number(Expectation(low, high), ours, direction).verdict
 
 
 def test_prediction_interval_by_hand() -> None:
@@ -67,9 +67,9 @@ def test_the_tolerance_is_not_added_to_that_of_an_approximate_number() -> None:
 
 
 def test_what_only_the_tolerance_allows_is_marked() -> None:
-    assert judge(Expectation(97.5, 98.5), [95.0, 95.1, 94.9]).by_tolerance
-    assert not judge(Expectation(94.5, 95.5), [95.0, 95.1, 94.9]).by_tolerance
-    assert judge(Expectation(97.5, 98.5), [95.0]).by_tolerance
+    assert check_number(Expectation(97.5, 98.5), [95.0, 95.1, 94.9]).by_tolerance
+    assert not check_number(Expectation(94.5, 95.5), [95.0, 95.1, 94.9]).by_tolerance
+    assert check_number(Expectation(97.5, 98.5), [95.0]).by_tolerance
 
 
 def test_same_direction_needs_intervals_apart() -> None:
@@ -84,11 +84,11 @@ def test_same_direction_needs_intervals_apart() -> None:
 @pytest.mark.parametrize(("ours", "same"), [(114.8, False), (118, True), (125, True), (132, False)])
 def test_the_same_direction_is_bounded_by_the_size(ours: float, *, same: bool) -> None:
     # Theirs rises by 10; ours by 4.8, 8, 15 and 22 from 110.
-    ruling = judge(
+    result = check_number(
         Expectation(30, 30), [ours - 0.01, ours, ours + 0.01], Direction(20, [110.0, 110.0, 110.0])
     )
-    assert ruling.factor == pytest.approx((ours - 110) / 10)
-    assert ruling.verdict is (Verdict.SAME_DIRECTION if same else Verdict.NOT_REPRODUCED)
+    assert result.factor == pytest.approx((ours - 110) / 10)
+    assert result.verdict is (Verdict.SAME_DIRECTION if same else Verdict.NOT_REPRODUCED)
 
 
 def test_a_range_that_holds_no_change_has_no_direction() -> None:
@@ -101,29 +101,29 @@ def test_a_range_that_holds_no_change_has_no_direction() -> None:
 def test_what_is_near_a_ceiling_is_judged_by_what_is_missing() -> None:
     printed = Expectation(0.999, 0.999).below(1)
     assert (printed.low, printed.high) == (pytest.approx(0.001), pytest.approx(0.001))
-    assert judge(printed, [1 - 0.954] * 5).verdict is Verdict.NOT_REPRODUCED
-    assert judge(printed, [1 - 0.99902] * 5).verdict is Verdict.REPRODUCED
+    assert check_number(printed, [1 - 0.954] * 5).verdict is Verdict.NOT_REPRODUCED
+    assert check_number(printed, [1 - 0.99902] * 5).verdict is Verdict.REPRODUCED
 
 
 def test_what_never_happened_is_not_averaged() -> None:
     assert verdict(14.5, 15.5, [13.95, inf, 13.9]) is Verdict.NOT_REPRODUCED
     assert differences([inf, 15.0, inf], [15.0, inf, inf]) == [inf, -inf, 0.0]
-    assert judge_comparison([inf] * 3).verdict is Verdict.REPRODUCED
+    assert check_comparison([inf] * 3).verdict is Verdict.REPRODUCED
     # Nine runs within 2 s do not make up for one that never gets there.
-    assert judge_comparison([1.9] * 9 + [-inf]).verdict is Verdict.NOT_REPRODUCED
+    assert check_comparison([1.9] * 9 + [-inf]).verdict is Verdict.NOT_REPRODUCED
 
 
 def test_a_comparison_is_of_the_mean_and_not_of_how_often() -> None:
     # "At most 2 s": nine runs of 0.1 s and one of 50 s have a mean of 5.1 s.
-    assert judge_comparison([1.9] * 9 + [-48.0]).verdict is Verdict.NOT_REPRODUCED
+    assert check_comparison([1.9] * 9 + [-48.0]).verdict is Verdict.NOT_REPRODUCED
     assert differences([0.1] * 9 + [50.0], [2.0] * 10)[0] == pytest.approx(-1.9 / 3.545)
 
 
 def test_a_run_without_a_value_makes_a_number_untestable() -> None:
     assert verdict(1, 1, []) is Verdict.NOT_TESTABLE
     assert verdict(1, 1, [1.0, nan, 1.0]) is Verdict.NOT_TESTABLE
-    assert judge_comparison([1.0, nan]).verdict is Verdict.NOT_TESTABLE
-    assert judge_comparison([]).verdict is Verdict.NOT_TESTABLE
+    assert check_comparison([1.0, nan]).verdict is Verdict.NOT_TESTABLE
+    assert check_comparison([]).verdict is Verdict.NOT_TESTABLE
 
 
 def test_a_reference_without_a_value_shows_no_direction() -> None:
@@ -132,31 +132,31 @@ def test_a_reference_without_a_value_shows_no_direction() -> None:
 
 
 def test_an_inequality_has_no_tolerance() -> None:
-    assert [holds([0.1]), holds([0.0]), holds([-0.1])] == [True, False, False]
-    assert [holds([0.0], strict=False), holds([-0.1], strict=False)] == [True, False]
-    assert judge_comparison([0.0, 0.0], strict=False).verdict is Verdict.REPRODUCED
-    assert judge_comparison([0.0, 0.0]) == Ruling(Verdict.NOT_REPRODUCED, opposite=True)
+    assert [is_above_zero([0.1]), is_above_zero([0.0]), is_above_zero([-0.1])] == [True, False, False]
+    assert [is_above_zero([0.0], strict=False), is_above_zero([-0.1], strict=False)] == [True, False]
+    assert check_comparison([0.0, 0.0], strict=False).verdict is Verdict.REPRODUCED
+    assert check_comparison([0.0, 0.0]) == PartResult(Verdict.NOT_REPRODUCED, opposite=True)
 
 
 def test_every_number_of_several_has_to_be_reproduced() -> None:
     good, near, bad = (
-        Ruling(v) for v in (Verdict.REPRODUCED, Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
+        PartResult(v) for v in (Verdict.REPRODUCED, Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
     )
-    assert every([good, good]) is Verdict.REPRODUCED
-    assert every([good, near]) is Verdict.SAME_DIRECTION
-    assert every([good, bad, good]) is Verdict.NOT_REPRODUCED
-    assert every([good, Ruling(Verdict.NOT_TESTABLE)]) is Verdict.NOT_TESTABLE
-    assert every([]) is Verdict.NOT_TESTABLE
+    assert verdict_of_all([good, good]) is Verdict.REPRODUCED
+    assert verdict_of_all([good, near]) is Verdict.SAME_DIRECTION
+    assert verdict_of_all([good, bad, good]) is Verdict.NOT_REPRODUCED
+    assert verdict_of_all([good, PartResult(Verdict.NOT_TESTABLE)]) is Verdict.NOT_TESTABLE
+    assert verdict_of_all([]) is Verdict.NOT_TESTABLE
 
 
 def test_the_verdict_on_words() -> None:
-    clear, unclear = judge_comparison([1.0, 1.1, 1.2]), judge_comparison([-1.0, 0.1, 1.0])
-    wrong = judge_comparison([-1.0, -1.1, -1.2])
-    assert of_words([clear, clear]) is Verdict.REPRODUCED
-    assert of_words([clear, clear, unclear]) is Verdict.SAME_DIRECTION
-    assert of_words([clear, unclear]) is Verdict.NOT_REPRODUCED
-    assert of_words([clear, clear, wrong]) is Verdict.NOT_REPRODUCED
-    assert of_words([]) is Verdict.NOT_TESTABLE
+    clear, unclear = check_comparison([1.0, 1.1, 1.2]), check_comparison([-1.0, 0.1, 1.0])
+    wrong = check_comparison([-1.0, -1.1, -1.2])
+    assert verdict_in_words([clear, clear]) is Verdict.REPRODUCED
+    assert verdict_in_words([clear, clear, unclear]) is Verdict.SAME_DIRECTION
+    assert verdict_in_words([clear, unclear]) is Verdict.NOT_REPRODUCED
+    assert verdict_in_words([clear, clear, wrong]) is Verdict.NOT_REPRODUCED
+    assert verdict_in_words([]) is Verdict.NOT_TESTABLE
 
 
 def test_middle_of_a_range() -> None:

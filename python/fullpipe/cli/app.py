@@ -14,10 +14,10 @@ from fullpipe.cli.output import complain, echo
 from fullpipe.errors import (
     FolderError,
     FullpipeError,
+    InstallOptionError,
     NoRunError,
     ScenarioError,
     UnknownNameError,
-    WishError,
     brief,
 )
 
@@ -35,7 +35,7 @@ _EXAMPLES = (
     ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
     ("fullpipe paper kato2025 --quick", "a published study"),
 )
-_MISUSE = (ScenarioError, UnknownNameError, NoRunError, FolderError, WishError)
+_MISUSE = (ScenarioError, UnknownNameError, NoRunError, FolderError, InstallOptionError)
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
 """The base of what typer says of wrong arguments, wherever the version that is installed has it from."""

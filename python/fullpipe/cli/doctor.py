@@ -10,7 +10,7 @@ from fullpipe.cli.engines import statuses
 from fullpipe.cli.output import echo
 
 if TYPE_CHECKING:
-    from fullpipe.engines import Finding
+    from fullpipe.engines import Requirement
 
 
 def doctor(
@@ -26,13 +26,13 @@ def doctor(
         return
     for name, status in found.items():
         echo(f"{name}: {'ready' if status.ready else 'cannot run here'}")
-        for finding in status.findings:
-            echo(f"  {_mark(finding)} {finding.what}: {finding.detail}")
-            if finding.remedy and not finding.present:
-                echo(f"    {finding.remedy}")
+        for requirement in status.requirements:
+            echo(f"  {_mark(requirement)} {requirement.what}: {requirement.detail}")
+            if requirement.remedy and not requirement.present:
+                echo(f"    {requirement.remedy}")
 
 
-def _mark(finding: "Finding") -> str:
-    if finding.present:
+def _mark(requirement: "Requirement") -> str:
+    if requirement.present:
         return "has  "
-    return "lacks" if finding.needed else "(no) "
+    return "lacks" if requirement.needed else "(no) "

@@ -13,7 +13,7 @@ import typer
 from fullpipe.cli.output import echo
 
 if TYPE_CHECKING:
-    from fullpipe.engines import Finding
+    from fullpipe.engines import Requirement
 
 app = typer.Typer(help="List engines, or install one.", no_args_is_help=True)
 
@@ -23,12 +23,12 @@ class Status:
     """An engine on this machine."""
 
     about: str
-    findings: "list[Finding]"
+    requirements: "list[Requirement]"
 
     @property
     def ready(self) -> bool:
         """Whether it can run here."""
-        return not any(finding.is_lacking for finding in self.findings)
+        return not any(requirement.is_missing for requirement in self.requirements)
 
 
 def statuses() -> dict[str, Status]:
@@ -107,14 +107,14 @@ def install(
 ) -> None:
     """Install an engine, without special rights. The same command continues an installation that stopped."""
     from fullpipe.cli.shared import processors
-    from fullpipe.engines import Installable, Wishes, engine
-    from fullpipe.errors import WishError
+    from fullpipe.engines import Installable, InstallOptions, engine
+    from fullpipe.errors import InstallOptionError
 
     chosen = engine(name)
     if not isinstance(chosen, Installable):
-        raise WishError(f"{name} has nothing to install")
-    wishes = Wishes(version, source, kernel, rootfs, insecure, unverified, workers or processors())
-    wishes.check()
+        raise InstallOptionError(f"{name} has nothing to install")
+    options = InstallOptions(version, source, kernel, rootfs, insecure, unverified, workers or processors())
+    options.check()
     with _stoppable():
-        ready = chosen.install(wishes, lambda line: echo(line, err=True)) or chosen
+        ready = chosen.install(options, lambda line: echo(line, err=True)) or chosen
     echo(f"{ready.name} is ready: {ready.version()}")

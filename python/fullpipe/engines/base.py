@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 from fullpipe.algorithms import classes
-from fullpipe.errors import WishError
+from fullpipe.errors import InstallOptionError
 from fullpipe.runs import EngineId, Meta, Run, host, versions
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
@@ -42,7 +42,7 @@ class Capabilities:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Requirement:
     """One thing that an engine needs on this machine: whether it is there, and what to do if it is not."""
 
     what: str
@@ -55,13 +55,13 @@ class Finding:
     """Whether the engine cannot run without it."""
 
     @property
-    def is_lacking(self) -> bool:
+    def is_missing(self) -> bool:
         """The engine cannot run, for want of it."""
         return self.needed and not self.present
 
 
 @dataclass(frozen=True)
-class Wishes:
+class InstallOptions:
     """What an installation is asked for. An engine refuses what it does not know."""
 
     version: str | None = None
@@ -80,29 +80,31 @@ class Wishes:
     """Compilers at the same time."""
 
     @property
-    def given(self) -> list[str]:
+    def chosen(self) -> list[str]:
         """The names of those that were given, but for `jobs`."""
         keys = ("version", "source", "kernel", "rootfs", "insecure", "unverified")
         return [key for key in keys if getattr(self, key) not in (None, False)]
 
-    def unknown_to(self, *known: str) -> list[str]:
+    def not_among(self, *known: str) -> list[str]:
         """What is asked for that is not among `known`."""
-        return [key for key in self.given if key not in known]
+        return [key for key in self.chosen if key not in known]
 
     def check(self) -> None:
         """Refuse what no engine can do.
 
         Raises:
-            WishError: If a file or a folder is not there, or a ready kernel is to be built as well.
+            InstallOptionError: If a file or a folder is not there, or a ready kernel is to be built as well.
         """
         for key, path in (("kernel", self.kernel), ("rootfs", self.rootfs)):
             if path is not None and not path.is_file():
-                raise WishError(f"--{key}: {path} is not a file")
+                raise InstallOptionError(f"--{key}: {path} is not a file")
         if self.source is not None and not self.source.is_dir():
-            raise WishError(f"--source: {self.source} is not a folder")
-        kernels = [key for key in self.given if key in ("version", "source", "kernel")]
+            raise InstallOptionError(f"--source: {self.source} is not a folder")
+        kernels = [key for key in self.chosen if key in ("version", "source", "kernel")]
         if len(kernels) > 1:
-            raise WishError(f"--{kernels[0]} and --{kernels[1]} both say which kernel; give one of the two")
+            raise InstallOptionError(
+                f"--{kernels[0]} and --{kernels[1]} both say which kernel; give one of the two"
+            )
 
 
 class Engine(Protocol):
@@ -122,7 +124,7 @@ class Engine(Protocol):
         """What it knows and measures."""
         ...
 
-    def doctor(self) -> list[Finding]:
+    def doctor(self) -> list[Requirement]:
         """What it needs on this machine, there or not."""
         ...
 
@@ -143,14 +145,14 @@ class Engine(Protocol):
 class Installable(Protocol):
     """An engine that has to be installed, with `fullpipe engines install`."""
 
-    def install(self, wishes: Wishes, say: Say) -> "Engine | None":
+    def install(self, options: InstallOptions, say: Say) -> "Engine | None":
         """Install it, or continue an installation that was interrupted.
 
         Returns:
             The engine that is ready now, if a version was asked for that goes by another name.
 
         Raises:
-            WishError: If there is not what was asked for.
+            InstallOptionError: If there is not what was asked for.
             EngineError: If it cannot, with what to do.
         """
         ...
@@ -158,7 +160,7 @@ class Installable(Protocol):
 
 def missing(engine: Engine) -> list[Problem]:
     """What an engine needs and lacks on this machine, as reasons why it runs nothing here."""
-    lacks = [finding for finding in engine.doctor() if finding.is_lacking]
+    lacks = [requirement for requirement in engine.doctor() if requirement.is_missing]
     return [Problem("", "; ".join(filter(None, (f"{f.what}: {f.detail}", f.remedy)))) for f in lacks]
 
 

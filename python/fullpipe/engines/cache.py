@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from fullpipe.engines.base import Finding
+from fullpipe.engines.base import Requirement
 from fullpipe.errors import EngineError
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -39,13 +39,13 @@ def made(engine: str) -> Path:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise EngineError(f"{own}: {error.strerror}; $FULLPIPE_CACHE names another folder") from error
-    found = finding(own)
+    found = requirement(own)
     if not found.present:
         raise EngineError(f"{found.detail}; {found.remedy}")
     return own
 
 
-def finding(*paths: Path) -> Finding:
+def requirement(*paths: Path) -> Requirement:
     """Whether files and folders of the cache are this user's alone: what is kept there is run."""
     for path in paths:
         closed = False  # no other writer reaches what is below
@@ -56,12 +56,12 @@ def finding(*paths: Path) -> Finding:
                 break  # it is not there, or nothing can be read from it
             if status.st_uid not in (0, os.geteuid()):
                 text = f"{place} belongs to another user, and what is kept there is run"
-                return Finding("cache", False, text, "name a folder of your own in $FULLPIPE_CACHE")
+                return Requirement("cache", False, text, "name a folder of your own in $FULLPIPE_CACHE")
             if status.st_mode & _OTHERS_WRITE and not closed:
                 text = f"{place} may be written by others, and what is kept there is run"
-                return Finding("cache", False, text, f"if all in it is yours: chmod -R go-w {_root()}")
+                return Requirement("cache", False, text, f"if all in it is yours: chmod -R go-w {_root()}")
             closed = closed or (stat.S_ISDIR(status.st_mode) and not status.st_mode & _OTHERS_PASS)
-    return Finding("cache", True, str(_root()))
+    return Requirement("cache", True, str(_root()))
 
 
 def _from_the_root_to(path: Path) -> list[Path]:

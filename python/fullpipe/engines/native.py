@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.algorithms import classes
-from fullpipe.engines.base import Capabilities, Finding, Problem, Progress, Stopwatch, origin
+from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, origin
 from fullpipe.engines.plan import plan
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs import TABLES, Run, frame, version
@@ -40,9 +40,9 @@ class NativeEngine:
         """Everything that a scenario can say."""
         return Capabilities(ccas=frozenset(catalogue.controllers()), queues=frozenset(catalogue.queues()))
 
-    def doctor(self) -> list[Finding]:
+    def doctor(self) -> list[Requirement]:
         """The compiled simulator, which comes with the package."""
-        return [Finding("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")]
+        return [Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")]
 
     def check(self, scenario: Scenario) -> list[Problem]:
         """Why the plan of a scenario is refused, if it is."""

@@ -51,7 +51,7 @@ Where = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The condition against which the direction of a printed number is judged, and what is printed there."""
+    """The condition against which the direction of a printed number is checked, and what is printed there."""
 
     where: Where
     printed: float

@@ -1,4 +1,4 @@
-"""Judged claims and the set-up, as text, as Markdown and as files."""
+"""Results of claims and the set-up, as text, as Markdown and as files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import polars as pl
 
 from fullpipe import engines
 from fullpipe.io import files
+from fullpipe.studies.claim_checks import ClaimResult, Part
 from fullpipe.studies.claims import UNMEASURED
-from fullpipe.studies.court import Judged, Part
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.report import Settings
 from fullpipe.studies.text import aligned, shortened, tally, wrapped
@@ -51,7 +51,7 @@ RULES = "The rule for a number, in this order:\n" + RULE + "\n\n" + RULE_FOR_WOR
 def write(
     settings: Settings,
     found: Measurements,
-    judged: Sequence[Judged],
+    checked: Sequence[ClaimResult],
     seeds: int,
     more: Columns | None = None,
 ) -> list[Path]:
@@ -60,7 +60,7 @@ def write(
     Args:
         settings: Where to, and whose numbers they are.
         found: What was measured.
-        judged: The verdicts.
+        checked: The verdicts.
         seeds: How many runs every number is over.
         more: Adds columns to the table of verdicts.
     """
@@ -68,13 +68,13 @@ def write(
     files.make_folder(folder)
     numbers, verdicts, page = (folder / name for name in ("measured.csv", "verdicts.csv", "verdicts.md"))
     files.write_csv(numbers, by(engine, found.table()))
-    given = table(judged)
+    given = table(checked)
     files.write_csv(verdicts, by(engine, more(given) if more else given))
     form = ", quick form" if settings.quick else ""
     model = engines.engine(engine).model_version()
     head = f"Engine {engine}, model version {model}, {counted(seeds)}{form}."
-    lines = "".join(f"- {line}\n" for line in [head, *tallies(judged).splitlines()])
-    files.write(page, f"{lines}\n{markdown(judged, f'ours ({engine})')}".encode())
+    lines = "".join(f"- {line}\n" for line in [head, *tallies(checked).splitlines()])
+    files.write(page, f"{lines}\n{markdown(checked, f'ours ({engine})')}".encode())
     return [numbers, verdicts, page]
 
 
@@ -94,7 +94,7 @@ def by(engine: str, table: pl.DataFrame) -> pl.DataFrame:
 
 def report(
     source: Transcription,
-    judged: Sequence[Judged],
+    checked: Sequence[ClaimResult],
     seeds: int,
     remarks: str,
     *,
@@ -106,7 +106,7 @@ def report(
 
     Args:
         source: What is printed there.
-        judged: Its claims.
+        checked: Its claims.
         seeds: How many runs ours is over.
         remarks: What "ours" is, behind "ours over 5 seeds and its 95 % interval".
         sections: What comes between the verdicts and their rules.
@@ -119,15 +119,15 @@ def report(
         + remarks
         + (" This is the quick form: shorter runs than the study's." if quick else "")
     )
-    verdicts = (verdict_text(judged), tallies(judged))
+    verdicts = (verdict_text(checked), tallies(checked))
     parts = (source.title, wrapped(how), *verdicts, *sections, RULES, setup, setup_text(source.setup))
     return "\n\n".join(parts)
 
 
-def table(judged: Sequence[Judged]) -> pl.DataFrame:
+def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
     """One row per claim and reading."""
     rows = []
-    for j in judged:
+    for j in checked:
         low, high = j.ends or (None, None)
         numbers = (j.mean, low, high, j.claim.unit, j.held, len(j.parts), str(j.verdict), j.closest)
         notes = (j.why and str(j.why), j.factor, j.by_tolerance, j.counts, j.claim.uncounted, _each(j))
@@ -135,23 +135,23 @@ def table(judged: Sequence[Judged]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def verdict_text(judged: Sequence[Judged]) -> str:
+def verdict_text(checked: Sequence[ClaimResult]) -> str:
     """A row per claim: ours, verdict and cause under the reading that counts, and a sign for every other."""
-    others = other_readings(judged)
+    others = other_readings(checked)
     rows = [["where", "printed", "ours", "verdict", "why", *others]]
-    for first, of in _claims(judged):
+    for first, of in _claims(checked):
         says, signs = shortened(first.claim.says, 48), [_sign(of.get(other)) for other in others]
         rows.append([first.claim.id, says, _ours(first, 48), verdict_shown(first), _why(first), *signs])
-    legend = [f"The reading that counts is {_counted(judged)}. {LEGEND}"] if others else []
+    legend = [f"The reading that counts is {_counted(checked)}. {LEGEND}"] if others else []
     return "\n\n".join([aligned(rows), *legend])
 
 
-def markdown(judged: Sequence[Judged], ours: str = "ours") -> str:
+def markdown(checked: Sequence[ClaimResult], ours: str = "ours") -> str:
     """A row per claim, with ours under every reading."""
-    others = other_readings(judged)
+    others = other_readings(checked)
     header = ["where", "printed", ours, "verdict", "why", *others]
     rows = [header, ["---"] * len(header)]
-    for first, of in _claims(judged):
+    for first, of in _claims(checked):
         cells = [f"{_ours(of[o])}: {of[o].verdict}" if o in of else "" for o in others]
         says = first.claim.says
         rows.append([first.claim.id, says, _ours(first), verdict_shown(first), _why(first), *cells])
@@ -167,13 +167,13 @@ def setup_text(setup: Sequence[Mapping[str, Any]]) -> str:
     return aligned(rows)
 
 
-def tallies(judged: Sequence[Judged]) -> str:
+def tallies(checked: Sequence[ClaimResult]) -> str:
     """How often each verdict was given, every printed number once, and why what is not reproduced is not.
 
     Behind it, the same under every other reading, for the claims to which readings matter.
     """
-    counted = [j for j in judged if j.counts]
-    repeated = sum(bool(first.claim.uncounted) for first, _ in _claims(judged))
+    counted = [j for j in checked if j.counts]
+    repeated = sum(bool(first.claim.uncounted) for first, _ in _claims(checked))
     tolerated = sum(j.by_tolerance for j in counted)
     lines = [f"{len(counted)} printed numbers and claims, each counted once: {_tally(counted)}."]
     if tolerated:
@@ -182,52 +182,52 @@ def tallies(judged: Sequence[Judged]) -> str:
         lines.append(f"{repeated} rows are not counted: printed twice, or true by definition.")
     if causes := _causes(counted):
         lines.append(f"Why not reproduced: {causes}.")
-    for other in other_readings(judged):
-        mine = [j for j in judged if j.reading == other and not j.claim.uncounted]
+    for other in other_readings(checked):
+        mine = [j for j in checked if j.reading == other and not j.claim.uncounted]
         lines.append(f"With {other}, of {len(mine)}: {_tally(mine)}.")
     return "\n".join(lines)
 
 
-def other_readings(judged: Sequence[Judged]) -> list[str]:
+def other_readings(checked: Sequence[ClaimResult]) -> list[str]:
     """The readings that do not count, in their order."""
-    return [r for r in dict.fromkeys(j.reading for j in judged) if r and r != _counted(judged)]
+    return [r for r in dict.fromkeys(j.reading for j in checked) if r and r != _counted(checked)]
 
 
-def verdict_shown(j: Judged) -> str:
+def verdict_shown(j: ClaimResult) -> str:
     """The verdict, with the factor of a direction, and with a mark where only the tolerance allows it."""
     factor = f" (x {_digits(j.factor)})" if j.factor is not None else ""
     return f"{j.verdict}{factor}{' (by tolerance)' if j.by_tolerance else ''}"
 
 
-def _why(j: Judged) -> str:
+def _why(j: ClaimResult) -> str:
     return "not counted" if j.claim.uncounted else str(j.why or "")
 
 
-def _counted(judged: Sequence[Judged]) -> str:
-    return next((j.reading for j in judged if j.reading and j.counts), "")
+def _counted(checked: Sequence[ClaimResult]) -> str:
+    return next((j.reading for j in checked if j.reading and j.counts), "")
 
 
-def _claims(judged: Sequence[Judged]) -> list[tuple[Judged, dict[str, Judged]]]:
+def _claims(checked: Sequence[ClaimResult]) -> list[tuple[ClaimResult, dict[str, ClaimResult]]]:
     """Every claim under the first of its readings, and under all of them by name."""
-    groups = [list(group) for _, group in groupby(judged, key=lambda j: j.claim.id)]
+    groups = [list(group) for _, group in groupby(checked, key=lambda j: j.claim.id)]
     return [(group[0], {j.reading: j for j in group}) for group in groups]
 
 
-def _tally(judged: Sequence[Judged]) -> str:
-    return tally(j.verdict for j in judged)
+def _tally(checked: Sequence[ClaimResult]) -> str:
+    return tally(j.verdict for j in checked)
 
 
-def _causes(judged: Sequence[Judged]) -> str:
-    given = [str(j.why) for j in judged if j.why and j.verdict is not Verdict.CONTRADICTED]
+def _causes(checked: Sequence[ClaimResult]) -> str:
+    given = [str(j.why) for j in checked if j.why and j.verdict is not Verdict.CONTRADICTED]
     order = sorted(dict.fromkeys(given), key=lambda cause: (-given.count(cause), cause))
     return ", ".join(f"{given.count(cause)} {cause}" for cause in order)
 
 
-def _sign(j: Judged | None) -> str:
+def _sign(j: ClaimResult | None) -> str:
     return "" if j is None else SIGNS.get(j.verdict, "")
 
 
-def _ours(j: Judged, width: int = 200) -> str:
+def _ours(j: ClaimResult, width: int = 200) -> str:
     if j.claim.kind in UNMEASURED:
         return shortened(str(j.claim.what), width)
     if len(j.numbers) == 1:
@@ -256,7 +256,7 @@ def _digits(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def _each(j: Judged) -> str:
+def _each(j: ClaimResult) -> str:
     """Every number of a claim that has several, with its condition."""
     if len(j.numbers) < 2:
         return ""

@@ -86,7 +86,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class PartResult:
     """What is said of one number, or of one comparison."""
 
     verdict: Verdict
@@ -98,10 +98,12 @@ class Ruling:
     """Of a comparison: our runs say the opposite."""
 
 
-NO_VALUE = Ruling(Verdict.NOT_TESTABLE)
+NO_VALUE = PartResult(Verdict.NOT_TESTABLE)
 
 
-def judge(printed: Expectation, ours: Sequence[float], direction: Direction | None = None) -> Ruling:
+def check_number(
+    printed: Expectation, ours: Sequence[float], direction: Direction | None = None
+) -> PartResult:
     """Apply `RULE`.
 
     Args:
@@ -112,15 +114,15 @@ def judge(printed: Expectation, ours: Sequence[float], direction: Direction | No
     if not _measured(ours):
         return NO_VALUE
     if any(map(isinf, ours)):
-        return Ruling(Verdict.NOT_REPRODUCED)
+        return PartResult(Verdict.NOT_REPRODUCED)
     if _reproduced(printed, ours):
-        return Ruling(Verdict.REPRODUCED, by_tolerance=_leaves_out(printed, ours))
+        return PartResult(Verdict.REPRODUCED, by_tolerance=_leaves_out(printed, ours))
     if direction is None or direction.printed in printed or not _comparable(ours, direction.ours):
-        return Ruling(Verdict.NOT_REPRODUCED)
+        return PartResult(Verdict.NOT_REPRODUCED)
     return _by_direction(printed, ours, direction)
 
 
-def judge_comparison(differences: Sequence[float], *, strict: bool = True) -> Ruling:
+def check_comparison(differences: Sequence[float], *, strict: bool = True) -> PartResult:
     """Apply `RULE_FOR_WORDS` to one comparison.
 
     Args:
@@ -129,29 +131,29 @@ def judge_comparison(differences: Sequence[float], *, strict: bool = True) -> Ru
     """
     if not _measured(differences):
         return NO_VALUE
-    if holds(differences, strict=strict):
-        return Ruling(Verdict.REPRODUCED)
-    opposite = holds([-difference for difference in differences], strict=not strict)
-    return Ruling(Verdict.NOT_REPRODUCED, opposite=opposite)
+    if is_above_zero(differences, strict=strict):
+        return PartResult(Verdict.REPRODUCED)
+    opposite = is_above_zero([-difference for difference in differences], strict=not strict)
+    return PartResult(Verdict.NOT_REPRODUCED, opposite=opposite)
 
 
-def every(rulings: Sequence[Ruling]) -> Verdict:
+def verdict_of_all(part_results: Sequence[PartResult]) -> Verdict:
     """The verdict on a number that is printed of several conditions: that of the worst of them."""
     order = (Verdict.NOT_TESTABLE, Verdict.NOT_REPRODUCED, Verdict.SAME_DIRECTION)
-    given = {ruling.verdict for ruling in rulings}
+    given = {result.verdict for result in part_results}
     return next((verdict for verdict in order if verdict in given or not given), Verdict.REPRODUCED)
 
 
-def of_words(rulings: Sequence[Ruling]) -> Verdict:
+def verdict_in_words(part_results: Sequence[PartResult]) -> Verdict:
     """The verdict on a claim in words, from those on its comparisons."""
-    if every(rulings) is not Verdict.NOT_REPRODUCED:
-        return every(rulings)
-    held = sum(ruling.verdict is Verdict.REPRODUCED for ruling in rulings)
-    fails = any(ruling.opposite for ruling in rulings)
-    return Verdict.SAME_DIRECTION if 2 * held > len(rulings) and not fails else Verdict.NOT_REPRODUCED
+    if verdict_of_all(part_results) is not Verdict.NOT_REPRODUCED:
+        return verdict_of_all(part_results)
+    held = sum(result.verdict is Verdict.REPRODUCED for result in part_results)
+    fails = any(result.opposite for result in part_results)
+    return Verdict.SAME_DIRECTION if 2 * held > len(part_results) and not fails else Verdict.NOT_REPRODUCED
 
 
-def holds(differences: Sequence[float], *, strict: bool = True) -> bool:
+def is_above_zero(differences: Sequence[float], *, strict: bool = True) -> bool:
     """Whether the 95 % interval of the mean lies above zero, or begins there if that is enough; of a single
     run, and of runs in which something never happened, whether each does."""
     if len(differences) > 1 and not any(map(isinf, differences)):
@@ -206,10 +208,10 @@ def _comparable(ours: Sequence[float], reference: Sequence[float]) -> bool:
     return known and min(len(ours), len(reference)) > 1
 
 
-def _by_direction(printed: Expectation, ours: Sequence[float], direction: Direction) -> Ruling:
+def _by_direction(printed: Expectation, ours: Sequence[float], direction: Direction) -> PartResult:
     here, there = t_interval(ours, LEVEL), t_interval(direction.ours, LEVEL)
     moved = summarise(ours).mean - summarise(direction.ours).mean
     factor = moved / (printed.middle - direction.printed)
     apart = here.low > there.high or here.high < there.low
     same = apart and 1 / FACTOR <= factor <= FACTOR
-    return Ruling(Verdict.SAME_DIRECTION if same else Verdict.NOT_REPRODUCED, factor)
+    return PartResult(Verdict.SAME_DIRECTION if same else Verdict.NOT_REPRODUCED, factor)

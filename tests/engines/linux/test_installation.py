@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.engines.base import Wishes
+from fullpipe.engines.base import InstallOptions
 from fullpipe.engines.linux.install import debian, install, installed, toolchain
 from fullpipe.errors import EngineError
 
@@ -27,7 +27,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refused(source: Path) -> str:
     with pytest.raises(EngineError) as caught:
-        install.install(Wishes(source=source), lambda _: None)
+        install.install(InstallOptions(source=source), lambda _: None)
     return str(caught.value)
 
 

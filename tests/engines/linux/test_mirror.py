@@ -14,7 +14,7 @@ import pytest
 
 from fullpipe.engines.linux.install import debian, download, source_trees, toolchain
 from fullpipe.engines.linux.install.debian import Mirror, Package
-from fullpipe.errors import EngineError, WishError
+from fullpipe.errors import EngineError, InstallOptionError
 
 Serve = Callable[[Callable[[str], bytes]], str]
 INDEX = "dists/sid/main/binary-all/Packages.xz"
@@ -204,7 +204,7 @@ def test_an_address_that_is_none_or_not_secure_is_refused(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", address)
-    with pytest.raises(WishError, match=r"^\$FULLPIPE_DEBIAN_MIRROR is .*; (name|write) "):
+    with pytest.raises(InstallOptionError, match=r"^\$FULLPIPE_DEBIAN_MIRROR is .*; (name|write) "):
         source_trees.newest(Mirror(unverified=True), None)
 
 
@@ -213,7 +213,7 @@ def test_an_address_that_is_none_is_misuse_where_tools_are_borrowed_too(
 ) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", "foo")
     monkeypatch.setattr(toolchain.shutil, "which", lambda _: None)
-    with pytest.raises(WishError, match="no address of a mirror"):
+    with pytest.raises(InstallOptionError, match="no address of a mirror"):
         toolchain.borrowed(Mirror(), tmp_path / "tools", silent)
 
 

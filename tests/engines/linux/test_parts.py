@@ -20,7 +20,7 @@ from fullpipe.engines.linux.tc.queues import all_params
 from fullpipe.engines.linux.tc.red import Thresholds, thresholds
 from fullpipe.engines.native import NativeEngine
 from fullpipe.engines.streams import start_ns
-from fullpipe.errors import EngineError, WishError
+from fullpipe.errors import EngineError, InstallOptionError
 from fullpipe.scenario import resolve
 
 
@@ -181,7 +181,7 @@ def test_a_copy_is_kept_until_the_tree_changes(
 
 
 def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WishError, match="no kernel tree"):
+    with pytest.raises(InstallOptionError, match="no kernel tree"):
         source_trees.check(tmp_path)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 from fullpipe import EngineError, Run, Scenario, sweeps
-from fullpipe.engines import ENGINES, Capabilities, Finding, Problem, Progress
+from fullpipe.engines import ENGINES, Capabilities, Problem, Progress, Requirement
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError
 from fullpipe.runs import TABLES, Store
@@ -30,7 +30,7 @@ class Fake:
     def capabilities(self) -> Capabilities:
         return NativeEngine().capabilities()
 
-    def doctor(self) -> list[Finding]:
+    def doctor(self) -> list[Requirement]:
         return []
 
     def check(self, scenario: Scenario) -> list[Problem]:

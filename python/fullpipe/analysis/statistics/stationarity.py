@@ -13,7 +13,7 @@ from fullpipe.analysis.statistics.autocorrelation import effective_sample_size
 from fullpipe.analysis.statistics.intervals import t_interval
 from fullpipe.analysis.statistics.samples import Vector, vector
 
-Verdict = Literal["steady", "warm-up", "drift", "noisy", "too short"]
+Trend = Literal["steady", "warm-up", "drift", "noisy", "too short"]
 
 FEWEST = 30
 """Samples; with fewer, nothing is said."""
@@ -32,7 +32,7 @@ _Z = 2.576  # two-sided 1 %, so that of a hundred steady flows one is suspected
 class Steadiness:
     """Whether a mean over samples along a run can be trusted."""
 
-    verdict: Verdict
+    verdict: Trend
     reason: str
     """One clause, with the numbers."""
     warmup: int
@@ -50,7 +50,7 @@ class Doubt:
 
     flow: str
     quantity: str
-    verdict: Verdict
+    verdict: Trend
     reason: str
     warmup_s: float | None
     """The warm-up that would help; None if none would."""

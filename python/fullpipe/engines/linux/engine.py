@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from fullpipe.engines.base import (
     Capabilities,
-    Finding,
+    InstallOptions,
     Problem,
     Progress,
+    Requirement,
     Say,
     Stopwatch,
-    Wishes,
     missing,
     origin,
 )
@@ -54,30 +54,32 @@ class LinuxEngine:
         kinds = [kind for kind in queues.MAKERS if not found or kind in found.qdiscs]
         return Capabilities(frozenset(ccas), frozenset((*kinds, "drop_tail")), tables.NOT_MEASURED)
 
-    def doctor(self) -> list[Finding]:
+    def doctor(self) -> list[Requirement]:
         """The machine, a compiler, a kernel, who may write it, and memory."""
         found, right = installed.find(), platform.system() == "Linux" and platform.machine() == "x86_64"
         compiled = guest_program.program().is_file()
         compiler = toolchain.compiler()
         memory_mb = available_mb()
         return [
-            Finding("machine", right, f"{platform.system()} on {platform.machine()}", "use Linux on x86_64"),
+            Requirement(
+                "machine", right, f"{platform.system()} on {platform.machine()}", "use Linux on x86_64"
+            ),
             compiler,
-            Finding("build tools", not toolchain.lacking(), *toolchain.words(), needed=False),
-            Finding(
+            Requirement("build tools", not toolchain.lacking(), *toolchain.words(), needed=False),
+            Requirement(
                 "kernel",
                 found is not None,
                 f"Linux {found.release}, {found.fingerprint}" if found else "none is installed",
                 f"run: {INSTALL}",
             ),
-            Finding(
+            Requirement(
                 "guest program",
                 compiled or compiler.present,
                 "compiled" if compiled else "compiled at the first use" if compiler.present else "needs gcc",
                 compiler.remedy,
             ),
             trusted(),
-            Finding("memory", memory_mb >= _LEAST_MB, f"{memory_mb} MB are free", f"free {_LEAST_MB} MB"),
+            Requirement("memory", memory_mb >= _LEAST_MB, f"{memory_mb} MB are free", f"free {_LEAST_MB} MB"),
         ]
 
     def check(self, scenario: Scenario) -> list[Problem]:
@@ -92,14 +94,14 @@ class LinuxEngine:
             reasons.append(Problem("", f"{text}; free some, or use --engine native"))
         return reasons
 
-    def install(self, wishes: Wishes, say: Say) -> None:
+    def install(self, options: InstallOptions, say: Say) -> None:
         """Build a kernel from Debian's sources or from `source`, or take a ready one.
 
         Raises:
-            WishError: If there is not what was asked for.
+            InstallOptionError: If there is not what was asked for.
             EngineError: If something is missing, or a step fails.
         """
-        install(wishes, say)
+        install(options, say)
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
         """Run a scenario without a sweep. The same kernel, scenario and seed give the same tables.

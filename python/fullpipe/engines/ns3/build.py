@@ -11,7 +11,7 @@ from threading import Lock
 
 from fullpipe import _native
 from fullpipe.engines import cache as caches
-from fullpipe.engines.base import Finding
+from fullpipe.engines.base import Requirement
 from fullpipe.engines.ns3.wheel import Wheel
 from fullpipe.errors import EngineError
 
@@ -49,12 +49,12 @@ def program(wheel: Wheel) -> Path:
     return made
 
 
-def trusted(wheel: Wheel | None) -> Finding:
+def trusted(wheel: Wheel | None) -> Requirement:
     """Whether a wheel, if it is in the cache, and the program are ours alone."""
     if wheel is None:
-        return caches.finding(caches.folder("ns3"))
+        return caches.requirement(caches.folder("ns3"))
     libraries = [wheel.root / "lib64"] if wheel.root.is_relative_to(caches.folder("ns3")) else []
-    return caches.finding(_place(wheel), *libraries)
+    return caches.requirement(_place(wheel), *libraries)
 
 
 def _place(wheel: Wheel) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import MISSING, fields
 
 from fullpipe.engines.base import Problem
 from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
-from fullpipe.engines.ns3.order import NO_LIMIT_BYTES
+from fullpipe.engines.ns3.program_input import NO_LIMIT_BYTES
 from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue
 from fullpipe.scenario import Link, Scenario, resolve
 from fullpipe.scenario.model.flows import Flow
@@ -50,10 +50,10 @@ _LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
 
 def problems(scenario: Scenario) -> list[Problem]:
     """Every reason why ns-3 cannot run a scenario without a sweep."""
-    wishes = scenario.ns3 or Ns3()
+    options = scenario.ns3 or Ns3()
     found = [*_records(scenario), *_links(scenario), *_transport("tcp", scenario.tcp)]
     for n, flow in enumerate(scenario.flows):
-        found += _flow(f"flows[{n}]", flow, scenario.tcp_of(flow), wishes)
+        found += _flow(f"flows[{n}]", flow, scenario.tcp_of(flow), options)
     return list(dict.fromkeys(found))
 
 
@@ -113,7 +113,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             yield Problem(f"{path}.{name}", "at most 512 MiB in ns-3; left out, it never limits")
 
 
-def _flow(path: str, flow: Flow, tcp: Tcp, wishes: Ns3) -> Iterator[Problem]:
+def _flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
     yield from _transport(f"{path}.tcp", flow.tcp)
     for name in sorted(flow.model_fields_set - _FLOW):
         if getattr(flow, name) is not None:
@@ -126,10 +126,10 @@ def _flow(path: str, flow: Flow, tcp: Tcp, wishes: Ns3) -> Iterator[Problem]:
     if ":" in kind:
         yield Problem(f"{path}.cca", "an algorithm written in Python runs on the native engine only")
         return
-    theirs = counterpart(kind, wishes.algorithms == "fullpipe")
+    theirs = counterpart(kind, options.algorithms == "fullpipe")
     if theirs is not None:
         yield from _parameters(path, flow.cca.params, theirs)
-    elif wishes.algorithms == "ns3-only":
+    elif options.algorithms == "ns3-only":
         yield Problem(f"{path}.cca", f'ns-3 has no {kind} of its own; write ns3.algorithms = "ns3" for ours')
     if kind == "dctcp" and theirs is not None and not tcp.ecn:
         yield Problem(f"{path}.tcp.ecn", "ns-3's DCTCP always negotiates ECN; write ecn = true")

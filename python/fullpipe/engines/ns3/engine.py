@@ -11,20 +11,20 @@ from fullpipe import _native
 from fullpipe.engines.base import (
     Capabilities,
     Engine,
-    Finding,
+    InstallOptions,
     Problem,
     Progress,
+    Requirement,
     Say,
     Stopwatch,
-    Wishes,
     missing,
     origin,
 )
 from fullpipe.engines.ns3 import build, process, wheel
 from fullpipe.engines.ns3.check import problems
-from fullpipe.engines.ns3.order import order
+from fullpipe.engines.ns3.program_input import program_input
 from fullpipe.engines.ns3.queues import MAKERS
-from fullpipe.errors import EngineError, WishError
+from fullpipe.errors import EngineError, InstallOptionError
 from fullpipe.runs import TABLES, Run, Table, frame
 from fullpipe.scenario import Scenario, catalogue
 
@@ -67,20 +67,20 @@ class Ns3Engine:
             not_measured=frozenset(_not_measured()),
         )
 
-    def doctor(self) -> list[Finding]:
+    def doctor(self) -> list[Requirement]:
         """A Linux system, the wheel, who may write it, and a compiler."""
         found, compiler = wheel.find(self.ns3), build.compiler()
         remedy = f"run: fullpipe engines install ns3{self._option()}"
         return [
-            Finding("system", sys.platform == "linux", sys.platform, "ns-3's wheels are for Linux"),
-            Finding(
+            Requirement("system", sys.platform == "linux", sys.platform, "ns-3's wheels are for Linux"),
+            Requirement(
                 f"ns-3 {self.ns3}",
                 found is not None,
                 str(found.root) if found else "not installed",
                 remedy,
             ),
             build.trusted(found),
-            Finding(
+            Requirement(
                 "C++ compiler",
                 compiler is not None,
                 compiler or "none is here",
@@ -88,17 +88,17 @@ class Ns3Engine:
             ),
         ]
 
-    def install(self, wishes: Wishes, say: Say) -> Engine:
+    def install(self, options: InstallOptions, say: Say) -> Engine:
         """Download the wheel into the cache and compile the program; the engine of the version asked for.
 
         Raises:
-            WishError: If anything but a version that there is was asked for.
+            InstallOptionError: If anything but a version that there is was asked for.
             EngineError: If it cannot, with what to do.
         """
-        unknown = wishes.unknown_to("version")
+        unknown = options.not_among("version")
         if unknown:
-            raise WishError(f"ns3 does not know --{unknown[0]}; it knows --version")
-        installed = wheel.install(wishes.version or self.ns3, say)
+            raise InstallOptionError(f"ns3 does not know --{unknown[0]}; it knows --version")
+        installed = wheel.install(options.version or self.ns3, say)
         say(f"compiling the program of ns-3 {installed.version}")
         build.program(installed)
         return next(engine() for engine in VERSIONS if engine.ns3 == installed.version)
@@ -121,7 +121,7 @@ class Ns3Engine:
         program = build.program(installed)
         took = Stopwatch()
         with process.workplace() as folder:
-            finished = process.run(program, order(scenario, seed), folder, progress)
+            finished = process.run(program, program_input(scenario, seed), folder, progress)
             read = {name: _read(table, finished.folder) for name, table in TABLES.items()}
         sent = read["flows"].pop("all_sent_packets")
         forwarded = read["links_summary"].pop("all_forwarded_packets")

@@ -39,16 +39,16 @@ def workplace() -> Iterator[Path]:
         yield Path(folder)
 
 
-def run(program: Path, order: str, folder: Path, progress: Progress | None) -> Finished:
-    """Run an order; what it writes goes into `folder`.
+def run(program: Path, program_input: str, folder: Path, progress: Progress | None) -> Finished:
+    """Run the program on its input; what it writes goes into `folder`.
 
     Whatever ends this call ends the process, and the kernel ends it if this process dies.
 
     Raises:
         EngineError: If it fails, with its last words.
     """
-    written = folder / "order"
-    written.write_text(order)
+    written = folder / "input"
+    written.write_text(program_input)
     arguments = [os.getpid(), program, written, folder, _native.__file__]
     command = [sys.executable, "-I", "-S", str(_WORKER), *map(str, arguments)]
     with tempfile.TemporaryFile(dir=folder) as errors:

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from fullpipe.engines import cache
 from fullpipe.engines.base import Say
-from fullpipe.errors import EngineError, WishError
+from fullpipe.errors import EngineError, InstallOptionError
 
 RELEASES: Mapping[str, str] = {
     "3.44": "3.44.post0",
@@ -71,11 +71,11 @@ def install(version: str, say: Say) -> Wheel:
     """Download the wheel with pip and unpack what is needed. What was downloaded before is not fetched again.
 
     Raises:
-        WishError: If there is no such version.
+        InstallOptionError: If there is no such version.
         EngineError: If it cannot be downloaded or unpacked.
     """
     if version not in RELEASES:
-        raise WishError(f"ns-3 {version}: there is no wheel of it; there are {', '.join(RELEASES)}")
+        raise InstallOptionError(f"ns-3 {version}: there is no wheel of it; there are {', '.join(RELEASES)}")
     if not _folder(version).is_dir():
         archive = _download(version, say)
         say(f"unpacking {archive.name}")

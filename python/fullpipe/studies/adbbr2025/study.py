@@ -9,8 +9,8 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import tables
 from fullpipe.studies.adbbr2025 import figures, measures
+from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
-from fullpipe.studies.court import Court, Judged
 from fullpipe.studies.experiments import Experiment, Measurements, measured
 from fullpipe.studies.report import Report, Settings, complete, seeds_of
 from fullpipe.studies.transcription import of_package
@@ -70,18 +70,18 @@ def run(settings: Settings) -> Report:
     source, todo = paper(), jobs(settings)
     runs = settings.run(todo)
     found = with_growth(measured(experiments(quick=settings.quick), todo, runs))
-    judged = judge(source.claims, found)
-    written = tables.write(settings, found, judged, seeds_of(todo))
+    checked = check_claims(source.claims, found)
+    written = tables.write(settings, found, checked, seeds_of(todo))
     if whole := complete(runs):
         written += figures.draw(found, _series(todo, whole), settings.folder)
-    report = tables.report(source, judged, seeds_of(todo), REMARKS, quick=settings.quick)
+    report = tables.report(source, checked, seeds_of(todo), REMARKS, quick=settings.quick)
     return Report(report, tuple(written), settings.folder)
 
 
-def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
+def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
     """Every claim, those about the subject for every reading of it."""
-    court = Court(found, tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
-    return [verdict for claim in claims for verdict in court.judged(claim)]
+    checker = ClaimChecker(found, tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
+    return [verdict for claim in claims for verdict in checker.check(claim)]
 
 
 def with_growth(found: Measurements) -> Measurements:

@@ -9,8 +9,8 @@ from typing import Any
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import tables
+from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
-from fullpipe.studies.court import Court, Judged
 from fullpipe.studies.experiments import Experiment, Measurements, Variants, measured
 from fullpipe.studies.gniaz2025 import figures
 from fullpipe.studies.gniaz2025.measures import PHASES, lone_flow, two_flows, two_flows_on
@@ -84,10 +84,10 @@ def _delay(delay_ms: int) -> dict[str, str]:
     return {f"topology.{way}.delay": f"{delay_ms} ms" for way in ("bottleneck", "reverse")}
 
 
-def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
+def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
     """Every claim under every setting."""
-    court = Court(found, READINGS, key=SETTING)
-    return [verdict for claim in claims for verdict in court.judged(claim)]
+    checker = ClaimChecker(found, READINGS, key=SETTING)
+    return [verdict for claim in claims for verdict in checker.check(claim)]
 
 
 def jobs(settings: Settings) -> list[Job]:
@@ -101,11 +101,11 @@ def run(settings: Settings) -> Report:
     source, todo = paper(), jobs(settings)
     runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan()], todo, runs)
-    judged = judge(source.claims, found)
-    written = tables.write(settings, found, judged, seeds_of(todo))
+    checked = check_claims(source.claims, found)
+    written = tables.write(settings, found, checked, seeds_of(todo))
     if whole := complete(runs):
         written += figures.draw(_first(todo, whole), settings.folder)
-    report = tables.report(source, judged, seeds_of(todo), REMARKS, setup=SETUP)
+    report = tables.report(source, checked, seeds_of(todo), REMARKS, setup=SETUP)
     return Report(report, tuple(written), settings.folder)
 
 

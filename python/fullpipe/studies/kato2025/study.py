@@ -13,7 +13,7 @@ from fullpipe.io import files
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import tables
-from fullpipe.studies.court import Court, Judged
+from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.experiments import Experiment, Measurements, Value, Variants, measured
 from fullpipe.studies.kato2025 import figures, measures
 from fullpipe.studies.kato2025.table import ALGORITHM, CLIPPED, EXPERIMENT, comparison, table_text
@@ -63,10 +63,10 @@ def jobs(settings: Settings) -> list[Job]:
     return experiment().jobs({ALGORITHM: None}, settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
-def judge(found: Measurements) -> list[Judged]:
+def check_claims(found: Measurements) -> list[ClaimResult]:
     """Every claim under every setting of the sockets."""
-    court = Court(found, READINGS, key="sockets")
-    return [verdict for claim in paper().claims for verdict in court.judged(claim)]
+    checker = ClaimChecker(found, READINGS, key="sockets")
+    return [verdict for claim in paper().claims for verdict in checker.check(claim)]
 
 
 def run(settings: Settings) -> Report:
@@ -74,14 +74,14 @@ def run(settings: Settings) -> Report:
     todo = jobs(settings)
     runs = settings.run(todo)
     found = measured([experiment()], todo, runs)
-    beside, judged = comparison(paper(), found), judge(found)
+    beside, checked = comparison(paper(), found), check_claims(found)
     written = _write_table(settings.folder, by(settings.engine, beside))
-    written += tables.write(settings, found, judged, seeds_of(todo), _columns)
+    written += tables.write(settings, found, checked, seeds_of(todo), _columns)
     written += figures.draw(_flows(todo, runs), _sampled(todo, runs), settings.folder, small=SMALL)
     settings_of = [sockets for sockets in map(str, SOCKETS) if sockets in beside["sockets"]]
     sections = ["Table II:", wrapped(_how(seeds_of(todo))), table_text(beside, settings_of)]
     sections.append(wrapped(cap_text(found, SOCKET_BYTES, SMALL)))
-    report = tables.report(paper(), judged, seeds_of(todo), REMARKS, sections=sections)
+    report = tables.report(paper(), checked, seeds_of(todo), REMARKS, sections=sections)
     return Report(report, tuple(written), settings.folder)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import tables
+from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
-from fullpipe.studies.court import Court, Judged
 from fullpipe.studies.experiments import Experiment, Measurements, Value, Variants, measured
 from fullpipe.studies.report import Report, Settings, complete, seeds_of
 from fullpipe.studies.sologon2025 import figures, measures, text
@@ -73,10 +73,10 @@ def _queues(links: int, queue: Mapping[str, Any]) -> dict[str, Any]:
     return {f"topology.links.{i}.queue": queue for i in range(links)}
 
 
-def judge(claims: Iterable[Claim], found: Measurements) -> list[Judged]:
+def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
     """Every claim under every setting of its experiment."""
-    court = Court(found, READINGS, key=SETTING)
-    return [verdict for claim in claims for verdict in court.judged(claim)]
+    checker = ClaimChecker(found, READINGS, key=SETTING)
+    return [verdict for claim in claims for verdict in checker.check(claim)]
 
 
 def jobs(settings: Settings) -> list[Job]:
@@ -90,12 +90,12 @@ def run(settings: Settings) -> Report:
     source, todo = paper(), jobs(settings)
     runs = settings.run(todo)
     found = measured(experiments(quick=settings.quick), todo, runs)
-    judged = judge(source.claims, found)
-    written = tables.write(settings, found, judged, seeds_of(todo))
+    checked = check_claims(source.claims, found)
+    written = tables.write(settings, found, checked, seeds_of(todo))
     if whole := complete(runs):
         written += figures.draw(_first(todo, whole), settings.folder)
     sections, quick = text.sections(found), settings.quick
-    report = tables.report(source, judged, seeds_of(todo), text.REMARKS, sections=sections, quick=quick)
+    report = tables.report(source, checked, seeds_of(todo), text.REMARKS, sections=sections, quick=quick)
     return Report(report, tuple(written), settings.folder)
 
 

@@ -5,15 +5,15 @@ Everything here takes finished runs; it runs nothing and draws nothing."""
 from fullpipe.validation.compare.comparison import Comparison, Row, compare
 from fullpipe.validation.compare.margins import MARGINS, Margin, read_margin
 from fullpipe.validation.compare.overlay import overlay
-from fullpipe.validation.compare.verdicts import Judgement, Verdict, judge
+from fullpipe.validation.compare.verdicts import Equivalence, Judgement, judge
 
 __all__ = [
     "MARGINS",
     "Comparison",
+    "Equivalence",
     "Judgement",
     "Margin",
     "Row",
-    "Verdict",
     "compare",
     "judge",
     "overlay",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fullpipe.analysis.statistics import Interval, welch_interval
 
-Verdict = Literal["equivalent", "different", "overlapping ranges", "not decided"]
+Equivalence = Literal["equivalent", "different", "overlapping ranges", "not decided"]
 
 LEVEL = 0.90
 """An interval of 90 % inside the margin is two one-sided tests at 5 % each."""
@@ -16,7 +16,7 @@ LEVEL = 0.90
 class Judgement:
     """What is said of two sets of values."""
 
-    verdict: Verdict
+    verdict: Equivalence
     difference: float
     """Of the means, in the unit of the values."""
     interval: Interval | None

@@ -9,7 +9,7 @@ published. Cases that need what an algorithm never publishes do not apply to it.
 ['A.1', 'A.2', 'A.3']
 """
 
-from fullpipe.validation.conformance.case import Case, Result, Step, StuckError, Verdict
+from fullpipe.validation.conformance.case import DraftTest, DraftVerdict, Result, Step, StuckError
 from fullpipe.validation.conformance.suite import cases, judge
 
-__all__ = ["Case", "Result", "Step", "StuckError", "Verdict", "cases", "judge"]
+__all__ = ["DraftTest", "DraftVerdict", "Result", "Step", "StuckError", "cases", "judge"]

@@ -26,7 +26,7 @@ class Step:
 Steps = Callable[[Lab], Iterator[Step]]
 
 
-class Verdict(StrEnum):
+class DraftVerdict(StrEnum):
     """What became of a test."""
 
     passed = "passed"
@@ -35,7 +35,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Case:
+class DraftTest:
     """One example test of the draft."""
 
     name: str
@@ -55,8 +55,8 @@ class Case:
 class Result:
     """What became of a test for one algorithm."""
 
-    case: Case
-    verdict: Verdict
+    case: DraftTest
+    verdict: DraftVerdict
     steps: tuple[Step, ...] = ()
     reason: str = ""
     """Why it does not apply, or why it could not be finished."""
@@ -71,10 +71,10 @@ class Result:
 
 def case(
     section: str, name: str, title: str, *, why: str, tolerance: str, needs: tuple[str, ...]
-) -> Callable[[Steps], Case]:
+) -> Callable[[Steps], DraftTest]:
     """Makes a case of the function that runs it."""
 
-    def make(steps: Steps) -> Case:
-        return Case(name, section, title, why, tolerance, needs, steps)
+    def make(steps: Steps) -> DraftTest:
+        return DraftTest(name, section, title, why, tolerance, needs, steps)
 
     return make

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 from rich.table import Table
 from rich.text import Text
 
-from fullpipe.validation.conformance.case import DRAFT, Case, Result, Verdict
+from fullpipe.validation.conformance.case import DRAFT, DraftTest, DraftVerdict, Result
 
-_COLOURS = {Verdict.passed: "green", Verdict.failed: "red", Verdict.not_applicable: "dim"}
+_COLOURS = {DraftVerdict.passed: "green", DraftVerdict.failed: "red", DraftVerdict.not_applicable: "dim"}
 
 
 def table(results: Sequence[Result]) -> Table:
@@ -28,7 +28,7 @@ def table(results: Sequence[Result]) -> Table:
     return found
 
 
-def listing(cases: Sequence[Case]) -> Table:
+def listing(cases: Sequence[DraftTest]) -> Table:
     """One row per case: what it is for and what it needs."""
     found = Table("section", "test", "title", "needs", box=None, pad_edge=False, header_style="bold")
     for case in cases:
@@ -38,7 +38,7 @@ def listing(cases: Sequence[Case]) -> Table:
 
 def summary(results: Sequence[Result]) -> str:
     """One line of counts."""
-    count = {verdict: sum(result.verdict == verdict for result in results) for verdict in Verdict}
+    count = {verdict: sum(result.verdict == verdict for result in results) for verdict in DraftVerdict}
     return ", ".join(f"{number} {verdict}" for verdict, number in count.items())
 
 
@@ -65,9 +65,9 @@ def as_junit(subject: str, results: Sequence[Result]) -> str:
     """JUnit XML, as build servers read it: cases that do not apply are skipped tests."""
     counts = {
         "tests": str(len(results)),
-        "failures": str(sum(result.verdict == Verdict.failed for result in results)),
+        "failures": str(sum(result.verdict == DraftVerdict.failed for result in results)),
         "errors": "0",
-        "skipped": str(sum(result.verdict == Verdict.not_applicable for result in results)),
+        "skipped": str(sum(result.verdict == DraftVerdict.not_applicable for result in results)),
         "time": f"{sum(result.seconds for result in results):.3f}",
     }
     root = ElementTree.Element("testsuites", counts)
@@ -79,12 +79,12 @@ def as_junit(subject: str, results: Sequence[Result]) -> str:
             "time": f"{result.seconds:.3f}",
         }
         element = ElementTree.SubElement(suite, "testcase", attributes)
-        if result.verdict == Verdict.failed:
+        if result.verdict == DraftVerdict.failed:
             message = result.explanation
             ElementTree.SubElement(element, "failure", {"message": message}).text = "\n".join(
                 f"{'+' if step.holds else '-'} {step.expected}: {step.seen}" for step in result.steps
             )
-        elif result.verdict == Verdict.not_applicable:
+        elif result.verdict == DraftVerdict.not_applicable:
             ElementTree.SubElement(element, "skipped", {"message": result.reason})
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"

@@ -15,15 +15,15 @@ from fullpipe.validation.conformance import (
     recovery,
     startup,
 )
-from fullpipe.validation.conformance.case import Case, Result, Step, StuckError, Verdict
+from fullpipe.validation.conformance.case import DraftTest, DraftVerdict, Result, Step, StuckError
 from fullpipe.validation.conformance.lab import ALIASES, Lab
 
 _GROUPS = (startup, drain, probe_up, probe_down, probe_rtt, path_changes, recovery)
 
 
-def cases() -> tuple[Case, ...]:
+def cases() -> tuple[DraftTest, ...]:
     """Every case, in the order of the draft."""
-    found = [case for group in _GROUPS for case in vars(group).values() if isinstance(case, Case)]
+    found = [case for group in _GROUPS for case in vars(group).values() if isinstance(case, DraftTest)]
     return tuple(sorted(found, key=lambda case: int(case.section.removeprefix("A."))))
 
 
@@ -49,7 +49,7 @@ def judge(
     lab = Lab(cca, store, seed)
     chosen = [case for case in cases() if not only or case.section in only or case.name in only]
 
-    def attempt(case: Case) -> Result:
+    def attempt(case: DraftTest) -> Result:
         result = _attempt(case, lab)
         if done:
             done(result)
@@ -60,7 +60,7 @@ def judge(
     return [_applied(result, lab.published) for result in attempts]
 
 
-def _attempt(case: Case, lab: Lab) -> Result:
+def _attempt(case: DraftTest, lab: Lab) -> Result:
     started = time.perf_counter()
     steps: list[Step] = []
     reason = ""
@@ -69,7 +69,7 @@ def _attempt(case: Case, lab: Lab) -> Result:
     except StuckError as stuck:
         reason = str(stuck)
     good = not reason and all(step.holds for step in steps)
-    verdict = Verdict.passed if good else Verdict.failed
+    verdict = DraftVerdict.passed if good else DraftVerdict.failed
     return Result(case, verdict, tuple(steps), reason, time.perf_counter() - started)
 
 
@@ -80,4 +80,4 @@ def _applied(result: Result, published: set[str]) -> Result:
     if not missing:
         return result
     reason = f"never publishes {', '.join(missing)}"
-    return Result(case, Verdict.not_applicable, (), reason, result.seconds)
+    return Result(case, DraftVerdict.not_applicable, (), reason, result.seconds)

@@ -66,7 +66,7 @@ class Mirror:
         """Its address.
 
         Raises:
-            WishError: If it is none, or not a secure one.
+            InstallOptionError: If it is none, or not a secure one.
         """
         return download.mirror(insecure=self.insecure)
 

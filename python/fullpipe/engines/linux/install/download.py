@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fullpipe.engines.base import Say
-from fullpipe.errors import EngineError, WishError
+from fullpipe.errors import EngineError, InstallOptionError
 from fullpipe.scenario.quantities import shown
 
 _MIRROR = "FULLPIPE_DEBIAN_MIRROR"
@@ -24,16 +24,18 @@ def mirror(*, insecure: bool) -> str:
     """The address of the mirror, which $FULLPIPE_DEBIAN_MIRROR may name.
 
     Raises:
-        WishError: If it is no such address, or of plain http, which has to be asked for with `insecure`.
+        InstallOptionError: If it is no such address, or of plain http, which needs `insecure`.
     """
     address = os.environ.get(_MIRROR, "https://deb.debian.org/debian").rstrip("/")
     scheme = address.partition(":")[0]
     if scheme == "http" and not insecure:
         text = "what comes over plain http can be read and changed on the way; name an https: address"
-        raise WishError(f"${_MIRROR} is {shown(address)}: {text}, or take that upon you with --insecure")
+        raise InstallOptionError(
+            f"${_MIRROR} is {shown(address)}: {text}, or take that upon you with --insecure"
+        )
     if scheme not in ("https", "http", "file"):
         text = "no address of a mirror; write it as https://HOST/debian or file:///FOLDER"
-        raise WishError(f"${_MIRROR} is {shown(address)}: {text}")
+        raise InstallOptionError(f"${_MIRROR} is {shown(address)}: {text}")
     return address
 
 

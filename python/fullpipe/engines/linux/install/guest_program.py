@@ -12,7 +12,7 @@ from pathlib import Path
 from fullpipe.engines import cache as caches
 from fullpipe.engines.linux.install import toolchain
 from fullpipe.engines.linux.install.installed import folder
-from fullpipe.errors import EngineError, WishError
+from fullpipe.errors import EngineError, InstallOptionError
 
 _ENGINE = Path(__file__).parent.parent
 _SOURCES = _ENGINE / "guest"
@@ -62,7 +62,7 @@ def take_program(archive: Path) -> None:
     """The guest's program from an archive or a file that another machine has made.
 
     Raises:
-        WishError: If it is not in there, or from other sources than these.
+        InstallOptionError: If it is not in there, or from other sources than these.
         EngineError: If it cannot be read.
     """
     name = _program_name()
@@ -76,7 +76,7 @@ def take_program(archive: Path) -> None:
     except OSError as error:
         raise EngineError(f"{archive}: {error.strerror}") from error
     if data is None:
-        raise WishError(
+        raise InstallOptionError(
             f"{archive}: has no {name}; that file is in the cache of a machine on which the engine of this "
             "version of fullpipe is installed"
         )

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from fullpipe.engines import cache as caches
-from fullpipe.engines.base import Finding, Say, Wishes
+from fullpipe.engines.base import InstallOptions, Requirement, Say
 from fullpipe.engines.linux.install import kernel, source_trees, toolchain
 from fullpipe.engines.linux.install.debian import Mirror
 from fullpipe.engines.linux.install.guest_program import compile_program, program, take_program
@@ -20,7 +20,7 @@ _UNFINISHED = ("build", "packages", "tools", "unverified")
 _OLD = "older kernels do not know the registers of newer processors; the newest does: leave out --version"
 
 
-def install(wishes: Wishes, say: Say) -> None:
+def install(options: InstallOptions, say: Say) -> None:
     """Build or take a kernel, compile the guest's program, and ask the kernel what it knows.
 
     Raises:
@@ -29,7 +29,7 @@ def install(wishes: Wishes, say: Say) -> None:
     try:
         with (caches.made("linux") / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _install(wishes, say)
+            _install(options, say)
     except BlockingIOError as error:
         raise EngineError(f"another installation runs in {folder()}; wait for it, or end it") from error
     except shutil.Error as error:
@@ -39,17 +39,17 @@ def install(wishes: Wishes, say: Say) -> None:
         raise EngineError(f"{error.filename or folder()}: {error.strerror or error}") from error
 
 
-def trusted() -> Finding:
+def trusted() -> Requirement:
     """Whether the kernel and the guest's program are ours alone."""
     found = find()
-    return caches.finding(folder() / "installed.json", program(), *([found.kernel] if found else []))
+    return caches.requirement(folder() / "installed.json", program(), *([found.kernel] if found else []))
 
 
-def _install(wishes: Wishes, say: Say) -> None:
-    if wishes.rootfs:
-        take_program(wishes.rootfs)
+def _install(options: InstallOptions, say: Say) -> None:
+    if options.rootfs:
+        take_program(options.rootfs)
     compile_program()
-    ready = wishes.kernel.absolute() if wishes.kernel else _build(wishes, say)
+    ready = options.kernel.absolute() if options.kernel else _build(options, say)
     if not ready.is_file():
         raise EngineError(f"{ready}: no such file")
     fingerprint = hashlib.sha256(ready.read_bytes()).hexdigest()[:12]
@@ -69,33 +69,33 @@ def _install(wishes: Wishes, say: Say) -> None:
     if lacking:
         raise EngineError(f"{ready}: a kernel without {', '.join(sorted(lacking))}, which every link needs")
     remember(found)
-    if not wishes.kernel:
+    if not options.kernel:
         for name in _UNFINISHED:
             shutil.rmtree(folder() / name, ignore_errors=True)
 
 
-def _build(wishes: Wishes, say: Say) -> Path:
+def _build(options: InstallOptions, say: Say) -> Path:
     toolchain.check()
-    if wishes.source:
-        source_trees.check(wishes.source)
+    if options.source:
+        source_trees.check(options.source)
     free_mb = shutil.disk_usage(folder()).free // MB
     if free_mb < _BUILD_MB:
         text = f"{free_mb:,} MB are free in {folder()}, and a build needs {_BUILD_MB:,}; free some"
         raise EngineError(f"{text}, or name another folder in $FULLPIPE_CACHE")
-    mirror = Mirror(wishes.insecure, wishes.unverified)
+    mirror = Mirror(options.insecure, options.unverified)
     # What nobody vouches for never comes among the rest.
-    here = folder() / "unverified" if wishes.unverified else folder()
+    here = folder() / "unverified" if options.unverified else folder()
     here.mkdir(exist_ok=True)
     tools = toolchain.borrowed(mirror, here / "tools", say)
-    if wishes.source:
-        source = wishes.source.absolute()
+    if options.source:
+        source = options.source.absolute()
         work = here / "build" / hashlib.sha256(str(source).encode()).hexdigest()[:12]
         tree = source_trees.copy(source, work, say)
     else:
-        package = source_trees.newest(mirror, wishes.version)
+        package = source_trees.newest(mirror, options.version)
         fetched = mirror.fetch(package, here / "packages", say)
         work = here / "build" / f"{package.name}-{package.version}"
         work.mkdir(parents=True, exist_ok=True)
         tree = source_trees.unpack(fetched, work, say)
     kernel.edit(tree)
-    return kernel.build(tree, tools, wishes.jobs, say)
+    return kernel.build(tree, tools, options.jobs, say)

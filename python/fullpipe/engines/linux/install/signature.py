@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from fullpipe.engines.linux.install.download import ELSEWHERE
-from fullpipe.errors import EngineError, WishError
+from fullpipe.errors import EngineError, InstallOptionError
 
 _KEYRING = "FULLPIPE_DEBIAN_KEYRING"
 _USUAL = tuple(Path(f"/usr/share/keyrings/debian-archive-keyring.{kind}") for kind in ("gpg", "pgp"))
@@ -23,13 +23,13 @@ def keyring() -> Path:
     """The keys that are trusted: those that $FULLPIPE_DEBIAN_KEYRING names, or those of this machine.
 
     Raises:
-        WishError: If the variable names no file.
+        InstallOptionError: If the variable names no file.
         DoubtError: If there are none.
     """
     named = os.environ.get(_KEYRING)
     if named:
         if not Path(named).is_file():
-            raise WishError(f"${_KEYRING} names {named}, which is not a file")
+            raise InstallOptionError(f"${_KEYRING} names {named}, which is not a file")
         return Path(named).absolute()
     found = next((path for path in _USUAL if path.is_file()), None)
     if found is None:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from fullpipe.engines.base import Say
 from fullpipe.engines.linux.install import archives, debian
 from fullpipe.engines.linux.install.make import make
-from fullpipe.errors import WishError
+from fullpipe.errors import InstallOptionError
 
 SUITES = ("sid", "trixie-backports", "trixie", "bookworm-backports", "bookworm")
 """Of Debian, with the newest kernel first."""
@@ -22,7 +22,7 @@ def newest(mirror: debian.Mirror, version: str | None) -> debian.Package:
     """The source package of a version such as "6.1", or of the newest kernel that Debian has.
 
     Raises:
-        WishError: If there is none.
+        InstallOptionError: If there is none.
         EngineError: If an index cannot be had, and no other suite has the version that was asked for.
     """
     names = SOURCE.pattern if version is None else re.escape(f"linux-source-{version}")
@@ -39,7 +39,7 @@ def newest(mirror: debian.Mirror, version: str | None) -> debian.Package:
             return max(found, key=lambda p: (_of_name(p.name), _parts(p.version)))
     if passed_over:
         raise passed_over[0]
-    raise WishError(f"Debian has no linux-source-{version}; leave out --version for the newest")
+    raise InstallOptionError(f"Debian has no linux-source-{version}; leave out --version for the newest")
 
 
 def _of_name(name: str) -> tuple[int, ...]:
@@ -104,10 +104,10 @@ def check(source: Path) -> None:
     """Make sure that a folder is somebody's tree.
 
     Raises:
-        WishError: If it is no kernel tree.
+        InstallOptionError: If it is no kernel tree.
     """
     if not (source / "arch" / "um" / "Kconfig").is_file():
-        raise WishError(f"{source}: no kernel tree; there is no arch/um/Kconfig")
+        raise InstallOptionError(f"{source}: no kernel tree; there is no arch/um/Kconfig")
 
 
 def copy(source: Path, folder: Path, say: Say) -> Path:

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from fullpipe.engines.base import Finding, Say
+from fullpipe.engines.base import Requirement, Say
 from fullpipe.engines.linux.install import archives, debian
-from fullpipe.errors import EngineError, WishError
+from fullpipe.errors import EngineError, InstallOptionError
 
 SUITE = "bookworm"
 BORROWED = ("flex", "bison", "m4")
@@ -19,19 +19,19 @@ BORROWED = ("flex", "bison", "m4")
 
 
 @cache
-def compiler() -> Finding:
+def compiler() -> Requirement:
     """Whether programs can be compiled and linked statically."""
     remedy = "install gcc and the static C library (Debian: gcc libc6-dev)"
     if not shutil.which("gcc"):
-        return Finding("compiler", False, "there is no gcc", remedy, needed=False)
+        return Requirement("compiler", False, "there is no gcc", remedy, needed=False)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "a.c"
         source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
         command = ["gcc", "-static", "-o", f"{folder}/a", str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        return Finding("compiler", False, "gcc cannot link statically", remedy, needed=False)
-    return Finding("compiler", True, shutil.which("gcc") or "", needed=False)
+        return Requirement("compiler", False, "gcc cannot link statically", remedy, needed=False)
+    return Requirement("compiler", True, shutil.which("gcc") or "", needed=False)
 
 
 def lacking() -> list[str]:
@@ -79,7 +79,7 @@ def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]
     """Variables with which make finds flex and bison: the machine's own, or those of packages in `folder`.
 
     Raises:
-        WishError: If the mirror is none.
+        InstallOptionError: If the mirror is none.
         EngineError: If they cannot be fetched.
     """
     if all(shutil.which(name) for name in ("flex", "bison")):
@@ -87,7 +87,7 @@ def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]
     if not folder.exists():
         try:
             _borrow(mirror, folder, say)
-        except WishError:
+        except InstallOptionError:
             raise
         except EngineError as error:
             text = "flex or bison is missing: install them with your package manager. They cannot be borrowed"

@@ -10,13 +10,13 @@ using namespace ns3;
 namespace fullpipe
 {
 
-Application::Application(const FlowOrder& order, std::function<uint64_t()> sent, std::function<void()> wake)
-    : m_bytes(order.bytes),
-      m_mss(order.mss),
+Application::Application(const FlowInput& input, std::function<uint64_t()> sent, std::function<void()> wake)
+    : m_bytes(input.bytes),
+      m_mss(input.mss),
       m_sent(std::move(sent)),
       m_wake(std::move(wake))
 {
-    for (const PaceOrder& pace : order.paces)
+    for (const PaceInput& pace : input.paces)
     {
         Simulator::Schedule(NanoSeconds(pace.at), [this, rate = pace.rate]() { ChangePace(rate); });
     }

@@ -1,7 +1,7 @@
 // How much data an application has handed out by now, as natively: all at once, or packet by packet at rates that change.
 #pragma once
 
-#include "order.h"
+#include "input.h"
 
 #include "ns3/event-id.h"
 
@@ -14,7 +14,7 @@ class Application
 {
   public:
     // `sent` tells how much has been sent for the first time, `wake` is called when there is more to send.
-    Application(const FlowOrder& order, std::function<uint64_t()> sent, std::function<void()> wake);
+    Application(const FlowInput& input, std::function<uint64_t()> sent, std::function<void()> wake);
 
     // Bytes handed out so far; UINT64_MAX: without limit.
     uint64_t Offered() const;

@@ -37,51 +37,51 @@ NowNanos()
 
 } // namespace
 
-Flow::Flow(const Order& order, uint32_t number, Network& network, const fullpipe_congestion_api* api)
-    : m_order(order.flows[number]),
+Flow::Flow(const Input& input, uint32_t number, Network& network, const fullpipe_congestion_api* api)
+    : m_input(input.flows[number]),
       m_number(number),
-      m_warmup(order.warmup),
+      m_warmup(input.warmup),
       m_network(network),
       m_sender(AddressOf(number, 0),
                [this](Ptr<Packet> packet, const Address& to, uint16_t protocol) { Leave(packet, to, protocol, 0); }),
       m_receiver(AddressOf(number, 1),
                  [this](Ptr<Packet> packet, const Address& to, uint16_t protocol) { Leave(packet, to, protocol, 1); }),
       m_application(
-          m_order,
+          m_input,
           [this]() { return m_scoreboard.Sent(); },
           [this]() { Fill(); })
 {
-    const double share = Dice(order.seed, "start/" + m_order.stream).Unit();
-    m_start = m_order.start + static_cast<int64_t>(share * static_cast<double>(m_order.jitter));
-    MakeSender(api, Dice(order.seed, "cca/" + m_order.stream).Next());
+    const double share = Dice(input.seed, "start/" + m_input.stream).Unit();
+    m_start = m_input.start + static_cast<int64_t>(share * static_cast<double>(m_input.jitter));
+    MakeSender(api, Dice(input.seed, "cca/" + m_input.stream).Next());
     Listen();
     Simulator::Schedule(NanoSeconds(m_start), [this]() { Open(); });
-    if (m_order.stop != NEVER)
+    if (m_input.stop != NEVER)
     {
-        Simulator::Schedule(NanoSeconds(m_order.stop), [this]() { Stop(); });
+        Simulator::Schedule(NanoSeconds(m_input.stop), [this]() { Stop(); });
     }
 }
 
 void
 Flow::Prepare(Ptr<TcpSocketBase> socket) const
 {
-    for (const auto& [name, value] : m_order.socketAttributes)
+    for (const auto& [name, value] : m_input.socketAttributes)
     {
         socket->SetAttribute(name, StringValue(value));
     }
-    socket->SetIpTos(m_order.tos);
+    socket->SetIpTos(m_input.tos);
 }
 
 void
 Flow::MakeSender(const fullpipe_congestion_api* api, uint64_t seed)
 {
     m_socket = m_sender.MakeSocket(TypeId::LookupByName("ns3::TcpNewReno"),
-                                   TypeId::LookupByName(m_order.recovery));
+                                   TypeId::LookupByName(m_input.recovery));
     Prepare(m_socket);
-    if (m_order.algorithm == "own")
+    if (m_input.algorithm == "own")
     {
         m_own = CreateObject<OwnAlgorithm>();
-        m_own->Make(api, m_order.ownName, m_order.ownParameters, seed);
+        m_own->Make(api, m_input.ownName, m_input.ownParameters, seed);
         m_own->Attach(PeekPointer(m_socket), &m_scoreboard);
         if (m_own->WantsEveryMark())
         {
@@ -91,14 +91,14 @@ Flow::MakeSender(const fullpipe_congestion_api* api, uint64_t seed)
     }
     else
     {
-        ObjectFactory factory(m_order.algorithm);
-        for (const auto& [name, value] : m_order.algorithmAttributes)
+        ObjectFactory factory(m_input.algorithm);
+        for (const auto& [name, value] : m_input.algorithmAttributes)
         {
             factory.Set(name, StringValue(value));
         }
         m_socket->SetCongestionControlAlgorithm(factory.Create<TcpCongestionOps>());
     }
-    if (m_order.alwaysPaced)
+    if (m_input.alwaysPaced)
     {
         m_socket->SetPacingStatus(true);
     }
@@ -122,7 +122,7 @@ Flow::MakeSender(const fullpipe_congestion_api* api, uint64_t seed)
         }));
     m_socket->SetConnectCallback(Callback<void, Ptr<Socket>>([this](Ptr<Socket>) { Established(); }),
                                  Callback<void, Ptr<Socket>>([this](Ptr<Socket>) {
-                                     throw std::runtime_error(m_order.name + ": no connection");
+                                     throw std::runtime_error(m_input.name + ": no connection");
                                  }));
     m_socket->SetSendCallback(Callback<void, Ptr<Socket>, uint32_t>([this](Ptr<Socket>, uint32_t) { Fill(); }));
 }
@@ -131,9 +131,9 @@ Flow::MakeSender(const fullpipe_congestion_api* api, uint64_t seed)
 void
 Flow::Listen()
 {
-    const bool everyMark = m_own ? m_own->WantsEveryMark() : m_order.algorithm == "ns3::TcpDctcp";
+    const bool everyMark = m_own ? m_own->WantsEveryMark() : m_input.algorithm == "ns3::TcpDctcp";
     m_listener = m_receiver.MakeSocket(TypeId::LookupByName(everyMark ? "ns3::TcpDctcp" : "ns3::TcpNewReno"),
-                                       TypeId::LookupByName(m_order.recovery));
+                                       TypeId::LookupByName(m_input.recovery));
     Prepare(m_listener);
     m_listener->Bind(InetSocketAddress(m_receiver.Address(), PORT));
     m_listener->Listen();
@@ -163,7 +163,7 @@ Flow::Established()
     m_established = true;
     if (m_own)
     {
-        m_own->Established(m_order.initialWindow, NowNanos() - m_start);
+        m_own->Established(m_input.initialWindow, NowNanos() - m_start);
     }
     Fill();
 }
@@ -177,12 +177,12 @@ Flow::Fill()
     {
         return;
     }
-    const uint64_t ahead = m_order.bufferLimits ? UINT64_MAX : m_scoreboard.Sent() + AHEAD;
+    const uint64_t ahead = m_input.bufferLimits ? UINT64_MAX : m_scoreboard.Sent() + AHEAD;
     const uint64_t wanted = std::min(m_application.Offered(), ahead);
     while (m_written < wanted)
     {
-        const uint64_t size = std::min<uint64_t>({wanted - m_written, m_order.mss, m_socket->GetTxAvailable()});
-        const bool partial = size < m_order.mss && m_written + size < m_application.Offered();
+        const uint64_t size = std::min<uint64_t>({wanted - m_written, m_input.mss, m_socket->GetTxAvailable()});
+        const bool partial = size < m_input.mss && m_written + size < m_application.Offered();
         if (size == 0 || partial || m_socket->Send(Create<Packet>(static_cast<uint32_t>(size)), 0) < 0)
         {
             return;
@@ -217,12 +217,12 @@ Flow::OnTransmit(Ptr<const Packet> packet, const TcpHeader& header)
         return;
     }
     const bool hidden = m_own && m_own->Sending();
-    const uint32_t inFlight = (m_socket->GetTxBuffer()->BytesInFlight() + m_order.mss - 1) / m_order.mss;
+    const uint32_t inFlight = (m_socket->GetTxBuffer()->BytesInFlight() + m_input.mss - 1) / m_input.mss;
     m_counters.sent++;
     m_counters.retransmitted +=
         m_scoreboard.OnSend(header.GetSequenceNumber(), packet->GetSize(), NowNanos(), inFlight, hidden);
     // ns-3 asks for more when data is acknowledged, which a recovery can put off for seconds.
-    if (!m_order.bufferLimits && m_written < m_scoreboard.Sent() + AHEAD / 2)
+    if (!m_input.bufferLimits && m_written < m_scoreboard.Sent() + AHEAD / 2)
     {
         Fill();
     }
@@ -245,7 +245,7 @@ Flow::OnReceive(const TcpHeader& header)
     {
         m_own->Arrived(digest, m_ackedDelay);
     }
-    if (m_phase == RUNNING && m_order.bytes != UINT64_MAX && m_scoreboard.Acknowledged() >= m_order.bytes)
+    if (m_phase == RUNNING && m_input.bytes != UINT64_MAX && m_scoreboard.Acknowledged() >= m_input.bytes)
     {
         m_finish = NowNanos();
         Close();
@@ -275,7 +275,7 @@ Flow::Leave(Ptr<Packet> packet, const Address& to, uint16_t protocol, int way)
 {
     Ipv4Header header;
     packet->RemoveHeader(header);
-    Ptr<Parcel> parcel = Create<Parcel>(packet, to, protocol, header, m_order.linkOverhead);
+    Ptr<Parcel> parcel = Create<Parcel>(packet, to, protocol, header, m_input.linkOverhead);
     parcel->flow = m_number;
     parcel->way = way;
     parcel->host = (way == 0 ? m_receiver : m_sender).Number();

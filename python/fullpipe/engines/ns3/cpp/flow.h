@@ -5,7 +5,7 @@
 #include "histogram.h"
 #include "host.h"
 #include "network.h"
-#include "order.h"
+#include "input.h"
 #include "own.h"
 #include "scoreboard.h"
 
@@ -41,7 +41,7 @@ struct FlowSample
 class Flow
 {
   public:
-    Flow(const Order& order, uint32_t number, Network& network, const fullpipe_congestion_api* api);
+    Flow(const Input& input, uint32_t number, Network& network, const fullpipe_congestion_api* api);
 
     // A packet has reached the end of its route.
     void Deliver(ns3::Ptr<Parcel> parcel);
@@ -66,9 +66,9 @@ class Flow
         m_turn = std::move(turn);
     }
 
-    const FlowOrder& Description() const
+    const FlowInput& Description() const
     {
-        return m_order;
+        return m_input;
     }
 
     int64_t Start() const
@@ -123,7 +123,7 @@ class Flow
     Mark At(int64_t time) const;
     void Prepare(ns3::Ptr<ns3::TcpSocketBase> socket) const;
 
-    FlowOrder m_order;
+    FlowInput m_input;
     uint32_t m_number;
     int64_t m_warmup;
     Network& m_network;

@@ -1,8 +1,8 @@
-// The whole run: reads an order, simulates, writes the tables. Called by worker.py in a process of its own.
+// The whole run: reads an input, simulates, writes the tables. Called by worker.py in a process of its own.
 
 #include "flow.h"
 #include "network.h"
-#include "order.h"
+#include "input.h"
 #include "own.h"
 #include "tables.h"
 
@@ -26,10 +26,10 @@ namespace
 constexpr int64_t STEPS = 500; // of progress
 
 void
-SetDefaults(const Order& order)
+SetDefaults(const Input& input)
 {
     RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(order.seed);
+    RngSeedManager::SetRun(input.seed);
     // ns-3 would pace at no more than 4 Gbit/s, and give up after six timeouts.
     Config::SetDefault("ns3::TcpSocketState::MaxPacingRate", DataRateValue(DataRate(1000000000000ull)));
     Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(1000000));
@@ -51,27 +51,27 @@ Every(int64_t step, int64_t end, std::function<void(int64_t)> f)
 }
 
 void
-Run(const Order& order, const std::string& folder, const fullpipe_congestion_api* api)
+Run(const Input& input, const std::string& folder, const fullpipe_congestion_api* api)
 {
-    SetDefaults(order);
+    SetDefaults(input);
     std::vector<std::unique_ptr<Flow>> flows;
-    Network network(order, [&flows](Ptr<Parcel> parcel) { flows[parcel->flow]->Deliver(parcel); });
-    for (uint32_t n = 0; n < order.flows.size(); n++)
+    Network network(input, [&flows](Ptr<Parcel> parcel) { flows[parcel->flow]->Deliver(parcel); });
+    for (uint32_t n = 0; n < input.flows.size(); n++)
     {
-        flows.push_back(std::make_unique<Flow>(order, n, network, api));
+        flows.push_back(std::make_unique<Flow>(input, n, network, api));
     }
-    Tables tables(order, folder, flows, network.Wires());
-    Simulator::Schedule(NanoSeconds(order.warmup), [&tables]() { tables.OnWarmup(); });
-    Every(std::max<int64_t>(1, order.duration / STEPS), order.duration, [](int64_t now) {
+    Tables tables(input, folder, flows, network.Wires());
+    Simulator::Schedule(NanoSeconds(input.warmup), [&tables]() { tables.OnWarmup(); });
+    Every(std::max<int64_t>(1, input.duration / STEPS), input.duration, [](int64_t now) {
         std::printf("at %lld\n", static_cast<long long>(now));
         std::fflush(stdout);
     });
-    if (order.interval)
+    if (input.interval)
     {
-        Every(order.interval, order.duration, [&tables](int64_t now) { tables.Sample(now); });
+        Every(input.interval, input.duration, [&tables](int64_t now) { tables.Sample(now); });
     }
     // A nanosecond later, so that what happens at the very end has happened.
-    Simulator::Stop(NanoSeconds(order.duration) + NanoSeconds(1));
+    Simulator::Stop(NanoSeconds(input.duration) + NanoSeconds(1));
     Simulator::Run();
     tables.Finish();
 }
@@ -82,13 +82,13 @@ Run(const Order& order, const std::string& folder, const fullpipe_congestion_api
 
 // 0 if all went well; else why is on the standard error.
 extern "C" int
-fullpipe_ns3_run(const char* orderFile, const char* folder, const char* algorithms)
+fullpipe_ns3_run(const char* inputFile, const char* folder, const char* algorithms)
 {
     try
     {
-        const fullpipe::Order order = fullpipe::ReadOrder(orderFile);
+        const fullpipe::Input input = fullpipe::ReadInput(inputFile);
         const bool own = *algorithms != '\0';
-        fullpipe::Run(order, folder, own ? fullpipe::LoadAlgorithms(algorithms) : nullptr);
+        fullpipe::Run(input, folder, own ? fullpipe::LoadAlgorithms(algorithms) : nullptr);
         return 0;
     }
     catch (const std::exception& error)

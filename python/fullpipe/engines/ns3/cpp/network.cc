@@ -7,23 +7,23 @@ using namespace ns3;
 namespace fullpipe
 {
 
-Network::Network(const Order& order, Deliver deliver)
+Network::Network(const Input& input, Deliver deliver)
     : m_deliver(std::move(deliver)),
-      m_routes(2 * order.flows.size())
+      m_routes(2 * input.flows.size())
 {
-    for (uint32_t i = 0; i < order.links.size(); i++)
+    for (uint32_t i = 0; i < input.links.size(); i++)
     {
-        m_wires.push_back(std::make_unique<Wire>(order.links[i], order.seed, [this, i](Ptr<Parcel> parcel) {
+        m_wires.push_back(std::make_unique<Wire>(input.links[i], input.seed, [this, i](Ptr<Parcel> parcel) {
             Forward(i, parcel);
         }));
     }
-    for (size_t flow = 0; flow < order.flows.size(); flow++)
+    for (size_t flow = 0; flow < input.flows.size(); flow++)
     {
         for (int way : {0, 1})
         {
-            Lay(m_routes[2 * flow + way], order.flows[flow].path[way]);
+            Lay(m_routes[2 * flow + way], input.flows[flow].path[way]);
         }
-        for (const RerouteOrder& reroute : order.flows[flow].reroutes)
+        for (const RerouteInput& reroute : input.flows[flow].reroutes)
         {
             Route& route = m_routes[2 * flow + reroute.way];
             Simulator::Schedule(NanoSeconds(reroute.at), [&route, path = reroute.path]() { Lay(route, path); });

@@ -1,7 +1,7 @@
 // Wires, and where a packet goes after each: one route per flow and direction.
 #pragma once
 
-#include "order.h"
+#include "input.h"
 #include "wire.h"
 
 #include <functional>
@@ -15,7 +15,7 @@ class Network
 {
   public:
     // `deliver` is called with what has reached the end of its route.
-    Network(const Order& order, Deliver deliver);
+    Network(const Input& input, Deliver deliver);
 
     void Send(ns3::Ptr<Parcel> parcel);
 

@@ -3,7 +3,7 @@
 // ns-3 keeps a segment in flight as a node of a list, an item and a packet, and walks from the oldest past all of them:
 // once for every segment that it sends, and several times for every acknowledgement. In its wheels, which are built with
 // assertions, one of these walks compares the whole list with itself at every step. A window of a few thousand segments
-// then takes minutes per simulated second. The array holds what such a walk looks at, in the same order.
+// then takes minutes per simulated second. The array holds what such a walk looks at, in the same input.
 #pragma once
 
 #include "ns3/tcp-tx-buffer.h"

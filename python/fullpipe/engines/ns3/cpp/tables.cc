@@ -41,11 +41,11 @@ PerSecond(double amount, int64_t nanos)
 
 } // namespace
 
-Tables::Tables(const Order& order,
+Tables::Tables(const Input& input,
                const std::string& folder,
                std::vector<std::unique_ptr<Flow>>& flows,
                std::vector<std::unique_ptr<Wire>>& wires)
-    : m_order(order),
+    : m_input(input),
       m_folder(folder),
       m_flows(flows),
       m_wires(wires),
@@ -60,7 +60,7 @@ Tables::Tables(const Order& order,
                    "time_s\tlink\tbacklog_bytes\tbacklog_packets\tsojourn_s\tdropped_packets\tmarked_packets\t"
                    "utilisation");
     m_variables = Open("variables", "time_s\tflow\tname\tvalue\tunit\tstate");
-    for (size_t n = 0; order.variables && n < flows.size(); n++)
+    for (size_t n = 0; input.variables && n < flows.size(); n++)
     {
         if (flows[n]->Own())
         {
@@ -105,7 +105,7 @@ Tables::Sample(int64_t now)
                  << Text(s.cwnd) << '\t' << Text(s.inFlight) << '\t' << Text(s.srtt) << '\t' << Text(s.minRtt)
                  << '\t' << Text(s.pacing) << '\t' << Text(s.delivery) << '\t' << s.retransmitted << '\t' << s.state
                  << '\n';
-        if (m_order.variables && m_flows[n]->IsRunning())
+        if (m_input.variables && m_flows[n]->IsRunning())
         {
             Observe(now, n, true);
         }
@@ -123,7 +123,7 @@ Tables::SampleWire(int64_t now, size_t number)
     const WireCounters counters = wire.Counters();
     const WireCounters& before = m_sampled[number];
     const auto started = static_cast<double>(counters.started - before.started);
-    const double busy = (counters.busyNanos - before.busyNanos) / static_cast<double>(m_order.interval);
+    const double busy = (counters.busyNanos - before.busyNanos) / static_cast<double>(m_input.interval);
     m_links << Seconds(now) << '\t' << wire.Description().name << '\t' << wire.BacklogBytes() << '\t'
             << wire.BacklogPackets() << '\t' << Text((counters.waitedNanos - before.waitedNanos) / started / 1e9)
             << '\t' << counters.dropped - before.dropped << '\t' << counters.marked - before.marked << '\t'
@@ -183,7 +183,7 @@ Tables::Finish()
 {
     for (auto& flow : m_flows)
     {
-        flow->OnEnd(m_order.duration);
+        flow->OnEnd(m_input.duration);
     }
     WriteFlows();
     WriteLinks();
@@ -232,7 +232,7 @@ Tables::WriteLinks()
         const Wire& wire = *m_wires[n];
         const WireCounters end = wire.Counters();
         const WireCounters& begin = m_begin[n];
-        const double used = PerSecond((end.busyNanos - begin.busyNanos) / 1e9, m_order.duration - m_order.warmup);
+        const double used = PerSecond((end.busyNanos - begin.busyNanos) / 1e9, m_input.duration - m_input.warmup);
         file << wire.Description().name << '\t' << end.dropped - begin.dropped << '\t' << end.marked - begin.marked
              << '\t' << end.forwarded - begin.forwarded << '\t' << end.forwardedBytes - begin.forwardedBytes << '\t'
              << Text(wire.Description().rate ? used : Histogram::NONE) << '\t' << Text(wire.Waits().MeanSeconds())

@@ -3,7 +3,7 @@
 
 #include "flow.h"
 #include "network.h"
-#include "order.h"
+#include "input.h"
 
 #include <fstream>
 #include <map>
@@ -17,7 +17,7 @@ namespace fullpipe
 class Tables
 {
   public:
-    Tables(const Order& order,
+    Tables(const Input& input,
            const std::string& folder,
            std::vector<std::unique_ptr<Flow>>& flows,
            std::vector<std::unique_ptr<Wire>>& wires);
@@ -33,7 +33,7 @@ class Tables
     void WriteFlows();
     void WriteLinks();
 
-    const Order& m_order;
+    const Input& m_input;
     std::string m_folder;
     std::vector<std::unique_ptr<Flow>>& m_flows;
     std::vector<std::unique_ptr<Wire>>& m_wires;

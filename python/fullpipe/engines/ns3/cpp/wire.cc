@@ -17,36 +17,36 @@ namespace fullpipe
 bool
 LossModel::Strikes()
 {
-    switch (m_order.kind)
+    switch (m_input.kind)
     {
-    case LossOrder::BERNOULLI:
-        return m_dice.Chance(m_order.probability);
-    case LossOrder::PERIODIC:
-        m_seen = (m_seen + 1) % m_order.every;
+    case LossInput::BERNOULLI:
+        return m_dice.Chance(m_input.probability);
+    case LossInput::PERIODIC:
+        m_seen = (m_seen + 1) % m_input.every;
         return m_seen == 0;
-    case LossOrder::GILBERT_ELLIOTT:
+    case LossInput::GILBERT_ELLIOTT:
         // First the state moves, then it rules this packet.
-        m_bad = m_bad ? !m_dice.Chance(m_order.improves) : m_dice.Chance(m_order.worsens);
-        return m_dice.Chance(m_bad ? m_order.bad : m_order.good);
+        m_bad = m_bad ? !m_dice.Chance(m_input.improves) : m_dice.Chance(m_input.worsens);
+        return m_dice.Chance(m_bad ? m_input.bad : m_input.good);
     default:
         return false;
     }
 }
 
-Wire::Wire(const LinkOrder& order, uint64_t seed, Deliver deliver)
-    : m_order(order),
+Wire::Wire(const LinkInput& input, uint64_t seed, Deliver deliver)
+    : m_input(input),
       m_seed(seed),
       m_deliver(std::move(deliver)),
-      m_jitterDice(seed, "jitter/" + order.name),
-      m_rate(order.rate),
-      m_delay(order.delay)
+      m_jitterDice(seed, "jitter/" + input.name),
+      m_rate(input.rate),
+      m_delay(input.delay)
 {
-    if (order.loss.kind != LossOrder::NONE)
+    if (input.loss.kind != LossInput::NONE)
     {
-        m_loss.emplace(order.loss, seed);
+        m_loss.emplace(input.loss, seed);
     }
     MakeQueue();
-    for (const ChangeOrder& change : m_order.changes)
+    for (const ChangeInput& change : m_input.changes)
     {
         Simulator::Schedule(NanoSeconds(change.at), [this, change]() { Apply(change); });
     }
@@ -55,23 +55,23 @@ Wire::Wire(const LinkOrder& order, uint64_t seed, Deliver deliver)
 void
 Wire::MakeQueue()
 {
-    ObjectFactory factory(m_order.queue);
-    for (const auto& [name, value] : m_order.queueAttributes)
+    ObjectFactory factory(m_input.queue);
+    for (const auto& [name, value] : m_input.queueAttributes)
     {
         factory.Set(name, StringValue(value));
     }
     m_disc = factory.Create<QueueDisc>();
     if (auto fair = DynamicCast<FqCoDelQueueDisc>(m_disc))
     {
-        fair->SetQuantum(m_order.quantum);
+        fair->SetQuantum(m_input.quantum);
     }
     if (auto fair = DynamicCast<FqPieQueueDisc>(m_disc))
     {
-        fair->SetQuantum(m_order.quantum);
+        fair->SetQuantum(m_input.quantum);
     }
     if (auto fair = DynamicCast<FqCobaltQueueDisc>(m_disc))
     {
-        fair->SetQuantum(m_order.quantum);
+        fair->SetQuantum(m_input.quantum);
     }
     m_port = CreateObject<NetDeviceQueueInterface>();
     m_port->Initialize();
@@ -116,7 +116,7 @@ Wire::Transmit(Ptr<QueueDiscItem> item)
     {
         m_waits.Record(waited);
     }
-    if (m_order.rate == 0)
+    if (m_input.rate == 0)
     {
         return Sent(parcel);
     }
@@ -172,23 +172,23 @@ int64_t
 Wire::ArrivalAfter(int64_t now)
 {
     int64_t arrival = now + m_delay;
-    if (m_order.detourEvery && now >= m_order.detourFrom && now < m_order.detourUntil)
+    if (m_input.detourEvery && now >= m_input.detourFrom && now < m_input.detourUntil)
     {
-        m_detourSeen = (m_detourSeen + 1) % m_order.detourEvery;
-        arrival += m_detourSeen == 0 ? m_order.detourExtra : 0;
+        m_detourSeen = (m_detourSeen + 1) % m_input.detourEvery;
+        arrival += m_detourSeen == 0 ? m_input.detourExtra : 0;
     }
-    if (m_order.jitter)
+    if (m_input.jitter)
     {
-        const double share = m_order.jitterNormal ? m_jitterDice.Normal() : m_jitterDice.Unit();
-        arrival += static_cast<int64_t>(static_cast<double>(m_order.jitter) * share);
-        if (!m_order.jitterReorders)
+        const double share = m_input.jitterNormal ? m_jitterDice.Normal() : m_jitterDice.Unit();
+        arrival += static_cast<int64_t>(static_cast<double>(m_input.jitter) * share);
+        if (!m_input.jitterReorders)
         {
             m_lastArrival = arrival = std::max(arrival, m_lastArrival);
         }
     }
-    if (m_order.slot)
+    if (m_input.slot)
     {
-        arrival = (arrival + m_order.slot - 1) / m_order.slot * m_order.slot;
+        arrival = (arrival + m_input.slot - 1) / m_input.slot * m_input.slot;
     }
     return arrival;
 }
@@ -207,10 +207,10 @@ Wire::Arrive(Ptr<Parcel> parcel, bool lost)
 }
 
 void
-Wire::Apply(const ChangeOrder& change)
+Wire::Apply(const ChangeInput& change)
 {
     Ptr<TbfQueueDisc> shaper = DynamicCast<TbfQueueDisc>(m_disc);
-    if (change.rate >= 0 && m_order.rate == 0 && shaper)
+    if (change.rate >= 0 && m_input.rate == 0 && shaper)
     {
         shaper->SetRate(DataRate(static_cast<uint64_t>(change.rate)));
     }

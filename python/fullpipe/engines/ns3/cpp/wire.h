@@ -7,7 +7,7 @@
 
 #include "dice.h"
 #include "histogram.h"
-#include "order.h"
+#include "input.h"
 
 #include "ns3/event-id.h"
 #include "ns3/ipv4-queue-disc-item.h"
@@ -68,16 +68,16 @@ using Deliver = std::function<void(ns3::Ptr<Parcel>)>;
 class LossModel
 {
   public:
-    LossModel(const LossOrder& order, uint64_t seed)
-        : m_order(order),
-          m_dice(seed, order.stream)
+    LossModel(const LossInput& input, uint64_t seed)
+        : m_input(input),
+          m_dice(seed, input.stream)
     {
     }
 
     bool Strikes();
 
   private:
-    LossOrder m_order;
+    LossInput m_input;
     Dice m_dice;
     uint64_t m_seen = 0;
     bool m_bad = false;
@@ -97,7 +97,7 @@ struct WireCounters
 class Wire
 {
   public:
-    Wire(const LinkOrder& order, uint64_t seed, Deliver deliver);
+    Wire(const LinkInput& input, uint64_t seed, Deliver deliver);
 
     void Send(ns3::Ptr<Parcel> parcel);
 
@@ -117,9 +117,9 @@ class Wire
     // From now on waits and the largest backlog are measured.
     void BeginMeasuring();
 
-    const LinkOrder& Description() const
+    const LinkInput& Description() const
     {
-        return m_order;
+        return m_input;
     }
 
     const Histogram& Waits() const
@@ -140,10 +140,10 @@ class Wire
     void Sent(ns3::Ptr<Parcel> parcel);
     void Arrive(ns3::Ptr<Parcel> parcel, bool lost);
     int64_t ArrivalAfter(int64_t now);
-    void Apply(const ChangeOrder& change);
+    void Apply(const ChangeInput& change);
     void ChangeRate(int64_t rate);
 
-    LinkOrder m_order;
+    LinkInput m_input;
     uint64_t m_seed;
     Deliver m_deliver;
     ns3::Ptr<ns3::QueueDisc> m_disc;

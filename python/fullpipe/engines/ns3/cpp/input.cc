@@ -1,4 +1,4 @@
-#include "order.h"
+#include "input.h"
 
 #include <fstream>
 #include <sstream>
@@ -18,25 +18,25 @@ Rest(std::istream& words)
     return text;
 }
 
-LossOrder
+LossInput
 ReadLoss(std::istream& words)
 {
-    LossOrder loss;
+    LossInput loss;
     std::string kind;
     words >> kind;
     if (kind == "bernoulli")
     {
-        loss.kind = LossOrder::BERNOULLI;
+        loss.kind = LossInput::BERNOULLI;
         words >> loss.probability;
     }
     else if (kind == "periodic")
     {
-        loss.kind = LossOrder::PERIODIC;
+        loss.kind = LossInput::PERIODIC;
         words >> loss.every;
     }
     else if (kind == "gilbert_elliott")
     {
-        loss.kind = LossOrder::GILBERT_ELLIOTT;
+        loss.kind = LossInput::GILBERT_ELLIOTT;
         words >> loss.worsens >> loss.improves >> loss.good >> loss.bad;
     }
     else
@@ -68,7 +68,7 @@ ReadAttribute(std::istream& words, Attributes& attributes)
 }
 
 void
-ReadLinkLine(LinkOrder& link, const std::string& key, std::istream& words)
+ReadLinkLine(LinkInput& link, const std::string& key, std::istream& words)
 {
     if (key == "wire")
     {
@@ -88,7 +88,7 @@ ReadLinkLine(LinkOrder& link, const std::string& key, std::istream& words)
     }
     else if (key == "change")
     {
-        ChangeOrder& change = link.changes.emplace_back();
+        ChangeInput& change = link.changes.emplace_back();
         words >> change.at >> change.rate >> change.delay;
     }
     else if (key == "change_loss" && !link.changes.empty())
@@ -111,7 +111,7 @@ ReadLinkLine(LinkOrder& link, const std::string& key, std::istream& words)
 }
 
 void
-ReadFlowLine(FlowOrder& flow, const std::string& key, std::istream& words)
+ReadFlowLine(FlowInput& flow, const std::string& key, std::istream& words)
 {
     if (key == "stream")
     {
@@ -159,7 +159,7 @@ ReadFlowLine(FlowOrder& flow, const std::string& key, std::istream& words)
     }
     else if (key == "pace")
     {
-        PaceOrder& pace = flow.paces.emplace_back();
+        PaceInput& pace = flow.paces.emplace_back();
         words >> pace.at >> pace.rate;
     }
     else if (key == "forward" || key == "reverse")
@@ -168,7 +168,7 @@ ReadFlowLine(FlowOrder& flow, const std::string& key, std::istream& words)
     }
     else if (key == "reroute")
     {
-        RerouteOrder& reroute = flow.reroutes.emplace_back();
+        RerouteInput& reroute = flow.reroutes.emplace_back();
         words >> reroute.at >> reroute.way;
         reroute.path = ReadPath(words);
     }
@@ -179,32 +179,32 @@ ReadFlowLine(FlowOrder& flow, const std::string& key, std::istream& words)
 }
 
 void
-ReadLine(Order& order, const std::string& line, bool& inFlow)
+ReadLine(Input& input, const std::string& line, bool& inFlow)
 {
     std::istringstream words(line);
     std::string key;
     words >> key;
     if (key == "run")
     {
-        words >> order.seed >> order.duration >> order.warmup >> order.interval >> order.variables;
+        words >> input.seed >> input.duration >> input.warmup >> input.interval >> input.variables;
     }
     else if (key == "link")
     {
-        order.links.emplace_back().name = Rest(words);
+        input.links.emplace_back().name = Rest(words);
         inFlow = false;
     }
     else if (key == "flow")
     {
-        order.flows.emplace_back().name = Rest(words);
+        input.flows.emplace_back().name = Rest(words);
         inFlow = true;
     }
     else if (inFlow)
     {
-        ReadFlowLine(order.flows.back(), key, words);
+        ReadFlowLine(input.flows.back(), key, words);
     }
-    else if (!order.links.empty())
+    else if (!input.links.empty())
     {
-        ReadLinkLine(order.links.back(), key, words);
+        ReadLinkLine(input.links.back(), key, words);
     }
     else
     {
@@ -218,21 +218,21 @@ ReadLine(Order& order, const std::string& line, bool& inFlow)
 
 } // namespace
 
-Order
-ReadOrder(const std::string& path)
+Input
+ReadInput(const std::string& path)
 {
     std::ifstream file(path);
     if (!file)
     {
         throw std::runtime_error("cannot open " + path);
     }
-    Order order;
+    Input input;
     bool inFlow = false;
     for (std::string line; std::getline(file, line);)
     {
-        ReadLine(order, line, inFlow);
+        ReadLine(input, line, inFlow);
     }
-    return order;
+    return input;
 }
 
 } // namespace fullpipe

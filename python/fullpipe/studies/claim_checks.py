@@ -1,4 +1,4 @@
-"""Claims judged by measurements: a verdict for each, under every reading of what the paper leaves open."""
+"""Claims checked against measurements: a verdict for each, for every reading of what a paper leaves open."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fullpipe.studies.experiments import Measurements, Value
 from fullpipe.studies.verdicts import (
     Direction,
     Expectation,
-    Ruling,
+    PartResult,
     Verdict,
+    check_comparison,
+    check_number,
     differences,
-    every,
-    judge,
-    judge_comparison,
-    of_words,
+    verdict_in_words,
+    verdict_of_all,
 )
 
 
@@ -32,7 +32,7 @@ class Part:
     """The conditions of `each`."""
     ours: tuple[float, ...]
     """One value per seed, in the unit of the claim; none for a comparison of two quantities."""
-    ruling: Ruling
+    result: PartResult
 
     @property
     def mean(self) -> float | None:
@@ -41,7 +41,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ClaimResult:
     """A claim and the verdict on it, under one reading of what the paper leaves open."""
 
     claim: Claim
@@ -75,18 +75,18 @@ class Judged:
     @property
     def held(self) -> int:
         """How many of its numbers or comparisons are as printed."""
-        return sum(part.ruling.verdict is Verdict.REPRODUCED for part in self.parts)
+        return sum(part.result.verdict is Verdict.REPRODUCED for part in self.parts)
 
     @property
     def by_tolerance(self) -> bool:
         """Whether it is reproduced only within the tolerance."""
-        given = any(part.ruling.by_tolerance for part in self.parts)
+        given = any(part.result.by_tolerance for part in self.parts)
         return given and self.verdict is Verdict.REPRODUCED
 
     @property
     def factor(self) -> float | None:
         """Of a single number, how many times their change ours is."""
-        return self.parts[0].ruling.factor if len(self.parts) == 1 else None
+        return self.parts[0].result.factor if len(self.parts) == 1 else None
 
     @property
     def why(self) -> Cause | None:
@@ -107,8 +107,8 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Court:
-    """Judges claims by measurements.
+class ClaimChecker:
+    """Checks claims against measurements.
 
     Args:
         found: What we measured.
@@ -125,15 +125,15 @@ class Court:
     subject: str = ""
     others: Sequence[str] = ()
 
-    def judged(self, claim: Claim) -> list[Judged]:
+    def check(self, claim: Claim) -> list[ClaimResult]:
         """A verdict under each reading that was measured; the closest are marked."""
         if claim.kind in UNMEASURED:
             verdict = Verdict.CONTRADICTED if claim.kind == "contradicted" else Verdict.NOT_TESTABLE
-            return [Judged(claim, "", (), verdict, counts=not claim.uncounted)]
+            return [ClaimResult(claim, "", (), verdict, counts=not claim.uncounted)]
         readings = self._readings(claim)
         if not readings:
-            return [_judged(claim, "", self._test(claim, self.found, ""))]
-        each = [_judged(claim, reading, self._test(claim, *self._under(reading))) for reading in readings]
+            return [_result(claim, "", self._test(claim, self.found, ""))]
+        each = [_result(claim, reading, self._test(claim, *self._under(reading))) for reading in readings]
         first = self.readings[0]
         return with_closest([replace(j, counts=j.counts and j.reading == first) for j in each])
 
@@ -175,14 +175,14 @@ class Test:
                 yield from self._bounds(named, where)
             else:
                 for ahead in self._comparisons(where):
-                    yield Part(named, (), judge_comparison(ahead))
+                    yield Part(named, (), check_comparison(ahead))
 
     def _value(self, named: Where, where: Where) -> Part:
         ours, direction, against = self._at(where), None, self.claim.against
         if against is not None:
             reference = self._at({**where, **against.where})
             direction = Direction(self._missing([against.printed])[0], self._missing(reference))
-        return Part(named, tuple(ours), judge(self._printed(), self._missing(ours), direction))
+        return Part(named, tuple(ours), check_number(self._printed(), self._missing(ours), direction))
 
     def _printed(self) -> Expectation:
         between, ceiling = self.claim.between, self.claim.ceiling
@@ -204,7 +204,7 @@ class Test:
             ours = [0.0 if a == b else 100 * (a / b - 1) if b else inf for a, b in pairs]
         none = Direction(0.0, [0.0] * len(ours))
         assert self.claim.between is not None
-        return Part(named, tuple(ours), judge(self.claim.between, ours, none))
+        return Part(named, tuple(ours), check_number(self.claim.between, ours, none))
 
     def _bounds(self, named: Where, where: Where) -> Iterator[Part]:
         ours = self._at(where)
@@ -212,7 +212,7 @@ class Test:
             sign = 1 if bound in ("above", "at_least") else -1
             beyond = [sign * (value - constant) for value in ours]
             strict = bound in ("above", "below")
-            yield Part(named, tuple(ours), judge_comparison(beyond, strict=strict))
+            yield Part(named, tuple(ours), check_comparison(beyond, strict=strict))
 
     def _comparisons(self, where: Where) -> Iterator[list[float]]:
         """Differences per seed as shares of the mean, positive where the claim holds."""
@@ -262,13 +262,13 @@ class Test:
         return self.found.at(self.claim.experiment, quantity, name, where)
 
 
-def _judged(claim: Claim, reading: str, parts: tuple[Part, ...]) -> Judged:
-    rulings = [part.ruling for part in parts]
-    verdict = every(rulings) if claim.kind in NUMBERS else of_words(rulings)
-    return Judged(claim, reading, parts, verdict, counts=not claim.uncounted)
+def _result(claim: Claim, reading: str, parts: tuple[Part, ...]) -> ClaimResult:
+    part_results = [part.result for part in parts]
+    verdict = verdict_of_all(part_results) if claim.kind in NUMBERS else verdict_in_words(part_results)
+    return ClaimResult(claim, reading, parts, verdict, counts=not claim.uncounted)
 
 
-def with_closest(each: Sequence[Judged]) -> list[Judged]:
+def with_closest(each: Sequence[ClaimResult]) -> list[ClaimResult]:
     """Marks the best verdicts, and of those the ones that come nearest to what is printed."""
     order = list(Verdict)
     ranks = [(order.index(j.verdict), round(j.distance, 9)) for j in each]

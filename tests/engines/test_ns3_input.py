@@ -1,4 +1,4 @@
-"""What the ns3 engine orders, and what it refuses: no ns-3 is needed."""
+"""The input of the ns3 engine's program, and what it refuses: no ns-3 is needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from fullpipe.engines.ns3.algorithms import COUNTERPARTS
 from fullpipe.engines.ns3.check import problems
-from fullpipe.engines.ns3.order import order
+from fullpipe.engines.ns3.program_input import program_input
 from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue, red_weight
 from fullpipe.scenario import Scenario, catalogue
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
@@ -23,7 +23,7 @@ def scenario(cca: object = "cubic", queue: object = None, **other: Any) -> Scena
 
 
 def lines(value: Scenario, key: str) -> list[str]:
-    found = [line.split(" ", 1) for line in order(value, seed=7).splitlines()]
+    found = [line.split(" ", 1) for line in program_input(value, seed=7).splitlines()]
     return [rest[0] if rest else "" for name, *rest in found if name == key]
 
 
@@ -73,7 +73,7 @@ def test_acks_are_those_of_ns3_unless_the_scenario_counts_them() -> None:
     assert attributes(scenario(tcp={"ack_every": 1}))["DelAckCount"] == "1"
 
 
-def test_a_flow_is_ordered_with_what_its_random_numbers_are_called() -> None:
+def test_the_input_has_what_the_random_numbers_of_a_flow_are_called() -> None:
     assert lines(scenario(), "stream") == ["#0/0"]
     assert lines(scenario(flow={"stream": "own"}), "stream") == ["own/0"]
 
@@ -115,7 +115,7 @@ def test_options_of_ns3_survive_toml_and_move_no_digest_unless_set() -> None:
     assert scenario().digest != made.digest
 
 
-def test_a_route_that_changes_is_ordered_for_each_way() -> None:
+def test_the_input_has_each_way_of_a_route_that_changes() -> None:
     links = [
         {"from": "a", "to": "b", "rate": "20 Mbit/s", "delay": "10 ms", "duplex": True},
         {"from": "a", "to": "b", "name": "slow", "rate": "20 Mbit/s", "delay": "30 ms"},

@@ -1,6 +1,6 @@
-"""From a scenario to the order that the program reads: lines of words, integers in base units.
+"""From a scenario to the input of the program: lines of words, integers in base units.
 
-Pure: the same scenario and seed give the same text. cpp/order.h says what becomes of it.
+Pure: the same scenario and seed give the same text. cpp/input.h says what becomes of it.
 """
 
 import json
@@ -24,16 +24,16 @@ NO_LIMIT_BYTES = 2**29
 _RECOVERIES = {"prr": "ns3::TcpPrrRecovery", "classic": "ns3::TcpClassicRecovery"}
 
 
-def order(scenario: Scenario, seed: int) -> str:
-    """The order of a scenario without a sweep, which `check` must have let pass."""
-    network, wishes = resolve(scenario), scenario.ns3 or Ns3()
+def program_input(scenario: Scenario, seed: int) -> str:
+    """The program's input for a scenario without a sweep, which `check` must have let pass."""
+    network, options = resolve(scenario), scenario.ns3 or Ns3()
     times = (scenario.duration_s, scenario.warmup_s, scenario.record.interval_s)
     run = ["run", seed, *map(to_nanoseconds, times), int(scenario.record.variables)]
     lines = [" ".join(map(str, run))]
     for link in network.links:
         lines += _link(link)
     for route in network.routes:
-        lines += _flow(route, wishes)
+        lines += _flow(route, options)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -68,20 +68,20 @@ def _loss(loss: Mapping[str, Any]) -> str:
     return " ".join([loss["kind"], *(f"{loss[name]:.17g}" for name in names.get(loss["kind"], chain))])
 
 
-def _flow(route: Route, wishes: Ns3) -> Iterator[str]:
+def _flow(route: Route, options: Ns3) -> Iterator[str]:
     flow, tcp = route.flow, route.tcp
     stop = NEVER if flow.stop_s is None else to_nanoseconds(flow.stop_s)
     size = NO_END if flow.size_bytes is None else flow.size_bytes
     paced = int(tcp.pacing == "always")
     yield f"flow {route.name}"
     yield f"stream {route.stream}"
-    yield from _algorithm(flow.cca, wishes)
-    yield f"recovery {_RECOVERIES[wishes.recovery]}"
+    yield from _algorithm(flow.cca, options)
+    yield f"recovery {_RECOVERIES[options.recovery]}"
     yield f"time {to_nanoseconds(flow.start_s)} {to_nanoseconds(flow.start_jitter_s)} {stop}"
     yield f"data {size} {int(tcp.send_buffer_bytes is not None)}"
     tos = (flow.dscp or 0) << 2
     yield f"segment {tcp.mss_bytes} {tcp.link_overhead_bytes} {tcp.initial_window} {tos} {paced}"
-    for name, value in _socket(tcp, wishes).items():
+    for name, value in _socket(tcp, options).items():
         yield f"socket_attribute {name} {value}"
     for pace in flow.application or ():
         yield f"pace {to_nanoseconds(pace.at_s)} {-1 if pace.rate_bps is None else pace.rate_bps}"
@@ -93,10 +93,10 @@ def _flow(route: Route, wishes: Ns3) -> Iterator[str]:
                 yield f"reroute {to_nanoseconds(way.at_s)} {number} {_path(path)}"
 
 
-def _algorithm(cca: Cca | None, wishes: Ns3) -> Iterator[str]:
+def _algorithm(cca: Cca | None, options: Ns3) -> Iterator[str]:
     assert cca is not None  # `check` refuses flows that are no TCP
     yield f"kind {cca.kind}"
-    theirs = counterpart(cca.kind, wishes.algorithms == "fullpipe")
+    theirs = counterpart(cca.kind, options.algorithms == "fullpipe")
     if theirs is None:
         yield f"own {cca.kind} {json.dumps(cca.params)}"
         return
@@ -105,7 +105,7 @@ def _algorithm(cca: Cca | None, wishes: Ns3) -> Iterator[str]:
         yield f"algorithm_attribute {name} {value}"
 
 
-def _socket(tcp: Tcp, wishes: Ns3) -> dict[str, str]:
+def _socket(tcp: Tcp, options: Ns3) -> dict[str, str]:
     """The attributes of both sockets. A send buffer larger than the receiver's is of no use, and ns-3 3.40
     stops on one."""
     receive = tcp.receive_buffer_bytes or NO_LIMIT_BYTES
@@ -117,7 +117,7 @@ def _socket(tcp: Tcp, wishes: Ns3) -> dict[str, str]:
         "SndBufSize": str(send),
         "RcvBufSize": str(receive),
         "Timestamp": "true" if tcp.timestamps else "false",
-        "Sack": "true" if wishes.sack else "false",
+        "Sack": "true" if options.sack else "false",
         "UseEcn": "On" if tcp.ecn else "Off",
         **acks,
     }

@@ -1,4 +1,4 @@
-// What is to be simulated, as order.py writes it: lines of words, the names last because they may hold spaces.
+// What is to be simulated, as program_input.py writes it: lines of words, the names last because they may hold spaces.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ constexpr int64_t NEVER = INT64_MAX;
 // Name and value of an attribute of ns-3.
 using Attributes = std::vector<std::pair<std::string, std::string>>;
 
-struct LossOrder
+struct LossInput
 {
     enum Kind
     {
@@ -30,16 +30,16 @@ struct LossOrder
     std::string stream;
 };
 
-struct ChangeOrder
+struct ChangeInput
 {
     int64_t at = 0;
     int64_t rate = -1;  // bit/s; -1: as before, 0: nothing is sent
     int64_t delay = -1; // ns; -1: as before
     bool changesLoss = false;
-    LossOrder loss;
+    LossInput loss;
 };
 
-struct LinkOrder
+struct LinkInput
 {
     std::string name;
     int64_t rate = 0; // bit/s; 0: unlimited
@@ -47,8 +47,8 @@ struct LinkOrder
     std::string queue;
     Attributes queueAttributes;
     uint32_t quantum = 0; // of a fair queue; 0: it has none
-    LossOrder loss;
-    std::vector<ChangeOrder> changes;
+    LossInput loss;
+    std::vector<ChangeInput> changes;
     int64_t slot = 0;
     uint64_t detourEvery = 0;
     int64_t detourExtra = 0, detourFrom = 0, detourUntil = NEVER;
@@ -56,20 +56,20 @@ struct LinkOrder
     bool jitterNormal = false, jitterReorders = false;
 };
 
-struct PaceOrder
+struct PaceInput
 {
     int64_t at = 0;
     int64_t rate = -1; // bit/s; -1: without limit
 };
 
-struct RerouteOrder
+struct RerouteInput
 {
     int64_t at = 0;
     int way = 0; // 0: data, 1: acknowledgements
     std::vector<uint32_t> path;
 };
 
-struct FlowOrder
+struct FlowInput
 {
     std::string name;
     std::string stream;   // of its random numbers
@@ -81,9 +81,9 @@ struct FlowOrder
     Attributes socketAttributes;
     int64_t start = 0, jitter = 0, stop = NEVER;
     uint64_t bytes = UINT64_MAX;
-    std::vector<PaceOrder> paces;
+    std::vector<PaceInput> paces;
     std::vector<uint32_t> path[2]; // of data and of acknowledgements
-    std::vector<RerouteOrder> reroutes;
+    std::vector<RerouteInput> reroutes;
     uint32_t mss = 1448;
     uint32_t linkOverhead = 14;
     uint32_t initialWindow = 10;
@@ -92,16 +92,16 @@ struct FlowOrder
     bool alwaysPaced = false;
 };
 
-struct Order
+struct Input
 {
     uint64_t seed = 1;
     int64_t duration = 0, warmup = 0, interval = 0;
     bool variables = false;
-    std::vector<LinkOrder> links;
-    std::vector<FlowOrder> flows;
+    std::vector<LinkInput> links;
+    std::vector<FlowInput> flows;
 };
 
 // Throws std::runtime_error with the line that cannot be read.
-Order ReadOrder(const std::string& path);
+Input ReadInput(const std::string& path);
 
 } // namespace fullpipe
