@@ -24,16 +24,18 @@ class Maker:
         """The run of a job, if the store has it."""
         if self.store is None:
             return None
-        engine_id = engines.identity(engines.engine(job.engine), job.scenario)
-        return self.store.find(job.scenario, engine_id, job.seed)
+        chosen = engines.engine(job.engine)
+        engine_id, digest = engines.identity(chosen, job.scenario), engines.digest_of(chosen, job.scenario)
+        return self.store.find(job.scenario, engine_id, job.seed, digest)
 
     def make(self, job: Job, progress: engines.Progress | None) -> Run:
         """Run a job and keep the run; see `stream` for what is raised."""
+        chosen = engines.engine(job.engine)
         if self.store:
-            self.store.prepare(job.scenario.digest)
+            self.store.prepare(engines.digest_of(chosen, job.scenario))
         is_own = bool(own_algorithms(job.scenario.flows))
         with limited(self.cca_timeout_s if is_own else None):
-            made = engines.engine(job.engine).run(job.scenario, seed=job.seed, progress=progress)
+            made = chosen.run(job.scenario, seed=job.seed, progress=progress)
         return self.store.save(made) if self.store else made
 
 

@@ -80,7 +80,7 @@ def test_engines_are_listed_for_programs(fullpipe: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "told"),
+    ("options", "told"),
     [
         (["native"], "native has nothing to install"),
         (["linux", "--rootfs", "."], "--rootfs: . is not a file"),

@@ -1,10 +1,15 @@
 """Engines: what turns a scenario and a seed into a run.
 
-An engine is a name here, and a module that is imported when it is first used.
+An engine is a name here, and a module that is imported when it is first used. Another package brings one with
+an entry point of the group `fullpipe.engines`, whose value names what makes the engine:
+
+    [project.entry-points."fullpipe.engines"]
+    testbed = "their_package:TestbedEngine"
 """
 
+import functools
 from collections.abc import Callable, Mapping
-from importlib import import_module
+from importlib import import_module, metadata
 
 from fullpipe.engines.base import (
     Capabilities,
@@ -15,10 +20,11 @@ from fullpipe.engines.base import (
     Progress,
     Requirement,
     Say,
+    digest_of,
     identity,
     missing,
 )
-from fullpipe.errors import UnknownNameError
+from fullpipe.errors import EngineError, UnknownNameError
 
 
 def _lazily(module: str, made: str) -> Callable[[], Engine]:
@@ -37,12 +43,33 @@ ENGINES: Mapping[str, Callable[[], Engine]] = {
     "ns3-3.42": _lazily("ns3", "Ns3Engine342"),
     "ns3-3.39": _lazily("ns3", "Ns3Engine339"),
 }
-"""Engines by name, each made without arguments."""
+"""Our engines by name, each made without arguments. They stand here and not among the entry points, because a
+source tree that is not installed, or was before an engine was added, has no metadata that names them."""
+
+GROUP = "fullpipe.engines"
+"""The entry points by which other packages bring engines."""
+
+
+@functools.cache
+def _entry_points() -> dict[str, metadata.EntryPoint]:
+    """What other packages bring, in the order of the names. No name of ours can be taken."""
+    found = sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
+    return {entry.name: entry for entry in found if entry.name not in ENGINES}
+
+
+def _made(entry: metadata.EntryPoint) -> Engine:
+    try:
+        brought: Engine = entry.load()()
+    except Exception as error:
+        where = f"{entry.dist.name} ({entry.value})" if entry.dist else entry.value
+        told = f"{type(error).__name__}: {error}"
+        raise EngineError(f"engine {entry.name} of the package {where} cannot be loaded: {told}") from error
+    return brought
 
 
 def names() -> list[str]:
-    """The engines, in the order of the registry."""
-    return list(ENGINES)
+    """The engines: ours in the order of the registry, then those of other packages."""
+    return [*ENGINES, *_entry_points()]
 
 
 def engine(name: str) -> Engine:
@@ -50,14 +77,18 @@ def engine(name: str) -> Engine:
 
     Raises:
         UnknownNameError: If there is none.
+        EngineError: If another package brings it, which cannot be loaded.
     """
-    if name not in ENGINES:
-        raise UnknownNameError("engine", name, ENGINES)
-    return ENGINES[name]()
+    if name in ENGINES:
+        return ENGINES[name]()
+    if name in _entry_points():
+        return _made(_entry_points()[name])
+    raise UnknownNameError("engine", name, names())
 
 
 __all__ = [
     "ENGINES",
+    "GROUP",
     "Capabilities",
     "Engine",
     "InstallOptions",
@@ -66,6 +97,7 @@ __all__ = [
     "Progress",
     "Requirement",
     "Say",
+    "digest_of",
     "engine",
     "identity",
     "missing",

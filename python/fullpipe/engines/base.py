@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 from fullpipe.algorithms import classes
 from fullpipe.errors import InstallOptionError
 from fullpipe.runs import EngineId, Meta, Run, host, versions
-from fullpipe.scenario import Scenario
+from fullpipe.scenario import ENGINE_OPTIONS, Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 
 Progress = Callable[[float], None]
@@ -175,6 +175,16 @@ def identity(engine: Engine, scenario: Scenario) -> EngineId:
     )
 
 
+def digest_of(engine: Engine, scenario: Scenario) -> str:
+    """What stands for all that an engine reads of a scenario: its runs are stored and found under it.
+
+    It is the digest of the scenario without the options of other engines. Of `ENGINE_OPTIONS` an engine reads
+    those that its `own_options` names; one without that attribute reads none.
+    """
+    own: frozenset[str] = getattr(engine, "own_options", frozenset())
+    return scenario.digest_without(ENGINE_OPTIONS - own)
+
+
 class Stopwatch:
     """When a run began, and how long it has taken."""
 
@@ -202,7 +212,7 @@ def origin(
     """Where a run comes from that has just finished; `hops` are packets times the links that they crossed."""
     return Meta(
         scenario=scenario.to_dict(),
-        digest=scenario.digest,
+        digest=digest_of(engine, scenario),
         engine=identity(engine, scenario),
         seed=seed,
         duration_s=scenario.duration_s,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.algorithms import classes
-from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, origin
+from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, digest_of, origin
 from fullpipe.engines.plan import plan
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs import TABLES, Run, frame, version
@@ -84,6 +84,7 @@ def _as_described(path: str, scenario: Scenario) -> str:
 
 
 def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> "Results":
+    digest = digest_of(NativeEngine(), scenario)
     try:
         simulation = _simulation(scenario, seed)
         for i in range(1, _SLICES + 1):
@@ -94,10 +95,10 @@ def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> "Resul
     except ControllerError as error:
         cause = error.__cause__
         trace = "".join(traceback.format_exception(cause)) if cause else ""
-        message = f"scenario {scenario.digest}, seed {seed}: {error}\n{trace}".rstrip()
+        message = f"scenario {digest}, seed {seed}: {error}\n{trace}".rstrip()
         raise ControllerError(message, error.controller, error.flow, error.event, error.time_s) from cause
     except SimulationPanic as error:
-        raise EngineError(f"scenario {scenario.digest}, seed {seed}: {error}") from error
+        raise EngineError(f"scenario {digest}, seed {seed}: {error}") from error
 
 
 def _advance(simulation: Simulation, until_ns: int, progress: Progress | None) -> None:

@@ -29,6 +29,7 @@ class Meta(BaseModel):
     scenario: dict[str, Any]
     """The scenario as TOML has it."""
     digest: str
+    """Stands for what the engine reads of the scenario: without the options of other engines."""
     engine: EngineId
     seed: int
     duration_s: float

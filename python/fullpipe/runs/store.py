@@ -37,13 +37,16 @@ class Store:
         """Where a run is or would be."""
         return self.root / digest / f"{engine}-{seed}"
 
-    def find(self, scenario: Scenario, engine: EngineId, seed: int) -> Run | None:
+    def find(self, scenario: Scenario, engine: EngineId, seed: int, digest: str | None = None) -> Run | None:
         """The finished run of a scenario, if there is one by this version of the engine and of its model.
+
+        `digest` stands for what the engine reads of the scenario; left out, it reads everything.
 
         The run bears the name of `scenario`, which is no part of what is simulated. A run with a damaged file
         is not finished: every byte is held against its checksum.
         """
-        kept = _finished(self.folder(scenario.digest, engine.name, seed), scenario.digest, engine)
+        digest = digest or scenario.digest
+        kept = _finished(self.folder(digest, engine.name, seed), digest, engine)
         return _named(Run.of(kept), scenario.to_dict()) if kept else None
 
     def prepare(self, digest: str) -> None:

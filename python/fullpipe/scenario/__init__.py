@@ -4,9 +4,19 @@
 `network` makes nodes, links and routes of it (`resolve`), and `tc` reads Linux's queue disciplines.
 """
 
-from fullpipe.scenario.model.scenario import Record
+from fullpipe.scenario.model.scenario import ENGINE_OPTIONS, Record
 from fullpipe.scenario.network import Link, Network, Node, Route, resolve
 from fullpipe.scenario.read.files import scenario_names
 from fullpipe.scenario.scenario import Scenario
 
-__all__ = ["Link", "Network", "Node", "Record", "Route", "Scenario", "resolve", "scenario_names"]
+__all__ = [
+    "ENGINE_OPTIONS",
+    "Link",
+    "Network",
+    "Node",
+    "Record",
+    "Route",
+    "Scenario",
+    "resolve",
+    "scenario_names",
+]

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice, product
 from pathlib import Path
 from typing import Any, Self
@@ -126,7 +126,11 @@ class Scenario(ScenarioModel):
 
         The name and the sweep have no part in it, and neither has the spelling: "1 Gbit/s" is "1000 Mbit/s".
         """
-        tree = self.model_dump(exclude={"name", "sweep", "tcp", "flows"}, exclude_none=True)
+        return self.digest_without(())
+
+    def digest_without(self, keys: Iterable[str]) -> str:
+        """The digest of this scenario with some keys left out: for an engine that does not read them."""
+        tree = self.model_dump(exclude={"name", "sweep", "tcp", "flows", *keys}, exclude_none=True)
         tree["flows"] = [
             flow.model_copy(update={"tcp": self.tcp_of(flow)}).model_dump(exclude_none=True)
             for flow in self.flows

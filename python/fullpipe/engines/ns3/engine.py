@@ -49,6 +49,7 @@ class Ns3Engine:
 
     name: ClassVar[str] = "ns3"
     ns3: ClassVar[str] = "3.44"
+    own_options: ClassVar[frozenset[str]] = frozenset({"ns3"})
 
     def version(self) -> str:
         """Release of the wheel, and fingerprints of the program and of our algorithms."""

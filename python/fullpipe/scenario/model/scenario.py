@@ -11,6 +11,9 @@ from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.topology import Topology
 from fullpipe.scenario.quantities import Seconds, SecondsOrOff
 
+ENGINE_OPTIONS = frozenset({"ns3"})
+"""Keys that only some engines read: they have no part in what stands for a run of the others."""
+
 
 class Record(Model):
     """What is sampled over time. Summaries over the whole run are always kept."""
