@@ -21,6 +21,8 @@ pub struct PortId(pub u16);
 ///   decision that was due at or before `now`. Packets put in at one time arrive in the order of the calls.
 /// * A wake-up may turn out to deliver nothing: `next` says when it has to be asked at the latest.
 /// * For each port, at any time: arrived + duplicated = dropped + waiting + travelling + lost + forwarded.
+///
+/// [`kit`](crate::kit) checks all of it.
 pub trait Element<P>: Send {
     /// How many ports it has.
     fn ports(&self) -> usize;

@@ -1,0 +1,273 @@
+//! What must hold whatever arrives: the one list for every element.
+
+use super::run::{Manner, run, sampling};
+use super::{Log, Script, Tag};
+use crate::{Counters, Element, PortId, SamplingTimes};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use units::{Duration, Rate, Time};
+
+/// What is known of an element after a script.
+pub struct Evidence<'a> {
+    /// What arrived.
+    pub script: &'a Script,
+    /// How many ports it has.
+    pub ports: usize,
+    /// What it said at the beginning that it carries at most.
+    pub capacity: Rate,
+    /// What it said at the beginning that a packet takes at least.
+    pub min_delay: Duration,
+    /// What it said at the beginning of order.
+    pub keeps_order: bool,
+    /// What it did, asked when it was due.
+    pub log: Log,
+    /// What another of the same seed did, asked likewise.
+    pub again: Log,
+    /// What another of the same seed did, asked at other times as well.
+    pub often: Log,
+}
+
+/// Something that holds after every script.
+pub struct Invariant {
+    /// What holds, as a sentence.
+    pub name: &'static str,
+    /// What is wrong, if anything is.
+    pub check: fn(&Evidence<'_>) -> Result<(), String>,
+}
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Which.
+    pub invariant: &'static str,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.invariant, self.problem)
+    }
+}
+
+impl std::error::Error for Broken {}
+
+/// Broken by an element that never lets the time go on.
+const RESTS: &str = "it does not ask for ever";
+
+/// Every invariant. That nothing panics goes without saying.
+pub const INVARIANTS: &[Invariant] = &[
+    Invariant { name: RESTS, check: |_| Ok(()) },
+    Invariant { name: "same arrivals and seed, same outcome", check: twins },
+    Invariant { name: "asked often, it does the same", check: lazy },
+    Invariant {
+        name: "only what was put in comes out, by its port, and once unless counted as a copy",
+        check: origin,
+    },
+    Invariant { name: "in = dropped + waiting + travelling + lost + out", check: conserved },
+    Invariant { name: "counters agree with what went in and came out", check: counted },
+    Invariant { name: "what asks for nothing holds nothing", check: empty },
+    Invariant { name: "a stream keeps its order", check: order },
+    Invariant { name: "no packet is faster than the least delay", check: delay },
+    Invariant { name: "no more than the capacity is carried", check: capacity },
+];
+
+/// Plays a script to new elements and checks every invariant. `make` makes one with these sampling times, always with
+/// the same seed.
+///
+/// # Errors
+/// The first invariant that does not hold.
+pub fn judge(make: &dyn Fn(SamplingTimes) -> Box<dyn Element<Tag>>, script: &Script) -> Result<(), Broken> {
+    let times = sampling(script);
+    let play = |manner| {
+        run(&mut *make(times), script, times, manner).map_err(|problem| Broken { invariant: RESTS, problem })
+    };
+    let element = make(times);
+    let evidence = Evidence {
+        script,
+        ports: element.ports(),
+        capacity: element.capacity(),
+        min_delay: element.min_delay(),
+        keeps_order: element.keeps_order(),
+        log: play(Manner::WhenDue)?,
+        again: play(Manner::WhenDue)?,
+        often: play(Manner::Often)?,
+    };
+    INVARIANTS.iter().try_for_each(|Invariant { name, check }| {
+        check(&evidence).map_err(|problem| Broken { invariant: name, problem })
+    })
+}
+
+fn ensure(holds: bool, problem: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(problem()) }
+}
+
+/// The first thing that two logs do not have in common.
+fn same(one: &Log, other: &Log) -> Result<(), String> {
+    let pairs = || one.deliveries.iter().zip(&other.deliveries);
+    if let Some((a, b)) = pairs().find(|(a, b)| a != b) {
+        return Err(format!("{a:?} and {b:?}"));
+    }
+    let counts = [one, other].map(|log| log.deliveries.len());
+    ensure(counts[0] == counts[1], || format!("{} and {} packets", counts[0], counts[1]))?;
+    let differ = one.intervals.iter().zip(&other.intervals).find(|(a, b)| a != b);
+    differ.map_or(Ok(()), |(a, b)| Err(format!("counters {a:?} and {b:?}")))?;
+    ensure(one.totals == other.totals, || format!("totals {:?} and {:?}", one.totals, other.totals))
+}
+
+fn twins(evidence: &Evidence<'_>) -> Result<(), String> {
+    same(&evidence.log, &evidence.again)
+}
+
+fn lazy(evidence: &Evidence<'_>) -> Result<(), String> {
+    same(&evidence.log, &evidence.often)
+}
+
+impl Evidence<'_> {
+    /// The port by which a packet of the script came in.
+    fn port_of(&self, number: Tag) -> Option<PortId> {
+        let arrival = self.script.arrivals.get(number as usize)?;
+        Some(PortId(arrival.port.0 % self.ports as u16))
+    }
+
+    /// Packets and bytes that went into a port and came out of it up to a time.
+    fn seen(&self, port: PortId, until: Time) -> [(u64, u64); 2] {
+        let sum = |sizes: &mut dyn Iterator<Item = u16>| {
+            sizes.fold((0, 0), |(packets, bytes), size| (packets + 1, bytes + u64::from(size)))
+        };
+        let arrivals = self.script.arrivals.iter().filter(|a| a.at <= until);
+        let came = arrivals.filter(|a| a.port.0 % self.ports as u16 == port.0).map(|a| a.packet.size);
+        let gone = self.log.deliveries.iter().filter(|d| d.at <= until && d.port == port);
+        [sum(&mut { came }), sum(&mut gone.map(|d| d.packet.size))]
+    }
+
+    /// Every port and time at which its counters were read, with their sums up to then.
+    fn sums(&self) -> Vec<(PortId, Time, Counters)> {
+        let mut sums = vec![Counters::default(); self.ports];
+        let mut all = Vec::new();
+        for (at, interval) in &self.log.intervals {
+            for (port, counters) in interval.iter().enumerate() {
+                sums[port] += *counters;
+                all.push((PortId(port as u16), *at, sums[port]));
+            }
+        }
+        all
+    }
+}
+
+fn origin(evidence: &Evidence<'_>) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    let mut copies = vec![0; evidence.ports];
+    for delivery in &evidence.log.deliveries {
+        let number = delivery.packet.payload;
+        let port = evidence.port_of(number);
+        ensure(port == Some(delivery.port), || format!("{delivery:?} came in by {port:?}"))?;
+        let sent = evidence.script.arrivals[number as usize].packet;
+        ensure(sent.size == delivery.packet.size, || format!("{delivery:?} had {} bytes", sent.size))?;
+        copies[usize::from(delivery.port.0)] += u64::from(!seen.insert(number));
+    }
+    let counted: Vec<u64> = evidence.log.totals.iter().map(|totals| totals.duplicated_packets).collect();
+    ensure(copies.iter().zip(&counted).all(|(seen, counted)| seen <= counted), || {
+        format!("{copies:?} copies by port, of which {counted:?} were counted")
+    })
+}
+
+fn counted(evidence: &Evidence<'_>) -> Result<(), String> {
+    for (port, at, sum) in evidence.sums() {
+        let [came, gone] = evidence.seen(port, at);
+        let counted =
+            [(sum.arrived_packets, sum.arrived_bytes), (sum.forwarded_packets, sum.forwarded_bytes)];
+        ensure(counted == [came, gone], || {
+            format!(
+                "up to {} ns {came:?} came by {port:?} and {gone:?} left, counted: {counted:?}",
+                at.as_nanos()
+            )
+        })?;
+    }
+    let last = evidence.sums().into_iter().rev().take(evidence.ports).map(|(.., sum)| sum);
+    ensure(last.eq(evidence.log.totals.iter().rev().copied()), || {
+        "totals are not the sums of intervals".to_owned()
+    })
+}
+
+/// Packets that wait and that travel; negative if something was counted twice or too early.
+fn held(sum: &Counters) -> [i128; 2] {
+    let [arrived, dropped, started, copied, lost, forwarded] = [
+        sum.arrived_packets,
+        sum.dropped_packets,
+        sum.started_packets,
+        sum.duplicated_packets,
+        sum.lost_packets,
+        sum.forwarded_packets,
+    ]
+    .map(i128::from);
+    [arrived - dropped - started, started + copied - lost - forwarded]
+}
+
+fn conserved(evidence: &Evidence<'_>) -> Result<(), String> {
+    for (port, at, sum) in evidence.sums() {
+        let [waiting, travelling] = held(&sum);
+        ensure(waiting >= 0 && travelling >= 0, || {
+            format!("at {} ns {waiting} wait and {travelling} travel by {port:?}: {sum:?}", at.as_nanos())
+        })?;
+    }
+    Ok(())
+}
+
+fn empty(evidence: &Evidence<'_>) -> Result<(), String> {
+    let held: i128 = evidence.log.totals.iter().flat_map(held).sum();
+    ensure(evidence.log.next < Time::NEVER || held == 0, || format!("{held} packets are left"))
+}
+
+fn order(evidence: &Evidence<'_>) -> Result<(), String> {
+    if !evidence.keeps_order {
+        return Ok(());
+    }
+    let mut last = BTreeMap::new();
+    for delivery in &evidence.log.deliveries {
+        let before = last.insert((delivery.port, delivery.packet.flow), delivery.packet.payload);
+        ensure(before.is_none_or(|before| before <= delivery.packet.payload), || {
+            format!("{delivery:?} came out behind packet {before:?}")
+        })?;
+    }
+    Ok(())
+}
+
+fn delay(evidence: &Evidence<'_>) -> Result<(), String> {
+    for delivery in &evidence.log.deliveries {
+        let sent = evidence.script.arrivals[delivery.packet.payload as usize].at;
+        ensure(sent + evidence.min_delay <= delivery.at, || {
+            format!("{delivery:?} was put in at {} ns", sent.as_nanos())
+        })?;
+    }
+    Ok(())
+}
+
+/// What is delivered since the first arrival, and what is begun in any interval but for the last packet. Transmissions
+/// end at whole nanoseconds, rounded down.
+fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
+    let rate = evidence.capacity;
+    let Some(first) = evidence.script.arrivals.first().filter(|_| rate != Rate::UNLIMITED) else {
+        return Ok(());
+    };
+    let fits = |bytes: u64, span: Duration| {
+        u128::from(bytes) * 8_000_000_000 <= u128::from(span.as_nanos() + 1) * u128::from(rate.bits_per_sec())
+    };
+    let (mut bytes, mut seen) = (0, BTreeSet::new());
+    for delivery in evidence.log.deliveries.iter().filter(|d| seen.insert(d.packet.payload)) {
+        bytes += u64::from(delivery.packet.size);
+        let span = delivery.at.since(first.at).saturating_sub(evidence.min_delay);
+        ensure(fits(bytes, span), || format!("{bytes} bytes in {} ns", span.as_nanos()))?;
+    }
+    let largest = evidence.script.arrivals.iter().map(|arrival| u64::from(arrival.packet.size)).max();
+    let mut from = Time::ZERO;
+    for (at, interval) in &evidence.log.intervals {
+        let begun: u64 = interval.iter().map(|counters| counters.started_bytes).sum();
+        let span = at.since(from);
+        ensure(fits(begun.saturating_sub(largest.unwrap_or(0)), span), || {
+            format!("{begun} bytes begun in {} ns", span.as_nanos())
+        })?;
+        from = *at;
+    }
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Plays a script to an element and notes what it does.
+
+use super::Script;
+use crate::{Counters, Element, Packet, PortId, SamplingTimes};
+use units::{Duration, Rng, Time};
+
+/// What packets carry: their number in the script.
+pub type Tag = u32;
+
+/// A packet at the far end of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// When.
+    pub at: Time,
+    /// By which port.
+    pub port: PortId,
+    /// The packet.
+    pub packet: Packet<Tag>,
+}
+
+/// What an element did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// What it handed over, in this order.
+    pub deliveries: Vec<Delivery>,
+    /// When its counters were read, and what they said, by port.
+    pub intervals: Vec<(Time, Vec<Counters>)>,
+    /// The sums of its counters at the end, by port.
+    pub totals: Vec<Counters>,
+    /// When it wants to be woken at the end.
+    pub next: Time,
+}
+
+/// At which times an element is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// When it is due; at equal times before packets arrive.
+    WhenDue,
+    /// At other times as well, drawn from the seed; at equal times after packets have arrived.
+    Often,
+}
+
+/// Turns at one time after which an element is taken to ask for ever.
+const MOST_TURNS: usize = 10_000;
+
+/// When counters are read in a run of this script: often, and long after the last arrival.
+pub(super) fn sampling(script: &Script) -> SamplingTimes {
+    let interval = Duration::from_nanos(script.end().as_nanos() / 16 + 12_345);
+    SamplingTimes::new(Some(interval), Time::ZERO, script.end() + Duration::from_secs(1).max(interval))
+}
+
+/// Runs an element until the end of `sampling`.
+///
+/// # Errors
+/// If it wants to be woken at one time for ever.
+pub(super) fn run(
+    element: &mut dyn Element<Tag>,
+    script: &Script,
+    sampling: SamplingTimes,
+    manner: Manner,
+) -> Result<Log, String> {
+    let (mut log, mut turns) = (Log::default(), 0);
+    let mut arrivals = script.arrivals.iter().peekable();
+    let mut asks = Asks::new(script, manner);
+    let mut look = sampling.after(Time::ZERO);
+    let mut now = Time::ZERO;
+    while look != Time::NEVER {
+        let put = arrivals.peek().map_or(Time::NEVER, |arrival| arrival.at);
+        let (due, before) = (element.next().max(now), now);
+        let put_first = put < due || put == due && manner == Manner::Often;
+        if put_first && put <= look.min(asks.next) {
+            now = put;
+            let Some(arrival) = arrivals.next() else { break };
+            element.put(PortId(arrival.port.0 % element.ports() as u16), &arrival.packet, now);
+        } else if due <= look.min(asks.next) {
+            now = due;
+            let taken = element.take(now).map(|(port, packet)| Delivery { at: now, port, packet });
+            log.deliveries.extend(taken);
+        } else if asks.next <= look {
+            now = asks.next;
+            let taken = element.take(now).map(|(port, packet)| Delivery { at: now, port, packet });
+            log.deliveries.extend(taken);
+            asks.advance();
+        } else {
+            now = look;
+            let ports = (0..element.ports()).map(|port| PortId(port as u16));
+            log.intervals.push((now, ports.map(|port| element.close_interval(port, now)).collect()));
+            look = sampling.after(look);
+        }
+        turns = if now == before { turns + 1 } else { 0 };
+        if turns > MOST_TURNS + script.arrivals.len() {
+            return Err(format!("it wants to be woken at {} ns for ever", now.as_nanos()));
+        }
+    }
+    log.totals = (0..element.ports()).map(|port| element.totals(PortId(port as u16)).run).collect();
+    log.next = element.next();
+    Ok(log)
+}
+
+/// Times at which an element is asked though it need not be.
+struct Asks {
+    next: Time,
+    mean_ns: u64,
+    /// After the last arrival there is ever less to ask for.
+    last: Time,
+    rng: Rng,
+}
+
+impl Asks {
+    fn new(script: &Script, manner: Manner) -> Asks {
+        let mean_ns = script.end().as_nanos() / (4 * script.arrivals.len().max(1) as u64) + 1;
+        let rng = Rng::stream(script.seed, "kit/asks");
+        let mut asks = Asks { next: Time::ZERO, mean_ns, last: script.end(), rng };
+        match manner {
+            Manner::WhenDue => asks.next = Time::NEVER,
+            Manner::Often => asks.advance(),
+        }
+        asks
+    }
+
+    /// Goes on to the next time.
+    fn advance(&mut self) {
+        let gap = self.rng.next_u64() % (2 * self.mean_ns) + self.next.since(self.last).as_nanos() / 8;
+        self.next += Duration::from_nanos(gap);
+    }
+}

@@ -1,0 +1,97 @@
+//! A half-duplex channel whose ports take turns, each after a request and a grant.
+
+use super::registry::Law;
+use super::{Channel, Mac, Request, Turn};
+use params::params;
+use units::{Duration, Rate, Time};
+
+params! {
+    /// Parameters of the shared channel.
+    pub struct SharedParams {
+        /// Rate at which a turn transmits.
+        rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e18, role = rate;
+        /// Propagation delay from every port to its far end.
+        delay_ns: u64 = 0, "ns", 0.0..=1e15;
+        /// Time from the request of a port that was idle until it may have a turn.
+        grant_delay_ns: u64 = 4_000_000, "ns", 0.0..=1e15;
+        /// Bytes that a turn carries at most; a larger packet has a turn of its own.
+        turn_bytes: u64 = 16_384, "bytes", 1.0..=1e12;
+        /// Time that every turn takes before its first packet: guard time and preamble.
+        overhead_ns: u64 = 10_000, "ns", 0.0..=1e15;
+    }
+}
+
+/// Request and grant, round robin.
+///
+/// * A port that is idle when a packet reaches it asks for a turn, and may have one after the grant delay.
+/// * A port that still has packets when its turn ends may have the next one from then on: the request has ridden on the
+///   turn, early enough for the grant to be there. The grant delay is paid once per busy period of a port, so that
+///   any number of backlogged ports, also a single one, fills the channel.
+/// * Of the ports that may have a turn, the next one behind the port of the last turn has it, in the order of their
+///   numbers. The channel is never idle while there is such a port.
+///
+/// So each of N ports that stay backlogged, with turns of B bytes, gets B / (N (B / R + overhead)). A packet that
+/// reaches an idle port is begun after the grant delay, at most N - 1 turns of other ports, and the overhead of its own.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    params: SharedParams,
+    /// The port of the last turn.
+    last: usize,
+}
+
+impl Mac for Shared {
+    fn request(&mut self, _port: usize, now: Time, request: Request) -> Time {
+        match request {
+            Request::New => now + Duration::from_nanos(self.params.grant_delay_ns),
+            Request::Piggybacked => now,
+        }
+    }
+
+    fn next_turn(&self, ready: &[Time], free_at: Time) -> Option<Turn> {
+        let start = ready.iter().copied().min().filter(|&first| first < Time::NEVER)?.max(free_at);
+        let in_turn = (1..=ready.len()).map(|behind| (self.last + behind) % ready.len());
+        let port = in_turn.into_iter().find(|&port| ready[port] <= start)?;
+        let overhead = Duration::from_nanos(self.params.overhead_ns);
+        Some(Turn { port, start, overhead, bytes: self.params.turn_bytes })
+    }
+
+    fn begin(&mut self, turn: &Turn) {
+        self.last = turn.port;
+    }
+}
+
+impl Law for Shared {
+    type Params = SharedParams;
+    const TITLE: &'static str = "Half-duplex channel with turns in a fixed order, each after a request and a grant";
+    const SOURCE: &'static str =
+        "request, grant and piggybacked request as upstream in DOCSIS (CableLabs MULPI 3.1, section 7)";
+
+    fn new(params: SharedParams, ports: usize, _seed: u64) -> (Shared, Channel) {
+        let channel = Channel {
+            rate: Rate::from_bits_per_sec(params.rate_bps),
+            delay: Duration::from_nanos(params.delay_ns),
+        };
+        (Shared { params, last: ports.saturating_sub(1) }, channel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(n: u64) -> Time {
+        Time::from_nanos(n * 1_000)
+    }
+
+    #[test]
+    fn the_next_port_behind_the_last_one_has_its_turn() {
+        let (mut law, _) = Shared::new(SharedParams::default(), 3, 1);
+        let port = |law: &Shared, ready: [u64; 3], free| law.next_turn(&ready.map(us), us(free)).unwrap().port;
+        assert_eq!(port(&law, [5, 5, 5], 0), 0);
+        assert_eq!(port(&law, [7, 6, 5], 0), 2); // the only one that may at 5 us
+        assert_eq!(port(&law, [7, 6, 5], 6), 1);
+        law.begin(&law.next_turn(&[us(5); 3], us(0)).unwrap());
+        assert_eq!(port(&law, [5, 5, 5], 0), 1);
+        assert_eq!(law.next_turn(&[Time::NEVER; 3], us(0)), None);
+    }
+}

@@ -1,0 +1,234 @@
+//! The ports of a medium, and their transmissions one after the other.
+
+use super::{Mac, Request, Turn};
+use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
+use crate::queue::Waiting;
+use crate::{Element, Packet, PortId, QueueDiscipline, QueueEvents, Ring, Server};
+use units::{Duration, Rate, Time};
+
+/// What the ports of a medium transmit over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Rate of transmission.
+    pub rate: Rate,
+    /// Propagation delay to the far end.
+    pub delay: Duration,
+}
+
+/// Ports that take turns by the law of a [`Mac`].
+///
+/// A packet leaves its queue when its transmission begins. To know that a turn ends because the next packet does not
+/// fit, that packet has to be dequeued: it then stands at the head of its port, still counted as waiting, until the
+/// next turn begins with it (as with `qdisc_peek_dequeued` in Linux). If a queue that may send drops all that it has
+/// instead, the turn is over, and its overhead was in vain.
+///
+/// What a port has transmitted counts as its busy time, without the overhead of turns.
+pub struct Medium<P, M> {
+    mac: M,
+    ports: Vec<Port<P>>,
+    /// From when on each port may have a turn; never if it has nothing to send, or has its turn.
+    ready: Vec<Time>,
+    server: Server,
+    delay: Duration,
+    turn: Option<Current>,
+    /// When the last turn ended.
+    free_at: Time,
+    in_flight: Ring<Flight<P>>,
+}
+
+/// The turn that has begun.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    port: usize,
+    /// When its next packet may begin.
+    next: Time,
+    /// Bytes that it may still carry.
+    left: u64,
+    /// It has carried nothing yet.
+    first: bool,
+}
+
+struct Port<P> {
+    queue: Box<dyn QueueDiscipline<P>>,
+    /// The packet that did not fit into the last turn.
+    head: Option<Waiting<P>>,
+    /// From when on it may have a turn, if its queue lets a packet go; never if it has not asked for one.
+    granted: Time,
+    stats: LinkStats,
+}
+
+/// A packet and the time at which it reaches the far end of its port.
+#[derive(Clone, Copy, Debug)]
+struct Flight<P> {
+    arrival: Time,
+    port: PortId,
+    packet: Packet<P>,
+}
+
+impl<P: Copy> Port<P> {
+    /// Packets that wait.
+    fn backlog(&self) -> u64 {
+        self.queue.backlog().packets + u64::from(self.head.is_some())
+    }
+
+    /// From when on it may have a turn.
+    fn ready(&self) -> Time {
+        if self.head.is_some() || self.granted == Time::NEVER {
+            return self.granted;
+        }
+        self.granted.max(self.queue.ready())
+    }
+
+    /// The packet that is transmitted from `turn.next` on, if the turn goes on.
+    fn next_packet(&mut self, turn: &Current) -> Option<Waiting<P>> {
+        let fits = |size: u64| turn.first || size <= turn.left;
+        if self.head.is_none() {
+            let waits = self.queue.backlog().packets > 0;
+            if waits && (!fits(1) || self.queue.ready() > turn.next) {
+                return None;
+            }
+            let mut events = QueueEvents::default();
+            self.head = self.queue.dequeue(turn.next, &mut events); // also when it is empty, so that it may notice
+            self.stats.queue_events(turn.next, events);
+        }
+        self.head.take_if(|next| fits(next.packet.size.into()))
+    }
+}
+
+impl<P: Copy, M: Mac> Medium<P, M> {
+    /// An idle medium with one port for each queue.
+    ///
+    /// # Panics
+    /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
+    pub fn new(
+        mac: M,
+        channel: Channel,
+        queues: Vec<Box<dyn QueueDiscipline<P>>>,
+        sampling: SamplingTimes,
+    ) -> Medium<P, M> {
+        let ready = vec![Time::NEVER; queues.len()];
+        let ports = queues.into_iter().map(|queue| Port {
+            queue,
+            head: None,
+            granted: Time::NEVER,
+            stats: LinkStats::new(sampling),
+        });
+        Medium {
+            mac,
+            ports: ports.collect(),
+            ready,
+            server: Server::new(channel.rate),
+            delay: channel.delay,
+            turn: None,
+            free_at: Time::ZERO,
+            in_flight: Ring::new(),
+        }
+    }
+
+    /// Replays what happened up to now.
+    fn replay(&mut self, now: Time) {
+        loop {
+            match self.turn {
+                Some(turn) if turn.next <= now => self.advance(turn),
+                Some(_) => return,
+                None => match self.next_turn().filter(|turn| turn.start <= now) {
+                    Some(turn) => self.begin(&turn),
+                    None => return,
+                },
+            }
+        }
+    }
+
+    fn next_turn(&self) -> Option<Turn> {
+        self.mac.next_turn(&self.ready, self.free_at)
+    }
+
+    fn begin(&mut self, turn: &Turn) {
+        let &Turn { port, start, overhead, bytes } = turn;
+        debug_assert!(start >= self.free_at && self.ready[port] <= start);
+        self.mac.begin(turn);
+        self.ready[port] = Time::NEVER;
+        self.turn = Some(Current { port, next: start + overhead, left: bytes, first: true });
+    }
+
+    /// The next packet of a turn begins, or the turn ends.
+    fn advance(&mut self, turn: Current) {
+        let port = &mut self.ports[turn.port];
+        let Some(Waiting { packet, since }) = port.next_packet(&turn) else { return self.end(turn) };
+        let sent = self.server.transmit(packet.size, turn.next);
+        port.stats.started(packet.size, since, sent);
+        port.stats.waited(since, sent.start);
+        let arrival = sent.finish + self.delay;
+        self.in_flight.push(Flight { arrival, port: PortId(turn.port as u16), packet });
+        let left = turn.left.saturating_sub(packet.size.into());
+        self.turn = Some(Current { next: sent.finish, left, first: false, ..turn });
+    }
+
+    fn end(&mut self, Current { port: n, next: now, .. }: Current) {
+        (self.turn, self.free_at) = (None, now);
+        let port = &mut self.ports[n];
+        let again = port.backlog() > 0;
+        port.granted = if again { self.mac.request(n, now, Request::Piggybacked) } else { Time::NEVER };
+        self.ready[n] = port.ready();
+    }
+}
+
+impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
+    fn ports(&self) -> usize {
+        self.ports.len()
+    }
+
+    fn put(&mut self, port: PortId, packet: &Packet<P>, now: Time) {
+        self.replay(now);
+        let n = usize::from(port.0);
+        let port = &mut self.ports[n];
+        port.stats.arrived(now, packet.size);
+        let mut events = QueueEvents::default();
+        port.queue.enqueue(*packet, now, &mut events);
+        port.stats.backlog(now, port.backlog());
+        port.stats.queue_events(now, events);
+        if self.turn.is_some_and(|turn| turn.port == n) {
+            return; // it may still be carried by this turn
+        }
+        if port.backlog() == 0 {
+            port.granted = Time::NEVER;
+        } else if port.granted == Time::NEVER {
+            port.granted = self.mac.request(n, now, Request::New);
+        }
+        self.ready[n] = port.ready().max(now); // what this packet makes possible cannot begin before
+    }
+
+    fn next(&self) -> Time {
+        // Packets arrive in the order of their transmissions, so what begins later does not arrive earlier.
+        match (self.in_flight.front(), self.turn) {
+            (Some(flight), _) => flight.arrival,
+            (None, Some(turn)) => turn.next,
+            (None, None) => self.next_turn().map_or(Time::NEVER, |turn| turn.start),
+        }
+    }
+
+    fn take(&mut self, now: Time) -> Option<(PortId, Packet<P>)> {
+        self.replay(now);
+        self.in_flight.front().filter(|flight| flight.arrival <= now)?;
+        let &Flight { arrival, port, packet } = self.in_flight.pop()?;
+        self.ports[usize::from(port.0)].stats.forwarded(arrival, packet.size);
+        Some((port, packet))
+    }
+
+    fn close_interval(&mut self, port: PortId, now: Time) -> Counters {
+        self.replay(now);
+        self.ports[usize::from(port.0)].stats.close()
+    }
+
+    fn totals(&self, port: PortId) -> &Totals {
+        self.ports[usize::from(port.0)].stats.totals()
+    }
+
+    fn min_delay(&self) -> Duration {
+        self.delay // a packet may be the next of a turn that has already begun
+    }
+
+    fn capacity(&self) -> Rate {
+        self.server.highest_rate()
+    }
+}

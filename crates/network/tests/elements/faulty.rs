@@ -1,0 +1,171 @@
+//! Elements with one fault each: the kit has to find it.
+
+use super::*;
+use network::kit::INVARIANTS;
+use network::{Counters, Packet, PortId, Totals};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is wrong with an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Nothing,
+    /// Wants to be woken at once, for ever.
+    NeverRests,
+    /// Loses a packet or not, as chance has it.
+    Chance,
+    /// Every seventh call loses a packet.
+    CountsCalls,
+    /// Hands over at another port.
+    OtherPort,
+    /// Hands every packet over twice.
+    Twice,
+    /// Loses every fifth packet and does not count it.
+    LosesUncounted,
+    /// Counts more than it has transmitted.
+    CountsTwice,
+    /// Does not wake up for the last packet.
+    Sleeps,
+    /// Lets packets overtake others and does not say so.
+    Reorders,
+    /// Is faster than it says.
+    Early,
+    /// Transmits faster than it says.
+    TooFast,
+}
+
+/// Two links that behave as one element with two ports, but for a fault.
+struct Faulty {
+    fault: Fault,
+    links: [Link<Tag>; 2],
+    calls: u64,
+    taken: u64,
+    /// To be handed over next.
+    held: Option<(PortId, Packet<Tag>)>,
+}
+
+/// Differs from one element to the next.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+impl Faulty {
+    fn new(fault: Fault, sampling: SamplingTimes) -> Faulty {
+        let detour = Detour { every: 3, extra: ms(3), from: Time::ZERO, until: Time::NEVER };
+        let detour = (fault == Fault::Reorders).then_some(detour);
+        let config =
+            LinkConfig { loss: None, ..config(sampling, Impairments { detour, ..Impairments::default() }) };
+        let links = [0, 1].map(|_| Link::replaying(config.clone(), tight("drop_tail")));
+        let calls = if fault == Fault::Chance { MADE.fetch_add(1, Ordering::Relaxed) } else { 0 };
+        Faulty { fault, links, calls, taken: 0, held: None }
+    }
+
+    fn take_due(&mut self, now: Time) -> Option<(PortId, Packet<Tag>)> {
+        let due = (0..2).find(|&n| self.links[n].next_arrival() <= now)?;
+        self.links[due].take(now).map(|packet| (PortId(due as u16), *packet))
+    }
+}
+
+impl Element<Tag> for Faulty {
+    fn ports(&self) -> usize {
+        2
+    }
+
+    fn put(&mut self, port: PortId, packet: &Packet<Tag>, now: Time) {
+        self.links[usize::from(port.0)].send(*packet, now);
+    }
+
+    fn next(&self) -> Time {
+        let next = self.links[0].next_arrival().min(self.links[1].next_arrival());
+        match self.fault {
+            Fault::NeverRests => Time::ZERO,
+            Fault::Sleeps if self.taken >= 5 => Time::NEVER,
+            Fault::Twice if self.held.is_some() => Time::ZERO,
+            _ => next,
+        }
+    }
+
+    fn take(&mut self, now: Time) -> Option<(PortId, Packet<Tag>)> {
+        self.calls += 1;
+        if self.fault == Fault::Sleeps && self.taken >= 5 {
+            return None;
+        }
+        if let Some(held) = self.held.take() {
+            return Some(held);
+        }
+        let (port, packet) = self.take_due(now)?;
+        self.taken += 1;
+        match self.fault {
+            Fault::Chance if self.calls % 2 == 0 => None,
+            Fault::CountsCalls if self.calls % 7 == 0 => None,
+            Fault::LosesUncounted if self.taken % 5 == 0 => None,
+            Fault::OtherPort => Some((PortId(1 - port.0), packet)),
+            Fault::Twice => {
+                self.held = Some((port, packet));
+                Some((port, packet))
+            }
+            _ => Some((port, packet)),
+        }
+    }
+
+    fn close_interval(&mut self, port: PortId, now: Time) -> Counters {
+        let mut counters = self.links[usize::from(port.0)].close_interval(now);
+        if self.fault == Fault::CountsTwice {
+            counters.started_packets *= 2;
+        }
+        counters
+    }
+
+    fn totals(&self, port: PortId) -> &Totals {
+        self.links[usize::from(port.0)].totals()
+    }
+
+    fn min_delay(&self) -> Duration {
+        if self.fault == Fault::Early { ms(5) } else { ms(3) }
+    }
+
+    fn capacity(&self) -> Rate {
+        Rate::from_bits_per_sec(if self.fault == Fault::TooFast { BITS } else { 2 * BITS })
+    }
+}
+
+/// Packets in bursts on both ports, so that every fault shows.
+fn script() -> Script {
+    let bytes = (0..200u8).flat_map(|n| [if n % 8 == 0 { 170 } else { 0 }, n, n.wrapping_mul(37)]);
+    Script::from_bytes(&bytes.collect::<Vec<_>>())
+}
+
+/// The invariant that does not hold of an element with this fault.
+fn broken(fault: Fault) -> Option<&'static str> {
+    judge(&|sampling| Box::new(Faulty::new(fault, sampling)), &script()).err().map(|broken| broken.invariant)
+}
+
+const FAULTS: [(Fault, &str); 11] = [
+    (Fault::NeverRests, "it does not ask for ever"),
+    (Fault::Chance, "same arrivals and seed, same outcome"),
+    (Fault::CountsCalls, "asked often, it does the same"),
+    (Fault::OtherPort, "only what was put in comes out, by its port, and once unless counted as a copy"),
+    (Fault::Twice, "only what was put in comes out, by its port, and once unless counted as a copy"),
+    (Fault::LosesUncounted, "counters agree with what went in and came out"),
+    (Fault::CountsTwice, "in = dropped + waiting + travelling + lost + out"),
+    (Fault::Sleeps, "what asks for nothing holds nothing"),
+    (Fault::Reorders, "a stream keeps its order"),
+    (Fault::Early, "no packet is faster than the least delay"),
+    (Fault::TooFast, "no more than the capacity is carried"),
+];
+
+#[test]
+fn an_element_without_a_fault_conforms() {
+    assert_eq!(broken(Fault::Nothing), None);
+}
+
+#[test]
+fn each_fault_breaks_its_invariant() {
+    for (fault, invariant) in FAULTS {
+        assert_eq!(broken(fault), Some(invariant), "{fault:?}");
+    }
+}
+
+#[test]
+fn each_invariant_catches_a_fault() {
+    let caught: BTreeSet<&str> = FAULTS.iter().map(|fault| fault.1).collect();
+    assert_eq!(caught, INVARIANTS.iter().map(|invariant| invariant.name).collect());
+}

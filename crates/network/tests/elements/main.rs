@@ -1,0 +1,141 @@
+//! Every element under the conformance kit, and the kit under faulty elements.
+
+mod faulty;
+mod shared;
+
+use network::kit::{Script, Tag, judge};
+use network::queue::{self, QueueDiscipline};
+use network::{
+    Detour, Duplication, Element, Impairments, Jitter, Link, LinkConfig, Loss, Opportunities, SamplingTimes,
+    medium,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use units::{Duration, Rate, Rng, Time};
+
+const BITS: u64 = 20_000_000;
+
+/// A queue with limits small enough to be met.
+fn tight(kind: &str) -> Box<dyn QueueDiscipline<Tag>> {
+    let params = match kind {
+        "drop_tail" => json!({ "packets": 20 }),
+        "tbf" => json!({ "packets": 20, "rate_bps": 5_000_000, "burst_bytes": 3000 }),
+        "police" => json!({ "packets": 20, "rate_bps": 5_000_000, "burst_bytes": 30_000 }),
+        "step" => json!({ "limit": 20, "mark_packets": 3, "mark_ms": 2.0 }),
+        "red" => json!({ "limit": 30_000, "ecn": true, "adaptive": true }),
+        "cake" => json!({ "memlimit_bytes": 20 * 1514, "bandwidth_bps": 5_000_000, "rtt_ms": 20.0 }),
+        "dualpi2" => json!({ "limit": 20, "target_ms": 2.0 }),
+        "fq" => json!({ "limit": 10, "flow_limit": 6, "ce_threshold_ms": 3.0 }),
+        _ => json!({ "limit": 20, "target_ms": 1.0, "ecn": true }),
+    };
+    queue::build(kind, &params, 7).unwrap()
+}
+
+/// As [`tight`], and fq with a rate per flow. Not for links: while some flows pause, a link begins a packet of another
+/// before it came. To be mended with the next change of the model's version, as it moves results.
+fn tight_and_paced(kind: &str) -> Box<dyn QueueDiscipline<Tag>> {
+    let params = json!({ "limit": 10, "flow_limit": 6, "maxrate_bps": 2_000_000, "ce_threshold_ms": 3.0 });
+    if kind == "fq" { queue::build(kind, &params, 7).unwrap() } else { tight(kind) }
+}
+
+fn kinds() -> Vec<&'static str> {
+    queue::descriptors().iter().map(|queue| queue.name).collect()
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn config(sampling: SamplingTimes, impairments: Impairments) -> LinkConfig {
+    let rng = Rng::stream(1, "loss/test");
+    let loss = Some(Loss::Bernoulli { probability: 0.1, rng });
+    LinkConfig { rate: Rate::from_bits_per_sec(BITS), delay: ms(3), loss, sampling, impairments }
+}
+
+/// What a link may do beside queueing, sending and delaying, one thing at a time.
+fn impairments() -> Vec<Impairments> {
+    let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+    let none = Impairments::default;
+    let rates =
+        [(5, BITS / 2), (9, 0), (12, 2 * BITS)].map(|(ms, bits)| (at(ms), Rate::from_bits_per_sec(bits)));
+    let jitter =
+        |reorders| Some(Jitter { spread: ms(2), normal: true, reorders, rng: Rng::stream(1, "jitter/test") });
+    let times = [1, 1, 4].map(ms).to_vec();
+    let duplication = Duplication { probability: 0.2, rng: Rng::stream(1, "duplicate/test") };
+    vec![
+        none(),
+        Impairments { rates: rates.to_vec(), ..none() },
+        Impairments { delays: vec![(at(4), ms(1)), (at(8), ms(6))], ..none() },
+        Impairments { opportunities: Some(Opportunities::new(times, 1_514, true, Duration::ZERO)), ..none() },
+        Impairments { duplication: Some(duplication), ..none() },
+        Impairments { slot: Some(ms(2)), ..none() },
+        Impairments {
+            detour: Some(Detour { every: 3, extra: ms(3), from: Time::ZERO, until: Time::NEVER }),
+            ..none()
+        },
+        Impairments { jitter: jitter(false), ..none() },
+        Impairments { jitter: jitter(true), ..none() },
+    ]
+}
+
+/// Scripts of up to 150 packets.
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(any::<u8>(), 0..450)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_link_with_any_queue_conforms(bytes in bytes()) {
+        let script = Script::from_bytes(&bytes);
+        for kind in kinds() {
+            for make in [Link::new, Link::replaying] {
+                let link = |sampling| -> Box<dyn Element<Tag>> {
+                    Box::new(make(config(sampling, Impairments::default()), tight(kind)))
+                };
+                let judged = judge(&link, &script);
+                prop_assert!(judged.is_ok(), "{kind}: {}", judged.unwrap_err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_with_any_impairment_conforms(bytes in bytes()) {
+        let script = Script::from_bytes(&bytes);
+        for n in 0..impairments().len() {
+            for kind in ["drop_tail", "codel"] {
+                let link = |sampling| -> Box<dyn Element<Tag>> {
+                    Box::new(Link::new(config(sampling, impairments().swap_remove(n)), tight(kind)))
+                };
+                let judged = judge(&link, &script);
+                prop_assert!(judged.is_ok(), "impairment {n}, {kind}: {}", judged.unwrap_err());
+            }
+        }
+    }
+
+    #[test]
+    fn every_medium_with_any_queues_conforms(
+        bytes in bytes(),
+        which in proptest::collection::vec(any::<proptest::sample::Index>(), 1..6),
+        turn in prop_oneof![1u64..100, 1_000u64..10_000],
+        (grant, overhead, delay) in (0u64..5_000_000, prop_oneof![Just(0), 1u64..500_000], 0u64..5_000_000),
+    ) {
+        let script = Script::from_bytes(&bytes);
+        let params = |medium: &str| match medium {
+            "shared" => json!({
+                "rate_bps": BITS, "turn_bytes": turn, "grant_delay_ns": grant, "overhead_ns": overhead,
+                "delay_ns": delay,
+            }),
+            _ => Value::Null,
+        };
+        for medium in medium::descriptors() {
+            let make = |sampling| {
+                let queues = which.iter().map(|which| tight_and_paced(kinds()[which.index(kinds().len())])).collect();
+                medium::build(medium.name, &params(medium.name), queues, sampling, 7).unwrap()
+            };
+            let judged = judge(&make, &script);
+            prop_assert!(judged.is_ok(), "{}: {}", medium.name, judged.unwrap_err());
+        }
+    }
+}
