@@ -129,28 +129,24 @@ def _without_doctest(text: str) -> str:
 
 def cli_page() -> str:
     """The commands with their options, from the parser itself."""
-    import typer.main
+    from fullpipe.cli.commands import COMMANDS, load
 
-    from fullpipe.cli import app
-
-    group = typer.main.get_command(app)
-    assert hasattr(group, "commands")
     parts = [
         "# Command line",
         "Exit codes: 0 done, 2 bad input (a message and no traceback), 1 failure. Progress is shown on a "
         "terminal and never in a pipe.",
     ]
-    for name, command in _commands(group):
+    for name, command in _commands({name: load(name) for name in COMMANDS}):
         rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
         parts += [f"## fullpipe {name}", command.help or "", table(["argument or option", "meaning"], rows)]
     return "\n\n".join(parts)
 
 
-def _commands(group: Any) -> Iterator[tuple[str, Any]]:
+def _commands(commands: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Every command by name, those of groups with the group in front."""
-    for name, command in group.commands.items():
+    for name, command in commands.items():
         if hasattr(command, "commands"):
-            yield from ((f"{name} {inner}", found) for inner, found in _commands(command))
+            yield from ((f"{name} {inner}", found) for inner, found in _commands(command.commands))
         else:
             yield name, command
 

@@ -6,15 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from fullpipe.cli.jobs import engine_names
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.shared import Jobs, Out, engine_names, processors, target
-
-if TYPE_CHECKING:
-    from fullpipe.validation.agree import Case, Found
+from fullpipe.cli.progress import progress_bar
+from fullpipe.cli.shared import Jobs, Out, processors, target
+from fullpipe.errors import UnknownNameError
+from fullpipe.io import files
+from fullpipe.plots import check_format, save_as
+from fullpipe.runs import Store
+from fullpipe.validation import agree as agreement
+from fullpipe.validation.agree import Case, Found, seeds_of
+from fullpipe.validation.agree.figure import figure
 
 
 def agree(
@@ -62,10 +68,6 @@ def agree(
     Finished runs are kept, so an interrupted suite continues. A case that an engine cannot run is named with
     the reason; the exit code is 1 if nothing could be compared.
     """
-    from fullpipe.cli.progress import progress_bar
-    from fullpipe.runs import Store
-    from fullpipe.validation import agree as agreement
-
     if plot:
         _check_format(plot)
     chosen = _chosen(case or [], family or [], held_out)[:limit]
@@ -87,10 +89,8 @@ def agree(
     _exit(found)
 
 
-def _list(cases: "Sequence[Case]", engines: Sequence[str], as_json: bool) -> None:
+def _list(cases: Sequence[Case], engines: Sequence[str], as_json: bool) -> None:
     """The cases with their seeds and, unless a program reads it, the sum of runs."""
-    from fullpipe.validation.agree import seeds_of
-
     for one in cases:
         if as_json:
             echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))
@@ -103,25 +103,18 @@ def _list(cases: "Sequence[Case]", engines: Sequence[str], as_json: bool) -> Non
 
 def _check_format(figure: Path) -> None:
     """Before hours of runs."""
-    from fullpipe.plots import check_format
-
     try:
         check_format(figure)
     except ValueError as error:
         raise typer.BadParameter(f"--plot: {error}") from None
 
 
-def _draw(found: "Found", path: Path) -> None:
-    from fullpipe.plots import save_as
-    from fullpipe.validation.agree.figure import figure
-
+def _draw(found: Found, path: Path) -> None:
     for written in save_as(*figure(found), path):
         echo(written, err=True)
 
 
 def _write(text: str, page: Path | None) -> None:
-    from fullpipe.io import files
-
     if page is None:
         echo(text, nl=False)
         return
@@ -134,10 +127,7 @@ def _link(figure: Path | None, page: Path | None) -> str | None:
     return Path(os.path.relpath(figure, page.parent if page else Path())).as_posix() if figure else None
 
 
-def _chosen(names: Sequence[str], families: Sequence[str], held_out: bool) -> "list[Case]":
-    from fullpipe.errors import UnknownNameError
-    from fullpipe.validation import agree as agreement
-
+def _chosen(names: Sequence[str], families: Sequence[str], held_out: bool) -> list[Case]:
     known = [*agreement.cases(), *(agreement.held_out_cases() if held_out else [])]
     for family in families:
         if family not in {case.family for case in known}:
@@ -153,7 +143,7 @@ def _chosen(names: Sequence[str], families: Sequence[str], held_out: bool) -> "l
     ]
 
 
-def _exit(found: "Found") -> None:
+def _exit(found: Found) -> None:
     """Say why, if there was nothing to compare."""
     if not found.errors.is_empty():
         return

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import fullpipe
+from fullpipe.cli.commands import COMMANDS, LazyCommand
 from fullpipe.cli.output import complain, echo
 from fullpipe.errors import (
     FolderError,
@@ -44,6 +46,10 @@ _EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52} {what}" for command, wha
 
 class _Group(TyperGroup):
     """Turns errors that are meant for the user into a message and an exit code."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands = {name: LazyCommand(name) for name in COMMANDS}
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
         with _readable():
@@ -85,8 +91,6 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        import fullpipe
-
         echo(f"fullpipe {fullpipe.__version__}")
         raise typer.Exit
 

@@ -3,11 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from fullpipe import plots
+from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.jobs import bring_all, check_all, engine_names
 from fullpipe.cli.output import complain, echo
+from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,
@@ -15,19 +19,18 @@ from fullpipe.cli.shared import (
     Jobs,
     Out,
     ScenarioName,
-    bring_all,
-    check_all,
-    engine_names,
     processors,
     read_scenario,
     target,
     values_of,
 )
-
-if TYPE_CHECKING:
-    from fullpipe.runs import Run, Store
-    from fullpipe.sweeps import Job
-    from fullpipe.validation.compare import Comparison, Judgement, Row
+from fullpipe.cli.shown import heading, number_shown, point_shown, table, unit_shown, value_shown
+from fullpipe.cli.tables import label
+from fullpipe.errors import UnknownNameError
+from fullpipe.runs import Run, Store
+from fullpipe.sweeps import Job, jobs, stream
+from fullpipe.validation import compare as comparing
+from fullpipe.validation.compare import Comparison, Judgement, Row, overlay
 
 _HEADLINES = (
     "goodput",
@@ -92,11 +95,6 @@ def compare(
     """
     names = engine_names(engines)
     chosen = read_scenario(scenario).with_values(values_of(assignments or [], None))
-    from fullpipe.errors import UnknownNameError
-    from fullpipe.runs import Store
-    from fullpipe.sweeps import jobs
-    from fullpipe.validation import compare as comparing
-
     if reference is not None and reference not in names:
         raise UnknownNameError("reference", reference, names)
     for wanted in metric or ():
@@ -119,13 +117,9 @@ def compare(
 
 
 def _runs(
-    todo: "Sequence[Job]", workers: int, store: "Store"
-) -> "list[tuple[Mapping[str, Any], dict[str, list[Run]]]]":
+    todo: Sequence[Job], workers: int, store: Store
+) -> list[tuple[Mapping[str, Any], dict[str, list[Run]]]]:
     """Every point of the sweep with the runs of every engine. Stops with exit code 1 if a run failed."""
-    from fullpipe.cli.progress import progress_bar
-    from fullpipe.cli.tables import label
-    from fullpipe.sweeps import stream
-
     with progress_bar(todo) as progress:
         outcomes = list(stream(todo, workers=workers, store=store, progress=progress))
     failed = [outcome for outcome in outcomes if outcome.error]
@@ -140,10 +134,7 @@ def _runs(
     return list(points.values())
 
 
-def _show(found: "Comparison", metrics: "Sequence[str]", point: "Mapping[str, Any]") -> None:
-    from fullpipe.cli.console import led, styled, terminal
-    from fullpipe.cli.shown import point_shown
-
+def _show(found: Comparison, metrics: Sequence[str], point: Mapping[str, Any]) -> None:
     rows = [row for row in found.rows if row.metric in metrics]
     console = terminal()
     seeds = _counted(len(found.seeds[found.reference]))
@@ -163,11 +154,8 @@ def _counted(seeds: int) -> str:
     return f"{seeds} seed{'' if seeds == 1 else 's'}"
 
 
-def _table(found: "Comparison", rows: "Sequence[Row]", engine: str) -> Any:
+def _table(found: Comparison, rows: Sequence[Row], engine: str) -> Any:
     """Means over seeds, their difference with its interval, the margin, and the verdict."""
-    from fullpipe.cli.console import styled
-    from fullpipe.cli.shown import heading, number_shown, table, unit_shown
-
     made = table("", found.reference, engine, "difference (90 %)", "margin", last="verdict")
     name, _, _, difference, margin, verdict = made.columns
     name.no_wrap, difference.no_wrap, margin.no_wrap = True, False, False
@@ -189,9 +177,8 @@ def _table(found: "Comparison", rows: "Sequence[Row]", engine: str) -> Any:
     return made
 
 
-def _difference(judged: "Judgement", reference: float, unit: str) -> str:
+def _difference(judged: Judgement, reference: float, unit: str) -> str:
     """As a share of the reference value, or in the unit of the metric if that is zero."""
-    from fullpipe.cli.shown import number_shown
 
     def text(value: float) -> str:
         if not reference:
@@ -204,21 +191,15 @@ def _difference(judged: "Judgement", reference: float, unit: str) -> str:
     return f"{text(judged.difference)}{' %' if reference else ''}{ends}"
 
 
-def _margin(row: "Row") -> str:
-    from fullpipe.cli.shown import number_shown
-
+def _margin(row: Row) -> str:
     parts = [f"{100 * row.margin.relative:g} %"] if row.margin.relative else []
     absolute = [number_shown(row.margin.absolute, row.unit)] if row.margin.absolute else []
     return ", ".join([*parts, *absolute]) or "0"
 
 
 def _draw(
-    folder: Path, runs: "Mapping[str, Sequence[Run]]", name: str, point: "Mapping[str, Any]", *, quiet: bool
+    folder: Path, runs: Mapping[str, Sequence[Run]], name: str, point: Mapping[str, Any], *, quiet: bool
 ) -> None:
-    from fullpipe import plots
-    from fullpipe.cli.shown import value_shown
-    from fullpipe.validation.compare import overlay
-
     series = overlay(runs)
     if series.is_empty():
         raise typer.BadParameter("--plot: there are no samples to draw; give the scenario a record.interval")

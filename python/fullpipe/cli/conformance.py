@@ -1,18 +1,23 @@
 """`fullpipe conformance`: an algorithm judged by the example tests of the BBR draft."""
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from fullpipe.algorithms import classes
+from fullpipe.api import refusals
+from fullpipe.cli.console import terminal
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import AllowPython, Jobs, processors, target
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from fullpipe.validation.conformance import Result
+from fullpipe.engines import engine
+from fullpipe.errors import ScenarioError, UnknownNameError
+from fullpipe.io import files
+from fullpipe.runs import Store
+from fullpipe.scenario import Scenario
+from fullpipe.validation.conformance import Result, cases, judge, report
 
 
 def conformance(
@@ -45,13 +50,6 @@ def conformance(
     The exit code is 1 if a test failed, and 2 if the algorithm or an option is wrong. A test that needs
     what the algorithm never publishes does not apply.
     """
-    from fullpipe.algorithms import classes
-    from fullpipe.cli.console import terminal
-    from fullpipe.errors import UnknownNameError
-    from fullpipe.io import files
-    from fullpipe.runs import Store
-    from fullpipe.validation.conformance import cases, judge, report
-
     console = terminal()
     if list_tests:
         console.print(report.listing(cases()))
@@ -76,13 +74,8 @@ def conformance(
         raise typer.Exit(1)
 
 
-def _check(subject: "Mapping[str, Any]") -> None:
+def _check(subject: Mapping[str, Any]) -> None:
     """Refuse a mistaken algorithm as `fullpipe run` does, before anything runs."""
-    from fullpipe.api import refusals
-    from fullpipe.engines import engine
-    from fullpipe.errors import ScenarioError
-    from fullpipe.scenario import Scenario
-
     lines = refusals(engine("native"), Scenario.named("single-reno").with_values({"flows.0.cca": subject}))
     if lines:
         raise ScenarioError(lines)
@@ -99,9 +92,7 @@ def _parameter(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _show(console: Any, subject: str, results: "Sequence[Result]", as_json: bool) -> None:
-    from fullpipe.validation.conformance import report
-
+def _show(console: Any, subject: str, results: Sequence[Result], as_json: bool) -> None:
     if as_json:
         echo(report.as_json(subject, results))
         return

@@ -2,15 +2,13 @@
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fullpipe.cli.engines import statuses
 from fullpipe.cli.output import echo
-
-if TYPE_CHECKING:
-    from fullpipe.engines import Requirement
+from fullpipe.engines import Requirement
 
 
 def doctor(
@@ -32,7 +30,7 @@ def doctor(
                 echo(f"    {requirement.remedy}")
 
 
-def _mark(requirement: "Requirement") -> str:
+def _mark(requirement: Requirement) -> str:
     if requirement.present:
         return "has  "
     return "lacks" if requirement.needed else "(no) "

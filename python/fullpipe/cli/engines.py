@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from fullpipe.cli.console import terminal
 from fullpipe.cli.output import echo
+from fullpipe.cli.shared import processors
+from fullpipe.cli.shown import listing
+from fullpipe.engines import Installable, InstallOptions, Requirement, engine, names
+from fullpipe.errors import InstallOptionError
 
-if TYPE_CHECKING:
-    from fullpipe.engines import Requirement
-
-app = typer.Typer(help="List engines, or install one.", no_args_is_help=True)
+app = typer.Typer(help="List engines, or install one.", no_args_is_help=True, add_completion=False)
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Status:
     """An engine on this machine."""
 
     about: str
-    requirements: "list[Requirement]"
+    requirements: list[Requirement]
 
     @property
     def ready(self) -> bool:
@@ -33,8 +35,6 @@ class Status:
 
 def statuses() -> dict[str, Status]:
     """Every engine by its name."""
-    from fullpipe.engines import engine, names
-
     made = {name: engine(name) for name in names()}
     return {name: Status(_first_line(type(one).__doc__), one.doctor()) for name, one in made.items()}
 
@@ -44,9 +44,6 @@ def list_engines(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by engine.")] = False,
 ) -> None:
     """List the engines and whether they can run here; doctor says more."""
-    from fullpipe.cli.console import terminal
-    from fullpipe.cli.shown import listing
-
     found = statuses()
     if as_json:
         echo(json.dumps({name: {"ready": s.ready, "about": s.about} for name, s in found.items()}))
@@ -106,10 +103,6 @@ def install(
     ] = None,
 ) -> None:
     """Install an engine, without special rights. The same command continues an installation that stopped."""
-    from fullpipe.cli.shared import processors
-    from fullpipe.engines import Installable, InstallOptions, engine
-    from fullpipe.errors import InstallOptionError
-
     chosen = engine(name)
     if not isinstance(chosen, Installable):
         raise InstallOptionError(f"{name} has nothing to install")

@@ -6,8 +6,11 @@ from typing import Annotated
 
 import typer
 
+from fullpipe.analysis.export import pcapng, qlog
+from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import echo
-from fullpipe.cli.shared import read_runs, target
+from fullpipe.cli.shared import target
+from fullpipe.io import files
 
 
 class Format(StrEnum):
@@ -29,9 +32,6 @@ def export(
     ] = None,
 ) -> None:
     """Write a run as a qlog trace, or its captured packets as a pcapng file for Wireshark."""
-    from fullpipe.analysis.export import pcapng, qlog
-    from fullpipe.io import files
-
     endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
     chosen = format or endings.get(out.suffix)
     if chosen is None:

@@ -2,9 +2,11 @@
 
 from typing import Annotated
 
+import tomli_w
 import typer
 
 from fullpipe.cli.output import echo
+from fullpipe.scenario.tc.qdiscs import queue_of
 
 
 def import_tc(
@@ -14,8 +16,4 @@ def import_tc(
     ],
 ) -> None:
     """Print the queue of a scenario that does what a line of Linux's `tc` sets up."""
-    import tomli_w
-
-    from fullpipe.scenario.tc.qdiscs import queue_of
-
     echo(tomli_w.dumps({"topology": {"bottleneck": {"queue": queue_of(" ".join(line))}}}), nl=False)

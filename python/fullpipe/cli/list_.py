@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from enum import StrEnum
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fullpipe.cli.engines import list_engines
+from fullpipe.cli.console import styled, terminal
 from fullpipe.cli.output import echo
+from fullpipe.cli.shown import listing
 from fullpipe.scenario import Scenario, catalogue, scenario_names
 
 if TYPE_CHECKING:
@@ -33,10 +33,9 @@ def list_names(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by name.")] = False,
 ) -> None:
     """List algorithms, queues, scenarios, studies, engines, or the tables of a run."""
-    from fullpipe.cli.console import styled, terminal
-    from fullpipe.cli.shown import listing
-
     if kind is Kind.engines:
+        from fullpipe.cli.engines import list_engines  # here, as below: the other kinds need no engines
+
         list_engines(as_json)
         return
     entries = _ENTRIES.get(kind, dict)()
@@ -66,22 +65,23 @@ def names(kind: Kind) -> Mapping[str, str]:
         Kind.ccas: lambda: _titles(catalogue.controllers()),
         Kind.queues: lambda: _titles(catalogue.queues()),
         Kind.scenarios: lambda: {name: _in_short(Scenario.named(name)) for name in scenario_names()},
-        Kind.papers: lambda: {name: papers().title(name) for name in papers().names()},
+        Kind.papers: _papers,
         Kind.tables: lambda: {name: f"one row per {table.row}" for name, table in tables().items()},
     }
     return listing[kind]()
 
 
-def papers() -> Any:
-    """The package of the studies, which takes a while to import."""
-    return import_module("fullpipe.studies")
-
-
 def tables() -> "Mapping[str, Table]":
     """The tables of a run."""
-    from fullpipe.runs import TABLES
+    from fullpipe.runs import TABLES  # here: the other kinds need no tables
 
     return TABLES
+
+
+def _papers() -> dict[str, str]:
+    from fullpipe import studies  # here: it would double the time that the other kinds take
+
+    return {name: studies.title(name) for name in studies.names()}
 
 
 def _titles(entries: Mapping[str, catalogue.Entry]) -> dict[str, str]:

@@ -2,19 +2,20 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import polars as pl
 import typer
 
+from fullpipe.analysis.metrics import MEASURES, measured
+from fullpipe.analysis.statistics import Doubt, doubtful_means
+from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import echo
-from fullpipe.cli.shared import read_runs
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from fullpipe.analysis.statistics import Doubt
-    from fullpipe.runs import Run
+from fullpipe.cli.shown import LONGEST, heading, number_shown, table, unit_shown
+from fullpipe.runs import Run
 
 _NAMES, _NUMBER = 30, 9
 """Widths: of metrics with their units, and of most numbers."""
@@ -30,10 +31,6 @@ def metrics(
     The warm-up is left out. What a metric is, with formula and source, stands in the reference; times are
     in seconds and rates in bit/s in JSON.
     """
-    from fullpipe.analysis.metrics import measured
-    from fullpipe.analysis.statistics import doubtful_means
-    from fullpipe.cli.console import led, terminal
-
     console = terminal()
     for run in read_runs(folders):
         values = measured(run)
@@ -44,15 +41,13 @@ def metrics(
         warmup_s = run.scenario.warmup_s
         after = f", after {warmup_s:g} s of warm-up" if warmup_s else ""
         console.print(led(run.name, "bold", f"{after}, seed {run.meta.seed}, engine {run.meta.engine.name}"))
-        for table in _tables(values, console.width):
-            console.print(table)
+        for each in _tables(values, console.width):
+            console.print(each)
         for line in (*_otherwise(run), *_warnings(run, doubts)):
             console.print(line, soft_wrap=True)
 
 
-def _as_json(run: "Run", values: "pl.DataFrame", doubts: "Sequence[Doubt]") -> dict[str, Any]:
-    from dataclasses import asdict
-
+def _as_json(run: Run, values: pl.DataFrame, doubts: Sequence[Doubt]) -> dict[str, Any]:
     identity = {"scenario": run.name, "digest": run.meta.digest, "seed": run.meta.seed}
     return {
         **identity,
@@ -64,10 +59,8 @@ def _as_json(run: "Run", values: "pl.DataFrame", doubts: "Sequence[Doubt]") -> d
     }
 
 
-def _tables(values: "pl.DataFrame", width: int) -> Iterator[Any]:
+def _tables(values: pl.DataFrame, width: int) -> Iterator[Any]:
     """A row per metric that is known of any, a column per group of flows; then the same of links."""
-    from fullpipe.cli.shown import LONGEST
-
     for rows in values.partition_by("kind", maintain_order=True):
         taken: list[pl.DataFrame] = []
         left = width - _NAMES
@@ -81,9 +74,7 @@ def _tables(values: "pl.DataFrame", width: int) -> Iterator[Any]:
         yield _table(taken)
 
 
-def _table(parts: "Sequence[pl.DataFrame]") -> Any:
-    from fullpipe.cli.shown import heading, number_shown, table, unit_shown
-
+def _table(parts: Sequence[pl.DataFrame]) -> Any:
     made = table("metric", "unit", *(heading(str(part["of"][0])) for part in parts))
     units = {metric: unit for part in parts for metric, unit in part.select("metric", "unit").iter_rows()}
     columns = [dict(part.select("metric", "value").iter_rows()) for part in parts]
@@ -94,19 +85,14 @@ def _table(parts: "Sequence[pl.DataFrame]") -> Any:
     return made
 
 
-def _otherwise(run: "Run") -> Iterator[Any]:
+def _otherwise(run: Run) -> Iterator[Any]:
     """The metrics of connections that are made of something else than they seem."""
-    from fullpipe.analysis.metrics import MEASURES
-    from fullpipe.cli.console import styled
-
     for why in dict.fromkeys(run.meta.otherwise.values()):
         names = [measure.name for measure in MEASURES if run.meta.otherwise.get(measure.column) == why]
         yield styled(f"{', '.join(names)} of {run.meta.engine.name}: {why}", "dim")
 
 
-def _warnings(run: "Run", doubts: "Sequence[Doubt]") -> Iterator[Any]:
-    from fullpipe.cli.console import led, styled
-
+def _warnings(run: Run, doubts: Sequence[Doubt]) -> Iterator[Any]:
     if run.series.is_empty():
         yield styled("no samples: whether means can be trusted is not known", "yellow")
     for doubt in doubts[:_MOST_DOUBTS]:

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from fullpipe.cli.list_ import papers
+from fullpipe import studies
 from fullpipe.cli.output import complain, echo
+from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.shared import MAX_SEEDS, Jobs, Out, processors
 
 
@@ -24,9 +25,7 @@ def paper(
 
     What an engine cannot run is left out, with the reason; the exit code is 1 if it can run nothing.
     """
-    from fullpipe.cli.progress import progress_bar
-
-    studies, report = papers(), list[str]()
+    report = list[str]()
     with progress_bar(studies.jobs(name, seeds=seeds, quick=quick, engine=engine)) as progress:
         made = studies.run(
             name,

@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from fullpipe import plots
+from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.shared import read_runs, target
-
-if TYPE_CHECKING:
-    from fullpipe.runs import Run
+from fullpipe.cli.shared import target
+from fullpipe.errors import ResultError, UnknownNameError
+from fullpipe.runs import Run
 
 
 def plot(
@@ -45,10 +45,7 @@ def plot(
     ] = False,
 ) -> None:
     """Draw runs over time, several in the same axes, as PNG and SVG with the numbers as CSV."""
-    from fullpipe.errors import ResultError, UnknownNameError
-
     runs = read_runs(folders)
-    plots = import_module("fullpipe.plots")
     tables = [plots.presented(run) for run in runs]
     known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
     for wanted in flow or ():
@@ -81,7 +78,7 @@ def plot(
         echo(path)
 
 
-def _labels(runs: "Sequence[Run]") -> list[str]:
+def _labels(runs: Sequence[Run]) -> list[str]:
     """What tells the runs apart, or everything for a single one."""
     parts = {
         "scenario": [run.name for run in runs],

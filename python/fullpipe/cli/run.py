@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from fullpipe.cli import tables
+from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.output import complain
+from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,
@@ -14,19 +17,15 @@ from fullpipe.cli.shared import (
     Jobs,
     Out,
     ScenarioName,
-    bring_all,
-    check_all,
     processors,
     read_scenario,
     values_of,
 )
 from fullpipe.errors import ScenarioError
+from fullpipe.runs import Store
 from fullpipe.scenario.checks import MAX_SEED
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
-
-if TYPE_CHECKING:
-    from fullpipe.runs import Store
-    from fullpipe.sweeps import Job, Outcome
+from fullpipe.sweeps import Job, Outcome, jobs, stream
 
 
 def run(
@@ -62,10 +61,6 @@ def run(
         raise typer.BadParameter("give one of --seed and --seeds")
     timeout_s = _seconds(cca_timeout)
     chosen = read_scenario(scenario).with_values(values_of(assignments or [], interval))
-    from fullpipe.cli import tables  # after the scenario is known to be right, because tables take a while
-    from fullpipe.runs import Store
-    from fullpipe.sweeps import jobs
-
     todo = jobs(chosen, range(1, seeds + 1) if seeds else [1 if seed is None else seed], engine)
     if allow_python:
         bring_all(todo, scenario)
@@ -100,11 +95,8 @@ def _seconds(time: str | None) -> float | None:
 
 
 def _run(
-    todo: "list[Job]", workers: int, store: "Store | None", as_json: bool, cca_timeout_s: float | None
-) -> "list[Outcome]":
-    from fullpipe.cli.progress import progress_bar
-    from fullpipe.sweeps import stream
-
+    todo: list[Job], workers: int, store: Store | None, as_json: bool, cca_timeout_s: float | None
+) -> list[Outcome]:
     outcomes = []
     with progress_bar(todo) as progress:
         made = stream(todo, workers=workers, store=store, progress=progress, cca_timeout_s=cca_timeout_s)
@@ -115,7 +107,7 @@ def _run(
     return outcomes
 
 
-def _line(outcome: "Outcome") -> str:
+def _line(outcome: Outcome) -> str:
     """The JSON object of a run; in a sweep, `point` says which one it is, and `folder` where it is kept."""
     point = {"point": dict(outcome.job.point)} if outcome.job.point else {}
     folder = {"folder": str(outcome.run.folder)} if outcome.run.folder else {}

@@ -2,20 +2,13 @@
 
 import os
 import tomllib
-import warnings
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from fullpipe.cli.output import complain
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, scenario_names
-
-if TYPE_CHECKING:
-    from fullpipe.runs import Run
-    from fullpipe.sweeps import Job
 
 
 def target(text: str | Path) -> Path:
@@ -66,22 +59,6 @@ def read_scenario(text: str) -> Scenario:
     return Scenario.from_file(text)
 
 
-def read_runs(folders: Iterable[Path]) -> "list[Run]":
-    """Finished runs, each once, and a note on standard error for what is to be known of one.
-
-    Raises:
-        NoRunError: If a folder does not hold a finished run.
-    """
-    from fullpipe.runs import Run
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        runs = [Run.load(folder) for folder in dict.fromkeys(folders)]
-    for warning in caught:
-        complain(f"note: {warning.message}")
-    return runs
-
-
 def processors() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -102,49 +79,3 @@ def _assignment(text: str) -> tuple[str, Any]:
         return path, tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):
         return path, value.strip()
-
-
-def bring_all(todo: "list[Job]", scenario: str) -> None:
-    """Import Python-written algorithms; modules are found beside the scenario's file and in this folder."""
-    from fullpipe.algorithms.classes import look_in
-    from fullpipe.api import bring
-
-    look_in(Path(scenario).parent, Path())
-    for job in todo:
-        bring(job.scenario)
-
-
-def check_all(todo: "list[Job]") -> None:
-    """Refuse everything before anything runs if an engine cannot run all of its share.
-
-    With several engines, every line begins with the name of the one that refuses.
-    """
-    from fullpipe import engines
-    from fullpipe.api import refusals
-
-    points = {(job.engine, job.scenario.digest): job for job in todo}
-    used = {name: engines.engine(name) for name, _ in points}
-    refused = [
-        (job.engine, line) for job in points.values() for line in refusals(used[job.engine], job.scenario)
-    ]
-    lines = [f"{name}: {line}" if len(used) > 1 else line for name, line in refused]
-    if lines:
-        raise ScenarioError(list(dict.fromkeys(lines)))
-    for note in dict.fromkeys(note for job in points.values() for note in job.scenario.notes()):
-        complain(f"note: {note}")
-
-
-def engine_names(text: str) -> list[str]:
-    """The engines of a list with commas, each once.
-
-    Raises:
-        UnknownNameError: If there is no such engine.
-    """
-    from fullpipe.engines import engine
-
-    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    for name in names:
-        engine(name)
-    if len(names) < 2:
-        raise typer.BadParameter("name two engines or more, as in --engines linux,native")
-    return names

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fullpipe.cli.console import led, terminal
 from fullpipe.cli.list_ import Kind, names, tables
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_scenario
+from fullpipe.cli.shown import listing
 from fullpipe.errors import UnknownNameError
 from fullpipe.scenario import Network, catalogue, resolve, scenario_names
 from fullpipe.scenario.read.files import named_text
@@ -102,9 +104,6 @@ def _entry(name: str) -> catalogue.Entry | None:
 
 
 def _show_entry(entry: catalogue.Entry) -> None:
-    from fullpipe.cli.console import led, terminal
-    from fullpipe.cli.shown import listing
-
     console = terminal()
     console.print(led(entry.name, "bold", f": {entry.title}"))
     for what, text in (("also", ", ".join(entry.aliases)), ("source", entry.source)):
@@ -131,9 +130,6 @@ def _table(described: "Table") -> dict[str, Any]:
 
 
 def _show_table(described: "Table") -> None:
-    from fullpipe.cli.console import led, terminal
-    from fullpipe.cli.shown import listing
-
     table = listing("column", "type", "unit", "meaning")
     for column in described.columns:
         table.add_row(column.name, str(column.dtype), column.unit, column.meaning)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 
+from rich.table import Table
+
 _SHOWN = {
     "bit/s": ("Mbit/s", 1e-6, 2),
     "bit/s²": ("Gbit/s²", 1e-9, 3),
@@ -78,7 +80,5 @@ def listing(*headings: str) -> Any:
 
 
 def _bare(*, show_header: bool = True) -> Any:
-    from rich.table import Table
-
     padding = (0, 1, 0, 0)
     return Table(box=None, pad_edge=False, padding=padding, header_style="bold", show_header=show_header)

@@ -8,9 +8,14 @@ import typer
 
 from fullpipe.cli.output import echo
 from fullpipe.errors import ScenarioError
+from fullpipe.io import traces
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE
 
-trace = typer.Typer(no_args_is_help=True, help="Recorded paths: Mahimahi's packet-delivery traces and CSV.")
+trace = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Recorded paths: Mahimahi's packet-delivery traces and CSV.",
+)
 _CSV = ".csv"
 _In = Annotated[Path, typer.Argument(metavar="FILE", help="A packet-delivery trace, or a CSV by its name.")]
 
@@ -36,8 +41,6 @@ def info(
 
 def _of_steps(file: Path) -> dict[str, Any]:
     """A CSV: its rows, its end, and the least and the most of every quantity that it has."""
-    from fullpipe.io import traces
-
     steps = traces.read_steps(file)
     columns = {
         name: [value for value in getattr(steps, name) or () if value is not None]
@@ -49,8 +52,6 @@ def _of_steps(file: Path) -> dict[str, Any]:
 
 def _of_opportunities(file: Path) -> dict[str, Any]:
     """A packet-delivery trace: how many opportunities, and how they are spread."""
-    from fullpipe.io import traces
-
     found = traces.read_mahimahi(file)
     gaps_ms = found.times_ms[1:] - found.times_ms[:-1]
     longest_ms = max(int(gaps_ms.max(initial=0)), int(found.times_ms[0]))
@@ -74,8 +75,6 @@ def convert(
 
     A CSV has the columns time_s and rate_bps; its last row is where it ends.
     """
-    from fullpipe.io import traces
-
     if (file.suffix == _CSV) == (to.suffix == _CSV):
         raise ScenarioError([f"{file} and {to} are of the same kind; one name ends in .csv"])
     if file.suffix != _CSV:

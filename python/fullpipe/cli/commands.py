@@ -1,0 +1,102 @@
+"""The commands by name. A module is imported when its command is used, so that help appears at once."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a command is, and the first sentence of its help."""
+
+    module: str
+    function: str
+    summary: str
+
+
+COMMANDS = {
+    "run": Entry("run", "run", "Run a scenario: every point of its sweep with every seed."),
+    "metrics": Entry(
+        "metrics",
+        "metrics",
+        "Measure finished runs: values per group of flows and per link, and means that should not"
+        " be trusted.",
+    ),
+    "compare": Entry(
+        "compare",
+        "compare",
+        "Run a scenario by several engines and compare them: values, differences, and verdicts.",
+    ),
+    "agree": Entry(
+        "agree",
+        "agree",
+        "Run the catalogue of cases on Linux and on other engines, and write how far they are apart.",
+    ),
+    "paper": Entry(
+        "paper",
+        "paper",
+        "Run every experiment of a study, print its tables with ours beside them, and draw its figures.",
+    ),
+    "plot": Entry(
+        "plot",
+        "plot",
+        "Draw runs over time, several in the same axes, as PNG and SVG with the numbers as CSV.",
+    ),
+    "export": Entry(
+        "export",
+        "export",
+        "Write a run as a qlog trace, or its captured packets as a pcapng file for Wireshark.",
+    ),
+    "conformance": Entry(
+        "conformance",
+        "conformance",
+        "Judge an algorithm by the example tests of draft-ietf-ccwg-bbr, appendix A.",
+    ),
+    "show": Entry(
+        "show",
+        "show",
+        "Show a scenario as TOML, the parameters of an algorithm or queue, or the columns of a table.",
+    ),
+    "doctor": Entry(
+        "doctor", "doctor", "Say what each engine has and lacks on this machine, and what to do about it."
+    ),
+    "list": Entry(
+        "list_", "list_names", "List algorithms, queues, scenarios, studies, engines, or the tables of a run."
+    ),
+    "import-tc": Entry(
+        "import_tc",
+        "import_tc",
+        "Print the queue of a scenario that does what a line of Linux's `tc` sets up.",
+    ),
+    "engines": Entry("engines", "app", "List engines, or install one."),
+    "trace": Entry("trace", "trace", "Recorded paths: Mahimahi's packet-delivery traces and CSV."),
+}
+"""In the order of the help. A test holds the summaries against the commands."""
+
+
+def load(name: str) -> Any:
+    """The command, or group of commands, of a name."""
+    entry = COMMANDS[name]
+    found = getattr(import_module(f"fullpipe.cli.{entry.module}"), entry.function)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        alone.command(name)(found)
+        return typer.main.get_command(alone)
+    group = typer.main.get_command(found)
+    group.name = name
+    return group
+
+
+class LazyCommand(TyperCommand):
+    """Stands for a command until it is used: what the list of commands needs to know of it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, help=COMMANDS[name].summary, rich_markup_mode="rich")
+
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        """The context of the command itself, which takes the place of this one."""
+        assert self.name is not None
+        return load(self.name).make_context(*arguments, **more)
