@@ -10,12 +10,12 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fullpipe import aliases
+from fullpipe import accessors, aliases
 
 if TYPE_CHECKING:
     from fullpipe import plots, sweeps
     from fullpipe.analysis import metrics, statistics
-    from fullpipe.api import load, run
+    from fullpipe.api import load, run, sweep
     from fullpipe.errors import (
         ControllerError,
         EngineError,
@@ -48,11 +48,12 @@ __all__ = [
     "plots",
     "run",
     "statistics",
+    "sweep",
     "sweeps",
     "traces",
 ]
 
-_HOMES = {"load": "api", "run": "api", "Run": "runs", "Scenario": "scenario"}
+_HOMES = {"load": "api", "run": "api", "sweep": "api", "Run": "runs", "Scenario": "scenario"}
 _MODULES = {
     "compare": "validation.compare",
     "metrics": "analysis.metrics",
@@ -79,6 +80,10 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
     globals()[name] = value
     return value
+
+
+accessors.provide("summary", lambda: __getattr__("metrics").summary)
+accessors.provide("plot", lambda: __getattr__("plots").plot_run)
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,9 @@
-"""The two functions that a notebook needs."""
+"""What a notebook needs: run a scenario once, run its sweep, load a finished run."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
+from fullpipe import sweeps
 from fullpipe.algorithms import classes
 from fullpipe.engines import Engine, Problem, Progress
 from fullpipe.engines import engine as engine_named
@@ -28,7 +30,7 @@ def run(
     """Run a scenario once.
 
     Args:
-        scenario: What to run, without a sweep; `fullpipe.sweeps` runs sweeps and many seeds.
+        scenario: What to run, without a sweep; `sweep` runs sweeps and many seeds.
         seed: The same scenario and seed give the same tables, byte for byte.
         engine: Name of the engine.
         out: Folder in which runs are kept and looked up, such as "runs"; a run that is there is not made
@@ -57,9 +59,7 @@ def run(
     check_seed(seed)
     if allow_python:
         bring(scenario)
-    if out is not None and not str(out):
-        raise FolderError('out: is empty; write "." for this folder')
-    maker = Maker(Store(Path(out)) if out is not None else None, cca_timeout_s)
+    maker = Maker(_store(out), cca_timeout_s)
     job = Job(scenario, seed, engine)
     stored = maker.find(job)
     if stored:
@@ -68,6 +68,56 @@ def run(
     if lines:
         raise EngineError("\n".join(lines))
     return maker.make(job, progress)
+
+
+def sweep(
+    scenario: Scenario,
+    seeds: Iterable[int] = (1,),
+    *,
+    engine: str = "native",
+    workers: int = 1,
+    out: str | Path | None = None,
+    progress: sweeps.Progress | None = None,
+    allow_python: bool = False,
+    cca_timeout_s: float | None = None,
+) -> list[Run]:
+    """Run every point of a scenario's sweep with every seed; the seed changes fastest.
+
+    Args:
+        scenario: What to run, with a sweep or without.
+        seeds: The seeds of every point.
+        engine: Name of the engine.
+        workers: How many run at the same time. Has no influence on results.
+        out: As of `run`: a folder in which runs are kept and looked up, or None for memory.
+        progress: Told about every step of every run.
+        allow_python: As of `run`.
+        cca_timeout_s: As of `run`.
+
+    Raises:
+        ScenarioError: If a point or a seed is wrong, or there are more than a million runs.
+        EngineError: If the engine cannot run one of the points: nothing is run then.
+        FolderError: If `out` cannot be written.
+        DiskFullError: If the disk is full.
+        SweepError: If any run failed, after all others have finished.
+    """
+    if not isinstance(scenario, Scenario):
+        raise ScenarioError([_no_scenario(scenario)])
+    todo = sweeps.jobs(scenario, seeds, engine)
+    points = list({job.scenario.digest: job.scenario for job in todo}.values())
+    for point in points if allow_python else ():
+        bring(point)
+    chosen = engine_named(engine)
+    lines = dict.fromkeys(line for point in points for line in refusals(chosen, point))
+    if lines:
+        raise EngineError("\n".join(lines))
+    store = _store(out)
+    return sweeps.run(todo, workers=workers, store=store, progress=progress, cca_timeout_s=cca_timeout_s)
+
+
+def _store(out: str | Path | None) -> Store | None:
+    if out is not None and not str(out):
+        raise FolderError('out: is empty; write "." for this folder')
+    return Store(Path(out)) if out is not None else None
 
 
 def bring(scenario: Scenario) -> None:

@@ -6,7 +6,7 @@ table together, so that a figure never travels without its numbers."""
 from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
 from fullpipe.plots.engines import engines
-from fullpipe.plots.overview import overview
+from fullpipe.plots.overview import overview, plot_run
 from fullpipe.plots.presented import flow_labels, presented
 from fullpipe.plots.save import FORMATS, check_format, save, save_as
 from fullpipe.plots.series import QUANTITIES, Quantity, time_series
@@ -28,6 +28,7 @@ __all__ = [
     "lines_with_intervals",
     "new_figure",
     "overview",
+    "plot_run",
     "presented",
     "save",
     "save_as",

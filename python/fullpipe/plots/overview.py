@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from matplotlib.figure import Figure
 
+from fullpipe.plots.presented import flow_labels, presented
 from fullpipe.plots.series import QUANTITIES, Tables, time_series
 from fullpipe.plots.style import LEGEND_UP_TO, in_house_style, new_figure, restyle, shared_legend
+from fullpipe.runs import Run
 
 DEFAULT = ("goodput", "rtt", "cwnd", "queue")
 
@@ -38,6 +40,13 @@ def overview(
     if any(len(place.lines) > 1 for place in axes):
         shared_legend(figure, entries)
     return figure, pl.concat(frames)
+
+
+def plot_run(run: Run, *quantities: str, only: Sequence[str] | None = None) -> Figure:
+    """The overview of one run: `Run.plot`, which says what the arguments are."""
+    labels = flow_labels(run)
+    wanted = None if only is None else [labels.get(name, name) for name in only]
+    return overview({run.name: presented(run)}, quantities or DEFAULT, only=wanted)[0]
 
 
 def _busy_links(runs: Mapping[str, Tables]) -> list[str] | None:

@@ -4,12 +4,12 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from fullpipe import accessors
 from fullpipe.errors import ResultError, ScenarioError
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import Meta
@@ -137,8 +137,7 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """The run as one JSON object: see `fullpipe.metrics.summary`."""
-        # What is built on runs is looked up by name, because a run must not depend on it.
-        return dict(import_module("fullpipe.analysis.metrics").summary(self))
+        return dict(accessors.method("summary")(self))
 
     def plot(self, *quantities: str, only: list[str] | None = None) -> Any:
         """Draw quantities over time, such as "goodput", "rtt", "cwnd" and "queue"; all four if none is named.
@@ -153,11 +152,7 @@ class Run:
         Raises:
             ValueError: If a quantity is unknown or was not sampled.
         """
-        plots = import_module("fullpipe.plots")
-        chosen = (quantities,) if quantities else ()
-        labels = plots.flow_labels(self)
-        wanted = None if only is None else [labels.get(name, name) for name in only]
-        return plots.overview({self.name: plots.presented(self)}, *chosen, only=wanted)[0]
+        return accessors.method("plot")(self, *quantities, only=only)
 
     def __repr__(self) -> str:
         engine, seed = self.meta.engine.name, self.meta.seed
