@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 MODEL_VERSION: str
+SCHEMA_VERSION: int
+"""Changes whenever a column of a table changes its name, its type or its meaning."""
 SOURCES: str
 """Changes whenever the results of some plan may."""
 ALGORITHMS: str

@@ -9,7 +9,7 @@ mod tables;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simulation::{FlowPlan, MODEL_VERSION, Plan};
+use simulation::{FlowPlan, MODEL_VERSION, Plan, SCHEMA_VERSION};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::Time;
 
@@ -115,6 +115,7 @@ fn table_schemas(py: Python<'_>) -> PyResult<Py<PyAny>> {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MODEL_VERSION", MODEL_VERSION)?;
+    module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;
     module.add("SOURCES", env!("FULLPIPE_SOURCES"))?;
     module.add("ALGORITHMS", env!("FULLPIPE_ALGORITHMS"))?;
     // Whoever compiles against this header finds the symbol that it declares in this very library.

@@ -31,7 +31,7 @@ pub use net::Net;
 pub use plan::{FlowPlan, Plan, PlanError};
 pub use routes::{Hop, Routes, Successors};
 pub use schedule::Schedule;
-pub use tables::{Column, ColumnSchema, Kind, Results, Table, TableSchema, schema};
+pub use tables::{Column, ColumnSchema, Kind, Results, SCHEMA_VERSION, Table, TableSchema, schema};
 
 use congestion::CongestionControl;
 use engine::{CutThrough, Engine};

@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 from fullpipe.algorithms import classes
 from fullpipe.errors import InstallOptionError
-from fullpipe.runs import EngineId, Meta, Run, host, versions
+from fullpipe.runs import SCHEMA_VERSION, TABLES, EngineId, Meta, Run, host, versions
 from fullpipe.scenario import ENGINE_OPTIONS, Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 
@@ -198,6 +198,17 @@ class Stopwatch:
         return time.perf_counter() - self._began_s
 
 
+def not_measured(measured: Mapping[str, str]) -> frozenset[str]:
+    """The rest of the schema, given the columns that an engine measures of each table, parted by spaces.
+
+    A column that is new in the schema is in it until an engine says that it measures it.
+    """
+    rest = set(TABLES) - set(measured)
+    for name, columns in measured.items():
+        rest |= {f"{name}.{column}" for column in set(TABLES[name].schema) - set(columns.split())}
+    return frozenset(rest)
+
+
 def origin(
     engine: Engine,
     scenario: Scenario,
@@ -211,6 +222,7 @@ def origin(
 ) -> Meta:
     """Where a run comes from that has just finished; `hops` are packets times the links that they crossed."""
     return Meta(
+        schema_version=SCHEMA_VERSION,
         scenario=scenario.to_dict(),
         digest=digest_of(engine, scenario),
         engine=identity(engine, scenario),

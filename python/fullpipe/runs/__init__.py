@@ -2,10 +2,11 @@
 
 from fullpipe.runs.meta import EngineId, Meta, host, version, versions
 from fullpipe.runs.run import Run
-from fullpipe.runs.schema import TABLES, Column, Table, frame
+from fullpipe.runs.schema import SCHEMA_VERSION, TABLES, Column, Table, frame
 from fullpipe.runs.store import Store
 
 __all__ = [
+    "SCHEMA_VERSION",
     "TABLES",
     "Column",
     "EngineId",

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fullpipe.errors import NoRunError, ResultError
 from fullpipe.io import files
 from fullpipe.runs.meta import Meta
-from fullpipe.runs.schema import TABLES
+from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
 
 META = "meta.json"
 
@@ -34,7 +34,8 @@ class Sum(BaseModel):
     sha256: str
 
 
-_NONE = Sum(bytes=-1, sha256="")
+_ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
+"""Tables of runs whose meta.json does not list any: the versions that kept those had at least these."""
 
 
 class Sums(BaseModel):
@@ -43,7 +44,8 @@ class Sums(BaseModel):
     columns: str = ""
     """A fingerprint of the names and types of all columns; empty if they were not those of the schema."""
     tables: dict[str, Sum] = {}
-    """Size and SHA-256 of every table. A run whose bytes are others is made again, and never read."""
+    """Size and SHA-256 of every table. A run whose bytes are others is made again, and never read. A table
+    that is not here is one that this version did not have: it is read as an empty one."""
     sha256: str = ""
     """SHA-256 of all lines above this one."""
 
@@ -76,8 +78,13 @@ class Kept:
         is_older = sums == Sums()
         if not is_older and not _is_sealed(data):
             raise NoRunError(_damaged(path))
-        for name in TABLES:
-            _look_at(_table(folder, name), None if is_older else sums.tables.get(name, _NONE))
+        if meta.schema_version > SCHEMA_VERSION:
+            raise NoRunError(
+                f"{path}: a newer version kept this run (tables of version {meta.schema_version}, "
+                f"known up to {SCHEMA_VERSION}); update fullpipe to read it"
+            )
+        for name in sums.tables or _ALWAYS_WRITTEN:
+            _look_at(_table(folder, name), sums.tables.get(name))
         return cls(folder, meta, sums)
 
     @property
@@ -96,17 +103,21 @@ class Kept:
             return False
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table of the run.
+        """A table of the run, with the columns of today: null where the version that kept it had none.
+
+        A table that this version did not have is empty.
 
         Raises:
             ResultError: If it cannot be read or is not what was written.
         """
         path = _table(self.folder, name)
+        if name not in self.sums.tables and (self.has_checksums or not path.exists()):
+            return pl.DataFrame(schema=_schema(name))
         try:
             data = path.read_bytes()
             if self.has_checksums and _sum(data) != self.sums.tables[name].sha256:
                 raise ResultError(_damaged(path))
-            return pl.read_parquet(data)
+            return _as_today(name, pl.read_parquet(data))
         except OSError as error:
             raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from error
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -147,6 +158,14 @@ def _look_at(path: Path, known: Sum | None) -> None:
         raise NoRunError(f"{path.parent}: no finished run; there is no {path.name}")
     if known and known.bytes != found.st_size:
         raise NoRunError(_damaged(path))
+
+
+def _as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:
+    """The table with null in the columns that it lacks, in the order of today; others come last."""
+    missing = [pl.lit(None, kind).alias(n) for n, kind in _schema(name).items() if n not in table.columns]
+    if not missing:
+        return table
+    return table.with_columns(missing).select(*_schema(name), pl.exclude(list(_schema(name))))
 
 
 def _damaged(path: Path) -> str:

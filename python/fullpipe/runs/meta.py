@@ -26,6 +26,9 @@ class Meta(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    schema_version: int = 0
+    """Changes whenever a column of a table changes its name, its type or its meaning; 0 in runs that do not
+    say. New tables and columns do not change it: in older runs they are empty, and null."""
     scenario: dict[str, Any]
     """The scenario as TOML has it."""
     digest: str

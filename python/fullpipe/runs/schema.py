@@ -55,6 +55,8 @@ def _table(declared: "_native.TableSchema") -> Table:
     return Table(declared["name"], declared["row"], tuple(columns))
 
 
+SCHEMA_VERSION: int = _native.SCHEMA_VERSION
+"""Changes whenever a column changes its name, its type or its meaning; not for new columns and tables."""
 TABLES: Mapping[str, Table] = {declared["name"]: _table(declared) for declared in _native.tables()}
 
 

@@ -8,13 +8,19 @@ from typing import Any
 
 import pytest
 
-from fullpipe.runs import TABLES, Table
+from fullpipe.runs import SCHEMA_VERSION, TABLES, Table
 
+VERSION = 1
+"""Raise it, and `SCHEMA_VERSION` of the simulator, when a line of schema.json changes; not for a new one."""
 KEPT: dict[str, Any] = json.loads(Path(__file__).with_name("schema.json").read_text(encoding="utf-8"))
 
 
 def described(table: Table) -> list[list[str]]:
     return [[c.name, str(c.dtype), c.unit, c.what, c.span] for c in table.columns]
+
+
+def test_the_version_is_that_of_what_is_kept() -> None:
+    assert SCHEMA_VERSION == VERSION
 
 
 def test_the_tables_are_those_that_are_kept_in_the_same_order() -> None:

@@ -19,6 +19,9 @@ use crate::record::Columns;
 use cell::Names;
 use declare::Row;
 
+/// Changes whenever a column changes its name, its type or its meaning. A new table or a new column does not change it.
+pub const SCHEMA_VERSION: u32 = 1;
+
 /// A run that is over.
 pub(crate) struct Finished<'a> {
     /// What was run.

@@ -12,6 +12,7 @@ from fullpipe.engines.base import (
     Say,
     Stopwatch,
     missing,
+    not_measured,
     origin,
 )
 from fullpipe.engines.linux.check.scenario import problems
@@ -52,7 +53,7 @@ class LinuxEngine:
         found = installed.find()
         ccas = [ours for ours in algorithms.OURS if not found or algorithms.in_kernel(ours, found.ccas)]
         kinds = [kind for kind in queues.MAKERS if not found or kind in found.qdiscs]
-        return Capabilities(frozenset(ccas), frozenset((*kinds, "drop_tail")), tables.NOT_MEASURED)
+        return Capabilities(frozenset(ccas), frozenset((*kinds, "drop_tail")), not_measured(tables.MEASURED))
 
     def doctor(self) -> list[Requirement]:
         """The machine, a compiler, a kernel, who may write it, and memory."""

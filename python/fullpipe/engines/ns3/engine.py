@@ -1,7 +1,7 @@
 """The ns3 engine."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,6 +18,7 @@ from fullpipe.engines.base import (
     Say,
     Stopwatch,
     missing,
+    not_measured,
     origin,
 )
 from fullpipe.engines.ns3 import build, process, wheel
@@ -65,7 +66,7 @@ class Ns3Engine:
         return Capabilities(
             ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
             queues=frozenset({"drop_tail", *MAKERS}),
-            not_measured=frozenset(_not_measured()),
+            not_measured=not_measured(_MEASURED),
         )
 
     def doctor(self) -> list[Requirement]:
@@ -164,15 +165,6 @@ class Ns3Engine339(Ns3Engine):
 
 VERSIONS = (Ns3Engine, Ns3Engine343, Ns3Engine342, Ns3Engine339)
 """One engine for every version of ns-3 that has a wheel."""
-
-
-def _not_measured() -> Iterator[str]:
-    for name, table in TABLES.items():
-        if name not in _MEASURED:
-            yield name
-            continue
-        measured = _MEASURED[name].split()
-        yield from (f"{name}.{column.name}" for column in table.columns if column.name not in measured)
 
 
 def _read(table: Table, folder: Path) -> dict[str, pl.Series]:

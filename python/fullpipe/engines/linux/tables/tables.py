@@ -15,21 +15,18 @@ from fullpipe.runs import TABLES, frame
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import to_nanoseconds
 
-NOT_MEASURED = frozenset(
-    {
-        "flows.refused_bytes",
-        "transfers.ideal_s",
-        "flows.limited_cwnd",
-        "flows.limited_pacing",
-        "flows.limited_application",
-        "links.sojourn_s",
-        "links_summary.sojourn_mean_s",
-        "links_summary.sojourn_p95_s",
-        "links_summary.backlog_max_packets",
-        "variables",
-        "packets",
-    }
-)
+MEASURED: Mapping[str, str] = {
+    "flows": "flow cca protocol start_s end_s delivered_bytes goodput_bps wire_bps sent_packets "
+    "retransmitted_packets lost_packets marked_packets rtt_min_s rtt_mean_s rtt_p50_s rtt_p95_s rtt_p99_s "
+    "owd_mean_s owd_p50_s owd_p95_s owd_p99_s jitter_s fct_s limited_receiver limited_send_buffer",
+    "transfers": "flow number connection start_s end_s bytes delivered_bytes sent_packets "
+    "retransmitted_packets fct_s",
+    "probes": "time_s flow owd_s rtt_s",
+    "series": "time_s flow goodput_bps cwnd_bytes in_flight_bytes srtt_s min_rtt_s pacing_bps delivery_bps "
+    "retransmitted_packets state",
+    "links": "time_s link backlog_bytes backlog_packets dropped_packets marked_packets utilisation",
+    "links_summary": "link dropped_packets marked_packets forwarded_packets forwarded_bytes utilisation",
+}
 """A kernel tells the state of a connection and of a queue, not what became of every packet."""
 
 _SMOOTHED = "its RTT samples are smoothed"
