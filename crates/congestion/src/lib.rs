@@ -30,12 +30,12 @@ mod algorithms;
 mod bbr;
 
 pub use event::{
-    Ack, CaState, Congestion, Control, EcnMode, LostPacket, Path, Probe, RateSample, Reading, Recovery, Sent,
-    Traits, Undo,
+    Ack, CaState, Congestion, Control, EcnMode, LostPacket, Path, RateSample, Recovery, Sent, Traits, Undo,
 };
 pub use filter::WindowedMax;
 pub use params::{ParamSpec, Preset};
 pub use registry::{BuildError, Descriptor, build, descriptors};
+pub use units::{Probe, Reading};
 pub use window::Window;
 pub use window_algorithm::WindowAlgorithm;
 

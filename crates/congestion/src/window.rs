@@ -1,5 +1,7 @@
 //! The window of loss-based algorithms: slow start and additive increase as Linux does them.
 
+use units::Probe;
+
 /// Smallest window a loss-based algorithm falls to, in packets (RFC 5681).
 pub(crate) const MIN_CWND: u32 = 2;
 /// Initial window, in packets (RFC 6928).
@@ -24,6 +26,15 @@ impl Default for Window {
 }
 
 impl Window {
+    /// Shows the window and, once there is one, the slow-start threshold; and which side of it the window is on.
+    pub fn observe(&self, probe: &mut Probe<'_>) {
+        probe.state("state", if self.in_slow_start() { "SlowStart" } else { "Avoidance" });
+        probe.see("cwnd", f64::from(self.cwnd), "packets");
+        if self.ssthresh != u32::MAX {
+            probe.see("ssthresh", f64::from(self.ssthresh), "packets");
+        }
+    }
+
     /// Below ssthresh.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh

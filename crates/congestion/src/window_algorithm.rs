@@ -122,7 +122,7 @@ impl<A: WindowAlgorithm> CongestionControl for A {
     }
 
     fn observe(&self, probe: &mut Probe<'_>) {
-        probe.window(self.window());
+        self.window().observe(probe);
         self.variables(probe);
     }
 

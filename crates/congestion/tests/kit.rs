@@ -71,7 +71,7 @@ impl CongestionControl for Faulty {
     }
 
     fn observe(&self, probe: &mut Probe<'_>) {
-        probe.window(&self.window);
+        self.window.observe(probe);
         if self.fault == 4 {
             probe.see("cwnd", f64::NAN, "packets");
         }

@@ -1,7 +1,7 @@
 //! What carries packets in a network.
 
 use crate::{Counters, Link, Packet, Totals};
-use units::{Duration, Rate, Time};
+use units::{Duration, Probe, Rate, Time};
 
 /// The number of a port of an element, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,6 +41,10 @@ pub trait Element<P>: Send {
     /// Reads the counters of a port for the interval that ends now. Must be called at every sampling time.
     fn close_interval(&mut self, port: PortId, now: Time) -> Counters;
 
+    /// Shows what the queue of a port, and the element itself at its first port, keep of themselves, at the sampling
+    /// time up to which the counters were read last.
+    fn observe(&self, _port: PortId, _now: Time, _probe: &mut Probe<'_>) {}
+
     /// Everything of a port up to the last sampling time.
     fn totals(&self, port: PortId) -> &Totals;
 
@@ -75,6 +79,10 @@ impl<P: Copy + Send> Element<P> for Link<P> {
 
     fn close_interval(&mut self, _port: PortId, now: Time) -> Counters {
         Link::close_interval(self, now)
+    }
+
+    fn observe(&self, _port: PortId, now: Time, probe: &mut Probe<'_>) {
+        Link::observe(self, now, probe);
     }
 
     fn totals(&self, _port: PortId) -> &Totals {

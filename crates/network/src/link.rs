@@ -6,7 +6,7 @@ use crate::queue::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::server::Server;
 use crate::wire::{Fate, Impairments, Wire};
 use crate::{Loss, Packet, Ring};
-use units::{Duration, Rate, Time};
+use units::{Duration, Probe, Rate, Time};
 
 /// What a link is made of, apart from its queue.
 #[derive(Clone, Debug)]
@@ -247,6 +247,14 @@ impl<P: Copy> Link<P> {
     pub fn close_interval(&mut self, now: Time) -> Counters {
         self.replay(now);
         self.wire.stats.close()
+    }
+
+    /// Shows what the queue keeps of itself, at the sampling time up to which the counters were read last. Departures
+    /// that were computed on arrival leave nothing to show.
+    pub fn observe(&self, now: Time, probe: &mut Probe<'_>) {
+        if let Service::Replay { queue, .. } = &self.service {
+            queue.observe(now, probe);
+        }
     }
 
     /// Everything up to the last sampling time.

@@ -361,7 +361,7 @@ impl CongestionControl for Controller {
 
     fn observe(&self, probe: &mut Probe<'_>) {
         match self.state {
-            None => probe.window(&self.window),
+            None => self.window.observe(probe),
             Some(state) => {
                 probe.state("state", state);
                 probe.see("cwnd", f64::from(self.window.cwnd), "packets");

@@ -185,6 +185,9 @@ impl<R: Recorder> Engine<R> {
                 let from = now - Duration::from_nanos(self.plan.record.interval_ns.unwrap_or(0));
                 self.recorder.link(LinkRow::new(&self.plan, &self.net, hop, &interval, from, now));
             }
+            if sample && self.plan.record.variables {
+                self.recorder.queue_variables(now, hop, &self.net);
+            }
         }
         for flow in &mut self.flows {
             if sample {

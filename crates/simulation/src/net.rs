@@ -3,7 +3,7 @@
 use crate::routes::{Hop, Reroute, Routes, Successors, Switch};
 use crate::schedule::Schedule;
 use network::{Counters, Element, Link, Packet, PortId, Streams, Totals};
-use units::{Duration, Time};
+use units::{Duration, Probe, Time};
 
 /// The network. Its links are the first actors of the schedule, its media are the next; endpoints follow.
 ///
@@ -175,6 +175,15 @@ impl<P: Copy + Send> Net<P> {
             return self.media[medium].element.close_interval(id, now);
         };
         node.link.close_interval(now)
+    }
+
+    /// Shows what the queue of a hop keeps of itself, at the sampling time up to which its counters were read last.
+    pub fn observe(&self, hop: usize, now: Time, probe: &mut Probe<'_>) {
+        let Some(node) = self.nodes.get(hop) else {
+            let Port { medium, id, .. } = self.ports[hop - self.nodes.len()];
+            return self.media[medium].element.observe(id, now, probe);
+        };
+        node.link.observe(now, probe);
     }
 
     /// The route that a packet takes.

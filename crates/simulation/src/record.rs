@@ -1,7 +1,8 @@
 //! What is written down while a run goes on.
 
 use crate::flow::Flow;
-use crate::payload::Packet;
+use crate::net::Net;
+use crate::payload::{Packet, Payload};
 use crate::tables::Rows;
 use crate::tables::links::LinkRow;
 use crate::tables::packets::Capture;
@@ -22,6 +23,9 @@ pub trait Recorder {
 
     /// Takes a sample of every variable of a flow's algorithm.
     fn variables(&mut self, time: Time, flow: &Flow);
+
+    /// Takes a sample of every variable of the queue of a hop.
+    fn queue_variables(&mut self, time: Time, hop: usize, net: &Net<Payload>);
 
     /// The sender of a flow has just had its turn: takes the same sample if a state of its algorithm has changed.
     fn turn(&mut self, time: Time, flow: &Flow);
@@ -56,6 +60,8 @@ impl Recorder for Silent {
     fn link(&mut self, _: LinkRow) {}
 
     fn variables(&mut self, _: Time, _: &Flow) {}
+
+    fn queue_variables(&mut self, _: Time, _: usize, _: &Net<Payload>) {}
 
     #[inline]
     fn turn(&mut self, _: Time, _: &Flow) {}
@@ -106,6 +112,10 @@ impl Recorder for Columns {
 
     fn variables(&mut self, time: Time, flow: &Flow) {
         self.variables.observe(time, flow);
+    }
+
+    fn queue_variables(&mut self, time: Time, hop: usize, net: &Net<Payload>) {
+        self.variables.observe_queue(time, hop, net);
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-"""What algorithms thought: their internal variables over time, with their states as bands."""
+"""Internal variables of algorithms and queues over time, with the states of algorithms as bands."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ _SHADED_UP_TO = 400
 _LETTER = 0.008
 """Width of a letter, as a share of the time axis."""
 Actors = Mapping[str, tuple[pl.DataFrame, str]]
-"""From the label of a flow to the variables of its run and its name there."""
+"""From the label of a flow or a link to its variables and its name in its run."""
 
 
 @in_house_style
 def variables(
     runs: Mapping[str, Tables], names: Sequence[str], *, only: Sequence[str] | None = None
 ) -> tuple[Figure, pl.DataFrame]:
-    """A panel per variable, every flow of every run in each; a state becomes a band per flow.
+    """A panel per variable, every flow or link that has it of every run in each; a state becomes a band per
+    flow.
 
-    With a single flow its first state variable among `names` also shades the other panels. A name that no
-    algorithm published may be a quantity, such as "goodput". `only` keeps the flows of these names.
+    With a single flow its first state variable among `names` also shades the other panels. A name under which
+    nothing was recorded may be a quantity, such as "goodput". `only` keeps flows and links of these names.
 
     Returns:
         The figure, and its table: panel, actor, time_s, value, unit, state.
@@ -52,7 +53,7 @@ def variables(
             drawn = time_series(place, runs, name, only=only, legend_up_to=0)
             frames.append(_rows(name, drawn["actor"], drawn["time_s"], drawn["value"]))
         elif _is_state(actors, name):
-            frames.extend(_bands(place, actors, name, colours))
+            frames.extend(_bands(place, _flows(actors), name, colours))
         else:
             frames.extend(_lines(place, actors, name))
     _finish(figure, axes, names, actors, colours)
@@ -62,12 +63,16 @@ def variables(
 def _actors(runs: Mapping[str, Tables], only: Sequence[str] | None) -> dict[str, tuple[pl.DataFrame, str]]:
     found = {}
     for label, tables in runs.items():
-        frame = tables["variables"]
-        for flow in frame["flow"].unique(maintain_order=True):
-            if only is None or flow in only:
-                name = flow if len(runs) == 1 else f"{label}: {flow}"
-                found[name] = (frame.filter(pl.col("flow") == flow), flow)
+        for kind in ("flow", "link"):
+            for (name,), rows in tables["variables"].drop_nulls(kind).group_by(kind, maintain_order=True):
+                if only is None or name in only:
+                    found[str(name) if len(runs) == 1 else f"{label}: {name}"] = (rows, str(name))
     return found
+
+
+def _flows(actors: Actors) -> Actors:
+    """Those that are flows; queues of links have no states."""
+    return {label: actor for label, actor in actors.items() if actor[0]["flow"][0] is not None}
 
 
 def _is_state(actors: Actors, name: str) -> bool:
@@ -121,11 +126,12 @@ def _finish(
 ) -> None:
     end_s = max((float(frame["time_s"].max() or 0) for frame, _ in actors.values()), default=1.0)  # type: ignore[arg-type]
     shading = [name for name in names if _is_state(actors, name)]
+    flows = list(_flows(actors).values())
     for place, name in zip(axes, names, strict=True):
         place.set_xlim(0, end_s)
         place.set_xlabel("")
-        if len(actors) == 1 and shading and name not in shading:
-            _shade(place, *next(iter(actors.values())), shading[0], colours)
+        if len(flows) == 1 and shading and name not in shading:
+            _shade(place, *flows[0], shading[0], colours)
     axes[-1].set_xlabel("time (s)")
     lines = restyle(axes)
     patches = {state: Patch(facecolor=colour) for state, colour in colours.items()}

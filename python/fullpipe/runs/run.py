@@ -109,7 +109,8 @@ class Run:
 
     @property
     def variables(self) -> pl.DataFrame:
-        """One row per sample, flow and internal variable; empty unless the scenario records them."""
+        """One row per sample and internal variable of a flow or a link; empty unless the scenario records
+        them."""
         return self.tables["variables"]
 
     @property

@@ -121,7 +121,7 @@ def test_a_long_chain_of_links_takes_memory_for_its_length_alone() -> None:
 
 def test_variables_count_as_rows(small: Scenario) -> None:
     sampled = small.with_values({"duration": "1000 s", "record.interval": "100 us"})
-    with pytest.raises(ScenarioError, match=r"variables: up to 270,000,000 rows are more than 50,000,000"):
+    with pytest.raises(ScenarioError, match=r"variables: up to 350,000,000 rows are more than 50,000,000"):
         sampled.with_values({"record.variables": True})
 
 

@@ -304,7 +304,7 @@ impl CongestionControl for Prague {
     }
 
     fn observe(&self, probe: &mut Probe<'_>) {
-        probe.window(&self.window);
+        self.window.observe(probe);
         probe.see("fractional_cwnd", self.target, "packets");
         probe.see("alpha", self.alpha, "");
         probe.see("increase", self.increase, "packets/round trip");

@@ -9,7 +9,7 @@ use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
-use units::{Duration, Time};
+use units::{Duration, Probe, Time};
 
 /// A queue of no more than this many bytes never loses anything: one full packet.
 /// RFC 8289 section 4.2 (`maxpacket`); Linux `codel_should_drop`.
@@ -98,6 +98,20 @@ impl Codel {
             events.mark_if_capable(&mut waiting.packet);
         }
         next
+    }
+
+    /// It drops more and more often.
+    pub(super) fn is_dropping(&self) -> bool {
+        self.dropping
+    }
+
+    /// Shows the control law: `drop_next` is the time until the next drop, as in `tc -s qdisc`.
+    pub(super) fn observe(&self, now: Time, probe: &mut Probe<'_>) {
+        probe.see("count", f64::from(self.count), "packets");
+        probe.flag("dropping", self.dropping);
+        if self.dropping {
+            probe.see("drop_next", self.next_drop.max(now).since(now).as_secs_f64(), "s");
+        }
     }
 
     /// More was dropped from this queue than the law says.
@@ -224,6 +238,10 @@ impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
         self.limit = packets;
         shrink(self, packets, events, |queue, _| queue.waiting.pop());
         true
+    }
+
+    fn observe(&self, now: Time, probe: &mut Probe<'_>) {
+        self.law.observe(now, probe);
     }
 
     fn backlog(&self) -> Backlog {

@@ -10,7 +10,7 @@ use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::{Ecn, Packet};
 use params::params;
-use units::{Duration, Rng, Time};
+use units::{Duration, Probe, Rng, Time};
 
 /// A full packet, in which the scheduler's credit is reckoned.
 /// Linux `dualpi2_change` (`psched_mtu`).
@@ -43,6 +43,15 @@ params! {
     }
 }
 
+/// Where the controller stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Law {
+    /// The base probability p'.
+    base: f64,
+    /// The longer wait at the last update.
+    delay: Duration,
+}
+
 /// The two queues.
 pub struct DualPi2<P> {
     params: DualPi2Params,
@@ -50,9 +59,7 @@ pub struct DualPi2<P> {
     step: Duration,
     classic: Fifo<P>,
     low_latency: Fifo<P>,
-    /// The base probability p'.
-    base: f64,
-    delay_before: Duration,
+    law: Law,
     /// Positive: it is the classic queue's turn.
     credit: i64,
     ticks: Ticks,
@@ -63,22 +70,22 @@ impl<P: Copy> DualPi2<P> {
     /// Linux `dualpi2_timer`.
     fn catch_up(&mut self, now: Time) {
         while let Some(tick) = self.ticks.pop(now) {
-            self.update(tick);
+            self.law = self.updated(self.law, tick);
         }
     }
 
     /// The proportional-integral controller, on the longer of the two waits.
     /// RFC 9332 appendix A.1; Linux `calculate_probability`.
-    fn update(&mut self, now: Time) {
+    fn updated(&self, law: Law, now: Time) -> Law {
         let wait = |queue: &Fifo<P>| queue.front().map_or(Duration::ZERO, |head| now.since(head.since));
         let delay = wait(&self.classic).max(wait(&self.low_latency));
         let seconds = Duration::as_secs_f64;
         let error = seconds(delay) - seconds(self.target);
-        let trend = seconds(delay) - seconds(self.delay_before);
+        let trend = seconds(delay) - seconds(law.delay);
         let most =
             if self.params.drop_on_overload { 1.0 } else { 1.0 / self.params.coupling_factor.max(1.0) };
-        self.base = (self.base + self.params.alpha * error + self.params.beta * trend).clamp(0.0, most);
-        self.delay_before = delay;
+        let base = (law.base + self.params.alpha * error + self.params.beta * trend).clamp(0.0, most);
+        Law { base, delay }
     }
 
     /// RFC 9332 section 2.5.1.1; Linux `dualpi2_skb_classify`.
@@ -117,11 +124,11 @@ impl<P: Copy> DualPi2<P> {
         if self.classic.backlog().bytes + self.low_latency.backlog().bytes < 2 * MTU as u64 {
             return self.step_marks(next, low_latency, now, events);
         }
-        let coupled = self.base * self.params.coupling_factor;
+        let coupled = self.law.base * self.params.coupling_factor;
         let overloaded = coupled > 1.0 && self.params.drop_on_overload;
         let classic_strikes = |rng: &mut Rng, p: f64| rng.chance(p) && rng.chance(p); // p'^2 without a square root
         if !low_latency {
-            if !classic_strikes(&mut self.rng, self.base) {
+            if !classic_strikes(&mut self.rng, self.law.base) {
                 return false;
             }
             if overloaded || !next.packet.ecn.may_mark() {
@@ -130,7 +137,7 @@ impl<P: Copy> DualPi2<P> {
             mark(next, events);
             return false;
         }
-        if overloaded && classic_strikes(&mut self.rng, self.base) {
+        if overloaded && classic_strikes(&mut self.rng, self.law.base) {
             return true;
         }
         if overloaded || self.rng.chance(coupled.min(1.0)) {
@@ -191,6 +198,18 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
         true
     }
 
+    fn observe(&self, now: Time, probe: &mut Probe<'_>) {
+        let (mut law, mut ticks) = (self.law, self.ticks);
+        while let Some(tick) = ticks.pop(now) {
+            law = self.updated(law, tick);
+        }
+        // RFC 9332 section 2.4: p_C = p'^2, p_CL = k p'.
+        probe.see("base_probability", law.base, "");
+        probe.see("classic_probability", law.base * law.base, "");
+        probe.see("low_latency_probability", (law.base * self.params.coupling_factor).min(1.0), "");
+        probe.see("delay", law.delay.as_secs_f64(), "s");
+    }
+
     fn backlog(&self) -> Backlog {
         let (classic, low_latency) = (self.classic.backlog(), self.low_latency.backlog());
         Backlog { packets: classic.packets + low_latency.packets, bytes: classic.bytes + low_latency.bytes }
@@ -208,8 +227,7 @@ impl<P: Copy + Send + 'static> Discipline<P> for DualPi2<P> {
             step: ms(params.step_thresh_ms),
             classic: Fifo::default(),
             low_latency: Fifo::default(),
-            base: 0.0,
-            delay_before: Duration::ZERO,
+            law: Law::default(),
             credit: (2 * i64::from(params.classic_protection_percent) - 100) * MTU,
             ticks: Ticks::every(ms(params.tupdate_ms)),
             rng: Rng::stream(seed, "queue/dualpi2"),

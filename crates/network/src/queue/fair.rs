@@ -3,7 +3,7 @@
 use super::fifo::Fifo;
 use super::{Backlog, QueueEvents, Waiting};
 use crate::{Packet, Ring};
-use units::Time;
+use units::{Probe, Time};
 
 /// At most this many packets are dropped at once from the fattest flow.
 const DROP_BATCH: u64 = 64;
@@ -49,6 +49,13 @@ impl<P: Copy, L: Default> Fair<P, L> {
 
     pub(super) fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    /// Shows how many flows have a turn to come: those that have only just begun to send, and all.
+    pub(super) fn observe(&self, probe: &mut Probe<'_>) {
+        let (new, old) = (self.new.len(), self.old.len());
+        probe.see("new_flows", new as f64, "");
+        probe.see("active_flows", (new + old) as f64, "");
     }
 
     /// The queue that the packets of `flow` share with all others of the same hash.

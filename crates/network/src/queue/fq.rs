@@ -14,7 +14,7 @@ use crate::{Packet, Ring};
 use params::params;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use units::{Duration, Rng, Time};
+use units::{Duration, Probe, Rng, Time};
 
 /// Bytes that a band may send in its turn while others wait, 9:3:1.
 const WEIGHTS: [i64; 3] = [589_824, 196_608, 65_536];
@@ -236,6 +236,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
         self.params.limit = packets;
         shrink(self, packets, events, |queue, events| queue.dequeue(now, events));
         true
+    }
+
+    fn observe(&self, _now: Time, probe: &mut Probe<'_>) {
+        let lists = self.bands.iter().map(|band| band.new.len() + band.old.len());
+        let (listed, throttled) = (lists.sum::<usize>(), self.throttled.len());
+        probe.see("active_flows", (listed + throttled) as f64, "");
+        probe.see("throttled_flows", throttled as f64, "");
     }
 
     fn backlog(&self) -> Backlog {

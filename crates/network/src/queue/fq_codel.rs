@@ -10,7 +10,7 @@ use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
-use units::Time;
+use units::{Probe, Time};
 
 params! {
     /// Parameters of FQ-CoDel.
@@ -73,6 +73,12 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
         self.limit = packets;
         shrink(self, packets, events, |queue, events| queue.dequeue(now, events));
         true
+    }
+
+    fn observe(&self, _now: Time, probe: &mut Probe<'_>) {
+        self.fair.observe(probe);
+        let dropping = self.fair.flows.iter().filter(|flow| flow.law.is_dropping()).count();
+        probe.see("dropping_flows", dropping as f64, "");
     }
 
     fn backlog(&self) -> Backlog {

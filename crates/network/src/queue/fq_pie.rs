@@ -9,7 +9,7 @@ use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
-use units::{Rng, Time};
+use units::{Probe, Rng, Time};
 
 params! {
     /// Parameters of FQ-PIE.
@@ -97,6 +97,10 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
         self.limit = packets;
         shrink(self, packets, events, |queue, events| queue.dequeue(now, events));
         true
+    }
+
+    fn observe(&self, _now: Time, probe: &mut Probe<'_>) {
+        self.fair.observe(probe);
     }
 
     fn backlog(&self) -> Backlog {

@@ -25,7 +25,7 @@ registry::queues! {
 }
 
 use crate::{Ecn, Packet};
-use units::{Rate, Time};
+use units::{Probe, Rate, Time};
 
 /// Decides about the packets that wait for a link.
 ///
@@ -72,6 +72,9 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// How to tell that what a waiting packet carries (the first) says nothing that a younger one of its flow does not say
     /// as well. Told before the first packet, if at all.
     fn know_redundancy(&mut self, _redundant: fn(&P, &P) -> bool) {}
+
+    /// Shows what the discipline keeps of itself, as it stands at `now`: once everything up to then has been served.
+    fn observe(&self, _now: Time, _probe: &mut Probe<'_>) {}
 
     /// The limit, if this is first in, first out and looks at nothing but its backlog, on arrival. Whoever is
     /// admitted to such a queue has a known departure time.

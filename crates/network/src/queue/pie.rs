@@ -9,7 +9,7 @@ use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
-use units::{Duration, Rng, Time};
+use units::{Duration, Probe, Rng, Time};
 
 /// Bytes below which nothing is dropped: two packets.
 /// RFC 8033 section 4.1; Linux `pie_drop_early`.
@@ -244,6 +244,16 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
         self.limit = packets;
         shrink(self, packets, events, |queue, _| queue.waiting.pop());
         true
+    }
+
+    fn observe(&self, now: Time, probe: &mut Probe<'_>) {
+        let (mut law, mut ticks) = (self.law.clone(), self.ticks);
+        while ticks.pop(now).is_some() {
+            law.update(&self.settings);
+        }
+        probe.see("probability", law.probability, "");
+        probe.see("delay", law.delay.as_secs_f64(), "s");
+        probe.see("burst_left", law.burst_left.as_secs_f64(), "s");
     }
 
     fn backlog(&self) -> Backlog {

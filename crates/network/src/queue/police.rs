@@ -9,7 +9,7 @@ use super::tbf::Bucket;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
 use params::params;
-use units::Time;
+use units::{Probe, Time};
 
 params! {
     /// Parameters of the policer.
@@ -46,6 +46,10 @@ impl<P: Copy + Send> QueueDiscipline<P> for Police<P> {
     fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
         self.limit.packets = limit.packets;
         limit.bytes.is_none()
+    }
+
+    fn observe(&self, now: Time, probe: &mut Probe<'_>) {
+        probe.see("tokens", self.bucket.tokens(now), "bytes");
     }
 
     fn backlog(&self) -> Backlog {

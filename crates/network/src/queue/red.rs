@@ -10,7 +10,7 @@ use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
 use params::params;
-use units::{Rng, Time};
+use units::{Probe, Rng, Time};
 
 /// Time between adaptations of the largest probability.
 /// Floyd, Gummadi and Shenker (2001), section 4; Linux `red_adaptative_timer`.
@@ -69,11 +69,22 @@ impl<P: Copy> Red<P> {
     /// Floyd and Jacobson (1993), section 4; Linux `red_calc_qavg`.
     fn average_now(&mut self, now: Time) {
         if let Some(since) = self.idle_since.take() {
-            let packet_seconds = self.params.avpkt as f64 * 8.0 / (self.params.bandwidth_mbps * 1e6);
-            self.average *= (1.0 - self.weight).powf(now.since(since).as_secs_f64() / packet_seconds);
+            self.average = self.decayed(since, now);
         } else {
             self.average += self.weight * (self.waiting.backlog().bytes as f64 - self.average);
         }
+    }
+
+    /// The average after idle time: as if small packets had found the queue empty.
+    fn decayed(&self, since: Time, now: Time) -> f64 {
+        let packet_seconds = self.params.avpkt as f64 * 8.0 / (self.params.bandwidth_mbps * 1e6);
+        self.average * (1.0 - self.weight).powf(now.since(since).as_secs_f64() / packet_seconds)
+    }
+
+    /// The probability of an early drop at an average between the thresholds, before the gap between drops counts.
+    fn probability(&self, average: f64) -> f64 {
+        let (min, max) = (self.params.min as f64, self.params.max as f64);
+        self.params.probability * (average - min) / (max - min)
     }
 
     /// Floyd and Jacobson (1993), section 7; Linux `red_action`.
@@ -93,7 +104,7 @@ impl<P: Copy> Red<P> {
             return Opinion::Pass;
         };
         // Gaps are uniform: the drop comes once count reaches a share of 1/p, drawn when the gap began.
-        let probability = self.params.probability * (self.average - min) / (max - min);
+        let probability = self.probability(self.average);
         self.since_drop = Some(count + 1);
         if ((count + 1) as f64) * probability < self.drawn {
             return Opinion::Pass;
@@ -157,6 +168,18 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
         self.params.limit = bytes;
         shrink(self, 0, events, |queue, _| queue.waiting.pop());
         true
+    }
+
+    fn observe(&self, now: Time, probe: &mut Probe<'_>) {
+        let average = self.idle_since.map_or(self.average, |since| self.decayed(since, now));
+        let probability = match average {
+            average if average < self.params.min as f64 => 0.0,
+            average if average >= self.params.max as f64 => 1.0,
+            average => self.probability(average),
+        };
+        probe.see("average", average, "bytes");
+        probe.see("probability", probability, "");
+        probe.see("max_probability", self.params.probability, "");
     }
 
     fn backlog(&self) -> Backlog {

@@ -9,7 +9,7 @@ use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
 use params::params;
-use units::{Duration, Rate, Time};
+use units::{Duration, Probe, Rate, Time};
 
 params! {
     /// Parameters of the token bucket filter.
@@ -90,6 +90,13 @@ impl Bucket {
         enough
     }
 
+    /// Bytes that may leave at `now`.
+    pub(super) fn tokens(&self, now: Time) -> f64 {
+        let mut then = self.clone();
+        then.take(0, now);
+        then.level as f64 / BILLIONTHS_PER_BYTE as f64
+    }
+
     /// Brings the level up to date.
     fn fill(&mut self, now: Time) {
         self.level = (self.level + gain(self.rate, self.at, now)).min(self.depth);
@@ -144,6 +151,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
     fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
         self.limit = limit;
         true
+    }
+
+    fn observe(&self, now: Time, probe: &mut Probe<'_>) {
+        probe.see("tokens", self.bucket.tokens(now), "bytes");
+        if let Some(peak) = &self.peak {
+            probe.see("peak_tokens", peak.tokens(now), "bytes");
+        }
     }
 
     fn backlog(&self) -> Backlog {

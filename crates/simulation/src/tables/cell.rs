@@ -165,6 +165,16 @@ impl<N: Numbered> Cell for N {
     }
 }
 
+impl<N: Numbered> Cell for Option<N> {
+    const KIND: Kind = Kind::Text;
+    type Store = Codes<N>;
+
+    #[inline]
+    fn put(self, store: &mut Codes<N>) {
+        store.codes.push(self.map_or(u32::MAX, N::number));
+    }
+}
+
 /// Texts that come up again and again.
 #[derive(Default)]
 pub struct Words {

@@ -1,20 +1,23 @@
-//! One row per internal variable, at every sample and whenever a state of its algorithm changes.
+//! One row per internal variable of an algorithm or a queue, at every sample and whenever a state of an algorithm changes.
 
-use super::cell::FlowName;
+use super::cell::{FlowName, LinkName};
 use super::declare::{Rows, table};
 use super::{Finished, Made};
 use crate::flow::Flow;
-use congestion::{Probe, Reading};
-use units::Time;
+use crate::net::Net;
+use crate::payload::Payload;
+use units::{Probe, Reading, Time};
 
 table! {
     /// An internal variable at some time.
-    pub struct VariableRow, one row per "sample or change of a state, flow and variable" {
-        /// when: at every sample, and whenever a state changes
+    pub struct VariableRow, one row per "sample or change of a state, flow or link, and variable" {
+        /// when: at every sample, and whenever a state of an algorithm changes
         time_s: Time, "s";
-        /// name
-        flow: FlowName, "";
-        /// internal variable of the algorithm
+        /// name of the flow whose algorithm it is of; null for a queue
+        flow: Option<FlowName>, "";
+        /// name of the link whose queue it is of; null for an algorithm
+        link: Option<LinkName>, "";
+        /// internal variable of the algorithm or the queue
         name: &'static str, "";
         /// its value; null for a state
         value: f64, "see unit";
@@ -51,25 +54,22 @@ impl Variables {
     pub fn observe(&mut self, time: Time, flow: &Flow) {
         let n = flow.number as usize;
         self.states.resize(self.states.len().max(n + 1), Vec::new());
-        self.states[n].clear();
+        let (rows, states) = (&mut self.rows, &mut self.states[n]);
+        states.clear();
         let mut sink = |name, reading| {
-            let (value, unit, state) = match reading {
-                Reading::Number(value, unit) => (value, unit, ""),
-                Reading::State(state) => (f64::NAN, "", state),
-            };
-            self.rows.push(VariableRow {
-                time_s: time,
-                flow: FlowName(flow.number),
-                name,
-                value,
-                unit,
-                state,
-            });
-            if !state.is_empty() {
-                self.states[n].push(state);
+            if let Reading::State(state) = reading {
+                states.push(state);
             }
+            rows.push(row(time, Some(FlowName(flow.number)), None, name, reading));
         };
         flow.sender.algorithm().observe(&mut Probe::new(&mut sink));
+    }
+
+    /// Writes down all variables of the queue of a hop.
+    pub fn observe_queue(&mut self, time: Time, hop: usize, net: &Net<Payload>) {
+        let link = Some(LinkName(hop as u32));
+        let mut sink = |name, reading| self.rows.push(row(time, None, link, name, reading));
+        net.observe(hop, time, &mut Probe::new(&mut sink));
     }
 
     /// A state differs from when the flow was last observed; a flow never observed yet counts as changed.
@@ -88,4 +88,18 @@ impl Variables {
         flow.sender.algorithm().observe(&mut Probe::new(&mut sink));
         changed
     }
+}
+
+fn row(
+    time: Time,
+    flow: Option<FlowName>,
+    link: Option<LinkName>,
+    name: &'static str,
+    reading: Reading,
+) -> VariableRow {
+    let (value, unit, state) = match reading {
+        Reading::Number(value, unit) => (value, unit, ""),
+        Reading::State(state) => (f64::NAN, "", state),
+    };
+    VariableRow { time_s: time, flow, link, name, value, unit, state }
 }

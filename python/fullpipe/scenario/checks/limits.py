@@ -17,6 +17,8 @@ MAX_WAYS = 200_000
 MAX_ROWS = 50_000_000
 MAX_CAPTURED = 20_000_000
 """Packets of a run, once for every point; each takes some 150 B."""
+MAX_QUEUE_VARIABLES = 4
+"""As many variables a queue publishes at most."""
 MAX_VARIABLES = 24
 """Of one flow, states included: more than any algorithm of the registry has."""
 OWN_VARIABLES = 3
@@ -118,7 +120,8 @@ def _links(scenario: ScenarioModel, network: Network) -> int:
 
 def _variables(scenario: ScenarioModel) -> int:
     """Rows of the table `variables` per sample, at most; changes of states between samples come on top."""
-    return sum(flow.count * _variables_of(flow.cca.kind) for flow in scenario.flows if flow.cca)
+    of_flows = sum(flow.count * _variables_of(flow.cca.kind) for flow in scenario.flows if flow.cca)
+    return of_flows + MAX_QUEUE_VARIABLES * sum(1 for _ in links_of(scenario.topology))
 
 
 def _variables_of(kind: str) -> int:

@@ -32,7 +32,7 @@ use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::{Packet, Streams};
 use params::params;
-use units::{Rng, Time};
+use units::{Probe, Rng, Time};
 
 /// Packets of full size that may wait unless `memlimit_bytes` says otherwise.
 /// Linux `cake_reconfigure`.
@@ -155,6 +155,13 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
     fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents) -> bool {
         self.limit = limit.bytes.unwrap_or(self.limit).min(self.most);
         limit.bytes.is_some() && limit.packets.is_none()
+    }
+
+    fn observe(&self, _now: Time, probe: &mut Probe<'_>) {
+        let (sparse, bulk) = self.tins.iter().map(Tin::flows).fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
+        probe.see("sparse_flows", f64::from(sparse), "");
+        probe.see("bulk_flows", f64::from(bulk), "");
+        probe.see("active_flows", f64::from(sparse + bulk), "");
     }
 
     fn backlog(&self) -> Backlog {

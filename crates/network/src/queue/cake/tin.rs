@@ -96,6 +96,12 @@ pub(super) struct Tin<P> {
 }
 
 impl<P: Copy> Tin<P> {
+    /// Flows that have only just begun to send, and flows with a backlog.
+    /// Linux `cake_dump_stats` (`TCA_CAKE_TIN_STATS_SPARSE_FLOWS`, `TCA_CAKE_TIN_STATS_BULK_FLOWS`).
+    pub(super) fn flows(&self) -> (u32, u32) {
+        (self.sparse, self.bulk)
+    }
+
     /// An empty tin of the given rate (`None`: not shaped), with flows of a typical `rtt`.
     pub(super) fn new(
         rate: Option<u64>,
