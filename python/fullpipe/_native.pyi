@@ -495,5 +495,8 @@ def controllers() -> list[Description]:
 def queues() -> list[Description]:
     """Describe the queue disciplines."""
 
+def media() -> list[Description]:
+    """Describe the media: elements of a network with several ports, of which one transmits at a time."""
+
 def tables() -> list[TableSchema]:
     """Describe the tables of a run."""

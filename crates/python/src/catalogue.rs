@@ -1,4 +1,4 @@
-//! What algorithms and queues there are, as dictionaries.
+//! What algorithms, queues and media there are, as dictionaries.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -22,8 +22,17 @@ pub fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
 
 /// One dictionary per queue discipline.
 pub fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    elements(py, network::queue::descriptors())
+}
+
+/// One dictionary per medium.
+pub fn media(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    elements(py, network::medium::descriptors())
+}
+
+fn elements(py: Python<'_>, descriptors: &[network::queue::Descriptor]) -> PyResult<Py<PyAny>> {
     let out = PyList::empty(py);
-    for found in network::queue::descriptors() {
+    for found in descriptors {
         let entry = entry(py, found.name, found.title, found.source)?;
         entry.set_item("aliases", PyList::empty(py))?;
         let params = (found.params)();

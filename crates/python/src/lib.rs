@@ -105,6 +105,12 @@ fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
     catalogue::queues(py)
 }
 
+/// Describe the media.
+#[pyfunction]
+fn media(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    catalogue::media(py)
+}
+
 /// Describe the tables of a run.
 #[pyfunction(name = "tables")]
 fn table_schemas(py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -134,5 +140,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kit::round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(queues, module)?)?;
+    module.add_function(wrap_pyfunction!(media, module)?)?;
     module.add_function(wrap_pyfunction!(table_schemas, module)?)
 }

@@ -5,6 +5,7 @@ use crate::datagram::Datagrams;
 use crate::endpoints::Endpoints;
 use crate::flow::Flow;
 use crate::links::build_link;
+use crate::media::build_medium;
 use crate::net::Net;
 use crate::payload::{Packet, Payload};
 use crate::plan::{FlowPlan, Plan, PlanError, WorkloadPlan};
@@ -30,7 +31,7 @@ pub(crate) enum CutThrough {
 
 /// A simulation, and who takes samples.
 ///
-/// Actors of the schedule, in this order: the links; the sender and the receiver of each flow; the sampler,
+/// Actors of the schedule, in this order: the links; the media; the sender and the receiver of each flow; the sampler,
 /// which come last so that a sample sees everything that happens at its time.
 pub(crate) struct Engine<R> {
     plan: Plan,
@@ -70,6 +71,9 @@ impl<R: Recorder> Engine<R> {
             build_link(n, link, sampling, seed, cut_through, &hosts)
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
+        let media = plan.media.iter().enumerate();
+        let media = media.map(|(n, medium)| build_medium(n, medium, sampling, seed, &hosts));
+        let media = media.collect::<Result<Vec<_>, PlanError>>()?;
         let streams = Streams::new(2 * plan.flows.len());
         let flows = (0u32..)
             .zip(&plan.flows)
@@ -78,7 +82,7 @@ impl<R: Recorder> Engine<R> {
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
         let (others, cut_through) = (2 * flows.len() + 1, cut_through == CutThrough::Yes);
-        let mut net = Net::new(links, Vec::new(), &routes, reroutes(&plan), others, cut_through);
+        let mut net = Net::new(links, media, &routes, reroutes(&plan), others, cut_through);
         let hops = plan.hop_names();
         net.tap(|hop| plan.record.packets.contains(&hops[hop]));
         let mut engine =

@@ -15,6 +15,7 @@ mod endpoints;
 mod engine;
 mod flow;
 mod links;
+mod media;
 mod net;
 mod payload;
 mod periods;

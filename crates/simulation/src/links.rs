@@ -3,10 +3,11 @@
 use crate::engine::CutThrough;
 use crate::payload::Payload;
 use crate::periods::exponential;
-use crate::plan::{ChangePlan, LinkPlan, LossPlan, OpportunitiesPlan, PlanError, WanderPlan};
+use crate::plan::{ChangePlan, LinkPlan, LossPlan, OpportunitiesPlan, PlanError, QueuePlan, WanderPlan};
 use network::queue::Limit;
 use network::{
-    Chain, Detour, Duplication, Impairments, Jitter, Link, LinkConfig, Loss, Opportunities, SamplingTimes,
+    Chain, Detour, Duplication, Impairments, Jitter, Link, LinkConfig, Loss, Opportunities, QueueDiscipline,
+    SamplingTimes,
 };
 use units::{Duration, Rate, Rng, Time};
 
@@ -26,15 +27,27 @@ pub(crate) fn build_link(
         sampling,
         impairments: build_impairments(plan, seed, sampling.end()),
     };
-    let dice = Rng::stream(seed, &format!("queue/{}", plan.stream)).next_u64();
-    let mut queue = plan.build_queue(&format!("links[{n}]"), dice)?;
-    queue.know_hosts(hosts);
-    queue.know_redundancy(Payload::is_redundant);
+    let queue = build_queue(&plan.queue, &format!("links[{n}]"), &plan.stream, seed, hosts)?;
     Ok(match plan.thin {
         Some(every) => Link::replaying(config, queue).with_ack_filter(every, Payload::is_plain_ack),
         None if cut_through == CutThrough::Yes => Link::new(config, queue),
         None => Link::replaying(config, queue),
     })
+}
+
+/// Makes the queue of the link or port at `path`. Its dice come from `seed` and the stream of that.
+pub(crate) fn build_queue(
+    plan: &QueuePlan,
+    path: &str,
+    stream: &str,
+    seed: u64,
+    hosts: &[Option<[u32; 2]>],
+) -> Result<Box<dyn QueueDiscipline<Payload>>, PlanError> {
+    let dice = Rng::stream(seed, &format!("queue/{stream}")).next_u64();
+    let mut queue = plan.build(path, dice)?;
+    queue.know_hosts(hosts);
+    queue.know_redundancy(Payload::is_redundant);
+    Ok(queue)
 }
 
 fn build_impairments(plan: &LinkPlan, seed: u64, end: Time) -> Impairments {

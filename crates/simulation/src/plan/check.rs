@@ -1,6 +1,6 @@
 //! Every number of a plan, checked before anything is built.
 
-use super::{AckPlan, CcaPlan, FlowPlan, LinkPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
+use super::{AckPlan, CcaPlan, FlowPlan, HopPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
 use crate::Controllers;
 use crate::schedule::Schedule;
 use network::Server;
@@ -32,7 +32,8 @@ impl Plan {
     /// # Errors
     /// At the first value that makes no sense.
     pub fn check(&self) -> Check {
-        let horizon = Schedule::horizon(self.links.len() + 2 * self.flows.len() + 1).as_nanos();
+        let horizon =
+            Schedule::horizon(self.links.len() + self.media.len() + 2 * self.flows.len() + 1).as_nanos();
         within("duration_ns", self.duration_ns, 1..=LONGEST_NS.min(horizon))?;
         if self.warmup_ns >= self.duration_ns {
             refuse!(
@@ -42,18 +43,18 @@ impl Plan {
                 self.duration_ns
             );
         }
-        if self.links.is_empty() {
+        if self.links.is_empty() && self.media.is_empty() {
             refuse!("links", "there is no link; add at least one");
         }
         if self.flows.is_empty() {
             refuse!("flows", "there is no flow; add at least one");
         }
-        unique("links", "name", self.links.iter().map(|link| &link.name))?;
-        unique("links", "stream", self.links.iter().map(|link| &link.stream))?;
-        unique("flows", "name", self.flows.iter().map(|flow| &flow.name))?;
-        unique("flows", "stream", self.flows.iter().map(|flow| &flow.stream))?;
+        self.check_names()?;
         for (n, link) in self.links.iter().enumerate() {
             link.check(&format!("links[{n}]"), self.duration_ns)?;
+        }
+        for (n, medium) in self.media.iter().enumerate() {
+            medium.check(&format!("media[{n}]"))?;
         }
         for (n, flow) in self.flows.iter().enumerate() {
             flow.check(&format!("flows[{n}]"), self)?;
@@ -61,9 +62,25 @@ impl Plan {
         self.check_record()
     }
 
+    /// Names and streams are unique: those of links and ports together, those of media, and those of flows.
+    fn check_names(&self) -> Check {
+        let links =
+            self.links.iter().enumerate().map(|(n, link)| (format!("links[{n}]"), &link.name, &link.stream));
+        let ports = self.media.iter().enumerate().flat_map(|(m, medium)| {
+            let ports = medium.ports.iter().enumerate();
+            ports.map(move |(n, port)| (format!("media[{m}].ports[{n}]"), &port.name, &port.stream))
+        });
+        unique(links.chain(ports))?;
+        let media = self.media.iter().enumerate();
+        unique(media.map(|(n, medium)| (format!("media[{n}]"), &medium.name, &medium.stream)))?;
+        let flows = self.flows.iter().enumerate();
+        unique(flows.map(|(n, flow)| (format!("flows[{n}]"), &flow.name, &flow.stream)))
+    }
+
     fn check_record(&self) -> Check {
+        let hops = self.hop_names();
         for (n, point) in self.record.packets.iter().enumerate() {
-            let known = ["sender", "receiver"].into_iter().chain(self.links.iter().map(|l| l.name.as_str()));
+            let known = ["sender", "receiver"].into_iter().chain(hops.iter().map(String::as_str));
             if !known.clone().any(|name| name == point) {
                 let hint = there_is(known);
                 refuse!(format!("record.packets[{n}]"), "unknown point of capture \"{point}\"{hint}");
@@ -76,7 +93,7 @@ impl Plan {
             return Ok(());
         };
         within("record.interval_ns", interval, 1..=LONGEST_NS)?;
-        let width = self.links.len().max(self.flows.len()) as u64;
+        let width = hops.len().max(self.flows.len()) as u64;
         let rows = (self.duration_ns / interval).saturating_mul(width);
         if rows > MOST_ROWS {
             refuse!("record.interval_ns", "{rows} samples would not fit in memory; use a longer interval");
@@ -157,13 +174,13 @@ impl FlowPlan {
 
     /// Refuses what would never move the clock, or send ever more.
     fn check_bounds(&self, path: &str, plan: &Plan) -> Check {
-        let links = || self.forward.iter().chain(&self.reverse).map(|&link| &plan.links[link as usize]);
-        if links().all(|link| link.delay_ns == 0) {
+        let hops = || self.forward.iter().chain(&self.reverse).filter_map(|&hop| plan.hop(hop as usize));
+        if hops().all(|hop| hop.delay_ns() == 0) {
             refuse!(path, "a round trip takes no time; give one of the links a delay");
         }
         let buffered = self.tcp.send_buffer_bytes.or(self.tcp.receive_buffer_bytes).or(self.bytes);
         let bounded = buffered.is_some() || self.workload.as_ref().is_some_and(WorkloadPlan::is_many);
-        if !links().any(LinkPlan::is_limited) && !bounded {
+        if !hops().any(HopPlan::is_limited) && !bounded {
             refuse!(path, "nothing limits this flow; give a link a rate, or the flow a buffer or a size");
         }
         Ok(())
@@ -252,37 +269,36 @@ pub(super) fn in_order(path: &str, times_ns: impl Iterator<Item = u64>) -> Check
     Ok(())
 }
 
-fn unique<'a>(path: &str, key: &str, names: impl Iterator<Item = &'a String>) -> Check {
-    let mut seen = BTreeSet::new();
-    for (n, name) in names.enumerate() {
-        if name.is_empty() {
-            refuse!(format!("{path}[{n}].{key}"), "it is empty; make it unique");
-        }
-        if !seen.insert(name) {
-            refuse!(format!("{path}[{n}].{key}"), "\"{name}\" is taken; make it unique");
+/// Each with its path, name and stream.
+fn unique<'a>(all: impl Iterator<Item = (String, &'a String, &'a String)>) -> Check {
+    let mut seen = [BTreeSet::new(), BTreeSet::new()];
+    for (path, name, stream) in all {
+        for (seen, (key, value)) in seen.iter_mut().zip([("name", name), ("stream", stream)]) {
+            if value.is_empty() {
+                refuse!(format!("{path}.{key}"), "it is empty; make it unique");
+            }
+            if !seen.insert(value) {
+                refuse!(format!("{path}.{key}"), "\"{value}\" is taken; make it unique");
+            }
         }
     }
     Ok(())
 }
 
-fn route(path: &str, links: &[u32], plan: &Plan) -> Check {
-    if links.is_empty() {
-        refuse!(path, "the route is empty; name at least one link");
+fn route(path: &str, hops: &[u32], plan: &Plan) -> Check {
+    let kinds = if plan.media.is_empty() { "link" } else { "link or port" };
+    if hops.is_empty() {
+        refuse!(path, "the route is empty; name at least one {kinds}");
     }
+    let known = plan.hops().count();
     let mut seen = BTreeSet::new();
-    for (n, &link) in links.iter().enumerate() {
-        if link as usize >= plan.links.len() {
-            refuse!(
-                format!("{path}[{n}]"),
-                "there is no link {link}; the last one is {}",
-                plan.links.len() - 1
-            );
+    for (n, &hop) in hops.iter().enumerate() {
+        let path = format!("{path}[{n}]");
+        if hop as usize >= known {
+            refuse!(path, "there is no {kinds} {hop}; the last one is {}", known - 1);
         }
-        if !seen.insert(link) {
-            refuse!(
-                format!("{path}[{n}]"),
-                "the route already crosses link {link}; a packet would go round in circles"
-            );
+        if !seen.insert(hop) {
+            refuse!(path, "the route already crosses {kinds} {hop}; a packet would go round in circles");
         }
     }
     Ok(())

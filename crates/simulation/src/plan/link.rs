@@ -1,7 +1,7 @@
 //! Every number of a link, checked before anything is built.
 
 use super::check::{Check, LONGEST_NS, in_order, refuse, within};
-use super::{ChangePlan, LimitPlan, LinkPlan, LossPlan, PlanError};
+use super::{ChangePlan, LimitPlan, LinkPlan, LossPlan, PlanError, QueuePlan};
 use crate::payload::Payload;
 use network::queue::Limit;
 use network::{QueueEvents, Server, queue};
@@ -25,7 +25,7 @@ impl LinkPlan {
         self.check_impairments(path)?;
         self.check_opportunities(path, duration_ns)?;
         self.check_wander(path, duration_ns)?;
-        self.build_queue(path, 0).map(|_| ())
+        self.queue.build(path, 0).map(|_| ())
     }
 
     fn check_impairments(&self, path: &str) -> Check {
@@ -60,7 +60,7 @@ impl LinkPlan {
         within(format!("{path}.delay_ns"), change.delay_ns.unwrap_or(0), 0..=LONGEST_NS)?;
         check_loss(path, change.loss.as_ref())?;
         let Some(LimitPlan { packets, bytes }) = change.limit else { return Ok(()) };
-        let mut queue = self.build_queue(path, 0)?;
+        let mut queue = self.queue.build(path, 0)?;
         if !queue.resize(Limit { packets, bytes }, Time::ZERO, &mut QueueEvents::default()) {
             refuse!(format!("{path}.limit"), "{} has no limit of that kind", self.queue.kind);
         }
@@ -121,16 +121,18 @@ impl LinkPlan {
                 param.role == Some(Role::Rate) && !given(param.name).unwrap_or(&param.default).is_null()
             })
     }
+}
 
-    /// Makes the queue; `path` is the link's, `seed` that of the run.
-    pub(crate) fn build_queue(
+impl QueuePlan {
+    /// Makes the queue; `path` is that of its link or port, `seed` feeds its randomness.
+    pub(crate) fn build(
         &self,
         path: &str,
         seed: u64,
     ) -> Result<Box<dyn network::QueueDiscipline<Payload>>, PlanError> {
         let path = format!("{path}.queue");
-        let kind = &self.queue.kind;
-        queue::build(kind, &Value::Object(self.queue.params.clone()), seed).map_err(|error| match error {
+        let kind = &self.kind;
+        queue::build(kind, &Value::Object(self.params.clone()), seed).map_err(|error| match error {
             queue::BuildError::Unknown(_) => {
                 let names = queue::descriptors().iter().map(|d| d.name);
                 PlanError::new(path, format!("unknown queue \"{kind}\"{}", there_is(names)))

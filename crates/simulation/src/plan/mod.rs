@@ -4,6 +4,7 @@ mod check;
 mod datagram;
 mod error;
 mod link;
+mod medium;
 mod periods;
 mod quirks;
 mod workload;
@@ -11,6 +12,8 @@ mod writes;
 
 pub use datagram::{DatagramPlan, ProtocolPlan};
 pub use error::PlanError;
+pub(crate) use medium::HopPlan;
+pub use medium::{MediumPlan, PortPlan};
 pub use periods::PeriodsPlan;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
 pub use workload::{AbrPlan, DistributionPlan, VideoPlan, WorkloadPlan};
@@ -29,6 +32,9 @@ pub struct Plan {
     pub warmup_ns: u64,
     /// The network.
     pub links: Vec<LinkPlan>,
+    /// Its media.
+    #[serde(default)]
+    pub media: Vec<MediumPlan>,
     /// Who sends.
     pub flows: Vec<FlowPlan>,
     /// What to write down besides summaries.
@@ -229,9 +235,9 @@ pub struct FlowPlan {
     /// What the application does; `None`: sends one stream of bytes.
     #[serde(default)]
     pub workload: Option<WorkloadPlan>,
-    /// Links from sender to receiver, in order.
+    /// Hops from sender to receiver, in order: numbers of links, then of the ports of media.
     pub forward: Vec<u32>,
-    /// Links from receiver to sender, in order.
+    /// Hops from receiver to sender, in order.
     pub reverse: Vec<u32>,
     /// Other routes from given times on.
     #[serde(default)]
@@ -267,9 +273,9 @@ impl FlowPlan {
 pub struct ReroutePlan {
     /// When.
     pub at_ns: u64,
-    /// Links from sender to receiver; `None`: as before.
+    /// Hops from sender to receiver; `None`: as before.
     pub forward: Option<Vec<u32>>,
-    /// Links from receiver to sender; `None`: as before.
+    /// Hops from receiver to sender; `None`: as before.
     pub reverse: Option<Vec<u32>>,
 }
 
@@ -389,7 +395,7 @@ pub struct RecordPlan {
     pub interval_ns: Option<u64>,
     /// Sample the internal variables of the algorithms, too.
     pub variables: bool,
-    /// Where packets are captured: "sender", "receiver", and names of links.
+    /// Where packets are captured: "sender", "receiver", and names of links and ports.
     #[serde(default)]
     pub packets: Vec<String>,
 }
@@ -409,13 +415,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The names of links, in the order of their numbers.
-    pub fn hop_names(&self) -> Vec<String> {
-        self.links.iter().map(|link| link.name.clone()).collect()
-    }
-
-    /// The hop of this number transmits at a rate.
+    /// The hop of this number transmits at a rate; media always do.
     pub(crate) fn has_rate(&self, hop: usize) -> bool {
-        self.links[hop].rate_bps.is_some()
+        self.links.get(hop).is_none_or(|link| link.rate_bps.is_some())
     }
 }

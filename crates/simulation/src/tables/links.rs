@@ -61,7 +61,8 @@ impl Made for LinkRow {
     }
 }
 
-/// The share of the time after `from` up to `to` during which a hop transmitted; if it sends at given moments only, the
+/// The share of the time after `from` up to `to` during which a hop transmitted, for a port of a medium without the
+/// overhead of its turns; if it sends at given moments only, the
 /// share of what they could carry that packets were begun with; NaN if it is unlimited.
 pub(crate) fn utilisation(
     plan: &Plan,

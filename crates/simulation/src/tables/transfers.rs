@@ -4,7 +4,7 @@ use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
 use crate::endpoints::Endpoints;
-use crate::plan::{FlowPlan, LinkPlan};
+use crate::plan::{FlowPlan, HopPlan, LinkPlan, Plan};
 use crate::tally::Transfer;
 use units::{Duration, Time};
 
@@ -45,7 +45,7 @@ impl Made for TransferRow {
     fn rows(run: &mut Finished<'_>) -> Rows<TransferRow> {
         let flows = (0u32..).zip(&run.plan.flows).zip(run.flows);
         let of_flow = |((n, plan), flow): ((u32, &FlowPlan), &Endpoints)| {
-            let ideal = Ideal::new(plan, &run.plan.links);
+            let ideal = Ideal::new(plan, run.plan);
             flow.transfers().into_iter().map(move |transfer| row(n, &transfer, &ideal))
         };
         flows.flat_map(of_flow).collect()
@@ -72,15 +72,15 @@ fn row(flow: u32, transfer: &Transfer, ideal: &Ideal) -> TransferRow {
 /// What the path of a flow can do at best: of everything that changes during a run the better one.
 struct Ideal {
     rtt_s: f64,
-    /// Seconds per byte at the slowest link that data crosses.
+    /// Seconds per byte at the slowest hop that data crosses.
     byte_s: f64,
     mss: u64,
     overhead: u64,
 }
 
 impl Ideal {
-    fn new(flow: &FlowPlan, links: &[LinkPlan]) -> Ideal {
-        let of_route = |route: &[u32]| Leg::of_route(route.iter().map(|&n| &links[n as usize]));
+    fn new(flow: &FlowPlan, plan: &Plan) -> Ideal {
+        let of_route = |route: &[u32]| Leg::of_route(route.iter().filter_map(|&n| plan.hop(n as usize)));
         let forward = flow.reroutes.iter().filter_map(|reroute| reroute.forward.as_deref());
         let reverse = flow.reroutes.iter().filter_map(|reroute| reroute.reverse.as_deref());
         let forward = forward.fold(of_route(&flow.forward), |best, route| best.or(of_route(route)));
@@ -104,17 +104,28 @@ impl Ideal {
 #[derive(Clone, Copy)]
 struct Leg {
     delay_ns: u64,
-    /// Of the slowest link.
+    /// Of the slowest hop.
     rate_bps: f64,
 }
 
 impl Leg {
-    fn of_route<'a>(links: impl Iterator<Item = &'a LinkPlan>) -> Leg {
+    fn of_route<'a>(hops: impl Iterator<Item = HopPlan<'a>>) -> Leg {
         let start = Leg { delay_ns: 0, rate_bps: f64::INFINITY };
-        links.map(Leg::of_link).fold(start, |sum, link| Leg {
-            delay_ns: sum.delay_ns + link.delay_ns,
-            rate_bps: sum.rate_bps.min(link.rate_bps),
+        hops.map(Leg::of_hop).fold(start, |sum, hop| Leg {
+            delay_ns: sum.delay_ns + hop.delay_ns,
+            rate_bps: sum.rate_bps.min(hop.rate_bps),
         })
+    }
+
+    /// A medium at its best: other packets of the port have already asked for the turn, and nobody else has one.
+    fn of_hop(hop: HopPlan<'_>) -> Leg {
+        match hop {
+            HopPlan::Link(link) => Leg::of_link(link),
+            HopPlan::Port(medium, _) => {
+                let (delay, rate) = medium.bounds();
+                Leg { delay_ns: delay.as_nanos(), rate_bps: rate.bits_per_sec() as f64 }
+            }
+        }
     }
 
     fn of_link(link: &LinkPlan) -> Leg {

@@ -1,0 +1,24 @@
+//! From the plan of a medium to the medium.
+
+use crate::links::build_queue;
+use crate::payload::Payload;
+use crate::plan::{MediumPlan, PlanError};
+use network::{Element, SamplingTimes};
+use units::Rng;
+
+/// Makes medium `n` of a plan. All its dice come from `seed` and its stream, those of its queues from theirs.
+pub(crate) fn build_medium(
+    n: usize,
+    plan: &MediumPlan,
+    sampling: SamplingTimes,
+    seed: u64,
+    hosts: &[Option<[u32; 2]>],
+) -> Result<Box<dyn Element<Payload>>, PlanError> {
+    let path = format!("media[{n}]");
+    let ports = plan.ports.iter().enumerate();
+    let queues = ports.map(|(port, plan)| {
+        build_queue(&plan.queue, &format!("{path}.ports[{port}]"), &plan.stream, seed, hosts)
+    });
+    let dice = Rng::stream(seed, &format!("medium/{}", plan.stream)).next_u64();
+    plan.build(&path, queues.collect::<Result<_, _>>()?, sampling, dice)
+}

@@ -1,0 +1,138 @@
+//! Media of a plan: several ports each, of which one transmits at a time.
+
+use super::check::{Check, within};
+use super::{LinkPlan, Plan, PlanError, QueuePlan};
+use crate::payload::Payload;
+use network::{Element, QueueDiscipline, SamplingTimes, medium};
+use params::there_is;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use units::{Duration, Rate, Time};
+
+/// A medium. Its ports are hops of routes: their numbers follow those of the links, one medium after the other.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MediumPlan {
+    /// Unique name.
+    pub name: String,
+    /// Names its random numbers; unique.
+    pub stream: String,
+    /// Name in [`network::medium::descriptors`].
+    pub kind: String,
+    /// Parameters.
+    pub params: Map<String, Value>,
+    /// Its ports, in the order in which they take turns where that matters.
+    pub ports: Vec<PortPlan>,
+}
+
+/// One port of a medium.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortPlan {
+    /// Name, unique among ports and links.
+    pub name: String,
+    /// Names the random numbers of its queue; unique among ports and links.
+    pub stream: String,
+    /// Who waits.
+    pub queue: QueuePlan,
+}
+
+type Queue = Box<dyn QueueDiscipline<Payload>>;
+
+impl MediumPlan {
+    pub(super) fn check(&self, path: &str) -> Check {
+        within(format!("{path}.ports"), self.ports.len(), 1..=usize::from(u16::MAX))?;
+        self.build(path, Vec::new(), never(), 0)?;
+        let mut ports = self.ports.iter().enumerate();
+        ports.try_for_each(|(n, port)| port.queue.build(&format!("{path}.ports[{n}]"), 0).map(|_| ()))
+    }
+
+    /// Makes the medium; `path` is its own, `seed` feeds its randomness.
+    pub(crate) fn build(
+        &self,
+        path: &str,
+        queues: Vec<Queue>,
+        sampling: SamplingTimes,
+        seed: u64,
+    ) -> Result<Box<dyn Element<Payload>>, PlanError> {
+        let (kind, params) = (&self.kind, Value::Object(self.params.clone()));
+        medium::build(kind, &params, queues, sampling, seed).map_err(|error| match error {
+            medium::BuildError::Unknown(_) => {
+                let names = medium::descriptors().iter().map(|d| d.name);
+                PlanError::new(
+                    format!("{path}.kind"),
+                    format!("unknown medium \"{kind}\"{}", there_is(names)),
+                )
+            }
+            medium::BuildError::Params { problems, .. } => {
+                PlanError::of_first(&format!("{path}.params"), problems)
+            }
+        })
+    }
+
+    /// The least delay and the highest rate that any port has.
+    ///
+    /// # Panics
+    /// If the plan was not checked.
+    pub(crate) fn bounds(&self) -> (Duration, Rate) {
+        let made = self.build("", Vec::new(), never(), 0).expect("a medium that was checked");
+        (made.min_delay(), made.capacity())
+    }
+}
+
+/// The sampling times of a medium that never carries anything.
+fn never() -> SamplingTimes {
+    SamplingTimes::new(None, Time::ZERO, Time::ZERO)
+}
+
+/// What a number in a route names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HopPlan<'a> {
+    /// A link.
+    Link(&'a LinkPlan),
+    /// A port and its medium.
+    Port(&'a MediumPlan, &'a PortPlan),
+}
+
+impl HopPlan<'_> {
+    fn name(self) -> String {
+        match self {
+            HopPlan::Link(link) => link.name.clone(),
+            HopPlan::Port(_, port) => port.name.clone(),
+        }
+    }
+
+    /// Propagation delay in nanoseconds at the beginning, without what a turn has to wait for.
+    pub fn delay_ns(self) -> u64 {
+        match self {
+            HopPlan::Link(link) => link.delay_ns,
+            HopPlan::Port(medium, _) => medium.bounds().0.as_nanos(),
+        }
+    }
+
+    /// It has a rate, or its queue shapes to one.
+    pub(super) fn is_limited(self) -> bool {
+        match self {
+            HopPlan::Link(link) => link.is_limited(),
+            HopPlan::Port(medium, _) => medium.bounds().1 != Rate::UNLIMITED,
+        }
+    }
+}
+
+impl Plan {
+    /// What routes can name, in the order of their numbers: links, then the ports of all media.
+    pub(crate) fn hops(&self) -> impl Iterator<Item = HopPlan<'_>> {
+        let ports = self.media.iter().flat_map(|m| m.ports.iter().map(move |port| HopPlan::Port(m, port)));
+        self.links.iter().map(HopPlan::Link).chain(ports)
+    }
+
+    /// The hop of this number.
+    pub(crate) fn hop(&self, number: usize) -> Option<HopPlan<'_>> {
+        self.links.get(number).map(HopPlan::Link).or_else(|| self.hops().nth(number))
+    }
+
+    /// The names of links and ports, in the order of their numbers.
+    pub fn hop_names(&self) -> Vec<String> {
+        self.hops().map(HopPlan::name).collect()
+    }
+}
