@@ -234,41 +234,43 @@ impl<P: Copy + Send> Net<P> {
 
     /// The turn of a link or a medium: a packet reaches its far end, and goes on to the next hop or is delivered to its
     /// endpoint.
-    pub fn run(&mut self, link: u32, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
+    pub fn run(&mut self, actor: u32, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
         if now >= self.next_switch {
             self.switch(now);
         }
-        let Some(node) = self.nodes.get_mut(link as usize) else {
-            return self.run_medium(link as usize - self.nodes.len(), now, deliver);
+        let arrived = match self.nodes.get_mut(actor as usize) {
+            Some(node) => node.link.take(now).map(|packet| {
+                if node.tap {
+                    note(&mut self.tapped, now, actor, packet);
+                }
+                (*packet, node.next.of(self.streams.route(packet.flow)))
+            }),
+            None => self.take(actor, now),
         };
-        if let Some(arrived) = node.link.take(now) {
-            let packet = *arrived;
-            if node.tap {
-                note(&mut self.tapped, now, link, &packet);
-            }
-            match node.next.of(self.streams.route(packet.flow)) {
+        if let Some((packet, hop)) = arrived {
+            match hop {
                 Hop::Link(next) => self.forward(next, &packet, now),
-                Hop::End => deliver(self, &packet),
+                Hop::End => deliver(self, &packet), // called here only, so that it is compiled into this
             }
         }
-        self.schedule.end(link, self.nodes[link as usize].link.next_arrival());
+        let next = match self.nodes.get(actor as usize) {
+            Some(node) => node.link.next_arrival(),
+            None => self.media[actor as usize - self.nodes.len()].element.next(),
+        };
+        self.schedule.end(actor, next);
     }
 
-    /// The turn of a medium.
-    fn run_medium(&mut self, medium: usize, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
-        let Medium { element, first_port } = &mut self.media[medium];
-        if let Some((id, packet)) = element.take(now) {
-            let n = *first_port + usize::from(id.0);
-            let port = &self.ports[n];
-            if port.tap {
-                note(&mut self.tapped, now, (self.nodes.len() + n) as u32, &packet);
-            }
-            match port.next.of(self.streams.route(packet.flow)) {
-                Hop::Link(next) => self.forward(next, &packet, now),
-                Hop::End => deliver(self, &packet),
-            }
+    /// A packet that reaches the far end of a port of a medium, and what comes next.
+    #[cold]
+    fn take(&mut self, actor: u32, now: Time) -> Option<(Packet<P>, Hop)> {
+        let Medium { element, first_port } = &mut self.media[actor as usize - self.nodes.len()];
+        let (id, packet) = element.take(now)?;
+        let n = *first_port + usize::from(id.0);
+        let port = &self.ports[n];
+        if port.tap {
+            note(&mut self.tapped, now, (self.nodes.len() + n) as u32, &packet);
         }
-        self.schedule.end((self.nodes.len() + medium) as u32, self.media[medium].element.next());
+        Some((packet, port.next.of(self.streams.route(packet.flow))))
     }
 }
 

@@ -12,4 +12,5 @@ def test_the_shared_channel_is_described_with_its_parameters() -> None:
         "turn_bytes": "bytes",
         "overhead_ns": "ns",
     }
-    assert shared["title"] and shared["source"]
+    assert shared["title"]
+    assert shared["source"]
