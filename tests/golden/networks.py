@@ -35,6 +35,11 @@ def cases() -> Iterator[Case]:
         flows += [{**PROBE, "from": "d", "to": "a"}]
         tree = {"duration": "2 s", "topology": _graph(link), "flows": flows, "record": record}
         yield name, tree
+    moves = [("0 s", "short"), ("700 ms", "a-c"), ("1400 ms", "short")]
+    mobility = [{"at": at, "node": "a", "to": to} for at, to in moves]
+    flows = [{"cca": "cubic", **ends}, {**PROBE, "from": "d", "to": "a"}]
+    tree = {"duration": "2 s", "topology": _graph({}), "mobility": mobility, "flows": flows, "record": record}
+    yield "graph mobility", tree
 
 
 def _graph(moving: Mapping[str, Any]) -> dict[str, Any]:

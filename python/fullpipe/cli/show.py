@@ -64,7 +64,7 @@ def _paths(network: Network) -> dict[str, Any]:
     """By flow, the links of data and ACKs, and every way that it takes later; null: as before."""
 
     def named(links: tuple[int, ...] | None) -> list[str] | None:
-        return None if links is None else [network.links[i].name for i in links]
+        return None if links is None else [network.hops[i].name for i in links]
 
     return {
         route.name: {

@@ -75,10 +75,13 @@ class NativeEngine:
 
 def _as_described(path: str, scenario: Scenario) -> str:
     """A path in the plan with the scenario's name for a link in place of its number."""
-    found = re.match(r"links\[(\d+)\]", path)
+    found = re.match(r"(links|media)\[(\d+)\]", path)
     if not found:
         return path
-    link = resolve(scenario).links[int(found[1])]
+    network, number = resolve(scenario), int(found[2])
+    if found[1] == "media":
+        return network.media[number].where
+    link = network.links[number]
     written = not link.shapes and link.trace is None  # otherwise a change stands for something else
     return link.where + (path[found.end() :] if written else "")
 

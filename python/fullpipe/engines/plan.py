@@ -1,9 +1,9 @@
 """From a scenario to the plan of the native engine: integers in base units, as ARCHITECTURE.md has it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fullpipe.scenario import Link, Route, Scenario, resolve
+from fullpipe.scenario import Link, Medium, Network, Port, Route, Scenario, resolve
 from fullpipe.scenario.model.link.changes import MarkovChannel
 from fullpipe.scenario.model.link.impairments import Jitter, Reordering
 from fullpipe.scenario.model.link.losses import plan_of
@@ -19,17 +19,19 @@ from fullpipe.scenario.network.timeline import values_of
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 
 Plan = dict[str, Any]
+Hop = Link | Port
 
 
 def plan(scenario: Scenario) -> Plan:
     """The plan of a scenario without a sweep. Pure: the same scenario gives the same plan."""
     network = resolve(scenario)
-    hosts = _host_numbers(network.routes)
+    hosts = _host_numbers(network)
     return {
         "duration_ns": to_nanoseconds(scenario.duration_s),
         "warmup_ns": to_nanoseconds(scenario.warmup_s),
-        "links": [_link(link) for link in network.links],
-        "flows": [_flow(route, hosts, network.links) for route in network.routes],
+        "links": [_link(link, hosts) for link in network.links],
+        **({"media": [_medium(medium) for medium in network.media]} if network.media else {}),
+        "flows": [_flow(route, hosts, network.hops) for route in network.routes],
         "record": {
             "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
             "variables": scenario.record.variables,
@@ -38,13 +40,14 @@ def plan(scenario: Scenario) -> Plan:
     }
 
 
-def _link(link: Link) -> Plan:
+def _link(link: Link, hosts: Mapping[str, int]) -> Plan:
     return {
         "name": link.name,
         "stream": link.stream,
+        "nic_of": None if link.nic_of is None else hosts[link.nic_of],
         "rate_bps": link.rate_bps,
         "delay_ns": link.delay_ns,
-        "queue": _queue(link.queue or DropTail.model_construct()),
+        "queue": _queue(link.queue),
         "loss": plan_of(link.loss) if link.loss else None,
         "changes": [{"at_ns": at_ns, **values} for at_ns, values in link.steps],
         "slot_ns": None if link.batch_s is None else to_nanoseconds(link.batch_s),
@@ -54,6 +57,18 @@ def _link(link: Link) -> Plan:
         "wander": next((_wander(shape) for shape in link.shapes if isinstance(shape, MarkovChannel)), None),
         "duplicate": link.duplicate,
         "thin": link.thin,
+    }
+
+
+def _medium(medium: Medium) -> Plan:
+    return {
+        "name": medium.name,
+        "stream": medium.stream,
+        "kind": medium.kind,
+        "params": dict(medium.params),
+        "ports": [
+            {"name": port.name, "stream": port.stream, "queue": _queue(port.queue)} for port in medium.ports
+        ],
     }
 
 
@@ -97,18 +112,20 @@ def _jitter(jitter: Jitter) -> Plan:
     }
 
 
-def _queue(queue: DropTail | Discipline) -> Plan:
+def _queue(queue: DropTail | Discipline | None) -> Plan:
+    queue = queue or DropTail.model_construct()
     if isinstance(queue, Discipline):
         return {"kind": queue.kind, **queue.params}
     return {"kind": queue.kind, "packets": queue.packets, "bytes": queue.limit_bytes}
 
 
-def _host_numbers(routes: Iterable[Route]) -> dict[str, int]:
-    names = dict.fromkeys(name for route in routes for name in route.hosts or ())
+def _host_numbers(network: Network) -> dict[str, int]:
+    names = dict.fromkeys(name for route in network.routes for name in route.hosts or ())
+    names |= dict.fromkeys(link.nic_of for link in network.links if link.nic_of is not None)
     return {name: number for number, name in enumerate(names)}
 
 
-def _flow(route: Route, hosts: Mapping[str, int], links: Sequence[Link]) -> Plan:
+def _flow(route: Route, hosts: Mapping[str, int], hops: Sequence[Hop]) -> Plan:
     flow = route.flow
     return {
         "name": route.name,
@@ -121,7 +138,7 @@ def _flow(route: Route, hosts: Mapping[str, int], links: Sequence[Link]) -> Plan
         "application": [
             {"at_ns": to_nanoseconds(pace.at_s), "rate_bps": pace.rate_bps} for pace in flow.application or ()
         ],
-        "workload": _workload(flow.workload, route, links) if flow.workload else None,
+        "workload": _workload(flow.workload, route, hops) if flow.workload else None,
         "forward": list(route.forward),
         "reverse": list(route.reverse),
         "reroutes": [_new_way(way) for way in route.new_ways],
@@ -131,10 +148,10 @@ def _flow(route: Route, hosts: Mapping[str, int], links: Sequence[Link]) -> Plan
     }
 
 
-def _workload(workload: Workload, route: Route, links: Sequence[Link]) -> Plan | None:
+def _workload(workload: Workload, route: Route, hops: Sequence[Hop]) -> Plan | None:
     match workload:
         case Poisson():
-            arrivals = {"interval_ns": NANOSECONDS * interval_s(workload, route, links)}
+            arrivals = {"interval_ns": NANOSECONDS * interval_s(workload, route, hops)}
             return {"kind": workload.kind, **arrivals, "sizes": workload.sizes.plan()}
         case RequestResponse():
             parts = {"request": workload.request, "response": workload.response, "think": workload.think}

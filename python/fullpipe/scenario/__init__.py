@@ -5,15 +5,17 @@
 """
 
 from fullpipe.scenario.model.scenario import ENGINE_OPTIONS, Record
-from fullpipe.scenario.network import Link, Network, Node, Route, resolve
+from fullpipe.scenario.network import Link, Medium, Network, Node, Port, Route, resolve
 from fullpipe.scenario.read.files import scenario_names
 from fullpipe.scenario.scenario import Scenario
 
 __all__ = [
     "ENGINE_OPTIONS",
     "Link",
+    "Medium",
     "Network",
     "Node",
+    "Port",
     "Record",
     "Route",
     "Scenario",

@@ -115,7 +115,7 @@ def test_ways_that_are_too_long(small: Scenario, monkeypatch: pytest.MonkeyPatch
 
 def test_a_long_chain_of_links_takes_memory_for_its_length_alone() -> None:
     length = 20_000
-    router = Router([Edge(str(n), str(n + 1), 1) for n in range(length)])
+    router = Router([Edge(str(n), str(n + 1), 1, n, str(n)) for n in range(length)])
     assert router.route(["0", str(length)]) == tuple(range(length))
 
 
@@ -195,7 +195,7 @@ def test_a_graph_of_many_links_is_read_in_time_for_its_size(
 def test_the_shortest_path_is_the_first_of_all_by_delay_then_links_then_order(seed: int) -> None:
     rng = Random(seed)
     nodes = "abcde"
-    edges = [Edge(*rng.sample(nodes, 2), rng.choice((0, 1, 1, 2))) for _ in range(10)]
+    edges = [Edge(*rng.sample(nodes, 2), rng.choice((0, 1, 1, 2)), n, str(n)) for n in range(10)]
     router = Router(edges)
     for source, target in permutations(nodes, 2):
         ways = sorted(

@@ -147,13 +147,14 @@ def test_directed_links_may_take_acks_another_way() -> None:
 
 
 def test_equal_delays_are_decided_by_the_number_of_links_then_by_order() -> None:
-    edges = [Edge("a", "x", 5), Edge("x", "b", 5), Edge("a", "b", 10), Edge("a", "b", 10)]
+    ends = [("a", "x", 5), ("x", "b", 5), ("a", "b", 10), ("a", "b", 10)]
+    edges = [Edge(*described, n, str(n)) for n, described in enumerate(ends)]
     assert Router(edges).route(["a", "b"]) == (2,)
 
 
 def test_no_route_is_an_error() -> None:
     with pytest.raises(NoRouteError, match='no link leads from "b" to "a"'):
-        Router([Edge("a", "b", 1)]).route(["b", "a"])
+        Router([Edge("a", "b", 1, 0, "a-b")]).route(["b", "a"])
 
 
 def test_the_data_of_an_upload_crosses_the_reverse_direction(small: Scenario) -> None:

@@ -52,6 +52,7 @@ impl Plan {
         self.check_names()?;
         for (n, link) in self.links.iter().enumerate() {
             link.check(&format!("links[{n}]"), self.duration_ns)?;
+            within(format!("links[{n}].nic_of"), link.nic_of.unwrap_or(0).into(), 0..=MOST_HOSTS)?;
         }
         for (n, medium) in self.media.iter().enumerate() {
             medium.check(&format!("media[{n}]"))?;

@@ -49,6 +49,9 @@ pub struct LinkPlan {
     pub name: String,
     /// Names its random numbers; unique.
     pub stream: String,
+    /// Number of the host whose network interface this is. Ways of its senders and receivers begin here.
+    #[serde(default)]
+    pub nic_of: Option<u32>,
     /// Rate in bits per second; `None`: unlimited.
     pub rate_bps: Option<u64>,
     /// Propagation delay in nanoseconds.

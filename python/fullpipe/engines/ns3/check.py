@@ -43,7 +43,7 @@ _LINK = frozenset(
         "detour",
         "jitter",
     }
-    | {"changes", "shapes", "trace", "steps", "host_stream"}
+    | {"changes", "shapes", "trace", "steps", "host_stream", "nic_of"}
 )
 _LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
 
@@ -63,7 +63,10 @@ def _records(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _links(scenario: Scenario) -> Iterator[Problem]:
-    for link in resolve(scenario).links:
+    network = resolve(scenario)
+    for medium in network.media:
+        yield Problem(medium.where, "the ns3 engine has no cells; write links, or run it with native")
+    for link in network.links:
         for field in fields(Link):
             default = None if field.default is MISSING else field.default
             if field.name not in _LINK and getattr(link, field.name) != default:

@@ -6,6 +6,7 @@ from itertools import chain, islice
 
 from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario.checks.flows import arrival_problems, flow_problems, time_problems
+from fullpipe.scenario.checks.hosts import cell_problems, host_problems, mobility_problems
 from fullpipe.scenario.checks.limits import too_many_rows, too_many_steps, too_many_ways
 from fullpipe.scenario.checks.links import change_problems, limit_problems
 from fullpipe.scenario.checks.reroutes import moved_link_problems
@@ -27,6 +28,9 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
         *time_problems(scenario),
         *flow_problems(scenario),
         *moved_link_problems(scenario),
+        *host_problems(scenario),
+        *cell_problems(scenario),
+        *mobility_problems(scenario),
         *limit_problems(scenario.topology),
         *too_many_steps(scenario),
         *too_many_ways(scenario),
@@ -57,7 +61,7 @@ def check_seed(seed: int) -> None:
 def _of_names(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     for what, names in (
         ("flows", chain.from_iterable(flow_names(scenario.flows))),
-        ("topology.links", (link.name for link in network.links)),
+        ("topology.links", (hop.name for hop in network.hops)),
     ):
         twice = [name for name, times in Counter(names).items() if times > 1]
         if twice:

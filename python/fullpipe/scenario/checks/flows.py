@@ -1,6 +1,6 @@
 """What must hold of flows: their times, what their applications do, and what fits their topology."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from fullpipe.errors import suggestion
 from fullpipe.scenario.checks.order import in_order
@@ -38,6 +38,7 @@ def flow_problems(scenario: ScenarioModel) -> Iterator[str]:
         yield f"flows: {total} are too many; at most {MAX_FLOWS}"
         return
     yield from _of_streams(scenario.flows)
+    places = scenario.places()
     for i, flow in enumerate(scenario.flows):
         tcp = scenario.tcp_of(flow)
         if "delayed_ack_timeout_s" in tcp.model_fields_set and tcp.ack_every is None:
@@ -58,8 +59,11 @@ def flow_problems(scenario: ScenarioModel) -> Iterator[str]:
         yield from in_order(f"flows[{i}].application", [pace.at_s for pace in paces])
         for line in _of_workload(flow, tcp):
             yield f"flows[{i}].{line}"
-        check = _in_graph if isinstance(scenario.topology, Graph) else _in_dumbbell
-        for line in check(scenario, flow):
+        graph = scenario.topology
+        in_topology = (
+            _in_graph(scenario, graph, flow, places) if isinstance(graph, Graph) else _in_dumbbell(flow)
+        )
+        for line in in_topology:
             yield f"flows[{i}].{line}"
 
 
@@ -108,7 +112,7 @@ def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]
         if not isinstance(flow.workload, Poisson):
             continue
         try:
-            between_s = interval_s(flow.workload, routes[names[i][0]], network.links)
+            between_s = interval_s(flow.workload, routes[names[i][0]], network.hops)
         except ProblemsError as problems:
             yield from (f"flows[{i}].{line}" for line in problems.lines)
             continue
@@ -120,7 +124,7 @@ def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]
             )
 
 
-def _in_dumbbell(_: ScenarioModel, flow: Flow) -> Iterator[str]:
+def _in_dumbbell(flow: Flow) -> Iterator[str]:
     for key, value in (
         ("from", flow.source),
         ("to", flow.target),
@@ -132,10 +136,7 @@ def _in_dumbbell(_: ScenarioModel, flow: Flow) -> Iterator[str]:
             yield f'{key}: only with topology.kind = "graph"; in a dumbbell every flow crosses the bottleneck'
 
 
-def _in_graph(scenario: ScenarioModel, flow: Flow) -> Iterator[str]:
-    graph = scenario.topology
-    if not isinstance(graph, Graph):
-        return
+def _in_graph(scenario: ScenarioModel, graph: Graph, flow: Flow, places: Collection[str]) -> Iterator[str]:
     if flow.direction is not None:
         yield 'direction: only with topology.kind = "dumbbell"; in a graph, from and to say it'
     if flow.access is not None:
@@ -145,7 +146,7 @@ def _in_graph(scenario: ScenarioModel, flow: Flow) -> Iterator[str]:
             yield f"{key}: missing; a flow in a graph needs it, as in {key} = {shown(graph.nodes[0])}"
         elif node not in graph.known_nodes:
             yield f"{key}: unknown node {shown(node)}{suggestion(node, graph.nodes[:20])}"
-    yield from place_problems([("via", flow.via)], graph)
-    yield from way_problems(flow, graph, scenario.duration_s)
+    yield from place_problems([("via", flow.via)], places)
+    yield from way_problems(flow, places, scenario.duration_s)
     if flow.source is not None and flow.source == flow.target:
         yield f"to: {shown(flow.target)} is where the flow starts"

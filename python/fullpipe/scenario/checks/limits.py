@@ -14,6 +14,7 @@ from fullpipe.scenario.network.timeline import MAX_STEPS, step_counts
 from fullpipe.scenario.quantities import NANOSECONDS
 
 MAX_WAYS = 200_000
+MAX_MOVED = 5_000_000
 MAX_ROWS = 50_000_000
 MAX_CAPTURED = 20_000_000
 """Packets of a run, once for every point; each takes some 150 B."""
@@ -54,6 +55,9 @@ def too_many_ways(scenario: ScenarioModel) -> Iterator[str]:
             f"flows: {ways:,.0f} changes of ways are more than {MAX_WAYS:,} in all; lengthen alternate.every "
             "of flows and links, or shorten the run"
         )
+    graph = scenario.topology
+    if isinstance(graph, Graph) and len(scenario.mobility or ()) * len(graph.links) > MAX_MOVED:
+        yield f"mobility: times the links of the graph, these are more than {MAX_MOVED:,}; leave some out"
 
 
 def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
@@ -91,6 +95,8 @@ def check_captured(packets: int, at_s: float) -> None:
 def work_of(scenario: ScenarioModel) -> float:
     """What it costs to lay a scenario out, about as many times 4 us."""
     links = 2 if isinstance(scenario.topology, Dumbbell) else len(scenario.topology.links)
+    links += sum(len(cell.stations) for cell in scenario.cells or ()) + len(scenario.hosts or ())
+    links *= 1 + len(scenario.mobility or ())
     flows = sum(10 + flow.count for flow in scenario.flows)
     return 200 + flows + 10 * links + _ways(scenario) + sum(number for number, _ in _steps(scenario))
 
@@ -100,7 +106,7 @@ def _ways(scenario: ScenarioModel) -> int:
     graph = scenario.topology
     if not isinstance(graph, Graph):
         return 0
-    moves = sum(way_count(link, scenario.duration_s) for link in graph.links)
+    moves = sum(way_count(link, scenario.duration_s) for link in graph.links) + len(scenario.mobility or ())
     return sum(flow.count * (moves + way_count(flow, scenario.duration_s)) for flow in scenario.flows)
 
 
@@ -113,9 +119,10 @@ def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
 def _links(scenario: ScenarioModel, network: Network) -> int:
     """How many links there are when every flow has been laid out."""
     if isinstance(scenario.topology, Graph):
-        return len(network.links)
-    of_entry = {id(route.flow): len(route.forward) + len(route.reverse) for route in network.routes}
-    return 2 + sum(flow.count * (of_entry[id(flow)] - 2) for flow in scenario.flows)
+        return len(network.hops)
+    shared = {i for i, link in enumerate(network.links) if link.host_stream is None}
+    own = {id(route.flow): len({*route.forward, *route.reverse} - shared) for route in network.routes}
+    return len(shared) + sum(flow.count * own[id(flow)] for flow in scenario.flows)
 
 
 def _variables(scenario: ScenarioModel) -> int:

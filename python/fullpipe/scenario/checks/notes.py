@@ -14,6 +14,7 @@ def notes_of(scenario: ScenarioModel) -> list[str]:
     lines: list[str] = []
     for link in resolve(scenario).links:
         lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
+    lines += _late("mobility", (move.at_s for move in scenario.mobility or ()), end_s)
     moving = scenario.topology.links if isinstance(scenario.topology, Graph) else ()
     for i, described in enumerate(moving):
         times_s = (reroute.at_s for reroute in described.reroutes or ())

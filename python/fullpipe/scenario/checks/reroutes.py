@@ -1,6 +1,6 @@
 """What must hold of ways that change: those of flows, and those of what crosses a link."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from fullpipe.errors import suggestion
@@ -16,18 +16,19 @@ def moved_link_problems(scenario: ScenarioModel) -> Iterator[str]:
     graph = scenario.topology
     if not isinstance(graph, Graph):
         return
+    places = scenario.places()
     for i, link in enumerate(graph.links):
-        for line in way_problems(link, graph, scenario.duration_s):
+        for line in way_problems(link, places, scenario.duration_s):
             yield f"topology.links[{i}].{line}"
 
 
-def way_problems(moving: Moving, graph: Graph, duration_s: float) -> Iterator[str]:
+def way_problems(moving: Moving, places: Collection[str], duration_s: float) -> Iterator[str]:
     turns = moving.alternate.vias if moving.alternate else ()
     ways = [
         *((f"reroutes[{i}].via", reroute.via) for i, reroute in enumerate(moving.reroutes or ())),
         *((f"alternate.via[{i}]", via) for i, via in enumerate(turns)),
     ]
-    yield from place_problems(ways, graph)
+    yield from place_problems(ways, places)
     if moving.reroutes and moving.alternate:
         yield "alternate: there are reroutes as well; leave out one of them"
     times = [reroute.at_s for reroute in moving.reroutes or ()]
@@ -38,8 +39,7 @@ def way_problems(moving: Moving, graph: Graph, duration_s: float) -> Iterator[st
         yield f"alternate.every: makes {made:,.0f} changes, more than {MAX_TURNS:,}; lengthen it"
 
 
-def place_problems(ways: Iterable[tuple[str, Sequence[str]]], graph: Graph) -> Iterator[str]:
-    places = graph.places
+def place_problems(ways: Iterable[tuple[str, Sequence[str]]], places: Collection[str]) -> Iterator[str]:
     for key, via in ways:
         for place in via:
             if place not in places:

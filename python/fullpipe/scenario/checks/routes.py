@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fullpipe.scenario.model.workloads.transfers import Transfers
-from fullpipe.scenario.network.parts import Network, Route
+from fullpipe.scenario.network.parts import Link, Network, Route
 from fullpipe.scenario.quantities import shown
 
 
@@ -33,7 +33,8 @@ def _is_boundless(network: Network, route: Route) -> bool:
     """Whether a flow could double its rate for ever."""
     if route.flow.datagrams or isinstance(route.flow.workload, Transfers):
         return False
-    links = [network.links[i] for i in route.forward]
-    on_the_way = any(link.limit_bps is not None or link.loss is not None for link in links)
+    hops = [network.hops[i] for i in route.forward]
+    lossy = any(isinstance(hop, Link) and hop.loss is not None for hop in hops)
+    on_the_way = lossy or any(hop.limit_bps is not None for hop in hops)
     buffers = (route.tcp.send_buffer_bytes, route.tcp.receive_buffer_bytes)
     return not on_the_way and route.flow.size_bytes is None and buffers == (None, None)

@@ -1,16 +1,23 @@
 """The fields of a scenario."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from fullpipe.scenario.model.base import Model, Name, Switch
+from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.flows import Flow
+from fullpipe.scenario.model.hosts import Host
+from fullpipe.scenario.model.mobility import Move
 from fullpipe.scenario.model.ns3 import Ns3
 from fullpipe.scenario.model.tcp import Tcp
-from fullpipe.scenario.model.topology import Topology
+from fullpipe.scenario.model.topology import Graph, Topology
 from fullpipe.scenario.quantities import Seconds, SecondsOrOff
 
+MAX_HOSTS = 10_000
+MAX_CELLS = 1_000
+MAX_MOVES = 1_000
 ENGINE_OPTIONS = frozenset({"ns3"})
 """Keys that only some engines read: they have no part in what stands for a run of the others."""
 
@@ -38,12 +45,31 @@ class ScenarioModel(Model):
     topology: Topology = Field(examples=['{ kind = "dumbbell", ... }'])
     tcp: Tcp = Tcp()
     """The transport of every flow, which a flow may override."""
+    hosts: Annotated[tuple[Host, ...], Field(min_length=1, max_length=MAX_HOSTS)] | None = Field(
+        None, examples=['[{ name = "laptop", nic = { rate = "1 Gbit/s" } }]']
+    )
+    """Hosts with options of their own. Left out: none."""
+    cells: Annotated[tuple[Cell, ...], Field(min_length=1, max_length=MAX_CELLS)] | None = Field(
+        None, examples=['[{ name = "cable", kind = "shared", ... }]']
+    )
+    """Media that several nodes of a graph share. Left out: none."""
+    mobility: Annotated[tuple[Move, ...], Field(min_length=1, max_length=MAX_MOVES)] | None = Field(
+        None, examples=['[{ at = "20 s", node = "handset", to = "mast-b" }]']
+    )
+    """Nodes of a graph that move from one medium to another, in the order of time. Left out: none does."""
     flows: Annotated[tuple[Flow, ...], Field(min_length=1)] = Field(examples=['[{ cca = "cubic" }]'])
     record: Record = Record()
     ns3: Ns3 | None = Field(None, examples=['{ algorithms = "fullpipe" }'])
     """What only the ns3 engine asks for. Left out: its defaults."""
     sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
     """Paths and the values that each takes in turn: the scenario stands for every combination."""
+
+    def places(self) -> Collection[str]:
+        """What a way may lead past: every node and link of a graph, and every station's port in a cell."""
+        if not isinstance(self.topology, Graph):
+            return ()
+        ports = (f"{cell.name}-{station.node}" for cell in self.cells or () for station in cell.stations)
+        return dict.fromkeys((*self.topology.places, *ports)) if self.cells else self.topology.places
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, spelt as in TOML: `Scenario(**s.to_dict()) == s`."""

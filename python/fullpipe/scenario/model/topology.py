@@ -56,6 +56,11 @@ class GraphLink(LinkModel):
     alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], []] }'])
     """Such ways that take turns."""
 
+    @property
+    def known_as(self) -> str:
+        """Its name, given or made."""
+        return self.name or f"{self.source}-{self.target}"
+
 
 class Graph(Model):
     """Nodes and links. Flows take the shortest path by delay, past the nodes that their `via` names."""
@@ -69,7 +74,7 @@ class Graph(Model):
     @cached_property
     def places(self) -> dict[str, None]:
         """What a way may lead past, in order: every node, and every link in both directions."""
-        links = [(link.name or f"{link.source}-{link.target}", link.duplex) for link in self.links]
+        links = [(link.known_as, link.duplex) for link in self.links]
         both = [n for name, duplex in links for n in ((name, f"{name}-reverse") if duplex else (name,))]
         return dict.fromkeys((*self.nodes, *both))
 

@@ -1,15 +1,15 @@
 """A dumbbell as nodes, links and routes."""
 
-from collections.abc import Container
+from collections.abc import Iterator
 from functools import partial
 
-from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link import Access
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell
-from fullpipe.scenario.network.entries import Single, entries
+from fullpipe.scenario.network.entries import Entry, Single, entries
 from fullpipe.scenario.network.links import link_of
-from fullpipe.scenario.network.parts import Link, Network, Node, Route
+from fullpipe.scenario.network.nics import nics_of
+from fullpipe.scenario.network.parts import Link, Network, Node, Route, unused
 
 BOTTLENECK = "bottleneck"
 
@@ -19,56 +19,83 @@ def from_dumbbell(scenario: ScenarioModel, topology: Dumbbell, each: int | None)
 
     An access link that does nothing is left out: its host stands right at the router.
     """
-    named = {name for flow in scenario.flows for name in flow.hosts or ()}
-    left, right = (_unused(name, named) for name in ("left", "right"))
-    nodes = {name: Node(name, "router") for name in (left, right)}
-    back = "topology.reverse" if topology.reverse else "topology.bottleneck"
-    there, again = (left, right), (right, left)
-    links = [
-        link_of(topology.bottleneck, BOTTLENECK, there, "topology.bottleneck", scenario.duration_s),
-        link_of(topology.backward, f"{BOTTLENECK}-reverse", again, back, scenario.duration_s),
-    ]
+    layout = _Layout(scenario, topology)
+    routes = [route for entry in entries(scenario, each) for route in layout.routes(entry)]
+    return Network(tuple(layout.nodes.values()), tuple(layout.links), tuple(routes))
 
-    def access(
-        end: str, ends: tuple[str, str], flow: Single, described: Access, where: str, *, leaves_host: bool
-    ) -> list[int]:
-        queue = described.queue if leaves_host else None
-        if described.rate_bps is None and described.delay_s == 0 and queue is None:
-            return []
-        name, stream = f"{flow.name}-{end}", f"{flow.stream}-{end}"
-        rate_bps, delay_s = described.rate_bps, described.delay_s
-        links.append(Link(name, *ends, rate_bps, delay_s, queue, None, where, host_stream=stream))
-        return [len(links) - 1]
 
-    routes = []
-    for entry in entries(scenario, each):
-        own, tcp = topology.access.overridden_by(entry.flow.access), scenario.tcp_of(entry.flow)
-        where = f"flows[{entry.place}].access" if _has_own_queue(entry.flow) else "topology.access"
-        is_upload = entry.flow.direction == "reverse"
-        data, acks, near, far = (1, 0, right, left) if is_upload else (0, 1, left, right)
+class _Layout:
+    """Nodes and links so far."""
+
+    def __init__(self, scenario: ScenarioModel, topology: Dumbbell) -> None:
+        self._scenario, self._topology = scenario, topology
+        self._named = {name for flow in scenario.flows for name in flow.hosts or ()}
+        self._left, self._right = (unused(name, self._named) for name in ("left", "right"))
+        there, again = (self._left, self._right), (self._right, self._left)
+        back = "topology.reverse" if topology.reverse else "topology.bottleneck"
+        duration_s = scenario.duration_s
+        self.links = [
+            link_of(topology.bottleneck, BOTTLENECK, there, "topology.bottleneck", duration_s),
+            link_of(topology.backward, f"{BOTTLENECK}-reverse", again, back, duration_s),
+        ]
+        nics = nics_of(scenario.hosts or (), self._named)
+        self._nics = {host: len(self.links) + i for i, host in enumerate(nics)}
+        self.links += nics.values()
+        routers = [self._left, self._right, *(nic.target for nic in nics.values())]
+        self.nodes = {name: Node(name, "router") for name in routers}
+
+    def routes(self, entry: Entry) -> Iterator[Route]:
+        """Every flow of an entry, the links at its ends laid out for it."""
+        flow, tcp = entry.flow, self._scenario.tcp_of(entry.flow)
+        leaving = self._topology.access.overridden_by(flow.access)
+        # The router's side is never full.
+        arriving = leaving.model_copy(update={"queue": None})
+        own = flow.access is not None and "queue" in flow.access.model_fields_set
+        where = f"flows[{entry.place}].access" if own else "topology.access"
+        data, acks, near, far = (
+            (1, 0, self._right, self._left)
+            if flow.direction == "reverse"
+            else (0, 1, self._left, self._right)
+        )
         for single in entry.singles:
-            source, target = entry.flow.hosts or (
-                _unused(f"{single.name}-{end}", named) for end in ("sender", "receiver")
+            source, target = self._hosts(entry, single)
+            access = partial(self._access, single, where=where)
+            forward = (
+                *self._nic(source),
+                *access("sender", self._behind(source), near, leaving),
+                data,
+                *access("receiver", far, target, arriving),
             )
-            nodes |= {name: Node(name, "host") for name in (source, target)}
-            to_host = partial(access, flow=single, described=own, where=where, leaves_host=False)
-            to_router = partial(to_host, leaves_host=True)
-            forward = [*to_router("sender", (source, near)), data, *to_host("receiver", (far, target))]
-            reverse = [
-                *to_router("receiver-reverse", (target, far)),
+            reverse = (
+                *self._nic(target),
+                *access("receiver-reverse", self._behind(target), far, leaving),
                 acks,
-                *to_host("sender-reverse", (near, source)),
-            ]
-            routes.append(Route(*single, entry.flow, tcp, source, target, tuple(forward), tuple(reverse)))
-    return Network(tuple(nodes.values()), tuple(links), tuple(routes))
+                *access("sender-reverse", near, source, arriving),
+            )
+            yield Route(*single, flow, tcp, source, target, forward, reverse)
 
+    def _hosts(self, entry: Entry, flow: Single) -> tuple[str, str]:
+        own = (unused(f"{flow.name}-{end}", self._named) for end in ("sender", "receiver"))
+        source, target = entry.flow.hosts or own
+        self.nodes |= {name: Node(name, "host") for name in (source, target)}
+        return source, target
 
-def _unused(name: str, taken: Container[str]) -> str:
-    """A name for a node, other than those that the scenario gives its hosts."""
-    while name in taken:
-        name += "-"
-    return name
+    def _nic(self, host: str) -> Iterator[int]:
+        if host in self._nics:
+            yield self._nics[host]
 
+    def _behind(self, host: str) -> str:
+        """The node where the other links of a host begin."""
+        return self.links[self._nics[host]].target if host in self._nics else host
 
-def _has_own_queue(flow: Flow) -> bool:
-    return flow.access is not None and "queue" in flow.access.model_fields_set
+    def _access(
+        self, flow: Single, end: str, source: str, target: str, access: Access, where: str
+    ) -> Iterator[int]:
+        """A link at a host; none if it does nothing."""
+        if access.rate_bps is None and access.delay_s == 0 and access.queue is None:
+            return
+        described = (access.rate_bps, access.delay_s, access.queue)
+        stream = f"{flow.stream}-{end}"
+        link = Link(f"{flow.name}-{end}", source, target, *described, None, where, host_stream=stream)
+        self.links.append(link)
+        yield len(self.links) - 1

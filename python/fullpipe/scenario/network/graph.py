@@ -1,55 +1,119 @@
-"""A graph as nodes, links and routes."""
+"""A graph as nodes, links, media and routes."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from fullpipe.scenario.model.base import ProblemsError
+from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.rerouting import way_count
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.network.entries import entries
+from fullpipe.scenario.network.entries import Entry, entries
 from fullpipe.scenario.network.links import link_of
-from fullpipe.scenario.network.parts import Link, Network, Node, Route
-from fullpipe.scenario.network.rerouting import moves_of, new_ways
+from fullpipe.scenario.network.media import media_of
+from fullpipe.scenario.network.mobility import attachments, mobile_ways
+from fullpipe.scenario.network.nics import nics_of
+from fullpipe.scenario.network.parts import Link, Network, Node, Path, Route
+from fullpipe.scenario.network.rerouting import new_ways, replacements
 from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteError, Router
 
 MAX_CROSSED = 5_000_000
-"""Links on the ways of all flows of a graph, one after the other."""
+"""Hops on the ways of all flows of a graph, one after the other."""
 
 
 def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Network:
-    links: list[Link] = []
-    edges: list[Edge] = []
-    numbers: list[int] = []
-    for i, described in enumerate(topology.links):
-        numbers.append(len(links))
-        name = described.name or f"{described.source}-{described.target}"
-        ends = (described.source, described.target)
-        link = link_of(described, name, ends, f"topology.links[{i}]", scenario.duration_s)
-        links.append(link)
-        edges.append(Edge(described.source, described.target, link.delay_ns))
-        if described.duplex:
-            back = replace(link, name=f"{link.name}{BACKWARD}", source=link.target, target=link.source)
-            links.append(back)
-            edges.append(Edge(described.target, described.source, link.delay_ns))
-    router, routes = Router(edges, [link.name for link in links]), []
-    moves = moves_of(topology.links, numbers, router, scenario.duration_s)
-    crossed = 0
-    for place, flow, singles in entries(scenario, each):
-        stops = [flow.source or "", *flow.via, flow.target or ""]
-        try:
-            forward, reverse = router.route(stops), router.back(stops)
-            ways = 1 + len(moves) + way_count(flow, scenario.duration_s)
-            crossed += flow.count * ways * (len(forward) + len(reverse))
-            if crossed > MAX_CROSSED:
-                raise ProblemsError(
-                    f"flows: their ways have {crossed:,} links, more than {MAX_CROSSED:,} in all"
-                )
-            later = tuple(new_ways(flow, router, moves, scenario.duration_s))
-        except NoRouteError as error:
-            raise ProblemsError(f"flows[{place}]: {error}") from None
-        tcp = scenario.tcp_of(flow)
-        ends = stops[0], stops[-1]
-        routes += [Route(*single, flow, tcp, *ends, forward, reverse, later) for single in singles]
-    hosts = {end for flow in scenario.flows for end in (flow.source, flow.target)}
+    """Nodes and links as they are described, and the shortest ways of the flows between them."""
+    layout = _Layout(scenario, topology)
+    finder = _Finder(scenario, topology, layout)
+    routes = [route for entry in entries(scenario, each) for route in finder.routes(entry)]
+    ends = {end for flow in scenario.flows for end in (flow.source, flow.target)}
+    hosts = ends | {host.name for host in scenario.hosts or ()}
     nodes = [Node(name, "host" if name in hosts else "router") for name in topology.nodes]
-    return Network(tuple(nodes), tuple(links), tuple(routes))
+    nodes += [Node(nic.target, "router") for nic in layout.nics.values()]
+    return Network(tuple(nodes), tuple(layout.links), tuple(routes), tuple(layout.media))
+
+
+class _Layout:
+    """Links and media, and the edges that they are for ways."""
+
+    def __init__(self, scenario: ScenarioModel, topology: Graph) -> None:
+        self.nics = nics_of(scenario.hosts or (), topology.known_nodes)
+        self.links: list[Link] = []
+        self.numbers: list[int] = []
+        """Of every link that is described; that of the other direction of a duplex link is the next."""
+        for i, described in enumerate(topology.links):
+            self.numbers.append(len(self.links))
+            name = described.known_as
+            ends = (self._behind(described.source), described.target)
+            where = f"topology.links[{i}]"
+            link = link_of(described, name, ends, where, scenario.duration_s)
+            self.links.append(link)
+            if described.duplex:
+                ends = (self._behind(described.target), described.source)
+                back = replace(link, name=f"{name}{BACKWARD}", source=ends[0], target=ends[1])
+                self.links.append(back)
+        self.links += self.nics.values()
+        self.media = media_of(scenario.cells or (), self._behind)
+        self.edges = [
+            Edge(link.source, link.target, link.delay_ns, number, link.name)
+            for number, link in enumerate(self.links)
+        ]
+        self.edges += self._edges_of_media(scenario)
+
+    def _behind(self, node: str) -> str:
+        """The node where what a node sends leaves its network interface: that node if it has none."""
+        return self.nics[node].target if node in self.nics else node
+
+    def _edges_of_media(self, scenario: ScenarioModel) -> Iterator[Edge]:
+        """From every station to the hub by the port of the station, and back by that of the hub."""
+        first = len(self.links)
+        for cell, medium in zip(scenario.cells or (), self.media, strict=True):
+            hub, *stations = medium.ports
+            for number, (station, port) in enumerate(zip(cell.stations, stations, strict=True), first + 1):
+                yield Edge(port.node, cell.hub, port.delay_ns, number, port.name)
+                yield Edge(hub.node, station.node, hub.delay_ns, first, f"{port.name}{BACKWARD}")
+            first += len(medium.ports)
+
+
+class _Finder:
+    """Finds the ways of flows."""
+
+    def __init__(self, scenario: ScenarioModel, topology: Graph, layout: _Layout) -> None:
+        self._scenario = scenario
+        self._crossed = 0
+        if scenario.mobility:
+            self._attachments = attachments(scenario, layout.edges)
+            self._changes = len(self._attachments) - 1
+            self._router = self._attachments[0].router
+            return
+        self._router = Router(layout.edges)
+        described = zip(topology.links, layout.numbers, strict=True)
+        self._replaced = replacements(described, layout.links, self._router, scenario.duration_s)
+        self._changes = len(self._replaced)
+
+    def routes(self, entry: Entry) -> Iterator[Route]:
+        """Every flow of an entry. Raises ProblemsError."""
+        flow, tcp = entry.flow, self._scenario.tcp_of(entry.flow)
+        source, target = flow.source or "", flow.target or ""
+        stops = [source, *flow.via, target]
+        try:
+            forward, reverse = self._router.route(stops), self._router.back(stops)
+            self._count(flow, forward, reverse)
+            duration_s = self._scenario.duration_s
+            later = (
+                mobile_ways(flow, self._attachments, duration_s)
+                if self._scenario.mobility
+                else new_ways(flow, self._router, self._replaced, duration_s)
+            )
+            found = tuple(later)
+        except NoRouteError as error:
+            raise ProblemsError(f"flows[{entry.place}]: {error}") from None
+        for single in entry.singles:
+            yield Route(*single, flow, tcp, source, target, forward, reverse, found)
+
+    def _count(self, flow: Flow, forward: Path, reverse: Path) -> None:
+        ways = 1 + self._changes + way_count(flow, self._scenario.duration_s)
+        self._crossed += flow.count * ways * (len(forward) + len(reverse))
+        if self._crossed > MAX_CROSSED:
+            crossed = f"their ways have {self._crossed:,} links"
+            raise ProblemsError(f"flows: {crossed}, more than {MAX_CROSSED:,} in all")

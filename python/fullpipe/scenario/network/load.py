@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.workloads.distributions import Constant
 from fullpipe.scenario.model.workloads.transfers import Poisson
-from fullpipe.scenario.network.parts import Link, Route
+from fullpipe.scenario.network.parts import Link, Port, Route
 
 MAX_ARRIVALS = 10_000_000
 """Of one flow."""
 
 
-def interval_s(workload: Poisson, route: Route, links: Sequence[Link]) -> float:
+def interval_s(workload: Poisson, route: Route, hops: Sequence[Link | Port]) -> float:
     """The mean time between two arrivals of one flow of a workload, in seconds.
 
     A load counts payload and headers: load * rate = flows * 8 * mean bytes on the wire / interval. A transfer
@@ -23,7 +23,7 @@ def interval_s(workload: Poisson, route: Route, links: Sequence[Link]) -> float:
     """
     if workload.interval_s is not None:
         return workload.interval_s
-    rates = (links[i].limit_bps for i in route.forward)
+    rates = (hops[i].limit_bps for i in route.forward)
     rate_bps = workload.of_bps or min((rate for rate in rates if rate is not None), default=None)
     if rate_bps is None or workload.load is None:
         raise ProblemsError(

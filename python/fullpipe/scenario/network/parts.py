@@ -1,7 +1,10 @@
 """A network: nodes, links and routes, as every engine lays it out."""
 
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from itertools import chain
+from typing import Any, Literal
 
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link.changes import Change, Shape
@@ -51,6 +54,8 @@ class Link:
     """Changes, shapes and rows of a trace as one list in the order of time."""
     host_stream: str | None = None
     """Of a link at a host of a dumbbell: its stream, made from that of the flow, as its name is."""
+    nic_of: str | None = None
+    """The host whose network interface it is; None: it is none."""
 
     @property
     def stream(self) -> str:
@@ -65,19 +70,68 @@ class Link:
     @property
     def limit_bps(self) -> int | None:
         """What it carries at most: its rate, or that of a shaper in front of it if that is lower."""
-        shaped = self.queue.rate_bps if isinstance(self.queue, Discipline) else None
         frames = None if self.frames is None else self.frames.mean_bps
         trace = None if self.trace is None else self.trace.mean_bps
-        return min((bps for bps in (self.rate_bps, frames, trace, shaped) if bps is not None), default=None)
+        return _least(self.rate_bps, frames, trace, _shaped_bps(self.queue))
+
+
+@dataclass(frozen=True)
+class Port:
+    """Where a node sends into a medium, with the queue in front of it."""
+
+    name: str
+    node: str
+    """The node where it is."""
+    queue: DropTail | Discipline | None
+    delay_s: float
+    """Propagation to the far end."""
+    rate_bps: int | None
+    """What the medium carries at most, all ports together."""
+    where: str
+    """The part of the scenario that describes its queue, for messages."""
+
+    @property
+    def stream(self) -> str:
+        """What its random numbers are called."""
+        return self.name
+
+    @property
+    def delay_ns(self) -> int:
+        """Propagation in whole nanoseconds."""
+        return to_nanoseconds(self.delay_s)
+
+    @property
+    def limit_bps(self) -> int | None:
+        """What it carries at most: the rate of the medium, or that of a shaper in front if that is lower."""
+        return _least(self.rate_bps, _shaped_bps(self.queue))
+
+
+@dataclass(frozen=True)
+class Medium:
+    """Ports of which one transmits at a time."""
+
+    name: str
+    kind: str
+    """The law that says which one, and for how long."""
+    ports: tuple[Port, ...]
+    params: Mapping[str, Any]
+    """What the law goes by, as the plan has it."""
+    where: str
+    """The part of the scenario that describes it, for messages."""
+
+    @property
+    def stream(self) -> str:
+        """What its random numbers are called."""
+        return self.name
 
 
 Path = tuple[int, ...]
-"""Numbers of links, in order."""
+"""Hops in order, each the number of a link or, counted on from the links, of a port of a medium."""
 
 
 @dataclass(frozen=True)
 class NewWay:
-    """The links of data and of ACKs from a time on; `None`: as before."""
+    """The hops of data and of ACKs from a time on; `None`: as before."""
 
     at_s: float
     forward: Path | None
@@ -86,7 +140,7 @@ class NewWay:
 
 @dataclass(frozen=True)
 class Route:
-    """One flow with its transport, and the numbers of the links that its data and its ACKs cross."""
+    """One flow with its transport, and the hops of its data and its ACKs."""
 
     name: str
     stream: str
@@ -94,12 +148,12 @@ class Route:
     flow: Flow
     tcp: Tcp
     source: str
-    """The node that sends data. Between it and the node where its first link begins there may be no link:
-    then it stands right there."""
+    """The node that sends data. Where no link leads from it, or from the end of a link to the beginning of
+    the next one, the two nodes stand side by side."""
     target: str
-    """The node that receives data, at the end of the last link or right there."""
-    forward: tuple[int, ...]
-    reverse: tuple[int, ...]
+    """The node that receives data."""
+    forward: Path
+    reverse: Path
     new_ways: tuple[NewWay, ...] = ()
     """Other ways from given times on, in the order of time."""
 
@@ -112,13 +166,34 @@ class Route:
 
 @dataclass(frozen=True)
 class Network:
-    """Every node, link and single flow of a scenario; queues are limited in packets or in bytes."""
+    """Every node, link, medium and single flow of a scenario; queues are limited in packets or in bytes."""
 
     nodes: tuple[Node, ...]
     """Names are unique."""
     links: tuple[Link, ...]
     routes: tuple[Route, ...]
+    media: tuple[Medium, ...] = ()
+
+    @cached_property
+    def hops(self) -> tuple[Link | Port, ...]:
+        """What the numbers of a way stand for: every link, and behind them every port of every medium."""
+        return (*self.links, *chain.from_iterable(medium.ports for medium in self.media))
 
     def base_rtt_s(self, route: Route) -> float:
-        """Propagation along the links of the data and back along those of the ACKs, without serialisation."""
-        return sum(self.links[i].delay_ns for i in (*route.forward, *route.reverse)) / NANOSECONDS
+        """Propagation along the hops of the data and back along those of the ACKs, without serialisation."""
+        return sum(self.hops[i].delay_ns for i in (*route.forward, *route.reverse)) / NANOSECONDS
+
+
+def _shaped_bps(queue: DropTail | Discipline | None) -> int | None:
+    return queue.rate_bps if isinstance(queue, Discipline) else None
+
+
+def _least(*rates_bps: int | None) -> int | None:
+    return min((bps for bps in rates_bps if bps is not None), default=None)
+
+
+def unused(name: str, taken: Container[str]) -> str:
+    """A name for a node, other than those that are taken."""
+    while name in taken:
+        name += "-"
+    return name

@@ -1,18 +1,18 @@
 """The ways of flows over time: their own changes, and those of the links that they cross."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.rerouting import Reroute, Ways, ways_of
 from fullpipe.scenario.model.topology import GraphLink
-from fullpipe.scenario.network.parts import NewWay, Path
+from fullpipe.scenario.network.parts import Link, NewWay, Path
 from fullpipe.scenario.network.shortest_paths import NoRouteError, Router
 
 
 @dataclass(frozen=True)
-class Move:
+class Replacement:
     """From a time on, what would cross a link crosses others instead."""
 
     at_s: float
@@ -20,14 +20,15 @@ class Move:
     instead: Mapping[int, Path]
 
 
-def moves_of(
-    links: Sequence[GraphLink], numbers: Sequence[int], router: Router, duration_s: float
-) -> list[Move]:
+def replacements(
+    described: Iterable[tuple[GraphLink, int]], links: Sequence[Link], router: Router, duration_s: float
+) -> list[Replacement]:
     """Everything that is moved from one link to others, in the order of time.
 
     Args:
-        links: As the scenario describes them.
-        numbers: Of each of them; that of the other direction of a duplex link is the next.
+        described: Links as the scenario describes them, each with its number; that of the other direction
+            of a duplex link is the next.
+        links: As they are laid out.
         router: Finds the ways.
         duration_s: Of the run.
 
@@ -35,23 +36,28 @@ def moves_of(
         ProblemsError: If the ends of a link are not connected by one of its ways.
     """
     found = []
-    for i, (link, number) in enumerate(zip(links, numbers, strict=True)):
+    for i, (link, number) in enumerate(described):
+        both = links[number : number + 1 + link.duplex]
         try:
             for way in ways_of(link, duration_s):
-                found.append(Move(way.at_s, way.ways, dict(_instead(link, number, router, way))))
+                instead = dict(enumerate(_instead(both, number, router, way), number))
+                found.append(Replacement(way.at_s, way.ways, instead))
         except NoRouteError as error:
             raise ProblemsError(f"topology.links[{i}]: {error}") from None
-    return sorted(found, key=lambda move: move.at_s)
+    return sorted(found, key=lambda replaced: replaced.at_s)
 
 
-def _instead(link: GraphLink, number: int, router: Router, way: Reroute) -> Iterator[tuple[int, Path]]:
-    stops = [link.source, *way.via, link.target]
-    yield number, router.route(stops) if way.via else (number,)
-    if link.duplex:
-        yield number + 1, router.back(stops) if way.via else (number + 1,)
+def _instead(both: Sequence[Link], number: int, router: Router, way: Reroute) -> Iterator[Path]:
+    """What is crossed instead of a link, and of its other direction if it has one."""
+    there, *again = both
+    yield router.route([there.source, *way.via, there.target]) if way.via else (number,)
+    for back in again:
+        yield router.back([back.target, *way.via, back.source]) if way.via else (number + 1,)
 
 
-def new_ways(flow: Flow, router: Router, moves: Sequence[Move], duration_s: float) -> Iterator[NewWay]:
+def new_ways(
+    flow: Flow, router: Router, replaced: Sequence[Replacement], duration_s: float
+) -> Iterator[NewWay]:
     """Every change of the way of a flow, in the order of time; at equal times its own come first.
 
     Raises:
@@ -60,10 +66,10 @@ def new_ways(flow: Flow, router: Router, moves: Sequence[Move], duration_s: floa
     planned = dict(zip(("data", "acks"), _both(flow, flow.via, router), strict=True))
     instead: dict[str, dict[int, Path]] = {"data": {}, "acks": {}}
     taken = dict(planned)
-    changes: list[Reroute | Move] = [*ways_of(flow, duration_s), *moves]
+    changes: list[Reroute | Replacement] = [*ways_of(flow, duration_s), *replaced]
     for change in sorted(changes, key=lambda change: change.at_s):
         whose = ("data", "acks") if change.ways == "both" else (change.ways,)
-        if isinstance(change, Move):
+        if isinstance(change, Replacement):
             for kind in whose:
                 instead[kind].update(change.instead)
         else:

@@ -1,4 +1,4 @@
-"""Shortest paths through a graph of links."""
+"""Shortest paths through a graph of links and media."""
 
 import heapq
 from collections import defaultdict
@@ -11,15 +11,19 @@ BACKWARD = "-reverse"
 
 @dataclass(frozen=True)
 class Edge:
-    """A link as the router sees it; its number is its place in the list."""
+    """A link, or a port of a medium and one node that it reaches."""
 
     source: str
     target: str
     delay_ns: int
+    hop: int
+    """The number of the link or port."""
+    name: str
+    """How a way names it that leads over it."""
 
 
 _Step = tuple[str, int]
-"""The node before, and the number of the link from there."""
+"""The node before, and the place of the edge from there in the list."""
 
 
 class NoRouteError(ValueError):
@@ -27,36 +31,36 @@ class NoRouteError(ValueError):
 
 
 class Router:
-    """Shortest paths by delay, then by number of links, then by the order in which links are written."""
+    """Shortest paths by delay, then by number of edges, then by their order."""
 
-    def __init__(self, edges: Sequence[Edge], names: Sequence[str] = ()) -> None:
+    def __init__(self, edges: Sequence[Edge]) -> None:
         self._edges = edges
-        self._numbers = {name: number for number, name in enumerate(names)}
+        self._places = {edge.name: place for place, edge in enumerate(edges)}
         self._leaving: dict[str, list[tuple[int, Edge]]] = defaultdict(list)
-        for number, edge in enumerate(edges):
-            self._leaving[edge.source].append((number, edge))
+        for place, edge in enumerate(edges):
+            self._leaving[edge.source].append((place, edge))
         self._trees: dict[str, dict[str, _Step]] = {}
         self._ways: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def route(self, stops: Sequence[str]) -> tuple[int, ...]:
-        """The numbers of the links from the first stop to the last, past all others in order.
+        """The hops from the first stop to the last, past all others in order.
 
-        The first and the last are nodes, those between may be links.
+        The first and the last are nodes, those between may be links or ports.
 
         Raises:
             NoRouteError: If two stops are not connected in that direction.
         """
-        links: list[int] = []
+        hops: list[int] = []
         here = stops[0]
         for stop in stops[1:]:
-            number = None if stop in self._leaving else self._numbers.get(stop)
-            there = stop if number is None else self._edges[number].source
-            links.extend(self._way(here, there))
+            place = None if stop in self._leaving else self._places.get(stop)
+            there = stop if place is None else self._edges[place].source
+            hops.extend(self._way(here, there))
             here = there
-            if number is not None:
-                links.append(number)
-                here = self._edges[number].target
-        return tuple(links)
+            if place is not None:
+                hops.append(self._edges[place].hop)
+                here = self._edges[place].target
+        return tuple(hops)
 
     def back(self, stops: Sequence[str]) -> tuple[int, ...]:
         """The way of the ACKs: from the last stop to the first, links the other way round.
@@ -67,10 +71,10 @@ class Router:
         return self.route([self._opposite(stop) for stop in reversed(stops)])
 
     def _opposite(self, stop: str) -> str:
-        if stop in self._leaving or stop not in self._numbers:
+        if stop in self._leaving or stop not in self._places:
             return stop
         opposite = stop.removesuffix(BACKWARD) if stop.endswith(BACKWARD) else f"{stop}{BACKWARD}"
-        if opposite not in self._numbers:
+        if opposite not in self._places:
             raise NoRouteError(
                 f'link "{stop}" has no way back for ACKs; make it duplex, or write ways = "data"'
             )
@@ -82,12 +86,12 @@ class Router:
             steps = self._from(source)
             if target != source and target not in steps:
                 raise NoRouteError(f'no link leads from "{source}" to "{target}", directly or not')
-            links: list[int] = []
+            hops: list[int] = []
             here = target
             while here != source:
-                here, number = steps[here]
-                links.append(number)
-            self._ways[source, target] = tuple(reversed(links))
+                here, place = steps[here]
+                hops.append(self._edges[place].hop)
+            self._ways[source, target] = tuple(reversed(hops))
         return self._ways[source, target]
 
     def _from(self, source: str) -> dict[str, _Step]:
@@ -101,13 +105,13 @@ class Router:
                 if node in done:
                     continue
                 done.add(node)
-                for number, edge in self._leaving[node]:
+                for place, edge in self._leaving[node]:
                     there, cost = edge.target, (delay_ns + edge.delay_ns, hops + 1)
                     known = costs.get(there, cost)
                     if there in done or cost > known:
                         continue
-                    if there not in steps or cost < known or _is_before((node, number), steps[there], steps):
-                        costs[there], steps[there] = cost, (node, number)
+                    if there not in steps or cost < known or _is_before((node, place), steps[there], steps):
+                        costs[there], steps[there] = cost, (node, place)
                         heapq.heappush(waiting, (*cost, there))
             self._trees[source] = steps
         return self._trees[source]

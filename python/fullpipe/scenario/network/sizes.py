@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
+from typing import TypeVar
 
 from fullpipe.scenario.model.base import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
-from fullpipe.scenario.network.parts import Link, Network, Route
+from fullpipe.scenario.network.parts import Link, Network, Port, Route
 from fullpipe.scenario.quantities import NANOSECONDS
+
+H = TypeVar("H", Link, Port)
 
 
 def sized(network: Network) -> Network:
@@ -15,19 +19,26 @@ def sized(network: Network) -> Network:
     Raises:
         ProblemsError: If a size is relative to a link that has no rate or no flow.
     """
-    links, routes = network.links, network.routes
-    relative = {i for i, link in enumerate(links) if link.queue and link.queue.size_bdp is not None}
+    hops, routes = network.hops, network.routes
+    relative = {i for i, hop in enumerate(hops) if hop.queue and hop.queue.size_bdp is not None}
     crossing: dict[int, list[_Crossing]] = {i: [] for i in relative}
     for route in routes if relative else ():
         for circle in set(_circles(route)):
-            rtt_ns = sum(links[i].delay_ns for i in circle)
+            rtt_ns = sum(hops[i].delay_ns for i in circle)
             for i in relative.intersection(circle):
                 crossing[i].append(_Crossing(rtt_ns, route.tcp.segment_bytes))
-    made = (
-        replace(link, queue=_absolute(link, crossing[i])) if i in relative else link
-        for i, link in enumerate(links)
+    made = {i: _absolute(hops[i], crossing[i]) for i in sorted(relative)}
+    numbers = count()
+    links = tuple(_with_queue(link, made.get(next(numbers))) for link in network.links)
+    media = tuple(
+        replace(medium, ports=tuple(_with_queue(port, made.get(next(numbers))) for port in medium.ports))
+        for medium in network.media
     )
-    return replace(network, links=tuple(made))
+    return replace(network, links=links, media=media)
+
+
+def _with_queue(hop: H, queue: DropTail | Discipline | None) -> H:
+    return hop if queue is None else replace(hop, queue=queue)
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class _Crossing:
 
 
 def _circles(route: Route) -> Iterator[tuple[int, ...]]:
-    """The links of every round trip that a flow makes, one after the other as its ways change."""
+    """The hops of every round trip that a flow makes, one after the other as its ways change."""
     forward, reverse = route.forward, route.reverse
     yield (*forward, *reverse)
     for way in route.new_ways:
@@ -47,10 +58,10 @@ def _circles(route: Route) -> Iterator[tuple[int, ...]]:
         yield (*forward, *reverse)
 
 
-def _absolute(link: Link, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
+def _absolute(hop: Link | Port, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
     """Rate times the largest base RTT of the flows that cross, in whole segments, and at least one."""
-    queue, where = link.queue, f"{link.where}.queue.size"
-    if queue is None or queue.size_bdp is None or link.limit_bps is None:
+    queue, where = hop.queue, f"{hop.where}.queue.size"
+    if queue is None or queue.size_bdp is None or hop.limit_bps is None:
         raise ProblemsError(
             f"{where}: a link of unlimited rate has no BDP; give it a rate, or use packets = 100"
         )
@@ -58,7 +69,7 @@ def _absolute(link: Link, crossing: Sequence[_Crossing]) -> DropTail | Disciplin
         raise ProblemsError(f"{where}: no flow crosses this link, so it has no BDP; use packets = 100")
     rtt_ns = max(flow.rtt_ns for flow in crossing)
     segment_bits = 8 * max(flow.segment_bytes for flow in crossing)
-    packets = max(1, int(queue.size_bdp * link.limit_bps * rtt_ns / (segment_bits * NANOSECONDS)))
+    packets = max(1, int(queue.size_bdp * hop.limit_bps * rtt_ns / (segment_bits * NANOSECONDS)))
     if packets > MAX_PACKETS:
         raise ProblemsError(f"{where}: makes {packets:,} packets, more than {MAX_PACKETS:,}")
     if isinstance(queue, DropTail):

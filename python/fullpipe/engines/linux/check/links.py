@@ -26,6 +26,9 @@ def problems(number: int, network: Network, installed: Installed) -> Iterator[Pr
     """Every reason, with its place in the scenario."""
     link = network.links[number]
     where = link.where
+    if link.nic_of is not None:
+        yield Problem(where, f"hosts of the guest share no interface; leave it out, or {NATIVE}")
+        return
     for part in fields(link):
         if part.name not in _LINK and getattr(link, part.name) != part.default:
             yield Problem(f"{where}.{part.name}", f"netem has nothing like it; {NATIVE}")

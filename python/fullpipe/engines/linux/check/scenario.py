@@ -61,6 +61,8 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
             yield Problem(f"{path}.application", f"more than {_MOST_PACES} entries; {NATIVE}")
         where = f"{path}.tcp" if flow.tcp else "tcp"
         yield from _of_tcp(where, scenario.tcp_of(flow), flow.cca.kind, installed)
+    for medium in network.media:
+        yield Problem(medium.where, f"no device of the guest is a cell; write links, or {NATIVE}")
     for number in range(len(network.links)):
         yield from links.problems(number, network, installed)
 

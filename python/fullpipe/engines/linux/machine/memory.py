@@ -21,7 +21,7 @@ def needed_mb(network: Network) -> int:
     rates = [link.limit_bps for link in network.links if link.limit_bps]
     widest_bps = max(min(rates, default=_UNKNOWN_BPS), 1_000_000)
     for route in network.routes:
-        ways = [network.links[i].limit_bps for i in route.forward]
+        ways = [network.hops[i].limit_bps for i in route.forward]
         widest_bps = max(widest_bps, min((rate for rate in ways if rate), default=0))
     rtt_s = max(network.base_rtt_s(route) for route in network.routes)
     slowest_ns = max(

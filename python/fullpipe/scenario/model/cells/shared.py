@@ -1,0 +1,45 @@
+"""A channel that takes turns, as upstream in cable, fibre and satellite networks."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fullpipe.scenario.model.cells.base import CellModel
+from fullpipe.scenario.model.link import Rate
+from fullpipe.scenario.model.link.changes import Delay
+from fullpipe.scenario.quantities import Bytes, to_nanoseconds
+
+
+class Shared(CellModel):
+    """A half-duplex channel: of all its ports, those of stations and of the hub, one sends at a time.
+
+    A port that is idle when a packet reaches it asks for a turn, and may have one after the grant delay; one
+    that still has packets at the end of its turn may have the next at once. Turns go round the ports. Each of
+    N ports that always have something to send gets a rate of 8 B / (N (8 B / rate + overhead)) in turns of B
+    bytes.
+    """
+
+    kind: Literal["shared"] = Field(examples=["shared"])
+    rate_bps: Rate = Field(alias="rate", examples=["30 Mbit/s"])
+    """At which the port that has the turn sends."""
+    grant_delay_s: Delay = Field(0.004, alias="grant_delay", examples=["4 ms"])
+    """From the request of an idle port until it may have a turn."""
+    turn_bytes: Annotated[Bytes, Field(gt=0, le=10**12)] = Field(16_384, alias="turn", examples=["16 KiB"])
+    """What a turn carries at most; a packet that is larger has a turn of its own."""
+    overhead_s: Delay = Field(1e-5, alias="overhead", examples=["10 us"])
+    """What every turn takes before its first packet: guard time and preamble."""
+
+    @property
+    def limit_bps(self) -> int | None:
+        """The rate of the channel."""
+        return self.rate_bps
+
+    def params(self) -> dict[str, Any]:
+        """As the plan of the native engine has them."""
+        return {
+            "rate_bps": self.rate_bps,
+            "delay_ns": to_nanoseconds(self.delay_s),
+            "grant_delay_ns": to_nanoseconds(self.grant_delay_s),
+            "turn_bytes": self.turn_bytes,
+            "overhead_ns": to_nanoseconds(self.overhead_s),
+        }

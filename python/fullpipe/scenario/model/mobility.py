@@ -1,0 +1,20 @@
+"""Nodes that move from one medium to another."""
+
+from pydantic import Field
+
+from fullpipe.scenario.model.base import Model, Name
+from fullpipe.scenario.quantities import Seconds
+
+
+class Move(Model):
+    """From a time on, a node is attached to a medium, and all of its flows go by it.
+
+    A node that moves has one medium at a time of those that it moves between: the cells in which it is a
+    station, and the links that `mobility` names for it. Before its first entry it has all of them but the one
+    it moves to. Other links of the node stay. What is on the old medium by then arrives.
+    """
+
+    at_s: Seconds = Field(alias="at", examples=["20 s"])
+    node: Name = Field(examples=["handset"])
+    to: Name = Field(examples=["mast-b"])
+    """A cell in which the node is a station, or a link that begins or ends at it, in both directions."""

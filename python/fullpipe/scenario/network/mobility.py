@@ -1,0 +1,91 @@
+"""The ways of flows of nodes that move from one medium to another."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fullpipe.scenario.model.flows import Flow
+from fullpipe.scenario.model.rerouting import ways_of
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.network.parts import NewWay
+from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteError, Router
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """From a time on, ways are these."""
+
+    at_s: float
+    router: Router
+
+
+def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
+    """The media between which every node that moves does so: its cells, and links that mobility names."""
+    moves = scenario.mobility or ()
+    found = {move.node: dict.fromkeys(_cells_of(scenario, move.node)) for move in moves}
+    for move in moves:
+        found[move.node][move.to] = None
+    return {node: list(media) for node, media in found.items()}
+
+
+def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachment]:
+    """The ways from the beginning on, and from every time on at which nodes move, in the order of time."""
+    media = media_of_nodes(scenario)
+    places = {edge.name: place for place, edge in enumerate(edges)}
+    owners = {
+        (node, medium): frozenset(_edges_of(scenario, places, node, medium))
+        for node, all_of_them in media.items()
+        for medium in all_of_them
+    }
+    moves = scenario.mobility or ()
+    first = {move.node: move.to for move in reversed(moves)}
+    lost = {node: owners[node, to] for node, to in first.items()}
+    times_s = sorted({0.0, *(move.at_s for move in moves)})
+    made: dict[frozenset[int], Router] = {}
+    found = []
+    for at_s in times_s:
+        for move in (move for move in moves if move.at_s == at_s):
+            others = (owners[move.node, medium] for medium in media[move.node] if medium != move.to)
+            lost[move.node] = frozenset().union(*others)
+        without: frozenset[int] = frozenset().union(*lost.values())
+        if without not in made:
+            made[without] = Router([edge for i, edge in enumerate(edges) if i not in without])
+        found.append(Attachment(at_s, made[without]))
+    return found
+
+
+def mobile_ways(flow: Flow, found: Sequence[Attachment], duration_s: float) -> Iterator[NewWay]:
+    """Every change of the way of a flow, in the order of time: its own, and where nodes move.
+
+    Raises:
+        NoRouteError: If there is no such way.
+    """
+    reroutes = list(ways_of(flow, duration_s))
+    data, acks = flow.via, flow.via
+    source, target = flow.source or "", flow.target or ""
+    routers = {attached.at_s: attached.router for attached in found}
+    router = found[0].router
+    before = router.route([source, *data, target]), router.back([source, *acks, target])
+    for at_s in sorted({*list(routers)[1:], *(way.at_s for way in reroutes)}):
+        router = routers.get(at_s, router)
+        for way in (way for way in reroutes if way.at_s == at_s):
+            data = data if way.ways == "acks" else way.via
+            acks = acks if way.ways == "data" else way.via
+        try:
+            now = router.route([source, *data, target]), router.back([source, *acks, target])
+        except NoRouteError as error:
+            raise NoRouteError(f"{error}, from {at_s:g} s on") from None
+        if now != before:
+            yield NewWay(at_s, *(new if new != old else None for new, old in zip(now, before, strict=True)))
+        before = now
+
+
+def _cells_of(scenario: ScenarioModel, node: str) -> Iterator[str]:
+    for cell in scenario.cells or ():
+        if any(station.node == node for station in cell.stations):
+            yield cell.name
+
+
+def _edges_of(scenario: ScenarioModel, places: Mapping[str, int], node: str, medium: str) -> Iterator[int]:
+    """The places of the edges that join a node to a medium, in both directions."""
+    name = f"{medium}-{node}" if medium in _cells_of(scenario, node) else medium.removesuffix(BACKWARD)
+    yield from (places[edge] for edge in (name, f"{name}{BACKWARD}") if edge in places)

@@ -1,0 +1,23 @@
+"""The network interfaces of hosts."""
+
+from collections.abc import Container, Iterable
+
+from fullpipe.scenario.model.hosts import Host
+from fullpipe.scenario.network.parts import Link, unused
+
+
+def nics_of(hosts: Iterable[Host], taken: Container[str]) -> dict[str, Link]:
+    """The NIC of every host that has one: a link without delay to a node where its other links begin.
+
+    Args:
+        hosts: As the scenario describes them.
+        taken: Names that no such node may have.
+    """
+    return {host.name: _nic(f"hosts[{i}].nic", host, taken) for i, host in enumerate(hosts) if host.nic}
+
+
+def _nic(where: str, host: Host, taken: Container[str]) -> Link:
+    assert host.nic is not None
+    name = f"{host.name}-nic"
+    rate_bps, queue = host.nic.rate_bps, host.nic.queue
+    return Link(name, host.name, unused(name, taken), rate_bps, 0.0, queue, None, where, nic_of=host.name)

@@ -1,0 +1,159 @@
+"""Cells in a scenario: media with ports, and ways over them."""
+
+from typing import Any
+
+import pytest
+
+from fullpipe import Scenario, ScenarioError
+from fullpipe.engines.plan import plan
+from fullpipe.scenario import resolve
+
+CELL = {
+    "name": "cable",
+    "kind": "shared",
+    "hub": "headend",
+    "rate": "30 Mbit/s",
+    "delay": "1 ms",
+    "stations": [{"node": "laptop"}, {"node": "phone", "queue": {"kind": "fq_codel"}}],
+}
+GRAPH = {
+    "kind": "graph",
+    "nodes": ["laptop", "phone", "headend", "server"],
+    "links": [{"from": "headend", "to": "server", "rate": "1 Gbit/s", "delay": "10 ms", "duplex": True}],
+}
+
+
+def scenario(*flows: dict[str, Any], **more: Any) -> Scenario:
+    flows = flows or ({"from": "laptop", "to": "server"},)
+    return Scenario(
+        **{
+            "name": "x",
+            "duration": "1 s",
+            "topology": GRAPH,
+            "cells": [CELL],
+            "flows": [{"cca": "cubic", **flow} for flow in flows],
+            **more,
+        }
+    )
+
+
+def way(found: Scenario, flow: int = 0) -> tuple[list[str], list[str]]:
+    network = resolve(found)
+    route = network.routes[flow]
+    return [network.hops[i].name for i in route.forward], [network.hops[i].name for i in route.reverse]
+
+
+def test_a_way_up_crosses_the_port_of_the_station_and_acks_that_of_the_hub() -> None:
+    assert way(scenario()) == (
+        ["cable-laptop", "headend-server"],
+        ["headend-server-reverse", "cable-headend"],
+    )
+
+
+def test_from_station_to_station_a_way_passes_the_hub() -> None:
+    assert way(scenario({"from": "laptop", "to": "phone"})) == (
+        ["cable-laptop", "cable-headend"],
+        ["cable-phone", "cable-headend"],
+    )
+
+
+def test_ports_are_numbered_behind_the_links() -> None:
+    network = resolve(scenario())
+    assert [hop.name for hop in network.hops] == [
+        *("headend-server", "headend-server-reverse"),
+        *("cable-headend", "cable-laptop", "cable-phone"),
+    ]
+    assert network.routes[0].forward == (3, 0)
+
+
+def test_the_base_rtt_counts_the_propagation_of_the_cell() -> None:
+    network = resolve(scenario())
+    assert network.base_rtt_s(network.routes[0]) == 0.022
+
+
+def test_a_port_has_its_own_queue_or_that_of_the_cell() -> None:
+    [medium] = resolve(scenario(cells=[{**CELL, "queue": {"kind": "drop_tail", "packets": 7}}])).media
+    assert [port.queue.kind for port in medium.ports if port.queue] == ["drop_tail", "drop_tail", "fq_codel"]
+
+
+def test_a_size_relative_to_the_path_goes_by_the_rate_of_the_cell() -> None:
+    """30 Mbit/s times 22 ms in segments of 1514 B."""
+    station = {"node": "laptop", "queue": {"size": "1 bdp"}}
+    [medium] = resolve(scenario(cells=[{**CELL, "stations": [station]}])).media
+    assert medium.ports[1].queue.packets == 54  # type: ignore[union-attr]
+
+
+def test_the_plan_has_a_medium_with_its_ports() -> None:
+    [medium] = plan(scenario())["media"]
+    never_full = {"kind": "drop_tail", "packets": None, "bytes": None}
+    assert medium == {
+        "name": "cable",
+        "stream": "cable",
+        "kind": "shared",
+        "params": {
+            "rate_bps": 30_000_000,
+            "delay_ns": 1_000_000,
+            "grant_delay_ns": 4_000_000,
+            "turn_bytes": 16_384,
+            "overhead_ns": 10_000,
+        },
+        "ports": [
+            {"name": "cable-headend", "stream": "cable-headend", "queue": never_full},
+            {"name": "cable-laptop", "stream": "cable-laptop", "queue": never_full},
+            {"name": "cable-phone", "stream": "cable-phone", "queue": {"kind": "fq_codel"}},
+        ],
+    }
+
+
+def test_a_plan_without_cells_says_nothing_of_media() -> None:
+    assert "media" not in plan(Scenario.named("parking-lot"))
+
+
+def test_an_interface_is_in_front_of_the_port() -> None:
+    found = scenario(hosts=[{"name": "laptop", "nic": {"rate": "1 Gbit/s"}}])
+    assert way(found)[0] == ["laptop-nic", "cable-laptop", "headend-server"]
+    assert resolve(found).media[0].ports[1].node == "laptop-nic"
+
+
+def test_a_way_may_be_led_over_the_port_of_a_station() -> None:
+    other = {**CELL, "name": "fibre", "rate": "100 Mbit/s"}
+    found = scenario({"from": "laptop", "to": "server", "via": ["fibre-laptop"]}, cells=[CELL, other])
+    assert way(found) == (["fibre-laptop", "headend-server"], ["headend-server-reverse", "fibre-headend"])
+
+
+def test_cells_survive_toml() -> None:
+    assert Scenario.from_toml(scenario().to_toml()) == scenario()
+
+
+def cell(**more: Any) -> dict[str, Any]:
+    return {"cells": [{**CELL, **more}]}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (cell(kind="wifi"), r'^cells\[0\].kind: unknown value "wifi"; there is shared$'),
+        (cell(hub="head"), r'^cells\[0\].hub: unknown node "head"; did you mean "headend"\?$'),
+        (cell(stations=[{"node": "tv"}]), r'^cells\[0\].stations\[0\].node: unknown node "tv"; there is'),
+        (cell(stations=[{"node": "headend"}]), r'^cells\[0\]: stations\[0\].node: "headend" is the hub$'),
+        (
+            cell(stations=[{"node": "phone"}] * 2),
+            r'^cells\[0\]: stations\[1\].node: "phone" is a station already$',
+        ),
+        (cell(stations=[]), r"^cells\[0\].stations: has 0, must have at least 1$"),
+        (cell(name="server"), r'^cells\[0\].name: "server" is a node or a link already; choose another$'),
+        ({"cells": [CELL, CELL]}, r'^cells\[1\].name: "cable" stands twice'),
+        (cell(turn="0 B"), r'^cells\[0\].turn: must be more than 0, got "0 B"$'),
+        (cell(rate="30"), r"^cells\[0\].rate: "),
+        (
+            {
+                "topology": {"kind": "dumbbell", "bottleneck": {"rate": "1 Mbit/s", "delay": "1 ms"}},
+                "flows": [{"cca": "cubic"}],
+            },
+            r'^cells: only with topology.kind = "graph"',
+        ),
+    ],
+)
+def test_a_mistake_in_a_cell_has_a_line(more: dict[str, Any], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        scenario(**more)
