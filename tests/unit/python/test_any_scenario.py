@@ -13,8 +13,8 @@ import fullpipe
 from fullpipe import Scenario, ScenarioError
 from tests.strategies import ANY, SMALL, scenarios
 
-REFUSED = re.compile("would cross a link twice|no flow crosses this link")
-"""What a drawn graph may be refused for."""
+REFUSED = re.compile("would cross a link twice|no flow crosses this link|nothing limits")
+"""What a drawn network may be refused for."""
 FORTH = ["syn", "handshake_ack", "data", "datagram"]
 """Kinds of packets that senders send; receivers send the others."""
 STILL_S = 4.0
