@@ -11,6 +11,8 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, TypeAdapter
 
+from scripts.api_pages import module_pages
+
 ROOT = Path(__file__).resolve().parent.parent
 ALGORITHMS = ROOT / "crates" / "congestion" / "src" / "algorithms"
 QUEUES = ROOT / "crates" / "network" / "src" / "queue"
@@ -339,7 +341,7 @@ def pages() -> dict[str, str]:
         "reference/metrics.md": metrics_page(),
     }
     algorithms = {f"reference/algorithms/{name}.md": algorithm_page(name) for name in catalogue.controllers()}
-    return of_root | reference | algorithms
+    return of_root | reference | algorithms | module_pages()
 
 
 def on_files(files: Any, config: Any) -> Any:

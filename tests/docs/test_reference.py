@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import fullpipe
 from fullpipe import metrics
 from fullpipe.scenario import catalogue
+from scripts.api_pages import MODULES, module_pages, page, public_names
 from scripts.reference_pages import algorithm_page, algorithms_page, metrics_page, queues_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -60,3 +64,29 @@ def test_the_page_of_metrics_has_every_formula_and_measure() -> None:
     assert "**Bulk flows** are those that compete for throughput." in page
     for measure in (*metrics.MEASURES, *metrics.LINK_MEASURES):
         assert f"| `{measure.name}` |" in page
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_name_has_an_entry_that_says_what_it_is(name: str) -> None:
+    entries = {part.partition("\n")[0]: part for part in page(name).split("\n## ")[1:]}
+    assert list(entries) == public_names(import_module(MODULES[name]))
+    bare = [title for title, text in entries.items() if not any(map(_is_prose, text.splitlines()[1:]))]
+    assert not bare, "write a docstring, or below a constant what it is"
+
+
+def _is_prose(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith(("`", "- `", "#"))
+
+
+def test_every_module_of_the_top_level_has_a_page_that_is_linked() -> None:
+    pages = module_pages()
+    modules = [name for name in fullpipe.__all__ if inspect.ismodule(getattr(fullpipe, name))]
+    assert modules
+    for name in modules:
+        assert f"reference/python/{name}.md" in pages
+        assert f"[`fullpipe.{name}`](python/{name}.md)" in pages["reference/python.md"]
+
+
+def test_an_older_name_of_a_documented_module_is_that_module() -> None:
+    for name, home in MODULES.items():
+        assert import_module(name) is import_module(home)

@@ -14,6 +14,7 @@ from fullpipe.plots.style import in_house_style
 _VARYING = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
 """What would differ between two equal figures: dates, and versions of the drawing library."""
 FORMATS = tuple(_VARYING)
+"""Endings of files that a figure can be written as."""
 
 
 def check_format(path: Path) -> None:

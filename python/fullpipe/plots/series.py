@@ -43,6 +43,7 @@ QUANTITIES: dict[str, Quantity] = {
     "drops": Quantity("links", "link", "dropped_packets", "dropped (packets)", 1),
     "utilisation": Quantity("links", "link", "utilisation", "utilisation (%)", 100),
 }
+"""What can be drawn over time, by the name that `time_series` and `Run.plot` take."""
 
 
 @in_house_style

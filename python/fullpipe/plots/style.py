@@ -21,8 +21,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Width = Literal["column", "page"]
 
-# Okabe and Ito's palette, without its yellow, which is lost on paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+"""Okabe and Ito's palette in the order of its use, without its yellow, which is lost on paper."""
 Dash = Literal["-", "--", ":", "-."]
 DASHES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 

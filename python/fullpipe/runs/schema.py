@@ -58,6 +58,7 @@ def _table(declared: "_native.TableSchema") -> Table:
 SCHEMA_VERSION: int = _native.SCHEMA_VERSION
 """Changes whenever a column changes its name, its type or its meaning; not for new columns and tables."""
 TABLES: Mapping[str, Table] = {declared["name"]: _table(declared) for declared in _native.tables()}
+"""The tables of a run by name, each with its columns."""
 
 
 def frame(table: Table, columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:

@@ -10,6 +10,7 @@ import numpy as np
 from fullpipe.analysis.statistics.samples import vector
 
 Magnitude = Literal["negligible", "small", "medium", "large"]
+"""How large an effect is called: see `magnitude_of_delta`."""
 
 
 def cohens_d(first: Iterable[float], second: Iterable[float]) -> float:

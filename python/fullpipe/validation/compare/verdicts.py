@@ -7,6 +7,7 @@ from typing import Literal
 from fullpipe.analysis.statistics import Interval, welch_interval
 
 Equivalence = Literal["equivalent", "different", "overlapping ranges", "not decided"]
+"""What `judge` may say of two sets of values."""
 
 LEVEL = 0.90
 """An interval of 90 % inside the margin is two one-sided tests at 5 % each."""

@@ -1,0 +1,163 @@
+"""The reference of the Python package: a page per module of the public interface, from its docstrings."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from textwrap import dedent
+from typing import Any
+
+MODULES = {
+    "fullpipe": "fullpipe",
+    "fullpipe.metrics": "fullpipe.analysis.metrics",
+    "fullpipe.statistics": "fullpipe.analysis.statistics",
+    "fullpipe.plots": "fullpipe.plots",
+    "fullpipe.compare": "fullpipe.validation.compare",
+    "fullpipe.sweeps": "fullpipe.sweeps",
+    "fullpipe.traces": "fullpipe.io.traces",
+    "fullpipe.algorithms": "fullpipe.algorithms",
+    "fullpipe.engines": "fullpipe.engines",
+    "fullpipe.runs": "fullpipe.runs",
+    "fullpipe.analysis.export": "fullpipe.analysis.export",
+    "fullpipe.analysis.theory": "fullpipe.analysis.theory",
+    "fullpipe.validation.conformance": "fullpipe.validation.conformance",
+    "fullpipe.studies": "fullpipe.studies",
+}
+"""What users import, and the module that it is. Every public name of each has an entry."""
+_SECTIONS = re.compile(r"^(Args|Returns|Yields|Raises|Formula|Source):(?= |$)", re.MULTILINE)
+
+
+def module_pages() -> dict[str, str]:
+    """Where the page of each module goes, below the folder of the documentation, and its text."""
+    pages = {f"reference/python/{_short(name)}.md": page(name) for name in MODULES if name != "fullpipe"}
+    return {"reference/python.md": page("fullpipe", _table())} | pages
+
+
+def page(name: str, table: str = "") -> str:
+    """The page of a module: what it says of itself, and an entry for every public name."""
+    module = import_module(MODULES[name])
+    parts = [f"# {name}" if table == "" else "# Python", doc(module), table]
+    for public in public_names(module):
+        parts += [f"## {public}", *_entry(name, public, getattr(module, public), module)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def public_names(module: Any) -> list[str]:
+    """The names that a module makes public: `__all__`, or what it defines itself without an underscore."""
+    if hasattr(module, "__all__"):
+        return sorted(module.__all__, key=str.lower)
+    own = inspect.getmembers(module, lambda value: getattr(value, "__module__", "") == module.__name__)
+    return [name for name, _ in own if not name.startswith("_")]
+
+
+def doc(thing: Any) -> str:
+    """A docstring as Markdown: its sections are paragraphs, its examples are blocks of code."""
+    text = inspect.getdoc(thing) or ""
+    text = re.sub(r"\]\[fullpipe[\w.]*\]", "]", text).replace("[`", "`").replace("`]", "`")
+    paragraphs = (_paragraph(part) for part in re.split(r"\n{2,}", text))
+    return "\n\n".join(paragraphs)
+
+
+def _paragraph(text: str) -> str:
+    if text.lstrip().startswith(">>>"):
+        return f"```python\n{inspect.cleandoc(text)}\n```"
+    text = re.sub(r"\n {8,}", " ", text)
+    text = re.sub(r"^    (\*?\w+): ", r"- `\1`: ", text, flags=re.MULTILINE)
+    text = _SECTIONS.sub(r"\n**\1**:", text)
+    return re.sub(r"(\*\*\w+\*\*:)\n *", r"\1\n\n", text).strip()
+
+
+def _entry(home: str, name: str, value: Any, module: Any) -> Iterator[str]:
+    if inspect.ismodule(value):
+        yield f"The module [`{home}.{name}`](python/{name}.md)."
+    elif inspect.isclass(value):
+        yield from _class(name, value)
+    elif inspect.isroutine(value):
+        yield _call(name, value)
+        yield doc(value)
+    else:
+        yield comment(module, name)
+
+
+def _class(name: str, cls: type) -> Iterator[str]:
+    base = cls.__base__.__name__ if cls.__base__ not in (None, object) else ""
+    yield f"`{'exception' if issubclass(cls, Exception) else 'class'} {name}{base and f'({base})'}`"
+    yield doc(cls) if cls.__doc__ else ""
+    public = {member: value for member, value in vars(cls).items() if not member.startswith("_")}
+    values = [
+        f"- `{member}`: {' '.join((inspect.getdoc(value) or '').split())}"
+        for member, value in public.items()
+        if isinstance(value, property) or inspect.isgetsetdescriptor(value)
+    ]
+    yield "\n".join([*_fields(cls), *values])
+    for member, value in public.items():
+        function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+        if inspect.isfunction(function):
+            yield f"### {name}.{member}"
+            yield _call(member, function)
+            yield doc(function)
+
+
+def _fields(cls: type) -> Iterator[str]:
+    """The annotated attributes of a class, each with the documentation below it."""
+    try:
+        body = ast.parse(dedent(inspect.getsource(cls))).body[0]
+    except (OSError, TypeError):  # compiled
+        return
+    assert isinstance(body, ast.ClassDef)
+    for name, text in _documented(body.body):
+        if not name.startswith("_"):
+            yield f"- `{name}`: {text}".removesuffix(": ")
+
+
+def _documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Names that are assigned or annotated, and the text below each."""
+    for statement, below in zip(body, [*body[1:], None], strict=True):
+        target: ast.expr | None = None
+        if isinstance(statement, ast.Assign):
+            target = statement.targets[0]
+        elif isinstance(statement, ast.AnnAssign):
+            target = statement.target
+        if isinstance(target, ast.Name):
+            text = below.value if isinstance(below, ast.Expr) else None
+            said = text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else ""
+            yield target.id, " ".join(said.split())
+
+
+def comment(module: Any, name: str) -> str:
+    """What stands below a constant where it is defined, which may be a module that is imported from."""
+    tree = ast.parse(inspect.getsource(module))
+    said = dict(_documented(tree.body)).get(name)
+    if said:
+        return said
+    imports = [statement for statement in tree.body if isinstance(statement, ast.ImportFrom)]
+    for statement in imports:
+        if statement.module and name in {alias.asname or alias.name for alias in statement.names}:
+            return comment(import_module(statement.module), name)
+    return ""
+
+
+def _call(name: str, function: Any) -> str:
+    """How a function is called, without types: units are in the names."""
+    try:
+        taken = inspect.signature(function).parameters.values()
+    except ValueError:  # compiled, and without one
+        return f"`{name}`"
+    bare = [p.replace(annotation=p.empty) for p in taken if p.name not in ("self", "cls")]
+    return f"`{name}{inspect.Signature(bare)}`"
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _table() -> str:
+    lines = ["| module | what it is |", "| --- | --- |"]
+    for name, home in MODULES.items():
+        if name != "fullpipe":
+            first = (inspect.getdoc(import_module(home)) or "").split("\n\n")[0].split(". ")[0]
+            lines.append(f"| [`{name}`](python/{_short(name)}.md) | {' '.join(first.split())} |")
+    return "\n".join(lines)
