@@ -4,7 +4,7 @@ use super::{Mac, Request, Turn};
 use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
 use crate::queue::Waiting;
 use crate::{Element, Packet, PortId, QueueDiscipline, QueueEvents, Ring, Server};
-use units::{Duration, Rate, Time};
+use units::{Duration, Probe, Rate, Time};
 
 /// What the ports of a medium transmit over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,6 +218,15 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
     fn close_interval(&mut self, port: PortId, now: Time) -> Counters {
         self.replay(now);
         self.ports[usize::from(port.0)].stats.close()
+    }
+
+    /// Besides what the queue shows: whether the port has the turn, and what may still go in it.
+    fn observe(&self, port: PortId, now: Time, probe: &mut Probe<'_>) {
+        let n = usize::from(port.0);
+        self.ports[n].queue.observe(now, probe);
+        let turn = self.turn.filter(|turn| turn.port == n);
+        probe.flag("turn", turn.is_some());
+        probe.see("turn_left", turn.map_or(0.0, |turn| turn.left as f64), "bytes");
     }
 
     fn totals(&self, port: PortId) -> &Totals {

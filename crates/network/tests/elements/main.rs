@@ -11,7 +11,7 @@ use network::{
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use units::{Duration, Rate, Rng, Time};
+use units::{Duration, Probe, Rate, Reading, Rng, Time};
 
 const BITS: u64 = 20_000_000;
 

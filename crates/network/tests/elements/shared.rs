@@ -156,3 +156,29 @@ fn mistakes_are_named() {
     assert!(error("shared", json!({ "turns": 1 })).contains("turns: unknown; there is rate_bps, "));
     assert_eq!(error("shared", Value::Null), "");
 }
+
+/// The numbers that a port shows at `now`.
+fn shown(element: &mut dyn Element<Tag>, port: u16, now: Time) -> Vec<(&'static str, f64)> {
+    let mut found = Vec::new();
+    element.close_interval(PortId(port), now);
+    let mut sink = |name, reading| {
+        if let Reading::Number(value, _) = reading {
+            found.push((name, value));
+        }
+    };
+    element.observe(PortId(port), now, &mut Probe::new(&mut sink));
+    found
+}
+
+#[test]
+fn the_port_that_transmits_shows_its_turn() {
+    let case = Case { turn_bytes: 4_500, overhead_ns: 0, grant_delay_ns: 1_000_000 };
+    let mut medium = case.medium(2);
+    for port in 0..2 {
+        (0..9).for_each(|number| medium.put(PortId(port), &packet(number), Time::ZERO));
+    }
+    // The turn of the first port begins at 1 ms, and its first packet is being sent.
+    let now = Time::from_nanos(1_000_001);
+    assert_eq!(shown(&mut *medium, 0, now), [("turn", 1.0), ("turn_left", 3_000.0)]);
+    assert_eq!(shown(&mut *medium, 1, now), [("turn", 0.0), ("turn_left", 0.0)]);
+}
