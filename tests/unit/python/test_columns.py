@@ -168,3 +168,16 @@ def test_a_transfer_that_is_stopped_counts_what_is_sent_after_that() -> None:
     (transfer,) = run.transfers.to_dicts()
     assert transfer["end_s"] == STOP_S
     assert transfer["sent_packets"] == data(run, "sender", until_end=False).height
+
+
+def test_timeouts_are_counted_while_nothing_comes_back() -> None:
+    """RFC 6298, section 5.5: each wait is twice as long as the last, from at least 200 ms on Linux."""
+    outage = [
+        {"at": "1 s", "loss": {"kind": "bernoulli", "probability": 1.0}},
+        {"at": "2.5 s", "loss": {"kind": "bernoulli", "probability": 0.0}},
+    ]
+    bottleneck = {"rate": "20 Mbit/s", "delay": "10 ms", "queue": {"kind": "drop_tail", "packets": 100}}
+    clean = {"kind": "dumbbell", "bottleneck": bottleneck}
+    broken = {"kind": "dumbbell", "bottleneck": {**bottleneck, "changes": outage}}
+    counts = [row(made({"cca": "reno"}, topology=topology))["timeouts"] for topology in (clean, broken)]
+    assert counts == [0, 3]

@@ -43,6 +43,8 @@ table! {
         /// data packets that the sender marked as lost; of datagrams those that never came though a later one
         /// did, there or, with an echo, back (RFC 3550, section 6.4.1), as seen at the end of the run
         lost_packets: u64, "packets", UNTIL_END;
+        /// retransmission timeouts: how often the timer fired because no acknowledgement came (RFC 6298, section 5.4)
+        timeouts: u64, "1", UNTIL_END;
         /// data packets that arrived with a congestion mark, as acknowledgements have told the sender
         marked_packets: u64, "packets", UNTIL_END;
         /// payload that the application lost because the send buffer was full
@@ -104,6 +106,7 @@ fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>) -> FlowRow {
         sent_packets: flow.count(|mark| mark.stats.sent_packets),
         retransmitted_packets: flow.count(|mark| mark.stats.retransmitted_packets),
         lost_packets: flow.count(|mark| mark.stats.lost_packets),
+        timeouts: flow.count(|mark| mark.stats.timeouts),
         marked_packets: flow.count(|mark| mark.stats.marked_packets),
         refused_bytes: flow.count(|mark| mark.refused_bytes),
         rtt_min_s: tally.rtt.min_s(),
