@@ -94,6 +94,7 @@ tables! {
     links_summary: LinkSummaryRow,
     variables: VariableRow,
     packets: PacketRow,
+    conditions: ConditionRow,
 }
 
 fn names(plan: &Plan) -> Names {

@@ -1,0 +1,56 @@
+//! One row per link and time from which it has another rate or delay.
+
+use super::cell::LinkName;
+use super::declare::{Rows, table};
+use super::{Finished, Made};
+use crate::plan::LinkPlan;
+use units::{Duration, Rate, Time};
+
+table! {
+    /// What a link is like from some time on.
+    pub struct ConditionRow, one row per "link and time from which it has another rate or delay, from 0 s on" {
+        /// from when on
+        time_s: Time, "s";
+        /// name
+        link: LinkName, "";
+        /// its rate, or that of the shaper in its queue once that changes; null if unlimited, or if it sends at given
+        /// moments only
+        rate_bps: Option<Rate>, "bit/s";
+        /// propagation delay of what leaves from then on
+        delay_s: Duration, "s";
+    }
+}
+
+impl Made for ConditionRow {
+    /// Link by link.
+    fn rows(run: &mut Finished<'_>) -> Rows<ConditionRow> {
+        let end = Time::from_nanos(run.plan.duration_ns);
+        let links = (0u32..).zip(&run.plan.links);
+        links.flat_map(|(n, link)| of_link(n, link, end)).collect()
+    }
+}
+
+/// In the order of time, up to the end; changes at one time are one row.
+fn of_link(n: u32, plan: &LinkPlan, end: Time) -> Vec<ConditionRow> {
+    let mut now = ConditionRow {
+        time_s: Time::ZERO,
+        link: LinkName(n),
+        rate_bps: plan.rate_bps.map(Rate::from_bits_per_sec),
+        delay_s: Duration::from_nanos(plan.delay_ns),
+    };
+    let mut rows = vec![now.clone()];
+    for change in &plan.changes {
+        let at = Time::from_nanos(change.at_ns);
+        if at >= end || (change.rate_bps.is_none() && change.delay_ns.is_none()) {
+            continue;
+        }
+        now.time_s = at;
+        now.rate_bps = change.rate_bps.map(Rate::from_bits_per_sec).or(now.rate_bps);
+        now.delay_s = change.delay_ns.map_or(now.delay_s, Duration::from_nanos);
+        if rows.last().is_some_and(|last| last.time_s == at) {
+            rows.pop();
+        }
+        rows.push(now.clone());
+    }
+    rows
+}
