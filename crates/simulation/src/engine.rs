@@ -35,6 +35,7 @@ pub(crate) enum CutThrough {
 /// which come last so that a sample sees everything that happens at its time.
 pub(crate) struct Engine<R> {
     plan: Plan,
+    seed: u64,
     net: Net<Payload>,
     flows: Vec<Endpoints>,
     sampling: SamplingTimes,
@@ -86,7 +87,7 @@ impl<R: Recorder> Engine<R> {
         let hops = plan.hop_names();
         net.tap(|hop| plan.record.packets.contains(&hops[hop]));
         let mut engine =
-            Engine { plan, net, flows, sampling, recorder, now: Time::ZERO, out: Out::default() };
+            Engine { plan, seed, net, flows, sampling, recorder, now: Time::ZERO, out: Out::default() };
         for n in 0..engine.flows.len() {
             let (actor, start) = (engine.sender_actor(n), engine.flows[n].tally().start);
             engine.net.schedule.request(actor, start);
@@ -139,6 +140,7 @@ impl<R: Recorder> Engine<R> {
         while self.advance(self.sampling.end()) < self.sampling.end() {}
         Results::of(Finished {
             plan: &self.plan,
+            seed: self.seed,
             flows: &self.flows,
             net: &self.net,
             recorded: self.recorder.recorded(),

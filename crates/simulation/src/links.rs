@@ -51,11 +51,7 @@ pub(crate) fn build_queue(
 }
 
 fn build_impairments(plan: &LinkPlan, seed: u64, end: Time) -> Impairments {
-    let moves = plan.wander.iter().flat_map(|wander| moves(wander, seed, &plan.stream, end));
-    let mut changes: Vec<(u64, &ChangePlan)> =
-        plan.changes.iter().map(|change| (change.at_ns, change)).collect();
-    changes.extend(moves);
-    changes.sort_by_key(|change| change.0); // stable: a walk has the last word
+    let changes = changes_of(plan, seed, end);
     let all = || changes.iter().map(|&(at_ns, change)| (Time::from_nanos(at_ns), change));
     let losses = all().enumerate().filter_map(|(n, (at, change))| {
         Some((at, build_loss(change.loss.as_ref()?, seed, &format!("loss/{}/{n}", plan.stream))))
@@ -89,6 +85,16 @@ fn build_impairments(plan: &LinkPlan, seed: u64, end: Time) -> Impairments {
             rng: Rng::stream(seed, &format!("jitter/{}", plan.stream)),
         }),
     }
+}
+
+/// What changes on a link, those changes included that are drawn, and when; in the order of time.
+pub(crate) fn changes_of(plan: &LinkPlan, seed: u64, end: Time) -> Vec<(u64, &ChangePlan)> {
+    let moves = plan.wander.iter().flat_map(|wander| moves(wander, seed, &plan.stream, end));
+    let mut changes: Vec<(u64, &ChangePlan)> =
+        plan.changes.iter().map(|change| (change.at_ns, change)).collect();
+    changes.extend(moves);
+    changes.sort_by_key(|change| change.0); // stable: a walk has the last word
+    changes
 }
 
 fn build_loss(plan: &LossPlan, seed: u64, stream: &str) -> Loss {

@@ -3,6 +3,7 @@
 use super::cell::LinkName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
+use crate::links::changes_of;
 use crate::plan::LinkPlan;
 use units::{Duration, Rate, Time};
 
@@ -26,12 +27,12 @@ impl Made for ConditionRow {
     fn rows(run: &mut Finished<'_>) -> Rows<ConditionRow> {
         let end = Time::from_nanos(run.plan.duration_ns);
         let links = (0u32..).zip(&run.plan.links);
-        links.flat_map(|(n, link)| of_link(n, link, end)).collect()
+        links.flat_map(|(n, link)| of_link(n, link, run.seed, end)).collect()
     }
 }
 
 /// In the order of time, up to the end; changes at one time are one row.
-fn of_link(n: u32, plan: &LinkPlan, end: Time) -> Vec<ConditionRow> {
+fn of_link(n: u32, plan: &LinkPlan, seed: u64, end: Time) -> Vec<ConditionRow> {
     let mut now = ConditionRow {
         time_s: Time::ZERO,
         link: LinkName(n),
@@ -39,8 +40,8 @@ fn of_link(n: u32, plan: &LinkPlan, end: Time) -> Vec<ConditionRow> {
         delay_s: Duration::from_nanos(plan.delay_ns),
     };
     let mut rows = vec![now.clone()];
-    for change in &plan.changes {
-        let at = Time::from_nanos(change.at_ns);
+    for (at_ns, change) in changes_of(plan, seed, end) {
+        let at = Time::from_nanos(at_ns);
         if at >= end || (change.rate_bps.is_none() && change.delay_ns.is_none()) {
             continue;
         }

@@ -26,6 +26,8 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub(crate) struct Finished<'a> {
     /// What was run.
     pub plan: &'a Plan,
+    /// The seed of its randomness.
+    pub seed: u64,
     /// Its flows.
     pub flows: &'a [Endpoints],
     /// Its network.
