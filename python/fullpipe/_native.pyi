@@ -10,6 +10,7 @@ __all__ = [
     "ALGORITHMS",
     "CONGESTION_HEADER",
     "MODEL_VERSION",
+    "SCHEMA_VERSION",
     "SOURCES",
     "Ack",
     "Episode",
@@ -23,8 +24,10 @@ __all__ = [
     "Undo",
     "controllers",
     "judge",
+    "media",
     "queues",
     "round_trips",
+    "tables",
 ]
 
 MODEL_VERSION: str
@@ -112,14 +115,14 @@ class TableSchema(TypedDict):
     """What one row stands for."""
     columns: list[ColumnSchema]
 
-Column: TypeAlias = _Floats | _Counts | list[str | None]
+_Column: TypeAlias = _Floats | _Counts | list[str | None]
 """Numbers, NaN where nothing was measured; counts; or texts."""
 
 @type_check_only
 class Results(TypedDict):
     """Everything a run gives."""
 
-    tables: Mapping[str, Mapping[str, Column]]
+    tables: Mapping[str, Mapping[str, _Column]]
     """By the names of `tables()`: the columns by their names there."""
     data_packets: int
     """Data segments sent by all senders."""
