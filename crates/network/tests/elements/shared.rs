@@ -182,3 +182,23 @@ fn the_port_that_transmits_shows_its_turn() {
     assert_eq!(shown(&mut *medium, 0, now), [("turn", 1.0), ("turn_left", 3_000.0)]);
     assert_eq!(shown(&mut *medium, 1, now), [("turn", 0.0), ("turn_left", 0.0)]);
 }
+
+#[test]
+fn a_packet_that_does_not_have_to_pause_is_not_begun_before_it_came() {
+    // At 500 kbit/s a flow pauses for 24 ms after each packet of 1500 bytes, which takes 0.6 ms on the medium.
+    let paced = queue::build("fq", &json!({ "maxrate_bps": 500_000 }), 1).unwrap();
+    let params = json!({ "rate_bps": BITS, "grant_delay_ns": 0, "overhead_ns": 0 });
+    let sampling = SamplingTimes::new(None, Time::ZERO, END);
+    let mut element = medium::build("shared", &params, vec![paced], sampling, 1).unwrap();
+    (0..3).for_each(|number| element.put(PortId(0), &packet(number), Time::ZERO));
+    let came = Time::from_nanos(15_000_000);
+    while element.next() <= came {
+        let due = element.next();
+        element.take(due);
+    }
+    element.put(PortId(0), &Packet { flow: 1, ..packet(9) }, came);
+    let due = element.next();
+    assert_eq!(due, came); // the turn begins
+    assert!(element.take(due).is_none());
+    assert_eq!(element.next(), came + Duration::from_micros(600));
+}
