@@ -74,6 +74,14 @@ def test_datagrams_arrive_as_in_the_simulator(linux: LinuxEngine, small: Scenari
     assert ours["owd_mean_s"][0] == pytest.approx(theirs["owd_mean_s"][0], rel=0.01)
 
 
+def test_many_hosts_are_ready_when_the_run_begins(linux: LinuxEngine, small: Scenario) -> None:
+    """A device that is not ready drops what it is to send."""
+    flows = [{"workload": {"kind": "ping", "interval": "500 ms"}, "count": 150}]
+    run = linux.run(small.with_values({"flows": flows, "topology.bottleneck.queue.packets": 1000}), seed=1)
+    assert set(run.flows["lost_packets"]) == {0}
+    assert run.probes["rtt_s"].null_count() <= 150, "the last ones are on their way"
+
+
 def test_datagrams_wait_behind_a_flow(linux: LinuxEngine, small: Scenario) -> None:
     flows = [{"cca": "cubic"}, {"workload": {"kind": "probe", "interval": "20 ms"}}]
     run = linux.run(small.with_values({"flows": flows}), seed=1)

@@ -25,6 +25,7 @@ int64_t whole(const char *text);
 int enter(const char *namespace);
 void make_namespace(const char *name);
 void make_link(char **words);
+int64_t activation_s(void);
 void set_address(char **words);
 void set_route(char **words, int count);
 void set_qdisc(char **words);

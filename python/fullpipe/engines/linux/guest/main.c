@@ -249,7 +249,7 @@ static void run(void)
 
 	epoll_ctl(poll_set, EPOLL_CTL_ADD, timer, &alarm);
 	/* The run begins with a second of the guest, so that ticks of the kernel's timers have a known phase. */
-	begins = (clock_ns() / SECOND + 2) * SECOND;
+	begins = (clock_ns() / SECOND + 2 + activation_s()) * SECOND;
 	for (;;) {
 		int64_t now = run_ns(), next;
 		int count, marked = 0;

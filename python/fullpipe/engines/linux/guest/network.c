@@ -23,12 +23,14 @@
 #define MAX_NAMESPACES 100000
 #define MAX_MESSAGE 16384
 #define MAX_DUMP 65536
+/* MAX_DO_DEV_PER_LOOP of net/core/link_watch.c, which runs at least once a second */
+#define ACTIVATED_PER_SECOND 100
 
 static struct {
 	char *name;
 	int file, netlink;
 } namespaces[MAX_NAMESPACES];
-static int namespace_count, current = -1;
+static int namespace_count, current = -1, device_count;
 
 static union {
 	struct nlmsghdr header;
@@ -210,6 +212,13 @@ void make_link(char **words)
 	ask(s, words[1]);
 	raise_device(words[0], words[1]);
 	raise_device(words[2], words[3]);
+	device_count += 2;
+}
+
+/* Until linkwatch has activated a device whose other end was raised after it, it drops what it is to send. */
+int64_t activation_s(void)
+{
+	return device_count / ACTIVATED_PER_SECOND;
 }
 
 static uint32_t ip(const char *written)
