@@ -127,6 +127,17 @@ def test_a_datagram_that_cannot_be_numbered_is_refused(small: Scenario, known: I
     assert paths(small.with_values({"flows": [flow]}), known) == ["flows[0].workload.size"]
 
 
+def test_a_way_that_passes_a_node_twice_is_refused(known: Installed) -> None:
+    ends = ("ab", "bc", "cb", "bd")
+    links = [{"from": a, "to": b, "rate": "9 Mbit/s", "delay": "1 ms", "duplex": True} for a, b in ends]
+    graph = {"kind": "graph", "nodes": ["a", "b", "c", "d"], "links": links}
+    straight = Scenario(
+        name="x", duration="1 s", topology=graph, flows=[{"cca": "reno", "from": "a", "to": "d"}]
+    )
+    assert paths(straight, known) == []
+    assert set(paths(straight.with_values({"flows.0.via": ["c"]}), known)) == {"flows"}
+
+
 def test_every_reason_is_told_at_once(small: Scenario, known: Installed) -> None:
     scenario = small.with_values({"flows.0.cca": "copa", "tcp.gro": "50 us", "record.packets": ["sender"]})
     assert set(paths(scenario, known)) == {"flows[0].cca", "tcp.gro", "record.packets"}

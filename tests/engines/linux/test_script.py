@@ -105,7 +105,7 @@ def test_packets_that_are_lost_by_number_are_counted_where_they_arrive(small: Sc
 def test_every_namespace_on_the_way_of_data_has_a_route(small: Scenario) -> None:
     routes = [line.split() for line in lines(small, "route")]
     to_receiver = [route[1] for route in routes if route[2] == "10.2.0.1"]
-    assert len(to_receiver) == len(set(to_receiver)) == 3
+    assert len(to_receiver) == len(set(to_receiver)) == 4
 
 
 def test_one_ack_per_packet_is_a_property_of_the_route_back(small: Scenario) -> None:

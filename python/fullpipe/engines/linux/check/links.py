@@ -1,6 +1,6 @@
 """Why a link cannot be laid in the guest: all that a kernel, or the way we use it, cannot do exactly."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 
 from fullpipe.engines.base import Problem
@@ -8,7 +8,7 @@ from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
 from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installed
 from fullpipe.engines.linux.tc import filters, queues, red
 from fullpipe.engines.linux.tc.qdisc import MOST_U32
-from fullpipe.scenario import Link, Network, Route
+from fullpipe.scenario import Link, Route
 from fullpipe.scenario.model.link.changes import MarkovChannel
 from fullpipe.scenario.model.link.losses import Periodic, Replay
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
@@ -22,9 +22,8 @@ _LINK = {
 """What this engine knows of a link; it refuses all else."""
 
 
-def problems(number: int, network: Network, installed: Installed) -> Iterator[Problem]:
-    """Every reason, with its place in the scenario."""
-    link = network.links[number]
+def problems(link: Link, crossed_by: Sequence[Route], installed: Installed) -> Iterator[Problem]:
+    """Every reason against a link that some flows cross, with its place in the scenario."""
     where = link.where
     if link.nic_of is not None:
         yield Problem(where, f"hosts of the guest share no interface; leave it out, or {NATIVE}")
@@ -40,12 +39,11 @@ def problems(number: int, network: Network, installed: Installed) -> Iterator[Pr
     yield from _of_steps(where, link, installed)
     if isinstance(link.queue, Discipline):
         yield from _of_queue(f"{where}.queue", link, link.queue, installed)
-    crossing = [route for route in network.routes if number in {*route.forward, *route.reverse}]
-    overheads = {route.tcp.link_overhead_bytes for route in crossing}
+    overheads = {route.tcp.link_overhead_bytes for route in crossed_by}
     if len(overheads) > 1:
         text = "flows on one link have different link_overhead; give them the same"
         yield Problem(where, f"{text}, or {NATIVE}")
-    if isinstance(link.queue, Discipline) and _shares_by_host(link.queue) and _share_hosts(crossing):
+    if isinstance(link.queue, Discipline) and _shares_by_host(link.queue) and _share_hosts(crossed_by):
         text = "cake shares by host, and in the guest every flow has hosts of its own"
         yield Problem(f"{where}.queue", f'{text}; use isolation = "flows", or {NATIVE}')
 
@@ -121,6 +119,6 @@ def _shares_by_host(queue: Discipline) -> bool:
     return queue.kind == "cake" and queue.params.get("isolation") not in ("flows", "flowblind")
 
 
-def _share_hosts(crossing: list[Route]) -> bool:
-    hosts = [host for route in crossing for host in (route.hosts or ())]
+def _share_hosts(crossed_by: Sequence[Route]) -> bool:
+    hosts = [host for route in crossed_by for host in (route.hosts or ())]
     return len(set(hosts)) < len(hosts)

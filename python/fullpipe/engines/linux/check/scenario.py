@@ -8,7 +8,8 @@ from fullpipe.engines.linux.check import links
 from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
 from fullpipe.engines.linux.install import algorithms
 from fullpipe.engines.linux.install.installed import Installed
-from fullpipe.scenario import Network, Scenario
+from fullpipe.engines.linux.layout.sizes import crossing, ways
+from fullpipe.scenario import Network, Route, Scenario
 from fullpipe.scenario.model.tcp import Tcp
 
 _MOST_FLOWS = 2_000
@@ -63,8 +64,21 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
         yield from _of_tcp(where, scenario.tcp_of(flow), flow.cca.kind, installed)
     for medium in network.media:
         yield Problem(medium.where, f"no device of the guest is a cell; write links, or {NATIVE}")
-    for number in range(len(network.links)):
-        yield from links.problems(number, network, installed)
+    for link, crossed_by in zip(network.links, crossing(network), strict=True):
+        yield from links.problems(link, crossed_by, installed)
+    for route in network.routes if not network.media else ():
+        yield from _of_ways(route, network)
+
+
+def _of_ways(route: Route, network: Network) -> Iterator[Problem]:
+    """A namespace has one route to an address, so packets leave a node the same way every time."""
+    for to_receiver in (True, False):
+        for way in ways(route, to_receiver=to_receiver):
+            nodes = [network.links[way[0]].source, *(network.links[link].target for link in way)]
+            twice = next((node for n, node in enumerate(nodes) if node in nodes[:n]), None)
+            if twice is not None:
+                text = f"the way of {route.name} passes {twice} twice, and the guest has one route from there"
+                yield Problem("flows", f"{text}; {NATIVE}")
 
 
 def _of_cca(path: str, kind: str, params: dict[str, object], installed: Installed) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ _LARGEST_FRAME_BYTES = 1514
 
 
 def ways(route: Route, *, to_receiver: bool) -> Iterator[tuple[int, ...]]:
-    """Every way of a flow's data, or of its ACKs, in the order of time: numbers of links."""
+    """Every way of a flow's data, or of its ACKs, in the order of time: numbers of hops."""
     yield route.forward if to_receiver else route.reverse
     for new in route.new_ways:
         way = new.forward if to_receiver else new.reverse
@@ -24,8 +24,9 @@ def crossing(network: Network) -> list[list[Route]]:
     found: list[list[Route]] = [[] for _ in network.links]
     for route in network.routes:
         both = (*ways(route, to_receiver=True), *ways(route, to_receiver=False))
-        for link in {link for way in both for link in way}:
-            found[link].append(route)
+        for hop in {hop for way in both for hop in way}:
+            if hop < len(found):
+                found[hop].append(route)
     return found
 
 
