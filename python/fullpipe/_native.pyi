@@ -67,8 +67,10 @@ class Param(TypedDict):
     doc: str
     unit: str
     kind: str
-    """What it takes: "whole" numbers, any "number", a "switch" or a "choice" of texts."""
+    """What it takes: "whole" numbers, any "number", a "switch", a "choice" of texts or a "list"."""
     choices: list[str]
+    required: bool
+    """It has no default."""
     default: Any
     min: float | None
     max: float | None
@@ -491,6 +493,10 @@ def judge(factory: Callable[[], Any], script: bytes) -> tuple[str, str, str] | N
 
 def round_trips(factory: Callable[[], Any], count: int) -> str:
     """Round trips of an algorithm on an ideal path, one line each."""
+
+def registry() -> dict[str, list[Description]]:
+    """Every family of things that are chosen by name: "algorithms", "queues", "losses", "impairments",
+    "media"."""
 
 def controllers() -> list[Description]:
     """Describe the congestion control algorithms."""

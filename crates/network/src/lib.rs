@@ -21,14 +21,14 @@
 //! assert_eq!(link.next_arrival(), Time::from_nanos(11_000_000)); // 1 ms to transmit, 10 ms on the wire
 //! ```
 
-mod ack_filter;
 mod counters;
+mod dice;
 mod element;
 mod histogram;
-mod impairments;
+pub mod impairments;
 pub mod kit;
 mod link;
-mod loss;
+pub mod losses;
 pub mod medium;
 mod opportunities;
 mod packet;
@@ -36,14 +36,16 @@ pub mod queue;
 mod ring;
 mod server;
 mod streams;
+mod timetable;
 mod wire;
 
 pub use counters::{Counters, SamplingTimes, Totals};
+pub use dice::Dice;
 pub use element::{Element, PortId};
 pub use histogram::Histogram;
-pub use impairments::{Detour, Duplication, Jitter};
+pub use impairments::Impairment;
 pub use link::{Link, LinkConfig};
-pub use loss::{Chain, Loss};
+pub use losses::Loss;
 pub use opportunities::Opportunities;
 pub use packet::{Ecn, Packet};
 pub use queue::{Backlog, QueueDiscipline, QueueEvents};

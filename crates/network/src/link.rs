@@ -1,6 +1,5 @@
 //! A queue in front of a wire.
 
-use crate::ack_filter::AckFilter;
 use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
 use crate::queue::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::server::Server;
@@ -40,8 +39,8 @@ pub struct Link<P> {
     wire: Wire,
     /// Packets on the wire; those still waiting too, in the closed form.
     in_flight: Ring<Flight<P>>,
-    /// Drops acknowledgements before they reach the queue.
-    ack_filter: Option<Box<AckFilter<P>>>,
+    /// Says which packets are plain acknowledgements, for impairments that treat those otherwise.
+    is_plain_ack: fn(&P) -> bool,
 }
 
 /// A packet and the time at which it reaches the far end.
@@ -117,17 +116,14 @@ impl<P: Copy> Link<P> {
         }
         let server = Server::changing(rate, std::mem::take(&mut impairments.rates));
         let wire = Wire::new(server, delay, loss, impairments, LinkStats::new(sampling));
-        Link { service, wire, in_flight: Ring::new(), ack_filter: None }
+        Link { service, wire, in_flight: Ring::new(), is_plain_ack: |_| false }
     }
 
-    /// The same link, with a filter that lets one in `every` of the plain ACKs of a stream pass; `is_plain` says which packets are such.
-    ///
-    /// # Panics
-    /// If its departures are computed on arrival: use [`replaying`](Self::replaying).
+    /// The same link, told which packets are plain acknowledgements: those that only repeat and extend what others of
+    /// their flow say. Otherwise none is one.
     #[must_use]
-    pub fn with_ack_filter(mut self, every: u32, is_plain: fn(&P) -> bool) -> Link<P> {
-        assert!(!self.has_closed_form(), "what is dropped on arrival has no departure");
-        self.ack_filter = Some(Box::new(AckFilter::new(every, is_plain)));
+    pub fn knowing_acks(mut self, is_plain_ack: fn(&P) -> bool) -> Link<P> {
+        self.is_plain_ack = is_plain_ack;
         self
     }
 
@@ -303,7 +299,7 @@ impl<P: Copy> Link<P> {
         let Service::Replay { queue, idle } = &mut self.service else { return };
         self.wire.stats.arrived(now, packet.size);
         let mut events = QueueEvents::default();
-        if self.ack_filter.as_mut().is_some_and(|ack_filter| ack_filter.drops(packet.flow, &packet.payload)) {
+        if self.wire.may_filter() && self.wire.filters(packet.flow, (self.is_plain_ack)(&packet.payload)) {
             events.drop(&packet);
             return self.wire.stats.queue_events(now, events);
         }
@@ -335,9 +331,9 @@ fn depart<P: Copy>(wire: &mut Wire, in_flight: &mut Ring<Flight<P>>, next: Waiti
     wire.stats.started(next.packet.size, next.since, sent);
     wire.stats.waited(next.since, sent.start);
     let flight = Flight { arrival: wire.arrival(sent.finish), packet: next.packet };
-    if !wire.reorders() {
-        return in_flight.push(flight);
+    if wire.reorders() {
+        in_flight.insert(flight, |a, b| a.arrival < b.arrival);
+    } else {
+        in_flight.push(flight);
     }
-    let arrival = flight.arrival + wire.detour(sent.finish);
-    in_flight.insert(Flight { arrival, ..flight }, |a, b| a.arrival < b.arrival);
 }

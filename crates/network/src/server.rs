@@ -1,6 +1,6 @@
 //! Transmission at a rate, exact in the long run.
 
-use crate::impairments::Timetable;
+use crate::timetable::Timetable;
 use units::{Duration, Rate, Time};
 
 /// Transmits one packet after the other.

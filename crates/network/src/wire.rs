@@ -1,10 +1,12 @@
 //! The wire behind a queue, in any impairments.
 
 use crate::counters::LinkStats;
-use crate::impairments::{Detours, Timetable, slot_after};
+use crate::impairments::{Impairment, Nature};
+use crate::losses::Loss;
+use crate::opportunities::Opportunities;
 use crate::queue::{Limit, QueueDiscipline, QueueEvents};
 use crate::server::{Server, Transmission};
-use crate::{Detour, Duplication, Jitter, Loss, Opportunities};
+use crate::timetable::Timetable;
 use units::{Duration, Rate, Time};
 
 /// What a link does beside queueing, sending and delaying. The default: nothing.
@@ -22,14 +24,8 @@ pub struct Impairments {
     pub limits: Vec<(Time, Limit)>,
     /// The link sends at these moments only, in place of its rate. Who arrives waits for one, and counts as waiting.
     pub opportunities: Option<Opportunities>,
-    /// Some packets arrive twice.
-    pub duplication: Option<Duplication>,
-    /// The far end hands packets over at multiples of this time only: batches, as on a radio link.
-    pub slot: Option<Duration>,
-    /// Some packets are overtaken.
-    pub detour: Option<Detour>,
-    /// Every packet takes a little longer.
-    pub jitter: Option<Jitter>,
+    /// What happens to single packets, one of each kind at most. They act in the order of [`Impairment::descriptors`].
+    pub each: Vec<Impairment>,
 }
 
 /// The part of a link that does not depend on what packets carry.
@@ -54,19 +50,15 @@ pub(crate) enum Fate {
 /// The state of the impairments of a link.
 #[derive(Debug)]
 struct LinkDynamics {
+    nature: Nature,
     reorders: bool,
     delays: Timetable<Duration>,
     losses: Timetable<Loss>,
     limits: Timetable<Limit>,
     opportunities: Option<Opportunities>,
-    duplication: Option<Duplication>,
+    each: Vec<Impairment>,
     /// The packet that is next to arrive has already arrived once.
     copy: bool,
-    slot: Option<Duration>,
-    detours: Option<Detours>,
-    jitter: Option<Jitter>,
-    /// The last arrival at the far end.
-    latest: Time,
 }
 
 impl Wire {
@@ -100,22 +92,21 @@ impl Wire {
         {
             self.loss = Some(loss);
         }
-        self.loss.as_mut().is_some_and(Loss::strikes)
+        self.loss.as_mut().is_some_and(|loss| loss.strikes())
     }
 
     /// What becomes of the packet that reaches the far end at `now`: as in netem, one that is lost and has a copy arrives
     /// once.
     #[inline]
     pub fn fate(&mut self, now: Time) -> Fate {
-        let Some(impairments) =
-            self.impairments.as_mut().filter(|impairments| impairments.duplication.is_some())
+        let Some(impairments) = self.impairments.as_mut().filter(|impairments| impairments.nature.copies)
         else {
             return if self.loses(now) { Fate::Lost } else { Fate::Once };
         };
         if std::mem::take(&mut impairments.copy) {
             return Fate::Once;
         }
-        let copied = impairments.duplication.as_mut().is_some_and(|d| d.rng.chance(d.probability));
+        let copied = impairments.each.iter_mut().any(|one| one.copies());
         let lost = self.loses(now);
         if copied {
             self.stats.duplicated(now);
@@ -176,11 +167,6 @@ impl Wire {
         Some(opportunities.offered_bytes(from, to))
     }
 
-    /// What a packet takes longer on its own that leaves at `now`.
-    pub fn detour(&mut self, now: Time) -> Duration {
-        self.impairments.as_mut().map_or(Duration::ZERO, |impairments| impairments.detour(now))
-    }
-
     /// The shortest delay from now on.
     pub fn min_delay(&self) -> Duration {
         let changed = self.impairments.iter().flat_map(|impairments| impairments.delays.values());
@@ -193,6 +179,18 @@ impl Wire {
         if traced { Rate::UNLIMITED } else { self.server.highest_rate() }
     }
 
+    /// Packets may be dropped before they reach the queue.
+    #[inline]
+    pub fn may_filter(&self) -> bool {
+        self.impairments.as_ref().is_some_and(|impairments| impairments.nature.filters)
+    }
+
+    /// A packet of a stream is dropped before it reaches the queue.
+    pub fn filters(&mut self, stream: u32, is_plain_ack: bool) -> bool {
+        let Some(impairments) = &mut self.impairments else { return false };
+        impairments.each.iter_mut().any(|one| one.filters(stream, is_plain_ack))
+    }
+
     /// Packets may arrive in another order than that of their departures.
     #[inline]
     pub fn reorders(&self) -> bool {
@@ -201,19 +199,17 @@ impl Wire {
 }
 
 impl LinkDynamics {
-    fn new(impairments: Impairments) -> LinkDynamics {
+    fn new(mut impairments: Impairments) -> LinkDynamics {
+        impairments.each.sort_by_key(Impairment::place);
         LinkDynamics {
+            nature: Nature::of(&impairments.each),
             reorders: impairments.reorders(),
             delays: Timetable::new(impairments.delays),
             losses: Timetable::new(impairments.losses),
             limits: Timetable::new(impairments.limits),
             opportunities: impairments.opportunities,
-            duplication: impairments.duplication,
+            each: impairments.each,
             copy: false,
-            slot: impairments.slot,
-            detours: impairments.detour.map(|detour| Detours { detour, seen: 0 }),
-            jitter: impairments.jitter,
-            latest: Time::ZERO,
         }
     }
 
@@ -221,20 +217,7 @@ impl LinkDynamics {
         if let Some(changed) = self.delays.due(finish) {
             *delay = changed;
         }
-        let mut arrival = finish + *delay;
-        if let Some(jitter) = &mut self.jitter {
-            arrival += jitter.extra();
-            if !jitter.reorders {
-                arrival = arrival.max(self.latest);
-                self.latest = arrival;
-            }
-        }
-        self.slot.map_or(arrival, |slot| slot_after(arrival, slot))
-    }
-
-    /// What the packet that leaves at `now` takes longer, on its own.
-    fn detour(&mut self, now: Time) -> Duration {
-        self.detours.as_mut().map_or(Duration::ZERO, |detours| detours.extra(now))
+        self.each.iter_mut().fold(finish + *delay, |arrival, one| one.arrival(finish, arrival))
     }
 }
 
@@ -242,19 +225,18 @@ impl Impairments {
     /// Nothing of what happens on the wire ever differs.
     fn are_none(&self) -> bool {
         let steady = self.delays.is_empty() && self.losses.is_empty() && self.limits.is_empty();
-        let exact = self.slot.is_none() && self.detour.is_none() && self.jitter.is_none();
-        steady && exact && self.opportunities.is_none() && self.duplication.is_none()
+        steady && self.each.is_empty() && self.opportunities.is_none()
     }
 
     /// What becomes of a packet is known when it reaches the link, if its queue does not decide otherwise.
     pub(crate) fn have_closed_form(&self) -> bool {
         // A packet that is overtaken does not arrive in the order of departures.
-        !self.reorders() && self.opportunities.is_none() && self.duplication.is_none()
+        let Nature { filters, copies, .. } = Nature::of(&self.each);
+        !self.reorders() && self.opportunities.is_none() && !filters && !copies
     }
 
     /// Packets may arrive in another order than that of their departures.
     fn reorders(&self) -> bool {
-        let overtakes = self.jitter.as_ref().is_some_and(|jitter| jitter.reorders);
-        self.detour.is_some() || !self.delays.is_empty() || overtakes
+        !self.delays.is_empty() || Nature::of(&self.each).reorders
     }
 }

@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{Payload, arrivals, both, config, ms, packet, run};
+use common::{Payload, arrivals, both, config, impairment, loss, ms, packet, run};
 use network::queue::{DropTail, Limit, build};
-use network::{Duplication, Link, LinkConfig, Loss, Opportunities, Packet, SamplingTimes};
+use network::{Link, LinkConfig, Opportunities, Packet, SamplingTimes};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
-use units::{Duration, Rate, Rng, Time};
+use units::{Duration, Rate, Time};
 
 /// A trace of opportunities at given milliseconds.
 fn traced(times_ms: &[u64]) -> LinkConfig {
@@ -146,7 +146,7 @@ fn a_limit_that_fell_and_rose_between_two_packets_has_dropped_its_share() {
 #[test]
 fn a_copy_comes_right_behind_its_packet() {
     let mut config = slow(&[]);
-    config.impairments.duplication = Some(Duplication { probability: 1.0, rng: Rng::stream(1, "test") });
+    config.impairments.each.push(impairment("duplication", &json!({ "probability": 1 })));
     let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
     assert_eq!(arrivals(&mut link, &[0, 0], 1000), [(10, 0), (10, 0), (20, 1), (20, 1)]);
 }
@@ -154,8 +154,8 @@ fn a_copy_comes_right_behind_its_packet() {
 #[test]
 fn who_is_lost_and_has_a_copy_arrives_once() {
     let mut config = slow(&[]);
-    config.loss = Some(Loss::Periodic { every: 1, seen: 0 });
-    config.impairments.duplication = Some(Duplication { probability: 1.0, rng: Rng::stream(1, "test") });
+    config.loss = Some(loss("periodic", &json!({ "every": 1 })));
+    config.impairments.each.push(impairment("duplication", &json!({ "probability": 1 })));
     let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
     assert_eq!(arrivals(&mut link, &[0, 0], 1000), [(10, 0), (20, 1)]);
 }
@@ -163,7 +163,9 @@ fn who_is_lost_and_has_a_copy_arrives_once() {
 #[test]
 fn a_thinned_link_passes_every_so_many() {
     let queue = Box::new(DropTail::new(Limit::default()));
-    let mut link = Link::replaying(slow(&[]), queue).with_ack_filter(3, |payload: &Payload| payload.1);
+    let mut config = slow(&[]);
+    config.impairments.each.push(impairment("ack_filter", &json!({ "every": 3 })));
+    let mut link = Link::new(config, queue).knowing_acks(|payload: &Payload| payload.1);
     assert_eq!(arrivals(&mut link, &[0; 7], 1000), [(10, 2), (20, 5)]);
     assert_eq!(link.totals().run.dropped_packets, 5);
 }

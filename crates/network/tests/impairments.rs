@@ -2,21 +2,20 @@
 
 mod common;
 
-use common::{Payload, config, ms, packet, run};
+use common::{Payload, config, impairment, loss, ms, packet, run};
 use network::queue::{Limit, build, descriptors};
-use network::{Detour, Duplication, Impairments, Jitter, Link, LinkConfig, Loss, Opportunities, Packet};
+use network::{Impairment, Impairments, Link, LinkConfig, Opportunities, Packet};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use units::{Duration, Rate, Rng, Time};
+use units::{Duration, Rate, Time};
 
 #[derive(Clone, Debug)]
 struct Case {
     queue: (usize, bool),
     config: LinkConfig,
-    thin: Option<u32>,
     /// Gap to the previous arrival in nanoseconds, flow, size, whether it is thin.
     arrivals: Vec<(u64, u32, u16, bool)>,
 }
@@ -52,10 +51,7 @@ impl Case {
             .map(|(at, l)| (at, self.limit(l.packets.unwrap_or(0))))
             .collect();
         let queue = build(kind, &params, 7).unwrap();
-        match self.thin {
-            Some(every) => Link::replaying(config, queue).with_ack_filter(every, |payload| payload.1),
-            None => Link::new(config, queue),
-        }
+        Link::new(config, queue).knowing_acks(|payload| payload.1)
     }
 
     fn sent(&self) -> Vec<(Time, Packet<Payload>)> {
@@ -91,16 +87,14 @@ impl Case {
     fn ordered(mut self) -> Case {
         let impairments = &mut self.config.impairments;
         impairments.delays.clear();
-        impairments.detour = None;
-        impairments.jitter.iter_mut().for_each(|jitter| jitter.reorders = false);
+        impairments.each.retain(|one| !one.nature().reorders);
         self
     }
 
     /// The same link where a packet arrives once, a fixed time after its transmission.
     fn exact(self) -> Case {
         let mut case = self.ordered();
-        let impairments = &mut case.config.impairments;
-        (impairments.jitter, impairments.slot, impairments.duplication) = (None, None, None);
+        case.config.impairments.each.retain(|one| one.kind() == "ack_filter");
         case
     }
 }
@@ -137,49 +131,47 @@ fn impairments() -> impl Strategy<Value = Impairments> {
     };
     let delays = prop_oneof![3 => Just(Vec::new()), 1 => vec((time(), 0u64..30), 0..4).prop_map(sorted)];
     let limits = prop_oneof![1 => Just(Vec::new()), 1 => vec((time(), 1u64..30), 0..4).prop_map(sorted)];
-    let rng = || Rng::stream(1, "impairments/test");
-    let jitter =
-        (0u64..5_000_000, any::<bool>(), any::<bool>()).prop_map(move |(spread, normal, reorders)| Jitter {
-            spread: Duration::from_nanos(spread),
-            normal,
-            reorders,
-            rng: rng(),
-        });
-    let detour = (1u64..10, 1u64..30_000_000).prop_map(|(every, extra)| Detour {
-        every,
-        extra: Duration::from_nanos(extra),
-        from: Time::ZERO,
-        until: Time::NEVER,
+    let rare = proptest::option::weighted(0.2, 0.0f64..=1.0);
+    (delays, limits, each(), rare).prop_map(move |(delays, limits, each, lossy)| Impairments {
+        delays: delays.into_iter().map(|(at, n)| (at, Duration::from_millis(n))).collect(),
+        limits: limits.into_iter().map(|(at, n)| (at, Limit { packets: Some(n), bytes: None })).collect(),
+        losses: lossy
+            .map(|probability| (ms(100), loss("bernoulli", &json!({ "probability": probability }))))
+            .into_iter()
+            .collect(),
+        each,
+        ..Impairments::default()
+    })
+}
+
+/// Some of the impairments that there are, in any order.
+fn each() -> impl Strategy<Value = Vec<Impairment>> {
+    let filter = (2u32..6).prop_map(|every| ("ack_filter", json!({ "every": every })));
+    let jitter = (0u64..5_000_000, any::<bool>(), any::<bool>()).prop_map(|(spread, normal, reorders)| {
+        let shape = if normal { "normal" } else { "uniform" };
+        ("jitter", json!({ "spread_ns": spread, "shape": shape, "reorder": reorders }))
     });
-    let rare = |p| proptest::option::weighted(p, 0.0f64..=1.0);
-    (delays, limits, of(jitter), of(detour), rare(0.3), of(1u64..10_000_000), rare(0.2)).prop_map(
-        move |(delays, limits, jitter, detour, copies, slot, lossy)| Impairments {
-            delays: delays.into_iter().map(|(at, n)| (at, Duration::from_millis(n))).collect(),
-            limits: limits.into_iter().map(|(at, n)| (at, Limit { packets: Some(n), bytes: None })).collect(),
-            losses: lossy
-                .map(|probability| (ms(100), Loss::Bernoulli { probability, rng: rng() }))
-                .into_iter()
-                .collect(),
-            duplication: copies.map(|probability| Duplication { probability, rng: rng() }),
-            slot: slot.map(Duration::from_nanos),
-            detour,
-            jitter,
-            ..Impairments::default()
-        },
-    )
+    let slot = (1u64..10_000_000).prop_map(|slot| ("aggregation", json!({ "slot_ns": slot })));
+    let detour = (1u64..10, 1u64..30_000_000)
+        .prop_map(|(every, extra)| ("reordering", json!({ "every": every, "extra_ns": extra })));
+    let copies = (0.0f64..=1.0).prop_map(|p| ("duplication", json!({ "probability": p })));
+    (of(filter), of(jitter), of(slot), of(detour), proptest::option::weighted(0.3, copies))
+        .prop_map(|(a, b, c, d, e)| [a, b, c, d, e].into_iter().flatten().collect::<Vec<_>>())
+        .prop_shuffle()
+        .prop_map(|each| each.iter().map(|(kind, params)| impairment(kind, params)).collect())
 }
 
 fn cases() -> impl Strategy<Value = Case> {
     let queue = (0..descriptors().len(), any::<bool>());
     let arrivals = vec((0u64..6_000_000, 0u32..5, 60u16..1514, any::<bool>()), 1..120);
     let fair = prop_oneof![2 => Just(Impairments::default()), 3 => impairments()];
-    (queue, wire(), fair, of(1u32..6), arrivals).prop_map(|(queue, wire, impairments, thin, arrivals)| {
+    (queue, wire(), fair, arrivals).prop_map(|(queue, wire, impairments, arrivals)| {
         let (rate, rates, opportunities) = wire;
         let config = LinkConfig {
             impairments: Impairments { rates, opportunities, ..impairments },
             ..config(rate, 5)
         };
-        Case { queue, config, thin, arrivals }
+        Case { queue, config, arrivals }
     })
 }
 

@@ -1,9 +1,10 @@
 //! A link against arithmetic done by hand, and against what must always hold.
 
 use network::queue::{DropTail, Limit};
-use network::{Ecn, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes};
+use network::{Dice, Ecn, Impairment, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes};
 use proptest::prelude::*;
-use units::{Duration, Rate, Rng, Time};
+use serde_json::json;
+use units::{Duration, Rate, Time};
 
 const END: Time = Time::from_nanos(1_000_000_000);
 
@@ -104,7 +105,8 @@ fn cases() -> impl Strategy<Value = Case> {
         |(rate, delay, probability, limit, arrivals, interval, warmup, (rates, limits))| {
             let sampling =
                 SamplingTimes::new(interval.map(Duration::from_nanos), Time::from_nanos(warmup), END);
-            let loss = Some(Loss::Bernoulli { probability, rng: Rng::stream(1, "loss/test") });
+            let loss =
+                Loss::build("bernoulli", &json!({ "probability": probability }), &Dice::new(1, "test")).ok();
             let impairments = Impairments { rates, limits, ..Impairments::default() };
             Case {
                 config: LinkConfig { loss, sampling, impairments, ..config(rate, delay) },
@@ -224,9 +226,8 @@ fn behind_a_shorter_delay_packets_overtake_and_behind_a_longer_one_they_do_not()
 fn jitter_reorders_only_if_it_may() {
     let arrivals = |reorders| {
         let mut config = config(8_000_000, 1_000);
-        let rng = Rng::stream(1, "jitter/test");
-        let spread = Duration::from_micros(2_000);
-        config.impairments.jitter = Some(network::Jitter { spread, normal: false, reorders, rng });
+        let jitter = json!({ "spread_ns": 2_000_000, "reorder": reorders });
+        config.impairments.each.push(Impairment::build("jitter", &jitter, &Dice::new(1, "test")).unwrap());
         let mut link = Link::new(config, Box::new(DropTail::new(Limit::default())));
         (0..200).for_each(|id| link.send(packet(100, id), Time::ZERO));
         drain(&mut link)

@@ -1,7 +1,7 @@
 //! What a parameter takes, as the type of its field says it when it is read.
 
 use serde::de::value::Error;
-use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
 
@@ -16,13 +16,15 @@ pub enum Kind {
     Switch,
     /// One of these texts.
     Choice(Vec<&'static str>),
+    /// A list of such values.
+    List(Box<Kind>),
 }
 
 impl Kind {
     /// The kind of a field of type `T`, and whether it may be null.
     ///
     /// # Panics
-    /// If it is neither number nor switch nor an enum of names.
+    /// If it is neither number nor switch nor an enum of names, nor a list of such.
     pub fn of<T: for<'de> Deserialize<'de>>() -> (Kind, bool) {
         let mut seen = Seen::default();
         let _ = T::deserialize(&mut seen); // fails as soon as it has asked for something
@@ -36,6 +38,7 @@ impl Kind {
             Kind::Number => "number",
             Kind::Switch => "switch",
             Kind::Choice(_) => "choice",
+            Kind::List(_) => "list",
         }
     }
 
@@ -51,6 +54,9 @@ impl Kind {
             Kind::Number => value.is_number(),
             Kind::Switch => value.is_boolean(),
             Kind::Choice(choices) => value.as_str().is_some_and(|text| choices.contains(&text)),
+            Kind::List(kind) => {
+                value.as_array().is_some_and(|items| items.iter().all(|item| kind.takes(item)))
+            }
         }
     }
 }
@@ -62,6 +68,7 @@ impl fmt::Display for Kind {
             Kind::Number => f.write_str("a number"),
             Kind::Switch => f.write_str("true or false"),
             Kind::Choice(choices) => write!(f, "one of {}", choices.join(", ")),
+            Kind::List(kind) => write!(f, "a list, each item {kind}"),
         }
     }
 }
@@ -105,6 +112,17 @@ impl<'de> Deserializer<'de> for &mut Seen {
         visitor.visit_some(self)
     }
 
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let mut item = Seen::default();
+        let _ = visitor.visit_seq(Items(&mut item));
+        let kind = item.kind.expect("a list of numbers, switches or choices");
+        self.note(Kind::List(Box::new(kind)))
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
+        self.deserialize_seq(visitor)
+    }
+
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -119,8 +137,19 @@ impl<'de> Deserializer<'de> for &mut Seen {
     }
 
     serde::forward_to_deserialize_any! {
-        i8 i16 i32 i128 u8 u16 u128 f32 char str string bytes byte_buf unit unit_struct newtype_struct seq tuple
+        i8 i16 i32 i128 u8 u16 u128 f32 char str string bytes byte_buf unit unit_struct newtype_struct
         tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// A list whose first item is noted.
+struct Items<'a>(&'a mut Seen);
+
+impl<'de> SeqAccess<'de> for Items<'_> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        seed.deserialize(&mut *self.0).map(Some)
     }
 }
 
@@ -142,6 +171,9 @@ mod tests {
         assert_eq!(Kind::of::<Option<u64>>(), (Kind::Whole, true));
         assert_eq!(Kind::of::<Option<f64>>(), (Kind::Number, true));
         assert_eq!(Kind::of::<bool>(), (Kind::Switch, false));
+        let list = |kind| Kind::List(Box::new(kind));
+        assert_eq!(Kind::of::<Vec<u64>>(), (list(Kind::Whole), false));
+        assert_eq!(Kind::of::<Vec<(f64, f64)>>(), (list(list(Kind::Number)), false));
         assert_eq!(Kind::of::<Shape>(), (Kind::Choice(vec!["round", "six-sided"]), false));
     }
 }

@@ -58,9 +58,11 @@
 //! assert_eq!(error, "preset: unknown value \"old\"; there is sound, broken");
 //! ```
 
+mod family;
 mod kind;
 mod refusal;
 
+pub use family::{BuildError, Descriptor, Entry, descriptor, make};
 pub use kind::Kind;
 pub use refusal::{Problem, Refusal, read, there_is};
 

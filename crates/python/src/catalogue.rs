@@ -1,4 +1,4 @@
-//! What algorithms, queues and media there are, as dictionaries.
+//! What there is to choose by name, as dictionaries.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -22,15 +22,29 @@ pub fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
 
 /// One dictionary per queue discipline.
 pub fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    elements(py, network::queue::descriptors())
+    family(py, network::queue::descriptors())
 }
 
 /// One dictionary per medium.
 pub fn media(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    elements(py, network::medium::descriptors())
+    family(py, network::medium::descriptors())
 }
 
-fn elements(py: Python<'_>, descriptors: &[network::queue::Descriptor]) -> PyResult<Py<PyAny>> {
+/// Every family by name, each with one dictionary per entry.
+pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let out = PyDict::new(py);
+    out.set_item("algorithms", controllers(py)?)?;
+    out.set_item("queues", queues(py)?)?;
+    out.set_item("media", media(py)?)?;
+    let families =
+        [("losses", network::Loss::descriptors()), ("impairments", network::Impairment::descriptors())];
+    for (name, descriptors) in families {
+        out.set_item(name, family(py, descriptors)?)?;
+    }
+    Ok(out.into_any().unbind())
+}
+
+fn family(py: Python<'_>, descriptors: &[params::Descriptor]) -> PyResult<Py<PyAny>> {
     let out = PyList::empty(py);
     for found in descriptors {
         let entry = entry(py, found.name, found.title, found.source)?;
@@ -58,6 +72,7 @@ fn param<'py>(py: Python<'py>, param: &congestion::ParamSpec) -> PyResult<Bound<
     out.set_item("unit", param.unit)?;
     out.set_item("kind", param.kind.name())?;
     out.set_item("choices", param.kind.choices())?;
+    out.set_item("required", param.required)?;
     out.set_item("default", loads(py, &param.default)?)?;
     out.set_item("min", param.range.map(|r| r.0))?;
     out.set_item("max", param.range.map(|r| r.1))?;

@@ -117,6 +117,12 @@ fn table_schemas(py: Python<'_>) -> PyResult<Py<PyAny>> {
     tables::schema(py)
 }
 
+/// Describe everything that is chosen by name, by family.
+#[pyfunction]
+fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    catalogue::registry(py)
+}
+
 /// The simulator, native.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -138,6 +144,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::Undo>()?;
     module.add_function(wrap_pyfunction!(kit::judge, module)?)?;
     module.add_function(wrap_pyfunction!(kit::round_trips, module)?)?;
+    module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(queues, module)?)?;
     module.add_function(wrap_pyfunction!(media, module)?)?;

@@ -120,8 +120,7 @@ fn a_fair_queue_sees_datagrams_as_a_flow_of_their_own() {
 fn copies_and_late_ones_are_counted_once() {
     let mut plan = plan(5_000, links(), vec![datagrams("udp", 5, false, &[0], &[1])]);
     plan["flows"][0]["stop_ns"] = json!(4_900_000_000u64);
-    plan["links"][0]["detour"] =
-        json!({ "every": 7, "extra_ns": 40_000_000, "from_ns": 0, "until_ns": null });
+    plan["links"][0]["impairments"] = json!([{ "kind": "reordering", "every": 7, "extra_ns": 40_000_000 }]);
     let results = run(&plan, 1);
     assert_eq!(first(&results.flows, "lost_packets"), 0.0);
     assert!(first(&results.flows, "jitter_s") > 1e-3);

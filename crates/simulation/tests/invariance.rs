@@ -82,9 +82,10 @@ pub fn plans() -> impl Strategy<Value = Value> {
         if let Some((at, rate, slot)) = impairments {
             plan["links"][0]["changes"] =
                 json!([{ "at_ns": at, "rate_bps": rate, "delay_ns": rate % 7_000_000, "loss": { "kind": "periodic", "every": 20 } }]);
-            plan["links"][0]["slot_ns"] = json!(slot);
-            plan["links"][1]["jitter"] =
-                json!({ "spread_ns": at % 3_000_000, "normal": at % 2 == 0, "reorders": at % 3 == 0 });
+            plan["links"][0]["impairments"] = json!([{ "kind": "aggregation", "slot_ns": slot }]);
+            let shape = if at % 2 == 0 { "normal" } else { "uniform" };
+            plan["links"][1]["impairments"] =
+                json!([{ "kind": "jitter", "spread_ns": at % 3_000_000, "shape": shape, "reorder": at % 3 == 0 }]);
             plan["links"][1]["loss"] =
                 json!({ "kind": "gilbert_elliott", "worsens": 0.01, "improves": 0.5, "good": 0.0, "bad": 0.5 });
         }

@@ -61,11 +61,23 @@ fn a_limit_of_another_kind_and_a_walk_to_nowhere_are_refused() {
     assert!(refusal(0, &[("queue", red), ("changes", change)]).contains("red has no limit of that kind"));
     let walk =
         |states: Value| json!({ "from_ns": 0, "mean_ns": 1e9 as u64, "neighbours": true, "states": states });
-    assert!(refusal(0, &[("wander", walk(json!([{ "at_ns": 0 }])))]).contains("nowhere to go"));
+    assert!(refusal(0, &[("markov_channel", walk(json!([{ "at_ns": 0 }])))]).contains("nowhere to go"));
     let still = json!([{ "at_ns": 0, "rate_bps": 0 }, { "at_ns": 0, "rate_bps": 0 }]);
-    assert!(refusal(0, &[("wander", walk(still))]).contains("nothing is ever sent"));
+    assert!(refusal(0, &[("markov_channel", walk(still))]).contains("nothing is ever sent"));
     let lost = json!({ "kind": "replay", "packets": [3, 3], "period": null });
     assert!(refusal(0, &[("loss", lost)]).contains("loss.packets[1]: not above"));
+}
+
+#[test]
+fn mistakes_of_impairments_have_their_place_and_name() {
+    let refused = |impairments: Value| refusal(0, &[("impairments", impairments)]);
+    let jitter = json!({ "kind": "jitter", "spread_ns": 1 });
+    assert!(refused(json!([jitter, jitter])).contains("links[0].impairments[1]: jitter is there already"));
+    let wrong = refused(json!([jitter, { "kind": "aggregation", "slot_ns": 0 }]));
+    assert!(wrong.contains("links[0].impairments[1].slot_ns: 0 is out of range"), "{wrong}");
+    let missing = refused(json!([{ "kind": "reordering", "every": 5 }]));
+    assert!(missing.contains("links[0].impairments[0].extra_ns: missing"), "{missing}");
+    assert!(refused(json!([{ "kind": "hail" }])).contains("links[0].impairments[0]: unknown impairment"));
 }
 
 #[test]
@@ -78,7 +90,8 @@ fn a_flow_outlives_an_outage() {
 #[test]
 fn copies_of_data_and_of_acks_do_no_harm() {
     for link in [0, 1] {
-        let plan = with(link, &[("duplicate", json!(0.05))], 10_000);
+        let plan =
+            with(link, &[("impairments", json!([{ "kind": "duplication", "probability": 0.05 }]))], 10_000);
         let (found, without) = (run(&plan, 1), goodput_mbps(&single("cubic", 10_000)));
         assert!(first(&found.flows, "goodput_bps") / 1e6 > 0.97 * without);
     }
@@ -96,17 +109,18 @@ fn exactly_the_packets_of_a_recording_are_lost() {
 
 #[test]
 fn a_thinned_link_passes_one_plain_ack_in_four() {
-    let acks = |thin: Value| {
-        run(&with(1, &[("thin", thin)], 10_000), 1).links_summary.numbers("forwarded_packets")[1]
+    let acks = |impairments: Value| {
+        run(&with(1, &[("impairments", impairments)], 10_000), 1).links_summary.numbers("forwarded_packets")
+            [1]
     };
-    let (all, some) = (acks(Value::Null), acks(json!(4)));
+    let (all, some) = (acks(json!([])), acks(json!([{ "kind": "ack_filter", "every": 4 }])));
     assert!((0.2..0.4).contains(&(some / all)), "{some} of {all}");
 }
 
 fn walk(seed: u64) -> Vec<f64> {
     let states = json!([{ "at_ns": 0, "rate_bps": 2_000_000 }, { "at_ns": 0, "rate_bps": 8_000_000 }]);
-    let wander = json!({ "from_ns": 0, "mean_ns": 1_000_000_000, "neighbours": false, "states": states });
-    let mut plan = with(0, &[("wander", wander)], 20_000);
+    let channel = json!({ "from_ns": 0, "mean_ns": 1_000_000_000, "neighbours": false, "states": states });
+    let mut plan = with(0, &[("markov_channel", channel)], 20_000);
     plan["record"]["interval_ns"] = json!(500_000_000);
     run(&plan, seed).series.numbers("goodput_bps").to_vec()
 }

@@ -258,7 +258,7 @@ fn a_link_changes_its_rate_and_its_loss_when_the_plan_says_so() {
 #[test]
 fn packets_leave_a_slotted_link_in_batches() {
     let mut plan = single("reno", 2_000);
-    plan["links"][0]["slot_ns"] = json!(5_000_000);
+    plan["links"][0]["impairments"] = json!([{ "kind": "aggregation", "slot_ns": 5_000_000 }]);
     plan["record"]["packets"] = json!(["there"]);
     let packets = run(&plan, 1).packets;
     let times = packets.numbers("time_ns");
@@ -270,8 +270,7 @@ fn a_detour_reorders_and_loses_nothing() {
     let mut plan = single("reno", 3_000);
     plan["flows"][0]["bytes"] = json!(1_448_000);
     plan["links"][0]["queue"]["packets"] = json!(null);
-    plan["links"][0]["detour"] =
-        json!({ "every": 100, "extra_ns": 15_000_000, "from_ns": 0, "until_ns": null });
+    plan["links"][0]["impairments"] = json!([{ "kind": "reordering", "every": 100, "extra_ns": 15_000_000 }]);
     plan["record"]["packets"] = json!(["receiver"]);
     let results = run(&plan, 1);
     let seqs = results.packets.numbers("seq");

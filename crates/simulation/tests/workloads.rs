@@ -155,7 +155,7 @@ fn the_ideal_is_a_bound_on_links_that_get_better() {
     let mut plan = working(6_000, &[request_response(100, constant(60_000), 10)]);
     plan["links"][0]["changes"] =
         json!([{ "at_ns": 2_000_000_000u64, "rate_bps": 100_000_000, "delay_ns": 5_000_000, "loss": null }]);
-    plan["links"][1]["wander"] = json!({
+    plan["links"][1]["markov_channel"] = json!({
         "from_ns": 3_000_000_000u64, "mean_ns": 500_000_000, "neighbours": false,
         "states": [
             { "at_ns": 0, "rate_bps": null, "delay_ns": 20_000_000, "loss": null },

@@ -37,6 +37,10 @@ class Capabilities:
 
     ccas: frozenset[str]
     queues: frozenset[str]
+    losses: frozenset[str] = frozenset()
+    impairments: frozenset[str] = frozenset()
+    workloads: frozenset[str] = frozenset()
+    """By their names in the registry, as are losses and impairments, and by their `kind` in scenarios."""
     not_measured: frozenset[str] = frozenset()
     """Columns that stay null, as "table.column"; a whole table that stays empty, as "table"."""
 

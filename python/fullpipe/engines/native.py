@@ -38,7 +38,12 @@ class NativeEngine:
 
     def capabilities(self) -> Capabilities:
         """Everything that a scenario can say."""
-        return Capabilities(ccas=frozenset(catalogue.controllers()), queues=frozenset(catalogue.queues()))
+        return Capabilities(
+            ccas=frozenset(catalogue.controllers()),
+            queues=frozenset(catalogue.queues()),
+            losses=frozenset(catalogue.family("losses")),
+            impairments=frozenset(catalogue.family("impairments")),
+        )
 
     def doctor(self) -> list[Requirement]:
         """The compiled simulator, which comes with the package."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from fullpipe.scenario import Link, Medium, Network, Port, Route, Scenario, resolve
 from fullpipe.scenario.model.link.changes import MarkovChannel
-from fullpipe.scenario.model.link.impairments import Jitter, Reordering
+from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.model.tcp import Tcp
@@ -50,13 +50,9 @@ def _link(link: Link, hosts: Mapping[str, int]) -> Plan:
         "queue": _queue(link.queue),
         "loss": plan_of(link.loss) if link.loss else None,
         "changes": [{"at_ns": at_ns, **values} for at_ns, values in link.steps],
-        "slot_ns": None if link.batch_s is None else to_nanoseconds(link.batch_s),
-        "detour": _detour(link.detour) if link.detour else None,
-        "jitter": _jitter(link.jitter) if link.jitter else None,
+        "impairments": [{"kind": one.name, **one.params} for one in given(link.impairments)],
         "opportunities": _opportunities(link),
-        "wander": next((_wander(shape) for shape in link.shapes if isinstance(shape, MarkovChannel)), None),
-        "duplicate": link.duplicate,
-        "thin": link.thin,
+        "markov_channel": next((_markov(s) for s in link.shapes if isinstance(s, MarkovChannel)), None),
     }
 
 
@@ -86,29 +82,12 @@ def _rounds(times: list[int], unit_ns: int, size_bytes: int) -> Plan:
     return {"times": times, "unit_ns": unit_ns, "bytes": size_bytes, "repeat": True, "offset_ns": 0}
 
 
-def _wander(wander: MarkovChannel) -> Plan:
+def _markov(channel: MarkovChannel) -> Plan:
     return {
-        "from_ns": to_nanoseconds(wander.at_s),
-        "mean_ns": to_nanoseconds(wander.mean_s),
-        "neighbours": wander.neighbours,
-        "states": [{"at_ns": 0, **values_of(state)} for state in wander.states],
-    }
-
-
-def _detour(detour: Reordering) -> Plan:
-    return {
-        "every": detour.every,
-        "extra_ns": to_nanoseconds(detour.extra_s),
-        "from_ns": to_nanoseconds(detour.from_s),
-        "until_ns": None if detour.until_s is None else to_nanoseconds(detour.until_s),
-    }
-
-
-def _jitter(jitter: Jitter) -> Plan:
-    return {
-        "spread_ns": to_nanoseconds(jitter.spread_s),
-        "normal": jitter.shape == "normal",
-        "reorders": jitter.reorder,
+        "from_ns": to_nanoseconds(channel.at_s),
+        "mean_ns": to_nanoseconds(channel.mean_s),
+        "neighbours": channel.neighbours,
+        "states": [{"at_ns": 0, **values_of(state)} for state in channel.states],
     }
 
 

@@ -1,4 +1,4 @@
-"""What the native engine knows by name: its algorithms and its queues."""
+"""What the native engine knows by name: algorithms, queues, losses, impairments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,8 +40,10 @@ class Param:
     min: float | None = None
     max: float | None = None
     kind: str = ""
-    """What it takes: "whole", "number", "switch" or "choice"; "": a value like the default."""
+    """What it takes: "whole", "number", "switch", "choice" or "list"; "": a value like the default."""
     choices: Sequence[str] = ()
+    required: bool | None = None
+    """It has no default."""
     role: str | None = None
     """What it limits, if anything: "limit", what waits, in its unit; "rate", the rate of a link."""
 
@@ -79,6 +81,12 @@ class Entry:
     def with_role(self, role: str) -> list[Param]:
         """The parameters that limit the same, in the order of their declaration."""
         return [param for param in self.params.values() if param.role == role]
+
+
+@cache
+def family(name: str) -> dict[str, Entry]:
+    """A family of the registry by name, such as "losses" or "impairments", in its order."""
+    return _entries(_native.registry()[name])
 
 
 @cache

@@ -106,7 +106,7 @@ def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
     states = [{"rate": "1 Mbit/s"}, {"rate": "9 Mbit/s"}]
     wander = {"kind": "wander", "at": "0 s", "mean": "100 ms", "states": states}
     scenario = with_link(small, shapes=[wander])
-    assert plan(scenario)["links"][0]["wander"]["states"] == [
+    assert plan(scenario)["links"][0]["markov_channel"]["states"] == [
         {"at_ns": 0, "rate_bps": 10**6}, {"at_ns": 0, "rate_bps": 9 * 10**6}
     ]  # fmt: skip
     goodputs = [run(scenario, seed=seed).flows["goodput_bps"][0] for seed in (1, 1, 2)]

@@ -6,7 +6,8 @@
 mod registry;
 mod turns;
 
-pub use registry::{BuildError, descriptors};
+pub use params::BuildError;
+pub use registry::descriptors;
 pub use turns::{Channel, Medium};
 
 registry::media! {

@@ -1,27 +1,9 @@
 //! How to get a medium by name.
 
 use super::{Channel, DESCRIPTORS, Mac, Medium};
-use crate::queue::Descriptor;
 use crate::{Element, QueueDiscipline, SamplingTimes};
-use params::{Params, Refusal, read, there_is};
+use params::{BuildError, Descriptor, Params, read};
 use serde_json::Value;
-use thiserror::Error;
-
-/// Why a medium could not be built.
-#[derive(Debug, Error)]
-pub enum BuildError {
-    /// No medium of that name.
-    #[error("unknown medium \"{0}\"{known}", known = there_is(names()))]
-    Unknown(String),
-    /// A parameter is wrong.
-    #[error("{medium}: {problems}")]
-    Params {
-        /// The medium.
-        medium: &'static str,
-        /// What is wrong, and what would be right.
-        problems: Refusal,
-    },
-}
 
 /// A law as the registry sees it: its parameters, and how to make one.
 pub(super) trait Law: Mac + Sized + 'static {
@@ -41,7 +23,7 @@ macro_rules! media {
     ($($name:literal => $module:ident::$type:ident,)*) => {
         $(mod $module;)*
 
-        pub(super) static DESCRIPTORS: &[crate::queue::Descriptor] =
+        pub(super) static DESCRIPTORS: &[params::Descriptor] =
             &[$(registry::descriptor::<$module::$type>($name),)*];
 
         /// Makes the medium called `kind`, with `params` as a JSON object (null for the defaults) and one port for each
@@ -55,10 +37,10 @@ macro_rules! media {
             queues: Vec<Box<dyn crate::QueueDiscipline<P>>>,
             sampling: crate::SamplingTimes,
             seed: u64,
-        ) -> Result<Box<dyn crate::Element<P>>, BuildError> {
+        ) -> Result<Box<dyn crate::Element<P>>, params::BuildError> {
             match kind {
                 $($name => registry::make::<P, $module::$type>($name, params, queues, sampling, seed),)*
-                _ => Err(BuildError::Unknown(kind.to_owned())),
+                _ => Err(BuildError::unknown("medium", kind, DESCRIPTORS)),
             }
         }
     };
@@ -72,19 +54,15 @@ pub(super) const fn descriptor<L: Law>(name: &'static str) -> Descriptor {
 
 /// Makes a medium.
 pub(super) fn make<P: Copy + Send + 'static, L: Law>(
-    medium: &'static str,
+    name: &'static str,
     params: &Value,
     queues: Vec<Box<dyn QueueDiscipline<P>>>,
     sampling: SamplingTimes,
     seed: u64,
 ) -> Result<Box<dyn Element<P>>, BuildError> {
-    let params = read(params).map_err(|problems| BuildError::Params { medium, problems })?;
+    let params = read(params).map_err(|problems| BuildError::Params { name, problems })?;
     let (law, channel) = L::new(params, queues.len(), seed);
     Ok(Box::new(Medium::new(law, channel, queues, sampling)))
-}
-
-fn names() -> impl Iterator<Item = &'static str> {
-    DESCRIPTORS.iter().map(|d| d.name)
 }
 
 /// Every medium there is.

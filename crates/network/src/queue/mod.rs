@@ -7,7 +7,8 @@ mod fifo;
 mod registry;
 
 pub use drop_tail::{DropTail, Limit};
-pub use registry::{BuildError, Descriptor, descriptors};
+pub use params::{BuildError, Descriptor};
+pub use registry::descriptors;
 
 registry::queues! {
     "drop_tail" => drop_tail::DropTail,

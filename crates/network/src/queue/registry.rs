@@ -1,37 +1,8 @@
 //! What a queue discipline tells about itself, and how to get one by name.
 
 use super::{DESCRIPTORS, QueueDiscipline};
-use params::{ParamSpec, Params, Refusal, read, there_is};
+use params::{BuildError, Descriptor, Params, read};
 use serde_json::Value;
-use thiserror::Error;
-
-/// What a queue discipline is called and where it comes from.
-pub struct Descriptor {
-    /// Name in scenario files.
-    pub name: &'static str,
-    /// One line that says what it is.
-    pub title: &'static str,
-    /// The source it follows.
-    pub source: &'static str,
-    /// Its parameters.
-    pub params: fn() -> Vec<ParamSpec>,
-}
-
-/// Why a queue could not be built.
-#[derive(Debug, Error)]
-pub enum BuildError {
-    /// No queue discipline of that name.
-    #[error("unknown queue \"{0}\"{known}", known = there_is(names()))]
-    Unknown(String),
-    /// A parameter is wrong.
-    #[error("{queue}: {problems}")]
-    Params {
-        /// The queue discipline.
-        queue: &'static str,
-        /// What is wrong, and what would be right.
-        problems: Refusal,
-    },
-}
 
 /// A queue discipline as the registry sees it: its parameters, and how to make one.
 pub(super) trait Discipline<P: Copy>: QueueDiscipline<P> + Sized + 'static {
@@ -66,7 +37,7 @@ macro_rules! queues {
         ) -> Result<Box<dyn QueueDiscipline<P>>, BuildError> {
             match kind {
                 $($name => registry::make::<P, $module::$type<P>>($name, params, seed),)*
-                _ => Err(BuildError::Unknown(kind.to_owned())),
+                _ => Err(BuildError::unknown("queue", kind, DESCRIPTORS)),
             }
         }
     };
@@ -80,16 +51,12 @@ pub(super) const fn descriptor<D: Discipline<()>>(name: &'static str) -> Descrip
 
 /// Makes a discipline.
 pub(super) fn make<P: Copy + Send + 'static, D: Discipline<P>>(
-    queue: &'static str,
+    name: &'static str,
     params: &Value,
     seed: u64,
 ) -> Result<Box<dyn QueueDiscipline<P>>, BuildError> {
-    let params = read(params).map_err(|problems| BuildError::Params { queue, problems })?;
+    let params = read(params).map_err(|problems| BuildError::Params { name, problems })?;
     Ok(Box::new(D::new(params, seed)))
-}
-
-fn names() -> impl Iterator<Item = &'static str> {
-    DESCRIPTORS.iter().map(|d| d.name)
 }
 
 /// Every queue discipline there is.

@@ -2,7 +2,8 @@
 #![allow(dead_code)]
 
 use network::queue::{DropTail, Limit};
-use network::{Counters, Ecn, Impairments, Link, LinkConfig, Packet, SamplingTimes};
+use network::{Counters, Dice, Ecn, Impairment, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes};
+use serde_json::Value;
 use units::{Duration, Rate, Time};
 
 /// A packet knows its number and whether a middlebox may drop it.
@@ -10,6 +11,14 @@ pub type Payload = (usize, bool);
 
 pub fn ms(n: u64) -> Time {
     Time::from_nanos(n * 1_000_000)
+}
+
+pub fn impairment(kind: &str, params: &Value) -> Impairment {
+    Impairment::build(kind, params, &Dice::new(1, "test")).unwrap()
+}
+
+pub fn loss(kind: &str, params: &Value) -> Loss {
+    Loss::build(kind, params, &Dice::new(1, "test")).unwrap()
 }
 
 pub fn config(rate: Rate, delay_ms: u64) -> LinkConfig {

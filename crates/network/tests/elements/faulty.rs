@@ -49,10 +49,9 @@ static MADE: AtomicU64 = AtomicU64::new(0);
 
 impl Faulty {
     fn new(fault: Fault, sampling: SamplingTimes) -> Faulty {
-        let detour = Detour { every: 3, extra: ms(3), from: Time::ZERO, until: Time::NEVER };
-        let detour = (fault == Fault::Reorders).then_some(detour);
-        let config =
-            LinkConfig { loss: None, ..config(sampling, Impairments { detour, ..Impairments::default() }) };
+        let detours = alone("reordering", &json!({ "every": 3, "extra_ns": 3_000_000 }));
+        let impairments = if fault == Fault::Reorders { detours } else { Impairments::default() };
+        let config = LinkConfig { loss: None, ..config(sampling, impairments) };
         let links = [0, 1].map(|_| Link::replaying(config.clone(), tight("drop_tail")));
         let calls = if fault == Fault::Chance { MADE.fetch_add(1, Ordering::Relaxed) } else { 0 };
         Faulty { fault, links, calls, taken: 0, held: None }

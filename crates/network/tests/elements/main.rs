@@ -6,12 +6,11 @@ mod shared;
 use network::kit::{Script, Tag, judge};
 use network::queue::{self, QueueDiscipline};
 use network::{
-    Detour, Duplication, Element, Impairments, Jitter, Link, LinkConfig, Loss, Opportunities, SamplingTimes,
-    medium,
+    Dice, Element, Impairment, Impairments, Link, LinkConfig, Loss, Opportunities, SamplingTimes, medium,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use units::{Duration, Probe, Rate, Reading, Rng, Time};
+use units::{Duration, Probe, Rate, Reading, Time};
 
 const BITS: u64 = 20_000_000;
 
@@ -47,9 +46,14 @@ fn ms(n: u64) -> Duration {
 }
 
 fn config(sampling: SamplingTimes, impairments: Impairments) -> LinkConfig {
-    let rng = Rng::stream(1, "loss/test");
-    let loss = Some(Loss::Bernoulli { probability: 0.1, rng });
+    let loss = Loss::build("bernoulli", &json!({ "probability": 0.1 }), &Dice::new(1, "test")).ok();
     LinkConfig { rate: Rate::from_bits_per_sec(BITS), delay: ms(3), loss, sampling, impairments }
+}
+
+/// An impairment of the registry by itself.
+fn alone(kind: &str, params: &Value) -> Impairments {
+    let each = vec![Impairment::build(kind, params, &Dice::new(1, "test")).unwrap()];
+    Impairments { each, ..Impairments::default() }
 }
 
 /// What a link may do beside queueing, sending and delaying, one thing at a time.
@@ -58,24 +62,23 @@ fn impairments() -> Vec<Impairments> {
     let none = Impairments::default;
     let rates =
         [(5, BITS / 2), (9, 0), (12, 2 * BITS)].map(|(ms, bits)| (at(ms), Rate::from_bits_per_sec(bits)));
-    let jitter =
-        |reorders| Some(Jitter { spread: ms(2), normal: true, reorders, rng: Rng::stream(1, "jitter/test") });
     let times = [1, 1, 4].map(ms).to_vec();
-    let duplication = Duplication { probability: 0.2, rng: Rng::stream(1, "duplicate/test") };
-    vec![
+    let changes = [
         none(),
         Impairments { rates: rates.to_vec(), ..none() },
         Impairments { delays: vec![(at(4), ms(1)), (at(8), ms(6))], ..none() },
         Impairments { opportunities: Some(Opportunities::new(times, 1_514, true, Duration::ZERO)), ..none() },
-        Impairments { duplication: Some(duplication), ..none() },
-        Impairments { slot: Some(ms(2)), ..none() },
-        Impairments {
-            detour: Some(Detour { every: 3, extra: ms(3), from: Time::ZERO, until: Time::NEVER }),
-            ..none()
-        },
-        Impairments { jitter: jitter(false), ..none() },
-        Impairments { jitter: jitter(true), ..none() },
-    ]
+    ];
+    let jitter = |reorder| json!({ "spread_ns": 2_000_000, "shape": "normal", "reorder": reorder });
+    let each = Impairment::descriptors().iter().map(|found| match found.name {
+        "ack_filter" => alone(found.name, &json!({ "every": 3 })),
+        "jitter" => alone(found.name, &jitter(false)),
+        "aggregation" => alone(found.name, &json!({ "slot_ns": 2_000_000 })),
+        "reordering" => alone(found.name, &json!({ "every": 3, "extra_ns": 3_000_000 })),
+        "duplication" => alone(found.name, &json!({ "probability": 0.2 })),
+        other => panic!("{other} has no case"),
+    });
+    each.chain(changes).chain([alone("jitter", &jitter(true))]).collect()
 }
 
 /// Scripts of up to 150 packets.

@@ -219,7 +219,7 @@ impl FlowPlan {
                 )
             }
             congestion::BuildError::Params { problems, .. } => {
-                PlanError::of_first(&format!("{path}.cca.params"), problems)
+                PlanError::of_first(&format!("{path}.cca.params"), problems.0)
             }
         })
     }

@@ -21,8 +21,8 @@ impl PlanError {
     }
 
     /// The first of the problems of what is at `path`.
-    pub(super) fn of_first(path: &str, refusal: params::Refusal) -> PlanError {
-        let first = refusal.0.into_iter().next().unwrap_or_else(|| params::Problem::new("", "wrong"));
+    pub(super) fn of_first(path: &str, problems: Vec<params::Problem>) -> PlanError {
+        let first = problems.into_iter().next().unwrap_or_else(|| params::Problem::new("", "wrong"));
         let path = if first.name.is_empty() { path.to_owned() } else { format!("{path}.{}", first.name) };
         PlanError::new(path, first.message)
     }

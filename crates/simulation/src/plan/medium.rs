@@ -1,10 +1,10 @@
 //! Media of a plan: several ports each, of which one transmits at a time.
 
 use super::check::{Check, within};
-use super::{LinkPlan, Plan, PlanError, QueuePlan};
+use super::{EntryPlan, LinkPlan, Plan, PlanError};
 use crate::payload::Payload;
 use network::{Element, QueueDiscipline, SamplingTimes, medium};
-use params::there_is;
+use params::BuildError;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use units::{Duration, Rate, Time};
@@ -34,7 +34,7 @@ pub struct PortPlan {
     /// Names the random numbers of its queue; unique among ports and links.
     pub stream: String,
     /// Who waits.
-    pub queue: QueuePlan,
+    pub queue: EntryPlan,
 }
 
 type Queue = Box<dyn QueueDiscipline<Payload>>;
@@ -44,7 +44,7 @@ impl MediumPlan {
         within(format!("{path}.ports"), self.ports.len(), 1..=usize::from(u16::MAX))?;
         self.build(path, Vec::new(), never(), 0)?;
         let mut ports = self.ports.iter().enumerate();
-        ports.try_for_each(|(n, port)| port.queue.build(&format!("{path}.ports[{n}]"), 0).map(|_| ()))
+        ports.try_for_each(|(n, port)| port.queue.build_queue(&format!("{path}.ports[{n}]"), 0).map(|_| ()))
     }
 
     /// Makes the medium; `path` is its own, `seed` feeds its randomness.
@@ -57,16 +57,8 @@ impl MediumPlan {
     ) -> Result<Box<dyn Element<Payload>>, PlanError> {
         let (kind, params) = (&self.kind, Value::Object(self.params.clone()));
         medium::build(kind, &params, queues, sampling, seed).map_err(|error| match error {
-            medium::BuildError::Unknown(_) => {
-                let names = medium::descriptors().iter().map(|d| d.name);
-                PlanError::new(
-                    format!("{path}.kind"),
-                    format!("unknown medium \"{kind}\"{}", there_is(names)),
-                )
-            }
-            medium::BuildError::Params { problems, .. } => {
-                PlanError::of_first(&format!("{path}.params"), problems)
-            }
+            BuildError::Unknown(message) => PlanError::new(format!("{path}.kind"), message),
+            BuildError::Params { problems, .. } => PlanError::of_first(&format!("{path}.params"), problems.0),
         })
     }
 

@@ -4,7 +4,9 @@ mod check;
 mod datagram;
 mod error;
 mod link;
+mod markov;
 mod medium;
+mod opportunities;
 mod periods;
 mod quirks;
 mod workload;
@@ -12,8 +14,10 @@ mod writes;
 
 pub use datagram::{DatagramPlan, ProtocolPlan};
 pub use error::PlanError;
+pub use markov::MarkovPlan;
 pub(crate) use medium::HopPlan;
 pub use medium::{MediumPlan, PortPlan};
+pub use opportunities::OpportunitiesPlan;
 pub use periods::PeriodsPlan;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
 pub use workload::{AbrPlan, DistributionPlan, VideoPlan, WorkloadPlan};
@@ -57,75 +61,21 @@ pub struct LinkPlan {
     /// Propagation delay in nanoseconds.
     pub delay_ns: u64,
     /// Who waits.
-    pub queue: QueuePlan,
+    pub queue: EntryPlan,
     /// Loss that is not congestion.
-    pub loss: Option<LossPlan>,
+    pub loss: Option<EntryPlan>,
     /// What changes during the run, in the order of time.
     #[serde(default)]
     pub changes: Vec<ChangePlan>,
-    /// The far end hands packets over at multiples of this time only; `None`: at once.
+    /// What happens to single packets, one of each kind at most, in any order.
     #[serde(default)]
-    pub slot_ns: Option<u64>,
-    /// Some packets are overtaken.
-    #[serde(default)]
-    pub detour: Option<DetourPlan>,
-    /// Every packet takes a little longer.
-    #[serde(default)]
-    pub jitter: Option<JitterPlan>,
+    pub impairments: Vec<EntryPlan>,
     /// The link sends at given moments only, and has no rate.
     #[serde(default)]
     pub opportunities: Option<OpportunitiesPlan>,
     /// Changes at times drawn from the seed.
     #[serde(default)]
-    pub wander: Option<WanderPlan>,
-    /// Probability that a packet arrives twice.
-    #[serde(default)]
-    pub duplicate: Option<f64>,
-    /// Of the acknowledgements of a flow that say no more than how far everything has arrived, one in so many passes.
-    #[serde(default)]
-    pub thin: Option<u32>,
-}
-
-/// Moments at which a link may send.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OpportunitiesPlan {
-    /// When, from the beginning of a round on, in order and in units; the last one ends the round.
-    pub times: Vec<u64>,
-    /// The unit of time in nanoseconds.
-    pub unit_ns: u64,
-    /// Bytes that each carries.
-    pub bytes: u32,
-    /// A round begins where another ends.
-    pub repeat: bool,
-    /// The run begins at this time of the first round.
-    pub offset_ns: u64,
-}
-
-/// A walk among states of a link: it stays in each for a random time, then goes to another one.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WanderPlan {
-    /// When it begins, in the first state.
-    pub from_ns: u64,
-    /// Mean of the exponentially distributed times in a state.
-    pub mean_ns: u64,
-    /// It goes to the state before or behind in the list; otherwise to any other.
-    pub neighbours: bool,
-    /// The states, each as a change whose time does not count.
-    pub states: Vec<ChangePlan>,
-}
-
-/// Extra delay that differs from packet to packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JitterPlan {
-    /// Largest extra delay, or its standard deviation.
-    pub spread_ns: u64,
-    /// Half of a normal distribution instead of a uniform one.
-    pub normal: bool,
-    /// Packets may overtake each other.
-    pub reorders: bool,
+    pub markov_channel: Option<MarkovPlan>,
 }
 
 /// A change on a link.
@@ -140,7 +90,7 @@ pub struct ChangePlan {
     #[serde(default)]
     pub delay_ns: Option<u64>,
     /// Loss from then on; `None`: as before.
-    pub loss: Option<LossPlan>,
+    pub loss: Option<EntryPlan>,
     /// Limit of the queue from then on; `None`: as before.
     #[serde(default)]
     pub limit: Option<LimitPlan>,
@@ -156,62 +106,14 @@ pub struct LimitPlan {
     pub bytes: Option<u64>,
 }
 
-/// Every so many packets one takes longer on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DetourPlan {
-    /// Packets per detour.
-    pub every: u64,
-    /// How much longer it takes.
-    pub extra_ns: u64,
-    /// From when on.
-    pub from_ns: u64,
-    /// Until when; `None`: the end.
-    pub until_ns: Option<u64>,
-}
-
-/// A queue discipline and its parameters.
+/// An entry of a registry of the network: a queue discipline, a loss or an impairment.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct QueuePlan {
-    /// Name in [`network::queue::descriptors`].
+pub struct EntryPlan {
+    /// Its name there.
     pub kind: String,
     /// Parameters, beside the name.
     #[serde(flatten)]
-    pub params: Map<String, Value>,
-}
-
-/// Loss at the far end of a link.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum LossPlan {
-    /// Each packet alone, with the same probability.
-    Bernoulli {
-        /// In [0, 1].
-        probability: f64,
-    },
-    /// Exactly every `every`-th packet.
-    Periodic {
-        /// Packets per loss, at least 1.
-        every: u64,
-    },
-    /// Given packets.
-    Replay {
-        /// Their numbers in the order in which packets leave, counted from 0, ascending.
-        packets: Vec<u64>,
-        /// After so many packets it begins again; `None`: never.
-        period: Option<u64>,
-    },
-    /// Good and bad times; probabilities per packet, in [0, 1].
-    GilbertElliott {
-        /// Of going from good to bad.
-        worsens: f64,
-        /// Of going from bad to good.
-        improves: f64,
-        /// Of loss in good times.
-        good: f64,
-        /// Of loss in bad times.
-        bad: f64,
-    },
+    pub params: Value,
 }
 
 /// One flow: a connection that carries data one way, or what its workload makes of it.

@@ -129,7 +129,7 @@ impl Leg {
     }
 
     fn of_link(link: &LinkPlan) -> Leg {
-        let drawn = link.wander.iter().flat_map(|wander| &wander.states);
+        let drawn = link.markov_channel.iter().flat_map(|channel| &channel.states);
         let changes: Vec<_> = link.changes.iter().chain(drawn).collect();
         let delays = changes.iter().filter_map(|change| change.delay_ns);
         let rates = changes.iter().filter_map(|change| change.rate_bps);

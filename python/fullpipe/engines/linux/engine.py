@@ -15,6 +15,7 @@ from fullpipe.engines.base import (
     not_measured,
     origin,
 )
+from fullpipe.engines.linux.check.links import IMPAIRMENTS, LOSSES
 from fullpipe.engines.linux.check.scenario import problems
 from fullpipe.engines.linux.install import algorithms, guest_program, installed, toolchain
 from fullpipe.engines.linux.install.install import install, trusted
@@ -53,7 +54,13 @@ class LinuxEngine:
         found = installed.find()
         ccas = [ours for ours in algorithms.OURS if not found or algorithms.in_kernel(ours, found.ccas)]
         kinds = [kind for kind in queues.MAKERS if not found or kind in found.qdiscs]
-        return Capabilities(frozenset(ccas), frozenset((*kinds, "drop_tail")), not_measured(tables.MEASURED))
+        return Capabilities(
+            ccas=frozenset(ccas),
+            queues=frozenset((*kinds, "drop_tail")),
+            losses=LOSSES,
+            impairments=IMPAIRMENTS,
+            not_measured=not_measured(tables.MEASURED),
+        )
 
     def doctor(self) -> list[Requirement]:
         """The machine, a compiler, a kernel, who may write it, and memory."""

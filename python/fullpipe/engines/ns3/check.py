@@ -5,7 +5,6 @@ defaults of `tcp` describe Linux.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import MISSING, fields
 
 from fullpipe.engines.base import Problem
 from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
@@ -14,6 +13,7 @@ from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue
 from fullpipe.scenario import Link, Scenario, resolve
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link.changes import MarkovChannel
+from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.ns3 import Ns3
 from fullpipe.scenario.model.tcp import Tcp
@@ -29,23 +29,10 @@ _TCP = frozenset(
     | {"send_buffer_bytes", "receive_buffer_bytes", "pacing", "ecn"}
     | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s"}
 )
-_LINK = frozenset(
-    {
-        "name",
-        "source",
-        "target",
-        "rate_bps",
-        "delay_s",
-        "queue",
-        "loss",
-        "where",
-        "batch_s",
-        "detour",
-        "jitter",
-    }
-    | {"changes", "shapes", "trace", "steps", "host_stream", "nic_of"}
-)
-_LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
+LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
+"""Losses that this engine has, by their names in the registry."""
+IMPAIRMENTS = frozenset({"aggregation", "jitter", "reordering"})
+"""Impairments that it has."""
 
 
 def problems(scenario: Scenario) -> list[Problem]:
@@ -67,10 +54,9 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
     for medium in network.media:
         yield Problem(medium.where, "the ns3 engine has no cells; write links, or run it with native")
     for link in network.links:
-        for field in fields(Link):
-            default = None if field.default is MISSING else field.default
-            if field.name not in _LINK and getattr(link, field.name) != default:
-                yield Problem(link.where, f"the ns3 engine does not know {field.name.removesuffix('_s')}")
+        for one in given(link.impairments):
+            if one.name not in IMPAIRMENTS:
+                yield Problem(f"{link.where}.{one.key}", f"the ns3 engine has no {one.name}")
         yield from _weather(link)
         try:
             ns3_queue(link.queue)
@@ -82,12 +68,14 @@ def _weather(link: Link) -> Iterator[Problem]:
     """What a link does in the course of a run; shapes and traces of rates are steps by now."""
     steps = [values for _, values in link.steps]
     losses = [*([plan_of(link.loss)] if link.loss else ()), *(v["loss"] for v in steps if "loss" in v)]
-    if any(loss["kind"] not in _LOSSES for loss in losses):
-        yield Problem(link.where, "the ns3 engine has no loss but " + ", ".join(sorted(_LOSSES)))
+    if any(loss["kind"] not in LOSSES for loss in losses):
+        yield Problem(link.where, "the ns3 engine has no loss but " + ", ".join(sorted(LOSSES)))
     if any("limit" in values for values in steps):
         yield Problem(link.where, "the ns3 engine cannot change the limit of a queue; leave it as it is")
     if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
         yield Problem(link.where, "the ns3 engine has no wander; write changes, a ramp, a spike or a cycle")
+    if link.frames is not None:
+        yield Problem(f"{link.where}.frames", "the ns3 engine has no frames; give the link a rate")
     if link.trace and link.trace.deliveries is not None:
         yield Problem(link.where, "the ns3 engine has no traces of deliveries; it has traces of rates")
 

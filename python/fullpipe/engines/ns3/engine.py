@@ -22,7 +22,7 @@ from fullpipe.engines.base import (
     origin,
 )
 from fullpipe.engines.ns3 import build, process, wheel
-from fullpipe.engines.ns3.check import problems
+from fullpipe.engines.ns3.check import IMPAIRMENTS, LOSSES, problems
 from fullpipe.engines.ns3.program_input import program_input
 from fullpipe.engines.ns3.queues import MAKERS
 from fullpipe.errors import EngineError, InstallOptionError
@@ -66,6 +66,8 @@ class Ns3Engine:
         return Capabilities(
             ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
             queues=frozenset({"drop_tail", *MAKERS}),
+            losses=LOSSES,
+            impairments=IMPAIRMENTS,
             not_measured=not_measured(_MEASURED),
         )
 

@@ -40,7 +40,7 @@ def program_input(scenario: Scenario, seed: int) -> str:
 def _link(link: Link) -> Iterator[str]:
     queue = ns3_queue(link.queue)
     yield f"link {link.name}"
-    yield f"wire {link.rate_bps or 0} {link.delay_ns} {to_nanoseconds(link.batch_s or 0)}"
+    yield f"wire {link.rate_bps or 0} {link.delay_ns} {to_nanoseconds(link.impairments.batch_s or 0)}"
     yield f"queue {queue.type} {queue.quantum}"
     for name, value in queue.attributes.items():
         yield f"queue_attribute {name} {value}"
@@ -50,13 +50,13 @@ def _link(link: Link) -> Iterator[str]:
         yield f"change {at_ns} {values.get('rate_bps', -1)} {values.get('delay_ns', -1)}"
         if "loss" in values:
             yield f"change_loss {_loss(values['loss'])} loss/{link.name}/{n}"
-    if link.detour:
-        detour = link.detour
+    if link.impairments.detour:
+        detour = link.impairments.detour
         until = NEVER if detour.until_s is None else to_nanoseconds(detour.until_s)
         times = f"{to_nanoseconds(detour.extra_s)} {to_nanoseconds(detour.from_s)} {until}"
         yield f"detour {detour.every} {times}"
-    if link.jitter:
-        jitter = link.jitter
+    if link.impairments.jitter:
+        jitter = link.impairments.jitter
         yield (
             f"jitter {to_nanoseconds(jitter.spread_s)} {int(jitter.shape == 'normal')} {int(jitter.reorder)}"
         )

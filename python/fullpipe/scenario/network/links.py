@@ -29,11 +29,7 @@ def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, 
         shapes=described.shapes or (),
         trace=described.trace,
         frames=described.frames,
-        duplicate=described.duplicate,
-        thin=described.thin,
-        batch_s=described.batch_s,
-        detour=described.detour,
-        jitter=described.jitter,
+        impairments=described.impairments,
         steps=tuple(steps),
     )
 

@@ -1,14 +1,14 @@
 """A network: nodes, links and routes, as every engine lays it out."""
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link.changes import Change, Shape
-from fullpipe.scenario.model.link.impairments import Jitter, Reordering
+from fullpipe.scenario.model.link.impairments import Impairments
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.model.link.service import Frames, Trace
@@ -45,11 +45,7 @@ class Link:
     shapes: tuple[Shape, ...] = ()
     trace: Trace | None = None
     frames: Frames | None = None
-    duplicate: float | None = None
-    thin: int | None = None
-    batch_s: float | None = None
-    detour: Reordering | None = None
-    jitter: Jitter | None = None
+    impairments: Impairments = field(default_factory=Impairments)
     steps: tuple[Step, ...] = ()
     """Changes, shapes and rows of a trace as one list in the order of time."""
     host_stream: str | None = None

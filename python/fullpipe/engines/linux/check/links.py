@@ -1,7 +1,6 @@
 """Why a link cannot be laid in the guest: all that a kernel, or the way we use it, cannot do exactly."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 
 from fullpipe.engines.base import Problem
 from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
@@ -10,16 +9,16 @@ from fullpipe.engines.linux.tc import filters, queues, red
 from fullpipe.engines.linux.tc.qdisc import MOST_U32
 from fullpipe.scenario import Link, Route
 from fullpipe.scenario.model.link.changes import MarkovChannel
-from fullpipe.scenario.model.link.losses import Periodic, Replay
+from fullpipe.scenario.model.link.impairments import given
+from fullpipe.scenario.model.link.losses import Periodic
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.quantities import BITS
 
 _CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
-_LINK = {
-    *("name", "rate_bps", "delay_s", "queue", "loss", "where", "changes", "batch_s", "detour", "jitter"),
-    *("duplicate", "shapes", "trace", "steps", "host_stream", "source", "target"),
-}
-"""What this engine knows of a link; it refuses all else."""
+LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
+"""Losses that netem has, by their names in the registry; periodic loss comes with our module."""
+IMPAIRMENTS = frozenset({"jitter", "duplication"})
+"""Impairments that it has."""
 
 
 def problems(link: Link, crossed_by: Sequence[Route], installed: Installed) -> Iterator[Problem]:
@@ -28,14 +27,13 @@ def problems(link: Link, crossed_by: Sequence[Route], installed: Installed) -> I
     if link.nic_of is not None:
         yield Problem(where, f"hosts of the guest share no interface; leave it out, or {NATIVE}")
         return
-    for part in fields(link):
-        if part.name not in _LINK and getattr(link, part.name) != part.default:
-            yield Problem(f"{where}.{part.name}", f"netem has nothing like it; {NATIVE}")
+    for one in given(link.impairments):
+        if one.name not in IMPAIRMENTS:
+            yield Problem(f"{where}.{one.key}", f"netem has nothing like it; leave it out, or {NATIVE}")
+    if link.frames is not None:
+        yield Problem(f"{where}.frames", f"netem has nothing like it; {NATIVE}")
     for i, change in enumerate(link.changes):
         yield from unknown(change, _CHANGE, f"{where}.changes[{i}]")
-    for key, value in (("batch", link.batch_s), ("detour", link.detour)):
-        if value is not None:
-            yield Problem(f"{where}.{key}", f"netem has nothing like it; leave it out, or {NATIVE}")
     yield from _of_steps(where, link, installed)
     if isinstance(link.queue, Discipline):
         yield from _of_queue(f"{where}.queue", link, link.queue, installed)
@@ -60,12 +58,12 @@ def _of_steps(where: str, link: Link, installed: Installed) -> Iterator[Problem]
     if any("limit" in values for values in steps) and not isinstance(link.queue, DropTail):
         yield Problem(f"{where}.changes", f"only the limit of drop_tail changes; {NATIVE}")
     later = [values["loss"]["kind"] for values in steps if "loss" in values]
-    if isinstance(link.loss, Replay) or set(later) - {"bernoulli", "gilbert_elliott"}:
+    if (link.loss and link.loss.kind not in LOSSES) or set(later) - {"bernoulli", "gilbert_elliott"}:
         text = "later losses are random" if later else "given packets cannot be lost"
         yield Problem(f"{where}.loss", f"{text} in the kernel; use bernoulli, or {NATIVE}")
     if isinstance(link.loss, Periodic):
         yield from _of_periodic(f"{where}.loss", link.loss, installed, changes=bool(later))
-    if link.duplicate and (link.loss or later):
+    if link.impairments.duplicate and (link.loss or later):
         yield Problem(f"{where}.duplicate", f"netem loses copies apart from what they are of; {NATIVE}")
 
 

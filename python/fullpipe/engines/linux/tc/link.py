@@ -63,7 +63,7 @@ _LOSSES: Mapping[str, type[Bernoulli] | type[GilbertElliott]] = {
 def link_states(link: Link) -> list[tuple[int, LinkState]]:
     """What a link is like, and from when on in nanoseconds; the first one is from 0 on."""
     loss = None if isinstance(link.loss, Periodic) else link.loss
-    state = LinkState(link.rate_bps, link.queue, Netem(link.delay_ns, None, loss, link.jitter))
+    state = LinkState(link.rate_bps, link.queue, Netem(link.delay_ns, None, loss, link.impairments.jitter))
     found = [(0, state)]
     for at_ns, values in link.steps:
         state = state.after(values)
@@ -94,10 +94,10 @@ def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn:
     parts = netem.split() if _may_reorder(link) and rate_bps is not None else (netem,)
     if link.steps or any(not part.does_nothing for part in parts):
         made += [_alone(part.qdisc(loss_seed)) for part in parts]
-    if link.duplicate:
+    if link.impairments.duplicate:
         # Apart from all else, or copies would take time, and have other delays than what they are of.
         duplicate_seed = streams.bits(seed, f"duplicate/{link.name}")
-        made.append(_alone(Netem(duplicate=link.duplicate).qdisc(duplicate_seed)))
+        made.append(_alone(Netem(duplicate=link.impairments.duplicate).qdisc(duplicate_seed)))
     return made
 
 
@@ -116,7 +116,7 @@ def arrival_filter(link: Link) -> tuple[TcObject, ...]:
 def _may_reorder(link: Link) -> bool:
     """Whether packets may catch up with those before them on the wire, after having been sent one by one."""
     delays = [link.delay_ns, *(values["delay_ns"] for _, values in link.steps if "delay_ns" in values)]
-    return delays != sorted(delays) or link.jitter is not None
+    return delays != sorted(delays) or link.impairments.jitter is not None
 
 
 def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:

@@ -2,12 +2,12 @@
 
 from typing import Annotated, Self
 
-from pydantic import AliasChoices, Field, model_validator
+from pydantic import Field, model_validator
 
 from fullpipe.scenario.model.base import Model
 from fullpipe.scenario.model.link.changes import Change, Delay, MarkovChannel, Shape
-from fullpipe.scenario.model.link.impairments import Jitter, Reordering
-from fullpipe.scenario.model.link.losses import Loss, Probability
+from fullpipe.scenario.model.link.impairments import Impairments
+from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import Queue
 from fullpipe.scenario.model.link.service import Frames, Trace
 from fullpipe.scenario.quantities import BitsPerSecond
@@ -34,8 +34,8 @@ class Access(Model):
         return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})
 
 
-class LinkModel(Model):
-    """One direction of a wire, with the queue in front of it, wherever it stands."""
+class _Wire(Model):
+    """A queue and a wire, without impairments."""
 
     rate_bps: Rate | None = Field(None, alias="rate", examples=["100 Mbit/s"])
     """Left out: unlimited."""
@@ -58,28 +58,16 @@ class LinkModel(Model):
     """A recording in place of the rate, or of rate, delay and loss. Left out: none."""
     frames: Frames | None = Field(None, examples=['{ every = "5 ms", size = "64 KiB" }'])
     """Frames in place of the rate. Left out: none."""
-    duplicate: Probability | None = Field(None, examples=[0.01])
-    """Probability that a packet arrives twice, the copy right behind it (`netem duplicate`). Left out:
-    none."""
-    thin: Annotated[int, Field(strict=True, ge=2, le=1_000_000)] | None = Field(
-        None, validation_alias=AliasChoices("thin", "ack_filter"), examples=[4]
-    )
-    """An ACK filter, also written `ack_filter`: a middlebox drops all but every n-th of the ACKs of each flow
-    that report nothing but progress (no SACK, no mark). Left out: none. CAKE's `ack_filter` does it by what
-    waits."""
-    batch_s: Annotated[Delay, Field(gt=0)] | None = Field(
-        None, alias="batch", validation_alias=AliasChoices("batch", "aggregation"), examples=["10 ms"]
-    )
-    """Packets are handed over at multiples of this time only, as on a radio link that aggregates them; also
-    written `aggregation`."""
-    detour: Reordering | None = Field(
-        None,
-        validation_alias=AliasChoices("detour", "reordering"),
-        examples=['{ every = 100, extra = "30 ms" }'],
-    )
-    """Some packets are overtaken; also written `reordering`. Left out: none."""
-    jitter: Jitter | None = Field(None, examples=['{ spread = "5 ms" }'])
-    """Every packet takes a little longer. Left out: none."""
+
+
+class LinkModel(Impairments, _Wire):
+    """One direction of a wire, with the queue in front of it, wherever it stands."""
+
+    @property
+    def impairments(self) -> Impairments:
+        """What it does to single packets."""
+        given = {name: getattr(self, name) for name in Impairments.model_fields}
+        return Impairments.model_construct(**given)
 
     @model_validator(mode="after")
     def _one_service(self) -> Self:

@@ -1,12 +1,19 @@
-"""What a link does to packets besides losing them: it delays some longer than others."""
+"""What a link does to packets besides losing them, one key for every impairment of the registry.
 
-from typing import Annotated, Literal
+A test holds names, ranges, defaults and documentation of these models against the registry. Adding an
+impairment is one field of `Impairments` here, with a model if it has several parameters.
+"""
 
-from pydantic import Field
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AliasChoices, Field
 
 from fullpipe.scenario.model.base import Model, Switch
 from fullpipe.scenario.model.link.changes import Delay
-from fullpipe.scenario.quantities import Seconds
+from fullpipe.scenario.model.link.losses import Probability
+from fullpipe.scenario.quantities import Seconds, to_nanoseconds
 
 
 class Jitter(Model):
@@ -31,3 +38,75 @@ class Reordering(Model):
     """When it begins."""
     until_s: Seconds | None = Field(None, alias="until")
     """When it ends. Left out: never."""
+
+
+class Registered(NamedTuple):
+    """Which impairment of the registry a key of a link is."""
+
+    name: str
+    param: str = ""
+    """The parameter that a bare value sets; "": the key holds a model of the parameters."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """An impairment that a link has."""
+
+    key: str
+    """As scenarios write it."""
+    name: str
+    """In the registry."""
+    params: dict[str, Any]
+    """As the plan has them: times in nanoseconds."""
+
+
+class Impairments(Model):
+    """What a link does to single packets. The order in which they act is that of the registry."""
+
+    duplicate: Annotated[Probability | None, Registered("duplication", "probability")] = Field(
+        None, examples=[0.01]
+    )
+    """Probability that a packet arrives twice, the copy right behind it (`netem duplicate`). Left out:
+    none."""
+    thin: Annotated[
+        Annotated[int, Field(strict=True, ge=2, le=1_000_000)] | None, Registered("ack_filter", "every")
+    ] = Field(None, validation_alias=AliasChoices("thin", "ack_filter"), examples=[4])
+    """An ACK filter, also written `ack_filter`: a middlebox drops all but every n-th of the ACKs of each flow
+    that report nothing but progress (no SACK, no mark). Left out: none. CAKE's `ack_filter` does it by what
+    waits."""
+    batch_s: Annotated[Annotated[Delay, Field(gt=0)] | None, Registered("aggregation", "slot_s")] = Field(
+        None, alias="batch", validation_alias=AliasChoices("batch", "aggregation"), examples=["10 ms"]
+    )
+    """Packets are handed over at multiples of this time only, as on a radio link that aggregates them; also
+    written `aggregation`."""
+    detour: Annotated[Reordering | None, Registered("reordering")] = Field(
+        None,
+        validation_alias=AliasChoices("detour", "reordering"),
+        examples=['{ every = 100, extra = "30 ms" }'],
+    )
+    """Some packets are overtaken; also written `reordering`. Left out: none."""
+    jitter: Annotated[Jitter | None, Registered("jitter")] = Field(None, examples=['{ spread = "5 ms" }'])
+    """Every packet takes a little longer. Left out: none."""
+
+
+def registered(name: str) -> Registered:
+    """The impairment that a field of `Impairments` is."""
+    found = (part for part in Impairments.model_fields[name].metadata if isinstance(part, Registered))
+    return next(found)
+
+
+def given(impairments: Impairments) -> Iterator[Given]:
+    """Those that a link has."""
+    for name, field in Impairments.model_fields.items():
+        value, entry = getattr(impairments, name), registered(name)
+        if value is not None:
+            params = {entry.param: value} if entry.param else dict(value)
+            yield Given(field.alias or name, entry.name, dict(map(_in_plan, params.items())))
+
+
+def _in_plan(param: tuple[str, Any]) -> tuple[str, Any]:
+    """A parameter with times in nanoseconds."""
+    name, value = param
+    if not name.endswith("_s"):
+        return param
+    return f"{name.removesuffix('_s')}_ns", None if value is None else to_nanoseconds(value)

@@ -59,7 +59,7 @@ class Replay(Model):
     packets: tuple[_Number, ...] | None = Field(None, max_length=100_000, examples=["[100, 101, 250]"])
     """Their numbers, ascending, the first packet being 0."""
     period: _Count | None = None
-    """With `packets`: after so many packets it begins again. Left out: never."""
+    """After so many packets it begins again. Left out: never."""
     file: str | None = Field(None, max_length=4_096, examples=["losses.txt"])
     """A file with a 0 for every packet that arrives and a 1 for every one that is lost; white space has no
     meaning."""

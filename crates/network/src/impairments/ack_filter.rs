@@ -1,0 +1,80 @@
+//! A middlebox that drops a part of the acknowledgements.
+
+use super::{Effect, Nature};
+use crate::Dice;
+use params::{Entry, params};
+use std::collections::BTreeMap;
+
+params! {
+    /// Parameters of an ACK filter.
+    pub struct Params {
+        /// One in so many of the plain ACKs of a stream passes.
+        every: u32, "packets", 2..=1_000_000;
+    }
+}
+
+/// Lets every so many of the plain ACKs of a stream pass, and drops the others. Plain ACKs report nothing but progress: no
+/// selective acknowledgement, no mark.
+#[derive(Clone, Debug)]
+pub struct AckFilter {
+    every: u32,
+    /// Plain ACKs since the last one that passed, of flows that have had any: their numbers may be large and many.
+    seen: BTreeMap<u32, u32>,
+}
+
+impl Effect for AckFilter {
+    fn nature(&self) -> Nature {
+        Nature { filters: true, ..Nature::default() }
+    }
+
+    fn filters(&mut self, stream: u32, is_plain_ack: bool) -> bool {
+        if !is_plain_ack {
+            return false;
+        }
+        let seen = self.seen.entry(stream).or_default();
+        *seen += 1;
+        let passes = *seen >= self.every;
+        if passes {
+            self.seen.remove(&stream);
+        }
+        !passes
+    }
+}
+
+impl Entry<&Dice> for AckFilter {
+    type Params = Params;
+    const TITLE: &'static str = "A middlebox drops all but every n-th of the plain ACKs of each flow";
+    const SOURCE: &'static str =
+        "RFC 3449, section 5.2.1: the ACKs of a path whose other direction is narrow";
+
+    fn new(params: Params, _: &Dice) -> AckFilter {
+        AckFilter { every: params.every, seen: BTreeMap::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(every: u32) -> AckFilter {
+        AckFilter::new(Params { every }, &Dice::new(1, "test"))
+    }
+
+    #[test]
+    fn every_third_plain_ack_of_each_flow_passes_and_every_other_packet() {
+        let mut filter = filter(3);
+        let mut passes = |flow, plain| !filter.filters(flow, plain);
+        assert_eq!([0; 7].map(|_| passes(0, true)), [false, false, true, false, false, true, false]);
+        assert!(passes(0, false) && !passes(1, true) && !passes(0, true));
+        assert!(passes(0, true));
+    }
+
+    #[test]
+    fn flows_of_which_nothing_was_dropped_since_the_last_one_that_passed_take_no_memory() {
+        let mut filter = filter(2);
+        (0..1_000).map(|n| u32::MAX - n).for_each(|flow| {
+            assert!(filter.filters(flow, true) && !filter.filters(flow, true));
+        });
+        assert!(filter.seen.is_empty());
+    }
+}

@@ -1,0 +1,49 @@
+//! Packets that are handed over together.
+
+use super::Effect;
+use crate::Dice;
+use params::{Entry, params};
+use units::Time;
+
+params! {
+    /// Parameters of aggregation.
+    pub struct Params {
+        /// Packets are handed over at multiples of this time only.
+        slot_ns: u64, "ns", 1.0..=3.6e12;
+    }
+}
+
+/// The far end hands packets over at multiples of a time only: batches, as on a radio link that aggregates them.
+#[derive(Clone, Debug)]
+pub struct Aggregation {
+    slot_ns: u64,
+}
+
+impl Effect for Aggregation {
+    fn arrival(&mut self, _finish: Time, arrival: Time) -> Time {
+        Time::from_nanos(arrival.as_nanos().div_ceil(self.slot_ns).saturating_mul(self.slot_ns))
+    }
+}
+
+impl Entry<&Dice> for Aggregation {
+    type Params = Params;
+    const TITLE: &'static str =
+        "Packets are handed over at multiples of a time only, as on a radio link that aggregates them";
+    const SOURCE: &'static str = "";
+
+    fn new(params: Params, _: &Dice) -> Aggregation {
+        Aggregation { slot_ns: params.slot_ns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_waits_for_its_slot_unless_it_is_on_time() {
+        let mut slots = Aggregation::new(Params { slot_ns: 10 }, &Dice::new(1, "test"));
+        let mut arrival = |t| slots.arrival(Time::ZERO, Time::from_nanos(t)).as_nanos();
+        assert_eq!([20, 21, 30].map(&mut arrival), [20, 30, 30]);
+    }
+}

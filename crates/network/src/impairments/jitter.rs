@@ -1,0 +1,95 @@
+//! Extra delay that differs from packet to packet.
+
+use super::{Effect, Nature};
+use crate::Dice;
+use params::{Entry, params};
+use units::{Duration, Rng, Time};
+
+params! {
+    /// Parameters of jitter.
+    pub struct Params {
+        /// The largest extra delay; of a normal distribution, the standard deviation.
+        spread_ns: u64, "ns", 0.0..=3.6e12;
+        /// Uniform from 0 to the spread, or the absolute value of a normal variable.
+        shape: Shape = Shape::Uniform, "";
+        /// Packets may overtake each other; otherwise one that would waits for those before.
+        reorder: bool = false, "";
+    }
+}
+
+/// How the extra delay is distributed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// Uniform from 0 to the spread.
+    Uniform,
+    /// The absolute value of a normal variable.
+    Normal,
+}
+
+/// Extra delay that differs from packet to packet.
+#[derive(Clone, Debug)]
+pub struct Jitter {
+    params: Params,
+    rng: Rng,
+    /// The last arrival at the far end.
+    latest: Time,
+}
+
+impl Effect for Jitter {
+    fn nature(&self) -> Nature {
+        Nature { reorders: self.params.reorder, ..Nature::default() }
+    }
+
+    fn arrival(&mut self, _finish: Time, arrival: Time) -> Time {
+        let arrival = arrival + self.extra();
+        if self.params.reorder {
+            return arrival;
+        }
+        self.latest = self.latest.max(arrival);
+        self.latest
+    }
+}
+
+impl Jitter {
+    /// What the next packet takes longer.
+    fn extra(&mut self) -> Duration {
+        let share = match self.params.shape {
+            Shape::Uniform => self.rng.unit(),
+            Shape::Normal => self.normal(),
+        };
+        Duration::from_nanos((self.params.spread_ns as f64 * share) as u64)
+    }
+
+    /// The absolute value of a standard normal variable (Box and Muller).
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.rng.unit()).ln()).sqrt();
+        (radius * (std::f64::consts::TAU * self.rng.unit()).cos()).abs()
+    }
+}
+
+impl Entry<&Dice> for Jitter {
+    type Params = Params;
+    const TITLE: &'static str = "Extra delay that differs from packet to packet";
+    const SOURCE: &'static str = "";
+
+    fn new(params: Params, dice: &Dice) -> Jitter {
+        Jitter { params, rng: dice.rng("jitter"), latest: Time::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_jitter_is_half_its_range_or_080_of_its_deviation() {
+        let cases = [(Shape::Uniform, 0.5), (Shape::Normal, (2.0 / std::f64::consts::PI).sqrt())];
+        for (shape, mean) in cases {
+            let params = Params { spread_ns: 1_000_000, shape, reorder: false };
+            let mut jitter = Jitter::new(params, &Dice::new(1, "test"));
+            let sum: f64 = (0..20_000).map(|_| jitter.extra().as_secs_f64() * 1e3).sum();
+            assert!((sum / 2e4 - mean).abs() < 0.02, "{}", sum / 2e4);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Packets that others overtake.
+
+use super::{Effect, Nature};
+use crate::Dice;
+use params::{Entry, params};
+use units::{Duration, Time};
+
+params! {
+    /// Parameters of reordering.
+    pub struct Params {
+        /// Packets per detour.
+        every: u64, "packets", 1.0..=9.223_372_036_854_776e18;
+        /// How much longer it takes.
+        extra_ns: u64, "ns", 1.0..=3.6e12;
+        /// When it begins.
+        from_ns: u64 = 0, "ns", 0.0..=8.64e13;
+        /// When it ends. Left out: never.
+        until_ns: Option<u64> = None, "ns", 0.0..=8.64e13;
+    }
+}
+
+/// Every so many packets, one takes longer on the wire, and those behind overtake it.
+#[derive(Clone, Debug)]
+pub struct Reordering {
+    every: u64,
+    extra: Duration,
+    /// Packets that leave earlier do not count.
+    from: Time,
+    /// Nor do those that leave at this time or later.
+    until: Time,
+    /// Packets since the last one that took longer.
+    seen: u64,
+}
+
+impl Effect for Reordering {
+    fn nature(&self) -> Nature {
+        Nature { reorders: true, ..Nature::default() }
+    }
+
+    fn arrival(&mut self, finish: Time, arrival: Time) -> Time {
+        if finish < self.from || finish >= self.until {
+            return arrival;
+        }
+        self.seen = (self.seen + 1) % self.every;
+        if self.seen == 0 { arrival + self.extra } else { arrival }
+    }
+}
+
+impl Entry<&Dice> for Reordering {
+    type Params = Params;
+    const TITLE: &'static str =
+        "Every so many packets, one takes longer on the wire, and those behind overtake it";
+    const SOURCE: &'static str = "";
+
+    fn new(params: Params, _: &Dice) -> Reordering {
+        Reordering {
+            every: params.every,
+            extra: Duration::from_nanos(params.extra_ns),
+            from: Time::from_nanos(params.from_ns),
+            until: params.until_ns.map_or(Time::NEVER, Time::from_nanos),
+            seen: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_second_packet_between_two_times_takes_longer() {
+        let params = Params { every: 2, extra_ns: 5, from_ns: 1, until_ns: Some(6) };
+        let mut reordering = Reordering::new(params, &Dice::new(1, "test"));
+        let at = Time::from_nanos;
+        let arrivals: Vec<u64> = (0..8).map(|n| reordering.arrival(at(n), at(n)).as_nanos()).collect();
+        assert_eq!(arrivals, [0, 1, 7, 3, 9, 5, 6, 7]);
+    }
+}

@@ -1,0 +1,66 @@
+//! Loss in bursts.
+
+use super::LossModel;
+use crate::Dice;
+use params::{Entry, params};
+use units::Rng;
+
+params! {
+    /// Parameters of the model of Gilbert and Elliott; probabilities per packet.
+    pub struct Params {
+        /// Of going from good to bad, per packet (p).
+        worsens: f64, "", 0..=1;
+        /// Of going from bad to good, per packet (r).
+        improves: f64, "", 0..=1;
+        /// Of loss in bad times (1-h).
+        bad: f64 = 1.0, "", 0..=1;
+        /// Of loss in good times (1-k).
+        good: f64 = 0.0, "", 0..=1;
+    }
+}
+
+/// Good and bad times, each with a loss rate of its own (Gilbert 1960, Elliott 1963; `netem loss gemodel`).
+#[derive(Clone, Debug)]
+pub struct GilbertElliott {
+    params: Params,
+    /// Bad times have begun.
+    is_bad: bool,
+    rng: Rng,
+}
+
+impl LossModel for GilbertElliott {
+    /// First the state moves, then it decides about this packet, as in `loss_gilb_ell` of netem.
+    #[inline]
+    fn strikes(&mut self) -> bool {
+        let moves = if self.is_bad { self.params.improves } else { self.params.worsens };
+        self.is_bad ^= self.rng.chance(moves);
+        self.rng.chance(if self.is_bad { self.params.bad } else { self.params.good })
+    }
+}
+
+impl Entry<&Dice> for GilbertElliott {
+    type Params = Params;
+    const TITLE: &'static str =
+        "Losses in bursts: good and bad times, each with a loss rate of its own, as packets leave the link";
+    const SOURCE: &'static str = "Gilbert 1960, Elliott 1963; Linux net/sched/sch_netem.c (gemodel)";
+
+    fn new(params: Params, dice: &Dice) -> GilbertElliott {
+        GilbertElliott { params, is_bad: false, rng: dice.rng("loss") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_of_the_gilbert_model_have_the_share_and_the_length_of_its_chain() {
+        let params = Params { worsens: 0.01, improves: 0.2, good: 0.0, bad: 1.0 };
+        let mut loss = GilbertElliott::new(params, &Dice::new(1, "test"));
+        let lost: Vec<bool> = (0..200_000).map(|_| loss.strikes()).collect();
+        let share = lost.iter().filter(|&&l| l).count() as f64 / 2e5;
+        let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        assert!((share - 0.01 / 0.21).abs() < 0.003, "{share}");
+        assert!((share * 2e5 / bursts - 5.0).abs() < 0.4, "{}", share * 2e5 / bursts);
+    }
+}

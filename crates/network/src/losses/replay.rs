@@ -1,0 +1,79 @@
+//! Loss that was recorded.
+
+use super::LossModel;
+use crate::Dice;
+use params::{Entry, Problem, params};
+
+params! {
+    /// Parameters of given losses.
+    pub struct Params {
+        /// Their numbers, ascending, the first packet being 0.
+        packets: Vec<u64> = Vec::new(), "packets";
+        /// After so many packets it begins again. Left out: never.
+        period: Option<u64> = None, "packets", 1.0..=9.223_372_036_854_776e18;
+    }
+}
+
+/// Given packets are lost, such as those that a recording says were.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    params: Params,
+    /// Packets seen in this round.
+    seen: u64,
+    /// Losses of this round.
+    struck: usize,
+}
+
+impl LossModel for Replay {
+    #[inline]
+    fn strikes(&mut self) -> bool {
+        let strikes = self.params.packets.get(self.struck) == Some(&self.seen);
+        self.struck += usize::from(strikes);
+        self.seen += 1;
+        if self.params.period == Some(self.seen) {
+            (self.seen, self.struck) = (0, 0);
+        }
+        strikes
+    }
+}
+
+impl Entry<&Dice> for Replay {
+    type Params = Params;
+    const TITLE: &'static str = "Given packets are lost, such as those that a recording says were";
+    const SOURCE: &'static str = "";
+
+    fn check(params: &Params) -> Option<Problem> {
+        if let Some(n) = params.packets.windows(2).position(|pair| pair[1] <= pair[0]) {
+            return Some(Problem::new(format!("packets[{}]", n + 1), "not above the one before it"));
+        }
+        let (period, last) = (params.period?, *params.packets.last()?);
+        (period <= last).then(|| Problem::new("period", format!("{period} ends before packet {last}")))
+    }
+
+    fn new(params: Params, _: &Dice) -> Replay {
+        Replay { params, seen: 0, struck: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_played_once_or_over_and_over() {
+        let numbers = |period| {
+            let mut loss = Replay::new(Params { packets: vec![0, 2], period }, &Dice::new(1, "test"));
+            (0..9).filter(|_| loss.strikes()).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(None), [0, 2]);
+        assert_eq!(numbers(Some(4)), [0, 2, 4, 6, 8]);
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_refused() {
+        let problem = |packets: &[u64], period| Replay::check(&Params { packets: packets.to_vec(), period });
+        assert_eq!(problem(&[1, 2], Some(3)), None);
+        assert_eq!(problem(&[2, 2], None).map(|p| p.name), Some("packets[1]".to_owned()));
+        assert_eq!(problem(&[1, 2], Some(2)).map(|p| p.name), Some("period".to_owned()));
+    }
+}

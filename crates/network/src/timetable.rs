@@ -1,0 +1,69 @@
+//! Values that change at given times.
+
+use units::Time;
+
+/// Values that take over at given times, asked for in the order of time.
+#[derive(Clone, Debug)]
+pub(crate) struct Timetable<T> {
+    next: Time,
+    /// Last first.
+    later: Vec<(Time, T)>,
+}
+
+impl<T> Timetable<T> {
+    /// A timetable of entries in the order of time.
+    pub fn new(mut entries: Vec<(Time, T)>) -> Timetable<T> {
+        entries.reverse();
+        Timetable { next: entries.last().map_or(Time::NEVER, |entry| entry.0), later: entries }
+    }
+
+    /// When the next value takes over.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// The values that have not been asked for.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.later.iter().map(|entry| &entry.1)
+    }
+
+    /// The value that takes over at or before `now`, if any has not been asked for.
+    #[inline]
+    pub fn due(&mut self, now: Time) -> Option<T> {
+        if now < self.next { None } else { self.advance(now) }
+    }
+
+    #[cold]
+    fn advance(&mut self, now: Time) -> Option<T> {
+        let mut due = None;
+        while let Some(value) = self.one_due(now) {
+            due = Some(value);
+        }
+        due
+    }
+
+    /// The first value that takes over at or before `now` and has not been asked for.
+    pub fn one_due(&mut self, now: Time) -> Option<T> {
+        self.later.last().filter(|entry| entry.0 <= now)?;
+        let due = self.later.pop()?.1;
+        self.next = self.later.last().map_or(Time::NEVER, |entry| entry.0);
+        Some(due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_due_values_the_last_one_holds() {
+        let at = Time::from_nanos;
+        let mut timetable = Timetable::new(vec![(at(5), 'a'), (at(7), 'b'), (at(9), 'c')]);
+        assert_eq!(timetable.due(at(4)), None);
+        assert_eq!(timetable.due(at(8)), Some('b'));
+        assert_eq!(timetable.due(at(8)), None);
+        assert_eq!(timetable.due(at(9)), Some('c'));
+        assert_eq!(timetable.due(Time::NEVER), None);
+    }
+}

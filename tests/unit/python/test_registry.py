@@ -1,0 +1,108 @@
+"""Models of scenarios have the parameters, ranges, defaults and documentation of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+import pytest
+from annotated_types import Ge, Gt, Le
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from fullpipe._native import registry
+from fullpipe.scenario.catalogue import Param, family
+from fullpipe.scenario.model.link.impairments import Impairments, registered
+from fullpipe.scenario.model.link.losses import Loss
+from fullpipe.scenario.quantities import DURATION, NANOSECONDS
+
+LOSSES: dict[str, type[BaseModel]] = {
+    model.model_fields["kind"].default: model for model in get_args(get_args(Loss)[0])
+}
+OF_FILES = {"file", "repeat"}
+"""Keys of a recorded loss that stand for parameters."""
+
+
+def models() -> Iterator[tuple[str, str, Mapping[str, FieldInfo]]]:
+    """Family, name and fields of every entry that has a model."""
+    for name, model in LOSSES.items():
+        without = {"kind", *OF_FILES}
+        yield "losses", name, {key: f for key, f in model.model_fields.items() if key not in without}
+    for key, field in Impairments.model_fields.items():
+        entry = registered(key)
+        if entry.param:
+            yield "impairments", entry.name, {entry.param: field}
+        else:
+            [model] = [part for part in get_args(field.annotation) if part is not type(None)]
+            yield "impairments", entry.name, model.model_fields
+
+
+def in_registry(name: str) -> str:
+    return f"{name.removesuffix('_s')}_ns" if name.endswith("_s") else name
+
+
+def bounds(field: FieldInfo, scale: float) -> tuple[float, float]:
+    """The smallest and the largest value of a field in the unit of the registry."""
+    found = list(constraints(field))
+    low = max([0.0, *(c.ge * scale for c in found if isinstance(c, Ge))])
+    if any(isinstance(c, Gt) for c in found):
+        low = max(low, 1.0)  # the smallest that a whole number of base units may be
+    high = (
+        min(c.le * scale for c in found if isinstance(c, Le)) if any(isinstance(c, Le) for c in found) else 0
+    )
+    return low, high or DURATION.limit
+
+
+def constraints(part: Any) -> Iterator[Any]:
+    """All that a field is annotated with, however deep."""
+    if isinstance(part, FieldInfo):
+        yield from part.metadata
+        yield from constraints(part.annotation)
+    elif isinstance(part, tuple) and not hasattr(part, "_fields"):
+        for item in part:
+            yield from constraints(item)
+    elif get_args(part):
+        for item in get_args(part):
+            yield item
+            yield from constraints(item)
+
+
+MODELS = [pytest.param(*entry, id=f"{entry[0]}-{entry[1]}") for entry in models()]
+
+
+@pytest.mark.parametrize("name", ["losses", "impairments"])
+def test_every_entry_of_the_registry_has_a_model_and_every_model_an_entry(name: str) -> None:
+    assert sorted(family(name)) == sorted(entry for of, entry, _ in models() if of == name)
+
+
+@pytest.mark.parametrize(("of", "name", "fields"), MODELS)
+def test_a_model_has_the_parameters_of_the_registry(
+    of: str, name: str, fields: Mapping[str, FieldInfo]
+) -> None:
+    params = family(of)[name].params
+    assert {in_registry(key) for key in fields} == set(params)
+    for key, field in fields.items():
+        param = params[in_registry(key)]
+        if len(fields) > 1:  # a bare value has the default and the documentation of the whole
+            check_default(param, field, key)
+            assert param.doc == " ".join((field.description or "").split()), param.name
+        if param.choices:
+            assert get_args(field.annotation) == tuple(param.choices), param.name
+        if param.max is not None:
+            scale = NANOSECONDS if param.unit == "ns" else 1
+            assert tuple(map(float, bounds(field, scale))) == (param.min, param.max), param.name
+
+
+def check_default(param: Param, field: FieldInfo, key: str) -> None:
+    if field.default is PydanticUndefined:
+        assert param.required, param.name
+    else:
+        default = field.default or 0  # nothing, zero and an empty list are the same
+        assert default * (NANOSECONDS if key.endswith("_s") else 1) == (param.default or 0), param.name
+
+
+def test_the_registry_has_the_families() -> None:
+    found = registry()
+    assert {"algorithms", "queues", "losses", "impairments", "media"} <= set(found)
+    assert all(entry["title"] for entries in found.values() for entry in entries)
