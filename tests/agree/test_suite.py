@@ -16,7 +16,17 @@ from fullpipe.engines import Problem, Progress
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import EngineError
 from fullpipe.runs import Store
-from fullpipe.validation.agree import Case, cases, chance, errors_of, page, plan, run, seeds_of, summarised
+from fullpipe.validation.agree import (
+    Case,
+    cases,
+    chance,
+    errors_of,
+    job_list,
+    page,
+    run,
+    seeds_of,
+    summarised,
+)
 from fullpipe.validation.agree.figure import figure
 from fullpipe.validation.compare import compare
 
@@ -54,7 +64,7 @@ def case(cca: str, seeds: int = 1) -> Case:
 
 
 def test_the_reference_is_the_first_engine() -> None:
-    found = run(plan([case("cubic", seeds=2)], ["kernel", "native"]))
+    found = run(job_list([case("cubic", seeds=2)], ["kernel", "native"]))
     (row,) = found.errors.filter(quantity="goodput").to_dicts()
     assert row["engine"] == "native"
     # The kernel carries 1.25 times as much, so that native is at 0.8 of it.
@@ -82,32 +92,32 @@ def test_summaries_are_of_sizes() -> None:
 
 
 def test_a_refused_case_is_not_run_and_named() -> None:
-    todo = plan([case("cdg"), case("cubic")], ["kernel", "native"])
+    todo = job_list([case("cdg"), case("cubic")], ["kernel", "native"])
     assert {job.point["case"] for job in todo.jobs} == {"cubic-20m-40ms-1bdp"}
     assert "kernel, flows[0].cca: not in this kernel: cdg-20m-40ms-1bdp" in page(run(todo))
 
 
 def test_a_case_that_fails_leaves_the_others() -> None:
-    found = run(plan([case("vegas"), case("cubic")], ["kernel", "native"]))
+    found = run(job_list([case("vegas"), case("cubic")], ["kernel", "native"]))
     assert found.errors["case"].unique().to_list() == ["cubic-20m-40ms-1bdp"]
     (refused,) = found.refused
     assert refused.why == "failed with seed 1: the guest died"
 
 
 def test_a_suite_continues_where_it_was_interrupted(tmp_path: Path) -> None:
-    todo, states = plan([case("cubic")], ["kernel", "native"]), []
+    todo, states = job_list([case("cubic")], ["kernel", "native"]), []
     run(todo, store=Store(tmp_path))
     run(todo, store=Store(tmp_path), progress=lambda update: states.append(update.state))
     assert {state for state in states if state != "running"} == {"stored"}
 
 
 def test_the_same_results_give_the_same_page() -> None:
-    todo = plan([case("cubic"), case("reno")], ["kernel", "native"])
+    todo = job_list([case("cubic"), case("reno")], ["kernel", "native"])
     assert page(run(todo)) == page(run(todo, workers=2))
 
 
 def test_the_page_has_medians_with_what_is_aimed_at_and_every_case() -> None:
-    text = page(run(plan([case("cubic"), case("reno")], ["kernel", "native"])))
+    text = page(run(job_list([case("cubic"), case("reno")], ["kernel", "native"])))
     (line,) = [line for line in text.splitlines() if line.startswith("| goodput | native |")]
     assert line.split(" | ")[2:] == ["2", "20.00 %", "20.00 %", "20.00 %", "", "0.50 % / 3.00 % |"]
     assert "| reno-20m-40ms-1bdp | reno-1 | " in text
@@ -179,7 +189,7 @@ def test_of_single_runs_chance_is_not_known(one_run: Run) -> None:
 
 
 def test_the_page_tells_differences_from_chance() -> None:
-    text = page(run(plan([case("cubic", seeds=3), case("reno", seeds=3)], ["kernel", "native"])))
+    text = page(run(job_list([case("cubic", seeds=3), case("reno", seeds=3)], ["kernel", "native"])))
     (row,) = [line for line in text.splitlines() if line.startswith("| reno-20m-40ms-1bdp |")]
     assert "| **-20.00** |" in row
     (line,) = [line for line in text.splitlines() if line.startswith("| goodput | native |")]
@@ -193,12 +203,12 @@ def test_ns3_runs_fewer_seeds() -> None:
 
 
 def test_ns3_runs_its_own_algorithms_only() -> None:
-    refused = {one.case: one.why for one in plan(cases(), ["native", "ns3"]).refused}
+    refused = {one.case: one.why for one in job_list(cases(), ["native", "ns3"]).refused}
     assert "ns-3 has no nv of its own" in refused["nv-20m-40ms-1bdp"]
 
 
 def test_the_figure_has_a_line_per_engine_and_one_of_chance() -> None:
-    _, data = figure(run(plan([case("cubic", seeds=2)], ["kernel", "native"])))
+    _, data = figure(run(job_list([case("cubic", seeds=2)], ["kernel", "native"])))
     assert set(data["group"]) == {"native", "kernel again"}
     assert data.filter(quantity="goodput", group="native")["value"].to_list() == [pytest.approx(20)]
 

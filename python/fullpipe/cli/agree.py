@@ -77,7 +77,7 @@ def agree(
     if list_cases:
         _list(chosen, names, as_json)
         return
-    todo = agreement.plan(chosen, names)
+    todo = agreement.job_list(chosen, names)
     with progress_bar(todo.jobs) as progress:
         found = agreement.run(todo, workers=workers or processors(), store=Store(out), progress=progress)
     if plot and not found.errors.is_empty():

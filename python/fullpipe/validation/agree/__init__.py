@@ -5,23 +5,23 @@ against; the held-out ones are run to see whether that carries over, and nothing
 
 from fullpipe.validation.agree.case import Case
 from fullpipe.validation.agree.catalogue import cases
-from fullpipe.validation.agree.errors import QUANTITIES, Quantity, chance, errors_of, summarised
+from fullpipe.validation.agree.errors import QUANTITIES, ErrorTarget, chance, errors_of, summarised
 from fullpipe.validation.agree.held_out import held_out_cases
 from fullpipe.validation.agree.page import page
-from fullpipe.validation.agree.suite import Found, Refused, plan, run, seeds_of
+from fullpipe.validation.agree.suite import Found, Refused, job_list, run, seeds_of
 
 __all__ = [
     "QUANTITIES",
     "Case",
+    "ErrorTarget",
     "Found",
-    "Quantity",
     "Refused",
     "cases",
     "chance",
     "errors_of",
     "held_out_cases",
+    "job_list",
     "page",
-    "plan",
     "run",
     "seeds_of",
     "summarised",

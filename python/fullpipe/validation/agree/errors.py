@@ -33,7 +33,7 @@ _DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class ErrorTarget:
     """What is held against the reference."""
 
     metric: str
@@ -47,9 +47,9 @@ class Quantity:
 
 
 QUANTITIES = (
-    Quantity("goodput", "goodput", 0.0, 0.005, 0.03),
-    Quantity("srtt_mean", "mean RTT", 0.0, 0.02, 0.08),
-    Quantity("retransmitted", "retransmissions", 20.0, 0.10, 0.40),
+    ErrorTarget("goodput", "goodput", 0.0, 0.005, 0.03),
+    ErrorTarget("srtt_mean", "mean RTT", 0.0, 0.02, 0.08),
+    ErrorTarget("retransmitted", "retransmissions", 20.0, 0.10, 0.40),
 )
 """Differences in retransmissions are shares of at least 20 packets: 2 in place of 1 is no error of 100 %. The
 mean RTT is that over time, of samples that all engines take alike."""

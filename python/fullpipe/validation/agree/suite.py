@@ -30,7 +30,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Plan:
+class JobList:
     """What is to be run, and what cannot be."""
 
     cases: tuple[Case, ...]
@@ -57,7 +57,7 @@ def seeds_of(case: Case, engine_name: str) -> range:
     return range(1, min(case.seeds, MOST_SEEDS.get(engine_name.partition("-")[0], case.seeds)) + 1)
 
 
-def plan(cases: Iterable[Case], engines: Sequence[str]) -> Plan:
+def job_list(cases: Iterable[Case], engines: Sequence[str]) -> JobList:
     """The jobs of the cases, and the refusals.
 
     A case that the reference, the first engine, refuses is not run at all.
@@ -78,13 +78,13 @@ def plan(cases: Iterable[Case], engines: Sequence[str]) -> Plan:
                 for name in runnable
                 for seed in seeds_of(case, name)
             ]
-    return Plan(chosen, tuple(engines), tuple(jobs), tuple(refused))
+    return JobList(chosen, tuple(engines), tuple(jobs), tuple(refused))
 
 
 def run(
-    todo: Plan, *, workers: int = 1, store: Store | None = None, progress: Progress | None = None
+    todo: JobList, *, workers: int = 1, store: Store | None = None, progress: Progress | None = None
 ) -> Found:
-    """Run a plan and compare every engine with the first. A run that fails takes its case from its engine."""
+    """Run the jobs and compare engines with the first. A run that fails takes its case from its engine."""
     by_name, reference = {case.name: case for case in todo.cases}, todo.engines[0]
     frames, refused = [pl.DataFrame(schema=SCHEMA)], list(todo.refused)
     outcomes = stream(todo.jobs, workers=workers, store=store, progress=progress)

@@ -20,12 +20,12 @@ _QUANTISATION = 8
 )
 def on_inflight(lab: Lab) -> Iterator[Step]:
     """Gain 0.5, then PROBE_BW at one BDP."""
-    trace = lab.path(3)
-    start_s, end_s, following = trace.first("Drain")
-    gain = trace.at("pacing_gain", start_s)
+    observed = lab.path(3)
+    start_s, end_s, following = observed.first("Drain")
+    gain = observed.at("pacing_gain", start_s)
     yield Step("pacing_gain is 0.5", f"{gain:.3f}", abs(gain - 0.5) <= 0.01)
-    bdp = trace.bdp(end_s)
-    begin, end = trace.in_flight(start_s), trace.in_flight(end_s)
+    bdp = observed.bdp(end_s)
+    begin, end = observed.in_flight(start_s), observed.in_flight(end_s)
     yield Step("it begins above the BDP", f"{begin:.0f} of {bdp:.0f} packets", begin > bdp)
     yield Step("it ends at the BDP", f"{end:.0f} of {bdp:.0f} packets", end <= bdp + _QUANTISATION)
     yield Step("PROBE_BW follows", following or "nothing", following.startswith("ProbeBW"))
@@ -44,12 +44,12 @@ def on_inflight(lab: Lab) -> Iterator[Step]:
 def on_time(lab: Lab) -> Iterator[Step]:
     """The rate falls to a quarter as DRAIN begins."""
     start_s, _, _ = lab.path(3).first("Drain")
-    trace = lab.path(6, queue=1000, changes=[at(start_s, rate="2.5 Mbit/s")])
-    start_s, end_s, following = trace.first("Drain")
-    rounds = trace.at("round_count", end_s) - trace.at("round_count", start_s)
+    observed = lab.path(6, queue=1000, changes=[at(start_s, rate="2.5 Mbit/s")])
+    start_s, end_s, following = observed.first("Drain")
+    rounds = observed.at("round_count", end_s) - observed.at("round_count", start_s)
     yield Step(
         "it ends after three rounds", f"{rounds:.0f} rounds, {end_s - start_s:.2f} s", 3 <= rounds <= 4
     )
-    bdp, end = trace.bdp(end_s), trace.in_flight(end_s)
+    bdp, end = observed.bdp(end_s), observed.in_flight(end_s)
     yield Step("in flight is still above the BDP", f"{end:.0f} of {bdp:.0f} packets", end > bdp)
     yield Step("PROBE_BW follows", following or "nothing", following.startswith("ProbeBW"))

@@ -44,7 +44,7 @@ def state_name(published: str) -> str:
     return published
 
 
-class Trace:
+class ObservedRun:
     """One run of the algorithm under test. Times are in seconds, windows in packets, rates in packets/s."""
 
     def __init__(self, result: Run) -> None:
@@ -141,7 +141,7 @@ class Lab:
         self.published: set[str] = set()
         """Names of variables and of states, the latter as the draft spells them."""
         self._store, self._seed = store, seed
-        self._known: dict[str, Trace] = {}
+        self._known: dict[str, ObservedRun] = {}
         self._lock = Lock()
 
     def path(
@@ -157,7 +157,7 @@ class Lab:
         ack_batch_ms: float | None = None,
         receive_packets: int | None = None,
         interval_ms: float = 5,
-    ) -> Trace:
+    ) -> ObservedRun:
         """A flow over one bottleneck. Without options: 10 Mbit/s, 40 ms, a buffer of six BDP, no loss."""
         there: dict[str, Any] = {
             "rate": f"{rate_mbps} Mbit/s",
@@ -176,7 +176,7 @@ class Lab:
             flow["tcp"] = {"receive_buffer": f"{receive_packets * PAYLOAD_BYTES} B"}
         if application:
             flow["application"] = [dict(pace) for pace in application]
-        return self.trace(
+        return self.observe(
             Scenario(
                 name="conformance",
                 duration=f"{duration_s} s",
@@ -186,13 +186,13 @@ class Lab:
             )
         )
 
-    def trace(self, scenario: Scenario) -> Trace:
+    def observe(self, scenario: Scenario) -> ObservedRun:
         """The run of a scenario whose flow of interest is called "subject"."""
         key = scenario.digest
         with self._lock:
             if key in self._known:
                 return self._known[key]
-        found = Trace(run([Job(scenario, self._seed)], store=self._store)[0])
+        found = ObservedRun(run([Job(scenario, self._seed)], store=self._store)[0])
         with self._lock:
             self.published |= found.names | {name for name, _, _ in found.states}
             return self._known.setdefault(key, found)

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 from fullpipe.validation.conformance.case import Step, case
-from fullpipe.validation.conformance.lab import Lab, Trace, at, rate_pps
+from fullpipe.validation.conformance.lab import Lab, ObservedRun, at, rate_pps
 
 _CHANGE_S = 6.0
 """A second after PROBE_RTT, which sets the short-term bounds back."""
 
 
-def _cruising(trace: Trace, after_s: float) -> list[tuple[float, float]]:
+def _cruising(observed: ObservedRun, after_s: float) -> list[tuple[float, float]]:
     """Stays in PROBE_CRUISE that begin after a time; the whole rest for an algorithm without phases."""
-    spans = [(a, b) for name, a, b in trace.states if name == "ProbeBW_CRUISE" and a >= after_s]
-    return spans or [(after_s, trace.run.meta.duration_s)]
+    spans = [(a, b) for name, a, b in observed.states if name == "ProbeBW_CRUISE" and a >= after_s]
+    return spans or [(after_s, observed.run.meta.duration_s)]
 
 
 @case(
@@ -27,14 +27,18 @@ def _cruising(trace: Trace, after_s: float) -> list[tuple[float, float]]:
 )
 def aggregation(lab: Lab) -> Iterator[Step]:
     """ACKs every 20 ms on a path of 40 ms."""
-    trace = lab.path(8, rate_mbps=50, queue=1000, ack_batch_ms=20)
-    spans = _cruising(trace, 1.5)
-    busy = [trace.goodput(a, b) / rate_pps(50) for a, b in spans if b - a > 0.1]
+    observed = lab.path(8, rate_mbps=50, queue=1000, ack_batch_ms=20)
+    spans = _cruising(observed, 1.5)
+    busy = [observed.goodput(a, b) / rate_pps(50) for a, b in spans if b - a > 0.1]
     share = sum(busy) / max(1, len(busy))
     yield Step("the link is fully used", f"{share:.1%}", share >= 0.95)
-    if trace.has("extra_acked") and trace.has("cwnd") and trace.has("max_bw"):
+    if observed.has("extra_acked") and observed.has("cwnd") and observed.has("max_bw"):
         time_s = (spans[0][0] + spans[0][1]) / 2
-        extra, window, bdp = trace.at("extra_acked", time_s), trace.at("cwnd", time_s), trace.bdp(time_s)
+        extra, window, bdp = (
+            observed.at("extra_acked", time_s),
+            observed.at("cwnd", time_s),
+            observed.bdp(time_s),
+        )
         yield Step("extra_acked is above zero", f"{extra:.0f} packets", extra > 0)
         seen = f"{window:.0f} of {2 * bdp:.0f} + {extra:.0f} packets"
         yield Step("cwnd is two BDP and extra_acked", seen, window >= 2 * bdp + 0.9 * extra)
@@ -51,15 +55,15 @@ def aggregation(lab: Lab) -> Iterator[Step]:
 )
 def tiny(lab: Lab) -> Iterator[Step]:
     """1 Mbit/s, 4 ms."""
-    trace = lab.path(8, rate_mbps=1, rtt_ms=4, queue=50, interval_ms=20)
-    share = trace.goodput(2, 8) / rate_pps(1)
+    observed = lab.path(8, rate_mbps=1, rtt_ms=4, queue=50, interval_ms=20)
+    share = observed.goodput(2, 8) / rate_pps(1)
     yield Step("the link is used", f"{share:.1%}", share >= 0.95)
-    if trace.has("max_bw"):
-        windows = trace.numbers("cwnd", 2, 8)["value"]
+    if observed.has("max_bw"):
+        windows = observed.numbers("cwnd", 2, 8)["value"]
         least = float(windows.min() or 0.0)  # type: ignore[arg-type]
         yield Step("cwnd is at least 4", f"{least:.0f} packets", least >= 4)
-        time_s = sum(_cruising(trace, 2)[0]) / 2
-        pace = trace.at("pacing_rate", time_s) / trace.at("pacing_gain", time_s) / 8 / 1448
+        time_s = sum(_cruising(observed, 2)[0]) / 2
+        pace = observed.at("pacing_rate", time_s) / observed.at("pacing_gain", time_s) / 8 / 1448
         yield Step(
             "the pacing rate is the bandwidth, but for the gain",
             f"{pace:.1f} of {rate_pps(1):.1f} packets/s",
@@ -79,12 +83,12 @@ def tiny(lab: Lab) -> Iterator[Step]:
 )
 def ten_times_more(lab: Lab) -> Iterator[Step]:
     """Deep buffer: the bandwidth. Shallow buffer: the steps."""
-    trace = lab.path(_CHANGE_S + 10, queue=700, changes=[at(_CHANGE_S, rate="100 Mbit/s")], interval_ms=10)
-    samples = trace.run.series.filter(trace.run.series["time_s"] > _CHANGE_S)
+    observed = lab.path(_CHANGE_S + 10, queue=700, changes=[at(_CHANGE_S, rate="100 Mbit/s")], interval_ms=10)
+    samples = observed.run.series.filter(observed.run.series["time_s"] > _CHANGE_S)
     fast = samples.filter(samples["goodput_bps"] >= 0.9 * rate_pps(100) * 8 * 1448)["time_s"]
     found_s = float(fast[0]) - _CHANGE_S if fast.len() else float("inf")
     yield Step("nine tenths of 100 Mbit/s within 8 s", f"after {found_s:.2f} s", found_s <= 8)
-    if not trace.has("round_count"):
+    if not observed.has("round_count"):
         return
     shallow = lab.path(_CHANGE_S + 6, queue=20, changes=[at(_CHANGE_S, rate="100 Mbit/s")])
     if shallow.has("inflight_longterm"):
@@ -107,15 +111,15 @@ def ten_times_more(lab: Lab) -> Iterator[Step]:
 )
 def ten_times_less(lab: Lab) -> Iterator[Step]:
     """The short-term bound, then the maximum."""
-    trace = lab.path(
+    observed = lab.path(
         _CHANGE_S + 11, rate_mbps=100, queue=100, changes=[at(_CHANGE_S, rate="10 Mbit/s")], interval_ms=10
     )
-    if trace.has("bw_shortterm"):
-        bounds = trace.numbers("bw_shortterm", _CHANGE_S, _CHANGE_S + 2)["value"]
+    if observed.has("bw_shortterm"):
+        bounds = observed.numbers("bw_shortterm", _CHANGE_S, _CHANGE_S + 2)["value"]
         least = float(bounds.min()) if bounds.len() else float("inf")  # type: ignore[arg-type]
         seen = f"{least:.0f} of {rate_pps(10):.0f} packets/s"
         yield Step("bw_shortterm comes down within 2 s", seen, least <= 1.5 * rate_pps(10))
-    last = trace.at("max_bw", _CHANGE_S + 10)
+    last = observed.at("max_bw", _CHANGE_S + 10)
     seen = f"{last:.0f} of {rate_pps(10):.0f} packets/s"
     yield Step("max_bw is the new bandwidth within 10 s", seen, abs(last / rate_pps(10) - 1) <= 0.1)
 
@@ -134,11 +138,11 @@ def ten_times_less(lab: Lab) -> Iterator[Step]:
 def policer(lab: Lab) -> Iterator[Step]:
     """Short-term bounds, then a stable rate without excessive loss."""
     bucket = {"kind": "police", "rate_bps": 10_000_000, "burst_bytes": 125_000}
-    trace = lab.path(14, rate_mbps=100, queue=bucket, interval_ms=10)
-    if trace.has("inflight_longterm"):
-        rows = trace.numbers("bw_shortterm").height, trace.numbers("inflight_shortterm").height
+    observed = lab.path(14, rate_mbps=100, queue=bucket, interval_ms=10)
+    if observed.has("inflight_longterm"):
+        rows = observed.numbers("bw_shortterm").height, observed.numbers("inflight_shortterm").height
         yield Step("bw_shortterm and inflight_shortterm are set", f"{rows} samples", min(rows) > 0)
-    share = trace.goodput(8, 14) / rate_pps(10)
+    share = observed.goodput(8, 14) / rate_pps(10)
     yield Step("it settles near the token rate", f"{share:.0%}", 0.7 <= share <= 1.02)
-    again = trace.retransmitted(8, 14) / max(1.0, 6 * trace.goodput(8, 14))
+    again = observed.retransmitted(8, 14) / max(1.0, 6 * observed.goodput(8, 14))
     yield Step("without excessive loss", f"{again:.1%} sent again", again <= 0.05)

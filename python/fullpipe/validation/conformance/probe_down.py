@@ -22,14 +22,14 @@ _CYCLE = ("ProbeBW_DOWN", "ProbeBW_REFILL")
 )
 def on_inflight(lab: Lab) -> Iterator[Step]:
     """Gain 0.9, then PROBE_CRUISE within the BDP and the headroom."""
-    trace = steady(lab)
-    probe_s, _, _ = trace.first("ProbeBW_UP")
-    start_s, end_s, following = trace.first("ProbeBW_DOWN", probe_s)
-    gain = trace.at("pacing_gain", start_s)
+    observed = steady(lab)
+    probe_s, _, _ = observed.first("ProbeBW_UP")
+    start_s, end_s, following = observed.first("ProbeBW_DOWN", probe_s)
+    gain = observed.at("pacing_gain", start_s)
     yield Step("pacing_gain is 0.90", f"{gain:.3f}", abs(gain - 0.9) <= 0.01)
-    bound = trace.at("inflight_longterm", end_s)
-    target = min(trace.bdp(end_s), float("inf") if isnan(bound) else 0.85 * bound)
-    end = trace.in_flight(end_s)
+    bound = observed.at("inflight_longterm", end_s)
+    target = min(observed.bdp(end_s), float("inf") if isnan(bound) else 0.85 * bound)
+    end = observed.in_flight(end_s)
     yield Step(
         "it ends within BDP and headroom", f"{end:.0f} of {target:.0f} packets", end <= target + _QUANTISATION
     )
@@ -51,12 +51,12 @@ def on_time(lab: Lab) -> Iterator[Step]:
     normal = lab.path(4, rtt_ms=30)
     probe_s, _, _ = normal.first("ProbeBW_UP")
     begin_s, _, _ = normal.first("ProbeBW_DOWN", probe_s)
-    trace = lab.path(begin_s + 5, rtt_ms=30, queue=1000, changes=[at(begin_s, rate="6 Mbit/s")])
-    start_s, end_s, following = trace.first("ProbeBW_DOWN", begin_s - 1e-6)
+    observed = lab.path(begin_s + 5, rtt_ms=30, queue=1000, changes=[at(begin_s, rate="6 Mbit/s")])
+    start_s, end_s, following = observed.first("ProbeBW_DOWN", begin_s - 1e-6)
     lasted_s = end_s - start_s
     yield Step("it ends within bw_probe_wait", f"{lasted_s:.2f} s", lasted_s <= _LONGEST_WAIT_S + 0.1)
-    lowest = float(trace.series("in_flight_bytes", start_s, end_s).min() or 0) / 1448  # type: ignore[arg-type]
-    target = trace.bdp(start_s)
+    lowest = float(observed.series("in_flight_bytes", start_s, end_s).min() or 0) / 1448  # type: ignore[arg-type]
+    target = observed.bdp(start_s)
     yield Step(
         "in flight stays above the BDP", f"at least {lowest:.0f} of {target:.0f} packets", lowest > target
     )

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from fullpipe.validation.conformance.case import Step, case
-from fullpipe.validation.conformance.lab import Lab, Trace, at, rate_pps
+from fullpipe.validation.conformance.lab import Lab, ObservedRun, at, rate_pps
 
 _INTERVAL_S = 5.0
 _RTT_S = 0.04
 
 
-def _long(lab: Lab) -> Trace:
+def _long(lab: Lab) -> ObservedRun:
     return lab.path(13, interval_ms=10)
 
 
@@ -25,21 +25,21 @@ def _long(lab: Lab) -> Trace:
 )
 def comes_and_goes(lab: Lab) -> Iterator[Step]:
     """At 5 s, for 200 ms and a round, at half of the BDP, back to PROBE_BW."""
-    trace = _long(lab)
-    start_s, end_s, following = trace.first("ProbeRTT")
+    observed = _long(lab)
+    start_s, end_s, following = observed.first("ProbeRTT")
     yield Step("it comes after 5 s", f"at {start_s:.2f} s", abs(start_s - _INTERVAL_S) <= 0.5)
-    if trace.has("cwnd_gain"):
-        gain = trace.at("cwnd_gain", start_s)
+    if observed.has("cwnd_gain"):
+        gain = observed.at("cwnd_gain", start_s)
         yield Step("cwnd_gain is 0.5", f"{gain:.2f}", abs(gain - 0.5) <= 0.01)
     bdp = rate_pps(10) * _RTT_S
-    low = float(trace.series("in_flight_bytes", start_s, end_s).min() or 0) / 1448  # type: ignore[arg-type]
+    low = float(observed.series("in_flight_bytes", start_s, end_s).min() or 0) / 1448  # type: ignore[arg-type]
     half = abs(low - bdp / 2) <= 6
     yield Step("in flight falls to half of the BDP", f"{low:.0f} of {bdp:.0f} packets", half)
     lasted_s = end_s - start_s
     right = 0.2 <= lasted_s <= 0.2 + 4 * _RTT_S
     yield Step("it lasts 200 ms and a round", f"{1e3 * lasted_s:.0f} ms", right)
     yield Step("PROBE_BW follows", following or "nothing", following.startswith("ProbeBW"))
-    after = trace.goodput(end_s + 0.3, end_s + 1.5) / rate_pps(10)
+    after = observed.goodput(end_s + 0.3, end_s + 1.5) / rate_pps(10)
     yield Step("sending goes on", f"{after:.0%} of the link", after >= 0.9)
 
 
@@ -55,12 +55,14 @@ def comes_and_goes(lab: Lab) -> Iterator[Step]:
 def skipped(lab: Lab) -> Iterator[Step]:
     """A pause from 3 s to 14 s."""
     pause_s, back_s = 3.0, 14.0
-    trace = lab.path(17, interval_ms=10, application=[at(pause_s, rate="0 bit/s"), at(back_s)])
-    low = trace.in_flight(back_s - 0.1)
+    observed = lab.path(17, interval_ms=10, application=[at(pause_s, rate="0 bit/s"), at(back_s)])
+    low = observed.in_flight(back_s - 0.1)
     yield Step("nothing is in flight in the pause", f"{low:.0f} packets", low == 0)
-    flags = trace.numbers("idle_restart", back_s, back_s + 2 * _RTT_S)["value"].to_list()
+    flags = observed.numbers("idle_restart", back_s, back_s + 2 * _RTT_S)["value"].to_list()
     yield Step("idle_restart is true after it", f"{flags[:6]}", 1.0 in flags)
-    states = {name for name, start_s, end_s in trace.states if end_s > pause_s + 0.2 and start_s < back_s + 1}
+    states = {
+        name for name, start_s, end_s in observed.states if end_s > pause_s + 0.2 and start_s < back_s + 1
+    }
     yield Step("PROBE_RTT is skipped", ", ".join(sorted(states)), "ProbeRTT" not in states)
 
 
@@ -75,8 +77,8 @@ def skipped(lab: Lab) -> Iterator[Step]:
 )
 def in_startup(lab: Lab) -> Iterator[Step]:
     """2 Mbit/s into 10 Mbit/s for 13 s."""
-    trace = lab.path(13, interval_ms=10, application=[at(0, rate="2 Mbit/s")])
-    start_s, _, following = trace.first("ProbeRTT")
-    before = trace.state_at(start_s - 0.001)
+    observed = lab.path(13, interval_ms=10, application=[at(0, rate="2 Mbit/s")])
+    start_s, _, following = observed.first("ProbeRTT")
+    before = observed.state_at(start_s - 0.001)
     yield Step("STARTUP lasts until PROBE_RTT", f"{before} at {start_s:.2f} s", before == "Startup")
     yield Step("STARTUP follows", following or "nothing", following == "Startup")

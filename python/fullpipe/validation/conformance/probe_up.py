@@ -4,18 +4,18 @@ from collections.abc import Iterator
 from math import isnan
 
 from fullpipe.validation.conformance.case import Step, case
-from fullpipe.validation.conformance.lab import Lab, Trace, at, loss
+from fullpipe.validation.conformance.lab import Lab, ObservedRun, at, loss
 
 _CYCLE = ("ProbeBW_UP", "ProbeBW_REFILL")
 _RTT_S = 0.04
 
 
-def steady(lab: Lab) -> Trace:
+def steady(lab: Lab) -> ObservedRun:
     """A flow in a deep buffer, long enough for two probes."""
     return lab.path(9)
 
 
-def bounded(lab: Lab, **options: object) -> Trace:
+def bounded(lab: Lab, **options: object) -> ObservedRun:
     """A flow in a buffer of a third of the BDP, so that probes end in loss and bound what is in flight."""
     return lab.path(9, queue=12, **options)  # type: ignore[arg-type]
 
@@ -31,12 +31,14 @@ def bounded(lab: Lab, **options: object) -> Trace:
 )
 def plateau(lab: Lab) -> Iterator[Step]:
     """Three rounds, no loss, then PROBE_DOWN."""
-    trace = steady(lab)
-    start_s, end_s, following = trace.first("ProbeBW_UP")
-    rounds = trace.at("round_count", end_s) - trace.at("round_count", start_s)
+    observed = steady(lab)
+    start_s, end_s, following = observed.first("ProbeBW_UP")
+    rounds = observed.at("round_count", end_s) - observed.at("round_count", start_s)
     yield Step("it lasts three rounds without growth", f"{rounds:.0f} rounds", 2 < rounds <= 6)
     yield Step(
-        "nothing is lost", f"{trace.retransmitted(0, end_s)} packets", trace.retransmitted(0, end_s) == 0
+        "nothing is lost",
+        f"{observed.retransmitted(0, end_s)} packets",
+        observed.retransmitted(0, end_s) == 0,
     )
     yield Step("PROBE_DOWN follows", following or "nothing", following == "ProbeBW_DOWN")
 
@@ -57,12 +59,12 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     """PROBE_DOWN within five round trips of the loss."""
     begin_s, _, _ = steady(lab).first("ProbeBW_UP")
     lost_s = begin_s + 0.005
-    trace = lab.path(
+    observed = lab.path(
         begin_s + 2,
         application=[at(lost_s, rate="5 Mbit/s")],
         changes=[at(lost_s, loss=loss(0.2))],
     )
-    start_s, end_s, following = trace.first("ProbeBW_UP", begin_s - 1e-6)
+    start_s, end_s, following = observed.first("ProbeBW_UP", begin_s - 1e-6)
     yield Step(
         "it ends within five round trips of the loss",
         f"{1e3 * (end_s - lost_s):.0f} ms later",
@@ -70,7 +72,7 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     )
     down = following in ("ProbeBW_DOWN", "ProbeBW_CRUISE")
     yield Step("PROBE_DOWN follows, or what follows it", following or "nothing", down)
-    before, after = trace.at("inflight_longterm", start_s), trace.at("inflight_longterm", end_s + 0.01)
+    before, after = observed.at("inflight_longterm", start_s), observed.at("inflight_longterm", end_s + 0.01)
     rises = not isnan(before) and after > before
     yield Step("inflight_longterm does not rise", f"{before:.0f} to {after:.0f} packets", not rises)
 
@@ -86,13 +88,13 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
 )
 def application_limited(lab: Lab) -> Iterator[Step]:
     """STARTUP after 3 s, PROBE_UP after 1.5 s."""
-    trace = lab.path(3, rate_mbps=100, queue=700, application=[at(0, rate="30 Mbit/s")])
-    yield Step("STARTUP goes on for 3 s", trace.path(), trace.state_at(2.98) == "Startup")
+    observed = lab.path(3, rate_mbps=100, queue=700, application=[at(0, rate="30 Mbit/s")])
+    yield Step("STARTUP goes on for 3 s", observed.path(), observed.state_at(2.98) == "Startup")
     if "ProbeBW_REFILL" not in {name for name, _, _ in steady(lab).states}:
         return  # no such phase
     begin_s, _, _ = steady(lab).first("ProbeBW_UP")
-    trace = lab.path(begin_s + 2, application=[at(begin_s + 0.005, rate="5 Mbit/s")])
-    _, end_s, following = trace.first("ProbeBW_UP", begin_s - 1e-6)
+    observed = lab.path(begin_s + 2, application=[at(begin_s + 0.005, rate="5 Mbit/s")])
+    _, end_s, following = observed.first("ProbeBW_UP", begin_s - 1e-6)
     on = end_s - begin_s >= 1.5 or following == "ProbeRTT"
     yield Step("PROBE_UP goes on for 1.5 s", f"{end_s - begin_s:.2f} s, then {following or 'the end'}", on)
 
@@ -112,16 +114,16 @@ def loss_when_bounded(lab: Lab) -> Iterator[Step]:
     first_s, _, _ = before.first("ProbeBW_UP")
     begin_s, _, _ = before.first("ProbeBW_UP", first_s + 0.1)
     lost_s = begin_s + 0.005
-    trace = bounded(lab, changes=[at(lost_s, loss=loss(0.2)), at(lost_s + 0.15, loss=loss(0))])
-    start_s, end_s, following = trace.first("ProbeBW_UP", begin_s - 1e-6)
-    bound = trace.at("inflight_longterm", start_s)
+    observed = bounded(lab, changes=[at(lost_s, loss=loss(0.2)), at(lost_s + 0.15, loss=loss(0))])
+    start_s, end_s, following = observed.first("ProbeBW_UP", begin_s - 1e-6)
+    bound = observed.at("inflight_longterm", start_s)
     yield Step("inflight_longterm is set before", f"{bound:.0f} packets", not isnan(bound))
     late_s = end_s - lost_s
     yield Step("it ends within five round trips", f"{1e3 * late_s:.0f} ms later", late_s <= 5 * _RTT_S)
     yield Step("PROBE_DOWN follows", following or "nothing", following == "ProbeBW_DOWN")
     after, least = (
-        trace.at("inflight_longterm", end_s),
-        0.7 * min(trace.bdp(end_s), trace.at("cwnd", start_s)) - 2,
+        observed.at("inflight_longterm", end_s),
+        0.7 * min(observed.bdp(end_s), observed.at("cwnd", start_s)) - 2,
     )
     seen = f"{bound:.0f} to {after:.0f} packets, at least {least:.0f}"
     yield Step("inflight_longterm comes down, not below Beta of the target", seen, least <= after <= bound)
@@ -139,15 +141,15 @@ def loss_when_bounded(lab: Lab) -> Iterator[Step]:
 def pause_in_refill(lab: Lab) -> Iterator[Step]:
     """The application pauses for one round trip as PROBE_REFILL begins."""
     begin_s, _, _ = steady(lab).first("ProbeBW_REFILL")
-    trace = lab.path(
+    observed = lab.path(
         begin_s + 3,
         application=[at(begin_s, rate="0 bit/s"), at(begin_s + _RTT_S)],
     )
-    start_s, end_s, following = trace.first("ProbeBW_REFILL", begin_s - 1e-6)
-    before = trace.at("max_bw", start_s)
-    lowest = float(trace.numbers("max_bw", start_s, end_s)["value"].min() or 0.0)  # type: ignore[arg-type]
+    start_s, end_s, following = observed.first("ProbeBW_REFILL", begin_s - 1e-6)
+    before = observed.at("max_bw", start_s)
+    lowest = float(observed.numbers("max_bw", start_s, end_s)["value"].min() or 0.0)  # type: ignore[arg-type]
     seen = f"{before:.1f}, at least {lowest:.1f} packets/s"
     yield Step("max_bw does not fall", seen, lowest >= 0.98 * before)
     yield Step("PROBE_UP follows", following or "nothing", following == "ProbeBW_UP")
-    _, up_s, after = trace.first("ProbeBW_UP", end_s - 1e-6)
+    _, up_s, after = observed.first("ProbeBW_UP", end_s - 1e-6)
     yield Step("that probe ends as any other", f"{after} at {up_s:.2f} s", after == "ProbeBW_DOWN")

@@ -19,21 +19,21 @@ _LOSS_FROM_S = 1.5
 )
 def plateau(lab: Lab) -> Iterator[Step]:
     """Bandwidth within 2 %, then three rounds, then DRAIN."""
-    trace = lab.path(3)
-    _, end_s, following = trace.first("Startup")
-    bandwidth, link = trace.at("max_bw", end_s), rate_pps(10)
+    observed = lab.path(3)
+    _, end_s, following = observed.first("Startup")
+    bandwidth, link = observed.at("max_bw", end_s), rate_pps(10)
     yield Step(
         "max_bw is within 2 % of the link",
         f"{bandwidth:.1f} of {link:.1f} packets/s",
         abs(bandwidth / link - 1) <= 0.02,
     )
-    grown = trace.numbers("max_bw", 0, end_s)
+    grown = observed.numbers("max_bw", 0, end_s)
     full_s = float(grown.filter(grown["value"] >= 0.8 * bandwidth)["time_s"][0])
-    if trace.has("round_count"):
-        rounds = trace.at("round_count", end_s) - trace.at("round_count", full_s)
+    if observed.has("round_count"):
+        rounds = observed.at("round_count", end_s) - observed.at("round_count", full_s)
         yield Step("three rounds with less than 25 % growth", f"{rounds:.0f} rounds", 3 <= rounds <= 4)
-    if trace.has("full_bw_reached"):
-        flags = trace.at("full_bw_reached", end_s - 0.006), trace.at("full_bw_reached", end_s)
+    if observed.has("full_bw_reached"):
+        flags = observed.at("full_bw_reached", end_s - 0.006), observed.at("full_bw_reached", end_s)
         yield Step(
             "full_bw_reached becomes true as STARTUP ends", f"{flags[0]:.0f}, {flags[1]:.0f}", flags == (0, 1)
         )
@@ -53,21 +53,21 @@ def plateau(lab: Lab) -> Iterator[Step]:
 )
 def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     """No end before the loss; DRAIN within five round trips after it."""
-    trace = lab.path(
+    observed = lab.path(
         3,
         rate_mbps=100,
         queue=700,
         application=[at(0, rate="30 Mbit/s")],
         changes=[at(_LOSS_FROM_S, loss=loss(0.2))],
     )
-    _, end_s, following = trace.first("Startup")
+    _, end_s, following = observed.first("Startup")
     yield Step("STARTUP lasts until packets are lost", f"it ends at {end_s:.3f} s", end_s > _LOSS_FROM_S)
     yield Step(
         "it ends within five round trips of the loss",
         f"{1e3 * (end_s - _LOSS_FROM_S):.0f} ms later",
         0 < end_s - _LOSS_FROM_S <= 5 * 0.04,
     )
-    reached = trace.at("full_bw_reached", end_s)
+    reached = observed.at("full_bw_reached", end_s)
     yield Step("full_bw_reached is true", f"{reached:.0f}", reached == 1)
     drained = following == "Drain" or following.startswith("ProbeBW")
     yield Step("DRAIN follows, or what follows it", following or "nothing", drained)
@@ -86,15 +86,15 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
 )
 def aggregation(lab: Lab) -> Iterator[Step]:
     """extra_acked above zero, a window above two BDP, and the bandwidth found."""
-    trace = lab.path(4, rate_mbps=50, queue=1000, ack_batch_ms=20)
-    _, end_s, _ = trace.first("Startup")
-    bandwidth, link = trace.at("max_bw", end_s), rate_pps(50)
+    observed = lab.path(4, rate_mbps=50, queue=1000, ack_batch_ms=20)
+    _, end_s, _ = observed.first("Startup")
+    bandwidth, link = observed.at("max_bw", end_s), rate_pps(50)
     yield Step(
         "max_bw is the bandwidth of the link when STARTUP ends",
         f"{bandwidth:.0f} of {link:.0f} packets/s",
         0.95 <= bandwidth / link <= 1.5,
     )
-    extra = trace.at("extra_acked", end_s)
+    extra = observed.at("extra_acked", end_s)
     yield Step("extra_acked is above zero", f"{extra:.0f} packets", extra > 0)
-    window, bdp = trace.at("cwnd", end_s - 0.006), link * 0.04
+    window, bdp = observed.at("cwnd", end_s - 0.006), link * 0.04
     yield Step("cwnd is above twice the BDP", f"{window:.0f} of {2 * bdp:.0f} packets", window > 2 * bdp)
