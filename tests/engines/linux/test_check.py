@@ -138,6 +138,34 @@ def test_a_way_that_passes_a_node_twice_is_refused(known: Installed) -> None:
     assert set(paths(straight.with_values({"flows.0.via": ["c"]}), known)) == {"flows"}
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"flows.0.tcp": {"ecn": True}},
+        {"tcp.pacing": "fq"},
+        {"flows.1": {"hosts": ["laptop", "b"], "workload": {"kind": "ping", "size": "3000 B"}}},
+    ],
+)
+def test_flows_of_a_host_with_an_interface_that_one_namespace_cannot_have_are_refused(
+    small: Scenario, known: Installed, values: dict[str, Any]
+) -> None:
+    flows = [{"cca": "cubic", "hosts": ["laptop", name]} for name in ("a", "b")]
+    host = {"name": "laptop", "nic": {"rate": "5 Mbit/s"}}
+    scenario = small.with_values({"hosts": [host], "flows": flows})
+    assert paths(scenario, known) == []
+    assert paths(scenario.with_values(values), known) == ["hosts[0].nic"]
+
+
+def test_cells_are_refused(known: Installed) -> None:
+    stations = [{"node": "a"}]
+    cell = {"name": "cell", "kind": "shared", "hub": "b", "stations": stations, "rate": "10 Mbit/s"}
+    link = {"from": "b", "to": "c", "rate": "9 Mbit/s", "delay": "1 ms", "duplex": True}
+    graph = {"kind": "graph", "nodes": ["a", "b", "c"], "links": [link]}
+    flows = [{"cca": "reno", "from": "a", "to": "c"}]
+    scenario = Scenario(name="x", duration="1 s", topology=graph, cells=[cell], flows=flows)
+    assert paths(scenario, known) == ["cells[0]"]
+
+
 def test_every_reason_is_told_at_once(small: Scenario, known: Installed) -> None:
     scenario = small.with_values({"flows.0.cca": "copa", "tcp.gro": "50 us", "record.packets": ["sender"]})
     assert set(paths(scenario, known)) == {"flows[0].cca", "tcp.gro", "record.packets"}

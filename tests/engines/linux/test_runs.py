@@ -89,6 +89,19 @@ def test_datagrams_wait_behind_a_flow(linux: LinuxEngine, small: Scenario) -> No
     assert run.probes.height == run.flows["sent_packets"][1]
 
 
+def test_flows_of_one_host_share_its_interface_and_wait_for_it_before_they_fill_it(
+    linux: LinuxEngine, small: Scenario
+) -> None:
+    """A sender holds back what it may not have in the queues of its host, so nothing is dropped there."""
+    interface = {"rate": "5 Mbit/s", "queue": {"kind": "fq"}}
+    flows = [{"cca": cca, "hosts": ["laptop", f"peer-{cca}"]} for cca in ("cubic", "reno")]
+    values = {"duration": "10 s", "hosts": [{"name": "laptop", "nic": interface}], "flows": flows}
+    run = linux.run(small.with_values({**values, "warmup": "2 s"}), seed=1)
+    goodputs = run.flows["goodput_bps"].to_list()
+    assert goodputs == pytest.approx([2.5e6 * 1448 / 1514] * 2, rel=0.02)
+    assert run.links_summary.filter(link="laptop-nic")["dropped_packets"].to_list() == [0]
+
+
 def test_drops_are_those_that_are_sent_again(linux: LinuxEngine, small: Scenario) -> None:
     run = linux.run(small, seed=1)
     assert run.links_summary["dropped_packets"][0] > 0

@@ -204,3 +204,15 @@ def test_fq_paces_at_the_sender(small: Scenario) -> None:
 def test_dctcp_runs_at_both_ends(small: Scenario) -> None:
     [flow] = lines(small.with_values({"flows.0.cca": "dctcp", "tcp.ecn": True}), "flow")
     assert flow.split()[5:7] == ["dctcp", "dctcp"]
+
+
+def test_a_host_with_an_interface_is_one_namespace_that_sends_by_its_queue(small: Scenario) -> None:
+    hosts = [{"name": "laptop", "nic": {"rate": "5 Mbit/s", "queue": {"kind": "fq"}}}]
+    flows = [{"cca": "cubic", "hosts": ["laptop", name]} for name in ("a", "b")]
+    scenario = small.with_values({"hosts": hosts, "flows": flows})
+    sender = {line.split()[2] for line in lines(scenario, "flow")}
+    (namespace,) = sender
+    assert [line.split()[4:7:2] for line in lines(scenario, "qdisc") if line.split()[1] == namespace] == [
+        ["ffffffff", "htb"],
+        ["10001", "fq"],
+    ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from fullpipe.engines.base import Problem
 from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
 from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installed
+from fullpipe.engines.linux.layout.sizes import mtu_bytes
 from fullpipe.engines.linux.tc import filters, queues, red
 from fullpipe.engines.linux.tc.qdisc import MOST_U32
 from fullpipe.scenario import Link, Route
@@ -16,7 +17,7 @@ from fullpipe.scenario.quantities import BITS
 
 _CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
 LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
-"""Losses that netem has, by their names in the registry; periodic loss comes with our module."""
+"""Losses that the guest has, by their names in the registry; periodic loss is a filter."""
 IMPAIRMENTS = frozenset({"jitter", "duplication"})
 """Impairments that it has."""
 
@@ -25,8 +26,7 @@ def problems(link: Link, crossed_by: Sequence[Route], installed: Installed) -> I
     """Every reason against a link that some flows cross, with its place in the scenario."""
     where = link.where
     if link.nic_of is not None:
-        yield Problem(where, f"hosts of the guest share no interface; leave it out, or {NATIVE}")
-        return
+        yield from _of_nic(where, crossed_by)
     for one in given(link.impairments):
         if one.name not in IMPAIRMENTS:
             yield Problem(f"{where}.{one.key}", f"netem has nothing like it; leave it out, or {NATIVE}")
@@ -44,6 +44,18 @@ def problems(link: Link, crossed_by: Sequence[Route], installed: Installed) -> I
     if isinstance(link.queue, Discipline) and _shares_by_host(link.queue) and _share_hosts(crossed_by):
         text = "cake shares by host, and in the guest every flow has hosts of its own"
         yield Problem(f"{where}.queue", f'{text}; use isolation = "flows", or {NATIVE}')
+
+
+def _of_nic(where: str, crossed_by: Sequence[Route]) -> Iterator[Problem]:
+    """A host with an interface is one namespace, which has one set of TCP options and one MTU."""
+    connections = [route for route in crossed_by if not route.flow.datagrams]
+    if any(route.tcp != connections[0].tcp for route in connections):
+        yield Problem(where, f"flows of one host have different tcp; give them the same, or {NATIVE}")
+    mtus = [mtu_bytes(route) for route in connections]
+    if mtus and max(map(mtu_bytes, crossed_by)) > max(mtus):
+        yield Problem(where, f"datagrams are larger than packets of TCP; send smaller ones, or {NATIVE}")
+    if any(route.tcp.pacing == "fq" for route in connections):
+        yield Problem(where, 'the interface has its own queue; leave out pacing, and give it queue = "fq"')
 
 
 def _of_steps(where: str, link: Link, installed: Installed) -> Iterator[Problem]:

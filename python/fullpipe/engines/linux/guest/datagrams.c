@@ -73,10 +73,11 @@ void make_datagrams(char **words)
 	stream->echo = whole(words[6]);
 	read_departures(stream, words[8]);
 	stream->far = open_end(stream, words[2], FAR_END, whole(words[7]));
-	if (!stream->pings && bind(stream->far, (void *)&here, sizeof(here)))
+	inet_pton(AF_INET, words[3], &there.sin_addr);
+	here.sin_addr = there.sin_addr;
+	if (bind(stream->far, (void *)&here, sizeof(here)))
 		fail("datagrams %d: %s", stream->id, strerror(errno));
 	stream->near = open_end(stream, words[1], NEAR_END, whole(words[7]));
-	inet_pton(AF_INET, words[3], &there.sin_addr);
 	if (connect(stream->near, (void *)&there, sizeof(there)))
 		fail("datagrams %d: %s", stream->id, strerror(errno));
 }

@@ -80,7 +80,7 @@ static void limit_window(struct flow *flow, int socket)
 
 static void open_receiver(struct flow *flow, int number)
 {
-	struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+	struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = flow->target};
 
 	enter(flow->to);
 	flow->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);

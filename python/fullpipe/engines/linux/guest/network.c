@@ -243,7 +243,7 @@ void set_address(char **words)
 	ask(s, words[2]);
 }
 
-/* route NAMESPACE ADDRESS|default DEVICE [initcwnd N] [quickack 1]; replaces one that is there */
+/* route NAMESPACE ADDRESS|default DEVICE SOURCE|- [initcwnd N] [quickack 1]; replaces one that is there */
 void set_route(char **words, int count)
 {
 	struct rtmsg info = {
@@ -261,8 +261,10 @@ void set_route(char **words, int count)
 	if (!everywhere)
 		number(RTA_DST, ip(words[1]));
 	number(RTA_OIF, device(words[2]));
+	if (strcmp(words[3], "-"))
+		number(RTA_PREFSRC, ip(words[3]));
 	metrics = attribute(RTA_METRICS, 0, 0);
-	for (int i = 3; i + 1 < count; i += 2)
+	for (int i = 4; i + 1 < count; i += 2)
 		number(!strcmp(words[i], "initcwnd") ? RTAX_INITCWND : RTAX_QUICKACK, whole(words[i + 1]));
 	close_attribute(metrics);
 	ask(s, words[1]);

@@ -70,7 +70,8 @@ def _end_ns(route: Route, scenario: Scenario) -> int:
 def _host(places: Namespaces, end: str, number: int) -> Host:
     namespace = places.host(end, number)
     address = _address(number, to_receiver=end == "receiver")
-    return Host(namespace, address, places.devices[namespace][0], tuple(places.sends_by[namespace]))
+    devices, sends_by = places.devices[namespace], tuple(places.sends_by[namespace])
+    return Host(namespace, address, devices[0], sends_by, places.is_shared(end, number))
 
 
 def _address(number: int, *, to_receiver: bool) -> str:
@@ -94,18 +95,17 @@ def _reroutes(places: Namespaces, number: int, route: Route) -> Iterator[Reroute
 
 
 def _way(places: Namespaces, number: int, way: Sequence[int], *, to_receiver: bool) -> Iterator[Hop]:
-    address = _address(number, to_receiver=to_receiver)
+    address, source = (_address(number, to_receiver=end) for end in (to_receiver, not to_receiver))
     for place, device in enumerate(places.hops(number, way, to_receiver=to_receiver)):
-        yield Hop(device, address, to_receiver, from_host=place == 0)
+        yield Hop(device, address, to_receiver, source if place == 0 else None)
 
 
 def _cables(network: Network, places: Namespaces) -> Iterator[Cable]:
-    """Beside a host the MTU is that of its flow, and elsewhere the largest of all."""
-    of_hosts = {
-        places.host(end, n): mtu_bytes(route)
-        for n, route in enumerate(network.routes)
-        for end in ("sender", "receiver")
-    }
+    """Beside a host the MTU is the largest of its flows, and elsewhere that of all."""
+    of_hosts: dict[str, int] = {}
+    for n, route in enumerate(network.routes):
+        for host in (places.host("sender", n), places.host("receiver", n)):
+            of_hosts[host] = max(mtu_bytes(route), of_hosts.get(host, 0))
     largest = max(of_hosts.values())
 
     def mtu(device: Device) -> int:

@@ -1,8 +1,10 @@
 """Namespaces and the devices between them: where in the guest everything stands.
 
-Every node at which links begin or end is a namespace, which forwards. Every flow has two hosts of its own
-beside its nodes, and so addresses of its own, by which packets find their way. Data never leaves its host by
-a link: a sender counts what waits in its own host's queues and stops.
+Every node at which links begin or end is a namespace, which forwards. Every flow has two addresses of its
+own, by which packets find their way, and two hosts of its own beside its nodes. Data leaves such a host by no
+link: a sender counts what waits in queues of its own host, and stops (`tcp_small_queue_check` in the kernel).
+That is meant at a host with a network interface (NIC): it is one namespace for all of its flows, and what
+they send leaves it by the devices of that link.
 """
 
 from collections import defaultdict
@@ -18,7 +20,11 @@ class Namespaces:
 
     def __init__(self, network: Network, stage_counts: Sequence[int]) -> None:
         self._network = network
-        self._nodes = {node.name: f"n{number}" for number, node in enumerate(network.nodes)}
+        self._with_nic = {link.nic_of for link in network.links if link.nic_of is not None}
+        self._nodes = {
+            node.name: f"{'h' if node.name in self._with_nic else 'n'}{number}"
+            for number, node in enumerate(network.nodes)
+        }
         self._plain: dict[tuple[str, str], Device] = {}
         self.names: dict[str, None] = {}
         self.cables: list[tuple[Device, Device]] = []
@@ -38,7 +44,16 @@ class Namespaces:
 
     def host(self, end: str, number: int) -> str:
         """The namespace of the sender or the receiver of a flow."""
-        return self._add(f"{end[0]}{number}")
+        shared = self._nodes[self._node(end, number)]
+        return self._add(shared if self.is_shared(end, number) else f"{end[0]}{number}")
+
+    def is_shared(self, end: str, number: int) -> bool:
+        """Whether the sender or the receiver of a flow has a NIC, which it may share with other flows."""
+        return self._node(end, number) in self._with_nic
+
+    def _node(self, end: str, number: int) -> str:
+        route = self._network.routes[number]
+        return route.source if end == "sender" else route.target
 
     def hops(self, number: int, way: Sequence[int], *, to_receiver: bool) -> Iterator[Device]:
         """The devices over which packets leave the namespaces on a way from host to host."""

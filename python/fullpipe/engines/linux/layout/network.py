@@ -73,6 +73,8 @@ class Host:
     """The device that has the address."""
     sends_by: tuple[Device, ...]
     """The devices by which packets leave it."""
+    is_shared: bool
+    """Whether other flows may send or receive here as well."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ class Hop:
     device: Device
     address: str
     to_receiver: bool
-    from_host: bool
-    """Whether this is where they set out."""
+    source: str | None
+    """The address from which they set out, if that is here."""
 
 
 @dataclass(frozen=True)

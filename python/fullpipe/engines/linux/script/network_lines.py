@@ -75,8 +75,8 @@ def reroutes(network: LaidNetwork) -> Iterator[str]:
 def _routes(flow: LaidFlow, hops: Iterable[Hop]) -> Iterator[str]:
     """A line for every namespace on a way; hosts also learn how they send."""
     for hop in hops:
-        metrics = _metrics(flow.route.tcp, hop) if hop.from_host else ""
-        yield f"route {hop.device.namespace} {hop.address} {hop.device.name}{metrics}"
+        metrics = _metrics(flow.route.tcp, hop) if hop.source else ""
+        yield f"route {hop.device.namespace} {hop.address} {hop.device.name} {hop.source or '-'}{metrics}"
 
 
 def _metrics(tcp: Tcp, hop: Hop) -> str:

@@ -81,6 +81,7 @@ def flow(laid: LaidFlow, samples: pl.DataFrame, marks: pl.DataFrame, scenario: S
     sent = after["sent"] - before["sent"]
     wire = after["sent_bytes"] - before["sent_bytes"] + sent * route.tcp.overhead_bytes
     marked = marks.sort("time")["marked"]
+    only = not laid.receiver.is_shared
     return {
         "flow": route.name,
         "cca": route.flow.described,
@@ -92,7 +93,7 @@ def flow(laid: LaidFlow, samples: pl.DataFrame, marks: pl.DataFrame, scenario: S
         "wire_bps": wire * BITS / span_s if span_s > 0 else None,
         "sent_packets": sent,
         "retransmitted_packets": after["retransmitted"] - before["retransmitted"],
-        "marked_packets": marked[-1] - marked[0],
+        "marked_packets": marked[-1] - marked[0] if only else None,
         **_rtts(samples, begin_ns, end_ns),
         "fct_s": None if finished_ns is None else (finished_ns - start_ns) / NANOSECONDS,
         **{
