@@ -18,6 +18,7 @@ _IMPAIRMENTS: Mapping[str, Mapping[str, Any]] = {
     "jitter normal": {"jitter": {"spread": "4 ms", "shape": "normal"}},
     "jitter reorder": {"jitter": {"spread": "4 ms", "reorder": True}},
     "detour": {"detour": {"every": 40, "extra": "8 ms", "from": "200 ms", "until": "1500 ms"}},
+    "arq": {"arq": {"probability": 0.1, "delay": "8 ms"}},
     "duplicate": {"duplicate": 0.02},
     "batch": {"batch": "7 ms"},
     "everything": {

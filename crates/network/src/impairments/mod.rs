@@ -11,6 +11,7 @@ params::family! {
     pub enum Impairment("impairment", &Dice) as Effect {
         "ack_filter" => ack_filter::AckFilter,
         "jitter" => jitter::Jitter,
+        "arq" => arq::Arq,
         "aggregation" => aggregation::Aggregation,
         "reordering" => reordering::Reordering,
         "duplication" => duplication::Duplication,

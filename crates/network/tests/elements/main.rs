@@ -73,6 +73,7 @@ fn impairments() -> Vec<Impairments> {
     let each = Impairment::descriptors().iter().map(|found| match found.name {
         "ack_filter" => alone(found.name, &json!({ "every": 3 })),
         "jitter" => alone(found.name, &jitter(false)),
+        "arq" => alone(found.name, &json!({ "probability": 0.3, "delay_ns": 2_000_000 })),
         "aggregation" => alone(found.name, &json!({ "slot_ns": 2_000_000 })),
         "reordering" => alone(found.name, &json!({ "every": 3, "extra_ns": 3_000_000 })),
         "duplication" => alone(found.name, &json!({ "probability": 0.2 })),

@@ -40,6 +40,16 @@ class Reordering(Model):
     """When it ends. Left out: never."""
 
 
+class Arq(Model):
+    """The link sends again what it loses, until it arrives, and those behind wait (perfectly persistent ARQ,
+    RFC 3366): it loses and reorders nothing, but its delay varies."""
+
+    probability: Annotated[float, Field(strict=True, ge=0, le=0.99)] = Field(examples=[0.1])
+    """Probability that a transmission fails, the repeated ones included."""
+    delay_s: Annotated[Delay, Field(gt=0)] = Field(alias="delay", examples=["8 ms"])
+    """What each failure costs: the time until the packet is sent again, and that of sending it."""
+
+
 class Registered(NamedTuple):
     """Which impairment of the registry a key of a link is."""
 
@@ -87,6 +97,10 @@ class Impairments(Model):
     """Some packets are overtaken; also written `reordering`. Left out: none."""
     jitter: Annotated[Jitter | None, Registered("jitter")] = Field(None, examples=['{ spread = "5 ms" }'])
     """Every packet takes a little longer. Left out: none."""
+    arq: Annotated[Arq | None, Registered("arq")] = Field(
+        None, examples=['{ probability = 0.1, delay = "8 ms" }']
+    )
+    """The link sends again what it loses (ARQ, RFC 3366). Left out: none."""
 
 
 def registered(name: str) -> Registered:

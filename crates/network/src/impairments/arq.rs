@@ -1,0 +1,82 @@
+//! A link that sends again what it loses.
+
+use super::Effect;
+use crate::Dice;
+use params::{Entry, params};
+use units::{Duration, Rng, Time};
+
+params! {
+    /// Parameters of link-layer retransmission.
+    pub struct Params {
+        /// Probability that a transmission fails, the repeated ones included.
+        probability: f64, "", 0.0..=0.99;
+        /// What each failure costs: the time until the packet is sent again, and that of sending it.
+        delay_ns: u64, "ns", 1.0..=3.6e12;
+    }
+}
+
+/// Perfectly persistent ARQ: a packet whose transmission fails is sent again until it arrives, and those behind it wait, so
+/// that the link loses and reorders nothing but has delays of its own (RFC 3366, sections 1.3 and 3.1). What is sent again
+/// takes nothing of the rate.
+#[derive(Clone, Debug)]
+pub struct Arq {
+    probability: f64,
+    delay: Duration,
+    rng: Rng,
+    /// The last arrival at the far end.
+    latest: Time,
+}
+
+impl Effect for Arq {
+    fn arrival(&mut self, _finish: Time, arrival: Time) -> Time {
+        let mut arrival = arrival;
+        while self.rng.chance(self.probability) {
+            arrival += self.delay;
+        }
+        self.latest = self.latest.max(arrival);
+        self.latest
+    }
+}
+
+impl Entry<&Dice> for Arq {
+    type Params = Params;
+    const TITLE: &'static str = "The link sends again what it loses, and those behind wait";
+    const SOURCE: &'static str = "RFC 3366 (perfectly persistent ARQ)";
+
+    fn new(params: Params, dice: &Dice) -> Arq {
+        Arq {
+            probability: params.probability,
+            delay: Duration::from_nanos(params.delay_ns),
+            rng: dice.rng("arq"),
+            latest: Time::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arq(probability: f64) -> Arq {
+        Arq::new(Params { probability, delay_ns: 1_000_000 }, &Dice::new(1, "test"))
+    }
+
+    #[test]
+    fn the_mean_of_failures_is_that_of_a_geometric_distribution() {
+        let mut arq = arq(0.2);
+        let second = Time::from_nanos(1_000_000_000);
+        let apart = |n: u64| second + Duration::from_millis(1_000 * n); // none waits for another
+        let late = |n| arq.arrival(apart(n), apart(n)).since(apart(n)).as_secs_f64() * 1e3;
+        let mean = (0..20_000).map(late).sum::<f64>() / 2e4;
+        assert!((mean - 0.25).abs() < 0.012, "{mean}"); // p / (1 - p); three standard deviations
+    }
+
+    #[test]
+    fn nothing_overtakes_a_packet_that_is_sent_again() {
+        let mut arq = arq(0.5);
+        let close = |n: u64| Time::from_nanos(10_000 * n);
+        let arrivals: Vec<Time> = (0..1_000).map(|n| arq.arrival(close(n), close(n))).collect();
+        assert!(arrivals.windows(2).all(|pair| pair[0] <= pair[1]));
+        assert!(arrivals[999] >= close(999));
+    }
+}
