@@ -199,7 +199,13 @@ def _preset(name: str, values: Mapping[str, Any]) -> list[str]:
 
 def _parameters(entry: Any) -> str:
     rows = [
-        [f"`{p.name}`", str(p.default), p.unit, "" if p.min is None else f"{p.min:g} to {p.max:g}", p.doc]
+        [
+            f"`{p.name}`",
+            "required" if p.required else str(p.default),
+            p.unit,
+            "" if p.min is None else f"{p.min:g} to {p.max:g}",
+            p.doc,
+        ]
         for p in entry.params.values()
     ]
     return table(["parameter", "default", "unit", "range", "meaning"], rows)
@@ -221,6 +227,24 @@ def queues_page() -> str:
         spelt = [(kind, qdisc) for kind, qdisc in QDISCS.items() if qdisc.queue == name]
         rows = [[f"`{kind}`", _words([*qdisc.options, *qdisc.flags])] for kind, qdisc in spelt]
         parts += [_parameters(entry)] + ([table(["tc", "options that are read"], rows)] if rows else [])
+    return "\n\n".join(parts)
+
+
+def links_page() -> str:
+    """What may happen to packets on a link, from the registry; times are in nanoseconds there."""
+    from fullpipe.scenario import catalogue
+
+    parts = [
+        "# Losses and impairments",
+        "What may happen to packets on a link, by its name in plans. How scenarios write it, with units, is "
+        "in [the reference of scenario files](scenario.md). They act in this order, whatever the order "
+        "in which a link has them.",
+    ]
+    for title, family in (("Losses", "losses"), ("Impairments", "impairments")):
+        parts.append(f"## {title}")
+        for name, entry in catalogue.family(family).items():
+            source = f"Source: {entry.source}." if entry.source else ""
+            parts += [f"### {name}", f"{entry.title}. {source}".strip(), _parameters(entry)]
     return "\n\n".join(parts)
 
 
@@ -337,6 +361,7 @@ def pages() -> dict[str, str]:
         "reference/cli.md": cli_page(),
         "reference/algorithms.md": algorithms_page(),
         "reference/queues.md": queues_page(),
+        "reference/links.md": links_page(),
         "reference/conformance.md": conformance_page(),
         "reference/metrics.md": metrics_page(),
     }

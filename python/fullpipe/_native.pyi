@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 __all__ = [
     "ALGORITHMS",
     "CONGESTION_HEADER",
+    "MAX_ROWS",
     "MODEL_VERSION",
     "SCHEMA_VERSION",
     "SOURCES",
@@ -26,10 +27,13 @@ __all__ = [
     "judge",
     "media",
     "queues",
+    "registry",
     "round_trips",
     "tables",
 ]
 
+MAX_ROWS: int
+"""Most rows of one table that is sampled."""
 MODEL_VERSION: str
 SCHEMA_VERSION: int
 """Changes whenever a column of a table changes its name, its type or its meaning."""

@@ -12,7 +12,7 @@ import fullpipe
 from fullpipe import metrics
 from fullpipe.scenario import catalogue
 from scripts.api_pages import MODULES, module_pages, page, public_names
-from scripts.reference_pages import algorithm_page, algorithms_page, metrics_page, queues_page
+from scripts.reference_pages import algorithm_page, algorithms_page, links_page, metrics_page, queues_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = [
@@ -55,6 +55,14 @@ def test_a_queue_shows_its_parameters_and_its_spelling_in_tc(name: str) -> None:
     section = queues_page().split(f"## {name}: ")[1].split("\n## ")[0]
     assert all(f"| `{param}` |" in section for param in catalogue.queues()[name].params)
     assert ("| tc |" in section) == (name != "step")
+
+
+@pytest.mark.parametrize("family", ["losses", "impairments"])
+def test_a_loss_or_an_impairment_shows_its_parameters(family: str) -> None:
+    page = links_page()
+    for name, entry in catalogue.family(family).items():
+        section = page.split(f"### {name}\n")[1].split("\n### ")[0]
+        assert all(f"| `{param}` |" in section for param in entry.params), name
 
 
 def test_the_page_of_metrics_has_every_formula_and_measure() -> None:

@@ -127,6 +127,7 @@ fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MODEL_VERSION", MODEL_VERSION)?;
+    module.add("MAX_ROWS", simulation::plan::MAX_ROWS)?;
     module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;
     module.add("SOURCES", env!("FULLPIPE_SOURCES"))?;
     module.add("ALGORITHMS", env!("FULLPIPE_ALGORITHMS"))?;

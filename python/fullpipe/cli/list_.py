@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,6 +23,9 @@ class Kind(StrEnum):
 
     ccas = "ccas"
     queues = "queues"
+    losses = "losses"
+    impairments = "impairments"
+    media = "media"
     scenarios = "scenarios"
     papers = "papers"
     engines = "engines"
@@ -32,7 +36,7 @@ def list_names(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by name.")] = False,
 ) -> None:
-    """List algorithms, queues, scenarios, studies, engines, or the tables of a run."""
+    """List algorithms, queues, losses, impairments, media, scenarios, studies, engines or tables of a run."""
     if kind is Kind.engines:
         from fullpipe.cli.engines import list_engines  # here, as below: the other kinds need no engines
 
@@ -46,7 +50,8 @@ def list_names(
     for name, text in names(kind).items():
         table.add_row(styled(name, "bold"), text)
         if name in entries:
-            table.add_row("", styled(entries[name].source, "dim"))
+            if entries[name].source:
+                table.add_row("", styled(entries[name].source, "dim"))
             params = f"parameters: {', '.join(entries[name].params) or 'none'}"
             table.add_row("", styled(params, "dim"))
     terminal().print(table)
@@ -55,6 +60,7 @@ def list_names(
 _ENTRIES: Mapping[Kind, Callable[[], Mapping[str, catalogue.Entry]]] = {
     Kind.ccas: catalogue.controllers,
     Kind.queues: catalogue.queues,
+    **{kind: partial(catalogue.family, kind.value) for kind in (Kind.losses, Kind.impairments, Kind.media)},
 }
 """What has a source and parameters."""
 
@@ -62,8 +68,7 @@ _ENTRIES: Mapping[Kind, Callable[[], Mapping[str, catalogue.Entry]]] = {
 def names(kind: Kind) -> Mapping[str, str]:
     """Everything of a kind but engines, name and one line of description."""
     listing: Mapping[Kind, Callable[[], Mapping[str, str]]] = {
-        Kind.ccas: lambda: _titles(catalogue.controllers()),
-        Kind.queues: lambda: _titles(catalogue.queues()),
+        **{kind: partial(_titles_of, entries) for kind, entries in _ENTRIES.items()},
         Kind.scenarios: lambda: {name: _in_short(Scenario.named(name)) for name in scenario_names()},
         Kind.papers: _papers,
         Kind.tables: lambda: {name: f"one row per {table.row}" for name, table in tables().items()},
@@ -82,6 +87,10 @@ def _papers() -> dict[str, str]:
     from fullpipe import studies  # here: it would double the time that the other kinds take
 
     return {name: studies.title(name) for name in studies.names()}
+
+
+def _titles_of(entries: Callable[[], Mapping[str, catalogue.Entry]]) -> dict[str, str]:
+    return _titles(entries())
 
 
 def _titles(entries: Mapping[str, catalogue.Entry]) -> dict[str, str]:

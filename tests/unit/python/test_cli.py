@@ -255,6 +255,9 @@ def test_help_teaches_with_examples(fullpipe: Cli) -> None:
     [
         ("ccas", "cubic"),
         ("queues", "drop_tail"),
+        ("losses", "gilbert_elliott"),
+        ("impairments", "jitter"),
+        ("media", "shared"),
         ("scenarios", "kato2025"),
         ("papers", "kato2025"),
         ("engines", "native"),

@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Longest time a plan may name: about 11 days. Sums of such times stay far from overflow.
+/// Longest time a plan may name: about 11 days, as times of a scenario, each a day at most, are added up. Sums of such
+/// times stay far from overflow.
 pub(super) const LONGEST_NS: u64 = 1_000_000_000_000_000;
 /// Largest amount of data: an exabyte.
 pub(super) const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
-/// Most rows of one table.
-pub(super) const MOST_ROWS: u64 = 100_000_000;
+/// Most rows of one table that is sampled, so that it fits into memory.
+pub const MAX_ROWS: u64 = 50_000_000;
 /// Largest number of a host.
 const MOST_HOSTS: u64 = 1_000_000;
 pub(super) type Check = Result<(), PlanError>;
@@ -96,7 +97,7 @@ impl Plan {
         within("record.interval_ns", interval, 1..=LONGEST_NS)?;
         let width = hops.len().max(self.flows.len()) as u64;
         let rows = (self.duration_ns / interval).saturating_mul(width);
-        if rows > MOST_ROWS {
+        if rows > MAX_ROWS {
             refuse!("record.interval_ns", "{rows} samples would not fit in memory; use a longer interval");
         }
         Ok(())

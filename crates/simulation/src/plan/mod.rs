@@ -12,6 +12,7 @@ mod quirks;
 mod workload;
 mod writes;
 
+pub use check::MAX_ROWS;
 pub use datagram::{DatagramPlan, ProtocolPlan};
 pub use error::PlanError;
 pub use markov::MarkovPlan;

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from fullpipe import _native
 from fullpipe.algorithms import classes
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.model.flows import Flow
@@ -15,7 +16,8 @@ from fullpipe.scenario.quantities import NANOSECONDS
 
 MAX_WAYS = 200_000
 MAX_MOVED = 5_000_000
-MAX_ROWS = 50_000_000
+MAX_ROWS = _native.MAX_ROWS
+"""Of one table that is sampled."""
 MAX_CAPTURED = 20_000_000
 """Packets of a run, once for every point; each takes some 150 B."""
 MAX_QUEUE_VARIABLES = 4
