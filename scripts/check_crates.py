@@ -1,13 +1,17 @@
-"""Check that the crates depend on each other only along the arrows of ARCHITECTURE.md."""
+"""Check that crates depend on each other along the arrows of ARCHITECTURE.md, and files in no wide circle."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+
+MOST_FILES = 3
+"""Most files of a crate that may import each other in a circle."""
 
 # What each crate may see, for any kind of dependency: normal, for building, for tests.
 MAY_SEE: dict[str, set[str]] = {
@@ -42,15 +46,155 @@ def violations(metadata: dict[str, list[dict[str, object]]]) -> list[str]:
     return found
 
 
+def wide_circles() -> list[str]:
+    """Every circle of imports with too many files."""
+    found = []
+    for source in sorted((ROOT / "crates").glob("*/src")):
+        wide = [circle for circle in circles(source) if len(circle) > MOST_FILES]
+        found += [
+            f"{source.parent.name}: {len(circle)} files in a circle: {', '.join(circle)}" for circle in wide
+        ]
+    return found
+
+
+# Circles of imports. A file imports the file that declares a name, not the one that re-exports it. A file
+# that adds methods to a type of the module it belongs to (`impl` of `super::Name`) is part of that module, as
+# that could hold the same lines itself.
+
+_USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+((?:crate|super|self)\b[^;]*|[a-z_]\w*::[^;]*);", re.M)
+_REEXPORT = re.compile(r"^\s*pub(?:\([^)]*\))?\s+use\s+([^;]*);", re.M)
+_TESTS = re.compile(r"^#\[cfg\(test\)\]\s*\nmod \w+ \{.*", re.M | re.S)
+
+
+def circles(source: Path) -> list[list[str]]:
+    """Circles of imports of a crate whose files are in `source`: sorted paths, the largest first."""
+    files = {_module(path, source): path for path in sorted(source.rglob("*.rs"))}
+    texts = {module: _TESTS.sub("", path.read_text(encoding="utf-8")) for module, path in files.items()}
+    edges = {module: _imports(module, text, texts) for module, text in texts.items()}
+    found = [circle for circle in _components(edges) if len(circle) > 1]
+    names = [sorted(files[module].relative_to(source).as_posix() for module in circle) for circle in found]
+    return sorted(names, key=lambda circle: (-len(circle), circle))
+
+
+def _module(path: Path, source: Path) -> tuple[str, ...]:
+    """`hosts/flow.rs` is the module hosts::flow, `hosts/mod.rs` is hosts, `lib.rs` the crate itself."""
+    parts = path.relative_to(source).with_suffix("").parts
+    return parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts
+
+
+def _paths(tree: str) -> list[str]:
+    """The paths of a `use`, with its braces spread out."""
+    tree = re.sub(r"//[^\n]*", "", tree)
+    tree = " ".join(tree.split())
+    brace = tree.find("{")
+    if brace < 0:
+        return [tree.split(" as ")[0].strip()]
+    head, body, depth, part = tree[:brace], tree[brace + 1 : tree.rindex("}")], 0, ""
+    parts = []
+    for letter in body + ",":
+        depth += (letter == "{") - (letter == "}")
+        if letter == "," and depth == 0:
+            parts.append(part.strip())
+            part = ""
+        else:
+            part += letter
+    return [path for part in parts if part for path in _paths(head + part)]
+
+
+Texts = dict[tuple[str, ...], str]
+
+
+def _absolute(module: tuple[str, ...], path: str, texts: Texts) -> list[str] | None:
+    """The path from the root of the crate; None if it leads to another crate."""
+    steps = path.split("::")
+    if steps[0] == "crate":
+        return steps[1:]
+    base = list(module)
+    if steps[0] in ("super", "self"):
+        while steps[0] in ("super", "self"):
+            base = base[:-1] if steps.pop(0) == "super" else base
+        return base + steps
+    return base + steps if (*module, steps[0]) in texts else None
+
+
+def _declaring(steps: list[str], texts: Texts, depth: int = 0) -> tuple[str, ...] | None:
+    """The module that declares what a path names: through re-exports, to the end."""
+    module: tuple[str, ...] = ()
+    rest = list(steps)
+    while rest and (*module, rest[0]) in texts:
+        module = (*module, rest.pop(0))
+    if rest and depth < 8:
+        for match in _REEXPORT.finditer(texts[module]):
+            for path in _paths(match.group(1)):
+                if path.split("::")[-1] == rest[0]:
+                    target = _absolute(module, path, texts)
+                    return _declaring([*target, *rest[1:]], texts, depth + 1) if target else None
+    return module if rest else None  # naming a module alone imports none of its names
+
+
+def _imports(module: tuple[str, ...], text: str, texts: Texts) -> set[tuple[str, ...]]:
+    found = set()
+    paths = [
+        path
+        for match in _USE.finditer(text)
+        if not _REEXPORT.match(match.group(0))
+        for path in _paths(match.group(1))
+    ]
+    for path in paths:
+        target = _absolute(module, path, texts)
+        declaring = _declaring(target, texts) if target is not None else None
+        if declaring is not None and declaring != module:
+            found.add(declaring)
+    names = [path.split("::")[-1] for path in paths if path.startswith("super::")]
+    if any(_extends(text, name) for name in names):
+        found.discard(module[:-1])
+    return found
+
+
+def _extends(text: str, name: str) -> bool:
+    """The file has methods of its own for a type that it imports."""
+    return bool(re.search(rf"^impl(?:<[^>]*>)? {re.escape(name)}\b[^\n]* \{{", text, re.M))
+
+
+def _components(edges: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[list[tuple[str, ...]]]:
+    """Files that reach each other, by Tarjan's algorithm."""
+    index: dict[tuple[str, ...], int] = {}
+    low: dict[tuple[str, ...], int] = {}
+    stack: list[tuple[str, ...]] = []
+    found = []
+
+    def visit(node: tuple[str, ...]) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in edges[node]:
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            found.append(stack[at:])
+            del stack[at:]
+
+    for node in edges:
+        if node not in index:
+            visit(node)
+    return found
+
+
 def main() -> int:
     """Ask cargo and report."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     found = violations(json.loads(answer.stdout))
+    wide = wide_circles()
     for line in found:
         print(f"arrow broken: {line}", file=sys.stderr)
-    print(f"crates: {len(found)} broken arrows")
-    return 1 if found else 0
+    for line in wide:
+        print(f"circle: {line}", file=sys.stderr)
+    print(f"crates: {len(found)} broken arrows, {len(wide)} circles of more than {MOST_FILES} files")
+    return 1 if found or wide else 0
 
 
 if __name__ == "__main__":

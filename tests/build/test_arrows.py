@@ -58,3 +58,28 @@ def test_this_workspace_keeps_its_arrows(check_crates: ModuleType) -> None:
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert check_crates.violations(json.loads(answer.stdout)) == []
+
+
+def test_no_circle_of_files_is_wide(check_crates: ModuleType) -> None:
+    assert check_crates.wide_circles() == []
+
+
+def test_a_circle_of_files_is_found_through_re_exports(check_crates: ModuleType, tmp_path: Path) -> None:
+    files = {
+        "lib.rs": "mod a;\nmod b;",
+        "a/mod.rs": "mod deep;\npub use deep::Deep;",
+        "a/deep.rs": "use crate::b::{self, Other};\npub struct Deep;",
+        "b.rs": "use crate::a::Deep;\npub struct Other;",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert check_crates.circles(tmp_path) == [["a/deep.rs", "b.rs"]]
+
+
+def test_methods_beside_their_type_are_no_circle(check_crates: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "lib.rs").write_text("mod part;\nuse part::Part;\npub struct Whole(Part);", encoding="utf-8")
+    (tmp_path / "part.rs").write_text(
+        "use super::Whole;\npub struct Part;\nimpl Whole {\n    fn f() {}\n}", encoding="utf-8"
+    )
+    assert check_crates.circles(tmp_path) == []

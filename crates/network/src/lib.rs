@@ -51,5 +51,5 @@ pub use packet::{Ecn, Packet};
 pub use queue::{Backlog, QueueDiscipline, QueueEvents};
 pub use ring::Ring;
 pub use server::Server;
-pub use streams::Streams;
+pub use streams::{Direction, Streams};
 pub use wire::Impairments;

@@ -1,5 +1,14 @@
 //! How streams are numbered.
 
+/// Which way a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the sender of a flow to its receiver.
+    Forward,
+    /// From the receiver of a flow to its sender.
+    Backward,
+}
+
 /// The numbers of streams: the low bits name a route, the bits above them tell the connections apart that share it.
 ///
 /// Stream `n` of number 0 is that of route `n`, so where no connections share a route there is nothing to translate.
@@ -23,6 +32,30 @@ impl Streams {
     #[inline]
     pub fn route(self, stream: u32) -> u32 {
         stream & ((1 << self.bits) - 1)
+    }
+
+    /// The route that packets of a flow take in a direction.
+    #[inline]
+    pub fn route_of(flow: u32, direction: Direction) -> u32 {
+        2 * flow + direction as u32
+    }
+
+    /// The flow whose packets take a route.
+    #[inline]
+    pub fn flow(route: u32) -> u32 {
+        route / 2
+    }
+
+    /// Which way packets of a stream go.
+    #[inline]
+    pub fn direction(self, stream: u32) -> Direction {
+        if self.route(stream).is_multiple_of(2) { Direction::Forward } else { Direction::Backward }
+    }
+
+    /// The stream of the same connection that goes the other way.
+    #[inline]
+    pub fn opposite(self, stream: u32) -> u32 {
+        stream ^ 1
     }
 
     /// Its number among the streams of its route.

@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::{create_exception, import_exception};
+use simulation::AlgorithmFailure;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::Time;
@@ -53,6 +54,14 @@ impl Failure {
     }
 }
 
+/// An algorithm that could not be made for one of the later connections of its flow.
+fn not_made(failure: AlgorithmFailure) -> PyErr {
+    let AlgorithmFailure { algorithm, flow, time, problem } = failure;
+    let time_s = time.as_secs_f64();
+    let message = format!("{algorithm} of flow {flow} could not be made at {time_s:.9} s: {problem}");
+    ControllerError::new_err((message, algorithm, flow, "__init__", time_s))
+}
+
 /// A `PlanError` with its attributes.
 pub fn plan_error(error: simulation::PlanError) -> PyErr {
     let raised = PlanError::new_err(error.to_string());
@@ -85,7 +94,10 @@ impl Identity {
     pub fn guard<T>(&self, work: impl FnOnce() -> T) -> PyResult<T> {
         catch_unwind(AssertUnwindSafe(work)).map_err(|payload| match payload.downcast::<Failure>() {
             Ok(failure) => failure.raised(),
-            Err(payload) => self.panic(&*payload),
+            Err(payload) => match payload.downcast::<AlgorithmFailure>() {
+                Ok(failure) => not_made(*failure),
+                Err(payload) => self.panic(&*payload),
+            },
         })
     }
 

@@ -9,8 +9,8 @@ mod tables;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simulation::{FlowPlan, MODEL_VERSION, Plan, SCHEMA_VERSION};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use simulation::{Controllers, MODEL_VERSION, Plan, SCHEMA_VERSION};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::Time;
 
 /// A simulation that can be run in steps.
@@ -38,7 +38,8 @@ impl Simulation {
             let plan = Plan::from_json(plan_json).map_err(errors::plan_error)?;
             let identity = errors::Identity::new(plan_json, seed);
             let duration_ns = plan.duration_ns;
-            let make = |flow: &FlowPlan, seed: u64| controller::make(controllers.as_ref(), flow, seed);
+            let make: Controllers =
+                Arc::new(move |flow, seed| controller::make(controllers.as_ref(), flow, seed));
             let built = identity.guard(|| simulation::Simulation::with_controllers(plan, seed, &make))?;
             let inner = Mutex::new(Some(built.map_err(errors::plan_error)?));
             Ok(Simulation { inner, duration_ns, identity })

@@ -1,40 +1,30 @@
 //! The run loop.
 
-use crate::Controllers;
-use crate::datagram::Datagrams;
-use crate::endpoints::Endpoints;
-use crate::flow::Flow;
-use crate::links::build_link;
+use crate::controllers::Controllers;
+use crate::hosts::{Datagrams, End, Endpoints, Flow, Outbox};
+use crate::links::{CutThrough, build_link};
 use crate::media::build_medium;
 use crate::net::Net;
 use crate::payload::{Packet, Payload};
-use crate::plan::{FlowPlan, Plan, PlanError, WorkloadPlan};
+use crate::plan::{Plan, PlanError, WorkloadPlan};
 use crate::record::Recorder;
 use crate::routes::Reroute;
 use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
-use crate::workload;
-use network::{Ecn, SamplingTimes, Streams};
+use network::{Direction, SamplingTimes, Streams};
+use std::sync::Arc;
 use tcp::Segment;
 use units::{Duration, Time};
 
 /// Turns of actors, most of them a packet each, after which [`Engine::advance`] returns: some ten milliseconds.
 pub(crate) const TURNS: usize = 1 << 16;
 
-/// Whether packets may be handed over ahead of the clock. Same results either way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CutThrough {
-    Yes,
-    /// Also makes every link replay its queue.
-    No,
-}
-
-/// A simulation, and who takes samples.
+/// A simulation, and what takes samples of it.
 ///
 /// Actors of the schedule, in this order: the links; the media; the sender and the receiver of each flow; the sampler,
 /// which come last so that a sample sees everything that happens at its time.
 pub(crate) struct Engine<R> {
-    plan: Plan,
+    plan: Arc<Plan>,
     seed: u64,
     net: Net<Payload>,
     flows: Vec<Endpoints>,
@@ -42,16 +32,7 @@ pub(crate) struct Engine<R> {
     recorder: R,
     now: Time,
     /// Segments on their way from an endpoint to its first link; empty between events.
-    out: Out,
-}
-
-/// What endpoints have just put out.
-#[derive(Default)]
-struct Out {
-    /// By one TCP connection.
     segments: Vec<Segment>,
-    /// By any other traffic.
-    packets: Vec<Packet>,
 }
 
 impl<R: Recorder> Engine<R> {
@@ -60,7 +41,7 @@ impl<R: Recorder> Engine<R> {
         seed: u64,
         cut_through: CutThrough,
         recorder: R,
-        controllers: Controllers<'_>,
+        controllers: &Controllers,
     ) -> Result<Engine<R>, PlanError> {
         let time = |nanos: u64| Time::from_nanos(nanos);
         let interval = plan.record.interval_ns.map(Duration::from_nanos);
@@ -76,9 +57,9 @@ impl<R: Recorder> Engine<R> {
         let media = media.map(|(n, medium)| build_medium(n, medium, sampling, seed, &hosts));
         let media = media.collect::<Result<Vec<_>, PlanError>>()?;
         let streams = Streams::new(2 * plan.flows.len());
-        let flows = (0u32..)
-            .zip(&plan.flows)
-            .map(|(n, flow)| build_flow(n, flow, streams, sampling, seed, controllers));
+        let plan = Arc::new(plan);
+        let flows = 0..plan.flows.len() as u32;
+        let flows = flows.map(|n| build_flow(n, &plan, streams, sampling, seed, controllers));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
@@ -86,10 +67,10 @@ impl<R: Recorder> Engine<R> {
         let mut net = Net::new(links, media, &routes, reroutes(&plan), others, cut_through);
         let hops = plan.hop_names();
         net.tap(|hop| plan.record.packets.contains(&hops[hop]));
-        let mut engine =
-            Engine { plan, seed, net, flows, sampling, recorder, now: Time::ZERO, out: Out::default() };
+        let segments = Vec::new();
+        let mut engine = Engine { plan, seed, net, flows, sampling, recorder, now: Time::ZERO, segments };
         for n in 0..engine.flows.len() {
-            let (actor, start) = (engine.sender_actor(n), engine.flows[n].tally().start);
+            let (actor, start) = (actor(&engine.net, n, End::Sender), engine.flows[n].stats().start);
             engine.net.schedule.request(actor, start);
         }
         engine.net.schedule.request(engine.sampler_actor(), sampling.after(Time::ZERO));
@@ -122,8 +103,10 @@ impl<R: Recorder> Engine<R> {
     /// The turn of an actor.
     fn run(&mut self, actor: u32, now: Time) {
         if actor < self.net.len() as u32 {
-            let (flows, out, recorder) = (&mut self.flows, &mut self.out, &mut self.recorder);
-            self.net.run(actor, now, |net, packet| deliver(net, flows, out, recorder, packet, now));
+            let (flows, segments, recorder) = (&mut self.flows, &mut self.segments, &mut self.recorder);
+            self.net.run(actor, now, |net, packet| {
+                deliver(flows, packet, &mut Outbox { now, net, recorder, segments });
+            });
         } else if actor == self.sampler_actor() {
             self.take_samples(now);
             self.net.schedule.end(actor, self.sampling.after(now));
@@ -147,39 +130,18 @@ impl<R: Recorder> Engine<R> {
         })
     }
 
-    fn sender_actor(&self, flow: usize) -> u32 {
-        sender_actor(&self.net, flow)
-    }
-
     fn sampler_actor(&self) -> u32 {
-        self.sender_actor(self.flows.len())
+        actor(&self.net, self.flows.len(), End::Sender)
     }
 
-    /// The turn of an endpoint's timer.
+    /// The turn of one end of a flow.
     fn run_timer(&mut self, actor: u32, now: Time) {
         let index = actor as usize - self.net.len();
-        let (n, is_sender) = (index / 2, index % 2 == 0);
-        let (net, out, recorder) = (&mut self.net, &mut self.out, &mut self.recorder);
-        let flow = match &mut self.flows[n] {
-            Endpoints::Connection(flow) => flow,
-            Endpoints::Traffic(traffic) => {
-                traffic.run(now, &mut out.packets);
-                net.schedule.end(actor, traffic.next());
-                return send_packets(net, &mut out.packets, recorder, now);
-            }
-        };
-        let wakeup = if is_sender {
-            flow.on_sender_wakeup(now, &mut out.segments);
-            recorder.turn(now, flow);
-            flow.sender_wakeup()
-        } else {
-            if flow.receiver.next_timer() <= now {
-                flow.receiver.on_timer(now, &mut out.segments);
-            }
-            flow.receiver.next_timer()
-        };
-        net.schedule.end(actor, wakeup);
-        send(net, flow, is_sender, &mut out.segments, recorder, now);
+        let end = if index.is_multiple_of(2) { End::Sender } else { End::Receiver };
+        let flow = &mut self.flows[index / 2];
+        let (net, recorder, segments) = (&mut self.net, &mut self.recorder, &mut self.segments);
+        flow.run(end, &mut Outbox { now, net, recorder, segments });
+        self.net.schedule.end(actor, flow.next(end));
     }
 
     /// Reads the counters of links and flows.
@@ -201,9 +163,11 @@ impl<R: Recorder> Engine<R> {
             }
             if sample
                 && self.plan.record.variables
-                && let Some(flow) = flow.connection().filter(|flow| flow.is_running())
+                && let Some(flow) = flow.tcp()
             {
-                self.recorder.variables(now, flow);
+                for connection in flow.running() {
+                    self.recorder.variables(now, flow.number, connection.number, connection.sender());
+                }
             }
             if now == self.sampling.warmup() {
                 flow.on_warmup(now);
@@ -218,27 +182,28 @@ impl<R: Recorder> Engine<R> {
 /// What a flow of the plan consists of.
 fn build_flow(
     number: u32,
-    plan: &FlowPlan,
+    plan: &Arc<Plan>,
     streams: Streams,
     sampling: SamplingTimes,
     seed: u64,
-    controllers: Controllers<'_>,
+    controllers: &Controllers,
 ) -> Result<Endpoints, PlanError> {
-    if let Some(WorkloadPlan::Datagrams(datagrams)) = &plan.workload {
-        return Ok(Endpoints::Traffic(Box::new(Datagrams::new(number, plan, datagrams, sampling, seed))));
+    let of_flow = &plan.flows[number as usize];
+    if let Some(WorkloadPlan::Datagrams(datagrams)) = &of_flow.workload {
+        let datagrams = Datagrams::new(number, of_flow, datagrams, sampling, seed);
+        return Ok(Endpoints::Datagrams(Box::new(datagrams)));
     }
-    Ok(match workload::build(number, plan, streams, sampling, seed)? {
-        Some(connections) => Endpoints::Traffic(Box::new(connections)),
-        None => Endpoints::Connection(Flow::new(number, plan, sampling, seed, controllers)?),
-    })
+    Ok(Endpoints::Tcp(Flow::new(number, plan, streams, sampling, seed, controllers)?))
 }
 
-/// What the flows of a plan say of routes that change. Data travels on route `2 n`, acknowledgements on `2 n + 1`.
+/// What the flows of a plan say of routes that change.
 fn reroutes(plan: &Plan) -> Vec<Reroute> {
     let flows = (0u32..).zip(&plan.flows);
     let all = flows.flat_map(|(n, flow)| flow.reroutes.iter().map(move |reroute| (n, reroute)));
     all.flat_map(|(n, reroute)| {
-        [(2 * n, &reroute.forward), (2 * n + 1, &reroute.reverse)].map(|(route, path)| {
+        let ways = [(Direction::Forward, &reroute.forward), (Direction::Backward, &reroute.reverse)];
+        ways.map(|(direction, path)| {
+            let route = Streams::route_of(n, direction);
             let at = Time::from_nanos(reroute.at_ns);
             path.as_ref().map(|path| Reroute { at, route, path: path.clone() })
         })
@@ -247,7 +212,7 @@ fn reroutes(plan: &Plan) -> Vec<Reroute> {
     .collect()
 }
 
-/// The hosts at which each route begins and ends: data of flow `n` takes route `2 n`, its acknowledgements `2 n + 1`.
+/// The hosts at which each route begins and ends.
 /// The connections of one flow are between the same two hosts.
 fn hosts(plan: &Plan) -> Vec<Option<[u32; 2]>> {
     let named = plan.flows.iter().filter_map(|flow| flow.hosts);
@@ -260,67 +225,17 @@ fn hosts(plan: &Plan) -> Vec<Option<[u32; 2]>> {
     hosts.flat_map(|hosts| [hosts, hosts.map(|[from, to]| [to, from])]).collect()
 }
 
-/// The sender of a flow; its receiver is the next actor.
-fn sender_actor(net: &Net<Payload>, flow: usize) -> u32 {
-    (net.len() + 2 * flow) as u32
+/// The actor that runs an end of a flow.
+fn actor(net: &Net<Payload>, flow: usize, end: End) -> u32 {
+    (net.len() + 2 * flow) as u32 + end as u32
 }
 
 /// A packet reaches its endpoint, which may answer.
-fn deliver<R: Recorder>(
-    net: &mut Net<Payload>,
-    flows: &mut [Endpoints],
-    out: &mut Out,
-    recorder: &mut R,
-    packet: &Packet,
-    now: Time,
-) {
-    let n = (net.route(packet) / 2) as usize;
-    let to_receiver = packet.flow % 2 == 0;
-    let sender = sender_actor(net, n);
-    let flow = match &mut flows[n] {
-        Endpoints::Connection(flow) => flow,
-        Endpoints::Traffic(traffic) => {
-            recorder.arrived(now, packet);
-            traffic.receive(now, packet, &mut out.packets);
-            net.schedule.request(sender, traffic.next());
-            return send_packets(net, &mut out.packets, recorder, now);
-        }
-    };
-    let Payload::Tcp(segment) = &packet.payload else { return };
-    recorder.arrived(now, packet);
-    if to_receiver {
-        flow.receiver.on_segment(now, segment, packet.ecn == Ecn::Ce, &mut out.segments);
-        net.schedule.request(sender + 1, flow.receiver.next_timer());
-    } else {
-        flow.on_sender_segment(now, segment, &mut out.segments);
-        recorder.turn(now, flow);
-        net.schedule.request(sender, flow.sender_wakeup());
-    }
-    send(net, flow, !to_receiver, &mut out.segments, recorder, now);
-}
-
-/// Sends what an endpoint has just put out.
-fn send<R: Recorder>(
-    net: &mut Net<Payload>,
-    flow: &Flow,
-    from_sender: bool,
-    out: &mut Vec<Segment>,
-    recorder: &mut R,
-    now: Time,
-) {
-    for segment in out.drain(..) {
-        let packet = flow.packet(segment, from_sender);
-        recorder.sent(now, flow.mss(), &packet);
-        net.send(&packet, now);
-    }
-}
-
-/// Sends what other traffic has just put out.
-fn send_packets<R: Recorder>(net: &mut Net<Payload>, out: &mut Vec<Packet>, recorder: &mut R, now: Time) {
-    for packet in out.drain(..) {
-        if let Payload::Datagram(_) = packet.payload {
-            recorder.sent(now, 0, &packet);
-        }
-        net.send(&packet, now);
-    }
+#[inline]
+fn deliver<R: Recorder>(flows: &mut [Endpoints], packet: &Packet, out: &mut Outbox<'_, R>) {
+    out.recorder.arrived(out.now, packet);
+    let n = Streams::flow(out.net.route(packet)) as usize;
+    let (end, next) = flows[n].receive(packet, out);
+    let actor = actor(out.net, n, end);
+    out.net.schedule.request(actor, next);
 }

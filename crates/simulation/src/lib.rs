@@ -10,10 +10,10 @@
 //! assert!(error.to_string().contains("missing field `warmup_ns`"));
 //! ```
 
-mod datagram;
-mod endpoints;
+mod applications;
+mod controllers;
 mod engine;
-mod flow;
+mod hosts;
 mod links;
 mod media;
 mod net;
@@ -24,28 +24,25 @@ mod record;
 mod routes;
 mod schedule;
 mod tables;
-mod tally;
-mod transport;
-mod workload;
 
+pub use controllers::Controllers;
+pub use hosts::AlgorithmFailure;
 pub use net::Net;
 pub use plan::{FlowPlan, Plan, PlanError};
 pub use routes::{Hop, Routes, Successors};
 pub use schedule::Schedule;
 pub use tables::{Column, ColumnSchema, Kind, Results, SCHEMA_VERSION, Table, TableSchema, schema};
 
-use congestion::CongestionControl;
-use engine::{CutThrough, Engine};
+use controllers::no_external;
+use engine::Engine;
+use links::CutThrough;
+use network::Streams;
 use record::{Columns, Silent};
 use tables::packets::Capture;
 use units::Time;
 
 /// Changes whenever the results of some plan may.
 pub const MODEL_VERSION: &str = "5";
-
-/// Makes the algorithms that the registry does not have: those with a colon in their `kind`, such as `python:mine:Reno`.
-/// Is given the flow and the seed of its algorithm's randomness; answers with what is wrong if it cannot.
-pub type Controllers<'a> = &'a dyn Fn(&FlowPlan, u64) -> Result<Box<dyn CongestionControl>, String>;
 
 /// A simulation that can be run in steps.
 pub struct Simulation {
@@ -63,17 +60,17 @@ impl Simulation {
     /// # Errors
     /// If the plan makes no sense.
     pub fn new(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, CutThrough::Yes, &nobody_brought)
+        Simulation::build(plan, seed, CutThrough::Yes, &no_external())
     }
 
-    /// As [`new`](Self::new), with algorithms that the caller brings along.
+    /// As [`new`](Self::new), with algorithms that the caller provides.
     ///
     /// # Errors
     /// If the plan makes no sense, or one of the algorithms cannot be made.
     pub fn with_controllers(
         plan: Plan,
         seed: u64,
-        controllers: Controllers<'_>,
+        controllers: &Controllers,
     ) -> Result<Simulation, PlanError> {
         Simulation::build(plan, seed, CutThrough::Yes, controllers)
     }
@@ -85,20 +82,20 @@ impl Simulation {
     /// If the plan makes no sense.
     #[doc(hidden)]
     pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, CutThrough::No, &nobody_brought)
+        Simulation::build(plan, seed, CutThrough::No, &no_external())
     }
 
     fn build(
         plan: Plan,
         seed: u64,
         cut_through: CutThrough,
-        controllers: Controllers<'_>,
+        controllers: &Controllers,
     ) -> Result<Simulation, PlanError> {
         plan.check()?;
         let captures = !plan.record.packets.is_empty();
         let engine = if plan.record.interval_ns.is_some() || captures {
-            let hops = plan.hop_names();
-            let capture = captures.then(|| Capture::new(&plan.record.packets, &hops, plan.flows.len()));
+            let (hops, streams) = (plan.hop_names(), Streams::new(2 * plan.flows.len()));
+            let capture = captures.then(|| Capture::new(&plan.record.packets, &hops, streams));
             let recorder = Columns::new(plan.record.variables, capture);
             AnyEngine::Columns(Box::new(Engine::new(plan, seed, cut_through, recorder, controllers)?))
         } else {
@@ -131,8 +128,4 @@ impl Simulation {
             AnyEngine::Columns(engine) => engine.finish(),
         }
     }
-}
-
-fn nobody_brought(flow: &FlowPlan, _seed: u64) -> Result<Box<dyn CongestionControl>, String> {
-    Err(format!("\"{}\" is not of the registry, and was not brought along", flow.algorithm()))
 }

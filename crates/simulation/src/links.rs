@@ -1,11 +1,18 @@
 //! From the plan of a link to the link.
 
-use crate::engine::CutThrough;
 use crate::payload::Payload;
 use crate::plan::{ChangePlan, EntryPlan, LinkPlan, OpportunitiesPlan, PlanError};
 use network::queue::Limit;
 use network::{Dice, Impairment, Impairments, Link, LinkConfig, Loss, QueueDiscipline, SamplingTimes};
 use units::{Duration, Rate, Time};
+
+/// Whether packets may be handed over ahead of the clock. Same results either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CutThrough {
+    Yes,
+    /// Also makes every link replay its queue.
+    No,
+}
 
 /// Makes link `n` of a plan. All its dice come from `seed` and its stream.
 pub(crate) fn build_link(

@@ -1,10 +1,23 @@
 //! What the packets of a simulation carry.
 
-use crate::datagram::Datagram;
 use tcp::Segment;
+use units::Time;
 
 /// A packet of a simulation.
 pub type Packet = network::Packet<Payload>;
+
+/// What travels beside the payload of a datagram. Both ends of a simulated path share a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// From 0, in the order of departure.
+    pub number: u32,
+    /// Payload bytes.
+    pub len: u16,
+    /// It is on its way back.
+    pub reply: bool,
+    /// When it left the sender for the first time.
+    pub sent: Time,
+}
 
 /// What a packet carries. It takes no more room than a segment alone: the tag lives in the segment's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

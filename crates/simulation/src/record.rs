@@ -1,40 +1,29 @@
 //! What is written down while a run goes on.
 
-use crate::flow::Flow;
+use crate::hosts::Observer;
 use crate::net::Net;
 use crate::payload::{Packet, Payload};
-use crate::tables::Rows;
 use crate::tables::links::LinkRow;
-use crate::tables::packets::Capture;
+use crate::tables::packets::{Capture, PacketRow};
 use crate::tables::series::SeriesRow;
-use crate::tables::variables::Variables;
+use crate::tables::variables::{VariableRow, Variables};
+use crate::tables::{Finished, Made, Rows};
+use tcp::Sender;
 use units::Time;
 
 /// Takes samples. Chosen when the program is compiled, so that a run without samples does not even ask.
-pub trait Recorder {
-    /// Whether samples are wanted at all.
-    const ON: bool;
-
+pub trait Recorder: Observer {
     /// Takes a sample of a flow.
     fn flow(&mut self, sample: SeriesRow);
 
     /// Takes a sample of a link.
     fn link(&mut self, sample: LinkRow);
 
-    /// Takes a sample of every variable of a flow's algorithm.
-    fn variables(&mut self, time: Time, flow: &Flow);
+    /// Takes a sample of every variable of the algorithm of a flow's connection.
+    fn variables(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender);
 
     /// Takes a sample of every variable of the queue of a hop.
     fn queue_variables(&mut self, time: Time, hop: usize, net: &Net<Payload>);
-
-    /// The sender of a flow has just had its turn: takes the same sample if a state of its algorithm has changed.
-    fn turn(&mut self, time: Time, flow: &Flow);
-
-    /// An endpoint sends a packet; `mss`: payload of a full segment of its flow.
-    fn sent(&mut self, time: Time, mss: u32, packet: &Packet);
-
-    /// A packet reaches its endpoint.
-    fn arrived(&mut self, time: Time, packet: &Packet);
 
     /// A link hands a packet over.
     fn passed(&mut self, time: Time, link: u32, packet: &Packet);
@@ -52,25 +41,27 @@ pub trait Recorder {
 #[derive(Debug, Default)]
 pub struct Silent;
 
-impl Recorder for Silent {
+impl Observer for Silent {
     const ON: bool = false;
 
-    fn flow(&mut self, _: SeriesRow) {}
-
-    fn link(&mut self, _: LinkRow) {}
-
-    fn variables(&mut self, _: Time, _: &Flow) {}
-
-    fn queue_variables(&mut self, _: Time, _: usize, _: &Net<Payload>) {}
-
     #[inline]
-    fn turn(&mut self, _: Time, _: &Flow) {}
+    fn turn(&mut self, _: Time, _: u32, _: u32, _: &Sender) {}
 
     #[inline]
     fn sent(&mut self, _: Time, _: u32, _: &Packet) {}
 
     #[inline]
     fn arrived(&mut self, _: Time, _: &Packet) {}
+}
+
+impl Recorder for Silent {
+    fn flow(&mut self, _: SeriesRow) {}
+
+    fn link(&mut self, _: LinkRow) {}
+
+    fn variables(&mut self, _: Time, _: u32, _: u32, _: &Sender) {}
+
+    fn queue_variables(&mut self, _: Time, _: usize, _: &Net<Payload>) {}
 
     fn passed(&mut self, _: Time, _: u32, _: &Packet) {}
 
@@ -99,29 +90,13 @@ impl Columns {
     }
 }
 
-impl Recorder for Columns {
+impl Observer for Columns {
     const ON: bool = true;
 
-    fn flow(&mut self, sample: SeriesRow) {
-        self.series.push(sample);
-    }
-
-    fn link(&mut self, sample: LinkRow) {
-        self.links.push(sample);
-    }
-
-    fn variables(&mut self, time: Time, flow: &Flow) {
-        self.variables.observe(time, flow);
-    }
-
-    fn queue_variables(&mut self, time: Time, hop: usize, net: &Net<Payload>) {
-        self.variables.observe_queue(time, hop, net);
-    }
-
     #[inline]
-    fn turn(&mut self, time: Time, flow: &Flow) {
-        if self.variables.wanted && self.variables.state_changed(flow) {
-            self.variables.observe(time, flow);
+    fn turn(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender) {
+        if self.variables.wanted && self.variables.state_changed(flow, connection, sender) {
+            self.variables.observe(time, flow, connection, sender);
         }
     }
 
@@ -138,6 +113,24 @@ impl Recorder for Columns {
             capture.arrived(time, packet);
         }
     }
+}
+
+impl Recorder for Columns {
+    fn flow(&mut self, sample: SeriesRow) {
+        self.series.push(sample);
+    }
+
+    fn link(&mut self, sample: LinkRow) {
+        self.links.push(sample);
+    }
+
+    fn variables(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender) {
+        self.variables.observe(time, flow, connection, sender);
+    }
+
+    fn queue_variables(&mut self, time: Time, hop: usize, net: &Net<Payload>) {
+        self.variables.observe_queue(time, hop, net);
+    }
 
     fn passed(&mut self, time: Time, link: u32, packet: &Packet) {
         if let Some(capture) = &mut self.capture {
@@ -151,5 +144,31 @@ impl Recorder for Columns {
 
     fn recorded(self) -> Columns {
         self
+    }
+}
+
+impl Made for SeriesRow {
+    fn rows(run: &mut Finished<'_>) -> Rows<SeriesRow> {
+        std::mem::take(&mut run.recorded.series)
+    }
+}
+
+impl Made for LinkRow {
+    fn rows(run: &mut Finished<'_>) -> Rows<LinkRow> {
+        std::mem::take(&mut run.recorded.links)
+    }
+}
+
+impl Made for VariableRow {
+    fn rows(run: &mut Finished<'_>) -> Rows<VariableRow> {
+        std::mem::take(&mut run.recorded.variables.rows)
+    }
+}
+
+impl Made for PacketRow {
+    fn rows(run: &mut Finished<'_>) -> Rows<PacketRow> {
+        let mss: Vec<u32> = run.plan.flows.iter().map(|flow| flow.tcp.mss_bytes).collect();
+        let capture = run.recorded.capture.take().unwrap_or_default();
+        capture.rows_until(&mss, Time::from_nanos(run.plan.duration_ns))
     }
 }

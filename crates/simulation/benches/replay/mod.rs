@@ -2,7 +2,7 @@
 
 use congestion::{Ack, Congestion, CongestionControl, Control, LostPacket, Path, Probe, Sent, Traits, Undo};
 use serde_json::json;
-use simulation::{Plan, Simulation};
+use simulation::{Controllers, Plan, Simulation};
 use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 use units::Time;
@@ -135,11 +135,12 @@ impl Recording {
     /// Runs the algorithm alone over 20 Mbit/s and 40 ms with a buffer of one bandwidth-delay product and a receiver
     /// that acknowledges every other packet.
     pub fn of(name: &'static str) -> Recording {
-        let calls = Arc::default();
-        let make = |_: &simulation::FlowPlan, seed: u64| -> Result<Box<dyn CongestionControl>, String> {
+        let calls: Arc<Mutex<Vec<Call>>> = Arc::default();
+        let recorded = Arc::clone(&calls);
+        let make: Controllers = Arc::new(move |_, seed| {
             let algorithm = build(name, seed);
-            Ok(Box::new(Recorder { algorithm, calls: Arc::clone(&calls) }))
-        };
+            Ok(Box::new(Recorder { algorithm, calls: Arc::clone(&recorded) }))
+        });
         let mut run = Simulation::with_controllers(plan(), SEED, &make).expect("a valid plan");
         run.advance(Time::from_nanos(WARMUP * 1_000_000_000));
         let warmup = calls.lock().expect("one thread").len();

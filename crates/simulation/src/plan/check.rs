@@ -1,31 +1,13 @@
 //! Every number of a plan, checked before anything is built.
 
+use super::range::{Check, LONGEST_NS, MAX_ROWS, MOST_BYTES, MOST_HOSTS, in_order, refuse, within};
 use super::{AckPlan, CcaPlan, FlowPlan, HopPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
-use crate::Controllers;
+use crate::controllers::Controllers;
 use crate::schedule::Schedule;
 use network::Server;
 use params::there_is;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fmt::Display;
-use std::ops::RangeInclusive;
-
-/// Longest time a plan may name: about 11 days, as times of a scenario, each a day at most, are added up. Sums of such
-/// times stay far from overflow.
-pub(super) const LONGEST_NS: u64 = 1_000_000_000_000_000;
-/// Largest amount of data: an exabyte.
-pub(super) const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
-/// Most rows of one table that is sampled, so that it fits into memory.
-pub const MAX_ROWS: u64 = 50_000_000;
-/// Largest number of a host.
-const MOST_HOSTS: u64 = 1_000_000;
-pub(super) type Check = Result<(), PlanError>;
-
-/// Fails with a message at a path, both format strings.
-macro_rules! refuse {
-    ($path:expr, $($message:tt)*) => { return Err(PlanError::new($path, format!($($message)*))) };
-}
-pub(super) use refuse;
 
 impl Plan {
     /// Checks everything that can be checked without running.
@@ -169,7 +151,7 @@ impl FlowPlan {
         match &self.cca {
             None if !datagrams => refuse!(format!("{path}.cca"), "missing; only datagrams do without"),
             Some(_) if datagrams => refuse!(format!("{path}.cca"), "datagrams have none; make it null"),
-            Some(cca) if !cca.is_brought() => self.build_cca(path, cca, 0).map(|_| ()),
+            Some(cca) if !cca.is_external() => self.build_cca(path, cca, 0).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -188,15 +170,15 @@ impl FlowPlan {
         Ok(())
     }
 
-    /// Makes the congestion control algorithm, of the registry or brought along; `path` is the flow's.
+    /// Makes the congestion control algorithm, of the registry or external; `path` is the flow's.
     pub(crate) fn make_cca(
         &self,
         path: &str,
         seed: u64,
-        controllers: Controllers<'_>,
+        controllers: &Controllers,
     ) -> Result<Box<dyn congestion::CongestionControl>, PlanError> {
         let Some(cca) = &self.cca else { refuse!(format!("{path}.cca"), "a connection needs one") };
-        if cca.is_brought() {
+        if cca.is_external() {
             return controllers(self, seed).map_err(|problem| PlanError::new(format!("{path}.cca"), problem));
         }
         self.build_cca(path, cca, seed)
@@ -248,27 +230,6 @@ impl TcpPlan {
         }
         Ok(())
     }
-}
-
-pub(super) fn within<T: PartialOrd + Display>(
-    path: impl Into<String>,
-    value: T,
-    range: RangeInclusive<T>,
-) -> Check {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    let (low, high) = range.into_inner();
-    refuse!(path, "{value} is out of range; it must lie between {low} and {high}")
-}
-
-pub(super) fn in_order(path: &str, times_ns: impl Iterator<Item = u64>) -> Check {
-    let mut last = 0;
-    for (n, at) in times_ns.enumerate() {
-        within(format!("{path}[{n}].at_ns"), at, last..=LONGEST_NS)?;
-        last = at;
-    }
-    Ok(())
 }
 
 /// Each with its path, name and stream.

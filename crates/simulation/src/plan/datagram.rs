@@ -1,7 +1,7 @@
 //! Flows that are not TCP.
 
 use super::PeriodsPlan;
-use super::check::{Check, LONGEST_NS, within};
+use super::range::{Check, LONGEST_NS, within};
 use serde::Deserialize;
 
 /// Datagrams that leave at times of their own, whatever happens to them.

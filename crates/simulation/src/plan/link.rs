@@ -1,6 +1,6 @@
 //! Every number of a link, checked before anything is built.
 
-use super::check::{Check, LONGEST_NS, in_order, refuse, within};
+use super::range::{Check, LONGEST_NS, in_order, refuse, within};
 use super::{ChangePlan, EntryPlan, LimitPlan, LinkPlan, PlanError};
 use crate::payload::Payload;
 use network::queue::{BuildError, Limit};

@@ -1,6 +1,6 @@
 //! A link whose states form a Markov chain in continuous time.
 
-use super::check::{Check, LONGEST_NS, refuse, within};
+use super::range::{Check, LONGEST_NS, refuse, within};
 use super::{ChangePlan, PlanError};
 use crate::periods::exponential;
 use network::Dice;

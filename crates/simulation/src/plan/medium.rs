@@ -1,6 +1,6 @@
 //! Media of a plan: several ports each, of which one transmits at a time.
 
-use super::check::{Check, within};
+use super::range::{Check, within};
 use super::{EntryPlan, LinkPlan, Plan, PlanError};
 use crate::payload::Payload;
 use network::{Element, QueueDiscipline, SamplingTimes, medium};

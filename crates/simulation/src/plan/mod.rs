@@ -9,10 +9,10 @@ mod medium;
 mod opportunities;
 mod periods;
 mod quirks;
+mod range;
 mod workload;
 mod writes;
 
-pub use check::MAX_ROWS;
 pub use datagram::{DatagramPlan, ProtocolPlan};
 pub use error::PlanError;
 pub use markov::MarkovPlan;
@@ -21,11 +21,13 @@ pub use medium::{MediumPlan, PortPlan};
 pub use opportunities::OpportunitiesPlan;
 pub use periods::PeriodsPlan;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
+pub use range::MAX_ROWS;
 pub use workload::{AbrPlan, DistributionPlan, VideoPlan, WorkloadPlan};
 pub use writes::WritesPlan;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use units::{Duration, Rng, Time};
 
 /// What to simulate. Read it with [`Plan::from_json`], which checks it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -164,6 +166,13 @@ impl FlowPlan {
         self.cca.as_ref().map_or("", |cca| &cca.kind)
     }
 
+    /// When it starts, jitter included.
+    pub(crate) fn start(&self, seed: u64) -> Time {
+        let share = Rng::stream(seed, &format!("start/{}", self.stream)).unit();
+        let jitter = (share * self.start_jitter_ns as f64) as u64;
+        Time::from_nanos(self.start_ns) + Duration::from_nanos(jitter)
+    }
+
     /// What carries it: "tcp", "udp" or "icmp".
     pub fn protocol(&self) -> &'static str {
         match &self.workload {
@@ -199,16 +208,16 @@ pub struct PacePlan {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CcaPlan {
-    /// Name or alias in [`congestion::descriptors`], or with a colon in it that of an algorithm
-    /// [brought along](crate::Controllers).
+    /// Name or alias in [`congestion::descriptors`], or with a colon in it that of an
+    /// [external](crate::Controllers) algorithm.
     pub kind: String,
     /// Parameters.
     pub params: Map<String, Value>,
 }
 
 impl CcaPlan {
-    /// The registry does not have it: the caller brings it along.
-    pub(crate) fn is_brought(&self) -> bool {
+    /// The registry does not have it: the caller provides it.
+    pub(crate) fn is_external(&self) -> bool {
         self.kind.contains(':')
     }
 }

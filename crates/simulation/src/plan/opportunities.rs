@@ -1,7 +1,7 @@
 //! A link that sends at given moments.
 
 use super::PlanError;
-use super::check::{Check, LONGEST_NS, refuse, within};
+use super::range::{Check, LONGEST_NS, refuse, within};
 use network::Opportunities;
 use serde::Deserialize;
 use units::Duration;

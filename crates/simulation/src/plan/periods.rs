@@ -1,6 +1,6 @@
 //! Times of activity and of silence.
 
-use super::check::{Check, LONGEST_NS, within};
+use super::range::{Check, LONGEST_NS, within};
 use serde::Deserialize;
 
 /// Times of activity and of silence take turns, activity first.

@@ -1,6 +1,6 @@
 //! What the application of a flow does.
 
-use super::check::{Check, LONGEST_NS, MOST_BYTES, refuse, within};
+use super::range::{Check, LONGEST_NS, MOST_BYTES, refuse, within};
 use super::{DatagramPlan, PlanError, WritesPlan};
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! An application that writes into its socket at a pace.
 
 use super::PeriodsPlan;
-use super::check::{Check, within};
+use super::range::{Check, within};
 use network::Server;
 use serde::Deserialize;
 

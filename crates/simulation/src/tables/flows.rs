@@ -3,9 +3,8 @@
 use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
-use crate::endpoints::Endpoints;
 use crate::plan::FlowPlan;
-use crate::tally::{Mark, OneWay, Tally};
+use crate::hosts::{Endpoints, FlowStats, Mark, OneWay};
 use tcp::Limited;
 use units::{Duration, Time};
 
@@ -93,13 +92,13 @@ impl Made for FlowRow {
 }
 
 fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>) -> FlowRow {
-    let (tally, delivered_bytes) = (flow.tally, flow.count(|mark| mark.delivered_bytes));
+    let (stats, delivered_bytes) = (flow.stats, flow.count(|mark| mark.delivered_bytes));
     FlowRow {
         flow: FlowName(n),
         cca: plan.cca.as_ref().map(|cca| cca.kind.clone()),
         protocol: plan.protocol(),
-        start_s: tally.start,
-        end_s: tally.end.map(|end| end.time),
+        start_s: stats.start,
+        end_s: stats.end.map(|end| end.time),
         delivered_bytes,
         goodput_bps: flow.rate(8.0 * delivered_bytes as f64),
         wire_bps: flow.rate(8.0 * flow.count(|mark| mark.wire_bytes) as f64),
@@ -109,17 +108,17 @@ fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>) -> FlowRow {
         timeouts: flow.count(|mark| mark.stats.timeouts),
         marked_packets: flow.count(|mark| mark.stats.marked_packets),
         refused_bytes: flow.count(|mark| mark.refused_bytes),
-        rtt_min_s: tally.rtt.min_s(),
-        rtt_mean_s: tally.rtt.mean_s(),
-        rtt_p50_s: tally.rtt.quantile_s(0.50),
-        rtt_p95_s: tally.rtt.quantile_s(0.95),
-        rtt_p99_s: tally.rtt.quantile_s(0.99),
+        rtt_min_s: stats.rtt.min_s(),
+        rtt_mean_s: stats.rtt.mean_s(),
+        rtt_p50_s: stats.rtt.quantile_s(0.50),
+        rtt_p95_s: stats.rtt.quantile_s(0.95),
+        rtt_p99_s: stats.rtt.quantile_s(0.99),
         owd_mean_s: flow.one_way(|way| way.delay.mean_s()),
         owd_p50_s: flow.one_way(|way| way.delay.quantile_s(0.50)),
         owd_p95_s: flow.one_way(|way| way.delay.quantile_s(0.95)),
         owd_p99_s: flow.one_way(|way| way.delay.quantile_s(0.99)),
         jitter_s: flow.one_way(|way| way.jitter.mean_s()),
-        fct_s: tally.finish.map(|finish| finish.since(tally.start)),
+        fct_s: stats.finish.map(|finish| finish.since(stats.start)),
         limited_cwnd: flow.limited(|limited| limited.cwnd),
         limited_pacing: flow.limited(|limited| limited.pacing),
         limited_application: flow.limited(|limited| limited.application),
@@ -130,15 +129,15 @@ fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>) -> FlowRow {
 
 /// What a flow did while it was measured.
 struct Measured<'a> {
-    tally: &'a Tally,
+    stats: &'a FlowStats,
     /// Counters at both ends; none if the flow was over before, or never started.
     marks: Option<(Mark, Mark)>,
 }
 
 impl Measured<'_> {
     fn new(flow: &Endpoints) -> Measured<'_> {
-        let tally = flow.tally();
-        Measured { tally, marks: tally.begin.zip(tally.end) }
+        let stats = flow.stats();
+        Measured { stats, marks: stats.begin.zip(stats.end) }
     }
 
     fn count(&self, of: impl Fn(&Mark) -> u64) -> u64 {
@@ -165,6 +164,6 @@ impl Measured<'_> {
 
     /// Something of the way to the receiver; NaN where that is not measured.
     fn one_way(&self, of: impl Fn(&OneWay) -> f64) -> f64 {
-        self.tally.one_way.as_deref().map_or(f64::NAN, of)
+        self.stats.one_way.as_deref().map_or(f64::NAN, of)
     }
 }

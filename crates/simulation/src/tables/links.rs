@@ -1,8 +1,7 @@
 //! One row per sample and hop: link, or port of a medium.
 
 use super::cell::LinkName;
-use super::declare::{Rows, table};
-use super::{Finished, Made};
+use super::declare::table;
 use crate::net::Net;
 use crate::payload::Payload;
 use crate::plan::Plan;
@@ -52,12 +51,6 @@ impl LinkRow {
             marked_packets: interval.marked_packets,
             utilisation: utilisation(plan, net, hop, interval, from, time),
         }
-    }
-}
-
-impl Made for LinkRow {
-    fn rows(run: &mut Finished<'_>) -> Rows<LinkRow> {
-        std::mem::take(&mut run.recorded.links)
     }
 }
 

@@ -11,7 +11,7 @@ pub use cell::{FlowName, Kind};
 pub use column::{Column, Table};
 pub use declare::{ColumnSchema, Rows, TableSchema};
 
-use crate::endpoints::Endpoints;
+use crate::hosts::Endpoints;
 use crate::net::Net;
 use crate::payload::Payload;
 use crate::plan::Plan;

@@ -5,9 +5,9 @@
 
 use super::cell::{FlowName, Names, Numbered};
 use super::declare::{Rows, table};
-use super::{Finished, Made};
 use crate::payload::{Packet, Payload};
-use network::Ecn;
+use network::{Direction, Ecn, Streams};
+use std::collections::BTreeMap;
 use tcp::Segment;
 use units::Time;
 
@@ -32,7 +32,7 @@ table! {
         window: i64, "bytes";
         /// selective acknowledgements, as in "1448-2896 5792-7240"; empty if there are none
         sacks: String, "";
-        /// timestamp of whoever sent it
+        /// timestamp of the end that sent it
         ts_val: u32, "ms";
         /// timestamp echoed
         ts_ecr: u32, "ms";
@@ -68,25 +68,18 @@ impl Numbered for Point {
     }
 }
 
-impl Made for PacketRow {
-    fn rows(run: &mut Finished<'_>) -> Rows<PacketRow> {
-        let mss: Vec<u32> = run.plan.flows.iter().map(|flow| flow.tcp.mss_bytes).collect();
-        let capture = run.recorded.capture.take().unwrap_or_default();
-        capture.rows_until(&mss, Time::from_nanos(run.plan.duration_ns))
-    }
-}
-
 /// Packets captured so far, and what has to be remembered to fill in their headers.
 #[derive(Debug, Default)]
 pub struct Capture {
     /// Per point: it is captured.
     wanted: Vec<bool>,
-    /// Two per flow: from the sender, and from the receiver.
-    streams: Vec<Stream>,
+    numbering: Streams,
+    /// By their numbers.
+    streams: BTreeMap<u32, Stream>,
     seen: Vec<Seen>,
 }
 
-/// One direction of a flow.
+/// One direction of a connection.
 #[derive(Debug, Default)]
 struct Stream {
     sent: Vec<Sent>,
@@ -100,7 +93,7 @@ struct Stream {
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     payload: Payload,
-    /// Milliseconds on the clock of whoever sent it.
+    /// Milliseconds on the clock of the end that sent it.
     clock: u32,
     /// The clock of the other side, as last heard.
     echo: u32,
@@ -118,11 +111,10 @@ struct Seen {
 
 impl Capture {
     /// Captures at the points of these names; unknown ones are ignored (the plan was checked).
-    pub fn new(points: &[String], links: &[String], flows: usize) -> Capture {
+    pub fn new(points: &[String], links: &[String], numbering: Streams) -> Capture {
         let known = ["sender", "receiver"].into_iter().chain(links.iter().map(String::as_str));
         let wanted = known.map(|name| points.iter().any(|point| point == name)).collect();
-        let streams = (0..2 * flows).map(|_| Stream { seen: vec![0; links.len() + 2], ..Stream::default() });
-        Capture { wanted, streams: streams.collect(), seen: Vec::new() }
+        Capture { wanted, numbering, ..Capture::default() }
     }
 
     /// How many rows there are so far.
@@ -133,31 +125,19 @@ impl Capture {
     /// An endpoint sends a packet.
     pub fn sent(&mut self, now: Time, mss: u32, packet: &Packet) {
         let clock = now.as_millis() as u32;
-        let echo = self.streams[packet.flow as usize ^ 1].heard(if packet.flow % 2 == 0 {
-            SENDER
-        } else {
-            RECEIVER
-        });
-        let stream = &mut self.streams[packet.flow as usize];
-        stream.sent.push(Sent { payload: packet.payload, clock, echo });
-        if let Payload::Tcp(Segment::Data { seq, len, .. }) = packet.payload
-            && seq >= stream.next
-        {
-            stream.next = seq + 1;
-            let missing = mss - u32::from(len);
-            if missing > 0 {
-                let before = stream.short.last().map_or(0, |short| short.1);
-                stream.short.push((seq, before + u64::from(missing)));
-            }
-        }
-        let point = if packet.flow % 2 == 0 { SENDER } else { RECEIVER };
+        let (point, _) = self.ends(packet);
+        let opposite = self.streams.get(&self.numbering.opposite(packet.flow));
+        let echo = opposite.map_or(0, |stream| stream.heard(point));
+        let points = self.wanted.len();
+        let stream = self.streams.entry(packet.flow).or_insert_with(|| Stream::new(points));
         let sent = Sent { payload: packet.payload, clock, echo };
+        stream.send(sent, mss);
         self.note(now, point, packet, sent);
     }
 
     /// A packet reaches its endpoint.
     pub fn arrived(&mut self, now: Time, packet: &Packet) {
-        self.pass(now, if packet.flow % 2 == 0 { RECEIVER } else { SENDER }, packet);
+        self.pass(now, self.ends(packet).1, packet);
     }
 
     /// A link hands a packet over.
@@ -165,11 +145,25 @@ impl Capture {
         self.pass(at, LINKS + link, packet);
     }
 
+    /// The points at which a packet begins and ends its way.
+    fn ends(&self, packet: &Packet) -> (u32, u32) {
+        match self.numbering.direction(packet.flow) {
+            Direction::Forward => (SENDER, RECEIVER),
+            Direction::Backward => (RECEIVER, SENDER),
+        }
+    }
+
     fn pass(&mut self, at: Time, point: u32, packet: &Packet) {
-        let stream = self.streams.get_mut(packet.flow as usize); // none: traffic that is not captured
+        let stream = self.streams.get_mut(&packet.flow);
         if let Some(sent) = stream.and_then(|stream| stream.see(point, &packet.payload)) {
             self.note(at, point, packet, sent);
         }
+    }
+
+    /// First byte of packet `number` of a stream.
+    fn byte(&self, stream: u32, number: u32, mss: &[u32]) -> i64 {
+        let mss = mss[Streams::flow(self.numbering.route(stream)) as usize];
+        self.streams.get(&stream).map_or(0, |stream| stream.byte(number, mss))
     }
 
     fn note(&mut self, time: Time, point: u32, packet: &Packet, sent: Sent) {
@@ -180,7 +174,7 @@ impl Capture {
     }
 
     /// Rows up to `end`, in the order of time.
-    fn rows_until(mut self, mss: &[u32], end: Time) -> Rows<PacketRow> {
+    pub fn rows_until(mut self, mss: &[u32], end: Time) -> Rows<PacketRow> {
         let mut seen = std::mem::take(&mut self.seen);
         seen.retain(|seen| seen.time <= end);
         seen.sort_by_key(|seen| (seen.time, seen.point));
@@ -188,19 +182,20 @@ impl Capture {
     }
 
     fn row(&self, seen: &Seen, mss: &[u32]) -> PacketRow {
-        let flow = seen.stream / 2;
-        let byte = |number: u32| self.streams[2 * flow as usize].byte(number, mss[flow as usize]);
+        let opposite = self.numbering.opposite(seen.stream);
+        let own = |number: u32| self.byte(seen.stream, number, mss);
+        let other = |number: u32| self.byte(opposite, number, mss);
         let payload = &seen.sent.payload;
         PacketRow {
             time_ns: seen.time.as_nanos(),
             point: Point(seen.point),
-            flow: FlowName(flow),
+            flow: FlowName(Streams::flow(self.numbering.route(seen.stream))),
             kind: kind(payload),
-            seq: seq(payload, &byte),
+            seq: seq(payload, &own),
             len: payload.len().into(),
-            ack: seen.sent.ack().map_or(0, byte),
+            ack: seen.sent.ack().map_or(0, other),
             window: window(payload),
-            sacks: sacks(payload, &byte),
+            sacks: sacks(payload, &other),
             ts_val: seen.sent.clock,
             ts_ecr: echo(&seen.sent),
             ce_count: ce_count(payload),
@@ -212,6 +207,26 @@ impl Capture {
 }
 
 impl Stream {
+    /// Nothing has been sent; there are so many points at which it may be seen.
+    fn new(points: usize) -> Stream {
+        Stream { seen: vec![0; points], ..Stream::default() }
+    }
+
+    /// A packet leaves; `mss`: payload of a full one.
+    fn send(&mut self, sent: Sent, mss: u32) {
+        self.sent.push(sent);
+        if let Payload::Tcp(Segment::Data { seq, len, .. }) = sent.payload
+            && seq >= self.next
+        {
+            self.next = seq + 1;
+            let missing = mss - u32::from(len);
+            if missing > 0 {
+                let before = self.short.last().map_or(0, |short| short.1);
+                self.short.push((seq, before + u64::from(missing)));
+            }
+        }
+    }
+
     /// The clock of this stream's sender, as last seen at `point`.
     fn heard(&self, point: u32) -> u32 {
         self.seen[point as usize].checked_sub(1).map_or(0, |last| self.sent[last].clock)

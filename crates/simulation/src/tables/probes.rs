@@ -3,7 +3,7 @@
 use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
-use crate::tally::Trip;
+use crate::hosts::ProbeRecord;
 use units::{Duration, Time};
 
 table! {
@@ -23,14 +23,14 @@ table! {
 impl Made for ProbeRow {
     /// Flow by flow.
     fn rows(run: &mut Finished<'_>) -> Rows<ProbeRow> {
-        let trips = (0u32..).zip(run.flows).flat_map(|(n, flow)| flow.trips().iter().map(move |trip| (n, trip)));
-        let row = |(n, trip): (u32, &Trip)| ProbeRow {
-            time_s: trip.sent,
+        let probes = (0u32..).zip(run.flows).flat_map(|(n, flow)| flow.probes().iter().map(move |probe| (n, probe)));
+        let row = |(n, probe): (u32, &ProbeRecord)| ProbeRow {
+            time_s: probe.sent,
             flow: FlowName(n),
-            owd_s: since(trip.arrived, trip.sent),
-            rtt_s: since(trip.returned, trip.sent),
+            owd_s: since(probe.arrived, probe.sent),
+            rtt_s: since(probe.returned, probe.sent),
         };
-        trips.map(row).collect()
+        probes.map(row).collect()
     }
 }
 

@@ -1,8 +1,7 @@
 //! One row per sample and flow.
 
 use super::cell::FlowName;
-use super::declare::{Rows, table};
-use super::{Finished, Made};
+use super::declare::table;
 use units::{Duration, Rate, Time};
 
 /// What a flow may be doing: the states of loss recovery, in the order of [`congestion::CaState`].
@@ -37,11 +36,5 @@ table! {
         retransmitted_packets: u64, "packets";
         /// waiting, open, disorder, cwr, recovery, loss or done
         state: &'static str, "";
-    }
-}
-
-impl Made for SeriesRow {
-    fn rows(run: &mut Finished<'_>) -> Rows<SeriesRow> {
-        std::mem::take(&mut run.recorded.series)
     }
 }

@@ -3,9 +3,8 @@
 use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
-use crate::endpoints::Endpoints;
+use crate::hosts::{Endpoints, Transfer};
 use crate::plan::{FlowPlan, HopPlan, LinkPlan, Plan};
-use crate::tally::Transfer;
 use units::{Duration, Time};
 
 table! {
@@ -46,7 +45,7 @@ impl Made for TransferRow {
         let flows = (0u32..).zip(&run.plan.flows).zip(run.flows);
         let of_flow = |((n, plan), flow): ((u32, &FlowPlan), &Endpoints)| {
             let ideal = Ideal::new(plan, run.plan);
-            flow.transfers().into_iter().map(move |transfer| row(n, &transfer, &ideal))
+            flow.transfers().iter().map(|transfer| row(n, transfer, &ideal)).collect::<Vec<_>>()
         };
         flows.flat_map(of_flow).collect()
     }

@@ -2,10 +2,10 @@
 
 use super::cell::{FlowName, LinkName};
 use super::declare::{Rows, table};
-use super::{Finished, Made};
-use crate::flow::Flow;
 use crate::net::Net;
 use crate::payload::Payload;
+use std::collections::BTreeMap;
+use tcp::Sender;
 use units::{Probe, Reading, Time};
 
 table! {
@@ -28,20 +28,15 @@ table! {
     }
 }
 
-impl Made for VariableRow {
-    fn rows(run: &mut Finished<'_>) -> Rows<VariableRow> {
-        std::mem::take(&mut run.recorded.variables.rows)
-    }
-}
-
 /// The variables that have been written down.
 #[derive(Default)]
 pub struct Variables {
     /// They are wanted.
     pub wanted: bool,
-    rows: Rows<VariableRow>,
-    /// Per flow: the states as last observed.
-    states: Vec<Vec<&'static str>>,
+    /// As written down.
+    pub rows: Rows<VariableRow>,
+    /// Per flow and connection: the states as last observed.
+    states: BTreeMap<(u32, u32), Vec<&'static str>>,
 }
 
 impl Variables {
@@ -50,19 +45,17 @@ impl Variables {
         Variables { wanted, ..Variables::default() }
     }
 
-    /// Writes down all variables of a flow that runs.
-    pub fn observe(&mut self, time: Time, flow: &Flow) {
-        let n = flow.number as usize;
-        self.states.resize(self.states.len().max(n + 1), Vec::new());
-        let (rows, states) = (&mut self.rows, &mut self.states[n]);
+    /// Writes down all variables of a connection's algorithm.
+    pub fn observe(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender) {
+        let (rows, states) = (&mut self.rows, self.states.entry((flow, connection)).or_default());
         states.clear();
         let mut sink = |name, reading| {
             if let Reading::State(state) = reading {
                 states.push(state);
             }
-            rows.push(row(time, Some(FlowName(flow.number)), None, name, reading));
+            rows.push(row(time, Some(FlowName(flow)), None, name, reading));
         };
-        flow.sender.algorithm().observe(&mut Probe::new(&mut sink));
+        sender.algorithm().observe(&mut Probe::new(&mut sink));
     }
 
     /// Writes down all variables of the queue of a hop.
@@ -72,12 +65,9 @@ impl Variables {
         net.observe(hop, time, &mut Probe::new(&mut sink));
     }
 
-    /// A state differs from when the flow was last observed; a flow never observed yet counts as changed.
-    pub fn state_changed(&self, flow: &Flow) -> bool {
-        if !flow.is_running() {
-            return false;
-        }
-        let Some(known) = self.states.get(flow.number as usize) else { return true };
+    /// A state differs from when the connection was last observed; one never observed yet counts as changed.
+    pub fn state_changed(&self, flow: u32, connection: u32, sender: &Sender) -> bool {
+        let Some(known) = self.states.get(&(flow, connection)) else { return true };
         let (mut at, mut changed) = (0, false);
         let mut sink = |_, reading| {
             if let Reading::State(state) = reading {
@@ -85,7 +75,7 @@ impl Variables {
                 at += 1;
             }
         };
-        flow.sender.algorithm().observe(&mut Probe::new(&mut sink));
+        sender.algorithm().observe(&mut Probe::new(&mut sink));
         changed
     }
 }

@@ -3,7 +3,7 @@
 use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
-use crate::tally::Playback;
+use crate::applications::Playback;
 use units::{Duration, Time};
 
 table! {

@@ -1,6 +1,6 @@
 //! A reader of web pages.
 
-use super::application::{Application, Job, Orders};
+use super::application::{Application, Job, Sockets};
 use super::distribution::Draws;
 use units::Time;
 
@@ -16,7 +16,7 @@ pub struct Web {
     parallel: u32,
     request: u64,
     page: u32,
-    /// Objects of the page that nobody has asked for yet.
+    /// Objects of the page that have not been asked for yet.
     left: u64,
     /// Connections of the page.
     open: u32,
@@ -35,16 +35,16 @@ impl Web {
         Web { next: start, thinking, objects, sizes, parallel, request, page: 0, left: 0, open: 0 }
     }
 
-    fn ask(&mut self, connection: u32, orders: &mut Orders) {
+    fn ask(&mut self, connection: u32, sockets: &mut Sockets) {
         let job = Job { bytes: self.sizes.bytes(), request: self.request, page: self.page };
-        orders.transfer(connection, job);
+        sockets.transfer(connection, job);
         self.left -= 1;
     }
 
-    fn open(&mut self, orders: &mut Orders) {
+    fn open(&mut self, sockets: &mut Sockets) {
         self.open += 1;
-        let connection = orders.open(true);
-        self.ask(connection, orders);
+        let connection = sockets.open(true);
+        self.ask(connection, sockets);
     }
 }
 
@@ -53,22 +53,22 @@ impl Application for Web {
         self.next
     }
 
-    fn run(&mut self, _: Time, orders: &mut Orders) {
+    fn run(&mut self, _: Time, sockets: &mut Sockets) {
         self.next = Time::NEVER;
         self.page += 1;
         self.left = self.objects.bytes();
-        self.open(orders);
+        self.open(sockets);
     }
 
-    fn done(&mut self, now: Time, connection: u32, orders: &mut Orders) {
+    fn done(&mut self, now: Time, connection: u32, sockets: &mut Sockets) {
         if self.left > 0 {
-            self.ask(connection, orders);
+            self.ask(connection, sockets);
         } else {
-            orders.close(connection);
+            sockets.close(connection);
             self.open -= 1;
         }
         while self.left > 0 && self.open < self.parallel {
-            self.open(orders);
+            self.open(sockets);
         }
         if self.open == 0 {
             self.next = now + self.thinking.pause();

@@ -1,6 +1,6 @@
 //! Transfers that begin at random times, each over a connection of its own.
 
-use super::application::{Application, Job, Orders};
+use super::application::{Application, Job, Sockets};
 use super::distribution::Draws;
 use units::Time;
 
@@ -23,15 +23,11 @@ impl Application for Poisson {
         self.next
     }
 
-    fn run(&mut self, now: Time, orders: &mut Orders) {
+    fn run(&mut self, now: Time, sockets: &mut Sockets) {
         while self.next <= now {
-            let connection = orders.open(false);
-            orders.transfer(connection, Job { bytes: self.sizes.bytes(), request: 0, page: 0 });
+            let connection = sockets.open(false);
+            sockets.transfer(connection, Job::unasked(self.sizes.bytes()));
             self.next += self.pauses.pause();
         }
-    }
-
-    fn done(&mut self, _: Time, connection: u32, orders: &mut Orders) {
-        orders.close(connection);
     }
 }

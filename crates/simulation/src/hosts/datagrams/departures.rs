@@ -15,7 +15,7 @@ pub struct Departures {
     /// End of the present time of activity.
     until: Time,
     next: Time,
-    /// Nobody asks for what comes after this: of periods that are much shorter than an interval, few have a departure.
+    /// Nothing is computed beyond: of periods that are much shorter than an interval, few have a departure.
     end: Time,
 }
 

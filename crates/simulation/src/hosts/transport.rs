@@ -15,27 +15,31 @@ pub struct Transport {
     /// Of the end that gets it.
     pub receiver: ReceiverConfig,
     /// What surrounds their segments.
-    pub wire: Wire,
+    pub headers: Headers,
 }
 
 impl Transport {
     /// What a plan says, for an algorithm that takes marks as `mode` says.
     pub fn new(plan: &FlowPlan, mode: EcnMode) -> Transport {
         let feedback = agree(plan.tcp.ecn, mode);
-        let wire = Wire {
+        let headers = Headers {
             overhead: plan.tcp.overhead_bytes as u16,
             timestamps: plan.tcp.timestamps,
             dscp: plan.dscp,
             feedback,
             mode,
         };
-        Transport { sender: sender_config(plan, feedback), receiver: receiver_config(plan, feedback), wire }
+        Transport {
+            sender: sender_config(plan, feedback),
+            receiver: receiver_config(plan, feedback),
+            headers,
+        }
     }
 }
 
 /// What surrounds the segments of a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Wire {
+pub struct Headers {
     overhead: u16,
     timestamps: bool,
     dscp: u8,
@@ -43,7 +47,7 @@ pub struct Wire {
     mode: EcnMode,
 }
 
-impl Wire {
+impl Headers {
     /// The packet in which a segment travels as part of `stream`.
     pub fn packet(&self, stream: u32, segment: Segment) -> Packet {
         Packet {
@@ -92,7 +96,7 @@ fn sender_config(plan: &FlowPlan, feedback: Feedback) -> SenderConfig {
     SenderConfig {
         mss: plan.tcp.mss_bytes,
         initial_window: plan.tcp.initial_window,
-        data: plan.bytes,
+        data: Some(0), // nothing before the application writes
         send_buffer: plan.tcp.send_buffer_bytes,
         pacing: match plan.tcp.pacing {
             PacingPlan::Auto => Pacing::Auto,

@@ -1,6 +1,6 @@
 //! An application that writes at a constant rate, all the time or now and then, into a send buffer of limited size.
 
-use super::supply::{Socket, Supply};
+use super::application::{Application, Sockets, StreamState};
 use crate::periods::Periods;
 use crate::plan::WritesPlan;
 use units::{Duration, Rng, Time};
@@ -23,6 +23,7 @@ pub struct Writer {
     offered: u64,
     refused: u64,
     blocked: bool,
+    connection: Option<u32>,
 }
 
 impl Writer {
@@ -41,11 +42,12 @@ impl Writer {
             offered: 0,
             refused: 0,
             blocked: false,
+            connection: None,
         }
     }
 
     /// Activity and silence take turns.
-    fn change(&mut self, socket: Socket) {
+    fn change(&mut self, stream: StreamState) {
         let at = self.turn;
         self.active = !self.active;
         self.blocked = false;
@@ -54,16 +56,16 @@ impl Writer {
         let begins = self.active && self.interval.is_some();
         self.next_write = if begins { at } else { Time::NEVER };
         if !self.active && self.interval.is_none() {
-            self.offered = socket.sent_bytes; // what was left of a limitless supply is taken back
+            self.offered = stream.sent_bytes; // what was left of a limitless supply is taken back
         }
     }
 
-    fn fits(&self, socket: Socket) -> bool {
-        self.buffer.is_none_or(|buffer| self.offered + self.write <= socket.acked_bytes + buffer)
+    fn fits(&self, stream: StreamState) -> bool {
+        self.buffer.is_none_or(|buffer| self.offered + self.write <= stream.acked_bytes + buffer)
     }
 
-    fn write(&mut self, now: Time, socket: Socket) {
-        let fits = self.fits(socket);
+    fn write(&mut self, now: Time, stream: StreamState) {
+        let fits = self.fits(stream);
         self.blocked = !fits && !self.drops;
         if self.blocked {
             self.next_write = Time::NEVER;
@@ -72,25 +74,40 @@ impl Writer {
         *(if fits { &mut self.offered } else { &mut self.refused }) += self.write;
         self.next_write = self.interval.map_or(Time::NEVER, |interval| now + interval);
     }
+
+    /// What it has handed out by `now`, in bytes since the start; `None`: there is always more.
+    fn offer(&mut self, now: Time, stream: StreamState) -> Option<u64> {
+        while self.next() <= now {
+            if self.turn <= self.next_write {
+                self.change(stream);
+            } else {
+                self.write(self.next_write, stream);
+            }
+        }
+        if self.blocked {
+            self.write(now, stream);
+        }
+        (self.interval.is_some() || !self.active).then_some(self.offered)
+    }
 }
 
-impl Supply for Writer {
+impl Application for Writer {
     fn next(&self) -> Time {
         self.turn.min(self.next_write)
     }
 
-    fn run(&mut self, now: Time, socket: Socket) -> Option<u64> {
-        while self.next() <= now {
-            if self.turn <= self.next_write {
-                self.change(socket);
-            } else {
-                self.write(self.next_write, socket);
-            }
-        }
-        if self.blocked {
-            self.write(now, socket);
-        }
-        (self.interval.is_some() || !self.active).then_some(self.offered)
+    fn run(&mut self, now: Time, sockets: &mut Sockets) {
+        let connection = *self.connection.get_or_insert_with(|| sockets.open(false));
+        let offered = self.offer(now, sockets.stream);
+        sockets.write(connection, offered);
+    }
+
+    fn stop(&mut self, sockets: &mut Sockets) {
+        self.connection.into_iter().for_each(|connection| sockets.close(connection));
+    }
+
+    fn is_stream(&self) -> bool {
+        true
     }
 
     fn is_blocked(&self) -> bool {
@@ -116,8 +133,8 @@ mod tests {
 
     /// Runs it whenever it wants to until `nanos`, with so much acknowledged.
     fn offered(writer: &mut Writer, nanos: u64, acked_bytes: u64) -> u64 {
-        let socket = Socket { sent_bytes: acked_bytes, acked_bytes };
-        writer.run(Time::from_nanos(nanos), socket).expect("a limit")
+        let stream = StreamState { sent_bytes: acked_bytes, acked_bytes };
+        writer.offer(Time::from_nanos(nanos), stream).expect("a limit")
     }
 
     #[test]
@@ -159,9 +176,9 @@ mod tests {
         let periods = Some(PeriodsPlan { on_ns: 1_000, off_ns: 1_000, exponential: false });
         let plan = WritesPlan { rate_bps: None, write_bytes: 100, periods, drops: false };
         let mut writer = Writer::new(&plan, Some(300), Time::ZERO, 1, "test");
-        let socket = |sent_bytes| Socket { sent_bytes, acked_bytes: 0 };
-        assert_eq!(writer.run(Time::ZERO, socket(0)), None);
-        assert_eq!(writer.run(Time::from_nanos(1_000), socket(2_345)), Some(2_345));
-        assert_eq!(writer.run(Time::from_nanos(2_000), socket(2_345)), None);
+        let stream = |sent_bytes| StreamState { sent_bytes, acked_bytes: 0 };
+        assert_eq!(writer.offer(Time::ZERO, stream(0)), None);
+        assert_eq!(writer.offer(Time::from_nanos(1_000), stream(2_345)), Some(2_345));
+        assert_eq!(writer.offer(Time::from_nanos(2_000), stream(2_345)), None);
     }
 }

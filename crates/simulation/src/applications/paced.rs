@@ -1,7 +1,7 @@
 //! An application that hands the data of its one connection out at its own pace.
 
-use super::supply::{Socket, Supply};
-use crate::plan::FlowPlan;
+use super::application::{Application, Sockets};
+use crate::plan::PacePlan;
 use units::{Duration, Time};
 
 /// Hands data out packet by packet, at a rate that changes at given times.
@@ -15,20 +15,24 @@ pub struct Paced {
     next_write: Time,
     /// Bytes handed out so far; `None`: without limit.
     offered: Option<u64>,
+    start: Time,
+    connection: Option<u32>,
 }
 
 impl Paced {
-    /// The application of a flow; none if it hands out everything at once.
-    pub fn new(plan: &FlowPlan) -> Option<Paced> {
-        let phases = plan.application.iter().rev();
-        let later: Vec<_> = phases.map(|pace| (Time::from_nanos(pace.at_ns), pace.rate_bps)).collect();
-        (!later.is_empty()).then_some(Paced {
-            later,
-            mss: plan.tcp.mss_bytes,
+    /// At these paces, in the order of time, and without limit from `start` to the first of them; `mss`: payload of a full
+    /// segment.
+    pub fn new(start: Time, paces: &[PacePlan], mss: u32) -> Paced {
+        let later = paces.iter().rev().map(|pace| (Time::from_nanos(pace.at_ns), pace.rate_bps));
+        Paced {
+            later: later.collect(),
+            mss,
             interval: Duration::ZERO,
             next_write: Time::NEVER,
             offered: None,
-        })
+            start,
+            connection: None,
+        }
     }
 
     fn change_pace(&mut self, at: Time, rate: Option<u64>, sent: u64) {
@@ -47,20 +51,32 @@ impl Paced {
     }
 }
 
-impl Supply for Paced {
+impl Application for Paced {
     fn next(&self) -> Time {
+        if self.connection.is_none() {
+            return self.start;
+        }
         self.later.last().map_or(Time::NEVER, |phase| phase.0).min(self.next_write)
     }
 
-    fn run(&mut self, now: Time, socket: Socket) -> Option<u64> {
+    fn run(&mut self, now: Time, sockets: &mut Sockets) {
+        let connection = *self.connection.get_or_insert_with(|| sockets.open(false));
         while let Some(&(at, rate)) = self.later.last().filter(|phase| phase.0 <= now) {
             self.later.pop();
-            self.change_pace(at.max(now), rate, socket.sent_bytes);
+            self.change_pace(at.max(now), rate, sockets.stream.sent_bytes);
         }
         while self.next_write <= now {
             self.offered = self.offered.map(|bytes| bytes + u64::from(self.mss));
             self.next_write += self.interval;
         }
-        self.offered
+        sockets.write(connection, self.offered);
+    }
+
+    fn stop(&mut self, sockets: &mut Sockets) {
+        self.connection.into_iter().for_each(|connection| sockets.close(connection));
+    }
+
+    fn is_stream(&self) -> bool {
+        true
     }
 }

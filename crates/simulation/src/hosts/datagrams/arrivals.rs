@@ -1,7 +1,5 @@
 //! What has arrived of a numbered stream.
 
-use units::Duration;
-
 /// Counts each datagram once, however often and in which order copies of it arrive.
 #[derive(Debug, Default)]
 pub struct Arrivals {
@@ -37,34 +35,6 @@ impl Arrivals {
     }
 }
 
-/// Interarrival jitter (RFC 3550, section 6.4.1): by how much the time on the way differs from one arrival to the next,
-/// smoothed with a gain of 1/16; and the mean of that over all arrivals.
-#[derive(Clone, Debug, Default)]
-pub struct InterarrivalJitter {
-    last: Option<Duration>,
-    smoothed_s: f64,
-    sum_s: f64,
-    count: u64,
-}
-
-impl InterarrivalJitter {
-    /// A datagram arrives that was so long on its way.
-    pub fn see(&mut self, on_the_way: Duration, measured: bool) {
-        let Some(last) = self.last.replace(on_the_way) else { return };
-        let difference = last.max(on_the_way) - last.min(on_the_way);
-        self.smoothed_s += (difference.as_secs_f64() - self.smoothed_s) / 16.0;
-        if measured {
-            self.sum_s += self.smoothed_s;
-            self.count += 1;
-        }
-    }
-
-    /// Mean in seconds over what was measured; NaN with fewer than two arrivals.
-    pub fn mean_s(&self) -> f64 {
-        self.sum_s / self.count as f64
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,22 +47,6 @@ mod tests {
         assert_eq!((arrivals.count(), arrivals.lost()), (4, 67));
         assert!(arrivals.see(3) && !arrivals.see(3), "late, and then a copy of it");
         assert_eq!((arrivals.count(), arrivals.lost()), (5, 66));
-    }
-
-    #[test]
-    fn jitter_follows_the_formula_of_the_rfc() {
-        let mut jitter = InterarrivalJitter::default();
-        assert!(jitter.mean_s().is_nan());
-        [10, 26, 26].into_iter().for_each(|ms| jitter.see(Duration::from_millis(ms), true));
-        // 16 ms / 16, then 15/16 of that.
-        assert!((jitter.mean_s() - (1e-3 + 0.9375e-3) / 2.0).abs() < 1e-12, "{}", jitter.mean_s());
-    }
-
-    #[test]
-    fn a_constant_time_on_the_way_has_no_jitter() {
-        let mut jitter = InterarrivalJitter::default();
-        (0..100).for_each(|_| jitter.see(Duration::from_millis(30), true));
-        assert_eq!(jitter.mean_s(), 0.0);
     }
 
     proptest! {

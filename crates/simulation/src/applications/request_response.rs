@@ -1,6 +1,6 @@
 //! A client that asks, waits for the answer, thinks, and asks again, over one connection.
 
-use super::application::{Application, Job, Orders};
+use super::application::{Application, Job, Sockets};
 use super::distribution::Draws;
 use units::Time;
 
@@ -25,14 +25,14 @@ impl Application for RequestResponse {
         self.next
     }
 
-    fn run(&mut self, _: Time, orders: &mut Orders) {
-        let connection = *self.connection.get_or_insert_with(|| orders.open(true));
+    fn run(&mut self, _: Time, sockets: &mut Sockets) {
+        let connection = *self.connection.get_or_insert_with(|| sockets.open(true));
         let job = Job { bytes: self.responses.bytes(), request: self.requests.bytes(), page: 0 };
-        orders.transfer(connection, job);
+        sockets.transfer(connection, job);
         self.next = Time::NEVER;
     }
 
-    fn done(&mut self, now: Time, _: u32, _: &mut Orders) {
+    fn done(&mut self, now: Time, _: u32, _: &mut Sockets) {
         self.next = now + self.thinking.pause();
     }
 }

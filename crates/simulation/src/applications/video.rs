@@ -1,8 +1,8 @@
 //! A viewer of a video in pieces, each of which can be had at several bit rates.
 
-use super::application::{Application, Job, Orders};
+use super::application::{Application, Job, Sockets};
+use super::playback::Playback;
 use crate::plan::{AbrPlan, VideoPlan};
-use crate::tally::Playback;
 use units::{Duration, Time};
 
 /// Pieces that the rate rule looks back on.
@@ -123,18 +123,18 @@ impl Application for Video {
         self.next
     }
 
-    fn run(&mut self, now: Time, orders: &mut Orders) {
+    fn run(&mut self, now: Time, sockets: &mut Sockets) {
         self.play(now);
         let rate = self.choose();
         self.seen.switches += u32::from(rate != self.rate && self.seen.chunks > 0);
         (self.rate, self.asked, self.next) = (rate, now, Time::NEVER);
         let bits = u128::from(self.plan.bitrates_bps[rate]) * u128::from(self.plan.chunk_ns);
         let bytes = ((bits / 8_000_000_000) as u64).max(1);
-        let connection = *self.connection.get_or_insert_with(|| orders.open(true));
-        orders.transfer(connection, Job { bytes, request: self.plan.request_bytes, page: 0 });
+        let connection = *self.connection.get_or_insert_with(|| sockets.open(true));
+        sockets.transfer(connection, Job { bytes, request: self.plan.request_bytes, page: 0 });
     }
 
-    fn done(&mut self, now: Time, _: u32, _: &mut Orders) {
+    fn done(&mut self, now: Time, _: u32, _: &mut Sockets) {
         self.play(now);
         let bitrate = self.plan.bitrates_bps[self.rate];
         let took = now.since(self.asked).as_nanos().max(1);
@@ -185,10 +185,10 @@ mod tests {
 
     /// Pieces that are asked for as soon as possible and arrive at these times.
     fn watch(video: &mut Video, arrivals_s: &[u64]) {
-        let mut orders = Orders::default();
+        let mut sockets = Sockets::default();
         for &arrival in arrivals_s {
-            video.run(video.next, &mut orders);
-            video.done(at(arrival), 1, &mut orders);
+            video.run(video.next, &mut sockets);
+            video.done(at(arrival), 1, &mut sockets);
         }
     }
 
@@ -206,10 +206,10 @@ mod tests {
     #[test]
     fn the_buffer_never_holds_more_than_it_may() {
         let mut video = video(AbrPlan::Rate { safety: 0.9 });
-        let mut orders = Orders::default();
+        let mut sockets = Sockets::default();
         for _ in 0..200 {
-            video.run(video.next, &mut orders);
-            video.done(video.since + Duration::from_millis(100), 1, &mut orders);
+            video.run(video.next, &mut sockets);
+            video.done(video.since + Duration::from_millis(100), 1, &mut sockets);
             assert!(video.buffer.as_nanos() <= 42 * SECOND);
         }
         assert_eq!(video.playback(video.since).unwrap().stalls, 0);

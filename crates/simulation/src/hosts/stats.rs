@@ -1,13 +1,13 @@
-//! What is measured of a flow, whatever it consists of.
+//! What is measured of a flow, whatever it consists of, and the rows that tables are made from.
 
-use crate::datagram::InterarrivalJitter;
+use super::jitter::InterarrivalJitter;
 use network::Histogram;
 use tcp::{Limited, SenderStats};
-use units::{Duration, Time};
+use units::Time;
 
 /// What a row of the table `flows` is made from.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct FlowStats {
     /// When it starts, jitter included.
     pub start: Time,
     /// When all it had to send was acknowledged.
@@ -22,10 +22,10 @@ pub struct Tally {
     pub end: Option<Mark>,
 }
 
-impl Tally {
+impl FlowStats {
     /// Of a flow that starts at `start`.
-    pub fn new(start: Time) -> Tally {
-        Tally { start, ..Tally::default() }
+    pub fn new(start: Time) -> FlowStats {
+        FlowStats { start, ..FlowStats::default() }
     }
 }
 
@@ -57,7 +57,7 @@ pub struct Mark {
 
 /// When a datagram passed: a row of the table `probes`. `NEVER`: not yet.
 #[derive(Clone, Copy, Debug)]
-pub struct Trip {
+pub struct ProbeRecord {
     /// It left the sender.
     pub sent: Time,
     /// It reached the far end.
@@ -91,23 +91,4 @@ pub struct Transfer {
     pub retransmitted_packets: u64,
     /// Round trips that no transfer of its kind can do without.
     pub round_trips: u32,
-}
-
-/// What the viewer of a video has seen: a row of the table `videos`.
-#[derive(Clone, Copy, Debug)]
-pub struct Playback {
-    /// From the beginning of the flow to the first picture; `None`: there was none.
-    pub startup: Option<Duration>,
-    /// Video that was played.
-    pub played: Duration,
-    /// Time for which the picture stood still after it had begun to move.
-    pub stalled: Duration,
-    /// How often it stood still.
-    pub stalls: u32,
-    /// Pieces that had arrived.
-    pub chunks: u32,
-    /// Sum of their bit rates.
-    pub bitrates_bps: u64,
-    /// How often the bit rate of a piece differed from that of the one before.
-    pub switches: u32,
 }

@@ -4,33 +4,18 @@
 mod arrivals;
 mod departures;
 
-pub use arrivals::InterarrivalJitter;
-
-use crate::endpoints::Traffic;
-use crate::flow::start;
-use crate::payload::{Packet, Payload};
+use super::observer::Observer;
+use super::outbox::Outbox;
+use super::stats::{FlowStats, Mark, ProbeRecord};
+use crate::payload::{Datagram, Packet, Payload};
 use crate::plan::{DatagramPlan, FlowPlan};
 use crate::tables::FlowName;
 use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
-use crate::tally::{Mark, Tally, Trip};
 use arrivals::Arrivals;
 use departures::Departures;
-use network::{Ecn, SamplingTimes};
+use network::{Direction, Ecn, SamplingTimes, Streams};
 use tcp::{Limited, SenderStats};
 use units::{Duration, Time};
-
-/// What travels beside the payload. Both ends of a simulated path share a clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Datagram {
-    /// From 0, in the order of departure.
-    pub number: u32,
-    /// Payload bytes.
-    pub len: u16,
-    /// It is on its way back.
-    pub reply: bool,
-    /// When it left the sender for the first time.
-    pub sent: Time,
-}
 
 /// Both ends of a flow of datagrams.
 pub struct Datagrams {
@@ -44,9 +29,9 @@ pub struct Datagrams {
     sent: u32,
     there: Arrivals,
     back: Arrivals,
-    tally: Tally,
+    stats: FlowStats,
     /// One per datagram, if they are wanted.
-    trips: Option<Vec<Trip>>,
+    probes: Option<Vec<ProbeRecord>>,
     sampling: SamplingTimes,
     sampled: Sampled,
 }
@@ -69,7 +54,7 @@ impl Datagrams {
         sampling: SamplingTimes,
         seed: u64,
     ) -> Datagrams {
-        let start = start(flow, seed);
+        let start = flow.start(seed);
         Datagrams {
             number,
             stop: flow.stop_ns.map_or(Time::NEVER, Time::from_nanos),
@@ -81,23 +66,23 @@ impl Datagrams {
             sent: 0,
             there: Arrivals::default(),
             back: Arrivals::default(),
-            tally: Tally { one_way: Some(Box::default()), ..Tally::new(start) },
-            trips: plan.each.then(Vec::new),
+            stats: FlowStats { one_way: Some(Box::default()), ..FlowStats::new(start) },
+            probes: plan.each.then(Vec::new),
             sampling,
             sampled: Sampled::default(),
         }
     }
 
     fn is_over(&self) -> bool {
-        self.tally.end.is_some()
+        self.stats.end.is_some()
     }
 
     fn send(&mut self, now: Time) -> Packet {
         let datagram = Datagram { number: self.sent, len: self.len, reply: false, sent: now };
         self.sent += 1;
         self.departures.advance();
-        if let Some(trips) = &mut self.trips {
-            trips.push(Trip { sent: now, arrived: Time::NEVER, returned: Time::NEVER });
+        if let Some(probes) = &mut self.probes {
+            probes.push(ProbeRecord { sent: now, arrived: Time::NEVER, returned: Time::NEVER });
         }
         self.packet(datagram)
     }
@@ -108,14 +93,14 @@ impl Datagrams {
             return;
         }
         let (delay, measured) = (now.since(datagram.sent), self.sampling.measures(now));
-        if let Some(one_way) = &mut self.tally.one_way {
+        if let Some(one_way) = &mut self.stats.one_way {
             one_way.jitter.see(delay, measured);
             if measured {
                 one_way.delay.record(delay);
             }
         }
-        if let Some(trips) = &mut self.trips {
-            trips[datagram.number as usize].arrived = now;
+        if let Some(probes) = &mut self.probes {
+            probes[datagram.number as usize].arrived = now;
         }
     }
 
@@ -128,16 +113,17 @@ impl Datagrams {
         self.sampled.rtt = self.sampled.rtt + rtt;
         self.sampled.replies += 1;
         if self.sampling.measures(now) {
-            self.tally.rtt.record(rtt);
+            self.stats.rtt.record(rtt);
         }
-        if let Some(trips) = &mut self.trips {
-            trips[datagram.number as usize].returned = now;
+        if let Some(probes) = &mut self.probes {
+            probes[datagram.number as usize].returned = now;
         }
     }
 
     fn packet(&self, datagram: Datagram) -> Packet {
+        let direction = if datagram.reply { Direction::Backward } else { Direction::Forward };
         Packet {
-            flow: 2 * self.number + u32::from(datagram.reply),
+            flow: Streams::route_of(self.number, direction),
             size: self.size,
             ecn: Ecn::NotEct,
             dscp: self.dscp,
@@ -149,7 +135,7 @@ impl Datagrams {
         let sent = u64::from(self.sent);
         let lost = if self.echo { self.back.lost() } else { self.there.lost() };
         // What seemed lost at the end of the warm-up may have come late.
-        let before = self.tally.begin.map_or(0, |mark| mark.stats.lost_packets);
+        let before = self.stats.begin.map_or(0, |mark| mark.stats.lost_packets);
         Mark {
             time,
             delivered_bytes: self.there.count() * u64::from(self.len),
@@ -166,51 +152,59 @@ impl Datagrams {
     }
 }
 
-impl Traffic for Datagrams {
-    fn next(&self) -> Time {
-        if self.is_over() { Time::NEVER } else { self.departures.next().min(self.stop.max(self.tally.start)) }
+impl Datagrams {
+    /// When it wants to run.
+    pub fn next(&self) -> Time {
+        if self.is_over() { Time::NEVER } else { self.departures.next().min(self.stop.max(self.stats.start)) }
     }
 
-    fn run(&mut self, now: Time, out: &mut Vec<Packet>) {
-        if self.is_over() || now < self.tally.start {
+    /// Sends what is due.
+    pub fn run<R: Observer>(&mut self, out: &mut Outbox<'_, R>) {
+        let now = out.now;
+        if self.is_over() || now < self.stats.start {
             return;
         }
-        if self.tally.begin.is_none() && now >= self.sampling.warmup() {
-            self.tally.begin = Some(self.mark(now));
+        if self.stats.begin.is_none() && now >= self.sampling.warmup() {
+            self.stats.begin = Some(self.mark(now));
         }
         if now >= self.stop {
-            self.tally.end = Some(self.mark(now));
+            self.stats.end = Some(self.mark(now));
         } else if self.departures.next() <= now {
-            out.push(self.send(now));
+            out.send(&self.send(now), 0);
         }
     }
 
-    fn receive(&mut self, now: Time, packet: &Packet, out: &mut Vec<Packet>) {
+    /// A packet reaches the end of its route.
+    pub fn receive<R: Observer>(&mut self, packet: &Packet, out: &mut Outbox<'_, R>) {
+        let now = out.now;
         let Payload::Datagram(datagram) = &packet.payload else { return };
         if datagram.reply {
             return self.on_reply(now, datagram);
         }
         self.on_arrival(now, datagram);
         if self.echo {
-            out.push(self.packet(Datagram { reply: true, ..*datagram }));
+            out.send(&self.packet(Datagram { reply: true, ..*datagram }), 0);
         }
     }
 
-    fn on_warmup(&mut self, now: Time) {
-        if self.tally.start <= now && self.tally.begin.is_none() && !self.is_over() {
-            self.tally.begin = Some(self.mark(now));
+    /// The warm-up is over.
+    pub fn on_warmup(&mut self, now: Time) {
+        if self.stats.start <= now && self.stats.begin.is_none() && !self.is_over() {
+            self.stats.begin = Some(self.mark(now));
         }
     }
 
-    fn on_end(&mut self, now: Time) {
+    /// The run is over.
+    pub fn on_end(&mut self, now: Time) {
         // What arrived after it had stopped counts as well.
-        let stopped = self.tally.end.map_or(now, |mark| mark.time);
-        if self.tally.begin.is_some() {
-            self.tally.end = Some(self.mark(stopped));
+        let stopped = self.stats.end.map_or(now, |mark| mark.time);
+        if self.stats.begin.is_some() {
+            self.stats.end = Some(self.mark(stopped));
         }
     }
 
-    fn sample(&mut self, time: Time) -> SeriesRow {
+    /// What happened since the last sample, and where things stand.
+    pub fn sample(&mut self, time: Time) -> SeriesRow {
         let before = self.sampled;
         let delivered = self.there.count();
         self.sampled = Sampled { time, delivered, ..Sampled::default() };
@@ -226,7 +220,7 @@ impl Traffic for Datagrams {
             pacing_bps: None,
             delivery_bps: None,
             retransmitted_packets: 0,
-            state: match (time < self.tally.start, self.is_over()) {
+            state: match (time < self.stats.start, self.is_over()) {
                 (true, _) => WAITING,
                 (false, true) => DONE,
                 (false, false) => STATES[0],
@@ -234,15 +228,18 @@ impl Traffic for Datagrams {
         }
     }
 
-    fn tally(&self) -> &Tally {
-        &self.tally
+    /// What was measured.
+    pub fn stats(&self) -> &FlowStats {
+        &self.stats
     }
 
-    fn sent_packets(&self) -> u64 {
+    /// Datagrams sent since the start of the run.
+    pub fn sent_packets(&self) -> u64 {
         u64::from(self.sent)
     }
 
-    fn trips(&self) -> &[Trip] {
-        self.trips.as_deref().unwrap_or_default()
+    /// Its datagrams, in the order in which they left, if they are wanted.
+    pub fn probes(&self) -> &[ProbeRecord] {
+        self.probes.as_deref().unwrap_or_default()
     }
 }

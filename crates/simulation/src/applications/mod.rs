@@ -1,55 +1,44 @@
-//! What applications do: one file per kind.
-//!
-//! [`Paced`] hands out the data of one connection at its own pace. An [`application::Application`] opens and closes
-//! connections, which [`Connections`] holds.
+//! What sits above connections: one file per application, one line each in [`build`].
 
 mod application;
-mod connection;
-mod connections;
+mod bulk;
 mod distribution;
-mod maker;
 mod paced;
+mod playback;
 mod poisson;
 mod request_response;
-mod supply;
 mod video;
 mod web;
 mod writer;
 
-pub use connections::Connections;
-pub use paced::Paced;
-pub use supply::{Socket, Supply};
-pub use writer::Writer;
+pub use application::{Application, Job, Order, Sockets};
+pub use playback::Playback;
 
-use crate::flow::start;
-use crate::plan::{DistributionPlan, FlowPlan, PlanError, WorkloadPlan};
-use application::Application;
+use crate::plan::{DistributionPlan, FlowPlan, WorkloadPlan};
+use bulk::Bulk;
 use distribution::Draws;
-use maker::Maker;
-use network::{SamplingTimes, Streams};
+use paced::Paced;
 use poisson::Poisson;
 use request_response::RequestResponse;
 use units::{Rng, Time};
 use video::Video;
 use web::Web;
+use writer::Writer;
 
-/// The connections of flow `n` of a plan; none if the flow is a single connection.
+/// The application of a flow of connections, which begins at `start`.
 ///
-/// # Errors
-/// If they cannot be made.
-pub fn build(
-    n: u32,
-    plan: &FlowPlan,
-    streams: Streams,
-    sampling: SamplingTimes,
-    seed: u64,
-) -> Result<Option<Connections>, PlanError> {
-    let (start, stop) = (start(plan, seed), plan.stop_ns.map_or(Time::NEVER, Time::from_nanos));
+/// # Panics
+/// If the flow is one of datagrams.
+pub fn build(plan: &FlowPlan, start: Time, seed: u64) -> Box<dyn Application> {
     let draws = |what: &str, distribution: &DistributionPlan| {
         Draws::new(distribution, Rng::stream(seed, &format!("{what}/{}", plan.stream)))
     };
-    let application: Box<dyn Application> = match plan.workload.as_ref() {
-        None | Some(WorkloadPlan::Writes(_) | WorkloadPlan::Datagrams(_)) => return Ok(None),
+    match plan.workload.as_ref() {
+        None if plan.application.is_empty() => Box::new(Bulk::new(start, plan.bytes)),
+        None => Box::new(Paced::new(start, &plan.application, plan.tcp.mss_bytes)),
+        Some(WorkloadPlan::Writes(writes)) => {
+            Box::new(Writer::new(writes, plan.tcp.send_buffer_bytes, start, seed, &plan.stream))
+        }
         Some(WorkloadPlan::Poisson { interval_ns, sizes }) => {
             let pauses = DistributionPlan::Exponential { mean: *interval_ns };
             Box::new(Poisson::new(start, draws("arrivals", &pauses), draws("sizes", sizes)))
@@ -63,7 +52,6 @@ pub fn build(
             Box::new(Web::new(start, thinking, objects, draws("sizes", sizes), *connections, *request_bytes))
         }
         Some(WorkloadPlan::Video(video)) => Box::new(Video::new(video, start)),
-    };
-    let maker = Maker::new(plan, n, seed)?;
-    Ok(Some(Connections::new(n, streams, sampling, [start, stop], maker, application)))
+        Some(WorkloadPlan::Datagrams(_)) => panic!("datagrams need no connection"),
+    }
 }

@@ -1,0 +1,138 @@
+//! What an application sees of its connections, and what it can ask for.
+
+use super::playback::Playback;
+use units::Time;
+
+/// Opens connections, writes, reads what has arrived, and closes. It never sees a packet.
+pub trait Application: Send {
+    /// When it wants to run.
+    fn next(&self) -> Time;
+
+    /// Does what is due.
+    fn run(&mut self, now: Time, sockets: &mut Sockets);
+
+    /// The transfer that it asked for on a connection is complete.
+    fn done(&mut self, _now: Time, connection: u32, sockets: &mut Sockets) {
+        sockets.close(connection);
+    }
+
+    /// It may start nothing more. Transfers that go on are completed unless it closes their connections.
+    fn stop(&mut self, _sockets: &mut Sockets) {}
+
+    /// It has one connection, which lasts as long as the flow does.
+    fn is_stream(&self) -> bool {
+        false
+    }
+
+    /// It runs as soon as an acknowledgement makes room in the send buffer.
+    fn is_blocked(&self) -> bool {
+        false
+    }
+
+    /// Bytes that it lost because the send buffer was full.
+    fn refused_bytes(&self) -> u64 {
+        0
+    }
+
+    /// What its viewer has seen by `now`, if it plays something.
+    fn playback(&self, _now: Time) -> Option<Playback> {
+        None
+    }
+}
+
+/// What an application asks for. It is carried out when its turn ends, in order.
+#[derive(Debug, Default)]
+pub struct Sockets {
+    /// What has become of a stream, for applications that have one.
+    pub stream: StreamState,
+    /// Connections opened so far.
+    opened: u32,
+    list: Vec<Order>,
+}
+
+/// What an application may know of the connection that is its stream.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StreamState {
+    /// Payload sent at least once.
+    pub sent_bytes: u64,
+    /// Payload acknowledged.
+    pub acked_bytes: u64,
+}
+
+/// One thing that an application asks for. Connections have the numbers that [`Sockets::open`] gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// A connection for data from the flow's sender to its receiver; with `requests` the other way, too.
+    Open {
+        /// Its number.
+        connection: u32,
+        /// The receiver asks for what it gets.
+        requests: bool,
+    },
+    /// There is so much to send over a connection.
+    Write {
+        /// Over which.
+        connection: u32,
+        /// Payload since it was opened; `None`: there is always more.
+        bytes: Option<u64>,
+    },
+    /// A transfer over a connection that has none at present.
+    Transfer {
+        /// Over which.
+        connection: u32,
+        /// What to transfer.
+        job: Job,
+    },
+    /// Nothing more over a connection.
+    Close {
+        /// Which.
+        connection: u32,
+    },
+}
+
+/// One transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Payload from the flow's sender to its receiver.
+    pub bytes: u64,
+    /// Payload that the receiver sends first to ask for it; 0 where it does not ask.
+    pub request: u64,
+    /// The page that it belongs to, from 1; 0 where there are no pages.
+    pub page: u32,
+}
+
+impl Job {
+    /// So many bytes without a request, of no page.
+    pub fn unasked(bytes: u64) -> Job {
+        Job { bytes, request: 0, page: 0 }
+    }
+}
+
+impl Sockets {
+    /// Opens a connection; returns its number, counted from 1.
+    pub fn open(&mut self, requests: bool) -> u32 {
+        self.opened += 1;
+        self.list.push(Order::Open { connection: self.opened, requests });
+        self.opened
+    }
+
+    /// There is so much to send since the connection was opened; `None`: always more.
+    pub fn write(&mut self, connection: u32, bytes: Option<u64>) {
+        self.list.push(Order::Write { connection, bytes });
+    }
+
+    /// Starts a transfer.
+    pub fn transfer(&mut self, connection: u32, job: Job) {
+        self.list.push(Order::Transfer { connection, job });
+    }
+
+    /// Closes a connection.
+    pub fn close(&mut self, connection: u32) {
+        self.list.push(Order::Close { connection });
+    }
+
+    /// Takes everything that was asked for.
+    pub fn take(&mut self, into: &mut Vec<Order>) {
+        into.append(&mut self.list);
+    }
+}

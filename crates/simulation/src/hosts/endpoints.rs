@@ -1,0 +1,114 @@
+//! What a flow of the plan consists of.
+
+use super::connection::End;
+use super::datagrams::Datagrams;
+use super::flow::Flow;
+use super::observer::Observer;
+use super::outbox::Outbox;
+use super::stats::{FlowStats, ProbeRecord, Transfer};
+use crate::applications::Playback;
+use crate::payload::Packet;
+use crate::tables::series::SeriesRow;
+use units::Time;
+
+/// Both ends of a flow.
+#[expect(clippy::large_enum_variant, reason = "the common case is at hand, without a pointer to it")]
+pub enum Endpoints {
+    /// TCP connections.
+    Tcp(Flow),
+    /// Datagrams.
+    Datagrams(Box<Datagrams>),
+}
+
+/// Calls the same method of either kind.
+macro_rules! either {
+    ($endpoints:expr, $ends:ident => $call:expr) => {
+        match $endpoints {
+            Endpoints::Tcp($ends) => $call,
+            Endpoints::Datagrams($ends) => $call,
+        }
+    };
+}
+
+impl Endpoints {
+    /// When an end wants to run.
+    #[inline]
+    pub fn next(&self, end: End) -> Time {
+        match (self, end) {
+            (Endpoints::Tcp(flow), _) => flow.next(end),
+            (Endpoints::Datagrams(datagrams), End::Sender) => datagrams.next(),
+            (Endpoints::Datagrams(_), End::Receiver) => Time::NEVER,
+        }
+    }
+
+    /// Does what is due at an end.
+    pub fn run<R: Observer>(&mut self, end: End, out: &mut Outbox<'_, R>) {
+        match self {
+            Endpoints::Tcp(flow) => flow.run(end, out),
+            Endpoints::Datagrams(datagrams) => datagrams.run(out),
+        }
+    }
+
+    /// A packet reaches the end of its route. Returns the end whose wake-up may have changed, and when that is.
+    #[inline]
+    pub fn receive<R: Observer>(&mut self, packet: &Packet, out: &mut Outbox<'_, R>) -> (End, Time) {
+        match self {
+            Endpoints::Tcp(flow) => flow.receive(packet, out),
+            Endpoints::Datagrams(datagrams) => {
+                datagrams.receive(packet, out);
+                (End::Sender, datagrams.next())
+            }
+        }
+    }
+
+    /// The connections, if it has some.
+    pub fn tcp(&self) -> Option<&Flow> {
+        match self {
+            Endpoints::Tcp(flow) => Some(flow),
+            Endpoints::Datagrams(_) => None,
+        }
+    }
+
+    /// What was measured.
+    pub fn stats(&self) -> &FlowStats {
+        either!(self, ends => ends.stats())
+    }
+
+    /// Data packets sent since the start of the run.
+    pub fn sent_packets(&self) -> u64 {
+        either!(self, ends => ends.sent_packets())
+    }
+
+    /// The warm-up is over.
+    pub fn on_warmup(&mut self, now: Time) {
+        either!(self, ends => ends.on_warmup(now));
+    }
+
+    /// The run is over.
+    pub fn on_end(&mut self, now: Time) {
+        either!(self, ends => ends.on_end(now));
+    }
+
+    /// What happened since the last sample, and where things stand.
+    pub fn sample(&mut self, now: Time) -> SeriesRow {
+        either!(self, ends => ends.sample(now))
+    }
+
+    /// Its datagrams, in the order in which they left, if they are wanted.
+    pub fn probes(&self) -> &[ProbeRecord] {
+        match self {
+            Endpoints::Tcp(_) => &[],
+            Endpoints::Datagrams(datagrams) => datagrams.probes(),
+        }
+    }
+
+    /// Its transfers, in the order in which they began.
+    pub fn transfers(&self) -> &[Transfer] {
+        self.tcp().map_or(&[], Flow::transfers)
+    }
+
+    /// What a viewer has seen by `now`, if it plays a video.
+    pub fn playback(&self, now: Time) -> Option<Playback> {
+        self.tcp().and_then(|flow| flow.playback(now))
+    }
+}

@@ -1,0 +1,93 @@
+//! Makes the connections of a flow, all alike.
+
+use super::connection::Connection;
+use super::transport::{Headers, Transport};
+use crate::controllers::Controllers;
+use crate::plan::{Plan, PlanError};
+use congestion::CongestionControl;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use units::{Rng, Time};
+
+/// Knows how the connections of a flow are set up.
+pub struct ConnectionFactory {
+    plan: Arc<Plan>,
+    /// Number of the flow in the plan.
+    flow: usize,
+    controllers: Controllers,
+    /// Seeds of the algorithms.
+    seeds: Rng,
+    /// The algorithm of the first connection.
+    first: Option<Box<dyn CongestionControl>>,
+    transport: Transport,
+}
+
+/// An algorithm that could be made for the first connection of a flow and cannot for a later one. Travels as a panic
+/// without a message.
+#[derive(Clone, Debug)]
+pub struct AlgorithmFailure {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Name of the flow.
+    pub flow: String,
+    /// Simulated time.
+    pub time: Time,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl ConnectionFactory {
+    /// For flow number `flow` of the plan. Algorithms that are not of the registry come from `controllers`.
+    ///
+    /// # Errors
+    /// If its algorithm cannot be made.
+    pub fn new(
+        plan: &Arc<Plan>,
+        flow: usize,
+        seed: u64,
+        controllers: &Controllers,
+    ) -> Result<ConnectionFactory, PlanError> {
+        let of_flow = &plan.flows[flow];
+        let mut seeds = Rng::stream(seed, &format!("cca/{}", of_flow.stream));
+        let first = of_flow.make_cca(&format!("flows[{flow}]"), seeds.next_u64(), controllers)?;
+        Ok(ConnectionFactory {
+            plan: plan.clone(),
+            flow,
+            controllers: controllers.clone(),
+            seeds,
+            transport: Transport::new(of_flow, first.traits().ecn),
+            first: Some(first),
+        })
+    }
+
+    /// A connection that is not open yet.
+    pub fn connection(&mut self, now: Time, number: u32, requests: bool) -> Connection {
+        let sender = self.algorithm(now);
+        let requester = requests.then(|| self.algorithm(now));
+        Connection::new(number, &self.transport, sender, requester)
+    }
+
+    fn algorithm(&mut self, now: Time) -> Box<dyn CongestionControl> {
+        if let Some(first) = self.first.take() {
+            return first;
+        }
+        let flow = &self.plan.flows[self.flow];
+        let made = flow.make_cca("", self.seeds.next_u64(), &self.controllers);
+        made.unwrap_or_else(|error| {
+            let (algorithm, flow) = (flow.algorithm().to_owned(), flow.name.clone());
+            resume_unwind(Box::new(AlgorithmFailure { algorithm, flow, time: now, problem: error.message }))
+        })
+    }
+
+    /// What surrounds segments.
+    #[inline]
+    pub fn headers(&self) -> Headers {
+        self.transport.headers
+    }
+
+    /// Payload of a full segment.
+    #[inline]
+    pub fn mss(&self) -> u32 {
+        self.transport.sender.mss
+    }
+}

@@ -1,0 +1,25 @@
+//! What is at the ends of routes: connections and datagram sockets, and what is measured of them.
+//!
+//! A [`Flow`] holds TCP connections and the application above them; [`Datagrams`] are the other kind of traffic.
+
+mod connection;
+mod connections;
+mod datagrams;
+mod endpoints;
+mod factory;
+mod flow;
+mod jitter;
+mod observer;
+mod outbox;
+mod stats;
+mod totals;
+mod transport;
+
+pub use connection::End;
+pub use datagrams::Datagrams;
+pub use endpoints::Endpoints;
+pub use factory::AlgorithmFailure;
+pub use flow::Flow;
+pub use observer::Observer;
+pub use outbox::Outbox;
+pub use stats::{FlowStats, Mark, OneWay, ProbeRecord, Transfer};

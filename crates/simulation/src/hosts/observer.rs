@@ -1,0 +1,20 @@
+//! Who is told of what the ends of flows do.
+
+use crate::payload::Packet;
+use tcp::Sender;
+use units::Time;
+
+/// Watches the ends of flows. Chosen when the program is compiled, so that a run that is not watched does not even ask.
+pub trait Observer {
+    /// Whether anything is wanted at all.
+    const ON: bool;
+
+    /// The sender of a connection has just had its turn.
+    fn turn(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender);
+
+    /// An endpoint sends a packet; `mss`: payload of a full segment of its flow.
+    fn sent(&mut self, time: Time, mss: u32, packet: &Packet);
+
+    /// A packet reaches its endpoint.
+    fn arrived(&mut self, time: Time, packet: &Packet);
+}
