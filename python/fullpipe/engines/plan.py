@@ -20,6 +20,7 @@ from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 
 Plan = dict[str, Any]
 Hop = Link | Port
+_NEVER_FULL = DropTail.model_construct()
 
 
 def plan(scenario: Scenario) -> Plan:
@@ -92,7 +93,7 @@ def _markov(channel: MarkovChannel) -> Plan:
 
 
 def _queue(queue: DropTail | Discipline | None) -> Plan:
-    queue = queue or DropTail.model_construct()
+    queue = queue or _NEVER_FULL
     if isinstance(queue, Discipline):
         return {"kind": queue.kind, **queue.params}
     return {"kind": queue.kind, "packets": queue.packets, "bytes": queue.limit_bytes}

@@ -108,7 +108,7 @@ def shown(value: object) -> str:
 
 
 def _repr(value: object) -> str:
-    """Whatever somebody passed; what is nested too deeply, or a huge number, cannot say what it is."""
+    """Any value that was passed; what is nested too deeply, or a huge number, cannot say what it is."""
     try:
         return repr(value)
     except Exception:

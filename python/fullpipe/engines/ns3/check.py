@@ -57,14 +57,14 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
         for one in given(link.impairments):
             if one.name not in IMPAIRMENTS:
                 yield Problem(f"{link.where}.{one.key}", f"the ns3 engine has no {one.name}")
-        yield from _weather(link)
+        yield from _changes(link)
         try:
             ns3_queue(link.queue)
         except NoCounterpartError as error:
             yield Problem(f"{link.where}.queue", str(error))
 
 
-def _weather(link: Link) -> Iterator[Problem]:
+def _changes(link: Link) -> Iterator[Problem]:
     """What a link does in the course of a run; shapes and traces of rates are steps by now."""
     steps = [values for _, values in link.steps]
     losses = [*([plan_of(link.loss)] if link.loss else ()), *(v["loss"] for v in steps if "loss" in v)]

@@ -40,7 +40,7 @@ def links_of(topology: Dumbbell | Graph) -> Iterator[tuple[str, LinkModel]]:
 
 
 def too_many_steps(scenario: ScenarioModel) -> Iterator[str]:
-    """Links that change more often than anybody wants, before their steps are made."""
+    """Links that change too often, before their steps are made."""
     counts = list(_steps(scenario))
     total = sum(number for number, _ in counts)
     if total > MAX_STEPS:
@@ -50,7 +50,7 @@ def too_many_steps(scenario: ScenarioModel) -> Iterator[str]:
 
 
 def too_many_ways(scenario: ScenarioModel) -> Iterator[str]:
-    """Ways that change more often than anybody wants, before they are found."""
+    """Ways that change too often, before they are found."""
     ways = _ways(scenario)
     if ways > MAX_WAYS:
         yield (

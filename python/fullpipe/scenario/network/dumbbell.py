@@ -77,7 +77,8 @@ class _Layout:
     def _hosts(self, entry: Entry, flow: Single) -> tuple[str, str]:
         own = (unused(f"{flow.name}-{end}", self._named) for end in ("sender", "receiver"))
         source, target = entry.flow.hosts or own
-        self.nodes |= {name: Node(name, "host") for name in (source, target)}
+        for name in (source, target):
+            self.nodes[name] = Node(name, "host")
         return source, target
 
     def _nic(self, host: str) -> Iterator[int]:

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link.changes import Change, Shape
@@ -17,8 +17,7 @@ from fullpipe.scenario.network.timeline import Step
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """Where links begin and end."""
 
     name: str

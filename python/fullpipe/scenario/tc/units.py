@@ -41,7 +41,7 @@ def size(text: str) -> int:
 
 
 def burst(text: str) -> int:
-    """Bytes; what follows a slash is the granularity of tables that nobody has any more."""
+    """Bytes; what follows a slash is the granularity of tables that are no longer used."""
     return size(text.partition("/")[0])
 
 

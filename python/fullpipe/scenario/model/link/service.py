@@ -16,7 +16,7 @@ class Trace(Model):
     """A recording that a link follows. Its content is part of what is simulated, its name is not.
 
     `mahimahi`: a packet-delivery trace in place of a rate. Each line is a millisecond at which 1504 bytes may
-    leave; packets share them, continue in the next, and what nobody uses is lost, as in Mahimahi's link
+    leave; packets share them, continue in the next, and what is not used is lost, as in Mahimahi's link
     shell. Full segments fit exactly with `link_overhead = "4 B"`.
 
     `csv`: columns `time_s` and `rate_bps`, `delay_s`, `loss` (a probability), each row valid until the next.
