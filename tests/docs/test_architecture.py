@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fullpipe import Scenario
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

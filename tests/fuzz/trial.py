@@ -12,7 +12,7 @@ from typing import Any
 from fullpipe import FullpipeError, Scenario, ScenarioError, cli
 from fullpipe.api import refusals
 from fullpipe.engines import engine
-from fullpipe.engines.native import _simulation
+from fullpipe.engines.native.engine import _simulation
 from fullpipe.runs import TABLES, frame
 from fullpipe.scenario.checks.limits import work_of
 

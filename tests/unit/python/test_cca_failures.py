@@ -112,7 +112,7 @@ class TestFailures:
 
     def test_the_engine_cannot_be_entered_again(self, ten: Scenario) -> None:
         from fullpipe._native import Simulation
-        from fullpipe.engines.plan import plan
+        from fullpipe.engines.native.plan import plan
 
         class Again(Reno):
             def on_ack(self, ack: Ack, path: PathView) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from fullpipe import Scenario, ScenarioError, run
 from fullpipe.engines import engine
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 from fullpipe.scenario import catalogue
 
 MS = 10**6

@@ -6,7 +6,7 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario, ScenarioError, metrics
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 
 
 def scenario(*flows: dict[str, Any], **more: Any) -> Scenario:

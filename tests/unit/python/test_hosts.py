@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario, ScenarioError
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 from fullpipe.scenario import Network, resolve
 
 NIC = {"rate": "50 Mbit/s", "queue": {"kind": "fq"}}

@@ -14,7 +14,7 @@ import pytest
 from fullpipe import Scenario
 from fullpipe._native import Simulation
 from fullpipe.engines.native import NativeEngine
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 from fullpipe.errors import CancelledError
 
 

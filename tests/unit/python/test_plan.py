@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 
 FULL = """
 name = "full"

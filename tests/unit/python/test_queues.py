@@ -3,7 +3,7 @@
 import pytest
 
 from fullpipe import Scenario, run
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fullpipe import Scenario, ScenarioError
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 
 LINUX = {
     "rate_sample": "linux",

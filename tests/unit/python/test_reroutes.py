@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario, ScenarioError, run
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 
 
 def scenario(packets: int | None = 50, fast: dict[str, Any] | None = None, **flow: Any) -> Scenario:

@@ -11,7 +11,7 @@ import pytest
 
 import fullpipe
 from fullpipe import Scenario, ScenarioError
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 
 POISSON = {"kind": "poisson", "load": 0.6, "sizes": "web_search"}
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullpipe import Scenario, ScenarioError, run
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 from fullpipe.io.traces import (
     Steps,
     TraceError,

@@ -10,7 +10,7 @@ import pytest
 
 import fullpipe
 from fullpipe import Scenario, ScenarioError
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 from fullpipe.scenario.model.workloads.distributions import DATA_MINING, WEB_SEARCH, Cdf, Pareto
 
 

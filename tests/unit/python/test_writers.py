@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario, ScenarioError, run
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 
 
 def scenario(workload: dict[str, Any], **flow: Any) -> Scenario:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.algorithms import classes
 from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, digest_of, origin
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
