@@ -40,6 +40,47 @@ def cases() -> Iterator[Case]:
     flows = [{"cca": "cubic", **ends}, {**PROBE, "from": "d", "to": "a"}]
     tree = {"duration": "2 s", "topology": _graph({}), "mobility": mobility, "flows": flows, "record": record}
     yield "graph mobility", tree
+    yield from _hosts()
+    yield from _cells()
+
+
+def _hosts() -> Iterator[Case]:
+    """Two streams of datagrams of one host, which fill its network interface between them."""
+    nic = {"rate": "5 Mbit/s", "queue": {"kind": "drop_tail", "packets": 9}}
+    tree = {"topology": _graph({}), "hosts": [{"name": "a", "nic": nic}], "record": ENDS}
+    datagrams = {"workload": {"kind": "udp", "rate": "3 Mbit/s", "size": "1000 B"}, "from": "a", "to": "d"}
+    flows = [
+        {**datagrams, "name": "first"},
+        {**datagrams, "name": "second"},
+        {**PROBE, "from": "d", "to": "a"},
+    ]
+    yield "hosts", {"duration": "2 s", **tree, "flows": flows}
+
+
+def _cells() -> Iterator[Case]:
+    """Two stations that send up and one that is sent to, in turns."""
+    cell = {
+        "name": "cable",
+        "kind": "shared",
+        "hub": "hub",
+        "rate": "10 Mbit/s",
+        "delay": "1 ms",
+        "grant_delay": "2 ms",
+        "turn": "6 kB",
+        "overhead": "100 us",
+        "queue": LINK["queue"],
+        "stations": [{"node": "x"}, {"node": "y", "queue": {"kind": "fq_codel"}}, {"node": "z"}],
+    }
+    link = {"from": "hub", "to": "server", "rate": "100 Mbit/s", "delay": "5 ms", "duplex": True}
+    topology = {"kind": "graph", "nodes": ["x", "y", "z", "hub", "server"], "links": [link]}
+    ends = [("x", "server", "cubic"), ("y", "server", "bbr3"), ("server", "z", "reno")]
+    flows: list[dict[str, Any]] = [{"from": a, "to": b, "cca": cca} for a, b, cca in ends]
+    flows += [{**PROBE, "from": "z", "to": "server"}]
+    record = {**ENDS, "variables": True}
+    yield (
+        "cells",
+        {"duration": "2 s", "topology": topology, "cells": [cell], "flows": flows, "record": record},
+    )
 
 
 def _graph(moving: Mapping[str, Any]) -> dict[str, Any]:

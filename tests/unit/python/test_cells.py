@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fullpipe import Scenario, ScenarioError
+from fullpipe import Scenario, ScenarioError, run
 from fullpipe.engines.native.plan import plan
 from fullpipe.scenario import resolve
 
@@ -123,6 +123,43 @@ def test_a_way_may_be_led_over_the_port_of_a_station() -> None:
 
 def test_cells_survive_toml() -> None:
     assert Scenario.from_toml(scenario().to_toml()) == scenario()
+
+
+def overloaded(stations: int, turn: str = "16 KiB") -> Scenario:
+    """Every station sends 100 Mbit/s of datagrams into a channel of 30 Mbit/s."""
+    names = [f"station-{n}" for n in range(stations)]
+    cell = {**CELL, "stations": [{"node": name} for name in names], "turn": turn, "overhead": "100 us"}
+    flow = {"workload": {"kind": "udp", "rate": "100 Mbit/s", "size": "1000 B"}, "to": "headend"}
+    return Scenario(
+        name="overloaded",
+        duration="6 s",
+        warmup="1 s",
+        topology={**GRAPH, "nodes": [*names, "headend", "server"]},
+        cells=[{**cell, "queue": {"kind": "drop_tail", "packets": 100}}],
+        flows=[{**flow, "name": name, "from": name} for name in names],
+        record={"interval": "off"},
+    )
+
+
+@pytest.mark.parametrize("stations", [1, 2, 8])
+@pytest.mark.parametrize(("turn", "packets"), [("1 B", 1), ("16 KiB", 15)])
+def test_stations_share_the_channel_less_what_turns_cost(stations: int, turn: str, packets: int) -> None:
+    """Each gets 8 B / (N (8 B / rate + overhead)), with packets of 1042 B on the wire."""
+    bits = 8 * packets * 1042
+    expected_bps = bits / (stations * (bits / 30e6 + 100e-6))
+    links = run(overloaded(stations, turn)).links_summary
+    found = links.filter(links["link"].str.starts_with("cable-station"))["forwarded_bytes"] * 8 / 5
+    assert found.to_list() == pytest.approx([expected_bps] * stations, rel=0.005)
+
+
+def test_a_lone_packet_waits_for_its_grant_and_the_overhead() -> None:
+    """There and back: propagation, grant delay, overhead, and the packet at 30 Mbit/s."""
+    flow = {"workload": {"kind": "ping", "interval": "50 ms"}, "from": "laptop", "to": "headend"}
+    cells = [{**CELL, "grant_delay": "4 ms", "overhead": "100 us"}]
+    found = run(Scenario(name="x", duration="1 s", topology=GRAPH, cells=cells, flows=[flow]))
+    size = found.links_summary["forwarded_bytes"].sum() / found.links_summary["forwarded_packets"].sum()
+    expected_s = 2 * (0.001 + 0.004 + 0.0001 + 8 * size / 30e6)
+    assert found.flows["rtt_mean_s"].to_list() == pytest.approx([expected_s], abs=1e-8)
 
 
 def cell(**more: Any) -> dict[str, Any]:

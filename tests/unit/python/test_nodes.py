@@ -5,7 +5,7 @@ from itertools import chain, pairwise
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.scenario import Network, Node, resolve, scenario_names
+from fullpipe.scenario import Link, Network, Node, Port, resolve, scenario_names
 
 
 def ways(network: Network) -> list[tuple[tuple[str, str], tuple[int, ...]]]:
@@ -22,16 +22,25 @@ def ways(network: Network) -> list[tuple[tuple[str, str], tuple[int, ...]]]:
     ]
 
 
+def begin(hop: Link | Port) -> str:
+    return hop.node if isinstance(hop, Port) else hop.source
+
+
+def end(hop: Link | Port) -> str | None:
+    """None: a port reaches several nodes."""
+    return None if isinstance(hop, Port) else hop.target
+
+
 @pytest.mark.parametrize("name", scenario_names())
-def test_links_of_a_way_follow_one_another_from_host_to_host(name: str) -> None:
+def test_hops_of_a_way_follow_one_another_from_host_to_host(name: str) -> None:
     network = resolve(Scenario.named(name).expand()[0])
-    leaving = {link.source for link in network.links}
+    begins, ends = set(map(begin, network.hops)), set(map(end, network.hops))
     for (source, target), way in ways(network):
-        links = [network.links[i] for i in way]
-        assert all(link.target == following.source for link, following in pairwise(links))
+        hops = [network.hops[i] for i in way]
+        assert all(end(hop) in (None, begin(following)) for hop, following in pairwise(hops))
         # A host without a link stands right at the first or the last router.
-        assert links[0].source == source or source not in leaving
-        assert links[-1].target == target or target not in {link.target for link in network.links}
+        assert begin(hops[0]) == source or source not in begins
+        assert end(hops[-1]) in (None, target) or target not in ends
 
 
 @pytest.mark.parametrize("name", scenario_names())
@@ -108,6 +117,7 @@ DIGESTS = {
     "kato2025-ablation": "b0f12028c93881ef",
     "parking-lot": "8107b0ff4b857f61",
     "rrul": "3eea0b316fef30f2",
+    "shared-uplink": "d731604ad228d7d2",
     "single-bbr1": "f2070a0709444618",
     "single-cubic": "ff84d3f7605ff769",
     "single-reno": "a137b039ba9e701a",

@@ -71,7 +71,7 @@ def _of_names(scenario: ScenarioModel, network: Network) -> Iterator[str]:
 def _of_capture(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     if scenario.record.variables and not scenario.record.interval_s:
         yield 'record.variables: they are sampled; give an interval, as in interval = "100 ms"'
-    points = dict.fromkeys(("sender", "receiver", *(link.name for link in network.links)))
+    points = dict.fromkeys(("sender", "receiver", *(hop.name for hop in network.hops)))
     for i, point in enumerate(scenario.record.packets or ()):
         if point not in points:
             yield f"record.packets[{i}]: unknown point {shown(point)}{suggestion(point, islice(points, 20))}"

@@ -30,8 +30,8 @@ class Record(Model):
     variables: Switch = False
     """Also sample the internal variables of the algorithms, and write them down whenever a state changes."""
     packets: tuple[Name, ...] | None = Field(None, examples=['["sender"]'])
-    """Where packet headers are captured: "sender", "receiver" and names of links, where packets leave them.
-    Left out: nowhere. It costs about 150 B of memory per packet and point."""
+    """Where packet headers are captured: "sender", "receiver", and links and ports by name, where packets
+    leave them. Left out: nowhere. It costs about 150 B of memory per packet and point."""
 
 
 class ScenarioModel(Model):
