@@ -58,8 +58,10 @@ def test_datagrams_lost_during_the_warm_up_do_not_count(small: Scenario, workloa
     assert NativeEngine().run(every, seed=1).flows["lost_packets"][0] > own["lost_packets"] > 0
 
 
-def test_departures_are_the_same_as_in_the_simulator(small: Scenario) -> None:
-    workload = {"kind": "udp", "rate": "1 Mbit/s", "spacing": "poisson", "on": "50 ms", "off": "50 ms"}
+@pytest.mark.parametrize(("on", "off"), [("50 ms", "50 ms"), ("1 ms", "5 ms")])
+def test_departures_are_the_same_as_in_the_simulator(small: Scenario, on: str, off: str) -> None:
+    """Also where silence begins before the first datagram."""
+    workload = {"kind": "udp", "rate": "1 Mbit/s", "spacing": "poisson", "on": on, "off": off}
     flow = {"workload": {**workload, "periods": "exponential"}}
     scenario = small.with_values({"flows": [flow], "record.packets": ["sender"]})
     sent = NativeEngine().run(scenario, seed=5).packets.filter(kind="datagram")["time_ns"].to_list()

@@ -23,15 +23,17 @@ def departures_ns(workload: Datagrams, stream: str, start_ns: int, end_ns: int, 
 
     periods = _Periods(workload, Stream(seed, f"periods/{stream}")) if _has_periods(workload) else None
     until_ns = start_ns + periods.on() if periods else None
-    found, next_ns = [], first(start_ns)
-    while next_ns < end_ns:
-        found.append(next_ns)
-        next_ns += gap()
-        while periods and until_ns is not None and next_ns >= until_ns:
-            begin_ns = until_ns + periods.off()
+    found: list[int] = []
+    next_ns = first(start_ns)
+    while True:
+        while periods and until_ns is not None and until_ns <= next_ns and until_ns <= end_ns:
+            begin_ns = until_ns + periods.off()  # silent until then
             until_ns = begin_ns + periods.on()
             next_ns = first(begin_ns)
-    return found
+        if next_ns >= end_ns:
+            return found
+        found.append(next_ns)
+        next_ns += gap()
 
 
 def _has_periods(workload: Datagrams) -> bool:
