@@ -210,3 +210,19 @@ def test_algorithms_that_ns3_has_not_are_ours_unless_they_are_to_be_its_own() ->
 def test_an_algorithm_in_python_is_refused() -> None:
     [told] = refusals(scenario("python:mine:Mine"))
     assert "native engine only" in told
+
+
+def test_a_network_interface_is_one_more_link_at_the_head_of_the_ways_from_its_host() -> None:
+    nic = {"rate": "5 Mbit/s", "queue": {"kind": "codel"}}
+    made = scenario(flow={"hosts": ["laptop", "server"]}, hosts=[{"name": "laptop", "nic": nic}])
+    assert lines(made, "link") == ["bottleneck", "bottleneck-reverse", "laptop-nic"]
+    assert (lines(made, "wire")[2], lines(made, "forward"), lines(made, "reverse")) == (
+        "5000000 0 0",
+        ["2 0"],
+        ["1"],
+    )
+    assert refusals(made) == []
+
+
+def test_cells_are_refused() -> None:
+    assert refusals(Scenario.named("shared-uplink"))[0].startswith("cells[0]: the ns3 engine has no cells")
