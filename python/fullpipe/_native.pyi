@@ -55,6 +55,8 @@ class PlanError(ValueError):
     """Where, for example ``flows[1].cca``; empty for the plan as a whole."""
     message: str
     """What, and what would be right."""
+    problems: list[tuple[str, str]]
+    """Path and message of everything that is wrong, this first."""
 
 class SimulationPanic(RuntimeError):  # noqa: N818
     """The simulator broke one of its own rules. The simulation cannot be used any more."""

@@ -67,7 +67,9 @@ pub fn plan_error(error: simulation::PlanError) -> PyErr {
     let raised = PlanError::new_err(error.to_string());
     Python::attach(|py| {
         let value = raised.value(py);
+        let each = error.clone().each().into_iter().map(|one| (one.path, one.message));
         let set = value.setattr("path", error.path).and_then(|()| value.setattr("message", error.message));
+        let set = set.and_then(|()| value.setattr("problems", each.collect::<Vec<_>>()));
         set.map_or_else(|problem| problem, |()| raised.clone_ref(py))
     })
 }

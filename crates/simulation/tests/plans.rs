@@ -103,6 +103,25 @@ fn more_mistakes() {
     );
 }
 
+#[test]
+fn every_mistake_is_named() {
+    let mut plan = single("cubic", 100);
+    plan["links"][0]["delay_ns"] = json!(u64::MAX);
+    plan["links"][0]["loss"] = json!({ "kind": "gilbert_elliott", "worsens": 2, "improves": -1 });
+    plan["links"][1]["queue"]["kind"] = json!("droptail");
+    plan["record"]["variables"] = json!(true);
+    let error = Plan::from_json(&plan.to_string()).expect_err("mistakes");
+    let paths: Vec<String> = error.each().into_iter().map(|one| one.path).collect();
+    let expected = [
+        "links[0].delay_ns",
+        "links[0].loss.worsens",
+        "links[0].loss.improves",
+        "links[1].queue",
+        "record.variables",
+    ];
+    assert_eq!(paths, expected);
+}
+
 /// A value that may or may not fit where it is put.
 fn odd() -> impl Strategy<Value = Value> {
     prop_oneof![

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
@@ -11,7 +12,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from fullpipe._native import registry
+from fullpipe import Scenario
+from fullpipe._native import PlanError, Simulation, registry
+from fullpipe.engines.plan import plan
 from fullpipe.scenario.catalogue import Param, family
 from fullpipe.scenario.model.link.impairments import Impairments, registered
 from fullpipe.scenario.model.link.losses import Loss
@@ -106,3 +109,15 @@ def test_the_registry_has_the_families() -> None:
     found = registry()
     assert {"algorithms", "queues", "losses", "impairments", "media"} <= set(found)
     assert all(entry["title"] for entries in found.values() for entry in entries)
+
+
+def test_a_plan_is_refused_with_every_problem() -> None:
+    made = plan(Scenario.named("single-reno"))
+    made["links"][0]["impairments"] = [{"kind": "jitter", "spread_ns": -1, "shape": "round"}]
+    made["links"][1]["loss"] = {"kind": "periodic"}
+    with pytest.raises(PlanError) as refused:
+        Simulation(json.dumps(made), 1)
+    paths = [path for path, _ in refused.value.problems]
+    at = "links[0].impairments[0]"
+    assert paths == [f"{at}.spread_ns", f"{at}.shape", "links[1].loss.every"]
+    assert (refused.value.path, refused.value.message) == refused.value.problems[0]

@@ -1,5 +1,6 @@
 //! Every number of a plan, checked before anything is built.
 
+use super::error::together;
 use super::range::{Check, LONGEST_NS, MAX_ROWS, MOST_BYTES, MOST_HOSTS, in_order, refuse, within};
 use super::{AckPlan, CcaPlan, FlowPlan, HopPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
 use crate::controllers::Controllers;
@@ -13,7 +14,7 @@ impl Plan {
     /// Checks everything that can be checked without running.
     ///
     /// # Errors
-    /// At the first value that makes no sense.
+    /// If a value makes no sense: one error that holds all, but for those of flows where the network is wrong.
     pub fn check(&self) -> Check {
         let horizon =
             Schedule::horizon(self.links.len() + self.media.len() + 2 * self.flows.len() + 1).as_nanos();
@@ -33,17 +34,13 @@ impl Plan {
             refuse!("flows", "there is no flow; add at least one");
         }
         self.check_names()?;
-        for (n, link) in self.links.iter().enumerate() {
-            link.check(&format!("links[{n}]"), self.duration_ns)?;
-            within(format!("links[{n}].nic_of"), link.nic_of.unwrap_or(0).into(), 0..=MOST_HOSTS)?;
-        }
-        for (n, medium) in self.media.iter().enumerate() {
-            medium.check(&format!("media[{n}]"))?;
-        }
-        for (n, flow) in self.flows.iter().enumerate() {
-            flow.check(&format!("flows[{n}]"), self)?;
-        }
-        self.check_record()
+        let links = self.links.iter().enumerate().flat_map(|(n, link)| {
+            let nic = within(format!("links[{n}].nic_of"), link.nic_of.unwrap_or(0).into(), 0..=MOST_HOSTS);
+            [link.check(&format!("links[{n}]"), self.duration_ns), nic]
+        });
+        let media = self.media.iter().enumerate().map(|(n, medium)| medium.check(&format!("media[{n}]")));
+        together(links.chain(media).chain([self.check_record()]))?;
+        together(self.flows.iter().enumerate().map(|(n, flow)| flow.check(&format!("flows[{n}]"), self)))
     }
 
     /// Names and streams are unique: those of links and ports together, those of media, and those of flows.
@@ -202,7 +199,7 @@ impl FlowPlan {
                 )
             }
             congestion::BuildError::Params { problems, .. } => {
-                PlanError::of_first(&format!("{path}.cca.params"), problems.0)
+                PlanError::of_all(&format!("{path}.cca.params"), problems.0)
             }
         })
     }
@@ -211,24 +208,23 @@ impl FlowPlan {
 impl TcpPlan {
     fn check(&self, path: &str) -> Check {
         let field = |name: &str| format!("{path}.{name}");
-        within(field("mss_bytes"), self.mss_bytes, 1..=9_000)?;
-        within(field("overhead_bytes"), self.overhead_bytes, 1..=1_000)?;
-        within(field("initial_window"), self.initial_window, 1..=100_000)?;
-        within(field("max_burst_bytes"), self.max_burst_bytes, 0..=16_777_216)?;
-        within(field("min_burst_packets"), self.min_burst_packets.unwrap_or(1), 1..=1_000)?;
-        within(field("gro_ns"), self.gro_ns.unwrap_or(0), 0..=1_000_000_000)?;
-        if let AckPlan::Every { packets, timeout_ns } = self.ack {
-            within(field("ack.packets"), packets, 1..=10_000)?;
-            within(field("ack.timeout_ns"), timeout_ns, 1..=LONGEST_NS)?;
-        }
         let mss = u64::from(self.mss_bytes);
-        if let Some(bytes) = self.send_buffer_bytes {
-            within(field("send_buffer_bytes"), bytes, mss..=MOST_BYTES)?;
-        }
-        if let Some(bytes) = self.receive_buffer_bytes {
-            within(field("receive_buffer_bytes"), bytes, mss..=MOST_BYTES)?;
-        }
-        Ok(())
+        let (packets, timeout_ns) = match self.ack {
+            AckPlan::Linux {} => (1, 1),
+            AckPlan::Every { packets, timeout_ns } => (packets, timeout_ns),
+        };
+        together([
+            within(field("mss_bytes"), self.mss_bytes, 1..=9_000),
+            within(field("overhead_bytes"), self.overhead_bytes, 1..=1_000),
+            within(field("initial_window"), self.initial_window, 1..=100_000),
+            within(field("max_burst_bytes"), self.max_burst_bytes, 0..=16_777_216),
+            within(field("min_burst_packets"), self.min_burst_packets.unwrap_or(1), 1..=1_000),
+            within(field("gro_ns"), self.gro_ns.unwrap_or(0), 0..=1_000_000_000),
+            within(field("ack.packets"), packets, 1..=10_000),
+            within(field("ack.timeout_ns"), timeout_ns, 1..=LONGEST_NS),
+            within(field("send_buffer_bytes"), self.send_buffer_bytes.unwrap_or(mss), mss..=MOST_BYTES),
+            within(field("receive_buffer_bytes"), self.receive_buffer_bytes.unwrap_or(mss), mss..=MOST_BYTES),
+        ])
     }
 }
 

@@ -4,12 +4,18 @@ use thiserror::Error;
 
 /// A plan that cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{}{}{message}", path, if path.is_empty() { "" } else { ": " })]
+#[error("{}{}{message}{}", path, if path.is_empty() { "" } else { ": " }, lines(others))]
 pub struct PlanError {
     /// Where, for example `flows[1].cca`; empty for the plan as a whole.
     pub path: String,
     /// What, and what would be right.
     pub message: String,
+    /// What else is wrong, as far as one mistake does not hide another.
+    pub others: Vec<PlanError>,
+}
+
+fn lines(others: &[PlanError]) -> String {
+    others.iter().map(|other| format!("\n{other}")).collect()
 }
 
 impl PlanError {
@@ -17,13 +23,35 @@ impl PlanError {
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> PlanError {
         let path: String = path.into();
         // The deserializer calls the top level ".".
-        PlanError { path: if path == "." { String::new() } else { path }, message: message.into() }
+        let path = if path == "." { String::new() } else { path };
+        PlanError { path, message: message.into(), others: Vec::new() }
     }
 
-    /// The first of the problems of what is at `path`.
-    pub(super) fn of_first(path: &str, problems: Vec<params::Problem>) -> PlanError {
-        let first = problems.into_iter().next().unwrap_or_else(|| params::Problem::new("", "wrong"));
-        let path = if first.name.is_empty() { path.to_owned() } else { format!("{path}.{}", first.name) };
-        PlanError::new(path, first.message)
+    /// The problems of what is at `path`, of which there is at least one.
+    pub(super) fn of_all(path: &str, problems: Vec<params::Problem>) -> PlanError {
+        let errors = problems.into_iter().map(|problem| {
+            let dot = if problem.name.is_empty() { "" } else { "." };
+            PlanError::new(format!("{path}{dot}{}", problem.name), problem.message)
+        });
+        PlanError::merged(errors).unwrap_or_else(|| PlanError::new(path, "wrong"))
     }
+
+    /// Errors as one, if there is any.
+    fn merged(errors: impl IntoIterator<Item = PlanError>) -> Option<PlanError> {
+        errors.into_iter().reduce(|mut first, other| {
+            first.others.extend(other.each());
+            first
+        })
+    }
+
+    /// This error and the others, each by itself.
+    pub fn each(mut self) -> Vec<PlanError> {
+        let others = std::mem::take(&mut self.others);
+        std::iter::once(self).chain(others).collect()
+    }
+}
+
+/// Every error of several checks.
+pub(super) fn together(checks: impl IntoIterator<Item = Result<(), PlanError>>) -> Result<(), PlanError> {
+    PlanError::merged(checks.into_iter().filter_map(Result::err)).map_or(Ok(()), Err)
 }

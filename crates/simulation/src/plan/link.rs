@@ -1,5 +1,6 @@
 //! Every number of a link, checked before anything is built.
 
+use super::error::together;
 use super::range::{Check, LONGEST_NS, in_order, refuse, within};
 use super::{ChangePlan, EntryPlan, LimitPlan, LinkPlan, PlanError};
 use crate::payload::Payload;
@@ -12,51 +13,56 @@ use units::Time;
 
 impl LinkPlan {
     pub(super) fn check(&self, path: &str, duration_ns: u64) -> Check {
-        if let Some(rate) = self.rate_bps {
-            within(format!("{path}.rate_bps"), rate, 1..=Server::MAX_RATE).map_err(|mut e| {
+        let rate = within(format!("{path}.rate_bps"), self.rate_bps.unwrap_or(1), 1..=Server::MAX_RATE);
+        together([
+            rate.map_err(|mut e| {
                 e.message += "; null means unlimited";
                 e
-            })?;
+            }),
+            within(format!("{path}.delay_ns"), self.delay_ns, 0..=LONGEST_NS),
+            self.queue.build_queue(path, 0).map(|_| ()),
+            check_loss(path, self.loss.as_ref()),
+            self.check_impairments(path),
+            self.check_service(path, duration_ns),
+        ])?;
+        self.check_changes(path)?; // their limits need a queue
+        self.check_markov_channel(path, duration_ns)
+    }
+
+    fn check_service(&self, path: &str, duration_ns: u64) -> Check {
+        let Some(opportunities) = &self.opportunities else { return Ok(()) };
+        let path = format!("{path}.opportunities");
+        if self.rate_bps.is_some() {
+            refuse!(path, "the link has a rate as well; leave out one of them");
         }
-        within(format!("{path}.delay_ns"), self.delay_ns, 0..=LONGEST_NS)?;
-        check_loss(path, self.loss.as_ref())?;
-        self.check_changes(path)?;
-        self.check_impairments(path)?;
-        if let Some(opportunities) = &self.opportunities {
-            let path = format!("{path}.opportunities");
-            if self.rate_bps.is_some() {
-                refuse!(path, "the link has a rate as well; leave out one of them");
-            }
-            opportunities.check(&path, duration_ns)?;
-        }
-        if let Some(channel) = &self.markov_channel {
-            let path = format!("{path}.markov_channel");
-            for (n, state) in channel.states.iter().enumerate() {
-                self.check_change(&format!("{path}.states[{n}]"), state)?;
-            }
-            channel.check(&path, duration_ns)?;
-        }
-        self.queue.build_queue(path, 0).map(|_| ())
+        opportunities.check(&path, duration_ns)
+    }
+
+    fn check_markov_channel(&self, path: &str, duration_ns: u64) -> Check {
+        let Some(channel) = &self.markov_channel else { return Ok(()) };
+        let path = format!("{path}.markov_channel");
+        let states = channel.states.iter().enumerate();
+        let states = states.map(|(n, state)| self.check_change(&format!("{path}.states[{n}]"), state));
+        together(states.chain([channel.check(&path, duration_ns)]))
     }
 
     fn check_impairments(&self, path: &str) -> Check {
         let mut kinds = BTreeSet::new();
-        for (n, entry) in self.impairments.iter().enumerate() {
+        together(self.impairments.iter().enumerate().map(|(n, entry)| {
             let path = format!("{path}.impairments[{n}]");
             entry.build(&path, Impairment::build, &Dice::new(0, ""))?;
             if !kinds.insert(&entry.kind) {
                 refuse!(path, "{} is there already; a link has one of each kind", entry.kind);
             }
-        }
-        Ok(())
+            Ok(())
+        }))
     }
 
     fn check_changes(&self, path: &str) -> Check {
         let path_of = |n: usize| format!("{path}.changes[{n}]");
         in_order(&format!("{path}.changes"), self.changes.iter().map(|change| change.at_ns))?;
-        for (n, change) in self.changes.iter().enumerate() {
-            self.check_change(&path_of(n), change)?;
-        }
+        let changes = self.changes.iter().enumerate();
+        together(changes.map(|(n, change)| self.check_change(&path_of(n), change)))?;
         let rates = || self.changes.iter().enumerate().filter_map(|(n, change)| Some((n, change.rate_bps?)));
         if let Some((n, _)) =
             rates().next_back().filter(|&(_, rate)| rate == 0 && self.markov_channel.is_none())
@@ -114,7 +120,7 @@ impl EntryPlan {
         build: fn(&str, &Value, C) -> Result<T, BuildError>,
         context: C,
     ) -> Result<T, PlanError> {
-        build(&self.kind, &self.params, context).map_err(|error| PlanError::of_first(path, error.problems()))
+        build(&self.kind, &self.params, context).map_err(|error| PlanError::of_all(path, error.problems()))
     }
 }
 

@@ -58,7 +58,7 @@ impl MediumPlan {
         let (kind, params) = (&self.kind, Value::Object(self.params.clone()));
         medium::build(kind, &params, queues, sampling, seed).map_err(|error| match error {
             BuildError::Unknown(message) => PlanError::new(format!("{path}.kind"), message),
-            BuildError::Params { problems, .. } => PlanError::of_first(&format!("{path}.params"), problems.0),
+            BuildError::Params { problems, .. } => PlanError::of_all(&format!("{path}.params"), problems.0),
         })
     }
 

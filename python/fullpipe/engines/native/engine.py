@@ -54,7 +54,7 @@ class NativeEngine:
         try:
             _simulation(scenario, seed=0)
         except PlanError as error:
-            return [Problem(_as_described(error.path, scenario), error.message)]
+            return [Problem(_as_described(path, scenario), message) for path, message in error.problems]
         return []
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
