@@ -13,7 +13,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::Duration;
 
-/// The header, for whoever compiles against the table.
+/// The C header of the table.
 pub const HEADER: &str = include_str!("../include/fullpipe_congestion.h");
 /// Version of the table: changes whenever a layout does.
 pub const ABI: u32 = 1;
@@ -77,7 +77,7 @@ pub extern "C" fn fullpipe_congestion() -> &'static Api {
 /// Calls `f` with what two pointers point to.
 ///
 /// # Safety
-/// Each is null or valid, and nobody else uses the handle meanwhile.
+/// Each is null or valid, and no other thread uses the handle meanwhile.
 unsafe fn with<T>(
     handle: *mut Algorithm,
     record: *const T,

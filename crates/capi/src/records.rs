@@ -1,4 +1,4 @@
-//! The records of the header, and how they become those of `congestion`.
+//! The C structs of the header, and their conversion to the types of `congestion`.
 
 use congestion::{CaState, EcnMode, LostPacket, RateSample, Recovery};
 use units::{Duration, Rate, Time};

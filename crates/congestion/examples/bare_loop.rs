@@ -16,7 +16,7 @@ const BDP: u32 = 50;
 const BUFFER: u32 = 50;
 const ROUNDS: u32 = 30;
 
-/// What a stack knows of one connection, and all that an algorithm asks of it.
+/// What a stack knows of one connection, and all that an algorithm needs of it.
 pub struct Connection {
     now: Time,
     srtt: Duration,

@@ -1,4 +1,4 @@
-//! What Vegas and its descendants watch: the smallest RTT ever and that of the present round.
+//! The RTT minima of Vegas and its descendants: the smallest ever, and that of the present round.
 
 use crate::{Ack, CaState, Path};
 use units::Duration;

@@ -1,4 +1,4 @@
-//! What a transport tells an algorithm, and what the algorithm answers.
+//! Events: what a transport tells an algorithm, and what the algorithm answers.
 //!
 //! Windows and counts are in packets of one MSS, as in Linux.
 

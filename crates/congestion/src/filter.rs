@@ -1,4 +1,4 @@
-//! Windowed extremes of a stream of samples.
+//! Windowed minimum and maximum of a series of samples.
 
 use units::Duration;
 

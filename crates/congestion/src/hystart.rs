@@ -1,4 +1,4 @@
-//! Leaving slow start before it overshoots: HyStart as Linux has it, and HyStart++ (RFC 9406).
+//! HyStart as Linux has it, and HyStart++ (RFC 9406): leaving slow start before it overshoots.
 
 use crate::{Ack, Path};
 use units::{Duration, Time};
@@ -55,8 +55,8 @@ impl HyStart {
         self.start_round(path.now, path.next);
     }
 
-    /// Judges an RTT sample; `base` is the smallest RTT seen. Rounds are counted from the first one on, whatever the
-    /// window, so that the first train judged is a whole one (Linux since 6.14).
+    /// Takes an RTT sample; `base` is the smallest RTT seen. Rounds are counted from the first one on, whatever the
+    /// window, so that the first train tested is a whole one (Linux since 6.14).
     /// Linux `hystart_update`.
     pub(crate) fn on_rtt(
         &mut self,

@@ -1,4 +1,4 @@
-//! What an algorithm tells about itself, and how to get one by name.
+//! The registry of algorithms: their descriptors, and how to build one by name.
 
 use crate::algorithms::DESCRIPTORS;
 use crate::{CongestionControl, ParamSpec};

@@ -1,4 +1,4 @@
-//! RTT independence: flows of short RTT slow down to what a flow of a target RTT does (L4STeam/linux `tcp_prague.c`;
+//! RTT independence: a flow of short RTT grows as slowly as one of a target RTT (L4STeam/linux `tcp_prague.c`;
 //! RFC 9331 section 4.3, requirement "reduced RTT dependence").
 
 use crate::Path;

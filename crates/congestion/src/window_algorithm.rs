@@ -1,4 +1,4 @@
-//! What algorithms that only have a window share: everything but their law.
+//! The trait of algorithms that only have a window: they give their law, everything else is here.
 
 use crate::window::MIN_CWND;
 use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Sent, Traits, Undo, Window};
@@ -18,7 +18,7 @@ macro_rules! has_window {
 
 /// An algorithm with a [`Window`], brought down by the transport: a law of growth and a law of reduction.
 ///
-/// Whoever implements this gets [`CongestionControl`]. Every other method has a default that does as Linux does
+/// A type with this trait has [`CongestionControl`] as well. Every other method has a default that does as Linux does
 /// for modules that leave the hook out.
 pub trait WindowAlgorithm: Send {
     /// The window; `has_window!()` writes this method and the next.

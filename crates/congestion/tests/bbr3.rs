@@ -1,4 +1,4 @@
-//! What BBRv3 does when, step by step. Of its behaviour on paths see `tests/theory/test_bbr3.py`.
+//! BBRv3 step by step. For its behaviour on paths see `tests/theory/test_bbr3.py`.
 
 mod flow;
 

@@ -1,4 +1,4 @@
-//! Algorithms judged without a network: one line per round trip, reviewed as snapshots.
+//! Algorithms without a network: one line per round trip, reviewed as snapshots.
 
 use congestion::{build, descriptors, kit::rounds};
 

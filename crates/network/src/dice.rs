@@ -1,4 +1,4 @@
-//! Where the random numbers of a link come from.
+//! The random numbers of a link, one stream per use.
 
 use units::Rng;
 

@@ -1,4 +1,4 @@
-//! What carries packets in a network.
+//! The trait of elements, which carry packets in a network: links and media.
 
 use crate::{Counters, Link, Packet, Totals};
 use units::{Duration, Probe, Rate, Time};
@@ -19,7 +19,7 @@ pub struct PortId(pub u16);
 ///   any other times as well, it hands over the same packets at the same times, with the same counters.
 /// * At equal times what is due, such as a departure, comes before an arrival: a packet put in at `now` changes no
 ///   decision that was due at or before `now`. Packets put in at one time arrive in the order of the calls.
-/// * A wake-up may turn out to deliver nothing: `next` says when it has to be asked at the latest.
+/// * A wake-up may turn out to deliver nothing: `next` says when it has to be called at the latest.
 /// * For each port, at any time: arrived + duplicated = dropped + waiting + travelling + lost + forwarded.
 ///
 /// [`kit`](crate::kit) checks all of it.

@@ -29,8 +29,8 @@ pub struct LinkConfig {
 /// * *Replay*, for any discipline: packets wait in the queue; whenever the link is used, the departures up to now
 ///   are replayed, each at its exact time.
 /// * *Closed form*, if the queue is first in, first out with a plain limit: the departure of an admitted packet is
-///   known on arrival, so it goes straight to the wire with its arrival time at the far end. Only who waits until
-///   when is remembered, for the limit. [`transit`](Self::transit) then also serves packets that have not arrived
+///   known on arrival, so it goes straight to the wire with its arrival time at the far end. Only the times
+///   until which packets wait are remembered, for the limit. [`transit`](Self::transit) then also serves packets that have not arrived
 ///   yet, if they come in the order of time.
 ///
 /// At equal times a departure comes before an arrival, so that it makes room.
@@ -162,7 +162,7 @@ impl<P: Copy> Link<P> {
         let start = wire.server.free_at();
         if start > at {
             while let Some(limit) = wire.limit(at) {
-                queue.limit = limit; // whoever waits stays
+                queue.limit = limit; // packets that wait already stay
             }
             let admitted = queue.wait(size, at, start);
             wire.stats.backlog(at, queue.backlog.packets);

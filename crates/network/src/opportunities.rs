@@ -2,7 +2,7 @@
 //!
 //! This is how Mahimahi's link shell replays a cellular link (Netravali et al., USENIX ATC 2015): its trace has a line per
 //! opportunity, which carries 1504 bytes. Several packets may share an opportunity, what does not fit goes on in the
-//! next one, and what nobody uses is lost. A frame that a radio sends every few milliseconds is one, too.
+//! next one, and unused capacity is lost. A frame that a radio sends every few milliseconds is one, too.
 
 use crate::server::Transmission;
 use units::{Duration, Time};
@@ -64,7 +64,7 @@ impl Opportunities {
         Transmission { start, finish: if rest > 0 { Time::NEVER } else { self.at } }
     }
 
-    /// Nobody has used what came before `time`.
+    /// Opportunities before `time` were not used.
     pub(crate) fn waste_before(&mut self, time: Time) {
         if self.at < time {
             self.left = 0;

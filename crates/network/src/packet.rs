@@ -1,4 +1,4 @@
-//! What travels.
+//! Packets: size, stream, marks and payload.
 
 /// The two ECN bits of the IP header (RFC 3168, RFC 9331).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub enum Ecn {
     NotEct,
     /// May be marked, classic meaning.
     Ect0,
-    /// May be marked, and asks for low latency (L4S).
+    /// May be marked, and is for low latency (L4S).
     Ect1,
     /// Congestion was experienced.
     Ce,

@@ -1,4 +1,4 @@
-//! First in, first out, in one block of memory.
+//! A ring buffer: first in, first out, in one block of memory.
 
 /// A queue of plain values in a power of two of slots, which doubles when it is full and never shrinks.
 #[derive(Clone, Debug)]

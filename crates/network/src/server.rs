@@ -1,4 +1,4 @@
-//! Transmission at a rate, exact in the long run.
+//! Transmission at a rate: times of packets on the wire, exact in the long run.
 
 use crate::timetable::Timetable;
 use units::{Duration, Rate, Time};

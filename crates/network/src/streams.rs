@@ -1,4 +1,4 @@
-//! How streams are numbered.
+//! The numbers of streams.
 
 /// Which way a packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

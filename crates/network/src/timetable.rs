@@ -2,7 +2,7 @@
 
 use units::Time;
 
-/// Values that take over at given times, asked for in the order of time.
+/// Values that take over at given times, taken in the order of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Timetable<T> {
     next: Time,
@@ -23,12 +23,12 @@ impl<T> Timetable<T> {
         self.next
     }
 
-    /// The values that have not been asked for.
+    /// The values that have not been taken.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.later.iter().map(|entry| &entry.1)
     }
 
-    /// The value that takes over at or before `now`, if any has not been asked for.
+    /// The value that takes over at or before `now`, if any has not been taken.
     #[inline]
     pub fn due(&mut self, now: Time) -> Option<T> {
         if now < self.next { None } else { self.advance(now) }
@@ -43,7 +43,7 @@ impl<T> Timetable<T> {
         due
     }
 
-    /// The first value that takes over at or before `now` and has not been asked for.
+    /// The first value that takes over at or before `now` and has not been taken.
     pub fn one_due(&mut self, now: Time) -> Option<T> {
         self.later.last().filter(|entry| entry.0 <= now)?;
         let due = self.later.pop()?.1;

@@ -1,4 +1,4 @@
-//! The wire behind a queue, in any impairments.
+//! The wire behind a queue: transmission, propagation, impairments and losses.
 
 use crate::counters::LinkStats;
 use crate::impairments::{Impairment, Nature};
@@ -132,7 +132,7 @@ impl Wire {
         }
     }
 
-    /// The limit that the queue has from a time on that is not after `now`, if it has not been asked for.
+    /// The limit that the queue has from a time on that is not after `now`, if it has not been taken.
     #[inline]
     pub fn limit(&mut self, now: Time) -> Option<Limit> {
         self.impairments.as_mut()?.limits.one_due(now)

@@ -1,4 +1,4 @@
-//! Every kind of link in every kind of impairments: what must always hold, over random cases.
+//! Every kind of link with every kind of impairment: what must always hold, over random cases.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Families of things that are chosen by name: each is declared in one file, and listed in one line.
+//! Families of entries that are chosen by name: each entry is declared in one file, and listed in one line.
 
 use crate::{ParamSpec, Params, Problem, Refusal, read};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! What a parameter takes, as the type of its field says it when it is read.
+//! The kinds of values that parameters take, derived from the types of their fields.
 
 use serde::de::value::Error;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
@@ -27,7 +27,7 @@ impl Kind {
     /// If it is neither number nor switch nor an enum of names, nor a list of such.
     pub fn of<T: for<'de> Deserialize<'de>>() -> (Kind, bool) {
         let mut seen = Seen::default();
-        let _ = T::deserialize(&mut seen); // fails as soon as it has asked for something
+        let _ = T::deserialize(&mut seen); // fails as soon as it has requested a type
         (seen.kind.expect("a parameter is a number, a switch or a choice"), seen.optional)
     }
 
@@ -73,7 +73,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A source of data that has none, and notes what it is asked for.
+/// A deserialiser without data, which records the type that is requested of it.
 #[derive(Default)]
 struct Seen {
     kind: Option<Kind>,

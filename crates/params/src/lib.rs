@@ -1,4 +1,4 @@
-//! Parameters: one documented struct per algorithm, queue, loss or impairment, its defaults from the cited source.
+//! Parameters: one documented struct per algorithm, queue, loss or impairment, with defaults from the cited source.
 //!
 //! ```
 //! use params::{params, read};

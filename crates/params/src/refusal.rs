@@ -1,4 +1,4 @@
-//! What is wrong with values that were given.
+//! Errors of parameter values: unknown names and values out of range.
 
 use crate::{ParamSpec, Params, Preset};
 use serde_json::{Map, Value};

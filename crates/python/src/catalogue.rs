@@ -1,4 +1,4 @@
-//! What there is to choose by name, as dictionaries.
+//! The registries of algorithms, queues, losses, impairments and media, as dictionaries.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};

@@ -1,4 +1,4 @@
-//! What a Python-written algorithm is told: the events of the `congestion` crate with times in seconds.
+//! Events for algorithms written in Python: those of the `congestion` crate, with times in seconds.
 
 use congestion::{CaState, Congestion};
 use pyo3::prelude::*;

@@ -132,7 +132,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;
     module.add("SOURCES", env!("FULLPIPE_SOURCES"))?;
     module.add("ALGORITHMS", env!("FULLPIPE_ALGORITHMS"))?;
-    // Whoever compiles against this header finds the symbol that it declares in this very library.
+    // A program that compiles against this header finds the symbol that it declares in this library.
     module.add("CONGESTION_HEADER", capi::HEADER)?;
     module.add("PlanError", module.py().get_type::<errors::PlanError>())?;
     module.add("SimulationPanic", module.py().get_type::<errors::SimulationPanic>())?;

@@ -1,4 +1,4 @@
-//! Results as dictionaries of columns, and what the columns are.
+//! The tables of a run as dictionaries of columns, and their schema.
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;

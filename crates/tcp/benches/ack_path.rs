@@ -63,7 +63,7 @@ impl Loop {
             self.now += GAP;
             if self.data.is_empty() {
                 let timers = self.sender.next_timer().min(self.receiver.next_timer());
-                self.now = self.now.max(timers); // everybody waits: skip the pause
+                self.now = self.now.max(timers); // both endpoints wait: skip the pause
             }
             if let Some(segment) = self.data.pop_front() {
                 self.carried += 1;

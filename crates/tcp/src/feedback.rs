@@ -24,7 +24,7 @@ impl Feedback {
     }
 }
 
-/// What an arriving packet's ECN bits ask of the receiver.
+/// What the receiver does after an arriving packet's ECN bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// Acknowledge what came before this packet, as it was, if that is still to be done.

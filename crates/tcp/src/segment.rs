@@ -1,4 +1,4 @@
-//! What travels between the two endpoints of a connection.
+//! Segments: what the two endpoints of a connection send to each other.
 
 use units::Time;
 

@@ -1,4 +1,4 @@
-//! What an algorithm sees of the transport, and what the transport does when an algorithm asks.
+//! The interface between transport and algorithm: what the one reports, and what the other may request.
 
 mod pipe;
 

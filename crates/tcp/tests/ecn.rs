@@ -1,4 +1,4 @@
-//! ECN: what algorithms hear of marks, and how often they are told to reduce.
+//! ECN: what algorithms are told of marks, and how often they reduce.
 
 mod pipe;
 

@@ -1,4 +1,4 @@
-//! What the hosts' network cards do to bursts.
+//! Offloads of network cards: TSO and GRO.
 
 mod pipe;
 

@@ -1,4 +1,4 @@
-//! The vocabulary every crate shares: points in time, spans, rates, sizes, reproducible randomness and
+//! Types that every crate uses: points in time, durations, rates, sizes, reproducible randomness and
 //! internal variables.
 //!
 //! Everything is an integer (nanoseconds, bits per second, bytes), so that a simulation gives the same

@@ -1,4 +1,4 @@
-//! Internal variables, shown from outside.
+//! Probes, which read the internal variables of algorithms, queues and media.
 
 /// What an internal variable shows at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]

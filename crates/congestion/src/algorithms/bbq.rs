@@ -2,7 +2,7 @@
 //!
 //! ## Idea
 //! BBRv1 favours flows with a long RTT: they probe at 1.25 times the bandwidth for one of their own RTTs, and so put
-//! more packets into the shared queue. BBQ cuts the probe short, to the same 3 ms for everybody, once there is a queue.
+//! more packets into the shared queue. BBQ cuts the probe short, to the same 3 ms for all flows, once there is a queue.
 //!
 //! ## Source and revision
 //! A reconstruction of Ma, Jiang, Wang, Li, "Fairness of congestion-based congestion control" (arXiv 1706.09115),

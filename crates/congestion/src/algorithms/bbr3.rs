@@ -73,7 +73,7 @@ params! {
         probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
         /// Time without a lower RTT after which PROBE_RTT begins.
         probe_rtt_interval_s: f64 = 5.0, "s", 0.1..=3600.0;
-        /// Seconds for which the model believes an RTT minimum.
+        /// Seconds for which the model keeps an RTT minimum.
         min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
         /// Smallest window.
         min_cwnd: u32 = 4, "packets", 1..=1000;

@@ -82,7 +82,7 @@ enum Direction {
     Down,
 }
 
-/// How fast the window moves, and which way: judged once per round trip.
+/// How fast the window moves, and which way: updated once per round trip.
 #[derive(Clone, Copy, Debug)]
 struct Velocity {
     direction: Direction,
@@ -98,7 +98,7 @@ impl Velocity {
     }
 
     /// True when a round trip has passed.
-    fn judge(&mut self, cwnd: f64, srtt: Duration, now: Time) -> bool {
+    fn update(&mut self, cwnd: f64, srtt: Duration, now: Time) -> bool {
         let Some((since, before)) = self.since else {
             self.since = Some((now, cwnd));
             return false;
@@ -271,7 +271,7 @@ impl CongestionControl for Copa {
         let slow = self.is_slow();
         self.slow_start &= slow;
         if !self.slow_start {
-            let round_over = self.velocity.judge(self.cwnd, srtt, path.now);
+            let round_over = self.velocity.update(self.cwnd, srtt, path.now);
             if round_over && self.competing {
                 self.queue_goal += 1.0;
             }

@@ -1,7 +1,7 @@
 //! # TCP Prague
 //!
 //! ## Idea
-//! DCTCP for the Internet: packets ask for low latency with ECT(1), a fractional window is cut in proportion to the
+//! DCTCP for the Internet: packets carry ECT(1) for low latency, a fractional window is cut in proportion to the
 //! share of marks and grows with every unmarked packet even while it is cut, sending is paced in short bursts, and
 //! flows with short round trips slow down to the pace of 25 ms once they are old.
 //!

@@ -1,7 +1,7 @@
 //! # Veno
 //!
 //! ## Idea
-//! Reno that asks Vegas, at each loss, whether the path was congested: with few packets queued the loss was an
+//! Reno that tells at each loss, by Vegas's backlog, whether the path was congested: with few packets queued it was an
 //! accident (a radio link, say) and costs a fifth of the window instead of half.
 //!
 //! ## Source and revision

@@ -37,9 +37,9 @@ params! {
         alpha: u32 = 80, "packets", 1..=100000;
         /// The queueing delay may be the base RTT divided by this.
         phy: u32 = 8, "", 1..=1000;
-        /// After so many slow rounds in a row the competitor is taken to be greedy: halve on loss.
+        /// After so many slow rounds in a row the competing flows are taken to be loss-based: halve on loss.
         rho: u32 = 16, "rounds", 1..=100000;
-        /// After so many fast rounds there is no competitor.
+        /// After so many fast rounds there is no competing flow.
         zeta: u32 = 50, "rounds", 1..=100000;
         /// A loss costs at least the window divided by 2 to this.
         delta: u32 = 3, "", 1..=10;
@@ -58,7 +58,7 @@ pub struct Yeah {
     queued: u32,
     slow_rounds: u32,
     fast_rounds: u32,
-    /// What a competing Reno flow's window is thought to be, packets.
+    /// Estimated window of a competing Reno flow, packets.
     reno_window: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Sequences of events from bytes, and a transport that only counts what is in flight.
+//! Scripts: sequences of events made from bytes, and a transport that only counts what is in flight.
 
 use super::ideal;
 use crate::{
@@ -264,7 +264,7 @@ impl Transport {
         self.in_flight = algorithm.control().cwnd.min(100_000);
     }
 
-    /// Packets are deemed lost; an algorithm that watches hears of every one.
+    /// Packets are deemed lost; an algorithm that watches losses is told of every one.
     fn lose(&mut self, algorithm: &mut dyn CongestionControl, lost: u32) {
         if !algorithm.traits().watches_losses {
             self.lost += u64::from(lost);

@@ -1,4 +1,4 @@
-//! What an untroubled transport would say. Start from these and change what the test is about:
+//! Events of an ideal transport. Start from these and change what the test is about:
 //!
 //! ```
 //! use congestion::{Ack, kit::ideal};

@@ -1,4 +1,4 @@
-//! What must hold whatever happens: the one list that tests, fuzzer and outside algorithms share.
+//! The invariants of every algorithm, whatever happens: one list for tests, fuzzer and algorithms of others.
 
 use super::{Event, Script, Transport};
 use crate::{Congestion, CongestionControl, Control, Probe, Reading, Recovery};

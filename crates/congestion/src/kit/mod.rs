@@ -1,4 +1,4 @@
-//! Judges an algorithm without a network: for the tests of this crate, for its fuzzer, and for yours.
+//! The conformance kit of algorithms, without a network: for the tests of this crate, for its fuzzer, and for yours.
 //!
 //! - [`rounds`]: one line per round trip on an ideal path, to be looked at and kept as a snapshot.
 //! - [`Script`]: any bytes as a sequence of events, so that a fuzzer's corpus and a property test speak one language.

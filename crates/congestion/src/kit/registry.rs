@@ -1,4 +1,4 @@
-//! The whole registry under one script: the body of the fuzz target and of the property test.
+//! The invariants over the whole registry, for one script: the body of the fuzz target and of the property test.
 
 use super::{Script, judge};
 use crate::{ParamSpec, build, descriptors};

@@ -1,4 +1,4 @@
-//! One round trip at a time on an ideal path.
+//! A path without a network, driven one round trip at a time.
 //!
 //! Every packet of a round is acknowledged in the next while the next is being sent, so that a whole window is in
 //! flight at any time; what does not fit the buffer is lost.

@@ -1,4 +1,4 @@
-//! A middlebox that drops a part of the acknowledgements.
+//! ACK filter: a middlebox that drops a part of the acknowledgements.
 
 use super::{Effect, Nature};
 use crate::Dice;

@@ -1,4 +1,4 @@
-//! Packets that are handed over together.
+//! Aggregation: packets that are handed over together.
 
 use super::Effect;
 use crate::Dice;

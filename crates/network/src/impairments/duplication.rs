@@ -1,4 +1,4 @@
-//! Packets that arrive twice.
+//! Duplication: packets that arrive twice.
 
 use super::{Effect, Nature};
 use crate::Dice;

@@ -1,4 +1,4 @@
-//! Extra delay that differs from packet to packet.
+//! Jitter: extra delay that differs from packet to packet.
 
 use super::{Effect, Nature};
 use crate::Dice;

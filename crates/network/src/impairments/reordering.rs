@@ -1,4 +1,4 @@
-//! Packets that others overtake.
+//! Reordering: packets that others overtake.
 
 use super::{Effect, Nature};
 use crate::Dice;
@@ -8,7 +8,7 @@ use units::{Duration, Time};
 params! {
     /// Parameters of reordering.
     pub struct Params {
-        /// Packets per detour.
+        /// One packet in so many takes longer.
         every: u64, "packets", 1.0..=9.223_372_036_854_776e18;
         /// How much longer it takes.
         extra_ns: u64, "ns", 1.0..=3.6e12;

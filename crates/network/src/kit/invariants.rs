@@ -1,4 +1,4 @@
-//! What must hold whatever arrives: the one list for every element.
+//! The invariants of every element, whatever arrives.
 
 use super::run::{Manner, run, sampling};
 use super::{Log, Script, Tag};
@@ -19,11 +19,11 @@ pub struct Evidence<'a> {
     pub min_delay: Duration,
     /// What it said at the beginning of order.
     pub keeps_order: bool,
-    /// What it did, asked when it was due.
+    /// What it did, called when it was due.
     pub log: Log,
-    /// What another of the same seed did, asked likewise.
+    /// What another of the same seed did, called at the same times.
     pub again: Log,
-    /// What another of the same seed did, asked at other times as well.
+    /// What another of the same seed did, called at other times as well.
     pub often: Log,
 }
 

@@ -1,4 +1,4 @@
-//! Judges an element without a network: for the tests of this crate, and for yours.
+//! The conformance kit of elements, without a network: for the tests of this crate, and for yours.
 //!
 //! - [`Script`]: any bytes as a sequence of arrivals.
 //! - [`INVARIANTS`]: what must hold whatever arrives, in one list; [`judge`] checks all of it.

@@ -1,4 +1,4 @@
-//! Plays a script to an element and notes what it does.
+//! Runs a script against an element and records what it does.
 
 use super::Script;
 use crate::{Counters, Element, Packet, PortId, SamplingTimes};
@@ -31,7 +31,7 @@ pub struct Log {
     pub next: Time,
 }
 
-/// At which times an element is asked.
+/// The times at which an element is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     /// When it is due; at equal times before packets arrive.
@@ -40,7 +40,7 @@ pub(super) enum Manner {
     Often,
 }
 
-/// Turns at one time after which an element is taken to ask for ever.
+/// Calls at one time after which an element is taken to want wake-ups at that time for ever.
 const MOST_TURNS: usize = 10_000;
 
 /// When counters are read in a run of this script: often, and long after the last arrival.
@@ -61,26 +61,26 @@ pub(super) fn run(
 ) -> Result<Log, String> {
     let (mut log, mut turns) = (Log::default(), 0);
     let mut arrivals = script.arrivals.iter().peekable();
-    let mut asks = Asks::new(script, manner);
+    let mut calls = ExtraCalls::new(script, manner);
     let mut look = sampling.after(Time::ZERO);
     let mut now = Time::ZERO;
     while look != Time::NEVER {
         let put = arrivals.peek().map_or(Time::NEVER, |arrival| arrival.at);
         let (due, before) = (element.next().max(now), now);
         let put_first = put < due || put == due && manner == Manner::Often;
-        if put_first && put <= look.min(asks.next) {
+        if put_first && put <= look.min(calls.next) {
             now = put;
             let Some(arrival) = arrivals.next() else { break };
             element.put(PortId(arrival.port.0 % element.ports() as u16), &arrival.packet, now);
-        } else if due <= look.min(asks.next) {
+        } else if due <= look.min(calls.next) {
             now = due;
             let taken = element.take(now).map(|(port, packet)| Delivery { at: now, port, packet });
             log.deliveries.extend(taken);
-        } else if asks.next <= look {
-            now = asks.next;
+        } else if calls.next <= look {
+            now = calls.next;
             let taken = element.take(now).map(|(port, packet)| Delivery { at: now, port, packet });
             log.deliveries.extend(taken);
-            asks.advance();
+            calls.advance();
         } else {
             now = look;
             let ports = (0..element.ports()).map(|port| PortId(port as u16));
@@ -97,25 +97,25 @@ pub(super) fn run(
     Ok(log)
 }
 
-/// Times at which an element is asked though it need not be.
-struct Asks {
+/// Times at which an element is called though it need not be.
+struct ExtraCalls {
     next: Time,
     mean_ns: u64,
-    /// After the last arrival there is ever less to ask for.
+    /// The last of these times: some while after the last arrival.
     last: Time,
     rng: Rng,
 }
 
-impl Asks {
-    fn new(script: &Script, manner: Manner) -> Asks {
+impl ExtraCalls {
+    fn new(script: &Script, manner: Manner) -> ExtraCalls {
         let mean_ns = script.end().as_nanos() / (4 * script.arrivals.len().max(1) as u64) + 1;
-        let rng = Rng::stream(script.seed, "kit/asks");
-        let mut asks = Asks { next: Time::ZERO, mean_ns, last: script.end(), rng };
+        let rng = Rng::stream(script.seed, "kit/calls");
+        let mut calls = ExtraCalls { next: Time::ZERO, mean_ns, last: script.end(), rng };
         match manner {
-            Manner::WhenDue => asks.next = Time::NEVER,
-            Manner::Often => asks.advance(),
+            Manner::WhenDue => calls.next = Time::NEVER,
+            Manner::Often => calls.advance(),
         }
-        asks
+        calls
     }
 
     /// Goes on to the next time.

@@ -1,4 +1,4 @@
-//! Sequences of arrivals from bytes.
+//! Scripts: sequences of arrivals, made from bytes.
 
 use super::Tag;
 use crate::{Ecn, Packet, PortId};
@@ -20,7 +20,7 @@ pub struct Arrival {
 pub struct Script {
     /// The arrivals.
     pub arrivals: Vec<Arrival>,
-    /// Seed of the other times at which the element is asked.
+    /// Seed of the other times at which the element is called.
     pub seed: u64,
 }
 

@@ -5,7 +5,7 @@
 use crate::Dice;
 
 params::family! {
-    /// A model of loss. Each link asks its own, once per packet, in the order in which packets leave.
+    /// A model of loss. Each link has its own and calls it once per packet, in the order in which packets leave.
     pub enum Loss("loss", &Dice) as LossModel {
         "bernoulli" => bernoulli::Bernoulli,
         "periodic" => periodic::Periodic,

@@ -1,4 +1,4 @@
-//! Media: elements with several ports, of which one transmits at a time.
+//! Media: elements with several ports of which one transmits at a time.
 //!
 //! A [`Medium`] has the ports, their queues and counters, and transmits. Whose turn it is, when it begins and how much it
 //! carries is the law of its [`Mac`]. Adding a law is one file beside this one and one line in the list below.
@@ -18,7 +18,7 @@ use units::{Duration, Time};
 
 /// Medium access control: the law of whose turn it is.
 ///
-/// Calls come in the order of time. Between them nothing happens to it, so it is asked no more often than turns begin
+/// Calls come in the order of time. Between them nothing happens to it, so it is called no more often than turns begin
 /// and end and ports become backlogged.
 pub trait Mac: Send {
     /// A port asks for a turn: from when on may it have one?

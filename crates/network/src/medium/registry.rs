@@ -1,4 +1,4 @@
-//! How to get a medium by name.
+//! The registry of media: how to build one by name.
 
 use super::{Channel, DESCRIPTORS, Mac, Medium};
 use crate::{Element, QueueDiscipline, SamplingTimes};

@@ -1,4 +1,4 @@
-//! First in, first out; whoever finds the queue full is dropped (Linux `pfifo`, `bfifo`).
+//! First in, first out; a packet that finds the queue full is dropped (Linux `pfifo`, `bfifo`).
 
 use super::fifo::Fifo;
 use super::registry::Discipline;

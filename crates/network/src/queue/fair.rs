@@ -1,4 +1,4 @@
-//! Deficit round robin over hashed flows, new flows first: what FQ-CoDel and FQ-PIE share (RFC 8290 section 4).
+//! Deficit round robin over hashed flows, new flows first, for FQ-CoDel and FQ-PIE (RFC 8290 section 4).
 
 use super::fifo::Fifo;
 use super::{Backlog, QueueEvents, Waiting};

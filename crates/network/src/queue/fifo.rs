@@ -1,4 +1,4 @@
-//! First in, first out, with its backlog counted: what most disciplines are made of.
+//! First in, first out, with its backlog counted: the buffer of most disciplines.
 
 use super::{Backlog, Waiting};
 use crate::{Packet, Ring};

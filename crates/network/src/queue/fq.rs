@@ -180,7 +180,7 @@ impl<P: Copy> Fq<P> {
 }
 
 impl<P> Flow<P> {
-    /// After a packet, or after a quantum of them at higher rates, comes the pause that the rate asks for.
+    /// After a packet, or after a quantum of them at higher rates, comes a pause of the length that the rate gives.
     fn pace(&mut self, rate: u64, size: u16, now: Time, params: &FqParams) {
         let mut bytes = u64::from(size);
         if rate <= params.low_rate_threshold_bps {
@@ -249,7 +249,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
         self.backlog
     }
 
-    /// With a rate per flow it may be that all who have packets have to pause.
+    /// With a rate per flow it may be that all flows with packets have to pause.
     fn ready(&self) -> Time {
         if self.params.maxrate_bps.is_none() || self.backlog.packets == 0 {
             return Time::ZERO;

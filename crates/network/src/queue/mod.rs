@@ -1,4 +1,4 @@
-//! Queue disciplines: who waits, who goes next, who is dropped or marked.
+//! Queue disciplines: which packets wait, which goes next, which are dropped or marked.
 //!
 //! Adding one is one file beside this one and one line in the list below.
 
@@ -35,14 +35,14 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// A packet arrives and has to wait, or is dropped.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents);
 
-    /// The link is free: who goes next? `now` is the start of that transmission, not before [`ready`](Self::ready).
+    /// Takes the next packet, as the link is free. `now` is the start of its transmission, not before [`ready`](Self::ready).
     /// Called once more when the queue has become empty, so that a discipline may notice.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>>;
 
     /// What waits.
     fn backlog(&self) -> Backlog;
 
-    /// From when on somebody may go; later than the present only while a shaper holds packets back.
+    /// When the next packet may leave; later than the present only while a shaper holds packets back.
     fn ready(&self) -> Time {
         Time::ZERO
     }
@@ -60,7 +60,7 @@ pub trait QueueDiscipline<P: Copy>: Send {
         false
     }
 
-    /// A packet arrives while the link is free and nothing waits. It is not subject to limits on who waits.
+    /// A packet arrives while the link is free and nothing waits. It is not subject to limits on waiting packets.
     fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
         self.enqueue(packet, now, events);
         self.dequeue(now, events)
@@ -77,7 +77,7 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// Shows what the discipline keeps of itself, as it stands at `now`: once everything up to then has been served.
     fn observe(&self, _now: Time, _probe: &mut Probe<'_>) {}
 
-    /// The limit, if this is first in, first out and looks at nothing but its backlog, on arrival. Whoever is
+    /// The limit, if this is first in, first out and decides by nothing but its backlog, on arrival. A packet that is
     /// admitted to such a queue has a known departure time.
     fn plain_limit(&self) -> Option<Limit> {
         None
@@ -152,7 +152,7 @@ impl QueueEvents {
         }
     }
 
-    /// Marks a packet. The caller has asked [`Ecn::may_mark`].
+    /// Marks a packet. The caller has checked [`Ecn::may_mark`].
     pub fn mark<P>(&mut self, packet: &mut Packet<P>) {
         debug_assert!(packet.ecn.may_mark());
         packet.ecn = Ecn::Ce;

@@ -57,9 +57,9 @@ pub struct Red<P> {
     rng: Rng,
 }
 
-/// What RED thinks of an arrival.
+/// What RED does with an arrival (Linux `red_action`).
 #[derive(PartialEq, Eq)]
-enum Opinion {
+enum Action {
     Pass,
     Early,
     Hard,
@@ -88,30 +88,30 @@ impl<P: Copy> Red<P> {
     }
 
     /// Floyd and Jacobson (1993), section 7; Linux `red_action`.
-    fn judge(&mut self) -> Opinion {
+    fn action(&mut self) -> Action {
         let (min, max) = (self.params.min as f64, self.params.max as f64);
         if self.average < min {
             self.since_drop = None;
-            return Opinion::Pass;
+            return Action::Pass;
         }
         if self.average >= max {
             self.since_drop = None;
-            return Opinion::Hard;
+            return Action::Hard;
         }
         let Some(count) = self.since_drop else {
             self.since_drop = Some(0);
             self.drawn = self.rng.unit();
-            return Opinion::Pass;
+            return Action::Pass;
         };
         // Gaps are uniform: the drop comes once count reaches a share of 1/p, drawn when the gap began.
         let probability = self.probability(self.average);
         self.since_drop = Some(count + 1);
         if ((count + 1) as f64) * probability < self.drawn {
-            return Opinion::Pass;
+            return Action::Pass;
         }
         self.since_drop = Some(0);
         self.drawn = self.rng.unit();
-        Opinion::Early
+        Action::Early
     }
 
     /// Floyd, Gummadi and Shenker (2001), section 4; Linux `red_adaptative_algo`.
@@ -137,11 +137,11 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
         self.average_now(now);
         self.adapt(now);
-        let opinion = self.judge();
-        if opinion != Opinion::Pass {
+        let action = self.action();
+        if action != Action::Pass {
             let marks = self.params.ecn
                 && packet.ecn.may_mark()
-                && !(opinion == Opinion::Hard && self.params.harddrop);
+                && !(action == Action::Hard && self.params.harddrop);
             if !marks {
                 return events.drop(&packet);
             }

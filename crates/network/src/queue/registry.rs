@@ -1,4 +1,4 @@
-//! What a queue discipline tells about itself, and how to get one by name.
+//! The registry of queue disciplines: their descriptors, and how to build one by name.
 
 use super::{DESCRIPTORS, QueueDiscipline};
 use params::{BuildError, Descriptor, Params, read};

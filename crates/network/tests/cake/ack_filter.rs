@@ -1,4 +1,4 @@
-//! The ACK filter: which ACKs may go.
+//! The ACK filter: which ACKs are dropped.
 
 use super::*;
 

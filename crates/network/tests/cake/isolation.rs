@@ -1,4 +1,4 @@
-//! Isolation: who gets which share.
+//! Isolation: which flow or host gets which share.
 
 use super::*;
 

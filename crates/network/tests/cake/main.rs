@@ -32,7 +32,7 @@ fn jain(shares: &[f64]) -> f64 {
     sum * sum / (shares.len() as f64 * shares.iter().map(|x| x * x).sum::<f64>())
 }
 
-/// What somebody keeps waiting in the queue: so many packets of a size.
+/// The packets that a flow keeps waiting in the queue: so many of a size.
 #[derive(Clone, Copy)]
 struct Offer {
     flow: u32,

@@ -1,4 +1,4 @@
-//! The shaper: when packets go.
+//! The shaper: when packets leave.
 
 use super::*;
 

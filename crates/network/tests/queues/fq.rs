@@ -24,7 +24,7 @@ fn leave(queue: &mut Queue, most: usize, now: Time) -> Vec<u32> {
     (0..most).map_while(|_| queue.dequeue(now, &mut events)).map(|next| next.packet.flow).collect()
 }
 
-/// Times at which `packets` leave who goes as soon as it may.
+/// Times at which `packets` leave, each as soon as it may.
 fn times(queue: &mut Queue, packets: usize, mut now: Time) -> Vec<Time> {
     let mut events = QueueEvents::default();
     let next = |_| {

@@ -1,4 +1,4 @@
-//! A receiver alone: what it answers, and when.
+//! The receiver alone: which ACKs it sends, and when.
 
 use super::*;
 

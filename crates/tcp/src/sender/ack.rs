@@ -1,4 +1,4 @@
-//! What one acknowledgement does, in the order of Linux `tcp_ack`.
+//! The processing of an acknowledgement, in the order of Linux `tcp_ack`.
 
 use super::rate::Sampling;
 use super::recovery::Resend;

@@ -12,7 +12,7 @@ use units::{Rate, Time};
 /// Who holds packets back until pacing lets them go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
-    /// The transport, if the algorithm needs pacing; else nobody does.
+    /// The transport, if the algorithm needs pacing; otherwise bursts are not paced.
     #[default]
     Auto,
     /// The transport, for every algorithm (SO_MAX_PACING_RATE, or `sch_fq` in what it does to rates).

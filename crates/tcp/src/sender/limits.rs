@@ -1,4 +1,4 @@
-//! What keeps the sender from sending more, accounted in time (Linux `tcp_chrono` in spirit).
+//! How long the sender was limited by what: application, receiver, window (after Linux `tcp_chrono`).
 
 use std::ops::AddAssign;
 use units::{Duration, Time};

@@ -36,7 +36,7 @@ impl Sender {
             Feedback::Classic | Feedback::EveryMark => ece,
             Feedback::Accurate => newly > 0,
         };
-        // What the algorithm hears of is what the feedback in use can tell.
+        // The algorithm is told only what the feedback in use can report.
         digest.marked = match self.config.ecn {
             Feedback::Accurate => newly,
             _ if digest.ece => acked,
@@ -45,7 +45,7 @@ impl Sender {
         self.delivery.marked += u64::from(digest.marked);
     }
 
-    /// The window was reduced: a receiver that repeats itself wants to know.
+    /// The window was reduced: a receiver that echoes marks until then is told (CWR).
     pub(super) fn tell_reduced(&mut self) {
         self.marks.tell_reduced = matches!(self.config.ecn, Feedback::Classic | Feedback::EveryMark);
     }

@@ -348,7 +348,7 @@ impl Sender {
     }
 }
 
-/// Paces what has to be, or what everybody does.
+/// The pacer, switched on if the algorithm or the host asks for pacing.
 fn pacer(traits: Traits, pacing: Pacing) -> Pacer {
     Pacer::new(traits.needs_pacing || pacing != Pacing::Auto)
 }

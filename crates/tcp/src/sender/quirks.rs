@@ -1,4 +1,4 @@
-//! What another simulator's TCP does otherwise, to see what follows from it. All of it is off unless asked for.
+//! Behaviours of ns-3's TCP that differ from Linux, to measure their effect. All of them are off by default.
 //!
 //! ns-3 3.40 let BBR flows starve where Linux does not. Each switch here is one of its behaviours, named for what
 //! it does, so that a run can have one of them without the others.

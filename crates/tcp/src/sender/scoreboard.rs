@@ -1,4 +1,4 @@
-//! What was sent and what became of it.
+//! The scoreboard: which packets were sent, delivered, lost and sent again.
 //!
 //! Invariants: `una <= next`; a packet in `una..next` has a record; the counters equal what the flags say;
 //! the send-order list holds every packet believed to be in the network, in the order of sending, and besides only

@@ -1,4 +1,4 @@
-//! Taking back an episode that turned out to be spurious: by duplicates reported (RFC 3708), by timestamps
+//! Undoing a reduction that turned out to be spurious: by duplicates reported (RFC 3708), by timestamps
 //! (Eifel, RFC 3522) or by F-RTO (RFC 5682).
 
 use super::Sender;

@@ -1,4 +1,4 @@
-//! Whether the window is used, so that it may grow, and what happens to one that is not (RFC 7661 in spirit;
+//! Validation of the window: it grows only while it is used, and shrinks after an idle time (RFC 7661 in spirit;
 //! Linux `tcp_cwnd_validate`, `tcp_cwnd_restart`).
 
 use super::Sender;

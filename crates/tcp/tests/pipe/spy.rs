@@ -1,4 +1,4 @@
-//! An algorithm that writes down what it hears.
+//! An algorithm that records what it is told.
 
 use congestion::{Ack, CaState, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo, Window};
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! How the RTT changes from round to round, and how likely that makes a back-off.
+//! RTT gradients of CDG: the change from round to round, and the probability of a back-off.
 
 /// Smallest and largest RTT of a round, or the change of either, microseconds; zero: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

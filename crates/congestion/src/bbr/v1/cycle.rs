@@ -1,4 +1,4 @@
-//! Modes and the gain cycle: what to do about the model.
+//! The modes of BBRv1 (STARTUP, DRAIN, PROBE_BW) and the gain cycle.
 
 use super::{V1, Variant};
 use crate::bbr::Gain;

@@ -1,4 +1,4 @@
-//! BBR version 1 as a law that others build on: [`V1`] runs it, a [`Variant`] says what one descendant does otherwise.
+//! BBR version 1, on which others build: [`V1`] runs it, a [`Variant`] holds what one descendant does otherwise.
 //!
 //! The law follows Linux 6.18 `net/ipv4/tcp_bbr.c` in behaviour and fixed-point arithmetic.
 

@@ -1,4 +1,4 @@
-//! Model: what the path is like.
+//! BBRv1's model of the path: bandwidth, rounds and the full pipe.
 
 use super::{Base, Core, Mode, V1, Variant};
 use crate::bbr::{Bandwidth, Evidence, Gain, Verdict};

@@ -1,4 +1,4 @@
-//! The parameters that the whole family has.
+//! The parameters that BBRv1 and all its descendants have.
 
 use crate::bbr::Gain;
 

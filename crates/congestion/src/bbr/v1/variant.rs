@@ -1,4 +1,4 @@
-//! What a descendant of BBRv1 may do otherwise. Every default is BBRv1's own rule.
+//! The hooks by which a descendant of BBRv1 differs from it. Every default is BBRv1's own rule.
 
 use super::Core;
 use crate::bbr::{Bandwidth, Gain};
@@ -20,7 +20,7 @@ pub(crate) trait Variant: Send {
     /// A mode, or a phase of PROBE_BW, begins.
     fn on_phase(&mut self, _core: &Core) {}
 
-    /// Whether a phase with gain above 1, begun `elapsed` ago, is over; `rule` is BBRv1's opinion.
+    /// Whether a phase with gain above 1, begun `elapsed` ago, is over; `rule` is what BBRv1 decides.
     fn probe_is_over(&mut self, _core: &Core, _elapsed: Duration, rule: bool) -> bool {
         rule
     }
@@ -38,7 +38,7 @@ pub(crate) trait Variant: Send {
     /// PROBE_RTT ends.
     fn leave_probe_rtt(&mut self, _core: &mut Core) {}
 
-    /// The gain to pace at, where the mode asks for `gain`.
+    /// The pacing gain, where BBRv1 has `gain`.
     fn pacing_gain(&self, gain: Gain) -> Gain {
         gain
     }

@@ -1,4 +1,4 @@
-//! Outputs: window and pacing rate.
+//! The outputs of BBRv1: window and pacing rate.
 
 use super::{Base, Core, Mode, V1, Variant};
 use crate::bbr::{Bandwidth, Gain, burst_goal, in_net_at_departure};

@@ -1,4 +1,4 @@
-//! The two-sided model: long-term bounds from probing, short-term bounds from what happened since.
+//! The bounds of the model: long-term ones from probing, short-term ones from losses and marks since then.
 
 use super::cycle::{AckPhase, Phase};
 use super::signals::Flight;
@@ -94,7 +94,7 @@ impl V3 {
         }
     }
 
-    /// The flow asks the path for more than the model grants.
+    /// The flow probes for more than the model allows.
     /// google/bbr v3 `bbr_is_probing_bandwidth`; draft-ietf-ccwg-bbr `BBRIsProbingBW`.
     pub(super) fn is_probing(&self) -> bool {
         matches!(self.mode, Mode::Startup | Mode::ProbeBw(Phase::Refill | Phase::Up))
@@ -135,7 +135,7 @@ impl V3 {
                 if !ack.rate.is_some_and(|s| s.app_limited) {
                     self.max_bw.advance();
                 }
-                // The bound was reached without harm: ask again, and for more.
+                // The bound was reached without loss or marks: raise it.
                 if self.probe.stopped_risky && !self.probe.was_too_high {
                     self.start_refill(0, path);
                     return true;

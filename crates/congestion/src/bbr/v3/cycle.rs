@@ -89,9 +89,9 @@ impl V3 {
             return;
         }
         let long = self.rules.drain_max_rounds;
-        let tired = long > 0 && self.round.count.wrapping_sub(self.drain_start) > long;
+        let took_too_long = long > 0 && self.round.count.wrapping_sub(self.drain_start) > long;
         let in_net = self.in_net_at_departure(path.in_flight, path);
-        if tired || in_net <= self.inflight(self.max_bw.get(), Gain::UNIT) {
+        if took_too_long || in_net <= self.inflight(self.max_bw.get(), Gain::UNIT) {
             self.start_down(path);
         }
     }

@@ -1,4 +1,4 @@
-//! The answer to marks on paths that mark early (as data centres do); ordinary marks are not for BBR.
+//! The response to ECN marks on paths that mark early (as data centres do); BBR does not respond to classic marks.
 
 use super::V3;
 use super::bounds::{UNBOUNDED, scale};
@@ -88,7 +88,7 @@ impl V3 {
         flight.marked > 0 && flight.delivered > 0 && beyond
     }
 
-    /// The short-term bound that the marks of this round ask for.
+    /// The short-term bound after the marks of this round.
     /// google/bbr v3 `bbr_ecn_lower_bounds`.
     pub(super) fn lower_bound_by_marks(&mut self) -> u32 {
         let Some(rules) = self.rules.ecn.filter(|_| self.latest.marks_in_round) else { return UNBOUNDED };
@@ -100,7 +100,7 @@ impl V3 {
         scale(self.bounds.inflight_lo, cut)
     }
 
-    /// Version 2: a probe that met marks before anything was borne bounds the bandwidth, too.
+    /// Version 2: a probe that met marks before any sample stayed below the limits bounds the bandwidth, too.
     /// google/bbr v2alpha `bbr2_handle_inflight_too_high`.
     pub(super) fn bound_bw_by_marks(&mut self) {
         let Some(rules) = self.rules.ecn.filter(|r| r.v2 && self.ecn.eligible && !self.ecn.good_probe) else {

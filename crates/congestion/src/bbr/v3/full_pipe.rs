@@ -1,4 +1,4 @@
-//! Is there more bandwidth to be had? The plateau test of STARTUP and UP.
+//! The plateau test of STARTUP and UP: has the bandwidth stopped growing?
 
 use super::V3;
 use super::rules::{Plateau, SmartExit};

@@ -1,4 +1,4 @@
-//! BBR version 3 as a law whose numbers and choices are [`Rules`]: version 2 and BBR-n+ are other rules.
+//! BBR version 3, parametrised by [`Rules`]: version 2 and BBR-n+ have other rules.
 //!
 //! One file per concern; the order within an ACK is in [`CongestionControl::on_ack`].
 

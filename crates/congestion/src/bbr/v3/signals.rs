@@ -1,4 +1,4 @@
-//! What the path delivered, lost and marked lately: rounds, the two-slot bandwidth maximum, the latest delivery.
+//! Congestion signals: rounds, the bandwidth maximum over two cycles, the latest delivery, losses and marks.
 
 use super::rules::LossEvents;
 use super::{Mode, V3};
@@ -167,7 +167,7 @@ impl V3 {
         self.prior_state = path.state;
     }
 
-    /// Loss (or marks) in this flight were more than the network should be asked to bear.
+    /// Loss (or marks) in this flight exceeded the thresholds.
     /// google/bbr v3 `bbr_is_inflight_too_high`; draft-ietf-ccwg-bbr `BBRIsInflightTooHigh`.
     pub(super) fn is_too_high(&self, flight: &Flight) -> bool {
         let share = (u64::from(flight.tx_in_flight) * u64::from(self.rules.loss_threshold.0)) >> 8;

@@ -1,4 +1,4 @@
-//! Outputs: window and pacing rate.
+//! The outputs of BBRv3: window and pacing rate.
 
 use super::bounds::UNBOUNDED;
 use super::cycle::Phase;

@@ -1,4 +1,4 @@
-//! COBALT, CAKE's drop law: CoDel without its memory of earlier states, and BLUE for those who do not respond.
+//! COBALT, CAKE's drop law: CoDel without its memory of earlier states, and BLUE for flows that do not respond.
 
 use crate::queue::{QueueEvents, Waiting};
 use units::{Duration, Rng, Time};
@@ -17,7 +17,7 @@ const BLUE_DOWN: Probability = 1 << 20;
 pub(super) struct Settings {
     target: Duration,
     interval: Duration,
-    /// Time that a full packet takes; nobody can be asked to wait for less than a few of them.
+    /// Transmission time of a full packet; the target is at least a few of them.
     mtu: Duration,
 }
 
@@ -29,7 +29,7 @@ impl Settings {
         Settings { target, interval: (rtt + target.saturating_sub(wanted)).max(target * 2), mtu }
     }
 
-    /// The wait that `flows` cause who have two packets each.
+    /// The wait that `flows` with two packets each cause.
     pub(super) fn crowd(&self, flows: u32) -> Duration {
         self.mtu * (2 * u64::from(flows))
     }
@@ -80,7 +80,7 @@ impl Cobalt {
                 self.decay(settings);
             }
         }
-        // Whoever did not respond to marks and drops does not get around this by being able to.
+        // A flow that did not respond to marks and drops is dropped by BLUE even if it declares ECN.
         drop |= self.blue > 0 && (rng.next_u64() >> 32) < u64::from(self.blue);
         if self.count == 0 {
             self.next = now + settings.interval;

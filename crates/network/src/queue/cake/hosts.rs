@@ -1,4 +1,4 @@
-//! Who shares with whom: flows, hosts, or flows within hosts.
+//! What gets equal shares: flows, hosts, or flows within hosts.
 
 use serde::{Deserialize, Serialize};
 use units::Rng;

@@ -8,7 +8,7 @@
 //! * Memory is counted in bytes on the wire, not in those of kernel buffers, which are larger.
 //! * COBALT's square root is exact (Linux: up to 16 drops, then Newton steps), and so are the clocks of the shaper.
 //! * `overhead` replaces an Ethernet header of 14 bytes, which sizes are taken to contain (`tcp.link_overhead`).
-//! * A packet dropped with `ingress` lets the flows behind it go on at once; Linux asks the shaper again.
+//! * A packet dropped with `ingress` lets the flows behind it go on at once; Linux goes through the shaper again.
 //! * The ACK filter never drops an acknowledgement whose ECN-Echo differs from that of the younger one, nor a D-SACK.
 //! * Not there: `autorate-ingress`, `fwmark` and NAT look-ups (there is no NAT).
 //!
@@ -77,7 +77,7 @@ pub struct Cake<P> {
     diffserv: Diffserv,
     isolation: Isolation,
     limit: u64,
-    /// The limit has to be below this, whatever is asked for.
+    /// The limit has to be below this.
     most: u64,
     wash: bool,
     filter: Option<Filter<P>>,

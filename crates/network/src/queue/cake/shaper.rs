@@ -37,15 +37,15 @@ impl Clock {
         self.next = self.next.max(now);
     }
 
-    /// The same for who may lag behind, by one packet at most, and be ahead by one: a class that gets what others leave.
+    /// The same for a class that gets what others leave: it may be behind its rate, or before it, by one packet at most.
     /// Linux `cake_advance_shaper`.
     pub(super) fn advance_loosely(&mut self, bytes: u64, now: Time) {
         if self.next < now {
             return self.advance(bytes);
         }
-        let ahead = std::mem::replace(&mut self.next, now);
+        let scheduled = std::mem::replace(&mut self.next, now);
         self.advance(bytes);
-        self.next = self.next.max(ahead);
+        self.next = self.next.max(scheduled);
     }
 }
 

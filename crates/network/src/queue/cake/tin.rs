@@ -35,7 +35,7 @@ enum Set {
     Decaying,
 }
 
-/// A queue and what is known of who uses it.
+/// A queue, and the flow that uses it.
 struct Flow<P> {
     waiting: Fifo<P>,
     law: Cobalt,
@@ -140,7 +140,7 @@ impl<P: Copy> Tin<P> {
         self.clock.as_ref().map_or(Time::ZERO, |clock| clock.next)
     }
 
-    /// It is its turn among tins that are not shaped. If not, its weight brings it nearer.
+    /// Whether this tin is served next among those that are not shaped. If not, its weight is added to its deficit.
     /// Linux `cake_dequeue`.
     pub(super) fn takes_turn(&mut self) -> bool {
         let its = self.deficit >= 0 && self.is_active();
@@ -186,7 +186,7 @@ impl<P: Copy> Tin<P> {
         }
     }
 
-    /// The queue of a flow: its own if it has one, else a free one near its hash, else somebody else's.
+    /// The queue of a flow: its own if it has one, else a free one near its hash, else that of another flow.
     /// Linux `cake_hash`.
     fn place(&mut self, key: u64, hosts: Hosts) -> usize {
         let home = hash(key, self.salt, QUEUES);
@@ -206,7 +206,7 @@ impl<P: Copy> Tin<P> {
         index
     }
 
-    /// Goes to the next flow. None does not mean that nothing waits, only that it is somebody else's turn now.
+    /// Goes to the next flow. None does not mean that nothing waits, only that it is the turn of another flow now.
     /// Linux `cake_dequeue`.
     pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_, P>) -> Option<Waiting<P>> {
         let order = if decaying_first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };

@@ -1,8 +1,8 @@
-//! Tins, CAKE's classes by DSCP: which packets belong to which, and what each may have.
+//! Tins, CAKE's classes by DSCP: which packets belong to which, and the share of each.
 
 use serde::{Deserialize, Serialize};
 
-/// How many tins, and for whom.
+/// How many tins there are, and which code points are in each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Diffserv {
