@@ -1,4 +1,4 @@
-"""Makes the packet-delivery traces of the scenario `cellular`: a rate that wanders, as on the move.
+"""Makes the packet-delivery traces of the scenario `cellular`: a rate that varies, as on the move.
 
 They are drawn, not recorded: the logarithm of the rate walks at random between two bounds, and a handover
 interrupts it once. Recordings of networks come with Mahimahi; any of them can take their place.

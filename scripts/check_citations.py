@@ -1,4 +1,4 @@
-"""Every constant and every function of a law says which part of its specification it follows.
+"""Checks that every constant and every function of a law cites the part of its specification that it follows.
 
 A law is an algorithm or a queue discipline that others have specified. A citation stands in the comment
 above the item or inside it: a section of an RFC or a draft, a function of a draft (`BBRUpdateRound`), or a

@@ -24,7 +24,7 @@ SEEDS = range(1, 6)
 SCENARIO = Scenario.named("kato2025-ablation")
 LINUX, NS3 = ({path: values[i] for path, values in SCENARIO.sweep.items()} for i in (0, -1))
 LATE_S = 10.0
-"""The end of a run by which it is judged whether a flow is alive."""
+"""The end of a run in which a flow counts as alive if it delivers anything."""
 FROM_S, UNTIL_S, EVERY = 0.9, 3.0, "5 ms"
 """What the figure shows of a run, and how closely."""
 SHOWN_MBPS = (1e-3, 1e3)

@@ -1,4 +1,4 @@
-"""Pages made from the code and from the root when the documentation is built, so that they cannot differ."""
+"""Makes reference pages from the code and from files of the root when the documentation is built."""
 
 from __future__ import annotations
 

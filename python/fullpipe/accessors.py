@@ -1,4 +1,4 @@
-"""Methods of a run that packages above it provide: `Run.summary` by the metrics, `Run.plot` by the plots.
+"""Methods of a run from packages above it: `Run.summary` from the metrics, `Run.plot` from the plots.
 
 A run must not depend on what is built on runs. So the top level of the package, which sees everything, says
 where these methods come from, and the first call gets them there.

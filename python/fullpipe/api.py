@@ -1,4 +1,4 @@
-"""What a notebook needs: run a scenario once, run its sweep, load a finished run."""
+"""The functions of the top level: run a scenario once, run its sweep, load a finished run."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What can go wrong, as named exceptions, and the words to say so."""
+"""The exceptions of the package, and how their messages are written."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence

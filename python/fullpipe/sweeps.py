@@ -1,4 +1,4 @@
-"""Many runs on engines: side by side, in order, and never twice."""
+"""Runs many jobs on engines: in parallel, with results in order, and no run twice."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`fullpipe compare` as users meet it, with a second engine that is the native one in disguise."""
+"""`fullpipe compare` as users meet it, with a second engine that is the native one by another name."""
 
 import json
 from dataclasses import replace

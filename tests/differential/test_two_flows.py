@@ -1,4 +1,4 @@
-"""CUBIC and Reno in one queue: whom the overflows hit, as in the real Linux kernel."""
+"""CUBIC and Reno in one queue: which flow loses packets in overflows, as in the real Linux kernel."""
 
 import csv
 from functools import cache

@@ -38,7 +38,9 @@ def test_an_algorithm_is_one_file_and_one_line(tmp_path: Path) -> None:
         shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
     source = tmp_path / "crates" / "congestion" / "src" / "algorithms"
     (source / "still.rs").write_text(algorithm, encoding="utf-8")
-    if registry_line not in (source / "mod.rs").read_text(encoding="utf-8"):  # someone following the steps
+    if registry_line not in (source / "mod.rs").read_text(
+        encoding="utf-8"
+    ):  # a copy in which the steps were followed
         insert_before(source / "mod.rs", '    "reno"', registry_line)
 
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "contributing"

@@ -1,4 +1,4 @@
-"""The pages of the studies have room for their verdicts, and verdicts go nowhere else."""
+"""The pages of the studies have room for their verdicts, and verdicts are in no other place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What engines keep is run, so nobody else may have put it there."""
+"""What engines keep is run, so no other user may have put it there."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def texts(rng: Random, _: Path) -> bytes:
 
 
 def recorded(rng: Random, folder: Path) -> Tree:
-    """A right scenario that follows a recording of a stranger."""
+    """A valid scenario that follows a recording of unknown origin."""
     file = folder / rng.choice(("trace", "odd \x1b[2J", "tr\u202eace.csv", "[bold]"))
     tree, bottleneck = _copy(BASE), BASE["topology"]["bottleneck"]
     kind = rng.choice(("csv", "mahimahi", "loss"))
@@ -120,7 +120,7 @@ def recorded(rng: Random, folder: Path) -> Tree:
 
 
 def arguments(rng: Random, folder: Path) -> list[str]:
-    """What somebody may write behind `fullpipe`, hostile or not. Nothing of it takes long."""
+    """Arguments of `fullpipe`, hostile or not. None of them takes long."""
     odd = [text for text in HOSTILE if "\x00" not in text]
     odd += [os.fsdecode(b"\xff"), "--help", "-1", "9" * 30, str(folder)]
     (folder / "odd.toml").write_bytes(texts(rng, folder))

@@ -186,7 +186,7 @@ COPA_ALONE = {"kind": "copa", "competitive": False}
 
 @pytest.mark.parametrize("flows", [1, 2, 4, 8])
 def test_copa_keeps_one_over_delta_packets_per_flow(flows: int) -> None:
-    """Delta is 0.05; measured while everybody knows the true smallest RTT, which expires after 10 s."""
+    """Delta is 0.05; measured while all flows know the true smallest RTT, which expires after 10 s."""
     starts = [{"cca": MVFST, "start": f"{40 * i / flows} ms"} for i in range(flows)]
     result = run(starts, rate_mbps=50, queue_packets=1000, duration_s=10, tcp={"ack_every": 1})
     assert queue(result, after_s=3).mean() == pytest.approx(20 * flows, rel=0.15)

@@ -1,4 +1,4 @@
-"""Two flows that share a queue, against what is known of them; see docs/explanation/two-flows.md."""
+"""Two flows that share a queue, against theory; see docs/explanation/two-flows.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Which classes stand behind names such as "python:mine:Reno".
+"""Classes by names such as "python:mine:Reno".
 
 A scenario only ever holds the name. A class is known once it was passed to a scenario itself, or its module
-was imported by `bring`, which nothing does without being told to: a file from a stranger runs no code.
+was imported by `bring`, which is called only where the user allows it: a scenario file from elsewhere runs no
+code.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Judges a class without a network, as the algorithms of the registry are judged."""
+"""The conformance kit for classes, without a network; the algorithms of the registry pass the same."""
 
 from collections.abc import Callable
 from random import Random

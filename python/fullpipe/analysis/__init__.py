@@ -1,1 +1,1 @@
-"""What is made from runs: metrics, statistics, files for other tools. Nothing here runs or draws."""
+"""Analysis of runs: metrics, statistics, theory, files for other tools. Nothing here runs or draws."""

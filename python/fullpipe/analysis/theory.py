@@ -1,4 +1,4 @@
-"""What theory predicts, as functions of the path: yardsticks to lay beside what is measured."""
+"""Predictions of theory as functions of the path, to compare with measurements."""
 
 from __future__ import annotations
 

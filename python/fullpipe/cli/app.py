@@ -1,4 +1,4 @@
-"""The commands together, and what their errors become: exit code 2 for bad input, 1 for a failure."""
+"""The application of all commands, and its exit codes: 2 for bad input, 1 for a failure."""
 
 import errno
 import os
@@ -120,5 +120,5 @@ def main() -> None:
 
 
 def _say_no_more() -> None:
-    """What is still to be printed when the interpreter ends goes nowhere."""
+    """Discard what is still to be printed when the interpreter ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

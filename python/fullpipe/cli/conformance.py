@@ -1,4 +1,4 @@
-"""`fullpipe conformance`: an algorithm judged by the example tests of the BBR draft."""
+"""`fullpipe conformance`: an algorithm under the example tests of the BBR draft."""
 
 import tomllib
 from collections.abc import Mapping, Sequence

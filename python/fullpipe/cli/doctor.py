@@ -1,4 +1,4 @@
-"""`fullpipe doctor`: what each engine has and lacks on this machine."""
+"""`fullpipe doctor`: what each engine needs, and what is missing on this machine."""
 
 import json
 from dataclasses import asdict

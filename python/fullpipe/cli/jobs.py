@@ -1,4 +1,4 @@
-"""What several commands do with engines, jobs and finished runs before anything is shown."""
+"""Functions of several commands for engines, jobs and finished runs."""
 
 import warnings
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""`fullpipe list`: what there is."""
+"""`fullpipe list`: scenarios, algorithms, queues, studies, engines and tables."""
 
 import json
 from collections.abc import Callable, Mapping

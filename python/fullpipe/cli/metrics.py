@@ -1,4 +1,4 @@
-"""`fullpipe metrics`: what is measured of finished runs, and which means not to trust."""
+"""`fullpipe metrics`: what is measured of finished runs, and which means are doubtful."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The only way from a command to a terminal: what is printed is text, whatever a file of a stranger holds."""
+"""All output of commands to a terminal: control characters in files and arguments are printed as text."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What several commands share: options, and what becomes of them before anything runs."""
+"""Options of several commands, and how they are checked and converted before anything runs."""
 
 import os
 import tomllib

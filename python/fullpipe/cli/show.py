@@ -1,4 +1,4 @@
-"""`fullpipe show`: one thing in full."""
+"""`fullpipe show`: a scenario, an algorithm, a queue or a table in full."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fullpipe.runs import Table
 
 MOST_PATHS = 100
-"""Flows, and ways of one flow, that are shown to people."""
+"""Flows, and routes of one flow, that a terminal shows."""
 
 
 def show(

@@ -1,4 +1,4 @@
-"""Numbers as a terminal shows them: in the unit that people use, with the digits that mean something."""
+"""Numbers as text for a terminal: with a readable unit and as many digits as are significant."""
 
 from collections.abc import Mapping
 from textwrap import wrap

@@ -1,4 +1,4 @@
-"""Engines: what turns a scenario and a seed into a run.
+"""Engines: each turns a scenario and a seed into a run.
 
 An engine is a name here, and a module that is imported when it is first used. Another package brings one with
 an entry point of the group `fullpipe.engines`, whose value names what makes the engine:

@@ -1,4 +1,4 @@
-"""What an engine is: it says what it can do, what it cannot, and runs a scenario into tables."""
+"""The protocol of engines: what one supports, what it refuses, and how it runs a scenario into tables."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -163,9 +163,9 @@ class Installable(Protocol):
 
 
 def missing(engine: Engine) -> list[Problem]:
-    """What an engine needs and lacks on this machine, as reasons why it runs nothing here."""
-    lacks = [requirement for requirement in engine.doctor() if requirement.is_missing]
-    return [Problem("", "; ".join(filter(None, (f"{f.what}: {f.detail}", f.remedy)))) for f in lacks]
+    """What an engine needs and this machine does not have, as reasons why it runs nothing here."""
+    absent = [requirement for requirement in engine.doctor() if requirement.is_missing]
+    return [Problem("", "; ".join(filter(None, (f"{f.what}: {f.detail}", f.remedy)))) for f in absent]
 
 
 def identity(engine: Engine, scenario: Scenario) -> EngineId:

@@ -1,4 +1,4 @@
-"""Where engines keep what they download and build, and whether others can have put something there.
+"""The folder in which engines keep what they download and build, and whether other users can write to it.
 
 FULLPIPE_CACHE names the folder; without it, it is in the user's folder for caches.
 """

@@ -72,7 +72,7 @@ class _Watch(threading.Thread):
 def _call(thread: int) -> FrameType | None:
     """The call into an algorithm in which a thread is: the outermost method of one.
 
-    What else runs in the thread, such as whoever is told of progress, or an import, is no algorithm.
+    Other code that runs in the thread, such as a callback for progress, or an import, is no algorithm.
     """
     frame, found = sys._current_frames().get(thread), None
     while frame is not None:

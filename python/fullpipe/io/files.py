@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written in a hidden folder, put on disk, and renamed.
+"""Writes files atomically: in a hidden folder, flushed to disk, and renamed.
 
 A killed process leaves its hidden folder behind, and the next writer beside it removes that. A writer that
 lives holds a lock, which only processes on the same running kernel are sure to see; so what others left goes
@@ -116,7 +116,7 @@ def hidden(folder: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the hidden folders in a folder whose writers are dead."""
+    """Remove the hidden folders in a folder whose writing processes have ended."""
     for place in folder.glob(f"{HIDDEN}*"):
         with suppress(OSError):  # it is gone, or not ours
             lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -137,7 +137,7 @@ def _new(folder: Path) -> tuple[Path, int]:
             if _locked(lock) is not False and place.exists():
                 return place, lock
             os.close(lock)
-        shutil.rmtree(place, ignore_errors=True)  # somebody took it for a leftover before it was locked
+        shutil.rmtree(place, ignore_errors=True)  # another process removed it before it was locked
 
 
 def _is_abandoned(place: Path, lock: int) -> bool:
@@ -148,7 +148,7 @@ def _is_abandoned(place: Path, lock: int) -> bool:
 
 
 def _locked(descriptor: int) -> bool | None:
-    """Whether we have the lock now, or somebody else has; None on a file system without locks of folders."""
+    """Whether this process got the lock; None on a file system without locks of folders."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""From tables to figures. Nothing here runs an experiment or reads a file.
+"""Figures of tables. Nothing here runs an experiment or reads a file.
 
 A drawing function takes axes and data, draws, and returns the table of what it drew; `save` writes figure and
 table together, so that a figure never travels without its numbers."""

@@ -1,4 +1,4 @@
-"""One look at a run: what flows got, what they paid, and what the queue did."""
+"""The overview of a run: goodput, RTT and the queue over time."""
 
 from __future__ import annotations
 

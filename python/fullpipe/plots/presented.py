@@ -1,4 +1,4 @@
-"""A run as figures show it: flows with their presets, windows in packets."""
+"""Tables of a run prepared for figures: flows labelled with their presets, windows in packets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A figure on disk: PNG to look at, SVG to print, CSV to check."""
+"""Saves a figure: PNG for screens, SVG for print, and its numbers as CSV."""
 
 from __future__ import annotations
 

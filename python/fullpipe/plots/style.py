@@ -1,4 +1,4 @@
-"""The house style: readable in two columns, in grey, and by everyone who sees colours differently."""
+"""The style of figures: readable in two columns of a page, in grey, and with colour vision deficiencies."""
 
 from __future__ import annotations
 

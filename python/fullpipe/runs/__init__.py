@@ -1,4 +1,4 @@
-"""Results: the tables of a run, the run itself, and the store that keeps it."""
+"""Runs: their tables, the store that keeps them, and the jobs and threads that make them."""
 
 from fullpipe.runs.meta import EngineId, Meta, host, version, versions
 from fullpipe.runs.run import Run

@@ -1,4 +1,4 @@
-"""Ends threads that run a user's own algorithms: one that loops for ever never asks whether it is to stop."""
+"""Ends threads that run a user's own algorithms: one that loops for ever never checks whether to stop."""
 
 import ctypes
 import threading
@@ -44,7 +44,7 @@ class Interruptible:
             if time.monotonic() < end_s:
                 continue
             end_s = time.monotonic() + _GRACE_S
-            with self._lock:  # nobody leaves while it is held, so that none is interrupted later on
+            with self._lock:  # no thread leaves while it is held, so that none is interrupted later on
                 for thread in self._running():
                     raised = ctypes.py_object(KeyboardInterrupt)
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)

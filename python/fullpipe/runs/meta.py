@@ -1,4 +1,4 @@
-"""Where a run comes from."""
+"""The origin of a run: scenario, engine, seed and versions."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""A finished run: its tables and where they come from."""
+"""A finished run: its tables and its origin."""
 
 import warnings
 from collections.abc import Iterator, Mapping

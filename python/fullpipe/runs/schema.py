@@ -1,4 +1,4 @@
-"""The tables of a run: what every column is called, what it holds, and in which unit.
+"""The schema of the tables of a run: name, type, unit and meaning of every column.
 
 The native simulator declares them (`crates/simulation/src/tables`). Every engine fills the same tables. A
 column that an engine cannot measure is null throughout.

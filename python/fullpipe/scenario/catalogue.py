@@ -1,4 +1,4 @@
-"""What the native engine knows by name: algorithms, queues, losses, impairments."""
+"""The registries of the native engine: algorithms, queues, losses, impairments."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

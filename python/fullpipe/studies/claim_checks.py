@@ -258,7 +258,7 @@ class Test:
         name = self.stands_for.get(algorithm, str(algorithm))
         unsaid = self.found.open(self.claim.experiment, quantity, name, where) - {*self.claim.mean_over}
         if unsaid:
-            raise ValueError(f"{self.claim.id}: a mean over {', '.join(sorted(unsaid))} that nobody claims")
+            raise ValueError(f"{self.claim.id}: a mean over {', '.join(sorted(unsaid))}, not in mean_over")
         return self.found.at(self.claim.experiment, quantity, name, where)
 
 

@@ -1,4 +1,4 @@
-"""What a paper says of its algorithms, as statements that a machine can test.
+"""Claims of a study: statements of a paper in a form that can be tested on our results.
 
 A study's `expected.toml` has one table per printed number or claim. Which field it has says what kind it is:
 

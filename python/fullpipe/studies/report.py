@@ -1,4 +1,4 @@
-"""What goes into a study and what comes out of it."""
+"""The request for a study, and the report that it gives."""
 
 from __future__ import annotations
 

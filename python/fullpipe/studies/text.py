@@ -1,4 +1,4 @@
-"""Plain text for reports: prose in lines, and rows in columns."""
+"""Plain text for reports: wrapped prose, and tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study's `expected.toml` holds: its title, its claims and its set-up."""
+"""Reads a study's `expected.toml`: its title, its claims and its set-up."""
 
 from __future__ import annotations
 

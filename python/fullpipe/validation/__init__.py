@@ -1,1 +1,1 @@
-"""Whether a model is right: engines against Linux, runs against runs, algorithms against the BBR draft."""
+"""Validation of models: engines against Linux, runs against runs, algorithms against the BBR draft."""

@@ -1,4 +1,4 @@
-"""Packages are used only if somebody vouches for them; what goes wrong with a mirror is one clean line."""
+"""Packages are used only if they are verified; what goes wrong with a mirror is one clean line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNKNOWN = "linux-source-9.9 9.9.1-1"
 
 
 def silent(line: str) -> None:
-    """Hear of nothing."""
+    """Ignore all progress."""
 
 
 def taken(mirror: Mirror, folder: Path, said: list[str] | None = None) -> Path:
@@ -59,7 +59,7 @@ def test_nobody_needs_to_vouch_for_the_signed_kernel_of_a_version_that_nobody_kn
 @pytest.mark.parametrize(
     ("name", "place", "word"),
     [
-        ("dists/sid/InRelease", 60, "somebody has changed it since it was signed"),
+        ("dists/sid/InRelease", 60, "changed since it was signed"),
         (INDEX, 200, "not what Debian has signed"),
         (KERNEL, 200, "damaged or changed on the way"),
     ],
@@ -184,7 +184,7 @@ def test_a_known_version_with_other_bytes_is_always_refused(
     mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unverified: bool
 ) -> None:
     monkeypatch.setattr(debian, "pins", lambda: {UNKNOWN: "0" * 64})
-    assert "somebody has changed it" in refused(lambda: taken(Mirror(unverified=unverified), tmp_path))
+    assert "so it was changed" in refused(lambda: taken(Mirror(unverified=unverified), tmp_path))
 
 
 def test_what_a_build_borrows_is_known_here() -> None:

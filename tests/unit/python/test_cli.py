@@ -1,4 +1,4 @@
-"""The command line: its contract with scripts and its manners with people."""
+"""The command line: its contract with scripts, and its messages."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Text of strangers: whatever is in a file or an argument, messages are short and safe to print."""
+"""Hostile text: whatever is in a file or an argument, messages are short and safe to print."""
 
 import ast
 import os

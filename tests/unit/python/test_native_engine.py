@@ -1,4 +1,4 @@
-"""How the native engine shares a process: with whoever watches it, and with other threads."""
+"""How the native engine shares a process: with callbacks for progress, and with other threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams of chance: what the seed decides for a flow hangs on its place, not on its name or algorithm."""
+"""Streams of random numbers: those of a flow depend on its place, not on its name or algorithm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which flows are which: those under congestion control, those without, and those that compete."""
+"""Kinds of flows: with congestion control, without, and those that compete for throughput."""
 
 import polars as pl
 

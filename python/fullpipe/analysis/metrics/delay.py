@@ -1,4 +1,4 @@
-"""How long packets take, and what throughput costs in delay. All functions take the tables of a run."""
+"""Delay: RTT, queueing, and throughput relative to delay. All functions take the tables of a run."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How fast flows find their share, fill what became free, and recover. Times are from the given start."""
+"""Dynamics: times to convergence, to full use of free capacity, and to recovery, from the given start."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How evenly flows share, and what one costs another."""
+"""Fairness: how evenly flows share, and how much one harms another."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What is sent in vain, dropped and marked. All functions take the tables of a run."""
+"""Loss: packets retransmitted, dropped and marked. All functions take the tables of a run."""
 
 import polars as pl
 

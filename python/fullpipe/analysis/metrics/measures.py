@@ -1,4 +1,4 @@
-"""What is measured of a run: values per group of flows and per link, the same of every engine."""
+"""The values measured of a run, per group of flows and per link, the same for every engine."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How a path changes the order of packets.
+"""Reordering: how a path changes the order of packets.
 
 They take packets captured at both ends, `record.packets = ["sender", "receiver"]`: without the sender's side
 a retransmission looks like a packet that came late."""

@@ -1,4 +1,4 @@
-"""How much flows and links carry. Goodput counts payload once; all functions take the tables of a run."""
+"""Throughput of flows and links. Goodput counts payload once; all functions take the tables of a run."""
 
 from collections.abc import Sequence
 

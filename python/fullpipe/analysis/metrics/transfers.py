@@ -1,4 +1,4 @@
-"""How long transfers take: completion times, and how many times longer than on an empty path.
+"""Transfers: completion times, and slowdowns relative to an empty path.
 
 They take rows of the table of transfers: one per transfer, of which a flow may make one after the other."""
 

@@ -1,4 +1,4 @@
-"""What algorithms published of themselves: numbers over time, and the time that they spent in each state."""
+"""Variables of algorithms and queues: numbers over time, and the time spent in each state."""
 
 import polars as pl
 

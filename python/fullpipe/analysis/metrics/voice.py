@@ -1,4 +1,4 @@
-"""How good a call is."""
+"""Quality of calls by the E-model (ITU-T G.107)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What replicated experiments say, and how surely.
+"""Statistics of replicated experiments: summaries, intervals, effects.
 
 Every function here is pure: numbers in, numbers out. A *replicate* is one independent run (another seed), so
 the functions take one number per run. Samples along the time of one run are not replicates: see

@@ -1,4 +1,4 @@
-"""Samples along one run are not independent: how many independent ones they are worth."""
+"""The effective number of independent samples in a series of one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large a difference is, apart from how sure it is."""
+"""Effect sizes: how large a difference is, apart from its significance."""
 
 from __future__ import annotations
 

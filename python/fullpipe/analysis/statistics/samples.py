@@ -1,4 +1,4 @@
-"""Where numbers enter: a vector of finite floats, or an error that says what was wrong."""
+"""Checks of samples: a vector of finite floats, or an error that says what was wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the mean over a run should not be trusted: start-up in it, drift, or too few independent samples."""
+"""Doubts about the mean over a run: start-up in it, drift, or too few independent samples."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class LinuxEngine:
         )
 
     def doctor(self) -> list[Requirement]:
-        """The machine, a compiler, a kernel, who may write it, and memory."""
+        """The machine, a compiler, a kernel, its owner and permissions, and memory."""
         found, right = installed.find(), platform.system() == "Linux" and platform.machine() == "x86_64"
         compiled = guest_program.program().is_file()
         compiler = toolchain.compiler()

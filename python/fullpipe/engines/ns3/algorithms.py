@@ -107,7 +107,7 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
 
 
 def counterpart(kind: str, ours: bool) -> Counterpart | None:
-    """The congestion control of ns-3 that runs; None if one of ours does: by wish, or for want of one."""
+    """The congestion control of ns-3 that runs; None if one of ours does: as set, or as ns-3 has none."""
     return None if ours else COUNTERPARTS.get(kind)
 
 

@@ -1,4 +1,4 @@
-"""What ns-3 cannot do of a scenario: every reason, and what to write instead.
+"""Checks of the ns3 engine: what ns-3 cannot do of a scenario, and what to write instead.
 
 What a scenario says is refused if ns-3 cannot do it. What it leaves out is as ns-3's stack has it: the
 defaults of `tcp` describe Linux.

@@ -62,7 +62,7 @@ class Ns3Engine:
         return found.release if found else wheel.RELEASES[self.ns3]
 
     def capabilities(self) -> Capabilities:
-        """ns-3's algorithms and queues by our names; algorithms that it lacks are ours, on its stack."""
+        """ns-3's algorithms and queues by our names; other algorithms are ours, on its stack."""
         return Capabilities(
             ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
             queues=frozenset({"drop_tail", *MAKERS}),
@@ -72,7 +72,7 @@ class Ns3Engine:
         )
 
     def doctor(self) -> list[Requirement]:
-        """A Linux system, the wheel, who may write it, and a compiler."""
+        """A Linux system, the wheel, its owner and permissions, and a compiler."""
         found, compiler = wheel.find(self.ns3), build.compiler()
         remedy = f"run: fullpipe engines install ns3{self._option()}"
         return [

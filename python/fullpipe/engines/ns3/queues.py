@@ -1,4 +1,4 @@
-"""Queue disciplines of ns-3 that stand for ours, with the parameters that say the same."""
+"""Queue disciplines of ns-3 that correspond to ours, with the parameters that mean the same."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def ns3_queue(queue: DropTail | Discipline | None) -> Ns3Queue:
     """The queue discipline of ns-3 for one of ours; its limits do not count the packet being sent.
 
     Raises:
-        NoCounterpartError: If there is none, or it lacks a parameter.
+        NoCounterpartError: If there is none, or it does not have a parameter.
     """
     if queue is None:
         return Ns3Queue("ns3::FifoQueueDisc", {"MaxSize": _NO_LIMIT})

@@ -1,4 +1,4 @@
-"""ns-3 as it comes from PyPI: headers and libraries, in a folder of their own or in this environment."""
+"""The wheel of ns-3 from PyPI: headers and libraries, in a folder of their own or in this environment."""
 
 import hashlib
 import os

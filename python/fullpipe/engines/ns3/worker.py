@@ -1,4 +1,4 @@
-"""The process that runs the program: `python -I -S worker.py PARENT PROGRAM ORDER FOLDER ALGORITHMS`.
+"""The process that runs the program: `python -I -S worker.py PARENT PROGRAM INPUT FOLDER ALGORITHMS`.
 
 It is a Python process because the algorithms live in the extension module, which no other can load. Nothing
 of fullpipe is imported. It dies with the process that started it, however that ends.

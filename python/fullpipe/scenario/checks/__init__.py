@@ -1,4 +1,4 @@
-"""What must hold between the parts of a scenario. Each function returns one line for every mistake."""
+"""Checks between the parts of a scenario. Each function returns one line for every mistake."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What must hold of flows: their times, what their applications do, and what fits their topology."""
+"""Checks of flows: their times, their applications, and what fits their topology."""
 
 from collections.abc import Collection, Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What must hold of hosts, cells and moves: they name nodes and media that there are."""
+"""Checks of hosts, cells and mobility: the nodes and media that they name exist."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""What must hold of links: their changes and the limits of their queues."""
+"""Checks of links: their changes and the limits of their queues."""
 
 from collections.abc import Iterator
 

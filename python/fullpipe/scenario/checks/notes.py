@@ -1,4 +1,4 @@
-"""What is allowed in a scenario and yet may not be meant."""
+"""Notes on scenarios: what is allowed, but probably not meant."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""Lists that must be in the order of time."""
+"""Checks of lists that must be in the order of time."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

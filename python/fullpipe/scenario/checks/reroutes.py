@@ -1,4 +1,4 @@
-"""What must hold of ways that change: those of flows, and those of what crosses a link."""
+"""Checks of routes that change: those of a flow, and those of all that crosses a link."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice

@@ -1,4 +1,4 @@
-"""What must hold of routes: they take time, cross no link twice, and something limits what is sent."""
+"""Checks of routes: they have a delay, cross no link twice, and a rate or a window limits what is sent."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What must hold of a sweep: every value makes a scenario, and no two the same."""
+"""Checks of sweeps: every value makes a scenario, and no two the same."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""What a scenario holds: one frozen model for every part, with its keys documented where they stand."""
+"""The models of a scenario: a frozen one for every part, with its keys documented where they stand."""

@@ -1,4 +1,4 @@
-"""What every part of a scenario has in common."""
+"""The base class of all models of a scenario."""
 
 from typing import Annotated
 

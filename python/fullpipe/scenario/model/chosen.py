@@ -1,4 +1,4 @@
-"""Something chosen by name from a catalogue, with the parameters that differ from its defaults."""
+"""Entries of a registry, chosen by name, with the parameters that differ from the defaults."""
 
 from typing import Any, ClassVar
 

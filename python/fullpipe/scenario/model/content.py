@@ -1,4 +1,4 @@
-"""Files that a scenario names: known by what they held when the scenario was read."""
+"""Files that a scenario names: identified by their content when the scenario was read."""
 
 import hashlib
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Flows: who sends, with which algorithm, when and how much."""
+"""Flows: between which hosts, with which algorithm, when and how much."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What only the ns3 engine asks for; all others ignore it."""
+"""Options of the ns3 engine; all others ignore them."""
 
 from typing import Literal
 

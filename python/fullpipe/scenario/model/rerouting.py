@@ -1,4 +1,4 @@
-"""Ways that change while they are used: those of a flow, or of all that crosses a link."""
+"""Routes that change during a run: that of a flow, or of all that crosses a link."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, Protocol

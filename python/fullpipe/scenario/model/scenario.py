@@ -60,7 +60,7 @@ class ScenarioModel(Model):
     flows: Annotated[tuple[Flow, ...], Field(min_length=1)] = Field(examples=['[{ cca = "cubic" }]'])
     record: Record = Record()
     ns3: Ns3 | None = Field(None, examples=['{ algorithms = "fullpipe" }'])
-    """What only the ns3 engine asks for. Left out: its defaults."""
+    """Options of the ns3 engine. Left out: its defaults."""
     sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
     """Paths and the values that each takes in turn: the scenario stands for every combination."""
 

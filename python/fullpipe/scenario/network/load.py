@@ -1,4 +1,4 @@
-"""How often transfers must begin to offer a load."""
+"""The arrival rate of transfers that offers a load."""
 
 from collections.abc import Sequence
 

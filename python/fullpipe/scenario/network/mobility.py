@@ -1,4 +1,4 @@
-"""The ways of flows of nodes that move from one medium to another."""
+"""Routes of flows of nodes that move from one medium to another."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

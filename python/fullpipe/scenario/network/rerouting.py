@@ -1,4 +1,4 @@
-"""The ways of flows over time: their own changes, and those of the links that they cross."""
+"""Routes of flows over time: their own changes, and those of the links that they cross."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

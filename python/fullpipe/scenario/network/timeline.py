@@ -1,4 +1,4 @@
-"""From the changes of a link, however they are written, to one list of steps in the order of time."""
+"""The changes of a link, however they are written, as one list of steps in the order of time."""
 
 import math
 from bisect import bisect_right

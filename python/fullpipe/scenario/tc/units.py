@@ -1,4 +1,4 @@
-"""The units of Linux's `tc`, which are not ours: "10k" is 10,240 bytes, and a bare time is in microseconds.
+"""The units of Linux's `tc`, which differ from ours: "10k" is 10,240 bytes, a bare time is in microseconds.
 
 >>> rate("20mbit"), size("100k"), milliseconds("5ms")
 (20000000, 102400, 5.0)

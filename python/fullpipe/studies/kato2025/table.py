@@ -1,4 +1,4 @@
-"""Table II beside ours."""
+"""Table II of the paper beside our numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report says of socket buffers."""
+"""Text of the report on socket buffers."""
 
 from __future__ import annotations
 

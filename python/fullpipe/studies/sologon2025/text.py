@@ -1,4 +1,4 @@
-"""What the report says besides verdicts: what the open settings do."""
+"""Text of the report besides verdicts: the effect of the open settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue: what the native engine is developed against."""
+"""The catalogue: the cases that the native engine is developed against."""
 
 from __future__ import annotations
 

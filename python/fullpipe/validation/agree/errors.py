@@ -1,4 +1,4 @@
-"""How far an engine is from the reference: errors per case and group of flows, and what sums them up."""
+"""Errors of an engine against the reference: per case and group of flows, and their summaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of the page: how many errors are how large."""
+"""The figure of the agreement page: the distribution of errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of agreement, in Markdown: the same results give the same text."""
+"""The agreement page, in Markdown: the same results give the same text."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _engines(found: Found) -> Iterator[str]:
 
 
 def _own_algorithms(found: Found, name: str) -> str:
-    """Which algorithms ns-3 has itself; what it lacks is not run there."""
+    """Which algorithms ns-3 has itself; what it does not have is not run there."""
     if not name.startswith("ns3"):
         return ""
     ran = set(found.errors.filter(engine=name)["case"])

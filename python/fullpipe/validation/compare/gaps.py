@@ -1,4 +1,4 @@
-"""Why a metric of a side is not compared."""
+"""The reasons why a metric of a side is not compared."""
 
 from __future__ import annotations
 

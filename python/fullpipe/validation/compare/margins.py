@@ -1,4 +1,4 @@
-"""How far apart two engines may be and still be called equivalent, metric by metric."""
+"""The margins of equivalence, metric by metric."""
 
 import re
 from collections.abc import Mapping

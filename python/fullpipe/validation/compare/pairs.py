@@ -1,4 +1,4 @@
-"""What of one side is set beside what of another: entries of `flows` by place or name, links by name."""
+"""Pairs of what is compared on two sides: entries of `flows` by place or name, links by name."""
 
 from __future__ import annotations
 

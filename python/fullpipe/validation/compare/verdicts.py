@@ -1,4 +1,4 @@
-"""Are two sets of runs equivalent? The interval of their difference is held against a margin."""
+"""Equivalence of two sets of runs: the interval of their difference against a margin."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

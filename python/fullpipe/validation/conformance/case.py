@@ -1,4 +1,4 @@
-"""What a test is, and what becomes of it."""
+"""A case of the conformance tests, and its result."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Where tests run: a path, an algorithm on it, and what can be asked of the run in the draft's terms."""
+"""The set-up of conformance tests: a path, an algorithm on it, and observations in the draft's terms."""
 
 from collections.abc import Mapping, Sequence
 from threading import Lock

@@ -1,4 +1,4 @@
-"""Paths that are odd or change: aggregation, tiny BDPs, ten times more or less bandwidth, policers."""
+"""Paths that are unusual or change: aggregation, tiny BDPs, ten times more or less bandwidth, policers."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""PROBE_DOWN: giving back what the probe took."""
+"""PROBE_DOWN: draining the queue that the probe built."""
 
 from collections.abc import Iterator
 from math import isnan

@@ -1,4 +1,4 @@
-"""Losses that were none: what loss recovery took for lost arrives after all."""
+"""Spurious losses: packets that loss recovery took for lost arrive after all."""
 
 from collections.abc import Iterator
 from math import isnan
@@ -44,9 +44,9 @@ def _recoveries(observed: ObservedRun, start_s: float, end_s: float) -> set[str]
     needs=(),
 )
 def fast_recovery(lab: Lab) -> Iterator[Step]:
-    """One packet takes a detour in PROBE_CRUISE."""
+    """One packet is reordered in PROBE_CRUISE."""
     late_s = _moment(lab)
-    observed = _detour(lab, late_s)
+    observed = _reordered(lab, late_s)
     seen = _recoveries(observed, late_s, late_s + 0.4)
     yield Step("fast recovery begins", ", ".join(sorted(seen)), "recovery" in seen)
     yield Step("nothing was lost", f"{observed.dropped()} packets", observed.dropped() == 0)
@@ -64,7 +64,7 @@ def _probe_resumed(lab: Lab) -> Iterator[Step]:
     # With the same receive window, which decides about the first ACKs, and so when a probe begins.
     up_s = lab.path(probes[0] + 2, receive_packets=_WINDOW).first("ProbeBW_UP", 0)[0]
     late_s = up_s + 0.02
-    observed = _detour(lab, late_s)
+    observed = _reordered(lab, late_s)
     path = [name for name, a, b in observed.states if b > late_s and a < late_s + 10 * _RTT_S]
     resumed = path[0] == "ProbeBW_UP" and (
         len(path) == 1 or "ProbeBW_REFILL" in path or "ProbeBW_UP" in path[1:]
@@ -73,7 +73,7 @@ def _probe_resumed(lab: Lab) -> Iterator[Step]:
     yield Step("a probe goes on, or begins anew", " -> ".join(path), resumed or waited)
 
 
-def _detour(lab: Lab, late_s: float) -> ObservedRun:
+def _reordered(lab: Lab, late_s: float) -> ObservedRun:
     """One packet takes 30 ms longer."""
     window = {"from": f"{late_s:.6f} s", "until": f"{late_s + 0.002:.6f} s"}
     return lab.path(late_s + 2, receive_packets=_WINDOW, detour={"every": 1, "extra": "30 ms", **window})

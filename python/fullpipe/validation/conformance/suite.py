@@ -1,4 +1,4 @@
-"""All cases, run and judged."""
+"""Runs all cases, with their results."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

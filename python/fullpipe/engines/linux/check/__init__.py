@@ -1,1 +1,1 @@
-"""What the engine refuses, because a kernel, or the way it is used here, cannot do it exactly."""
+"""Checks of the Linux engine: refuses what a kernel, or the way it is used here, cannot do exactly."""

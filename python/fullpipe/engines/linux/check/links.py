@@ -1,4 +1,4 @@
-"""Why a link cannot be laid in the guest: all that a kernel, or the way we use it, cannot do exactly."""
+"""Checks of links: all that a kernel, or the way we use it, cannot do exactly."""
 
 from collections.abc import Iterator, Sequence
 

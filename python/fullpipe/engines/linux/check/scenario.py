@@ -1,4 +1,4 @@
-"""Why a scenario cannot be run in the guest: all that a kernel, or the way we use it, cannot do exactly."""
+"""Checks of scenarios: all that a kernel, or the way we use it, cannot do exactly."""
 
 from collections.abc import Iterator
 

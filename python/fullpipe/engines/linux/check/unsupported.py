@@ -1,4 +1,4 @@
-"""What a scenario sets and this engine does not know. It refuses that: nothing is left out in silence."""
+"""Checks of keys: refuses what a scenario sets and this engine does not support."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What algorithms of the catalogue are called in a kernel."""
+"""The names that algorithms of the catalogue have in a kernel."""
 
 from collections.abc import Collection
 

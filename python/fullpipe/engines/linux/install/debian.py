@@ -59,7 +59,7 @@ class Mirror:
     insecure: bool = False
     """Whether it may be reached over plain http."""
     unverified: bool = False
-    """Whether to believe all that it says."""
+    """Use indices without verifying their signature."""
 
     @property
     def address(self) -> str:
@@ -85,8 +85,8 @@ class Mirror:
         index = download.content(url, _MOST_INDEX)
         if expected is not None and hashlib.sha256(index).hexdigest() != expected:
             raise InconsistentError(
-                f"{url}: not what Debian has signed: the mirror is being brought up to date, or somebody has "
-                f"changed it; run the same again in an hour, or {download.ELSEWHERE}"
+                f"{url}: not what Debian has signed: the mirror is being brought up to date, or it was "
+                f"changed; run the same again in an hour, or {download.ELSEWHERE}"
             )
         text = archives.expanded(index, _MOST_EXPANDED, url)
         paragraphs = re.finditer(rf"^Package: (?:{names})$(?:\n.+)*", text, re.MULTILINE)
@@ -151,13 +151,13 @@ class Mirror:
         """Who says that a package is Debian's.
 
         Raises:
-            EngineError: If nobody does, and that was not asked for.
+            EngineError: If it is not verified, and unverified packages were not allowed.
         """
         pinned = pins().get(str(package))
         if pinned not in (None, package.sha256):
             raise EngineError(
                 f"{package.url}: the index says another SHA-256 than the one that this package is known by, "
-                f"so somebody has changed it; {download.ELSEWHERE}"
+                f"so it was changed; {download.ELSEWHERE}"
             )
         if not package.doubt:
             return f"signed by a key of {signature.keyring()}"

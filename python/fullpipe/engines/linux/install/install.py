@@ -1,4 +1,4 @@
-"""Builds or takes a kernel, compiles the program of the guest, and asks the kernel what it knows."""
+"""Builds or takes a kernel, compiles the program of the guest, and finds out what the kernel supports."""
 
 import fcntl
 import hashlib
@@ -21,7 +21,7 @@ _OLD = "older kernels do not know the registers of newer processors; the newest 
 
 
 def install(options: InstallOptions, say: Say) -> None:
-    """Build or take a kernel, compile the guest's program, and ask the kernel what it knows.
+    """Build or take a kernel, compile the guest's program, and find out what the kernel supports.
 
     Raises:
         EngineError: If something is missing, a step fails, or another installation runs.
@@ -83,7 +83,7 @@ def _build(options: InstallOptions, say: Say) -> Path:
         text = f"{free_mb:,} MB are free in {folder()}, and a build needs {_BUILD_MB:,}; free some"
         raise EngineError(f"{text}, or name another folder in $FULLPIPE_CACHE")
     mirror = Mirror(options.insecure, options.unverified)
-    # What nobody vouches for never comes among the rest.
+    # Packages that are not verified are kept apart from those that are.
     here = folder() / "unverified" if options.unverified else folder()
     here.mkdir(exist_ok=True)
     tools = toolchain.borrowed(mirror, here / "tools", say)

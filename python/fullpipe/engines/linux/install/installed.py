@@ -1,4 +1,4 @@
-"""The kernel that is installed, and what it knows."""
+"""The kernel that is installed, and what it supports."""
 
 import json
 from dataclasses import asdict, dataclass

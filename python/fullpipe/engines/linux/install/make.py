@@ -24,7 +24,7 @@ def _end_with(parent: int) -> None:
 
 
 def make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Say | None) -> None:
-    """Make targets; `say` hears of every hundred files that are compiled.
+    """Make targets; `say` is called for every hundred files that are compiled.
 
     Raises:
         EngineError: If make fails, with the end of what it said.

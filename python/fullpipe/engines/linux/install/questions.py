@@ -1,4 +1,4 @@
-"""Asks a kernel what it knows: it boots, and tries every queue discipline and filter that is used here."""
+"""Finds out what a kernel supports: boots it, and tries every queue discipline and filter of the engine."""
 
 from collections.abc import Iterator
 from pathlib import Path

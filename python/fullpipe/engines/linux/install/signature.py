@@ -54,7 +54,7 @@ def signed(content: bytes, url: str) -> str:
         done = subprocess.run(command, capture_output=True, check=False, timeout=_TIMEOUT_S)
         said = {line.split()[1] for line in done.stdout.split(b"\n") if line.startswith(b"[GNUPG:] ")}
         if b"BADSIG" in said:
-            raise EngineError(f"{url}: somebody has changed it since it was signed; {ELSEWHERE}")
+            raise EngineError(f"{url}: changed since it was signed; {ELSEWHERE}")
         if b"GOODSIG" not in said:
             raise DoubtError(f"{url} is not signed by a key of {keys}")
         return text.read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Where the source tree of a kernel comes from: Debian's newest package, or a folder of somebody's."""
+"""The source tree of a kernel: Debian's newest package, or a folder of the user's."""
 
 import os
 import re
@@ -101,7 +101,7 @@ def is_useless(path: PurePosixPath) -> bool:
 
 
 def check(source: Path) -> None:
-    """Make sure that a folder is somebody's tree.
+    """Make sure that a folder holds a source tree of a kernel.
 
     Raises:
         InstallOptionError: If it is no kernel tree.
@@ -111,7 +111,7 @@ def check(source: Path) -> None:
 
 
 def copy(source: Path, folder: Path, say: Say) -> Path:
-    """A copy of somebody's tree, which itself is left alone; made anew if that has changed since.
+    """A copy of a tree of the user's, which itself is not changed; made anew if the tree has changed since.
 
     Raises:
         EngineError: If it cannot be cleaned.

@@ -1,4 +1,4 @@
-"""Lays a scenario out in the guest."""
+"""From a scenario to its layout in the guest."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Where every link stands in the guest, and what changes on its devices."""
+"""The devices of every link in the guest, and the changes of their queue disciplines."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

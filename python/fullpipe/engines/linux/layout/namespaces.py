@@ -1,4 +1,4 @@
-"""Namespaces and the devices between them: where in the guest everything stands.
+"""Namespaces of the guest and the devices between them.
 
 Every node at which links begin or end is a namespace, which forwards. Every flow has two addresses of its
 own, by which packets find their way, and two hosts of its own beside its nodes. Data leaves such a host by no

@@ -1,4 +1,4 @@
-"""A scenario laid out in the guest: where every link and every flow stands, and what is set there.
+"""A scenario laid out in the guest, as a value: devices of links, places of flows, and their settings.
 
 Everything after it reads these values: the script, and the tables.
 """

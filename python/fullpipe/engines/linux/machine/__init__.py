@@ -1,1 +1,1 @@
-"""Boots the guest and ends it, and says how much memory it needs."""
+"""The virtual machine of the guest: boots it, ends it, and computes how much memory it needs."""

@@ -16,7 +16,7 @@ _MB = 1e6
 def needed_mb(network: Network) -> int:
     """Memory for the kernel, for namespaces, and for what is on its way and waits, in MB; a multiple of 64.
 
-    What the guest does not touch costs nothing, so this is generous.
+    Memory that the guest does not touch costs nothing, so the estimate is on the high side.
     """
     rates = [link.limit_bps for link in network.links if link.limit_bps]
     widest_bps = max(min(rates, default=_UNKNOWN_BPS), 1_000_000)

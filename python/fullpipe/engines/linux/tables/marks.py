@@ -1,4 +1,4 @@
-"""How many packets a queue discipline has marked, from the numbers that each kind keeps for itself."""
+"""Marked packets of a queue discipline, from the statistics of each kind."""
 
 import struct
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the guest tells of its connections: samples of the `tcp_info` of the kernel, and counts of marks."""
+"""Samples of connections in the guest: the `tcp_info` of the kernel, and counts of marks."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""From what the guest has written down to the tables of a run."""
+"""From the output of the guest to the tables of a run."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -17,7 +17,7 @@ _TABLE = 2048
 _SIGMA = 8192
 _MOST_S16 = 2**15 - 1
 _IN_ORDER_BPS = 400_000_000_000
-"""A rate that takes no time worth mentioning: netem keeps the order of packets if it has one."""
+"""A rate at which a packet takes hardly any time: netem keeps the order of packets if it has a rate."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""RED in the kernel's fixed point, from the parameters that people give."""
+"""RED in the kernel's fixed point, from parameters in natural units."""
 
 import struct
 from collections.abc import Mapping

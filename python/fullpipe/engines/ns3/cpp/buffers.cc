@@ -1,4 +1,4 @@
-// What takes ns-3's socket buffers time: searches, done in an array (sent.h).
+// Faster searches of ns-3's socket buffers, done in an array (sent.h).
 //
 // The dynamic linker looks here before it looks into ns-3's libraries, so these functions take the place of theirs. They
 // give what those give, to the bit; what is rare is left to those.

@@ -60,7 +60,7 @@ class Flow
         return ns3::PeekPointer(m_own);
     }
 
-    // Called after every acknowledgement, for whoever writes down variables.
+    // Sets a function that is called after every acknowledgement, to record variables.
     void SetTurn(std::function<void()> turn)
     {
         m_turn = std::move(turn);

@@ -1,4 +1,4 @@
-// A host of ns-3: a node with its Internet stack and one device, which hands packets to whoever asks.
+// A host of ns-3: a node with its Internet stack and one device, which hands packets to a callback.
 #pragma once
 
 #include "ns3/ipv4-address.h"

@@ -1,4 +1,4 @@
-// What is to be simulated, as program_input.py writes it: lines of words, the names last because they may hold spaces.
+// The input of the program, as program_input.py writes it: lines of words, the names last because they may hold spaces.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What an algorithm of ours is told of the path, of an acknowledgement and of losses.
+// The records of path, acknowledgement and losses that an algorithm of ours gets.
 
 #include "host.h"
 #include "own.h"

@@ -1,4 +1,4 @@
-// What a sender could know of its segments, watched from outside ns-3's socket: when each left, whether it was sent again,
+// The scoreboard of a sender, kept outside ns-3's socket: when each segment left, whether it was sent again,
 // which are acknowledged, selectively or not, and which are lost by RFC 6675's rule, the one that ns-3 goes by.
 //
 // ns-3 keeps no such record where others can see it, and its own RTTs are in milliseconds.

@@ -1,4 +1,4 @@
-// What is written down: one file of tab-separated values per table, the columns as in the schema.
+// The tables of a run: one file of tab-separated values each, the columns as in the schema.
 #pragma once
 
 #include "flow.h"

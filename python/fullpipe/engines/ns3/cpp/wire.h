@@ -1,4 +1,4 @@
-// One direction of a link: a queue discipline of ns-3, a rate, a propagation delay, and what the weather does to packets.
+// One direction of a link: a queue discipline of ns-3, a rate, a propagation delay, and impairments.
 //
 // Packets hop from wire to wire below IP: ns-3's hosts, sockets and queue disciplines, but no routers and no devices
 // between them. So a queue's limit means packets that wait, not the one being sent, as natively, and the size of a packet

@@ -1,4 +1,4 @@
-"""What cells of every kind have: a hub, stations, and for each of them a port with a queue."""
+"""The base class of cells: a hub, stations, and for each of them a port with a queue."""
 
 from typing import Annotated, Any
 

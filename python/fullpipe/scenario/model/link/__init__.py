@@ -77,5 +77,5 @@ class LinkModel(Impairments, _Wire):
         if len(given) > 1:
             raise ValueError(f"{given[0]}: stands in place of a rate; leave out {given[1]}")
         if sum(isinstance(shape, MarkovChannel) for shape in self.shapes or ()) > 1:
-            raise ValueError("shapes: a link wanders in one way only")
+            raise ValueError("shapes: a link has one Markov channel (wander) at most")
         return self

@@ -1,4 +1,4 @@
-"""Workloads that are no TCP: datagrams, which leave at times of their own whatever becomes of them."""
+"""Workloads without TCP: datagrams, which leave at given times whatever happens to them."""
 
 from typing import Annotated, ClassVar, Literal, Self
 
