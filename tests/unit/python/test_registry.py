@@ -14,7 +14,7 @@ from pydantic_core import PydanticUndefined
 
 from fullpipe import Scenario
 from fullpipe._native import PlanError, Simulation, registry
-from fullpipe.engines.plan import plan
+from fullpipe.engines.native.plan import plan
 from fullpipe.scenario.catalogue import Param, family
 from fullpipe.scenario.model.link.impairments import Impairments, registered
 from fullpipe.scenario.model.link.losses import Loss

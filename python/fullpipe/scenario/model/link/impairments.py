@@ -31,7 +31,7 @@ class Reordering(Model):
     """Every so many packets, one takes longer on the wire, and those behind overtake it: reordering."""
 
     every: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = Field(examples=[100])
-    """One packet in so many."""
+    """One packet in so many takes longer."""
     extra_s: Annotated[Delay, Field(gt=0)] = Field(alias="extra", examples=["30 ms"])
     """How much longer it takes."""
     from_s: Seconds = Field(0.0, alias="from")
