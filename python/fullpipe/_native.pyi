@@ -219,7 +219,7 @@ class RateSample:
 
 @final
 class Ack:
-    """What one ACK brought or, unless the class says `per_ack`, all the ACKs of a round trip."""
+    """What one ACK reports or, unless the class says `per_ack`, all the ACKs of a round trip."""
 
     @property
     def acks(self) -> int:

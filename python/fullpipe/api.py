@@ -14,7 +14,7 @@ from fullpipe.scenario.checks import check_seed
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.read import dotted
-from fullpipe.sweeps import Job, Maker
+from fullpipe.sweeps import Job, KeptRuns
 
 
 def run(
@@ -58,16 +58,16 @@ def run(
         )
     check_seed(seed)
     if allow_python:
-        bring(scenario)
-    maker = Maker(_store(out), cca_timeout_s)
+        import_algorithms(scenario)
+    runs = KeptRuns(_store(out), cca_timeout_s)
     job = Job(scenario, seed, engine)
-    stored = maker.find(job)
+    stored = runs.find(job)
     if stored:
         return stored
     lines = refusals(engine_named(engine), scenario)
     if lines:
         raise EngineError("\n".join(lines))
-    return maker.make(job, progress)
+    return runs.make(job, progress)
 
 
 def sweep(
@@ -105,7 +105,7 @@ def sweep(
     todo = sweeps.jobs(scenario, seeds, engine)
     points = list({job.scenario.digest: job.scenario for job in todo}.values())
     for point in points if allow_python else ():
-        bring(point)
+        import_algorithms(point)
     chosen = engine_named(engine)
     lines = dict.fromkeys(line for point in points for line in refusals(chosen, point))
     if lines:
@@ -120,14 +120,14 @@ def _store(out: str | Path | None) -> Store | None:
     return Store(Path(out)) if out is not None else None
 
 
-def bring(scenario: Scenario) -> None:
+def import_algorithms(scenario: Scenario) -> None:
     """Import the classes of Python-written algorithms that a scenario names: this runs their modules.
 
     Raises:
         ScenarioError: If one cannot be imported.
     """
     for kind in own_algorithms(scenario.flows):
-        classes.bring(kind)
+        classes.import_class(kind)
 
 
 def refusals(engine: Engine, scenario: Scenario) -> list[str]:

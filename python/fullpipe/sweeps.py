@@ -14,7 +14,7 @@ __all__ = ["Job", "Outcome", "Progress", "SweepError", "Update", "jobs", "run", 
 
 
 @dataclass(frozen=True)
-class Maker:
+class KeptRuns:
     """Makes runs on the engines that jobs name, and keeps them in a store if there is one."""
 
     store: Store | None = None
@@ -64,7 +64,7 @@ def stream(
         FolderError: If a run is to be made and the folder of the store cannot be written.
         DiskFullError: If a run cannot be kept because the disk is full.
     """
-    yield from executor.stream(jobs, Maker(store, cca_timeout_s), workers=workers, progress=progress)
+    yield from executor.stream(jobs, KeptRuns(store, cca_timeout_s), workers=workers, progress=progress)
 
 
 def run(

@@ -95,8 +95,8 @@ def test_every_measure_has_a_margin() -> None:
 
 
 def test_the_larger_of_share_and_amount_is_allowed() -> None:
-    assert Margin(0.4, 20).of(10) == 20
-    assert Margin(0.4, 20).of(1000) == 400
+    assert Margin(0.4, 20).allowed(10) == 20
+    assert Margin(0.4, 20).allowed(1000) == 400
 
 
 @pytest.mark.parametrize(

@@ -57,12 +57,12 @@ def checked() -> list[ClaimResult]:
     found = Measurements()
     for job in studies.jobs("adbbr2025", seeds=2):
         found.add(job, dict.fromkeys(QUANTITIES[job.point["experiment"]], 1.0 + 0.01 * job.seed))
-    return study.check_claims(study.paper().claims, study.with_growth(found))
+    return study.check_claims(study.transcription().claims, study.with_growth(found))
 
 
 def test_every_claim_that_is_not_of_wireless_can_be_judged(checked: list[ClaimResult]) -> None:
     not_checked = {j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE}
-    assert not_checked == {c.id for c in study.paper().claims if c.kind == "untestable"}
+    assert not_checked == {c.id for c in study.transcription().claims if c.kind == "untestable"}
 
 
 def test_claims_about_the_subject_are_judged_for_every_reading(checked: list[ClaimResult]) -> None:
@@ -72,7 +72,7 @@ def test_claims_about_the_subject_are_judged_for_every_reading(checked: list[Cla
 
 
 def test_thirty_per_cent_do_not_fit_on_an_index_of_nine_tenths() -> None:
-    (claim,) = [c for c in study.paper().claims if c.kind == "contradicted"]
+    (claim,) = [c for c in study.transcription().claims if c.kind == "contradicted"]
     assert "at most 11 %" in claim.what
     assert 1 / (jain([1 / 3, 2 / 3]) or 0) == pytest.approx(1.111, abs=1e-3)
 
@@ -141,13 +141,13 @@ def test_many_flows_by_hand() -> None:
 
 
 def test_text_has_every_claim_and_the_set_up(checked: list[ClaimResult]) -> None:
-    shown = tables.report(study.paper(), checked, 2, study.REMARKS)
-    for claim in study.paper().claims:
+    shown = tables.report(study.transcription(), checked, 2, study.REMARKS)
+    for claim in study.transcription().claims:
         assert claim.id in shown
     assert "nine values (contradicted by their own data)" in shown
     assert "With Ad-BBR si, of 32: " in shown
     assert tables.table(checked).height == len(checked)
-    assert len(tables.markdown(checked).splitlines()) == 2 + len(study.paper().claims)
+    assert len(tables.markdown(checked).splitlines()) == 2 + len(study.transcription().claims)
 
 
 @pytest.mark.slow

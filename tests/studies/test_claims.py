@@ -35,7 +35,7 @@ def measurements(values: Values, *, spread: float = 0.01, seeds: int = 3) -> Mea
 
 
 def claimed(row: Mapping[str, Any]) -> Claim:
-    return Claim.of({"id": "x", "says": "y", "experiment": "e", "quantity": "q", **row})
+    return Claim.from_row({"id": "x", "says": "y", "experiment": "e", "quantity": "q", **row})
 
 
 def checked(row: Mapping[str, Any], values: Values, **how: Any) -> list[ClaimResult]:
@@ -191,7 +191,7 @@ def test_what_is_not_reproduced_has_a_cause_under_the_reading_that_counts() -> N
     # Another reading that reproduces it is no experiment: it may do so by chance, or for another reason.
     assert [j.why for j in checked({**CHANGE, "between": [-10, -10]}, VALUES)] == [Cause.UNKNOWN, None]
     with pytest.raises(ValueError, match="not a valid Cause"):
-        claimed({**row, "why": "the weather"})
+        claimed({**row, "why": "the moon"})
 
 
 def test_the_tally_counts_a_printed_number_once_and_under_one_reading() -> None:

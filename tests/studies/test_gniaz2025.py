@@ -54,20 +54,22 @@ def test_every_claim_that_is_not_of_wifi_can_be_judged_under_every_setting() -> 
     found = Measurements()
     for job in studies.jobs("gniaz2025", seeds=2):
         found.add(job, dict.fromkeys(quantities(job), 1.0 + 0.01 * job.seed))
-    claims = study.paper().claims
+    claims = study.transcription().claims
     checked = study.check_claims(claims, found)
     assert {j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE} == {"3.1, 4.2: wireless"}
     readings = [j.reading for j in checked if j.claim.id == "S6: adaptation"]
     assert readings == list(study.READINGS)
-    shown = tables.report(study.paper(), checked, 2, study.REMARKS, setup=study.SETUP)
+    shown = tables.report(study.transcription(), checked, 2, study.REMARKS, setup=study.SETUP)
     assert all(claim.id in shown for claim in claims)
 
 
 def test_five_per_cent_are_not_the_least_of_the_table() -> None:
-    shares = {c.id: c.between for c in study.paper().claims if c.id.startswith("Table 2") and "loss" in c.id}
+    shares = {
+        c.id: c.between for c in study.transcription().claims if c.id.startswith("Table 2") and "loss" in c.id
+    }
     low = min(expected.middle for expected in shares.values() if expected)
     assert low == pytest.approx(4.3)
-    assert {c.id for c in study.paper().claims if c.kind == "contradicted"} == {
+    assert {c.id for c in study.transcription().claims if c.kind == "contradicted"} == {
         "S1: loss",
         "S6: BBRv1 and CUBIC, packets",
     }

@@ -62,7 +62,7 @@ def printed(quantity: str, buffer: int) -> Expectation:
     """What is printed of ns-3 3.40."""
     (claim,) = [
         c
-        for c in study.paper().claims
+        for c in study.transcription().claims
         if (c.quantity, c.where.get("buffer"), c.simulator) == (quantity, buffer, "ns-3 3.40")
         and c.between
         and not c.id.startswith("III.B")
@@ -108,7 +108,9 @@ def test_printed_numbers_agree_with_each_other() -> None:
         mean, total = printed("mean_mbps", buffer).middle, printed("total_mbps", buffer).middle
         assert total == pytest.approx(16 * mean, abs=0.05 * 17)
     efficiency = {
-        c.where["buffer"]: c.between for c in study.paper().claims if c.quantity == "efficiency_percent"
+        c.where["buffer"]: c.between
+        for c in study.transcription().claims
+        if c.quantity == "efficiency_percent"
     }
     for buffer, percent in efficiency.items():
         assert percent
@@ -136,7 +138,7 @@ def test_jain_from_mean_and_sd() -> None:
 
 
 def test_printed_cells() -> None:
-    source = study.paper()
+    source = study.transcription()
     cells = [printed_cell(source, 100, quantity, "ns-3 3.40") for quantity in ROWS]
     assert cells == ["39.5", "31.0", "632.0", "6", "(0.63)"]
     assert printed_cell(source, 100, "total_mbps", "ns-3 3.44") == "~632"
@@ -146,7 +148,7 @@ def test_printed_cells() -> None:
 
 
 def test_comparison_has_every_condition() -> None:
-    table = comparison(study.paper(), ours())
+    table = comparison(study.transcription(), ours())
     assert table.height == 5 * len(ROWS) * 2
     total = table.filter((pl.col("quantity") == "total_mbps") & (pl.col("sockets") == LARGE))
     assert total["ours"].to_list() == [pytest.approx(960)] * 5
@@ -169,7 +171,7 @@ def test_verdicts_follow_from_the_numbers() -> None:
 
 
 def test_text_shows_theirs_beside_ours_and_the_cap() -> None:
-    shown = table_text(comparison(study.paper(), ours()), SOCKETS)
+    shown = table_text(comparison(study.transcription(), ours()), SOCKETS)
     first = shown.splitlines()[2].split()
     assert first[:4] == ["100", "packets", "mean", "39.5"]
     assert "60.0 [" in shown.splitlines()[2]
@@ -181,7 +183,7 @@ def test_text_shows_theirs_beside_ours_and_the_cap() -> None:
 
 
 def test_one_run_has_no_interval() -> None:
-    table = comparison(study.paper(), ours(seeds=1))
+    table = comparison(study.transcription(), ours(seeds=1))
     assert table["ours_low"].null_count() == table.height
     assert "[" not in table_text(table, SOCKETS)
 
@@ -220,7 +222,7 @@ def test_unknown_studies_and_no_seeds_are_refused() -> None:
 
 
 def test_intervals_stay_within_what_a_quantity_can_be() -> None:
-    rows = comparison(study.paper(), ours()).to_dicts()
+    rows = comparison(study.transcription(), ours()).to_dicts()
     limits = {"jain": (1 / 16, 1), "below_1": (0, 16)}
     for row in rows:
         low, high = limits.get(row["quantity"], (0, float("inf")))

@@ -25,7 +25,7 @@ Value_ = Callable[[Where], float]
 CLAIMS = [
     pytest.param(claim, id=f"{study.__package__.rpartition('.')[2]} {claim.id}".replace(" ", "_"))
     for study in (kato2025, gniaz2025, sologon2025, adbbr2025)
-    for claim in study.paper().claims
+    for claim in study.transcription().claims
     if claim.kind not in UNMEASURED
 ]
 

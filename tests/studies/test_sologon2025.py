@@ -41,16 +41,16 @@ def test_every_claim_can_be_judged_as_stated() -> None:
     for job in studies.jobs("sologon2025", seeds=1):
         if job.point[study.SETTING] == study.STATED:
             found.add(job, measure[job.point["experiment"]](sampled(job.scenario)))
-    claims = study.paper().claims
+    claims = study.transcription().claims
     checked = study.check_claims(claims, found)
     assert not [j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE]
     assert {j.reading for j in checked} == {"", study.STATED}
-    shown = tables.report(study.paper(), checked, 1, text.REMARKS, sections=text.sections(found))
+    shown = tables.report(study.transcription(), checked, 1, text.REMARKS, sections=text.sections(found))
     assert all(claim.id in shown for claim in claims)
 
 
 def test_half_is_not_what_the_printed_rates_lose() -> None:
-    claims = {c.id: c for c in study.paper().claims}
+    claims = {c.id: c for c in study.transcription().claims}
     before, after = claims["Fig. 3: BBRv3, 10 s, 30 ms"], claims["Fig. 13: CUBIC, 3 s, other flows"]
     assert before.between
     assert after.between

@@ -17,18 +17,18 @@ from fullpipe.studies.transcription import Transcription
 
 COLLECTED = Path(__file__).parents[3] / "shared" / "papers" / "paper_results.json"
 STUDIES = {
-    "kato2025": (kato2025.paper, "000", set(range(1, 53))),
-    "gniaz2025": (gniaz2025.paper, "001", set(range(53, 123))),
-    "sologon2025": (sologon2025.paper, "002", set(range(123, 171))),
-    "adbbr2025": (adbbr2025.paper, "004", set(range(775, 823))),
+    "kato2025": (kato2025.transcription, "000", set(range(1, 53))),
+    "gniaz2025": (gniaz2025.transcription, "001", set(range(53, 123))),
+    "sologon2025": (sologon2025.transcription, "002", set(range(123, 171))),
+    "adbbr2025": (adbbr2025.transcription, "004", set(range(775, 823))),
 }
 
 
 @pytest.fixture(params=STUDIES)
 def study(request: pytest.FixtureRequest) -> tuple[Transcription, str, set[int]]:
     """The transcription, the number of the paper in the collected list, and that of its entries there."""
-    paper, number, listed = STUDIES[request.param]
-    return paper(), number, listed
+    transcription, number, listed = STUDIES[request.param]
+    return transcription(), number, listed
 
 
 def test_every_number_of_the_collected_list_is_there(study: tuple[Transcription, str, set[int]]) -> None:

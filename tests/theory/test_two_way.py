@@ -36,7 +36,7 @@ def run(*flows: str) -> Run:
     )
 
 
-def of(run: Run, flow: str, column: str) -> float:
+def number(run: Run, flow: str, column: str) -> float:
     return float(run.flows.filter(pl.col("flow") == flow)[column].item())
 
 
@@ -47,12 +47,12 @@ def ack_gaps_ns(run: Run) -> pl.Series:
 
 def test_an_upload_that_fills_the_uplink_slows_the_download() -> None:
     alone, beside = run("download"), run("download", "upload")
-    assert of(beside, "download", "goodput_bps") < 0.8 * of(alone, "download", "goodput_bps")
+    assert number(beside, "download", "goodput_bps") < 0.8 * number(alone, "download", "goodput_bps")
 
 
 def test_the_acks_of_a_download_wait_behind_the_data_of_an_upload() -> None:
     alone, beside = run("download"), run("download", "upload")
-    assert of(beside, "download", "rtt_mean_s") > 1.5 * of(alone, "download", "rtt_mean_s")
+    assert number(beside, "download", "rtt_mean_s") > 1.5 * number(alone, "download", "rtt_mean_s")
 
 
 def test_acks_of_a_download_alone_keep_the_distance_of_the_data() -> None:

@@ -346,9 +346,9 @@ mod tests {
         let mut stats =
             LinkStats::new(SamplingTimes::new(Some(Duration::from_millis(10)), Time::ZERO, ms(100)));
         stats.started(100, ms(8), Transmission { start: ms(8), finish: ms(25) });
-        let pages = [stats.close(), stats.close(), stats.close()];
-        assert_eq!(pages.map(|c| c.busy_ns / 1_000_000), [2, 10, 5]);
-        assert_eq!(pages.map(|c| c.started_packets), [1, 0, 0]);
+        let intervals = [stats.close(), stats.close(), stats.close()];
+        assert_eq!(intervals.map(|c| c.busy_ns / 1_000_000), [2, 10, 5]);
+        assert_eq!(intervals.map(|c| c.started_packets), [1, 0, 0]);
     }
 
     #[test]

@@ -202,7 +202,7 @@ impl LinkDynamics {
     fn new(mut impairments: Impairments) -> LinkDynamics {
         impairments.each.sort_by_key(Impairment::place);
         LinkDynamics {
-            nature: Nature::of(&impairments.each),
+            nature: Nature::combined(&impairments.each),
             reorders: impairments.reorders(),
             delays: Timetable::new(impairments.delays),
             losses: Timetable::new(impairments.losses),
@@ -231,12 +231,12 @@ impl Impairments {
     /// What becomes of a packet is known when it reaches the link, if its queue does not decide otherwise.
     pub(crate) fn have_closed_form(&self) -> bool {
         // A packet that is overtaken does not arrive in the order of departures.
-        let Nature { filters, copies, .. } = Nature::of(&self.each);
+        let Nature { filters, copies, .. } = Nature::combined(&self.each);
         !self.reorders() && self.opportunities.is_none() && !filters && !copies
     }
 
     /// Packets may arrive in another order than that of their departures.
     fn reorders(&self) -> bool {
-        !self.delays.is_empty() || Nature::of(&self.each).reorders
+        !self.delays.is_empty() || Nature::combined(&self.each).reorders
     }
 }

@@ -151,13 +151,20 @@ fn each() -> impl Strategy<Value = Vec<Impairment>> {
         let shape = if normal { "normal" } else { "uniform" };
         ("jitter", json!({ "spread_ns": spread, "shape": shape, "reorder": reorders }))
     });
-    let slot = (1u64..10_000_000).prop_map(|slot| ("aggregation", json!({ "slot_ns": slot })));
-    let detour = (1u64..10, 1u64..30_000_000)
+    let aggregation = (1u64..10_000_000).prop_map(|slot| ("aggregation", json!({ "slot_ns": slot })));
+    let reordering = (1u64..10, 1u64..30_000_000)
         .prop_map(|(every, extra)| ("reordering", json!({ "every": every, "extra_ns": extra })));
     let arq = (0.0f64..0.9, 1u64..20_000_000)
         .prop_map(|(p, delay)| ("arq", json!({ "probability": p, "delay_ns": delay })));
     let copies = (0.0f64..=1.0).prop_map(|p| ("duplication", json!({ "probability": p })));
-    (of(filter), of(jitter), of(slot), of(detour), of(arq), proptest::option::weighted(0.3, copies))
+    (
+        of(filter),
+        of(jitter),
+        of(aggregation),
+        of(reordering),
+        of(arq),
+        proptest::option::weighted(0.3, copies),
+    )
         .prop_map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].into_iter().flatten().collect::<Vec<_>>())
         .prop_shuffle()
         .prop_map(|each| each.iter().map(|(kind, params)| impairment(kind, params)).collect())

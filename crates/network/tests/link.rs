@@ -137,28 +137,28 @@ fn changes() -> impl Strategy<Value = (Vec<(Time, Rate)>, Limits)> {
 
 /// Everything that can be observed of a link: deliveries, counters at every sampling time, summary.
 fn observe(link: &mut Link<usize>, case: &Case) -> (Vec<(Time, usize)>, Vec<network::Counters>, [f64; 3]) {
-    let (mut seen, mut pages) = (Vec::new(), Vec::new());
-    let mut look = case.config.sampling.after(Time::ZERO);
+    let (mut seen, mut intervals) = (Vec::new(), Vec::new());
+    let mut sample = case.config.sampling.after(Time::ZERO);
     let mut now = Time::ZERO;
     let mut arrivals = case.arrivals.iter().enumerate();
     let mut next = arrivals.next();
-    while look != Time::NEVER {
+    while sample != Time::NEVER {
         let send = next.map_or(Time::NEVER, |(_, &(gap, _))| now + Duration::from_nanos(gap));
         let due = link.next_arrival();
-        if due <= send && due <= look {
+        if due <= send && due <= sample {
             seen.extend(link.take(due).map(|p| (due, p.payload)));
-        } else if send <= look {
+        } else if send <= sample {
             let (id, &(_, size)) = next.expect("an arrival is due");
             link.send(packet(size, id), send);
             (now, next) = (send, arrivals.next());
         } else {
-            pages.push(link.close_interval(look));
-            look = case.config.sampling.after(look);
+            intervals.push(link.close_interval(sample));
+            sample = case.config.sampling.after(sample);
         }
     }
     let totals = link.totals();
     let bits = [totals.wait_quantile_s(0.5), totals.wait_quantile_s(0.95), totals.backlog_max_packets as f64];
-    (seen, pages, bits)
+    (seen, intervals, bits)
 }
 
 proptest! {
@@ -174,10 +174,10 @@ proptest! {
     #[test]
     fn every_packet_is_accounted_for_at_every_sampling_time(case in cases()) {
         for mut link in both(&case.config, case.limit) {
-            let (seen, pages, _) = observe(&mut link, &case);
+            let (seen, intervals, _) = observe(&mut link, &case);
             let mut sum = network::Counters::default();
-            for page in pages {
-                sum += page;
+            for interval in intervals {
+                sum += interval;
                 // These subtractions would overflow if anything were counted twice or too early.
                 let inside = sum.waiting_packets() + sum.travelling_packets();
                 let outside = sum.dropped_packets + sum.lost_packets + sum.forwarded_packets;

@@ -47,7 +47,7 @@ event! {
 }
 
 event! {
-    /// What one ACK brought or, unless the class says `per_ack`, all the ACKs of a round trip.
+    /// What one ACK reports or, unless the class says `per_ack`, all the ACKs of a round trip.
     Ack {
         /// ACKs that this stands for.
         acks: u32 = 1,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 fn per_ack(criterion: &mut Criterion) {
     let recordings: Vec<Recording> =
-        congestion::descriptors().iter().map(|d| Recording::of(d.name)).collect();
+        congestion::descriptors().iter().map(|d| Recording::make(d.name)).collect();
     let mut group = criterion.benchmark_group("algorithms");
     group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1)).sample_size(20);
     for recording in &recordings {

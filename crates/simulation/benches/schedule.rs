@@ -1,4 +1,4 @@
-//! One turn of the schedule: who is next, and when it wants to run again.
+//! One turn of the schedule: the next actor, and its next wake-up.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use simulation::Schedule;
@@ -13,7 +13,7 @@ fn turns(c: &mut Criterion) {
         (0..actors).for_each(|a| schedule.request(a, Time::from_nanos(u64::from(rng.below(100_000)))));
         group.bench_function(BenchmarkId::new("turn", actors), |b| {
             b.iter(|| {
-                let (now, actor) = schedule.next(Time::NEVER).expect("everybody always asks again");
+                let (now, actor) = schedule.next(Time::NEVER).expect("every actor always has a wake-up");
                 schedule.end(actor, now + Duration::from_nanos(u64::from(rng.below(100_000))));
                 black_box(now)
             });

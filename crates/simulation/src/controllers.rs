@@ -1,4 +1,4 @@
-//! Algorithms that the registry does not have.
+//! External algorithms: those that the registry does not have and the caller provides.
 
 use crate::plan::FlowPlan;
 use congestion::CongestionControl;

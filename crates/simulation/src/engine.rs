@@ -1,4 +1,4 @@
-//! The run loop.
+//! The run loop: takes the earliest wake-up and lets that actor act.
 
 use crate::controllers::Controllers;
 use crate::hosts::{Datagrams, End, Endpoints, Flow, Outbox};
@@ -121,7 +121,7 @@ impl<R: Recorder> Engine<R> {
     /// Runs to the end and sums up.
     pub fn finish(mut self) -> Results {
         while self.advance(self.sampling.end()) < self.sampling.end() {}
-        Results::of(Finished {
+        Results::from_run(Finished {
             plan: &self.plan,
             seed: self.seed,
             flows: &self.flows,

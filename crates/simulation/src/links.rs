@@ -1,4 +1,4 @@
-//! From the plan of a link to the link.
+//! Builds links from their plans.
 
 use crate::payload::Payload;
 use crate::plan::{ChangePlan, EntryPlan, LinkPlan, OpportunitiesPlan, PlanError};

@@ -1,4 +1,4 @@
-//! From the plan of a medium to the medium.
+//! Builds media from their plans.
 
 use crate::links::build_queue;
 use crate::payload::Payload;

@@ -12,9 +12,9 @@ use units::{Duration, Probe, Time};
 /// A packet costs one event per hop, with one exception. A link that is fed by a single other link gets its packets in
 /// the order in which they left that one. If both compute departures on arrival, the time at which a packet reaches the far end
 /// of the second is known as soon as it is sent into the first, and it is put on the second wire at once: two links,
-/// one event. Nothing else can get in between, so nothing changes: the limits and the dice of the second link see
+/// one event. Nothing else can get in between, so nothing changes: the limits and the random numbers of the second link see
 /// the same packets at the same times in the same order. The links count per interval for this reason. The
-/// second link must take some time, so that what it does at a given time never depends on who else runs at that time.
+/// second link must take some time, so that what it does at a given time never depends on what else happens at that time.
 pub struct Net<P> {
     nodes: Vec<Node<P>>,
     media: Vec<Medium<P>>,
@@ -29,7 +29,7 @@ pub struct Net<P> {
     switches: Vec<(Time, Switch)>,
     /// Wake-ups of links and media, and of the other actors, whose numbers begin at [`Net::len`].
     pub schedule: Schedule,
-    /// What hops with a tap have handed over: when, which hop, what. Whoever taps has to empty it.
+    /// What hops with a tap have handed over: when, which hop, what. The code that taps has to empty it.
     pub tapped: Vec<(Time, u32, Packet<P>)>,
 }
 
@@ -84,7 +84,7 @@ impl<P: Copy + Send> Net<P> {
         let has_closed_form: Vec<bool> = links.iter().map(Link::has_closed_form).collect();
         let schedule = Schedule::new(links.len() + media.len() + others);
         let nodes = links.into_iter().zip(successors).zip(only_feeder).map(|((link, next), feeder)| {
-            // Behind a fork whose routes change, nobody knows yet who will come.
+            // Behind a fork whose routes change, it is not known in advance which packets come.
             let fed_ahead = feeder.map(|feeder| feeder as usize).is_some_and(|feeder| {
                 has_closed_form.get(feeder).is_some_and(|&closed| closed && !switches_at[feeder])
             });
@@ -211,7 +211,7 @@ impl<P: Copy + Send> Net<P> {
                 return self.schedule.request(link, node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
-            if let Hop::Link(next) = node.next.of(route)
+            if let Hop::Link(next) = node.next.hop(route)
                 && self.nodes.get(next as usize).is_some_and(|next| next.cut_through)
             {
                 (link, now) = (next, arrival);
@@ -243,7 +243,7 @@ impl<P: Copy + Send> Net<P> {
                 if node.tap {
                     note(&mut self.tapped, now, actor, packet);
                 }
-                (*packet, node.next.of(self.streams.route(packet.flow)))
+                (*packet, node.next.hop(self.streams.route(packet.flow)))
             }),
             None => self.take(actor, now),
         };
@@ -270,7 +270,7 @@ impl<P: Copy + Send> Net<P> {
         if port.tap {
             note(&mut self.tapped, now, (self.nodes.len() + n) as u32, &packet);
         }
-        Some((packet, port.next.of(self.streams.route(packet.flow))))
+        Some((packet, port.next.hop(self.streams.route(packet.flow))))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the packets of a simulation carry.
+//! The payload of packets of a simulation: segments and datagrams.
 
 use tcp::Segment;
 use units::Time;

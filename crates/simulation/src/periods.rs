@@ -1,4 +1,4 @@
-//! Times of activity and of silence that take turns.
+//! Periods of activity and silence by turns.
 
 use crate::plan::PeriodsPlan;
 use units::{Duration, Rng};

@@ -1,4 +1,4 @@
-//! What is written down while a run goes on.
+//! Recorders: the rows of tables that grow during a run.
 
 use crate::hosts::Observer;
 use crate::net::Net;
@@ -11,7 +11,7 @@ use crate::tables::{Finished, Made, Rows};
 use tcp::Sender;
 use units::Time;
 
-/// Takes samples. Chosen when the program is compiled, so that a run without samples does not even ask.
+/// Takes samples. Chosen when the program is compiled, so that a run without samples has no cost.
 pub trait Recorder: Observer {
     /// Takes a sample of a flow.
     fn flow(&mut self, sample: SeriesRow);

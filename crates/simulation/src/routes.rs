@@ -1,4 +1,4 @@
-//! Where a packet goes after each link, and when that changes.
+//! Routes: the next hop of a packet after each link, and when it changes.
 
 use std::collections::BTreeMap;
 use units::Time;
@@ -73,7 +73,7 @@ impl Successors {
 
     /// What comes next for a packet of `route`, which must be one of those that cross this link.
     #[inline]
-    pub fn of(&self, route: u32) -> Hop {
+    pub fn hop(&self, route: u32) -> Hop {
         match self {
             Successors::End => Hop::End,
             Successors::Link(link) => Hop::Link(*link),
@@ -132,10 +132,10 @@ pub struct Routes {
     pub switches: Vec<(Time, Switch)>,
 }
 
-/// Who sends packets into a link.
+/// The links from which packets come into a link.
 #[derive(Clone, Copy, PartialEq)]
 enum Feeder {
-    Nobody,
+    None,
     Link(u32),
     Several,
 }
@@ -143,7 +143,7 @@ enum Feeder {
 impl Feeder {
     fn add(&mut self, link: u32) {
         *self = match *self {
-            Feeder::Nobody => Feeder::Link(link),
+            Feeder::None => Feeder::Link(link),
             Feeder::Link(same) if same == link => *self,
             _ => Feeder::Several,
         };
@@ -158,7 +158,7 @@ impl Routes {
             (0u32..).zip(routes).map(|(route, path)| Reroute { at: Time::ZERO, route, path: path.clone() });
         let mut hops: Vec<BTreeMap<u32, Hop>> = vec![BTreeMap::new(); links];
         let mut current = hops.clone();
-        let mut feeders = vec![Feeder::Nobody; links];
+        let mut feeders = vec![Feeder::None; links];
         let mut entries: Vec<u32> = routes.iter().map(|path| path[0]).collect();
         let (mut switches, mut switches_at) = (Vec::new(), vec![false; links]);
         for Reroute { at, route, path } in first.chain(reroutes) {
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(tables.entries, [0, 5, 1, 5]);
         assert!(matches!(tables.successors[0], Successors::Link(2)));
         assert!(matches!(tables.successors[3], Successors::End));
-        assert_eq!((tables.successors[2].of(0), tables.successors[2].of(2)), (Hop::Link(3), Hop::Link(4)));
+        assert_eq!((tables.successors[2].hop(0), tables.successors[2].hop(2)), (Hop::Link(3), Hop::Link(4)));
         // The bottleneck has two feeders, the access links are fed by endpoints.
         assert_eq!(tables.only_feeder, [None, None, None, Some(2), Some(2), None]);
     }
@@ -214,7 +214,7 @@ mod tests {
         let table =
             Successors::new(vec![(3, Hop::Link(1)), (9_000, Hop::Link(2)), (20_000, Hop::End)], false);
         assert!(matches!(table, Successors::Sparse(_)));
-        assert_eq!([3, 9_000, 20_000].map(|r| table.of(r)), [Hop::Link(1), Hop::Link(2), Hop::End]);
+        assert_eq!([3, 9_000, 20_000].map(|r| table.hop(r)), [Hop::Link(1), Hop::Link(2), Hop::End]);
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
         let hop = |link| Switch::Hop { route: 0, link: 0, hop: Hop::Link(link) };
         assert_eq!(tables.switches, [(Time::from_nanos(5), hop(2)), (Time::from_nanos(9), hop(1))]);
         assert_eq!(tables.switches_at, [true, false, false, false]);
-        assert_eq!([1, 2].map(|link: usize| tables.successors[link].of(0)), [Hop::Link(3); 2]);
+        assert_eq!([1, 2].map(|link: usize| tables.successors[link].hop(0)), [Hop::Link(3); 2]);
         assert_eq!(tables.only_feeder, [None, Some(0), Some(0), None]);
     }
 }

@@ -1,14 +1,14 @@
-//! Who runs next.
+//! The schedule of wake-ups.
 
 use units::Time;
 
 /// Wake-ups of numbered actors, in the order of time.
 ///
-/// Every actor has at most one wake-up, the earliest it asked for. Nothing is cancelled: an actor that is woken too
-/// early asks again.
+/// Every actor has at most one wake-up, the earliest that it has requested. Nothing is cancelled: an actor that is
+/// woken too early requests another.
 ///
 /// Equal times run in the order of the actors' numbers. That order depends on nothing but the plan, so the same
-/// things happen whether a wake-up was asked for early or late.
+/// things happen whether a wake-up was requested early or late.
 ///
 /// This is a tournament: actors are the leaves of a binary tree, every inner node holds the earlier of its two
 /// children, so the root is next. Unlike in a heap, an actor's place is fixed. There is nothing to search, to skip or
@@ -28,7 +28,7 @@ pub struct Schedule {
 const NEVER: u64 = u64::MAX;
 
 impl Schedule {
-    /// A schedule of `actors` actors, none of which has asked for anything.
+    /// A schedule of `actors` actors, none of which has a wake-up.
     pub fn new(actors: usize) -> Schedule {
         let actors = actors.max(2);
         Schedule { pairs: vec![[NEVER; 2]; actors], first: NEVER, actors, bits: Schedule::bits(actors) }
@@ -99,7 +99,7 @@ mod tests {
         Time::from_nanos(nanos)
     }
 
-    /// Runs everything; nobody asks again.
+    /// Runs everything; no actor requests another wake-up.
     fn drain(schedule: &mut Schedule) -> Vec<(u64, u32)> {
         let mut turns = Vec::new();
         while let Some((now, actor)) = schedule.next(at(1_000)) {
@@ -152,10 +152,10 @@ mod tests {
         ) {
             let (mut schedule, mut model) = (Schedule::new(actors), vec![u64::MAX; actors]);
             let mut now = 0;
-            for (actor, ahead, again) in requests {
+            for (actor, delay, again) in requests {
                 let actor = actor % actors as u32;
-                schedule.request(actor, at(now + ahead));
-                model[actor as usize] = model[actor as usize].min(now + ahead);
+                schedule.request(actor, at(now + delay));
+                model[actor as usize] = model[actor as usize].min(now + delay);
                 let (turn, first) = model.iter().zip(0u32..).map(|(&t, a)| (t, a)).min().unwrap();
                 prop_assert_eq!(schedule.next(Time::NEVER), Some((at(turn), first)));
                 now = turn;

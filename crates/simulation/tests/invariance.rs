@@ -68,7 +68,7 @@ pub fn plans() -> impl Strategy<Value = Value> {
         if let Some((at, _, _)) = rest.3 {
             // A second core link beside the first, taken by the first flow for a while.
             let second = links.len() as u32;
-            links.push(link("detour", rate, delay / 2, Some(packets)));
+            links.push(link("alternative", rate, delay / 2, Some(packets)));
             let old = all[0]["forward"].clone();
             let new: Vec<Value> = old.as_array().into_iter().flatten()
                 .map(|link| if *link == json!(0) { json!(second) } else { link.clone() }).collect();

@@ -1,4 +1,4 @@
-//! Links that change, follow a trace, duplicate, replay losses and thin out acknowledgements, under TCP.
+//! Links that change, follow a trace, duplicate, replay losses and filter acknowledgements, under TCP.
 
 mod common;
 
@@ -143,15 +143,15 @@ fn changes_are_the_same_ahead_of_the_clock() {
     ]);
     let plan = with(0, &[("changes", changes)], 4_000);
     let plan = || Plan::from_json(&plan.to_string()).unwrap();
-    let (ahead, behind) = (
+    let (cut_through, one_by_one) = (
         Simulation::new(plan(), 1).unwrap().finish(),
         Simulation::one_link_at_a_time(plan(), 1).unwrap().finish(),
     );
     for column in ["sent_packets", "delivered_bytes", "lost_packets"] {
-        assert_eq!(ahead.flows.numbers(column), behind.flows.numbers(column), "{column}");
+        assert_eq!(cut_through.flows.numbers(column), one_by_one.flows.numbers(column), "{column}");
     }
     assert_eq!(
-        ahead.links_summary.numbers("dropped_packets"),
-        behind.links_summary.numbers("dropped_packets")
+        cut_through.links_summary.numbers("dropped_packets"),
+        one_by_one.links_summary.numbers("dropped_packets")
     );
 }

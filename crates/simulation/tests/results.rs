@@ -26,7 +26,7 @@ fn ten_packets_to_an_empty_path() {
     assert_eq!(first(&results.links_summary, "backlog_max_packets"), 10.0);
     let busy_ns = 74.0 * 800.0 + ack_ns + 10.0 * 1_211_200.0;
     assert_eq!(first(&results.links_summary, "utilisation"), busy_ns / 1e9);
-    // The n-th packet waits for the ACK and n others, SYN and ACK for nobody: 45 times 1.2112 ms over 12 packets.
+    // The n-th packet waits for the ACK and n others, SYN and ACK for none: 45 times 1.2112 ms over 12 packets.
     let waited_ns = 10.0 * ack_ns + 45.0 * 1_211_200.0;
     assert_eq!(first(&results.links_summary, "sojourn_mean_s"), waited_ns / 12.0 / 1e9);
     assert_eq!(results.data_packets, 10);
@@ -266,7 +266,7 @@ fn packets_leave_a_slotted_link_in_batches() {
 }
 
 #[test]
-fn a_detour_reorders_and_loses_nothing() {
+fn reordering_loses_nothing() {
     let mut plan = single("reno", 3_000);
     plan["flows"][0]["bytes"] = json!(1_448_000);
     plan["links"][0]["queue"]["packets"] = json!(null);

@@ -1,7 +1,7 @@
 """Algorithms of your own, written in Python: subclass `Controller` and name it as the `cca` of a flow."""
 
 from fullpipe._native import Ack, Episode, LostPacket, Path, RateSample, Sent, Undo
-from fullpipe.algorithms.classes import bring, find, fingerprint, name
+from fullpipe.algorithms.classes import find, fingerprint, import_class, name
 from fullpipe.algorithms.controller import Controller
 from fullpipe.algorithms.kit import judge, round_trips
 
@@ -14,9 +14,9 @@ __all__ = [
     "RateSample",
     "Sent",
     "Undo",
-    "bring",
     "find",
     "fingerprint",
+    "import_class",
     "judge",
     "name",
     "round_trips",

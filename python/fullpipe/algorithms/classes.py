@@ -1,8 +1,8 @@
 """Classes by names such as "python:mine:Reno".
 
 A scenario only ever holds the name. A class is known once it was passed to a scenario itself, or its module
-was imported by `bring`, which is called only where the user allows it: a scenario file from elsewhere runs no
-code.
+was imported by `import_class`, which is called only where the user allows it: a scenario file from elsewhere
+runs no code.
 """
 
 import hashlib
@@ -61,7 +61,7 @@ def find(kind: str) -> type[Controller] | None:
     return _known.get(kind)
 
 
-def bring(kind: str) -> None:
+def import_class(kind: str) -> None:
     """Import the module of "python:module:Class" unless the class is known: this runs the code of the module.
 
     Raises:

@@ -60,7 +60,7 @@ def conformance(
             raise UnknownNameError("test", test, known)
     if allow_python and cca.startswith(classes.PREFIX):
         classes.look_in(Path())
-        classes.bring(cca)
+        classes.import_class(cca)
     values = dict(_parameter(text) for text in params or ())
     store = Store(out) if out else None
     subject, jobs = {"kind": cca, **values}, workers or processors()

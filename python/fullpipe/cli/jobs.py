@@ -8,7 +8,7 @@ import typer
 
 from fullpipe import engines
 from fullpipe.algorithms.classes import look_in
-from fullpipe.api import bring, refusals
+from fullpipe.api import import_algorithms, refusals
 from fullpipe.cli.output import complain
 from fullpipe.engines import engine
 from fullpipe.errors import ScenarioError
@@ -34,7 +34,7 @@ def bring_all(todo: list[Job], scenario: str) -> None:
     """Import Python-written algorithms; modules are found beside the scenario's file and in this folder."""
     look_in(Path(scenario).parent, Path())
     for job in todo:
-        bring(job.scenario)
+        import_algorithms(job.scenario)
 
 
 def check_all(todo: list[Job]) -> None:

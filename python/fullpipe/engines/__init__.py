@@ -1,6 +1,6 @@
 """Engines: each turns a scenario and a seed into a run.
 
-An engine is a name here, and a module that is imported when it is first used. Another package brings one with
+An engine is a name here, and a module that is imported when it is first used. Another package provides one by
 an entry point of the group `fullpipe.engines`, whose value names what makes the engine:
 
     [project.entry-points."fullpipe.engines"]
@@ -47,24 +47,24 @@ ENGINES: Mapping[str, Callable[[], Engine]] = {
 source tree that is not installed, or was before an engine was added, has no metadata that names them."""
 
 GROUP = "fullpipe.engines"
-"""The entry points by which other packages bring engines."""
+"""The entry points by which other packages provide engines."""
 
 
 @functools.cache
 def _entry_points() -> dict[str, metadata.EntryPoint]:
-    """What other packages bring, in the order of the names. No name of ours can be taken."""
+    """Engines of other packages, in the order of the names. No name of ours can be taken."""
     found = sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
     return {entry.name: entry for entry in found if entry.name not in ENGINES}
 
 
 def _made(entry: metadata.EntryPoint) -> Engine:
     try:
-        brought: Engine = entry.load()()
+        loaded: Engine = entry.load()()
     except Exception as error:
         where = f"{entry.dist.name} ({entry.value})" if entry.dist else entry.value
         told = f"{type(error).__name__}: {error}"
         raise EngineError(f"engine {entry.name} of the package {where} cannot be loaded: {told}") from error
-    return brought
+    return loaded
 
 
 def names() -> list[str]:
@@ -77,7 +77,7 @@ def engine(name: str) -> Engine:
 
     Raises:
         UnknownNameError: If there is none.
-        EngineError: If another package brings it, which cannot be loaded.
+        EngineError: If another package provides it, which cannot be loaded.
     """
     if name in ENGINES:
         return ENGINES[name]()

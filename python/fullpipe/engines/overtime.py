@@ -41,7 +41,7 @@ def limited(limit_s: float | None) -> Iterator[None]:
 
 
 class _Watch(threading.Thread):
-    """Looks now and then at what a thread is running."""
+    """Samples from time to time which code a thread is running."""
 
     def __init__(self, watched: int, limit_s: float) -> None:
         super().__init__(daemon=True, name="overtime")
@@ -60,7 +60,7 @@ class _Watch(threading.Thread):
                 self._set(ctypes.py_object(self._raised))
 
     def end(self) -> None:
-        """Looks no more, and takes back what the watched thread has not noticed yet."""
+        """Stops, and takes back what the watched thread has not noticed yet."""
         self._over.set()
         self.join()
         self._set(None)

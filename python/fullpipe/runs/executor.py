@@ -70,7 +70,7 @@ class SweepError(FullpipeError):
         self.outcomes = tuple(outcomes)
 
 
-class Maker(Protocol):
+class RunSource(Protocol):
     """Where the runs of jobs come from."""
 
     def find(self, job: Job) -> Run | None:
@@ -81,7 +81,7 @@ class Maker(Protocol):
 
 
 def stream(
-    jobs: Iterable[Job], maker: Maker, *, workers: int = 1, progress: Progress | None = None
+    jobs: Iterable[Job], source: RunSource, *, workers: int = 1, progress: Progress | None = None
 ) -> Iterator[Outcome]:
     """Run jobs and yield what became of them, in the order of the jobs: see `fullpipe.sweeps.stream`."""
     stop, own = Event(), Interruptible()
@@ -90,7 +90,7 @@ def stream(
             waiting, futures = iter(enumerate(jobs)), deque[Future[Outcome]]()
             while True:  # none is kept longer than it is needed: its run may be large
                 futures.extend(
-                    pool.submit(_Worker(index, job, maker, progress, stop, own))
+                    pool.submit(_Worker(index, job, source, progress, stop, own))
                     for index, job in islice(waiting, _AHEAD - len(futures))
                 )
                 if not futures:
@@ -115,7 +115,7 @@ class _Worker:
 
     index: int
     job: Job
-    maker: Maker
+    source: RunSource
     progress: Progress | None
     stop: Event
     own: Interruptible
@@ -133,12 +133,12 @@ class _Worker:
 
     def _run(self) -> Run:
         self._advanced(0.0)
-        stored = self.maker.find(self.job)
+        stored = self.source.find(self.job)
         if stored:
             self._tell(self.job.scenario.duration_s, "stored")
             return stored
         with self.own.thread(bool(own_algorithms(self.job.scenario.flows))):
-            made = self.maker.make(self.job, self._advanced)
+            made = self.source.make(self.job, self._advanced)
         self._tell(self.job.scenario.duration_s, "finished")
         return made
 

@@ -18,7 +18,7 @@ class EngineId(BaseModel):
     version: str
     model_version: str
     code: str = ""
-    """Fingerprints of the algorithms that were brought along; empty if there are none."""
+    """Fingerprints of the external algorithms; empty if there are none."""
 
 
 class Meta(BaseModel):

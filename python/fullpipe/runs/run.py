@@ -64,10 +64,10 @@ class Run:
         kept = Kept.read(Path(folder))
         if not kept.has_checksums:
             warnings.warn(f"{folder}: {_UNCHECKED}", stacklevel=2)
-        return cls.of(kept, at_hand)
+        return cls.from_kept(kept, at_hand)
 
     @classmethod
-    def of(cls, kept: Kept, at_hand: Mapping[str, pl.DataFrame] | None = None) -> "Run":
+    def from_kept(cls, kept: Kept, at_hand: Mapping[str, pl.DataFrame] | None = None) -> "Run":
         """The run that is kept somewhere."""
         return cls(kept.meta, _Tables(kept, at_hand or {}), kept.folder)
 

@@ -47,7 +47,7 @@ class Store:
         """
         digest = digest or scenario.digest
         kept = _finished(self.folder(digest, engine.name, seed), digest, engine)
-        return _named(Run.of(kept), scenario.to_dict()) if kept else None
+        return _named(Run.from_kept(kept), scenario.to_dict()) if kept else None
 
     def prepare(self, digest: str) -> None:
         """Make the folder, and find out before anything is computed whether a run can be written.
@@ -96,7 +96,7 @@ class Store:
             raise self._full(error) or ResultError(f"{final}: cannot be written: {reason}") from error
         try:
             # Summaries are small and wanted next; the rest is read again if it is wanted.
-            kept = Run.of(Kept.read(final), {name: run.tables[name] for name in _SUMMARIES})
+            kept = Run.from_kept(Kept.read(final), {name: run.tables[name] for name in _SUMMARIES})
         except NoRunError:
             return run
         return _named(kept, run.meta.scenario)

@@ -29,7 +29,7 @@ __all__ = ["Report", "Settings", "jobs", "names", "printed", "run", "title"]
 class Study(Protocol):
     """What the package of a study offers."""
 
-    def paper(self) -> Transcription:
+    def transcription(self) -> Transcription:
         """What is printed there."""
         ...
 
@@ -49,12 +49,12 @@ def names() -> list[str]:
 
 def title(name: str) -> str:
     """The title of a study. Raises UnknownNameError."""
-    return _study(name).paper().title
+    return _study(name).transcription().title
 
 
 def printed(name: str) -> tuple[Claim, ...]:
     """The printed numbers and claims of a study. Raises UnknownNameError."""
-    return _study(name).paper().claims
+    return _study(name).transcription().claims
 
 
 def jobs(

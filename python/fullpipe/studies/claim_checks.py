@@ -174,8 +174,8 @@ class Test:
             elif self.claim.kind == "bounds":
                 yield from self._bounds(named, where)
             else:
-                for ahead in self._comparisons(where):
-                    yield Part(named, (), check_comparison(ahead))
+                for comparison in self._comparisons(where):
+                    yield Part(named, (), check_comparison(comparison))
 
     def _value(self, named: Where, where: Where) -> Part:
         ours, direction, against = self._at(where), None, self.claim.against

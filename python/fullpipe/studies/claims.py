@@ -86,7 +86,7 @@ class Claim:
     uncounted: str = ""
 
     @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Claim:
+    def from_row(cls, row: Mapping[str, Any]) -> Claim:
         """From a table of `expected.toml`. Raises ValueError for a field or a cause that there is not."""
         bounds = {name: float(row[name]) for name in BOUNDS if name in row}
         kind = "bounds" if bounds else next((kind for kind in KINDS if kind in row), "")

@@ -26,7 +26,9 @@ def transcription(package: str) -> Transcription:
     """The one of a study. What its table `default` says holds for every claim that does not say it itself."""
     data = tomllib.loads(files(package).joinpath("expected.toml").read_text(encoding="utf-8"))
     default = data.get("default", {})
-    claims = [Claim.of({**default, **row, "where": _where(default) | _where(row)}) for row in data["claim"]]
+    claims = [
+        Claim.from_row({**default, **row, "where": _where(default) | _where(row)}) for row in data["claim"]
+    ]
     return Transcription(data["title"], tuple(claims), tuple(data["setup"]))
 
 

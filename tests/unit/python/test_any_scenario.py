@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("drawn")
 
 
-def of(tree: dict[str, Any]) -> Scenario:
+def scenario_of(tree: dict[str, Any]) -> Scenario:
     """The scenario of a tree; one that cannot be is drawn again."""
     try:
         return Scenario(**tree)
@@ -41,14 +41,14 @@ def of(tree: dict[str, Any]) -> Scenario:
 @settings(max_examples=40)
 @given(data=st.data())
 def test_toml_out_and_in_is_the_identity(data: st.DataObject, folder: Path) -> None:
-    scenario = of(data.draw(scenarios(ANY, folder)))
+    scenario = scenario_of(data.draw(scenarios(ANY, folder)))
     assert Scenario.from_toml(scenario.to_toml()) == scenario
 
 
 @settings(max_examples=40)
 @given(data=st.data())
 def test_toml_out_and_in_keeps_the_digest(data: st.DataObject, folder: Path) -> None:
-    scenario = of(data.draw(scenarios(ANY, folder)))
+    scenario = scenario_of(data.draw(scenarios(ANY, folder)))
     assert Scenario.from_toml(scenario.to_toml()).digest == scenario.digest
 
 
@@ -57,7 +57,7 @@ def test_toml_out_and_in_keeps_the_digest(data: st.DataObject, folder: Path) -> 
 def test_no_flow_delivers_more_than_it_sent(data: st.DataObject, folder: Path) -> None:
     tree = data.draw(scenarios(SMALL, folder))
     tree.pop("warmup", None)  # what was sent in it may be delivered after it
-    scenario = of(tree)
+    scenario = scenario_of(tree)
     rows = fullpipe.run(scenario).flows.filter(pl.col("protocol") == "tcp")
     largest = max([scenario.tcp.mss_bytes, *(scenario.tcp_of(flow).mss_bytes for flow in scenario.flows)])
     sent_once = rows["sent_packets"] - rows["retransmitted_packets"]
@@ -72,7 +72,7 @@ def test_every_packet_arrives_or_is_dropped_once_all_is_still(data: st.DataObjec
     if any(flow.get("workload", {}).get("kind") in TRANSFERS for flow in flows):
         reject()  # connections of transfers are not captured
     record = {"interval": "100 ms", "packets": ["sender", "receiver"]}
-    scenario = of({**tree, "duration": "10 s", "warmup": "0 s", "flows": flows, "record": record})
+    scenario = scenario_of({**tree, "duration": "10 s", "warmup": "0 s", "flows": flows, "record": record})
     run = fullpipe.run(scenario)
     begins = pl.col("kind").is_in(FORTH) == (pl.col("point") == "sender")
     sent, arrived = run.packets.filter(begins), run.packets.filter(~begins)

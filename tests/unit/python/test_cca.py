@@ -324,7 +324,7 @@ class TestStore:
         theirs.with_name("their_module.py").write_text(MINE + "\n# edited\n", encoding="utf-8")
         sys.modules.pop("their_module")
         algorithms.classes._known.pop("python:their_module:Mine")  # type: ignore[attr-defined]
-        algorithms.bring("python:their_module:Mine")
+        algorithms.import_class("python:their_module:Mine")
         store = Store(tmp_path / "runs")
         assert store.find(scenario, identity(engine("native"), scenario), 1) is None
 

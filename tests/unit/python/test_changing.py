@@ -104,8 +104,8 @@ def test_an_outage_without_an_end_is_refused(small: Scenario) -> None:
 
 def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
     states = [{"rate": "1 Mbit/s"}, {"rate": "9 Mbit/s"}]
-    wander = {"kind": "wander", "at": "0 s", "mean": "100 ms", "states": states}
-    scenario = with_link(small, shapes=[wander])
+    channel = {"kind": "wander", "at": "0 s", "mean": "100 ms", "states": states}
+    scenario = with_link(small, shapes=[channel])
     assert plan(scenario)["links"][0]["markov_channel"]["states"] == [
         {"at_ns": 0, "rate_bps": 10**6}, {"at_ns": 0, "rate_bps": 9 * 10**6}
     ]  # fmt: skip
@@ -234,10 +234,10 @@ def test_a_recording_of_losses_is_read_from_a_file(small: Scenario, tmp_path: Pa
         with_link(small, loss=loss)
 
 
-def test_the_way_back_may_have_weather_of_its_own(small: Scenario) -> None:
-    """Loss, copies, batches, thinning and an outage on the way of the ACKs: the flow lives with each."""
+def test_the_way_back_may_have_impairments_of_its_own(small: Scenario) -> None:
+    """Loss, copies, aggregation, an ACK filter or an outage on the way of the ACKs: the flow goes on."""
     alone = run(small.with_values({"duration": "5 s"})).flows["goodput_bps"][0]
-    weathers: list[dict[str, Any]] = [
+    impairments: list[dict[str, Any]] = [
         {"loss": {"kind": "bernoulli", "probability": 0.05}},
         {"duplicate": 0.1},
         {"batch": "5 ms"},
@@ -245,10 +245,10 @@ def test_the_way_back_may_have_weather_of_its_own(small: Scenario) -> None:
         {"jitter": {"spread": "2 ms", "reorder": True}},
         {"changes": [{"at": "1 s", "rate": "0 bit/s"}, {"at": "1500 ms", "rate": "10 Mbit/s"}]},
     ]
-    for weather in weathers:
-        back = {"rate": "10 Mbit/s", "delay": "10 ms", **weather}
+    for one in impairments:
+        back = {"rate": "10 Mbit/s", "delay": "10 ms", **one}
         found = run(small.with_values({"duration": "5 s", "topology.reverse": back})).flows
-        assert found["goodput_bps"][0] > 0.75 * alone, weather
+        assert found["goodput_bps"][0] > 0.75 * alone, one
 
 
 def test_thinning_drops_three_acks_in_four(small: Scenario) -> None:

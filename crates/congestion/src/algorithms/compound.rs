@@ -194,8 +194,8 @@ mod tests {
         (compound, drive)
     }
 
-    /// The delay window after a round judged with this RTT.
-    fn judged(cwnd: u32, delay_window: f64, rtt_us: u32) -> f64 {
+    /// The delay window after a round with this RTT.
+    fn after_round(cwnd: u32, delay_window: f64, rtt_us: u32) -> f64 {
         let (mut compound, _) = steady(cwnd, delay_window);
         (compound.watch.base_us, compound.watch.min_us) = (BASE_US as u32, rtt_us);
         compound.judge_round();
@@ -204,14 +204,14 @@ mod tests {
 
     #[test]
     fn an_empty_path_adds_21_packets_per_round_to_a_thousand() {
-        let gained = judged(1_000, 100.0, 100_000) - 100.0;
+        let gained = after_round(1_000, 100.0, 100_000) - 100.0;
         assert!((gained - 21.2).abs() < 0.1, "{gained}"); // 1000^0.75 / 8 - 1
     }
 
     #[test]
     fn thirty_packets_in_the_queue_end_the_growth() {
-        assert!(judged(1_000, 100.0, 103_000) > 100.0); // 29.1 packets
-        assert!(judged(1_000, 100.0, 103_200) < 100.0); // 31.0 packets
+        assert!(after_round(1_000, 100.0, 103_000) > 100.0); // 29.1 packets
+        assert!(after_round(1_000, 100.0, 103_200) < 100.0); // 31.0 packets
     }
 
     #[test]

@@ -209,7 +209,7 @@ impl Cubic {
         }
     }
 
-    /// Learns the base RTT and lets HyStart judge the RTT sample.
+    /// Learns the base RTT and gives the RTT sample to HyStart.
     /// Linux `cubictcp_acked`, `hystart_update`.
     fn on_rtt(&mut self, rtt: Duration, ack: &Ack, path: &Path) {
         let blackout = |e: &Epoch| path.now.as_millis() - e.start_ms < RTT_BLACKOUT_MS;

@@ -26,7 +26,7 @@
 //! `clock = "exact"` is the algorithm of the paper on true one-way delays. Where the module on a good clock would differ
 //! from the paper it follows the paper: the range of delays is that of the connection's lifetime (Linux makes each
 //! delay that it yielded to the new minimum), and after yielding growth is additive (Linux stays in slow start, which
-//! with true delays keeps it at 7 % of an empty 20 Mbit/s, 40 ms path). Two readings are ours: delay is judged once the
+//! with true delays keeps it at 7 % of an empty 20 Mbit/s, 40 ms path). Two readings are ours: delay is tested once the
 //! first loss has shown how large it gets, and what was sent before the flow yielded says nothing of its effect.
 //!
 //! ## Validated against

@@ -13,7 +13,7 @@
 //! RTT (smallest of each round against the smallest since the flow was last idle), loss, classic ECN marks.
 //!
 //! ## State diagram
-//! slow start → fast ⇄ slow, judged once per round: slow if more than 80 packets are queued or the RTT is an eighth
+//! slow start → fast ⇄ slow, decided once per round: slow if more than 80 packets are queued or the RTT is an eighth
 //! above its base → (more than 80 queued) → cwnd loses the queue, down to half or to the estimated Reno window →
 //! (congestion) → ssthresh = cwnd less the queue (an eighth to a half), or cwnd / 2 after 16 slow rounds in a row.
 //!

@@ -164,7 +164,7 @@ fn twins(step: &Step<'_>) -> Result<(), String> {
     ensure(one == other, || difference(&one, &other))
 }
 
-/// A window that follows a model is not the transport's to judge.
+/// The transport does not limit a window that follows a model.
 fn owns_its_window(step: &Step<'_>) -> bool {
     step.algorithm.traits().recovery == Recovery::Algorithm
 }

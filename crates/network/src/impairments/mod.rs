@@ -55,7 +55,7 @@ pub struct Nature {
 
 impl Nature {
     /// That of several impairments.
-    pub(crate) fn of(all: &[Impairment]) -> Nature {
+    pub(crate) fn combined(all: &[Impairment]) -> Nature {
         all.iter().map(|one| one.nature()).fold(Nature::default(), |a, b| Nature {
             filters: a.filters || b.filters,
             reorders: a.reorders || b.reorders,

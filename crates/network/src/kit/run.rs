@@ -62,30 +62,30 @@ pub(super) fn run(
     let (mut log, mut turns) = (Log::default(), 0);
     let mut arrivals = script.arrivals.iter().peekable();
     let mut calls = ExtraCalls::new(script, manner);
-    let mut look = sampling.after(Time::ZERO);
+    let mut sample = sampling.after(Time::ZERO);
     let mut now = Time::ZERO;
-    while look != Time::NEVER {
+    while sample != Time::NEVER {
         let put = arrivals.peek().map_or(Time::NEVER, |arrival| arrival.at);
         let (due, before) = (element.next().max(now), now);
         let put_first = put < due || put == due && manner == Manner::Often;
-        if put_first && put <= look.min(calls.next) {
+        if put_first && put <= sample.min(calls.next) {
             now = put;
             let Some(arrival) = arrivals.next() else { break };
             element.put(PortId(arrival.port.0 % element.ports() as u16), &arrival.packet, now);
-        } else if due <= look.min(calls.next) {
+        } else if due <= sample.min(calls.next) {
             now = due;
             let taken = element.take(now).map(|(port, packet)| Delivery { at: now, port, packet });
             log.deliveries.extend(taken);
-        } else if calls.next <= look {
+        } else if calls.next <= sample {
             now = calls.next;
             let taken = element.take(now).map(|(port, packet)| Delivery { at: now, port, packet });
             log.deliveries.extend(taken);
             calls.advance();
         } else {
-            now = look;
+            now = sample;
             let ports = (0..element.ports()).map(|port| PortId(port as u16));
             log.intervals.push((now, ports.map(|port| element.close_interval(port, now)).collect()));
-            look = sampling.after(look);
+            sample = sampling.after(sample);
         }
         turns = if now == before { turns + 1 } else { 0 };
         if turns > MOST_TURNS + script.arrivals.len() {

@@ -43,15 +43,15 @@ pub fn run(
     sent: &[(Time, Packet<Payload>)],
 ) -> (Vec<(Time, usize)>, Counters) {
     let (mut seen, mut sum, mut waiting) = (Vec::new(), Counters::default(), sent.iter().peekable());
-    let mut look = sampling.after(Time::ZERO);
-    while look != Time::NEVER {
+    let mut sample = sampling.after(Time::ZERO);
+    while sample != Time::NEVER {
         let (send, due) = (waiting.peek().map_or(Time::NEVER, |next| next.0), link.next_arrival());
-        if due <= send.min(look) {
+        if due <= send.min(sample) {
             seen.extend(link.take(due).map(|packet| (due, packet.payload.0)));
-        } else if send <= look {
+        } else if send <= sample {
             waiting.next().iter().for_each(|(at, packet)| link.send(*packet, *at));
         } else {
-            sum += link.close_interval(look);
+            sum += link.close_interval(sample);
             // These subtractions would overflow if anything were counted twice or too early.
             assert_eq!(
                 sum.arrived_packets + sum.duplicated_packets,
@@ -61,7 +61,7 @@ pub fn run(
                     + sum.lost_packets
                     + sum.forwarded_packets
             );
-            look = sampling.after(look);
+            sample = sampling.after(sample);
         }
     }
     (seen, sum)

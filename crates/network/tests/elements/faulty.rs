@@ -49,8 +49,8 @@ static MADE: AtomicU64 = AtomicU64::new(0);
 
 impl Faulty {
     fn new(fault: Fault, sampling: SamplingTimes) -> Faulty {
-        let detours = alone("reordering", &json!({ "every": 3, "extra_ns": 3_000_000 }));
-        let impairments = if fault == Fault::Reorders { detours } else { Impairments::default() };
+        let reordering = alone("reordering", &json!({ "every": 3, "extra_ns": 3_000_000 }));
+        let impairments = if fault == Fault::Reorders { reordering } else { Impairments::default() };
         let config = LinkConfig { loss: None, ..config(sampling, impairments) };
         let links = [0, 1].map(|_| Link::replaying(config.clone(), tight("drop_tail")));
         let calls = if fault == Fault::Chance { MADE.fetch_add(1, Ordering::Relaxed) } else { 0 };

@@ -1,4 +1,4 @@
-//! All that a sender tells its algorithm in a simulated run, to be told again to a fresh one.
+//! Records the events of an algorithm in a simulated run, and replays them to a fresh one.
 
 use congestion::{Ack, Congestion, CongestionControl, Control, LostPacket, Path, Probe, Sent, Traits, Undo};
 use serde_json::json;
@@ -134,7 +134,7 @@ pub struct Recording {
 impl Recording {
     /// Runs the algorithm alone over 20 Mbit/s and 40 ms with a buffer of one bandwidth-delay product and a receiver
     /// that acknowledges every other packet.
-    pub fn of(name: &'static str) -> Recording {
+    pub fn make(name: &'static str) -> Recording {
         let calls: Arc<Mutex<Vec<Call>>> = Arc::default();
         let recorded = Arc::clone(&calls);
         let make: Controllers = Arc::new(move |_, seed| {
@@ -150,7 +150,7 @@ impl Recording {
         Recording { name, calls, warmup, acks }
     }
 
-    /// A fresh algorithm, told of the warm-up; and the rest brought near the processor, where a sender, who has just
+    /// A fresh algorithm, told of the warm-up; and the rest read into the cache, where a sender, who has just
     /// written it, has it, too.
     pub fn warm(&self) -> Box<dyn CongestionControl> {
         let (warmup, rest) = self.calls.split_at(self.warmup);

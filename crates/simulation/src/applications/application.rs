@@ -1,4 +1,4 @@
-//! What an application sees of its connections, and what it can ask for.
+//! The interface between applications and connections: what an application sees of them, and what it can do.
 
 use super::playback::Playback;
 use units::Time;
@@ -11,7 +11,7 @@ pub trait Application: Send {
     /// Does what is due.
     fn run(&mut self, now: Time, sockets: &mut Sockets);
 
-    /// The transfer that it asked for on a connection is complete.
+    /// The transfer that it started on a connection is complete.
     fn done(&mut self, _now: Time, connection: u32, sockets: &mut Sockets) {
         sockets.close(connection);
     }
@@ -40,7 +40,7 @@ pub trait Application: Send {
     }
 }
 
-/// What an application asks for. It is carried out when its turn ends, in order.
+/// The calls of an application. They are carried out when its turn ends, in order.
 #[derive(Debug, Default)]
 pub struct Sockets {
     /// What has become of a stream, for applications that have one.
@@ -59,14 +59,14 @@ pub struct StreamState {
     pub acked_bytes: u64,
 }
 
-/// One thing that an application asks for. Connections have the numbers that [`Sockets::open`] gave.
+/// One call of an application. Connections have the numbers that [`Sockets::open`] gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// A connection for data from the flow's sender to its receiver; with `requests` the other way, too.
     Open {
         /// Its number.
         connection: u32,
-        /// The receiver asks for what it gets.
+        /// The receiver sends requests.
         requests: bool,
     },
     /// There is so much to send over a connection.
@@ -95,7 +95,7 @@ pub enum Order {
 pub struct Job {
     /// Payload from the flow's sender to its receiver.
     pub bytes: u64,
-    /// Payload that the receiver sends first to ask for it; 0 where it does not ask.
+    /// Payload of the receiver's request; 0 where there is none.
     pub request: u64,
     /// The page that it belongs to, from 1; 0 where there are no pages.
     pub page: u32,
@@ -131,7 +131,7 @@ impl Sockets {
         self.list.push(Order::Close { connection });
     }
 
-    /// Takes everything that was asked for.
+    /// Takes all calls.
     pub fn take(&mut self, into: &mut Vec<Order>) {
         into.append(&mut self.list);
     }

@@ -1,4 +1,4 @@
-//! Sizes and pauses that differ.
+//! Distributions of sizes and pauses.
 
 use crate::plan::DistributionPlan;
 use units::{Duration, Rng};

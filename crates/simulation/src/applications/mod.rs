@@ -1,4 +1,4 @@
-//! What sits above connections: one file per application, one line each in [`build`].
+//! Applications: one file each, one line each in [`build`].
 
 mod application;
 mod bulk;

@@ -1,4 +1,4 @@
-//! An application that hands the data of its one connection out at its own pace.
+//! A bulk application whose data becomes available at given rates.
 
 use super::application::{Application, Sockets};
 use crate::plan::PacePlan;
@@ -40,7 +40,7 @@ impl Paced {
         match rate {
             None => self.offered = None,
             Some(rate) => {
-                // What was left of a limitless supply is taken back.
+                // What was left of an unlimited amount is taken back.
                 self.offered = Some(self.offered.map_or(sent, |bytes| bytes.max(sent)));
                 if let Some(nanos) = (u64::from(self.mss) * 8_000_000_000).checked_div(rate) {
                     self.next_write = at;

@@ -1,4 +1,4 @@
-//! What is measured of a video.
+//! Statistics of the playback of a video: start, stalls, bit rates.
 
 use units::Duration;
 

@@ -1,4 +1,4 @@
-//! A client that asks, waits for the answer, thinks, and asks again, over one connection.
+//! A client that sends a request, waits for the response, pauses, and sends the next one, over one connection.
 
 use super::application::{Application, Job, Sockets};
 use super::distribution::Draws;

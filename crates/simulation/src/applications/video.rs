@@ -1,4 +1,4 @@
-//! A viewer of a video in pieces, each of which can be had at several bit rates.
+//! Adaptive streaming of a video in chunks, each of which is available at several bit rates.
 
 use super::application::{Application, Job, Sockets};
 use super::playback::Playback;

@@ -1,4 +1,4 @@
-//! A reader of web pages.
+//! Web browsing: pages of objects, one after the other.
 
 use super::application::{Application, Job, Sockets};
 use super::distribution::Draws;
@@ -16,7 +16,7 @@ pub struct Web {
     parallel: u32,
     request: u64,
     page: u32,
-    /// Objects of the page that have not been asked for yet.
+    /// Objects of the page that have not been requested yet.
     left: u64,
     /// Connections of the page.
     open: u32,

@@ -56,7 +56,7 @@ impl Writer {
         let begins = self.active && self.interval.is_some();
         self.next_write = if begins { at } else { Time::NEVER };
         if !self.active && self.interval.is_none() {
-            self.offered = stream.sent_bytes; // what was left of a limitless supply is taken back
+            self.offered = stream.sent_bytes; // what was left of an unlimited amount is taken back
         }
     }
 

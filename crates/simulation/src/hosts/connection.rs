@@ -1,4 +1,4 @@
-//! One TCP connection.
+//! A TCP connection: a sender and a receiver at either end.
 
 use super::transport::Transport;
 use crate::applications::Job;

@@ -1,4 +1,4 @@
-//! What a flow of the plan consists of.
+//! The ends of a flow: TCP connections under an application, or datagrams.
 
 use super::connection::End;
 use super::datagrams::Datagrams;

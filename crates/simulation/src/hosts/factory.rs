@@ -1,4 +1,4 @@
-//! Makes the connections of a flow, all alike.
+//! The factory of the connections of a flow, all alike.
 
 use super::connection::Connection;
 use super::transport::{Headers, Transport};

@@ -1,4 +1,4 @@
-//! A flow of TCP: its application, and the connections that the application opens and closes as it likes.
+//! A flow of TCP: its application, and the connections that the application opens and closes.
 
 use super::connection::{Connection, End};
 use super::connections::Connections;
@@ -224,7 +224,7 @@ impl Flow {
         self.carry_out(out);
     }
 
-    /// Does what the application has asked for.
+    /// Carries out the calls of the application.
     fn carry_out<R: Observer>(&mut self, out: &mut Outbox<'_, R>) {
         let mut todo = std::mem::take(&mut self.todo);
         self.sockets.take(&mut todo);

@@ -1,4 +1,4 @@
-//! How much the time on the way differs from one arrival to the next.
+//! Interarrival jitter (RFC 3550): how much the one-way delay differs from one arrival to the next.
 
 use units::Duration;
 

@@ -1,10 +1,10 @@
-//! Who is told of what the ends of flows do.
+//! The trait of observers, which watch what the ends of flows do.
 
 use crate::payload::Packet;
 use tcp::Sender;
 use units::Time;
 
-/// Watches the ends of flows. Chosen when the program is compiled, so that a run that is not watched does not even ask.
+/// Watches the ends of flows. Chosen when the program is compiled, so that a run without observer has no cost.
 pub trait Observer {
     /// Whether anything is wanted at all.
     const ON: bool;

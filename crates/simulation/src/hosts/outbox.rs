@@ -1,4 +1,4 @@
-//! How the ends of a flow reach the network.
+//! The outbox of the ends of a flow, from which their packets go to the network.
 
 use super::observer::Observer;
 use crate::net::Net;
@@ -12,7 +12,7 @@ pub struct Outbox<'a, R> {
     pub now: Time,
     /// Where packets go.
     pub net: &'a mut Net<Payload>,
-    /// Who is told.
+    /// The observer.
     pub recorder: &'a mut R,
     /// Segments on their way from one end of a connection to the network; empty between turns.
     pub segments: &'a mut Vec<Segment>,

@@ -1,4 +1,4 @@
-//! What is measured of a flow, whatever it consists of, and the rows that tables are made from.
+//! Statistics of a flow of any kind, from which rows of tables are made.
 
 use super::jitter::InterarrivalJitter;
 use network::Histogram;

@@ -1,4 +1,4 @@
-//! Sums over connections.
+//! Sums of counters over connections.
 
 use super::connection::Connection;
 use tcp::{Limited, SenderStats};

@@ -1,4 +1,4 @@
-//! From the plan of a flow to the endpoints of its connections, and to the packets between them.
+//! Builds the endpoints of connections and their packets from the plan of a flow.
 
 use crate::payload::{Packet, Payload};
 use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan};

@@ -1,4 +1,4 @@
-//! Every number of a plan, checked before anything is built.
+//! Checks of every number of a plan, before anything is built.
 
 use super::error::together;
 use super::range::{Check, LONGEST_NS, MAX_ROWS, MOST_BYTES, MOST_HOSTS, in_order, refuse, within};

@@ -1,4 +1,4 @@
-//! Flows that are not TCP.
+//! Plans of datagram flows, which are not TCP.
 
 use super::PeriodsPlan;
 use super::range::{Check, LONGEST_NS, within};

@@ -1,4 +1,4 @@
-//! What is wrong with a plan, where, and what to do about it.
+//! Errors of a plan: what is wrong, where, and what to do about it.
 
 use thiserror::Error;
 

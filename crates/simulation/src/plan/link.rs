@@ -1,4 +1,4 @@
-//! Every number of a link, checked before anything is built.
+//! Plans of links, with checks of every number.
 
 use super::error::together;
 use super::range::{Check, LONGEST_NS, in_order, refuse, within};

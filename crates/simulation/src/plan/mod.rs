@@ -234,7 +234,7 @@ pub struct TcpPlan {
     pub timestamps: bool,
     /// When the receiver acknowledges.
     pub ack: AckPlan,
-    /// Whether the receiver thins out duplicate acknowledgements.
+    /// Whether the receiver compresses selective acknowledgements.
     pub sack_compression: bool,
     /// Initial window in packets.
     pub initial_window: u32,
@@ -242,11 +242,11 @@ pub struct TcpPlan {
     pub send_buffer_bytes: Option<u64>,
     /// Receive buffer; `None`: never limits.
     pub receive_buffer_bytes: Option<u64>,
-    /// Whether to pace algorithms that do not ask for it.
+    /// Whether to pace algorithms that do not need pacing.
     pub pacing: PacingPlan,
     /// Longest burst of segmentation offload; 0: single packets.
     pub max_burst_bytes: u32,
-    /// Smallest burst in packets; `None`: what the algorithm asks for.
+    /// Smallest burst in packets; `None`: that of the algorithm.
     pub min_burst_packets: Option<u32>,
     /// Time for which arriving packets are collected and merged; `None`: each is looked at when it arrives.
     pub gro_ns: Option<u64>,

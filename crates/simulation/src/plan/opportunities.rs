@@ -1,4 +1,4 @@
-//! A link that sends at given moments.
+//! Plans of links that send at given times.
 
 use super::PlanError;
 use super::range::{Check, LONGEST_NS, refuse, within};

@@ -1,4 +1,4 @@
-//! Times of activity and of silence.
+//! Plans of applications that are active and silent by turns.
 
 use super::range::{Check, LONGEST_NS, within};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub struct PeriodsPlan {
     pub exponential: bool,
 }
 
-/// Shortest mean length of a period. Whoever draws periods until one has a packet in it must come to an end.
+/// Shortest mean length of a period. Drawing periods until one has a packet in it has to end.
 const SHORTEST_NS: u64 = 1_000;
 
 impl PeriodsPlan {

@@ -1,4 +1,4 @@
-//! What a plan may ask of a transport that Linux does not do.
+//! Options of a transport by which it differs from Linux.
 
 use serde::Deserialize;
 use tcp::Quirks;

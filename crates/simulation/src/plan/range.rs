@@ -1,4 +1,4 @@
-//! What numbers of a plan may be.
+//! The allowed ranges of numbers of a plan.
 
 use super::error::PlanError;
 use std::fmt::Display;

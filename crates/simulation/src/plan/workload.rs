@@ -1,4 +1,4 @@
-//! What the application of a flow does.
+//! Plans of applications.
 
 use super::range::{Check, LONGEST_NS, MOST_BYTES, refuse, within};
 use super::{DatagramPlan, PlanError, WritesPlan};
@@ -28,7 +28,7 @@ pub enum WorkloadPlan {
         /// Payload of each.
         sizes: DistributionPlan,
     },
-    /// A client that asks, waits for the answer and thinks, over one connection. What the flow sends are the answers.
+    /// A client that sends requests over one connection, with pauses. What the flow sends are the responses.
     RequestResponse {
         /// Payload of a request.
         request: DistributionPlan,
@@ -132,7 +132,7 @@ pub enum DistributionPlan {
 }
 
 impl WorkloadPlan {
-    /// It opens and closes connections as it likes.
+    /// It opens and closes connections in the course of the run.
     pub(crate) fn is_many(&self) -> bool {
         !matches!(self, WorkloadPlan::Writes(_) | WorkloadPlan::Datagrams(_))
     }

@@ -1,4 +1,4 @@
-//! An application that writes into its socket at a pace.
+//! Plans of applications that write into their socket at a rate.
 
 use super::PeriodsPlan;
 use super::range::{Check, within};

@@ -1,4 +1,4 @@
-//! What a column may hold, and how its values are kept until they go out.
+//! The types of columns, and the vectors of their values.
 
 use super::column::Column;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! Columns as they leave a run.
+//! Columns of results tables.
 
 /// Named columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,4 +1,4 @@
-//! One row per link and time from which it has another rate or delay.
+//! The table `conditions`: one row per link and time from which it has another rate or delay.
 
 use super::cell::LinkName;
 use super::declare::{Rows, table};

@@ -1,4 +1,4 @@
-//! How a table is declared: once, as a row whose columns have a name, a type, a unit, a meaning and a span.
+//! The macro that declares a table, as a row whose columns have a name, a type, a unit, a meaning and a span.
 
 use super::cell::{Kind, Names};
 use super::column::Table;

@@ -1,4 +1,4 @@
-//! One row per flow.
+//! The table `flows`: one row per flow.
 
 use super::cell::FlowName;
 use super::declare::{Rows, table};

@@ -1,4 +1,4 @@
-//! One row per sample and hop: link, or port of a medium.
+//! The table `links`: one row per sample and hop: link, or port of a medium.
 
 use super::cell::LinkName;
 use super::declare::table;

@@ -60,7 +60,7 @@ macro_rules! tables {
 
         impl Results {
             /// Sums a run up.
-            pub(crate) fn of(mut run: Finished<'_>) -> Results {
+            pub(crate) fn from_run(mut run: Finished<'_>) -> Results {
                 let names = names(run.plan);
                 Results {
                     $($table: $table::$row::rows(&mut run).table(&names),)+

@@ -1,4 +1,4 @@
-//! One row per packet captured: at the endpoints, or where a link hands it over.
+//! The table `packets`: one row per packet captured: at the endpoints, or where a link hands it over.
 //!
 //! A segment says less than its header would: the receiver's clock, and what a data packet echoes, stay out of what
 //! travels. Both are noted when a segment is sent, and looked up wherever it is seen again.

@@ -1,4 +1,4 @@
-//! One row per datagram of the flows that want that.
+//! The table `probes`: one row per datagram of the flows that record them.
 
 use super::cell::FlowName;
 use super::declare::{Rows, table};

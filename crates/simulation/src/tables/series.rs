@@ -1,4 +1,4 @@
-//! One row per sample and flow.
+//! The table `series`: one row per sample and flow.
 
 use super::cell::FlowName;
 use super::declare::table;

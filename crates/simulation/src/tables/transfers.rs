@@ -1,4 +1,4 @@
-//! One row per transfer.
+//! The table `transfers`: one row per transfer.
 
 use super::cell::FlowName;
 use super::declare::{Rows, table};
@@ -116,7 +116,7 @@ impl Leg {
         })
     }
 
-    /// A medium at its best: other packets of the port have already asked for the turn, and nobody else has one.
+    /// A medium at its best: other packets of the port have already requested the turn, and no other port has one.
     fn of_hop(hop: HopPlan<'_>) -> Leg {
         match hop {
             HopPlan::Link(link) => Leg::of_link(link),

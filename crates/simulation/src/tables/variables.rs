@@ -1,4 +1,4 @@
-//! One row per internal variable of an algorithm or a queue, at every sample and whenever a state of an algorithm changes.
+//! The table `variables`: one row per internal variable of an algorithm or a queue, at every sample and whenever a state of an algorithm changes.
 
 use super::cell::{FlowName, LinkName};
 use super::declare::{Rows, table};

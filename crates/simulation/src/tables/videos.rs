@@ -1,4 +1,4 @@
-//! One row per flow that plays a video.
+//! The table `videos`: one row per flow that plays a video.
 
 use super::cell::FlowName;
 use super::declare::{Rows, table};

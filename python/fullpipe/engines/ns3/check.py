@@ -73,7 +73,9 @@ def _changes(link: Link) -> Iterator[Problem]:
     if any("limit" in values for values in steps):
         yield Problem(link.where, "the ns3 engine cannot change the limit of a queue; leave it as it is")
     if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
-        yield Problem(link.where, "the ns3 engine has no wander; write changes, a ramp, a spike or a cycle")
+        yield Problem(
+            link.where, "the ns3 engine has no Markov channel; write changes, a ramp, a spike or a cycle"
+        )
     if link.frames is not None:
         yield Problem(f"{link.where}.frames", "the ns3 engine has no frames; give the link a rate")
     if link.trace and link.trace.deliveries is not None:

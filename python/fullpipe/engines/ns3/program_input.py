@@ -51,10 +51,10 @@ def _link(link: Link) -> Iterator[str]:
         if "loss" in values:
             yield f"change_loss {_loss(values['loss'])} loss/{link.name}/{n}"
     if link.impairments.detour:
-        detour = link.impairments.detour
-        until = NEVER if detour.until_s is None else to_nanoseconds(detour.until_s)
-        times = f"{to_nanoseconds(detour.extra_s)} {to_nanoseconds(detour.from_s)} {until}"
-        yield f"detour {detour.every} {times}"
+        reordering = link.impairments.detour
+        until = NEVER if reordering.until_s is None else to_nanoseconds(reordering.until_s)
+        times = f"{to_nanoseconds(reordering.extra_s)} {to_nanoseconds(reordering.from_s)} {until}"
+        yield f"detour {reordering.every} {times}"
     if link.impairments.jitter:
         jitter = link.impairments.jitter
         yield (

@@ -30,7 +30,7 @@ class Content(Generic[T]):
         except TraceError as error:
             raise ValueError(str(error)) from None
 
-    def of(self, file: str, digest: str) -> T:
+    def read(self, file: str, digest: str) -> T:
         """What a file held when it had a digest.
 
         Raises:

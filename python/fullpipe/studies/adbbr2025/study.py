@@ -16,7 +16,7 @@ from fullpipe.studies.report import Report, Settings, complete, seeds_of
 from fullpipe.studies.transcription import of_package
 from fullpipe.sweeps import Job
 
-paper = of_package(__package__)
+transcription = of_package(__package__)
 
 SUBJECT = "Ad-BBR"
 OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
@@ -67,7 +67,7 @@ def jobs(settings: Settings) -> list[Job]:
 
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
-    source, todo = paper(), jobs(settings)
+    source, todo = transcription(), jobs(settings)
     runs = settings.run(todo)
     found = with_growth(measured(experiments(quick=settings.quick), todo, runs))
     checked = check_claims(source.claims, found)

@@ -18,7 +18,7 @@ from fullpipe.studies.report import Report, Settings, complete, seeds_of
 from fullpipe.studies.transcription import of_package
 from fullpipe.sweeps import Job
 
-paper = of_package(__package__)
+transcription = of_package(__package__)
 
 ALGORITHMS: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 UNPOLICED: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": {"kind": "bbr1", "policer": False}}
@@ -98,7 +98,7 @@ def jobs(settings: Settings) -> list[Job]:
 
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
-    source, todo = paper(), jobs(settings)
+    source, todo = transcription(), jobs(settings)
     runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan()], todo, runs)
     checked = check_claims(source.claims, found)

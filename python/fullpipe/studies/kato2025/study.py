@@ -24,7 +24,7 @@ from fullpipe.studies.text import wrapped
 from fullpipe.studies.transcription import of_package
 from fullpipe.sweeps import Job
 
-paper = of_package(__package__)
+transcription = of_package(__package__)
 
 BUFFERS = (100, 500, 1000, 2000, 5000)
 SMALL = BUFFERS[0]
@@ -66,7 +66,7 @@ def jobs(settings: Settings) -> list[Job]:
 def check_claims(found: Measurements) -> list[ClaimResult]:
     """Every claim under every setting of the sockets."""
     checker = ClaimChecker(found, READINGS, key="sockets")
-    return [verdict for claim in paper().claims for verdict in checker.check(claim)]
+    return [verdict for claim in transcription().claims for verdict in checker.check(claim)]
 
 
 def run(settings: Settings) -> Report:
@@ -74,14 +74,14 @@ def run(settings: Settings) -> Report:
     todo = jobs(settings)
     runs = settings.run(todo)
     found = measured([experiment()], todo, runs)
-    beside, checked = comparison(paper(), found), check_claims(found)
+    beside, checked = comparison(transcription(), found), check_claims(found)
     written = _write_table(settings.folder, by(settings.engine, beside))
     written += tables.write(settings, found, checked, seeds_of(todo), _columns)
     written += figures.draw(_flows(todo, runs), _sampled(todo, runs), settings.folder, small=SMALL)
     settings_of = [sockets for sockets in map(str, SOCKETS) if sockets in beside["sockets"]]
     sections = ["Table II:", wrapped(_how(seeds_of(todo))), table_text(beside, settings_of)]
     sections.append(wrapped(cap_text(found, SOCKET_BYTES, SMALL)))
-    report = tables.report(paper(), checked, seeds_of(todo), REMARKS, sections=sections)
+    report = tables.report(transcription(), checked, seeds_of(todo), REMARKS, sections=sections)
     return Report(report, tuple(written), settings.folder)
 
 
@@ -98,7 +98,7 @@ def _how(runs: int) -> str:
 def _columns(table: pl.DataFrame) -> pl.DataFrame:
     """The verdicts with two columns more: whose numbers are printed, and the setting under its own name."""
     simulators = pl.DataFrame(
-        [(c.id, c.simulator) for c in paper().claims], ["where", "simulator"], orient="row"
+        [(c.id, c.simulator) for c in transcription().claims], ["where", "simulator"], orient="row"
     )
     return table.join(simulators, on="where", maintain_order="left").with_columns(sockets=pl.col("reading"))
 

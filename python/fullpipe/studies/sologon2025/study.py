@@ -16,7 +16,7 @@ from fullpipe.studies.sologon2025 import figures, measures, text
 from fullpipe.studies.transcription import of_package
 from fullpipe.sweeps import Job
 
-paper = of_package(__package__)
+transcription = of_package(__package__)
 
 ALGORITHMS: Mapping[str, Any] = {"BBRv3": "bbr3", "CUBIC": "cubic"}
 INTERVALS: Mapping[Value, str] = {"never": "1000 s", 10: "10 s", 5: "5 s", 3: "3 s"}
@@ -87,7 +87,7 @@ def jobs(settings: Settings) -> list[Job]:
 
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
-    source, todo = paper(), jobs(settings)
+    source, todo = transcription(), jobs(settings)
     runs = settings.run(todo)
     found = measured(experiments(quick=settings.quick), todo, runs)
     checked = check_claims(source.claims, found)

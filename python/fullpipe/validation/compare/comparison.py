@@ -153,7 +153,7 @@ def _compared(
     margin: Margin,
     labels: Mapping[str, str],
 ) -> Row:
-    allowed = margin.of(sum(values[reference]) / len(values[reference]))
+    allowed = margin.allowed(sum(values[reference]) / len(values[reference]))
     judgements = {
         engine: judge(values[reference], of_engine, allowed)
         for engine, of_engine in values.items()

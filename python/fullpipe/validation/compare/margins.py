@@ -16,7 +16,7 @@ class Margin:
     absolute: float = 0.0
     """In the unit of the metric."""
 
-    def of(self, reference: float) -> float:
+    def allowed(self, reference: float) -> float:
         """The difference that is allowed from a reference value, in its unit."""
         return max(self.relative * abs(reference), self.absolute)
 

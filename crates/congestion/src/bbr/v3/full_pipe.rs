@@ -21,7 +21,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Looks for growth from `bw` on.
+    /// Begins the test anew: growth counts from `bw` on.
     /// google/bbr v3 `bbr_reset_full_bw`; draft-ietf-ccwg-bbr `BBRResetFullBW`.
     pub(super) fn restart(&mut self, bw: Bandwidth) {
         self.bw = bw;

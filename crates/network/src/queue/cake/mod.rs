@@ -194,7 +194,7 @@ impl<P: Copy + Send + 'static> Discipline<P> for Cake<P> {
         let salt = Rng::stream(seed, "queue/hash").next_u64();
         let rtt = ms(p.rtt_ms);
         let tins = p.diffserv.shares().into_iter().map(|share| {
-            let rate = p.bandwidth_bps.map(|rate| share.of(rate));
+            let rate = p.bandwidth_bps.map(|rate| share.rate(rate));
             Tin::new(rate, share.weight, rtt, Loads::new(p.isolation), salt, p.ingress)
         });
         let product = |rate: u64| (rate as f64 / 8.0 * rtt.as_secs_f64()) as u64;

@@ -28,7 +28,7 @@ pub(super) struct Share {
 
 impl Share {
     /// Of a rate.
-    pub(super) fn of(&self, rate: u64) -> u64 {
+    pub(super) fn rate(&self, rate: u64) -> u64 {
         (u128::from(rate) * u128::from(self.numerator) / u128::from(self.denominator)).max(1) as u64
     }
 }

@@ -1,4 +1,4 @@
-//! What has arrived of a numbered stream.
+//! Arrivals of numbered datagrams: which came, and in which order.
 
 /// Counts each datagram once, however often and in which order copies of it arrive.
 #[derive(Debug, Default)]

@@ -1,4 +1,4 @@
-//! When datagrams leave.
+//! Departure times of datagrams.
 
 use crate::periods::{Periods, exponential};
 use crate::plan::DatagramPlan;

@@ -61,7 +61,9 @@ def _of_nic(where: str, crossed_by: Sequence[Route]) -> Iterator[Problem]:
 def _of_steps(where: str, link: Link, installed: Installed) -> Iterator[Problem]:
     """What a link becomes in the course of a run, however that is written."""
     if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
-        yield Problem(f"{where}.shapes", f"wander is drawn in the simulator only; {NATIVE}")
+        yield Problem(
+            f"{where}.shapes", f"a Markov channel (wander) is drawn in the simulator only; {NATIVE}"
+        )
     if link.trace is not None and link.trace.kind == "mahimahi":
         yield Problem(f"{where}.trace", f"no qdisc follows a packet-delivery trace; use a csv, or {NATIVE}")
     steps = [values for _, values in link.steps]

@@ -20,7 +20,7 @@ namespace
 
 constexpr uint16_t PORT = 5001;
 // Unsent data that a socket holds at most, if its buffer is not meant to limit; half of it at least.
-constexpr uint64_t AHEAD = 1 << 18;
+constexpr uint64_t MOST_UNSENT = 1 << 18;
 
 // A network of four addresses per flow.
 Ipv4Address
@@ -177,8 +177,8 @@ Flow::Fill()
     {
         return;
     }
-    const uint64_t ahead = m_input.bufferLimits ? UINT64_MAX : m_scoreboard.Sent() + AHEAD;
-    const uint64_t wanted = std::min(m_application.Offered(), ahead);
+    const uint64_t most = m_input.bufferLimits ? UINT64_MAX : m_scoreboard.Sent() + MOST_UNSENT;
+    const uint64_t wanted = std::min(m_application.Offered(), most);
     while (m_written < wanted)
     {
         const uint64_t size = std::min<uint64_t>({wanted - m_written, m_input.mss, m_socket->GetTxAvailable()});
@@ -222,7 +222,7 @@ Flow::OnTransmit(Ptr<const Packet> packet, const TcpHeader& header)
     m_counters.retransmitted +=
         m_scoreboard.OnSend(header.GetSequenceNumber(), packet->GetSize(), NowNanos(), inFlight, hidden);
     // ns-3 asks for more when data is acknowledged, which a recovery can put off for seconds.
-    if (!m_input.bufferLimits && m_written < m_scoreboard.Sent() + AHEAD / 2)
+    if (!m_input.bufferLimits && m_written < m_scoreboard.Sent() + MOST_UNSENT / 2)
     {
         Fill();
     }

@@ -98,7 +98,7 @@ ReadLinkLine(LinkInput& link, const std::string& key, std::istream& words)
     }
     else if (key == "detour")
     {
-        words >> link.detourEvery >> link.detourExtra >> link.detourFrom >> link.detourUntil;
+        words >> link.reorderEvery >> link.reorderExtra >> link.reorderFrom >> link.reorderUntil;
     }
     else if (key == "jitter")
     {

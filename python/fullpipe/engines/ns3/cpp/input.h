@@ -50,8 +50,8 @@ struct LinkInput
     LossInput loss;
     std::vector<ChangeInput> changes;
     int64_t slot = 0;
-    uint64_t detourEvery = 0;
-    int64_t detourExtra = 0, detourFrom = 0, detourUntil = NEVER;
+    uint64_t reorderEvery = 0;
+    int64_t reorderExtra = 0, reorderFrom = 0, reorderUntil = NEVER;
     int64_t jitter = 0;
     bool jitterNormal = false, jitterReorders = false;
 };

@@ -172,10 +172,10 @@ int64_t
 Wire::ArrivalAfter(int64_t now)
 {
     int64_t arrival = now + m_delay;
-    if (m_input.detourEvery && now >= m_input.detourFrom && now < m_input.detourUntil)
+    if (m_input.reorderEvery && now >= m_input.reorderFrom && now < m_input.reorderUntil)
     {
-        m_detourSeen = (m_detourSeen + 1) % m_input.detourEvery;
-        arrival += m_detourSeen == 0 ? m_input.detourExtra : 0;
+        m_reorderSeen = (m_reorderSeen + 1) % m_input.reorderEvery;
+        arrival += m_reorderSeen == 0 ? m_input.reorderExtra : 0;
     }
     if (m_input.jitter)
     {

@@ -158,7 +158,7 @@ class Wire
     double m_spareNanos = 0; // part of a nanosecond that the last transmission took less than the clock says
     ns3::EventId m_completion;
     int64_t m_lastArrival = 0;
-    uint64_t m_detourSeen = 0;
+    uint64_t m_reorderSeen = 0;
     WireCounters m_counters;
     bool m_measuring = false;
     Histogram m_waits;

@@ -73,7 +73,7 @@ class Replay(Model):
         """The loss as the plan has it."""
         if self.file is None:
             return {"kind": self.kind, "packets": list(self.packets or ()), "period": self.period}
-        lost, count = _CONTENT.of(self.file, self._digest)
+        lost, count = _CONTENT.read(self.file, self._digest)
         return {"kind": self.kind, "packets": lost, "period": count if self.repeat else None}
 
     @model_validator(mode="after")

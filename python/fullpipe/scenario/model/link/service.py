@@ -39,12 +39,12 @@ class Trace(Model):
     @property
     def deliveries(self) -> Mahimahi | None:
         """The packet-delivery trace, if it is one."""
-        return _MAHIMAHI.of(self.file, self._digest) if self.kind == "mahimahi" else None
+        return _MAHIMAHI.read(self.file, self._digest) if self.kind == "mahimahi" else None
 
     @property
     def steps(self) -> Steps | None:
         """The rows, if it is a CSV."""
-        return _CSV.of(self.file, self._digest) if self.kind == "csv" else None
+        return _CSV.read(self.file, self._digest) if self.kind == "csv" else None
 
     @property
     def mean_bps(self) -> int | None:
