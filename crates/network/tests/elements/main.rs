@@ -1,8 +1,11 @@
 //! Every element under the conformance kit, and the kit under faulty elements.
 
 mod faulty;
+#[path = "../common/limits.rs"]
+mod limits;
 mod shared;
 
+use limits::limits;
 use network::kit::{Script, Tag, judge};
 use network::queue::{self, QueueDiscipline};
 use network::{
@@ -25,7 +28,8 @@ fn tight(kind: &str) -> Box<dyn QueueDiscipline<Tag>> {
         "cake" => json!({ "memlimit_bytes": 20 * 1514, "bandwidth_bps": 5_000_000, "rtt_ms": 20.0 }),
         "dualpi2" => json!({ "limit": 20, "target_ms": 2.0 }),
         "fq" => json!({ "limit": 10, "flow_limit": 6, "ce_threshold_ms": 3.0 }),
-        _ => json!({ "limit": 20, "target_ms": 1.0, "ecn": true }),
+        "codel" | "fq_codel" | "pie" | "fq_pie" => json!({ "limit": 20, "target_ms": 1.0, "ecn": true }),
+        _ => limits(kind),
     };
     queue::build(kind, &params, 7).unwrap()
 }

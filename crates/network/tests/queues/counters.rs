@@ -1,5 +1,6 @@
 //! What every discipline must do: conserve packets, keep their order and its rate.
 
+use super::limits::limits;
 use super::*;
 use network::queue::descriptors;
 use proptest::prelude::*;
@@ -21,7 +22,8 @@ fn tight(kind: &str) -> Value {
         }
         "dualpi2" => json!({ "limit": 20, "target_ms": 2.0 }),
         "fq" => json!({ "limit": 10, "flow_limit": 6, "maxrate_bps": 2_000_000, "ce_threshold_ms": 3.0 }),
-        _ => json!({ "limit": 20, "target_ms": 1.0, "ecn": true }),
+        "codel" | "fq_codel" | "pie" | "fq_pie" => json!({ "limit": 20, "target_ms": 1.0, "ecn": true }),
+        _ => limits(kind),
     }
 }
 

@@ -5,6 +5,8 @@ mod counters;
 mod dualpi2;
 mod fair;
 mod fq;
+#[path = "../common/limits.rs"]
+mod limits;
 mod pie;
 mod red;
 mod tbf;

@@ -1,0 +1,48 @@
+"""Recipes of CONTRIBUTING.md, performed on copies: they compile, work, and touch the files that it prints."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from tests.docs.recipes import cargo_test, copy, perform, printed, python, steps
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed"),
+]
+NETWORK = ("crates/params", "crates/units", "crates/network")
+
+
+def test_an_algorithm() -> None:
+    root = copy("algorithm", ("crates/params", "crates/units", "crates/congestion"))
+    assert perform(root, steps("add-an-algorithm.md", "In Rust")) == printed("Algorithm")
+    tests = ("--test", "conformance", "--test", "rounds", "--test", "allocation")
+    cargo_test(root, "-p", "fullpipe-congestion", *tests)
+    assert (root / "crates/congestion/tests/snapshots/rounds__still.snap").exists()
+
+
+def test_a_queue() -> None:
+    root = copy("queue", NETWORK)
+    assert perform(root, steps("extend.md", "A queue")) == printed("Queue")
+    shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "elements", "queue")
+    assert "test queue::head_drop::tests::the_oldest_makes_room ... ok" in shown
+    assert "test a_link_with_any_queue_conforms ... ok" in shown
+
+
+def test_an_impairment() -> None:
+    root = copy("impairment", (*NETWORK, "python"))
+    assert perform(root, steps("extend.md", "An impairment")) == printed("Impairment")
+    shown = cargo_test(root, "-p", "fullpipe-network", "--lib", "--test", "elements", "impairment")
+    assert "test impairments::interruption::" in shown
+    assert "test a_link_with_any_impairment_conforms ... ok" in shown
+    program = """
+import json
+from fullpipe.scenario.model.link.impairments import Impairments, given
+written = {"interruption": {"every": "15 s", "lasts": "100 ms"}}
+print(json.dumps([[one.name, one.params] for one in given(Impairments.model_validate(written))]))
+"""
+    params = {"every_ns": 15_000_000_000, "lasts_ns": 100_000_000}
+    assert json.loads(python(root, program)) == [["interruption", params]]
