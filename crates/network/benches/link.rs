@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use network::queue::{DropTail, Limit};
-use network::{Ecn, Link, LinkConfig, Packet, SamplingTimes};
+use network::{Ecn, Link, LinkConfig, Packet, SamplingTimes, StreamId};
 use std::hint::black_box;
 use units::{Duration, Rate, Time};
 
@@ -26,7 +26,10 @@ fn queue() -> Box<DropTail<[u64; 5]>> {
 fn pump(link: &mut Link<[u64; 5]>, gap: Duration, now: &mut Time) {
     for _ in 0..PACKETS {
         *now += gap;
-        link.send(Packet { flow: 0, size: 1514, ecn: Ecn::NotEct, dscp: 0, payload: [0; 5] }, *now);
+        link.send(
+            Packet { stream: StreamId(0), size: 1514, ecn: Ecn::NotEct, dscp: 0, payload: [0; 5] },
+            *now,
+        );
         while link.next_arrival() <= *now {
             black_box(link.take(*now));
         }

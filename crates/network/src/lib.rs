@@ -5,7 +5,7 @@
 //! A link knows nothing of what its packets carry. It is an [`Element`]: what elements promise is said there.
 //!
 //! ```
-//! use network::{Ecn, Link, LinkConfig, SamplingTimes, Packet, Impairments, queue};
+//! use network::{Ecn, Impairments, Link, LinkConfig, Packet, SamplingTimes, StreamId, queue};
 //! use units::{Duration, Rate, Time};
 //!
 //! let config = LinkConfig {
@@ -17,7 +17,7 @@
 //! };
 //! let queue = queue::build("drop_tail", &serde_json::json!({ "packets": 1 }), 1).unwrap();
 //! let mut link = Link::new(config, queue);
-//! link.send(Packet { flow: 0, size: 1000, ecn: Ecn::NotEct, dscp: 0, payload: () }, Time::ZERO);
+//! link.send(Packet { stream: StreamId(0), size: 1000, ecn: Ecn::NotEct, dscp: 0, payload: () }, Time::ZERO);
 //! assert_eq!(link.next_arrival(), Time::from_nanos(11_000_000)); // 1 ms to transmit, 10 ms on the wire
 //! ```
 
@@ -51,5 +51,5 @@ pub use packet::{Ecn, Packet};
 pub use queue::{Backlog, QueueDiscipline, QueueEvents};
 pub use ring::Ring;
 pub use server::Server;
-pub use streams::{Direction, Streams};
+pub use streams::{Direction, RouteId, StreamId, Streams};
 pub use wire::Impairments;

@@ -299,7 +299,7 @@ impl<P: Copy> Link<P> {
         let Service::Replay { queue, idle } = &mut self.service else { return };
         self.wire.stats.arrived(now, packet.size);
         let mut events = QueueEvents::default();
-        if self.wire.may_filter() && self.wire.filters(packet.flow, (self.is_plain_ack)(&packet.payload)) {
+        if self.wire.may_filter() && self.wire.filters(packet.stream, (self.is_plain_ack)(&packet.payload)) {
             events.drop(&packet);
             return self.wire.stats.queue_events(now, events);
         }

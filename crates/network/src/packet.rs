@@ -1,5 +1,7 @@
 //! Packets: size, stream, marks and payload.
 
+use crate::StreamId;
+
 /// The two ECN bits of the IP header (RFC 3168, RFC 9331).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
@@ -28,9 +30,8 @@ impl Ecn {
 /// acknowledgement) to shrink it to 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<P> {
-    /// The stream it belongs to: one direction of one connection. Fair queues go by it, and so do routes
-    /// ([`Streams`](crate::Streams)).
-    pub flow: u32,
+    /// What it is part of. Fair queues go by it, and so do routes ([`Streams`](crate::Streams)).
+    pub stream: StreamId,
     /// Bytes on the wire, headers included.
     pub size: u16,
     /// ECN bits.

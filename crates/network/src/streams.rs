@@ -1,4 +1,4 @@
-//! The numbers of streams.
+//! The numbers of streams and routes.
 
 /// Which way a packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,79 @@ pub enum Direction {
     Backward,
 }
 
-/// The numbers of streams: the low bits name a route, the bits above them tell the connections apart that share it.
+impl Direction {
+    /// Of the stream or the route with a number.
+    #[inline]
+    fn from_number(number: u32) -> Direction {
+        if number.is_multiple_of(2) { Direction::Forward } else { Direction::Backward }
+    }
+}
+
+/// One direction of one connection. Both directions have numbers that differ in the lowest bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct StreamId(pub u32);
+
+impl StreamId {
+    /// Its number, to index with.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Which way its packets go.
+    #[inline]
+    pub fn direction(self) -> Direction {
+        Direction::from_number(self.0)
+    }
+
+    /// The stream of the same connection that goes the other way.
+    #[inline]
+    #[must_use]
+    pub fn opposite(self) -> StreamId {
+        StreamId(self.0 ^ 1)
+    }
+}
+
+/// The way that packets of a flow take in one direction. Routes are numbered: two for every flow, forward first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct RouteId(pub u32);
+
+impl RouteId {
+    /// The route of a flow in a direction.
+    #[inline]
+    pub fn new(flow: u32, direction: Direction) -> RouteId {
+        RouteId(2 * flow + direction as u32)
+    }
+
+    /// Its number, to index with.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The stream of number 0: the only one, if no connections share the route.
+    #[inline]
+    pub fn first_stream(self) -> StreamId {
+        StreamId(self.0)
+    }
+
+    /// The flow whose packets take it.
+    #[inline]
+    pub fn flow(self) -> u32 {
+        self.0 / 2
+    }
+
+    /// Which way its packets go.
+    #[inline]
+    pub fn direction(self) -> Direction {
+        Direction::from_number(self.0)
+    }
+}
+
+/// The numbers of streams: the low bits are those of the route, the bits above them tell the connections apart that
+/// share it.
 ///
 /// Stream `n` of number 0 is that of route `n`, so where no connections share a route there is nothing to translate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,44 +95,27 @@ impl Streams {
         Streams { bits: usize::BITS - routes.saturating_sub(1).leading_zeros() }
     }
 
+    /// For the routes of so many flows.
+    pub fn for_flows(flows: usize) -> Streams {
+        Streams::new(2 * flows)
+    }
+
     /// The stream of `route` with a number below [`count`](Self::count).
-    pub fn stream(self, route: u32, number: u32) -> u32 {
-        number << self.bits | route
+    #[inline]
+    pub fn stream(self, route: RouteId, number: u32) -> StreamId {
+        StreamId(number << self.bits | route.0)
     }
 
     /// The route that a stream takes.
     #[inline]
-    pub fn route(self, stream: u32) -> u32 {
-        stream & ((1 << self.bits) - 1)
-    }
-
-    /// The route that packets of a flow take in a direction.
-    #[inline]
-    pub fn route_of(flow: u32, direction: Direction) -> u32 {
-        2 * flow + direction as u32
-    }
-
-    /// The flow whose packets take a route.
-    #[inline]
-    pub fn flow(route: u32) -> u32 {
-        route / 2
-    }
-
-    /// Which way packets of a stream go.
-    #[inline]
-    pub fn direction(self, stream: u32) -> Direction {
-        if self.route(stream).is_multiple_of(2) { Direction::Forward } else { Direction::Backward }
-    }
-
-    /// The stream of the same connection that goes the other way.
-    #[inline]
-    pub fn opposite(self, stream: u32) -> u32 {
-        stream ^ 1
+    pub fn route(self, stream: StreamId) -> RouteId {
+        RouteId(stream.0 & ((1 << self.bits) - 1))
     }
 
     /// Its number among the streams of its route.
-    pub fn number(self, stream: u32) -> u32 {
-        stream >> self.bits
+    #[inline]
+    pub fn number(self, stream: StreamId) -> u32 {
+        stream.0 >> self.bits
     }
 
     /// How many streams a route has.
@@ -78,7 +133,9 @@ mod tests {
     fn the_first_stream_of_a_route_has_its_number() {
         for routes in [0, 1, 2, 6, 1_000] {
             let streams = Streams::new(routes);
-            assert!((0..routes as u32).all(|route| streams.stream(route, 0) == route));
+            assert!(
+                (0..routes as u32).map(RouteId).all(|route| streams.stream(route, 0) == route.first_stream())
+            );
         }
     }
 
@@ -86,9 +143,23 @@ mod tests {
         #[test]
         fn route_and_number_can_be_read_from_a_stream(routes in 1usize..200_000, route: u32, number: u32) {
             let streams = Streams::new(routes);
-            let (route, number) = (route % routes as u32, number % streams.count());
+            let (route, number) = (RouteId(route % routes as u32), number % streams.count());
             let stream = streams.stream(route, number);
             prop_assert_eq!((streams.route(stream), streams.number(stream)), (route, number));
+        }
+
+        #[test]
+        fn the_streams_of_a_connection_take_the_routes_of_its_flow(flows in 1usize..100_000, flow: u32, number: u32) {
+            let streams = Streams::for_flows(flows);
+            let (flow, number) = (flow % flows as u32, number % streams.count());
+            let [there, back] = [Direction::Forward, Direction::Backward].map(|direction| {
+                let route = RouteId::new(flow, direction);
+                assert_eq!((route.flow(), route.direction()), (flow, direction));
+                let stream = streams.stream(route, number);
+                assert_eq!((stream.direction(), streams.route(stream)), (direction, route));
+                stream
+            });
+            prop_assert_eq!((there.opposite(), back.opposite()), (back, there));
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::losses::Loss;
 use crate::opportunities::Opportunities;
 use crate::queue::{Limit, QueueDiscipline, QueueEvents};
 use crate::server::{Server, Transmission};
+use crate::streams::StreamId;
 use crate::timetable::Timetable;
 use units::{Duration, Rate, Time};
 
@@ -186,7 +187,7 @@ impl Wire {
     }
 
     /// A packet of a stream is dropped before it reaches the queue.
-    pub fn filters(&mut self, stream: u32, is_plain_ack: bool) -> bool {
+    pub fn filters(&mut self, stream: StreamId, is_plain_ack: bool) -> bool {
         let Some(impairments) = &mut self.impairments else { return false };
         impairments.each.iter_mut().any(|one| one.filters(stream, is_plain_ack))
     }

@@ -1,7 +1,7 @@
 //! A link against arithmetic done by hand, and against what must always hold.
 
 use network::queue::{DropTail, Limit};
-use network::{Dice, Ecn, Impairment, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes};
+use network::{Dice, Ecn, Impairment, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes, StreamId};
 use proptest::prelude::*;
 use serde_json::json;
 use units::{Duration, Rate, Time};
@@ -23,7 +23,7 @@ fn config(bits: u64, delay_us: u64) -> LinkConfig {
 }
 
 fn packet(size: u16, id: usize) -> Packet<usize> {
-    Packet { flow: 0, size, ecn: Ecn::NotEct, dscp: 0, payload: id }
+    Packet { stream: StreamId(0), size, ecn: Ecn::NotEct, dscp: 0, payload: id }
 }
 
 /// One link served in either way.

@@ -5,7 +5,7 @@
 mod study;
 
 use network::queue::{DropTail, Limit};
-use network::{Ecn, Link, LinkConfig, Packet, SamplingTimes};
+use network::{Direction, Ecn, Link, LinkConfig, Packet, RouteId, SamplingTimes, StreamId};
 use simulation::Net;
 use units::{Duration, Rate, Time};
 
@@ -19,8 +19,8 @@ const ACK: u16 = 66;
 /// As large as a TCP segment.
 type Payload = [u32; 10];
 
-fn packet(flow: u32, size: u16) -> Packet<Payload> {
-    Packet { flow, size, ecn: Ecn::NotEct, dscp: 0, payload: [0; 10] }
+fn packet(stream: StreamId, size: u16) -> Packet<Payload> {
+    Packet { stream, size, ecn: Ecn::NotEct, dscp: 0, payload: [0; 10] }
 }
 
 fn net() -> Net<Payload> {
@@ -44,14 +44,14 @@ fn net() -> Net<Payload> {
 fn main() {
     let mut net = net();
     for flow in (0..FLOWS).cycle().take((FLOWS * WINDOW) as usize) {
-        net.send(&packet(2 * flow, DATA), Time::ZERO);
+        net.send(&packet(RouteId::new(flow, Direction::Forward).first_stream(), DATA), Time::ZERO);
     }
     let mut delivered = 0u64;
     while let Some((now, link)) = net.schedule.next(END) {
         net.run(link, now, |net, arrived| {
-            let data = arrived.flow % 2 == 0;
+            let data = arrived.stream.direction() == Direction::Forward;
             delivered += u64::from(data);
-            net.send(&packet(arrived.flow ^ 1, if data { ACK } else { DATA }), now);
+            net.send(&packet(arrived.stream.opposite(), if data { ACK } else { DATA }), now);
         });
     }
     println!("{delivered} data packets");

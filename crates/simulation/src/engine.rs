@@ -11,7 +11,7 @@ use crate::record::Recorder;
 use crate::routes::Reroute;
 use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
-use network::{Direction, SamplingTimes, Streams};
+use network::{Direction, RouteId, SamplingTimes, Streams};
 use std::sync::Arc;
 use tcp::Segment;
 use units::{Duration, Time};
@@ -56,7 +56,7 @@ impl<R: Recorder> Engine<R> {
         let media = plan.media.iter().enumerate();
         let media = media.map(|(n, medium)| build_medium(n, medium, sampling, seed, &hosts));
         let media = media.collect::<Result<Vec<_>, PlanError>>()?;
-        let streams = Streams::new(2 * plan.flows.len());
+        let streams = Streams::for_flows(plan.flows.len());
         let plan = Arc::new(plan);
         let flows = 0..plan.flows.len() as u32;
         let flows = flows.map(|n| build_flow(n, &plan, streams, sampling, seed, controllers));
@@ -203,7 +203,7 @@ fn reroutes(plan: &Plan) -> Vec<Reroute> {
     all.flat_map(|(n, reroute)| {
         let ways = [(Direction::Forward, &reroute.forward), (Direction::Backward, &reroute.reverse)];
         ways.map(|(direction, path)| {
-            let route = Streams::route_of(n, direction);
+            let route = RouteId::new(n, direction);
             let at = Time::from_nanos(reroute.at_ns);
             path.as_ref().map(|path| Reroute { at, route, path: path.clone() })
         })
@@ -234,7 +234,7 @@ fn actor(net: &Net<Payload>, flow: usize, end: End) -> u32 {
 #[inline]
 fn deliver<R: Recorder>(flows: &mut [Endpoints], packet: &Packet, out: &mut Outbox<'_, R>) {
     out.recorder.arrived(out.now, packet);
-    let n = Streams::flow(out.net.route(packet)) as usize;
+    let n = out.net.route(packet).flow() as usize;
     let (end, next) = flows[n].receive(packet, out);
     let actor = actor(out.net, n, end);
     out.net.schedule.request(actor, next);

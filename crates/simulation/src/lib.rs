@@ -94,7 +94,7 @@ impl Simulation {
         plan.check()?;
         let captures = !plan.record.packets.is_empty();
         let engine = if plan.record.interval_ns.is_some() || captures {
-            let (hops, streams) = (plan.hop_names(), Streams::new(2 * plan.flows.len()));
+            let (hops, streams) = (plan.hop_names(), Streams::for_flows(plan.flows.len()));
             let capture = captures.then(|| Capture::new(&plan.record.packets, &hops, streams));
             let recorder = Columns::new(plan.record.variables, capture);
             AnyEngine::Columns(Box::new(Engine::new(plan, seed, cut_through, recorder, controllers)?))

@@ -2,7 +2,7 @@
 
 use crate::routes::{Hop, Reroute, Routes, Successors, Switch};
 use crate::schedule::Schedule;
-use network::{Counters, Element, Link, Packet, PortId, Streams, Totals};
+use network::{Counters, Element, Link, Packet, PortId, RouteId, Streams, Totals};
 use units::{Duration, Probe, Time};
 
 /// The network. Its links are the first actors of the schedule, its media are the next; endpoints follow.
@@ -117,7 +117,7 @@ impl<P: Copy + Send> Net<P> {
         while let Some(&(_, switch)) = self.switches.last().filter(|switch| switch.0 <= now) {
             self.switches.pop();
             match switch {
-                Switch::Entry { route, link } => self.entries[route as usize] = link,
+                Switch::Entry { route, link } => self.entries[route.index()] = link,
                 Switch::Hop { route, link, hop } => self.successors(link as usize).set(route, hop),
             }
         }
@@ -187,8 +187,8 @@ impl<P: Copy + Send> Net<P> {
     }
 
     /// The route that a packet takes.
-    pub fn route(&self, packet: &Packet<P>) -> u32 {
-        self.streams.route(packet.flow)
+    pub fn route(&self, packet: &Packet<P>) -> RouteId {
+        self.streams.route(packet.stream)
     }
 
     /// An endpoint sends a packet.
@@ -196,12 +196,12 @@ impl<P: Copy + Send> Net<P> {
         if now >= self.next_switch {
             self.switch(now);
         }
-        self.forward(self.entries[self.streams.route(packet.flow) as usize], packet, now);
+        self.forward(self.entries[self.streams.route(packet.stream).index()], packet, now);
     }
 
     /// A packet reaches a hop.
     fn forward(&mut self, mut link: u32, packet: &Packet<P>, mut now: Time) {
-        let route = self.streams.route(packet.flow);
+        let route = self.streams.route(packet.stream);
         loop {
             let Some(node) = self.nodes.get_mut(link as usize) else {
                 return self.put(link as usize - self.nodes.len(), packet, now);
@@ -243,7 +243,7 @@ impl<P: Copy + Send> Net<P> {
                 if node.tap {
                     note(&mut self.tapped, now, actor, packet);
                 }
-                (*packet, node.next.hop(self.streams.route(packet.flow)))
+                (*packet, node.next.hop(self.streams.route(packet.stream)))
             }),
             None => self.take(actor, now),
         };
@@ -270,7 +270,7 @@ impl<P: Copy + Send> Net<P> {
         if port.tap {
             note(&mut self.tapped, now, (self.nodes.len() + n) as u32, &packet);
         }
-        Some((packet, port.next.hop(self.streams.route(packet.flow))))
+        Some((packet, port.next.hop(self.streams.route(packet.stream))))
     }
 }
 
@@ -285,7 +285,7 @@ fn note<P: Copy>(tapped: &mut Vec<(Time, u32, Packet<P>)>, at: Time, link: u32, 
 mod tests {
     use super::*;
     use network::queue::{DropTail, Limit};
-    use network::{Ecn, LinkConfig, SamplingTimes};
+    use network::{Ecn, LinkConfig, SamplingTimes, StreamId};
     use units::Rate;
 
     /// Two links as one element.
@@ -351,7 +351,7 @@ mod tests {
 
     /// Sends two packets of 100 bytes; returns when they are delivered, in microseconds, and the number of turns.
     fn journey(net: &mut Net<u8>) -> (Vec<u64>, usize) {
-        let packet = Packet { flow: 0, size: 100, ecn: Ecn::NotEct, dscp: 0, payload: 0 };
+        let packet = Packet { stream: StreamId(0), size: 100, ecn: Ecn::NotEct, dscp: 0, payload: 0 };
         (0..2).for_each(|_| net.send(&packet, Time::ZERO));
         let (mut delivered, mut turns) = (Vec::new(), 0);
         while let Some((now, link)) = net.schedule.next(Time::NEVER) {
@@ -376,7 +376,7 @@ mod tests {
             .map(|delays| links(&delays).try_into().map(Pair).unwrap_or_else(|_| unreachable!()));
         let media: Vec<Box<dyn Element<u8>>> = vec![Box::new(one), Box::new(other)];
         let routes = [vec![0, 3, 5, 1]];
-        let change = Reroute { at: Time::from_nanos(90_000), route: 0, path: vec![0, 3, 2, 1] };
+        let change = Reroute { at: Time::from_nanos(90_000), route: RouteId(0), path: vec![0, 3, 2, 1] };
         let mut net = Net::new(links(&[50, 60]), media, &routes, vec![change], 0, true);
         net.tap(|hop| hop == 2);
         // 100 us to transmit at each of four hops. When the first packet leaves port 3, at 270 us, its route has

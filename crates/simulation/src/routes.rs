@@ -1,5 +1,6 @@
 //! Routes: the next hop of a packet after each link, and when it changes.
 
+use network::RouteId;
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -25,18 +26,18 @@ pub enum Successors {
     /// One entry per route number, from `first` on.
     Dense {
         /// Number of the first route in the table.
-        first: u32,
+        first: RouteId,
         /// Next hops; entries of routes that do not come here are meaningless.
         hops: Vec<Hop>,
     },
     /// Pairs of route and next hop, in the order of routes: for few routes with distant numbers.
-    Sparse(Vec<(u32, Hop)>),
+    Sparse(Vec<(RouteId, Hop)>),
 }
 
 impl Successors {
     /// A table of (route, next hop) pairs, which must be in the order of routes. Only one that `may_change` can be
     /// [`set`](Self::set) later.
-    pub fn new(pairs: Vec<(u32, Hop)>, may_change: bool) -> Successors {
+    pub fn new(pairs: Vec<(RouteId, Hop)>, may_change: bool) -> Successors {
         let (Some(&(first, hop)), Some(&(last, _))) = (pairs.first(), pairs.last()) else {
             return Successors::End;
         };
@@ -46,12 +47,12 @@ impl Successors {
                 Hop::Link(link) => Successors::Link(link),
             };
         }
-        let span = (last - first) as usize + 1;
+        let span = (last.index() - first.index()) + 1;
         if span > 8 * pairs.len() {
             return Successors::Sparse(pairs);
         }
         let mut hops = vec![Hop::End; span];
-        pairs.iter().for_each(|&(route, hop)| hops[(route - first) as usize] = hop);
+        pairs.iter().for_each(|&(route, hop)| hops[route.index() - first.index()] = hop);
         Successors::Dense { first, hops }
     }
 
@@ -59,9 +60,9 @@ impl Successors {
     ///
     /// # Panics
     /// If the table may not change.
-    pub fn set(&mut self, route: u32, hop: Hop) {
+    pub fn set(&mut self, route: RouteId, hop: Hop) {
         match self {
-            Successors::Dense { first, hops } => hops[(route - *first) as usize] = hop,
+            Successors::Dense { first, hops } => hops[route.index() - first.index()] = hop,
             Successors::Sparse(pairs) => {
                 if let Ok(n) = pairs.binary_search_by_key(&route, |pair| pair.0) {
                     pairs[n].1 = hop;
@@ -73,11 +74,11 @@ impl Successors {
 
     /// What comes next for a packet of `route`, which must be one of those that cross this link.
     #[inline]
-    pub fn hop(&self, route: u32) -> Hop {
+    pub fn hop(&self, route: RouteId) -> Hop {
         match self {
             Successors::End => Hop::End,
             Successors::Link(link) => Hop::Link(*link),
-            Successors::Dense { first, hops } => hops[(route - first) as usize],
+            Successors::Dense { first, hops } => hops[route.index() - first.index()],
             Successors::Sparse(pairs) => {
                 pairs.binary_search_by_key(&route, |pair| pair.0).map_or(Hop::End, |n| pairs[n].1)
             }
@@ -91,7 +92,7 @@ pub struct Reroute {
     /// When packets that reach a fork go the new way. Those past it finish on the old one.
     pub at: Time,
     /// Number of the route.
-    pub route: u32,
+    pub route: RouteId,
     /// Its hops, in order.
     pub path: Vec<u32>,
 }
@@ -102,14 +103,14 @@ pub enum Switch {
     /// The route begins with another link.
     Entry {
         /// Number of the route.
-        route: u32,
+        route: RouteId,
         /// Its first link from now on.
         link: u32,
     },
     /// The route goes on differently after a link.
     Hop {
         /// Number of the route.
-        route: u32,
+        route: RouteId,
         /// The link.
         link: u32,
         /// What comes after it from now on.
@@ -154,9 +155,12 @@ impl Routes {
     /// Tables for `links` links and ports of media, and the given routes: lists of hops, none empty, none twice in one.
     pub fn new(links: usize, routes: &[Vec<u32>], mut reroutes: Vec<Reroute>) -> Routes {
         reroutes.sort_by_key(|reroute| reroute.at); // stable: of two at a time the later one in the list holds
-        let first =
-            (0u32..).zip(routes).map(|(route, path)| Reroute { at: Time::ZERO, route, path: path.clone() });
-        let mut hops: Vec<BTreeMap<u32, Hop>> = vec![BTreeMap::new(); links];
+        let first = (0u32..).zip(routes).map(|(n, path)| Reroute {
+            at: Time::ZERO,
+            route: RouteId(n),
+            path: path.clone(),
+        });
+        let mut hops: Vec<BTreeMap<RouteId, Hop>> = vec![BTreeMap::new(); links];
         let mut current = hops.clone();
         let mut feeders = vec![Feeder::None; links];
         let mut entries: Vec<u32> = routes.iter().map(|path| path[0]).collect();
@@ -164,7 +168,7 @@ impl Routes {
         for Reroute { at, route, path } in first.chain(reroutes) {
             feeders[path[0] as usize] = Feeder::Several; // an endpoint counts as several
             path.windows(2).for_each(|step| feeders[step[1] as usize].add(step[0]));
-            if std::mem::replace(&mut entries[route as usize], path[0]) != path[0] {
+            if std::mem::replace(&mut entries[route.index()], path[0]) != path[0] {
                 switches.push((at, Switch::Entry { route, link: path[0] }));
             }
             let next = path.iter().skip(1).map(|&link| Hop::Link(link)).chain([Hop::End]);
@@ -204,17 +208,24 @@ mod tests {
         assert_eq!(tables.entries, [0, 5, 1, 5]);
         assert!(matches!(tables.successors[0], Successors::Link(2)));
         assert!(matches!(tables.successors[3], Successors::End));
-        assert_eq!((tables.successors[2].hop(0), tables.successors[2].hop(2)), (Hop::Link(3), Hop::Link(4)));
+        assert_eq!(
+            (tables.successors[2].hop(RouteId(0)), tables.successors[2].hop(RouteId(2))),
+            (Hop::Link(3), Hop::Link(4))
+        );
         // The bottleneck has two feeders, the access links are fed by endpoints.
         assert_eq!(tables.only_feeder, [None, None, None, Some(2), Some(2), None]);
     }
 
     #[test]
     fn few_routes_with_distant_numbers_are_searched() {
-        let table =
-            Successors::new(vec![(3, Hop::Link(1)), (9_000, Hop::Link(2)), (20_000, Hop::End)], false);
+        let table = Successors::new(
+            [(3, Hop::Link(1)), (9_000, Hop::Link(2)), (20_000, Hop::End)]
+                .map(|(n, hop)| (RouteId(n), hop))
+                .to_vec(),
+            false,
+        );
         assert!(matches!(table, Successors::Sparse(_)));
-        assert_eq!([3, 9_000, 20_000].map(|r| table.hop(r)), [Hop::Link(1), Hop::Link(2), Hop::End]);
+        assert_eq!([3, 9_000, 20_000].map(|r| table.hop(RouteId(r))), [Hop::Link(1), Hop::Link(2), Hop::End]);
     }
 
     #[test]
@@ -226,12 +237,13 @@ mod tests {
     #[test]
     fn a_route_that_changes_its_middle_switches_at_the_fork_only() {
         // Over link 1 or link 2, between links 0 and 3.
-        let change = |at, middle| Reroute { at: Time::from_nanos(at), route: 0, path: vec![0, middle, 3] };
+        let change =
+            |at, middle| Reroute { at: Time::from_nanos(at), route: RouteId(0), path: vec![0, middle, 3] };
         let tables = Routes::new(4, &[vec![0, 1, 3]], vec![change(9, 1), change(5, 2)]);
-        let hop = |link| Switch::Hop { route: 0, link: 0, hop: Hop::Link(link) };
+        let hop = |link| Switch::Hop { route: RouteId(0), link: 0, hop: Hop::Link(link) };
         assert_eq!(tables.switches, [(Time::from_nanos(5), hop(2)), (Time::from_nanos(9), hop(1))]);
         assert_eq!(tables.switches_at, [true, false, false, false]);
-        assert_eq!([1, 2].map(|link: usize| tables.successors[link].hop(0)), [Hop::Link(3); 2]);
+        assert_eq!([1, 2].map(|link: usize| tables.successors[link].hop(RouteId(0))), [Hop::Link(3); 2]);
         assert_eq!(tables.only_feeder, [None, Some(0), Some(0), None]);
     }
 }

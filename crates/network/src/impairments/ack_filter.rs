@@ -1,7 +1,7 @@
 //! ACK filter: a middlebox that drops a part of the acknowledgements.
 
 use super::{Effect, Nature};
-use crate::Dice;
+use crate::{Dice, StreamId};
 use params::{Entry, params};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ params! {
 pub struct AckFilter {
     every: u32,
     /// Plain ACKs since the last one that passed, of flows that have had any: their numbers may be large and many.
-    seen: BTreeMap<u32, u32>,
+    seen: BTreeMap<StreamId, u32>,
 }
 
 impl Effect for AckFilter {
@@ -27,7 +27,7 @@ impl Effect for AckFilter {
         Nature { filters: true, ..Nature::default() }
     }
 
-    fn filters(&mut self, stream: u32, is_plain_ack: bool) -> bool {
+    fn filters(&mut self, stream: StreamId, is_plain_ack: bool) -> bool {
         if !is_plain_ack {
             return false;
         }
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn every_third_plain_ack_of_each_flow_passes_and_every_other_packet() {
         let mut filter = filter(3);
-        let mut passes = |flow, plain| !filter.filters(flow, plain);
+        let mut passes = |flow, plain| !filter.filters(StreamId(flow), plain);
         assert_eq!([0; 7].map(|_| passes(0, true)), [false, false, true, false, false, true, false]);
         assert!(passes(0, false) && !passes(1, true) && !passes(0, true));
         assert!(passes(0, true));
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn flows_of_which_nothing_was_dropped_since_the_last_one_that_passed_take_no_memory() {
         let mut filter = filter(2);
-        (0..1_000).map(|n| u32::MAX - n).for_each(|flow| {
+        (0..1_000).map(|n| StreamId(u32::MAX - n)).for_each(|flow| {
             assert!(filter.filters(flow, true) && !filter.filters(flow, true));
         });
         assert!(filter.seen.is_empty());

@@ -3,7 +3,7 @@
 //! Adding an impairment is one file beside this one and one line in the list below. A link may have one of each kind, and
 //! they act in the order of the list, whatever the order in which they are given.
 
-use crate::Dice;
+use crate::{Dice, StreamId};
 use units::Time;
 
 params::family! {
@@ -26,7 +26,7 @@ pub trait Effect {
     }
 
     /// A packet of a stream reaches the queue: true if it is dropped there. Asked if its nature is to filter.
-    fn filters(&mut self, _stream: u32, _is_plain_ack: bool) -> bool {
+    fn filters(&mut self, _stream: StreamId, _is_plain_ack: bool) -> bool {
         false
     }
 

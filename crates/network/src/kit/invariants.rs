@@ -225,7 +225,7 @@ fn order(evidence: &Evidence<'_>) -> Result<(), String> {
     }
     let mut last = BTreeMap::new();
     for delivery in &evidence.log.deliveries {
-        let before = last.insert((delivery.port, delivery.packet.flow), delivery.packet.payload);
+        let before = last.insert((delivery.port, delivery.packet.stream), delivery.packet.payload);
         ensure(before.is_none_or(|before| before <= delivery.packet.payload), || {
             format!("{delivery:?} came out behind packet {before:?}")
         })?;

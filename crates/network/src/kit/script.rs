@@ -1,7 +1,7 @@
 //! Scripts: sequences of arrivals, made from bytes.
 
 use super::Tag;
-use crate::{Ecn, Packet, PortId};
+use crate::{Ecn, Packet, PortId, StreamId};
 use units::{Duration, Time};
 
 /// A packet that reaches an element.
@@ -34,7 +34,7 @@ impl Script {
             now += Duration::from_nanos((gap % 16) << (gap / 16 + 4)); // up to 7.9 ms
             let flow = (who / 8 % 5) as u32;
             let packet = Packet {
-                flow,
+                stream: StreamId(flow),
                 size: (40 + size * 6) as u16,
                 ecn: [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0][flow as usize % 3],
                 dscp: [0, 46, 8, 34, 1][flow as usize],

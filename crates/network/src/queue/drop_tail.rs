@@ -84,10 +84,10 @@ impl<P: Copy + Send + 'static> Discipline<P> for DropTail<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Ecn;
+    use crate::{Ecn, StreamId};
 
     fn packet(size: u16) -> Packet<u8> {
-        Packet { flow: 0, size, ecn: Ecn::NotEct, dscp: 0, payload: 0 }
+        Packet { stream: StreamId(0), size, ecn: Ecn::NotEct, dscp: 0, payload: 0 }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::fifo::Fifo;
 use super::{Backlog, QueueEvents, Waiting};
-use crate::{Packet, Ring};
+use crate::{Packet, Ring, StreamId};
 use units::{Probe, Time};
 
 /// At most this many packets are dropped at once from the fattest flow.
@@ -58,9 +58,9 @@ impl<P: Copy, L: Default> Fair<P, L> {
         probe.see("active_flows", (new + old) as f64, "");
     }
 
-    /// The queue that the packets of `flow` share with all others of the same hash.
-    pub(super) fn index(&self, flow: u32) -> usize {
-        hash(flow.into(), self.salt, self.flows.len())
+    /// The queue that the packets of `stream` share with all others of the same hash.
+    pub(super) fn index(&self, stream: StreamId) -> usize {
+        hash(stream.0.into(), self.salt, self.flows.len())
     }
 
     pub(super) fn push(&mut self, index: usize, packet: Packet<P>, now: Time) {

@@ -199,7 +199,7 @@ impl<P> Flow<P> {
 
 impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
-        let index = hash(packet.flow.into(), self.salt, self.flows.len());
+        let index = hash(packet.stream.0.into(), self.salt, self.flows.len());
         let flow = &mut self.flows[index];
         if flow.place == Place::Detached {
             flow.band = band(packet.dscp);

@@ -45,7 +45,7 @@ pub struct FqCodel<P> {
 impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
     /// RFC 8290 section 4.1; Linux `fq_codel_enqueue`.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
-        let index = self.fair.index(packet.flow);
+        let index = self.fair.index(packet.stream);
         self.fair.push(index, packet, now);
         let Backlog { packets, bytes } = self.fair.backlog();
         if packets > self.limit || bytes > self.memory_limit {

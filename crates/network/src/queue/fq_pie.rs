@@ -68,7 +68,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
         if packets >= self.limit || bytes > self.memory_limit {
             return events.drop(&packet);
         }
-        let index = self.fair.index(packet.flow);
+        let index = self.fair.index(packet.stream);
         let flow = &mut self.fair.flows[index];
         let backlog = flow.waiting.backlog().bytes;
         if flow.law.strikes(&self.settings, backlog, packet.size, &mut self.rng) {

@@ -78,11 +78,11 @@ impl<P: Copy + Send + 'static> Discipline<P> for Step<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Ecn;
+    use crate::{Ecn, StreamId};
     use units::Duration;
 
     fn packet(ecn: Ecn) -> Packet<u8> {
-        Packet { flow: 0, size: 1514, ecn, dscp: 0, payload: 0 }
+        Packet { stream: StreamId(0), size: 1514, ecn, dscp: 0, payload: 0 }
     }
 
     fn queue(mark_packets: Option<u64>, mark_ms: Option<f64>) -> Step<u8> {

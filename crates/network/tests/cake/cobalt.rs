@@ -96,7 +96,7 @@ fn others_do_not_pay_for_an_unresponsive_flow() {
             queue.enqueue(packet(1, 1500), now, &mut events); // a quarter of the rate, less than its share
         }
         let Some(next) = queue.dequeue(now, &mut events) else { continue };
-        if next.packet.flow == 1 {
+        if next.packet.stream.0 == 1 {
             sent += 1;
             longest = longest.max(now.since(next.since).as_secs_f64() * 1e3);
         }

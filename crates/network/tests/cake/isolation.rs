@@ -59,7 +59,7 @@ fn flowblind_is_first_in_first_out() {
     let mut events = QueueEvents::default();
     (0..50).for_each(|flow| queue.enqueue(packet(flow, 1500), Time::ZERO, &mut events));
     let order: Vec<u32> =
-        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.flow).collect();
+        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.stream.0).collect();
     assert_eq!(order, (0..50).collect::<Vec<_>>());
 }
 
@@ -72,7 +72,7 @@ fn a_hundred_flows_have_queues_of_their_own() {
         queue.enqueue(packet(flow, 1514), Time::ZERO, &mut events);
     }
     let first: BTreeSet<u32> =
-        (0..100).filter_map(|_| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.flow).collect();
+        (0..100).filter_map(|_| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.stream.0).collect();
     assert_eq!(first.len(), 100);
 }
 
@@ -83,6 +83,6 @@ fn a_sparse_flow_goes_before_bulk_ones() {
     (0..200).for_each(|n| queue.enqueue(packet(n % 4, 1500), Time::ZERO, &mut events));
     (0..20).for_each(|_| assert!(queue.dequeue(Time::ZERO, &mut events).is_some()));
     queue.enqueue(packet(9, 100), Time::ZERO, &mut events);
-    let next = queue.dequeue(Time::ZERO, &mut events).map(|w| w.packet.flow);
+    let next = queue.dequeue(Time::ZERO, &mut events).map(|w| w.packet.stream.0);
     assert_eq!(next, Some(9));
 }

@@ -7,7 +7,7 @@ mod shaper;
 mod tins;
 
 use network::queue::build;
-use network::{Ecn, Packet, QueueDiscipline, QueueEvents};
+use network::{Ecn, Packet, QueueDiscipline, QueueEvents, StreamId};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ fn at(millis: f64) -> Time {
 }
 
 fn packet(flow: u32, size: u16) -> Packet<u64> {
-    Packet { flow, size, ecn: Ecn::NotEct, dscp: 0, payload: 0 }
+    Packet { stream: StreamId(flow), size, ecn: Ecn::NotEct, dscp: 0, payload: 0 }
 }
 
 fn jain(shares: &[f64]) -> f64 {
@@ -104,7 +104,7 @@ proptest! {
             now += Duration::from_nanos(gap);
             came = (came.0 + 1, came.1 + u64::from(size));
             let ecn = if flow % 2 == 0 { Ecn::NotEct } else { Ecn::Ect0 };
-            queue.enqueue(Packet { flow, size, ecn, dscp, payload: came.0 }, now, &mut events);
+            queue.enqueue(Packet { stream: StreamId(flow), size, ecn, dscp, payload: came.0 }, now, &mut events);
             if departs {
                 let held = queue.ready() > now || queue.backlog().packets == 0;
                 match queue.dequeue(now, &mut events) {

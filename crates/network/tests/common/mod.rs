@@ -2,7 +2,9 @@
 #![allow(dead_code)]
 
 use network::queue::{DropTail, Limit};
-use network::{Counters, Dice, Ecn, Impairment, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes};
+use network::{
+    Counters, Dice, Ecn, Impairment, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes, StreamId,
+};
 use serde_json::Value;
 use units::{Duration, Rate, Time};
 
@@ -33,7 +35,7 @@ pub fn config(rate: Rate, delay_ms: u64) -> LinkConfig {
 
 pub fn packet(flow: u32, size: u16, id: usize, thin: bool) -> Packet<Payload> {
     let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0][flow as usize % 3];
-    Packet { flow, size, ecn, dscp: 0, payload: (id, thin) }
+    Packet { stream: StreamId(flow), size, ecn, dscp: 0, payload: (id, thin) }
 }
 
 /// Every packet with its time, drained by the end of the run, and all counters.

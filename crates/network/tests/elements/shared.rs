@@ -1,7 +1,7 @@
 //! The shared channel against its closed form.
 
 use super::*;
-use network::{Ecn, Packet, PortId};
+use network::{Ecn, Packet, PortId, StreamId};
 
 const SIZE: u16 = 1_500;
 const END: Time = Time::from_nanos(10_000_000_000);
@@ -31,7 +31,7 @@ impl Case {
 }
 
 fn packet(number: Tag) -> Packet<Tag> {
-    Packet { flow: 0, size: SIZE, ecn: Ecn::NotEct, dscp: 0, payload: number }
+    Packet { stream: StreamId(0), size: SIZE, ecn: Ecn::NotEct, dscp: 0, payload: number }
 }
 
 /// Bytes that leave each port in ten seconds if all of them always have something to send.
@@ -196,7 +196,7 @@ fn a_packet_that_does_not_have_to_pause_is_not_begun_before_it_came() {
         let due = element.next();
         element.take(due);
     }
-    element.put(PortId(0), &Packet { flow: 1, ..packet(9) }, came);
+    element.put(PortId(0), &Packet { stream: StreamId(1), ..packet(9) }, came);
     let due = element.next();
     assert_eq!(due, came); // the turn begins
     assert!(element.take(due).is_none());

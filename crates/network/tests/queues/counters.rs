@@ -75,7 +75,7 @@ proptest! {
                     };
                     prop_assert!(before.packets > 0);
                     went = (went.0 + 1, went.1 + u64::from(next.packet.size));
-                    let classes = [false, true].map(|l4s| (next.packet.flow, l4s));
+                    let classes = [false, true].map(|l4s| (next.packet.stream.0, l4s));
                     let found = classes.into_iter().find_map(|class| {
                         let line = inside.get_mut(&class)?;
                         let place = line.iter().position(|p| p.0 == next.packet.payload)?;

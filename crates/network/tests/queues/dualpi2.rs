@@ -18,7 +18,7 @@ fn shares(params: Value) -> (f64, f64) {
         }
         let mut events = QueueEvents::default();
         if let Some(next) = queue.dequeue(now, &mut events) {
-            let low = next.packet.flow as usize;
+            let low = next.packet.stream.index();
             counts[low][usize::from(next.packet.ecn == Ecn::Ce)] += u64::from(t > 100_000);
         }
     }
@@ -68,7 +68,7 @@ fn the_classic_queue_keeps_a_tenth_of_the_link() {
     }
     let classic = (0..1000)
         .filter_map(|_| queue.dequeue(Time::ZERO, &mut events))
-        .filter(|w| w.packet.flow == 0)
+        .filter(|w| w.packet.stream.0 == 0)
         .count();
     assert!((95..=105).contains(&classic), "{classic}");
 }
@@ -90,7 +90,7 @@ fn coupled(factor: f64, base: f64) -> (f64, f64) {
         queue.enqueue(packet(1, 1500, Ecn::Ect1, n), now, &mut events);
         for _ in 0..2 {
             let next = queue.dequeue(now, &mut events).unwrap().packet;
-            marked[next.flow as usize] += u64::from(next.ecn == Ecn::Ce && n > 2000);
+            marked[next.stream.index()] += u64::from(next.ecn == Ecn::Ce && n > 2000);
         }
         queue.enqueue(packet(0, 1500, Ecn::Ect0, n), at(1.5 + n as f64), &mut events);
     }

@@ -19,7 +19,7 @@ fn backlogged_flows_share_equally_whatever_they_offer() {
             }
             for _ in 0..2 {
                 if let Some(next) = queue.dequeue(now, &mut events) {
-                    bytes[next.packet.flow as usize] += f64::from(next.packet.size);
+                    bytes[next.packet.stream.index()] += f64::from(next.packet.size);
                 }
             }
         }
@@ -38,7 +38,7 @@ fn a_sparse_flow_does_not_wait_behind_a_bulk_one() {
     queue.dequeue(Time::ZERO, &mut events);
     queue.enqueue(packet(1, 100, Ecn::NotEct, 1000), Time::ZERO, &mut events);
     let next: Vec<u32> =
-        (0..2).filter_map(|_| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.flow).collect();
+        (0..2).filter_map(|_| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.stream.0).collect();
     assert!(next.contains(&1), "{next:?}");
 }
 
@@ -50,6 +50,6 @@ fn overflow_is_paid_by_the_fattest_flow() {
     (0..100).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut events));
     assert_eq!(events.dropped_packets, 50); // half of what the fat flow held
     let left: Vec<u32> =
-        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.flow).collect();
+        std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.stream.0).collect();
     assert!(left.contains(&1) && left.len() == 51, "{}", left.len());
 }

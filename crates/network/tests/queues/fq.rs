@@ -21,7 +21,7 @@ fn offer(queue: &mut Queue, flow: u32, packets: u64, now: Time) -> u64 {
 /// The flows of the next `most` packets that leave at `now`.
 fn leave(queue: &mut Queue, most: usize, now: Time) -> Vec<u32> {
     let mut events = QueueEvents::default();
-    (0..most).map_while(|_| queue.dequeue(now, &mut events)).map(|next| next.packet.flow).collect()
+    (0..most).map_while(|_| queue.dequeue(now, &mut events)).map(|next| next.packet.stream.0).collect()
 }
 
 /// Times at which `packets` leave, each as soon as it may.
@@ -57,7 +57,7 @@ mod turns {
             }
             (0..2).for_each(|_| {
                 let next = queue.dequeue(Time::ZERO, &mut events).unwrap();
-                bytes[next.packet.flow as usize] += f64::from(next.packet.size);
+                bytes[next.packet.stream.index()] += f64::from(next.packet.size);
             });
         }
         let sum: f64 = bytes.iter().sum();

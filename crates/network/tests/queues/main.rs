@@ -12,7 +12,9 @@ mod red;
 mod tbf;
 
 use network::queue::build;
-use network::{Ecn, Impairments, Link, LinkConfig, Packet, QueueDiscipline, QueueEvents, SamplingTimes};
+use network::{
+    Ecn, Impairments, Link, LinkConfig, Packet, QueueDiscipline, QueueEvents, SamplingTimes, StreamId,
+};
 use serde_json::{Value, json};
 use units::{Duration, Rate, Time};
 
@@ -32,7 +34,7 @@ fn at(millis: f64) -> Time {
 
 fn packet(flow: u32, size: u16, ecn: Ecn, number: u64) -> Packet<u64> {
     let dscp = [0, 46, 8, 34, 1][flow as usize % 5];
-    Packet { flow, size, ecn, dscp, payload: number }
+    Packet { stream: StreamId(flow), size, ecn, dscp, payload: number }
 }
 
 /// Offers `load` packets of 1500 bytes per millisecond, serves one per millisecond, for `duration_ms`. Returns the

@@ -3,6 +3,7 @@
 use super::transport::Transport;
 use crate::applications::Job;
 use congestion::CongestionControl;
+use network::Direction;
 use tcp::{Receiver, Segment, Sender};
 use units::{Duration, Time};
 
@@ -13,6 +14,26 @@ pub enum End {
     Sender,
     /// That of the flow's receiver.
     Receiver,
+}
+
+impl End {
+    /// The end that packets of a direction reach.
+    #[inline]
+    pub fn reached(direction: Direction) -> End {
+        match direction {
+            Direction::Forward => End::Receiver,
+            Direction::Backward => End::Sender,
+        }
+    }
+
+    /// The direction of what it sends.
+    #[inline]
+    pub fn direction(self) -> Direction {
+        match self {
+            End::Sender => Direction::Forward,
+            End::Receiver => Direction::Backward,
+        }
+    }
 }
 
 /// One direction of a connection: a sender at one end, a receiver at the other.

@@ -13,7 +13,7 @@ use crate::payload::{Packet, Payload};
 use crate::plan::{Plan, PlanError};
 use crate::tables::FlowName;
 use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
-use network::{Direction, Ecn, SamplingTimes, Streams};
+use network::{Ecn, RouteId, SamplingTimes, Streams};
 use std::sync::Arc;
 use units::Time;
 
@@ -121,11 +121,8 @@ impl Flow {
     /// A packet reaches an end. Returns the end whose wake-up may have changed, and when that is.
     #[inline]
     pub fn receive<R: Observer>(&mut self, packet: &Packet, out: &mut Outbox<'_, R>) -> (End, Time) {
-        let end = match self.streams.direction(packet.flow) {
-            Direction::Forward => End::Receiver,
-            Direction::Backward => End::Sender,
-        };
-        let id = self.streams.number(packet.flow);
+        let end = End::reached(packet.stream.direction());
+        let id = self.streams.number(packet.stream);
         if let (Payload::Tcp(segment), Some(connection)) = (&packet.payload, self.connections.get_mut(id)) {
             let rtt = connection.receive(out.now, segment, packet.ecn == Ecn::Ce, end, out.segments);
             if let Some(rtt) = rtt.filter(|_| self.sampling.measures(out.now)) {
@@ -172,11 +169,7 @@ impl Flow {
 
     #[inline]
     fn flush<R: Observer>(&self, id: u32, end: End, out: &mut Outbox<'_, R>) {
-        let direction = match end {
-            End::Sender => Direction::Forward,
-            End::Receiver => Direction::Backward,
-        };
-        let stream = self.streams.stream(Streams::route_of(self.number, direction), id);
+        let stream = self.streams.stream(RouteId::new(self.number, end.direction()), id);
         let headers = self.factory.headers();
         out.flush(self.factory.mss(), |segment| headers.packet(stream, segment));
     }

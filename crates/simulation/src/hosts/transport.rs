@@ -3,7 +3,7 @@
 use crate::payload::{Packet, Payload};
 use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan};
 use congestion::EcnMode;
-use network::Ecn;
+use network::{Ecn, StreamId};
 use tcp::{AckPolicy, Feedback, Pacing, ReceiverConfig, Segment, SenderConfig, SenderStats};
 use units::Duration;
 
@@ -49,9 +49,9 @@ pub struct Headers {
 
 impl Headers {
     /// The packet in which a segment travels as part of `stream`.
-    pub fn packet(&self, stream: u32, segment: Segment) -> Packet {
+    pub fn packet(&self, stream: StreamId, segment: Segment) -> Packet {
         Packet {
-            flow: stream,
+            stream,
             size: segment.payload() + segment.option_bytes(self.timestamps) + self.overhead,
             ecn: ecn_bits(&segment, self.feedback, self.mode),
             dscp: self.dscp,

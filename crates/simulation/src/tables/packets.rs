@@ -6,7 +6,7 @@
 use super::cell::{FlowName, Names, Numbered};
 use super::declare::{Rows, table};
 use crate::payload::{Packet, Payload};
-use network::{Direction, Ecn, Streams};
+use network::{Direction, Ecn, StreamId, Streams};
 use std::collections::BTreeMap;
 use tcp::Segment;
 use units::Time;
@@ -75,7 +75,7 @@ pub struct Capture {
     wanted: Vec<bool>,
     numbering: Streams,
     /// By their numbers.
-    streams: BTreeMap<u32, Stream>,
+    streams: BTreeMap<StreamId, Stream>,
     seen: Vec<Seen>,
 }
 
@@ -103,7 +103,7 @@ struct Sent {
 struct Seen {
     time: Time,
     point: u32,
-    stream: u32,
+    stream: StreamId,
     ecn: Ecn,
     size: u16,
     sent: Sent,
@@ -126,10 +126,10 @@ impl Capture {
     pub fn sent(&mut self, now: Time, mss: u32, packet: &Packet) {
         let clock = now.as_millis() as u32;
         let (point, _) = self.ends(packet);
-        let opposite = self.streams.get(&self.numbering.opposite(packet.flow));
+        let opposite = self.streams.get(&packet.stream.opposite());
         let echo = opposite.map_or(0, |stream| stream.heard(point));
         let points = self.wanted.len();
-        let stream = self.streams.entry(packet.flow).or_insert_with(|| Stream::new(points));
+        let stream = self.streams.entry(packet.stream).or_insert_with(|| Stream::new(points));
         let sent = Sent { payload: packet.payload, clock, echo };
         stream.send(sent, mss);
         self.note(now, point, packet, sent);
@@ -147,28 +147,28 @@ impl Capture {
 
     /// The points at which a packet begins and ends its way.
     fn ends(&self, packet: &Packet) -> (u32, u32) {
-        match self.numbering.direction(packet.flow) {
+        match packet.stream.direction() {
             Direction::Forward => (SENDER, RECEIVER),
             Direction::Backward => (RECEIVER, SENDER),
         }
     }
 
     fn pass(&mut self, at: Time, point: u32, packet: &Packet) {
-        let stream = self.streams.get_mut(&packet.flow);
+        let stream = self.streams.get_mut(&packet.stream);
         if let Some(sent) = stream.and_then(|stream| stream.see(point, &packet.payload)) {
             self.note(at, point, packet, sent);
         }
     }
 
     /// First byte of packet `number` of a stream.
-    fn byte(&self, stream: u32, number: u32, mss: &[u32]) -> i64 {
-        let mss = mss[Streams::flow(self.numbering.route(stream)) as usize];
+    fn byte(&self, stream: StreamId, number: u32, mss: &[u32]) -> i64 {
+        let mss = mss[self.numbering.route(stream).flow() as usize];
         self.streams.get(&stream).map_or(0, |stream| stream.byte(number, mss))
     }
 
     fn note(&mut self, time: Time, point: u32, packet: &Packet, sent: Sent) {
         if self.wanted[point as usize] {
-            let Packet { flow: stream, ecn, size, .. } = *packet;
+            let Packet { stream, ecn, size, .. } = *packet;
             self.seen.push(Seen { time, point, stream, ecn, size, sent });
         }
     }
@@ -182,14 +182,14 @@ impl Capture {
     }
 
     fn row(&self, seen: &Seen, mss: &[u32]) -> PacketRow {
-        let opposite = self.numbering.opposite(seen.stream);
+        let opposite = seen.stream.opposite();
         let own = |number: u32| self.byte(seen.stream, number, mss);
         let other = |number: u32| self.byte(opposite, number, mss);
         let payload = &seen.sent.payload;
         PacketRow {
             time_ns: seen.time.as_nanos(),
             point: Point(seen.point),
-            flow: FlowName(Streams::flow(self.numbering.route(seen.stream))),
+            flow: FlowName(self.numbering.route(seen.stream).flow()),
             kind: kind(payload),
             seq: seq(payload, &own),
             len: payload.len().into(),

@@ -1,5 +1,6 @@
 //! The ACK filter: an arriving acknowledgement takes the place of one that waits and has become redundant.
 
+use crate::StreamId;
 use crate::queue::fifo::Fifo;
 use serde::{Deserialize, Serialize};
 
@@ -45,12 +46,12 @@ impl<P: Copy> Filter<P> {
 
     /// The place of the packet that may go, now that the last one has joined.
     /// Linux `cake_ack_filter`.
-    pub(super) fn victim(&self, waiting: &Fifo<P>, flow: u32) -> Option<usize> {
+    pub(super) fn victim(&self, waiting: &Fifo<P>, stream: StreamId) -> Option<usize> {
         let redundant = self.redundant?;
         let others = (waiting.backlog().packets as usize).checked_sub(1)?;
         let newest = waiting.iter().nth(others)?;
         let mut found = waiting.iter().take(others).enumerate().filter_map(|(n, older)| {
-            let same = older.packet.flow == flow;
+            let same = older.packet.stream == stream;
             (same && redundant(&older.packet.payload, &newest.packet.payload)).then_some(n)
         });
         let (first, second) = (found.next()?, found.next());

@@ -1,5 +1,6 @@
 //! What gets equal shares: flows, hosts, or flows within hosts.
 
+use crate::StreamId;
 use serde::{Deserialize, Serialize};
 use units::Rng;
 
@@ -32,15 +33,15 @@ pub(super) type Hosts = Option<[u32; 2]>;
 impl Isolation {
     /// What packets of the same queue have in common.
     /// Linux `cake_hash`.
-    pub(super) fn key(self, flow: u32, hosts: Hosts) -> u64 {
-        let own = 1 << 63 | u64::from(flow);
+    pub(super) fn key(self, stream: StreamId, hosts: Hosts) -> u64 {
+        let own = 1 << 63 | u64::from(stream.0);
         let host = |end: usize| hosts.map_or(own, |pair| u64::from(pair[end]));
         match self {
             Isolation::Flowblind => 0,
             Isolation::Srchost => host(0),
             Isolation::Dsthost => host(1),
             Isolation::Hosts => hosts.map_or(own, |[from, to]| u64::from(from) << 31 | u64::from(to)),
-            _ => u64::from(flow),
+            _ => u64::from(stream.0),
         }
     }
 

@@ -117,8 +117,8 @@ impl<P: Copy> Cake<P> {
 impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
     /// Linux `cake_enqueue`.
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents) {
-        let hosts = self.hosts.get(self.streams.route(packet.flow) as usize).copied().flatten();
-        let key = self.isolation.key(packet.flow, hosts);
+        let hosts = self.hosts.get(self.streams.route(packet.stream).index()).copied().flatten();
+        let key = self.isolation.key(packet.stream, hosts);
         let tin = self.diffserv.tin(packet.dscp);
         let limit = self.limit;
         if self.wash {

@@ -177,7 +177,7 @@ impl<P: Copy> Tin<P> {
             Set::Sparse | Set::Bulk => {}
         }
         let waiting = &mut self.flows[index].waiting;
-        if let Some(victim) = call.filter.and_then(|filter| filter.victim(waiting, packet.flow))
+        if let Some(victim) = call.filter.and_then(|filter| filter.victim(waiting, packet.stream))
             && let Some(victim) = waiting.remove(victim)
         {
             self.packets -= 1;

@@ -13,7 +13,7 @@ use crate::tables::FlowName;
 use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
 use arrivals::Arrivals;
 use departures::Departures;
-use network::{Direction, Ecn, SamplingTimes, Streams};
+use network::{Direction, Ecn, RouteId, SamplingTimes};
 use tcp::{Limited, SenderStats};
 use units::{Duration, Time};
 
@@ -123,7 +123,7 @@ impl Datagrams {
     fn packet(&self, datagram: Datagram) -> Packet {
         let direction = if datagram.reply { Direction::Backward } else { Direction::Forward };
         Packet {
-            flow: Streams::route_of(self.number, direction),
+            stream: RouteId::new(self.number, direction).first_stream(),
             size: self.size,
             ecn: Ecn::NotEct,
             dscp: self.dscp,
