@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, TypeAdapter
 
 from scripts.api_pages import module_pages
+from scripts.plan_page import plan_page
 
 ROOT = Path(__file__).resolve().parent.parent
 ALGORITHMS = ROOT / "crates" / "congestion" / "src" / "algorithms"
@@ -364,6 +365,7 @@ def pages() -> dict[str, str]:
         "reference/links.md": links_page(),
         "reference/conformance.md": conformance_page(),
         "reference/metrics.md": metrics_page(),
+        "reference/plan.md": plan_page(),
     }
     algorithms = {f"reference/algorithms/{name}.md": algorithm_page(name) for name in catalogue.controllers()}
     return of_root | reference | algorithms | module_pages()

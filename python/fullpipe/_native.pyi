@@ -1,4 +1,4 @@
-"""The simulator: a plan (JSON) and a seed in, tables of columns out. ARCHITECTURE.md describes the plan."""
+"""The simulator: a plan (JSON) and a seed in, tables of columns out. `plan_schema` describes the plan."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final, type_check_only
@@ -26,6 +26,7 @@ __all__ = [
     "controllers",
     "judge",
     "media",
+    "plan_schema",
     "queues",
     "registry",
     "round_trips",
@@ -499,6 +500,9 @@ def judge(factory: Callable[[], Any], script: bytes) -> tuple[str, str, str] | N
 
 def round_trips(factory: Callable[[], Any], count: int) -> str:
     """Round trips of an algorithm on an ideal path, one line each."""
+
+def plan_schema() -> str:
+    """The JSON Schema of a plan (draft 2020-12): every field with its type and what it means."""
 
 def registry() -> dict[str, list[Description]]:
     """Every family of things that are chosen by name: "algorithms", "queues", "losses", "impairments",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import json
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import fullpipe
-from fullpipe import metrics
+from fullpipe import Scenario, _native, metrics
+from fullpipe.engines.native.plan import plan
 from fullpipe.scenario import catalogue
 from scripts.api_pages import MODULES, module_pages, page, public_names
+from scripts.plan_page import plan_page
 from scripts.reference_pages import algorithm_page, algorithms_page, links_page, metrics_page, queues_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -98,3 +101,17 @@ def test_every_module_of_the_top_level_has_a_page_that_is_linked() -> None:
 def test_an_older_name_of_a_documented_module_is_that_module() -> None:
     for name, home in MODULES.items():
         assert import_module(name) is import_module(home)
+
+
+def test_the_page_of_the_plan_has_every_field_of_a_plan_that_is_handed_over() -> None:
+    text = plan_page()
+    shown = plan(Scenario.named("single-reno"))
+    [flow] = shown["flows"]
+    for name in (*shown, *shown["links"][0], *flow, *flow["tcp"], *shown["record"]):
+        assert f"| `{name}` |" in text
+
+
+def test_the_page_of_the_plan_has_every_part_of_its_schema() -> None:
+    text = plan_page()
+    for name in json.loads(_native.plan_schema())["$defs"]:
+        assert f"\n## {name}\n" in text

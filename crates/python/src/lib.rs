@@ -112,6 +112,12 @@ fn media(py: Python<'_>) -> PyResult<Py<PyAny>> {
     catalogue::media(py)
 }
 
+/// The JSON Schema of a plan.
+#[pyfunction]
+fn plan_schema() -> String {
+    Plan::schema().to_string()
+}
+
 /// Describe the tables of a run.
 #[pyfunction(name = "tables")]
 fn table_schemas(py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -146,6 +152,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<events::Undo>()?;
     module.add_function(wrap_pyfunction!(kit::judge, module)?)?;
     module.add_function(wrap_pyfunction!(kit::round_trips, module)?)?;
+    module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(queues, module)?)?;

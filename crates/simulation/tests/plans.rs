@@ -183,3 +183,61 @@ proptest! {
         }
     }
 }
+
+/// A plan in which every part of a plan occurs.
+fn full() -> Value {
+    let periods = json!({ "on_ns": 2_000, "off_ns": 0, "exponential": true });
+    let bytes = json!({ "kind": "pareto", "shape": 1.25, "low": 100.0, "high": 1e6 });
+    let think = json!({ "kind": "lognormal", "mean": 1e7, "sigma": 0.5 });
+    let mut plan = single("cubic", 100);
+    plan["links"][0]["nic_of"] = json!(0);
+    plan["links"][0]["loss"] = json!({ "kind": "periodic", "every": 9 });
+    plan["links"][0]["changes"] =
+        json!([{ "at_ns": 5, "rate_bps": 7, "limit": { "packets": 3, "bytes": null } }]);
+    plan["links"][0]["impairments"] = json!([{ "kind": "duplicate", "probability": 0.25 }]);
+    plan["media"] = json!([{
+        "name": "m", "stream": "m", "kind": "shared", "params": { "rate_bps": 8000 },
+        "ports": [{ "name": "m0", "stream": "m0", "queue": { "kind": "codel", "target_ms": 2.5 } }],
+    }]);
+    plan["flows"][0]["reroutes"] = json!([{ "at_ns": 9, "forward": [0], "reverse": null }]);
+    plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 2, "timeout_ns": 40 });
+    plan["flows"][0]["tcp"]["ecn"] = json!("accecn");
+    plan["record"]["packets"] = json!(["sender"]);
+    let workloads = json!([
+        { "kind": "writes", "rate_bps": 9, "write_bytes": 10, "periods": periods, "drops": true },
+        { "kind": "poisson", "interval_ns": 1.5e8, "sizes": bytes },
+        { "kind": "request_response", "request": bytes, "response": bytes, "think": think },
+        { "kind": "web", "think": think, "objects": { "kind": "constant", "value": 3.0 }, "sizes": bytes,
+          "connections": 6, "request_bytes": 300 },
+        { "kind": "video", "bitrates_bps": [1, 2], "chunk_ns": 2_000_000, "buffer_ns": 9_000_000,
+          "startup_ns": 0, "rule": { "kind": "rate", "safety": 0.75 }, "request_bytes": 1 },
+        { "kind": "datagrams", "protocol": "udp", "payload_bytes": 1, "overhead_bytes": 2, "interval_ns": 3,
+          "poisson": false, "periods": null, "echo": true, "each": false },
+    ]);
+    let mut flows = plan["flows"].as_array().unwrap().clone();
+    for workload in workloads.as_array().unwrap() {
+        let mut flow = flow(&format!("flow {}", flows.len()), "reno", &[0], &[1]);
+        flow["workload"] = workload.clone();
+        flows.push(flow);
+    }
+    plan["flows"] = json!(flows);
+    plan
+}
+
+#[test]
+fn a_plan_that_is_written_and_read_again_is_the_same() {
+    let read: Plan = serde_json::from_value(full()).unwrap();
+    let again: Plan = serde_json::from_str(&read.to_json()).unwrap();
+    assert_eq!(again, read);
+}
+
+#[test]
+fn the_schema_says_what_every_field_means() {
+    let schema = Plan::schema();
+    for part in schema["$defs"].as_object().unwrap().values().chain([&schema]) {
+        assert!(part["description"].is_string(), "{part}");
+        for (name, field) in part["properties"].as_object().into_iter().flatten() {
+            assert!(field["description"].is_string(), "{name}");
+        }
+    }
+}

@@ -2,10 +2,11 @@
 
 use super::PeriodsPlan;
 use super::range::{Check, LONGEST_NS, within};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Datagrams that leave at times of their own, whatever happens to them.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatagramPlan {
     /// What carries them.
@@ -27,7 +28,7 @@ pub struct DatagramPlan {
 }
 
 /// What carries datagrams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtocolPlan {
     /// The User Datagram Protocol.

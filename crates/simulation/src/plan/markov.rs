@@ -4,14 +4,15 @@ use super::range::{Check, LONGEST_NS, refuse, within};
 use super::{ChangePlan, PlanError};
 use crate::periods::exponential;
 use network::Dice;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Duration, Rng, Time};
 
 /// Most changes of state that are expected.
 const MOST_MOVES: u64 = 1_000_000;
 
 /// States that a link goes through at random: it stays in each for a random time, then goes to another one.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkovPlan {
     /// When it begins, in the first state.

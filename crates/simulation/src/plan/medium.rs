@@ -5,12 +5,13 @@ use super::{EntryPlan, LinkPlan, Plan, PlanError};
 use crate::payload::Payload;
 use network::{Element, QueueDiscipline, SamplingTimes, medium};
 use params::BuildError;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use units::{Duration, Rate, Time};
 
 /// A medium. Its ports are hops of routes: their numbers follow those of the links, one medium after the other.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MediumPlan {
     /// Unique name.
@@ -26,7 +27,7 @@ pub struct MediumPlan {
 }
 
 /// One port of a medium.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortPlan {
     /// Name, unique among ports and links.

@@ -25,12 +25,13 @@ pub use range::MAX_ROWS;
 pub use workload::{AbrPlan, DistributionPlan, VideoPlan, WorkloadPlan};
 pub use writes::WritesPlan;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use units::{Duration, Rng, Time};
 
 /// What to simulate. Read it with [`Plan::from_json`], which checks it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Simulated time in nanoseconds.
@@ -49,7 +50,7 @@ pub struct Plan {
 }
 
 /// One link, in one direction.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkPlan {
     /// Unique name.
@@ -82,7 +83,7 @@ pub struct LinkPlan {
 }
 
 /// A change on a link.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangePlan {
     /// When.
@@ -100,7 +101,7 @@ pub struct ChangePlan {
 }
 
 /// How much may wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitPlan {
     /// Most packets; `None`: no limit.
@@ -110,7 +111,7 @@ pub struct LimitPlan {
 }
 
 /// An entry of a registry of the network: a queue discipline, a loss or an impairment.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 pub struct EntryPlan {
     /// Its name there.
     pub kind: String,
@@ -120,7 +121,7 @@ pub struct EntryPlan {
 }
 
 /// One flow: a connection that carries data one way, or what its workload makes of it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowPlan {
     /// Unique name, a label and no more.
@@ -183,7 +184,7 @@ impl FlowPlan {
 }
 
 /// From a time on, packets take another route where they reach it. Those past a fork finish on the old one.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReroutePlan {
     /// When.
@@ -195,7 +196,7 @@ pub struct ReroutePlan {
 }
 
 /// From a time on, the application hands data out at a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacePlan {
     /// When.
@@ -205,7 +206,7 @@ pub struct PacePlan {
 }
 
 /// A congestion control algorithm and its parameters.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CcaPlan {
     /// Name or alias in [`congestion::descriptors`], or with a colon in it that of an
@@ -223,7 +224,7 @@ impl CcaPlan {
 }
 
 /// Options of the transport.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpPlan {
     /// Payload of a full segment.
@@ -258,7 +259,7 @@ pub struct TcpPlan {
 }
 
 /// When the receiver acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AckPlan {
     /// As Linux does.
@@ -273,7 +274,7 @@ pub enum AckPlan {
 }
 
 /// Explicit congestion notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(untagged, expecting = "expected true, false or \"accecn\"")]
 pub enum EcnPlan {
     /// `false`: not at all. `true`: with the feedback that the algorithm wants, which is RFC 3168's for most.
@@ -283,7 +284,7 @@ pub enum EcnPlan {
 }
 
 /// A feedback that has a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnFeedback {
     /// AccECN (RFC 9768), whatever the algorithm.
@@ -291,7 +292,7 @@ pub enum EcnFeedback {
 }
 
 /// Whether to pace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PacingPlan {
     /// When the algorithm needs it.
@@ -303,7 +304,7 @@ pub enum PacingPlan {
 }
 
 /// What to write down besides summaries.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecordPlan {
     /// Time between samples; `None`: no samples.
@@ -328,6 +329,16 @@ impl Plan {
         reader.end().map_err(|e| PlanError::new("", e.to_string()))?;
         plan.check()?;
         Ok(plan)
+    }
+
+    /// The plan as [`from_json`](Self::from_json) reads it.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a plan has text as keys and no number that JSON lacks")
+    }
+
+    /// The JSON Schema of a plan: every field with its type and what it means.
+    pub fn schema() -> Value {
+        schemars::schema_for!(Plan).to_value()
     }
 
     /// The hop of this number transmits at a rate; media always do.

@@ -3,11 +3,12 @@
 use super::PlanError;
 use super::range::{Check, LONGEST_NS, refuse, within};
 use network::Opportunities;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Duration;
 
 /// Moments at which a link may send.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpportunitiesPlan {
     /// When, from the beginning of a round on, in order and in units; the last one ends the round.

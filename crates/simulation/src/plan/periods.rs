@@ -1,10 +1,11 @@
 //! Plans of applications that are active and silent by turns.
 
 use super::range::{Check, LONGEST_NS, within};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Times of activity and of silence take turns, activity first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeriodsPlan {
     /// Length of the active ones, or its mean.

@@ -1,10 +1,11 @@
 //! Options of a transport by which it differs from Linux.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use tcp::Quirks;
 
 /// Behaviours of another simulator's TCP, each named for what it does; Linux has none of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuirksPlan {
     /// Where the interval of a delivery-rate sample begins.
@@ -18,7 +19,7 @@ pub struct QuirksPlan {
 }
 
 /// Where the interval of a delivery-rate sample begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 pub enum RateSamplePlan {
     /// With the packet that is sampled.
     #[default]
@@ -30,7 +31,7 @@ pub enum RateSamplePlan {
 }
 
 /// What becomes of a sample that is shorter than the smallest RTT.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InvalidSamplesPlan {
     /// It says nothing of the bandwidth.
@@ -41,7 +42,7 @@ pub enum InvalidSamplesPlan {
 }
 
 /// What is sent again in recovery for want of anything else to send.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RescuePlan {
     /// Nothing.
@@ -54,7 +55,7 @@ pub enum RescuePlan {
 }
 
 /// What a sender looks like whose send buffer is all in flight, below its window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FullSendBufferPlan {
     /// Limited by the application.

@@ -2,7 +2,8 @@
 
 use super::range::{Check, LONGEST_NS, MOST_BYTES, refuse, within};
 use super::{DatagramPlan, PlanError, WritesPlan};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Most transfers that a flow may be expected to make.
 const MOST_TRANSFERS: f64 = 1e7;
@@ -16,7 +17,7 @@ const MOST_BITRATE: u64 = 1_000_000_000_000;
 const SHORTEST_CHUNK_NS: u64 = 1_000_000;
 
 /// What an application does, other than to send one stream of bytes.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum WorkloadPlan {
     /// One stream of bytes that the application writes at its own pace.
@@ -57,7 +58,7 @@ pub enum WorkloadPlan {
 }
 
 /// A video, and how it is watched.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VideoPlan {
     /// Bit rates of a piece, rising.
@@ -75,7 +76,7 @@ pub struct VideoPlan {
 }
 
 /// How the bit rate of the next piece is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AbrPlan {
     /// By the rate at which pieces came.
@@ -88,7 +89,7 @@ pub enum AbrPlan {
 }
 
 /// Numbers that differ: bytes or nanoseconds.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DistributionPlan {
     /// They do not differ.

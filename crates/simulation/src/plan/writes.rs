@@ -3,10 +3,11 @@
 use super::PeriodsPlan;
 use super::range::{Check, within};
 use network::Server;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Data comes in writes of equal size, all the time or now and then. The socket takes what fits into its send buffer.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WritesPlan {
     /// Payload while it is active; `None`: without limit.
