@@ -1,6 +1,7 @@
 //! The run loop: takes the earliest wake-up and lets that actor act.
 
 use crate::controllers::Controllers;
+use crate::external::External;
 use crate::hosts::{Datagrams, End, Endpoints, Flow, Outbox};
 use crate::links::{CutThrough, build_link};
 use crate::media::build_medium;
@@ -41,7 +42,7 @@ impl<R: Recorder> Engine<R> {
         seed: u64,
         cut_through: CutThrough,
         recorder: R,
-        controllers: &Controllers,
+        mut external: External,
     ) -> Result<Engine<R>, PlanError> {
         let time = |nanos: u64| Time::from_nanos(nanos);
         let interval = plan.record.interval_ns.map(Duration::from_nanos);
@@ -50,16 +51,17 @@ impl<R: Recorder> Engine<R> {
         let links = plan.links.iter().enumerate().map(|(n, link)| {
             let cut_through =
                 if plan.record.packets.contains(&link.name) { CutThrough::No } else { cut_through };
-            build_link(n, link, sampling, seed, cut_through, &hosts)
+            build_link(n, link, sampling, seed, cut_through, &hosts, &external)
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
         let media = plan.media.iter().enumerate();
-        let media = media.map(|(n, medium)| build_medium(n, medium, sampling, seed, &hosts));
+        let media = media.map(|(n, medium)| build_medium(n, medium, sampling, seed, &hosts, &external));
         let media = media.collect::<Result<Vec<_>, PlanError>>()?;
         let streams = Streams::for_flows(plan.flows.len());
         let plan = Arc::new(plan);
+        let controllers = external.take_controllers();
         let flows = 0..plan.flows.len() as u32;
-        let flows = flows.map(|n| build_flow(n, &plan, streams, sampling, seed, controllers));
+        let flows = flows.map(|n| build_flow(n, &plan, streams, sampling, seed, (&controllers, &external)));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<u32>> =
             plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
@@ -186,14 +188,14 @@ fn build_flow(
     streams: Streams,
     sampling: SamplingTimes,
     seed: u64,
-    controllers: &Controllers,
+    provided: (&Controllers, &External),
 ) -> Result<Endpoints, PlanError> {
     let of_flow = &plan.flows[number as usize];
     if let Some(WorkloadPlan::Datagrams(datagrams)) = &of_flow.workload {
         let datagrams = Datagrams::new(number, of_flow, datagrams, sampling, seed);
         return Ok(Endpoints::Datagrams(Box::new(datagrams)));
     }
-    Ok(Endpoints::Tcp(Flow::new(number, plan, streams, sampling, seed, controllers)?))
+    Ok(Endpoints::Tcp(Flow::new(number, plan, streams, sampling, seed, provided)?))
 }
 
 /// What the flows of a plan say of routes that change.

@@ -10,9 +10,10 @@
 //! assert!(error.to_string().contains("missing field `warmup_ns`"));
 //! ```
 
-mod applications;
+pub mod applications;
 mod controllers;
 mod engine;
+mod external;
 mod hosts;
 mod links;
 mod media;
@@ -22,18 +23,20 @@ mod periods;
 pub mod plan;
 mod record;
 mod routes;
+pub mod samples;
 mod schedule;
 mod tables;
 
 pub use controllers::Controllers;
+pub use external::{External, Queue};
 pub use hosts::AlgorithmFailure;
 pub use net::Net;
+pub use payload::Payload;
 pub use plan::{FlowPlan, Plan, PlanError};
 pub use routes::{Hop, Routes, Successors};
 pub use schedule::Schedule;
 pub use tables::{Column, ColumnSchema, Kind, Results, SCHEMA_VERSION, Table, TableSchema, schema};
 
-use controllers::no_external;
 use engine::Engine;
 use links::CutThrough;
 use network::Streams;
@@ -60,7 +63,7 @@ impl Simulation {
     /// # Errors
     /// If the plan makes no sense.
     pub fn new(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, CutThrough::Yes, &no_external())
+        Simulation::build(plan, seed, CutThrough::Yes, External::default())
     }
 
     /// As [`new`](Self::new), with algorithms that the caller provides.
@@ -72,7 +75,15 @@ impl Simulation {
         seed: u64,
         controllers: &Controllers,
     ) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, CutThrough::Yes, controllers)
+        Simulation::build(plan, seed, CutThrough::Yes, External::of_controllers(controllers))
+    }
+
+    /// As [`new`](Self::new), with parts that the caller provides.
+    ///
+    /// # Errors
+    /// If the plan makes no sense, a part that it names is missing, or there is a recorder and no interval of samples.
+    pub fn with(plan: Plan, seed: u64, external: External) -> Result<Simulation, PlanError> {
+        Simulation::build(plan, seed, CutThrough::Yes, external)
     }
 
     /// As [`new`](Self::new), but every link replays its queue and packets take one link at a time. Slower, with the same
@@ -82,24 +93,28 @@ impl Simulation {
     /// If the plan makes no sense.
     #[doc(hidden)]
     pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, CutThrough::No, &no_external())
+        Simulation::build(plan, seed, CutThrough::No, External::default())
     }
 
     fn build(
         plan: Plan,
         seed: u64,
         cut_through: CutThrough,
-        controllers: &Controllers,
+        mut external: External,
     ) -> Result<Simulation, PlanError> {
         plan.check()?;
+        let samples = external.take_recorder();
+        if samples.is_some() && plan.record.interval_ns.is_none() {
+            return Err(PlanError::new("record.interval_ns", "missing; a recorder is told of samples"));
+        }
         let captures = !plan.record.packets.is_empty();
         let engine = if plan.record.interval_ns.is_some() || captures {
             let (hops, streams) = (plan.hop_names(), Streams::for_flows(plan.flows.len()));
             let capture = captures.then(|| Capture::new(&plan.record.packets, &hops, streams));
-            let recorder = Columns::new(plan.record.variables, capture);
-            AnyEngine::Columns(Box::new(Engine::new(plan, seed, cut_through, recorder, controllers)?))
+            let recorder = Columns { samples, ..Columns::new(plan.record.variables, capture) };
+            AnyEngine::Columns(Box::new(Engine::new(plan, seed, cut_through, recorder, external)?))
         } else {
-            AnyEngine::Silent(Box::new(Engine::new(plan, seed, cut_through, Silent, controllers)?))
+            AnyEngine::Silent(Box::new(Engine::new(plan, seed, cut_through, Silent, external)?))
         };
         Ok(Simulation { engine })
     }

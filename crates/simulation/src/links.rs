@@ -1,5 +1,6 @@
 //! Builds links from their plans.
 
+use crate::external::{External, is_external};
 use crate::payload::Payload;
 use crate::plan::{ChangePlan, EntryPlan, LinkPlan, OpportunitiesPlan, PlanError};
 use network::queue::Limit;
@@ -22,6 +23,7 @@ pub(crate) fn build_link(
     seed: u64,
     cut_through: CutThrough,
     hosts: &[Option<[u32; 2]>],
+    external: &External,
 ) -> Result<Link<Payload>, PlanError> {
     let path = format!("links[{n}]");
     let stream = Dice::new(seed, &*plan.stream);
@@ -32,7 +34,7 @@ pub(crate) fn build_link(
         sampling,
         impairments: build_impairments(plan, &path, seed, sampling.end())?,
     };
-    let queue = build_queue(&plan.queue, &path, &plan.stream, seed, hosts)?;
+    let queue = build_queue(&plan.queue, &path, &plan.stream, seed, hosts, external)?;
     let link = if cut_through == CutThrough::Yes { Link::new } else { Link::replaying };
     Ok(link(config, queue).knowing_acks(Payload::is_plain_ack))
 }
@@ -44,9 +46,14 @@ pub(crate) fn build_queue(
     stream: &str,
     seed: u64,
     hosts: &[Option<[u32; 2]>],
+    external: &External,
 ) -> Result<Box<dyn QueueDiscipline<Payload>>, PlanError> {
     let dice = Dice::new(seed, stream).rng("queue").next_u64();
-    let mut queue = plan.build_queue(path, dice)?;
+    let mut queue = if is_external(&plan.kind) {
+        external.make_queue(&plan.kind, &format!("{path}.queue"), dice)?
+    } else {
+        plan.build_queue(path, dice)?
+    };
     queue.know_hosts(hosts);
     queue.know_redundancy(Payload::is_redundant);
     Ok(queue)

@@ -1,5 +1,6 @@
 //! Builds media from their plans.
 
+use crate::external::{External, is_external};
 use crate::links::build_queue;
 use crate::payload::Payload;
 use crate::plan::{MediumPlan, PlanError};
@@ -13,12 +14,17 @@ pub(crate) fn build_medium(
     sampling: SamplingTimes,
     seed: u64,
     hosts: &[Option<[u32; 2]>],
+    external: &External,
 ) -> Result<Box<dyn Element<Payload>>, PlanError> {
     let path = format!("media[{n}]");
     let ports = plan.ports.iter().enumerate();
     let queues = ports.map(|(port, plan)| {
-        build_queue(&plan.queue, &format!("{path}.ports[{port}]"), &plan.stream, seed, hosts)
+        build_queue(&plan.queue, &format!("{path}.ports[{port}]"), &plan.stream, seed, hosts, external)
     });
     let dice = Rng::stream(seed, &format!("medium/{}", plan.stream)).next_u64();
-    plan.build(&path, queues.collect::<Result<_, _>>()?, sampling, dice)
+    let queues = queues.collect::<Result<_, _>>()?;
+    if is_external(&plan.kind) {
+        return external.make_medium(&plan.kind, &path, queues, sampling, dice);
+    }
+    plan.build(&path, queues, sampling, dice)
 }

@@ -3,6 +3,7 @@
 use crate::hosts::Observer;
 use crate::net::Net;
 use crate::payload::{Packet, Payload};
+use crate::samples::SampleRecorder;
 use crate::tables::links::LinkRow;
 use crate::tables::packets::{Capture, PacketRow};
 use crate::tables::series::SeriesRow;
@@ -81,6 +82,8 @@ pub struct Columns {
     pub variables: Variables,
     /// Packets.
     pub capture: Option<Box<Capture>>,
+    /// Is told of samples.
+    pub samples: Option<Box<dyn SampleRecorder>>,
 }
 
 impl Columns {
@@ -117,10 +120,16 @@ impl Observer for Columns {
 
 impl Recorder for Columns {
     fn flow(&mut self, sample: SeriesRow) {
+        if let Some(samples) = &mut self.samples {
+            samples.flow(&sample);
+        }
         self.series.push(sample);
     }
 
     fn link(&mut self, sample: LinkRow) {
+        if let Some(samples) = &mut self.samples {
+            samples.link(&sample);
+        }
         self.links.push(sample);
     }
 

@@ -11,7 +11,7 @@ mod video;
 mod web;
 mod writer;
 
-pub use application::{Application, Job, Order, Sockets};
+pub use application::{Application, Job, Order, Sockets, StreamState};
 pub use playback::Playback;
 
 use crate::plan::{DistributionPlan, FlowPlan, WorkloadPlan};
@@ -28,8 +28,8 @@ use writer::Writer;
 /// The application of a flow of connections, which begins at `start`.
 ///
 /// # Panics
-/// If the flow is one of datagrams.
-pub fn build(plan: &FlowPlan, start: Time, seed: u64) -> Box<dyn Application> {
+/// If the flow is one of datagrams, or its application is external.
+pub(crate) fn build(plan: &FlowPlan, start: Time, seed: u64) -> Box<dyn Application> {
     let draws = |what: &str, distribution: &DistributionPlan| {
         Draws::new(distribution, Rng::stream(seed, &format!("{what}/{}", plan.stream)))
     };
@@ -52,6 +52,7 @@ pub fn build(plan: &FlowPlan, start: Time, seed: u64) -> Box<dyn Application> {
             Box::new(Web::new(start, thinking, objects, draws("sizes", sizes), *connections, *request_bytes))
         }
         Some(WorkloadPlan::Video(video)) => Box::new(Video::new(video, start)),
+        Some(WorkloadPlan::External { .. }) => panic!("the caller makes external applications"),
         Some(WorkloadPlan::Datagrams(_)) => panic!("datagrams need no connection"),
     }
 }

@@ -9,13 +9,14 @@ use super::stats::{FlowStats, Mark, Transfer};
 use super::totals::Totals;
 use crate::applications::{self, Application, Job, Order, Playback, Sockets};
 use crate::controllers::Controllers;
+use crate::external::External;
 use crate::payload::{Packet, Payload};
-use crate::plan::{Plan, PlanError};
+use crate::plan::{Plan, PlanError, WorkloadPlan};
 use crate::tables::FlowName;
 use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
 use network::{Ecn, RouteId, SamplingTimes, Streams};
 use std::sync::Arc;
-use units::Time;
+use units::{Rng, Time};
 
 /// Holds the connections that are open. Of those that are not, only what they transferred is left.
 pub struct Flow {
@@ -56,18 +57,24 @@ impl Flow {
     /// Flow `number` of the plan. No connection is open before the application has run.
     ///
     /// # Errors
-    /// If its algorithm cannot be made.
+    /// If its algorithm or its application cannot be made.
     pub fn new(
         number: u32,
         plan: &Arc<Plan>,
         streams: Streams,
         sampling: SamplingTimes,
         seed: u64,
-        controllers: &Controllers,
+        (controllers, external): (&Controllers, &External),
     ) -> Result<Flow, PlanError> {
         let of_flow = &plan.flows[number as usize];
         let start = of_flow.start(seed);
-        let application = applications::build(of_flow, start, seed);
+        let application = match &of_flow.workload {
+            Some(WorkloadPlan::External { name }) => {
+                let seed = Rng::stream(seed, &format!("application/{}", of_flow.stream)).next_u64();
+                external.make_application(name, &format!("flows[{number}].workload.name"), start, seed)?
+            }
+            _ => applications::build(of_flow, start, seed),
+        };
         Ok(Flow {
             number,
             streams,

@@ -3,6 +3,7 @@
 use super::error::together;
 use super::range::{Check, LONGEST_NS, in_order, refuse, within};
 use super::{ChangePlan, EntryPlan, LimitPlan, LinkPlan, PlanError};
+use crate::external::is_external;
 use crate::payload::Payload;
 use network::queue::{BuildError, Limit};
 use network::{Dice, Impairment, Loss, QueueDiscipline, QueueEvents, Server, queue};
@@ -20,7 +21,7 @@ impl LinkPlan {
                 e
             }),
             within(format!("{path}.delay_ns"), self.delay_ns, 0..=LONGEST_NS),
-            self.queue.build_queue(path, 0).map(|_| ()),
+            self.queue.check_queue(path),
             check_loss(path, self.loss.as_ref()),
             self.check_impairments(path),
             self.check_service(path, duration_ns),
@@ -83,6 +84,9 @@ impl LinkPlan {
         within(format!("{path}.delay_ns"), change.delay_ns.unwrap_or(0), 0..=LONGEST_NS)?;
         check_loss(path, change.loss.as_ref())?;
         let Some(LimitPlan { packets, bytes }) = change.limit else { return Ok(()) };
+        if is_external(&self.queue.kind) {
+            return Ok(()); // which limits it has shows when it is there
+        }
         let mut queue = self.queue.build_queue(path, 0)?;
         if !queue.resize(Limit { packets, bytes }, Time::ZERO, &mut QueueEvents::default()) {
             refuse!(format!("{path}.limit"), "{} has no limit of that kind", self.queue.kind);
@@ -104,7 +108,12 @@ impl LinkPlan {
 }
 
 impl EntryPlan {
-    /// Makes the entry as a queue; `path` is that of its link or port, `seed` feeds its randomness.
+    /// Refuses a queue that cannot be made; `path` is that of its link or port.
+    pub(super) fn check_queue(&self, path: &str) -> Check {
+        if is_external(&self.kind) { Ok(()) } else { self.build_queue(path, 0).map(|_| ()) }
+    }
+
+    /// Makes the entry as a queue of the registry; `path` is that of its link or port, `seed` feeds its randomness.
     pub(crate) fn build_queue(
         &self,
         path: &str,

@@ -2,6 +2,7 @@
 
 use super::range::{Check, within};
 use super::{EntryPlan, LinkPlan, Plan, PlanError};
+use crate::external::is_external;
 use crate::payload::Payload;
 use network::{Element, QueueDiscipline, SamplingTimes, medium};
 use params::BuildError;
@@ -43,9 +44,11 @@ type Queue = Box<dyn QueueDiscipline<Payload>>;
 impl MediumPlan {
     pub(super) fn check(&self, path: &str) -> Check {
         within(format!("{path}.ports"), self.ports.len(), 1..=usize::from(u16::MAX))?;
-        self.build(path, Vec::new(), never(), 0)?;
+        if !is_external(&self.kind) {
+            self.build(path, Vec::new(), never(), 0)?;
+        }
         let mut ports = self.ports.iter().enumerate();
-        ports.try_for_each(|(n, port)| port.queue.build_queue(&format!("{path}.ports[{n}]"), 0).map(|_| ()))
+        ports.try_for_each(|(n, port)| port.queue.check_queue(&format!("{path}.ports[{n}]")))
     }
 
     /// Makes the medium; `path` is its own, `seed` feeds its randomness.
@@ -63,11 +66,14 @@ impl MediumPlan {
         })
     }
 
-    /// The least delay and the highest rate that any port has.
+    /// The least delay and the highest rate that any port has. Of what the caller makes neither is known before.
     ///
     /// # Panics
     /// If the plan was not checked.
     pub(crate) fn bounds(&self) -> (Duration, Rate) {
+        if is_external(&self.kind) {
+            return (Duration::ZERO, Rate::UNLIMITED);
+        }
         let made = self.build("", Vec::new(), never(), 0).expect("a medium that was checked");
         (made.min_delay(), made.capacity())
     }
@@ -107,7 +113,7 @@ impl HopPlan<'_> {
     pub(super) fn is_limited(self) -> bool {
         match self {
             HopPlan::Link(link) => link.is_limited(),
-            HopPlan::Port(medium, _) => medium.bounds().1 != Rate::UNLIMITED,
+            HopPlan::Port(medium, _) => is_external(&medium.kind) || medium.bounds().1 != Rate::UNLIMITED,
         }
     }
 }

@@ -55,6 +55,11 @@ pub enum WorkloadPlan {
     Video(VideoPlan),
     /// No connection at all.
     Datagrams(DatagramPlan),
+    /// An application that [the caller provides](crate::External).
+    External {
+        /// Its name, with a colon in it.
+        name: String,
+    },
 }
 
 /// A video, and how it is watched.
@@ -167,6 +172,7 @@ impl WorkloadPlan {
             }
             WorkloadPlan::Video(video) => video.check(path),
             WorkloadPlan::Datagrams(datagrams) => datagrams.check(path),
+            WorkloadPlan::External { .. } => Ok(()),
         }
     }
 }

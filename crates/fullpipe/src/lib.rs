@@ -1,0 +1,26 @@
+#![doc = include_str!("../README.md")]
+
+mod experiment;
+mod flow;
+mod graph;
+mod link;
+mod run;
+
+pub use experiment::Experiment;
+pub use flow::{Flow, linux_transport};
+pub use graph::Network;
+pub use link::Link;
+pub use run::{FlowResult, Run};
+
+pub use serde_json::json;
+pub use simulation::applications::{Application, Job, Playback, Sockets, StreamState};
+pub use simulation::plan::{self, Plan, PlanError};
+pub use simulation::samples::{LinkRow, SampleRecorder, SeriesRow};
+pub use simulation::{Column, External, Payload, Results, Simulation, Table};
+
+/// Algorithms without a transport: the trait, its events, the registry and the kit that judges them.
+pub use congestion;
+/// Packets, queue disciplines, links, media, and the kit that judges elements.
+pub use network;
+/// Time, rates, sizes, and randomness that can be repeated.
+pub use units;
