@@ -22,13 +22,14 @@ MAY_SEE: dict[str, set[str]] = {
     "tcp": {"units", "congestion"},
     "network": {"units", "params"},
     "simulation": {"units", "params", "congestion", "tcp", "network"},
+    "fullpipe": {"units", "congestion", "network", "simulation"},
     "python": {"units", "params", "capi", "congestion", "network", "simulation"},
 }
 
 
 def crate_of(package: str) -> str:
     """The short name of a package of this workspace, or an empty string for any other."""
-    return package.removeprefix("fullpipe-") if package.startswith("fullpipe-") else ""
+    return package.removeprefix("fullpipe-") if package.startswith("fullpipe") else ""
 
 
 def violations(metadata: dict[str, list[dict[str, object]]]) -> list[str]:

@@ -1,15 +1,4 @@
-//! Congestion control algorithms, apart from any transport.
-//!
-//! An algorithm turns what the network said into a window and a rate. It never sees packets or sequence
-//! numbers and owns no clock: the transport (the `tcp` crate here, a QUIC stack elsewhere) detects losses,
-//! counts rounds, takes RTT and delivery-rate samples, and tells the algorithm through [`CongestionControl`].
-//!
-//! ```
-//! use congestion::{Path, build};
-//!
-//! let algorithm = build("cubic", &serde_json::json!({}), 1).unwrap();
-//! assert_eq!(algorithm.control().cwnd, 10); // the initial window, in packets
-//! ```
+#![doc = include_str!("../README.md")]
 
 mod delay;
 mod event;

@@ -1,21 +1,4 @@
-//! Parameters: one documented struct per algorithm, queue, loss or impairment, with defaults from the cited source.
-//!
-//! ```
-//! use params::{params, read};
-//!
-//! params! {
-//!     /// Parameters of a leaky bucket.
-//!     pub struct Bucket {
-//!         /// How fast it leaks.
-//!         rate: f64 = 1.5, "bytes/s", 0.0..=1e9;
-//!     }
-//! }
-//! assert_eq!(read::<Bucket>(&serde_json::json!({})).unwrap().rate, 1.5);
-//! let error = read::<Bucket>(&serde_json::json!({ "rate": -1 })).unwrap_err().to_string();
-//! assert_eq!(error, "rate: -1 is out of range; it must lie between 0 and 1000000000");
-//! let error = read::<Bucket>(&serde_json::json!({ "rate": "fast" })).unwrap_err().to_string();
-//! assert_eq!(error, "rate: \"fast\" is wrong; it must be a number");
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! A parameter without a default must be given. One that does more than to set a number says its [`Role`], so that
 //! users of a family need not know what each member calls it.

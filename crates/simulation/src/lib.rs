@@ -1,14 +1,4 @@
-//! Runs a [`Plan`]: links, TCP endpoints, one schedule of wake-ups, and what is measured of it all.
-//!
-//! Same plan and same seed, same results, however the run is stepped.
-//!
-//! ```
-//! use simulation::{Plan, Simulation};
-//! use units::Time;
-//!
-//! let error = Plan::from_json(r#"{ "duration_ns": 0 }"#).unwrap_err();
-//! assert!(error.to_string().contains("missing field `warmup_ns`"));
-//! ```
+#![doc = include_str!("../README.md")]
 
 pub mod applications;
 mod controllers;

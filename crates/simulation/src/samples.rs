@@ -2,6 +2,7 @@
 
 pub use crate::tables::links::LinkRow;
 pub use crate::tables::series::SeriesRow;
+pub use crate::tables::{FlowName, LinkName};
 
 /// Is told of every sample as it is taken, flow by flow and link by link, in the order of time.
 ///

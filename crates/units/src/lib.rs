@@ -1,8 +1,4 @@
-//! Types that every crate uses: points in time, durations, rates, sizes, reproducible randomness and
-//! internal variables.
-//!
-//! Everything is an integer (nanoseconds, bits per second, bytes), so that a simulation gives the same
-//! bytes on every machine. Nothing here depends on any other crate.
+#![doc = include_str!("../README.md")]
 
 mod probe;
 mod quantity;

@@ -7,7 +7,7 @@ mod cell;
 mod column;
 mod declare;
 
-pub use cell::{FlowName, Kind};
+pub use cell::{FlowName, Kind, LinkName};
 pub use column::{Column, Table};
 pub use declare::{ColumnSchema, Rows, TableSchema};
 
