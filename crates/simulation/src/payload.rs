@@ -40,6 +40,11 @@ impl Payload {
         }
     }
 
+    /// No payload, as in a bare acknowledgement.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// An acknowledgement that only says how far everything has arrived.
     pub fn is_plain_ack(&self) -> bool {
         matches!(self, Payload::Tcp(segment) if segment.is_plain_ack())
