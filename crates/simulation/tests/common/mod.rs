@@ -1,41 +1,88 @@
-//! Plans to test with.
+//! Plans to test with, as JSON in which a test changes what it is about.
 #![allow(dead_code)]
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use simulation::plan::{
+    AckPlan, CcaPlan, DatagramPlan, EcnPlan, EntryPlan, FlowPlan, LinkPlan, PacingPlan, ProtocolPlan,
+    QuirksPlan, TcpPlan, WorkloadPlan,
+};
 use simulation::{Plan, Results, Simulation};
 
 /// A link without random loss.
 pub fn link(name: &str, rate_bps: Option<u64>, delay_ns: u64, packets: Option<u64>) -> Value {
-    json!({
-        "name": name, "stream": name, "rate_bps": rate_bps, "delay_ns": delay_ns, "loss": null,
-        "queue": { "kind": "drop_tail", "packets": packets, "bytes": null },
+    json!(LinkPlan {
+        name: name.to_owned(),
+        stream: name.to_owned(),
+        nic_of: None,
+        rate_bps,
+        delay_ns,
+        queue: EntryPlan {
+            kind: "drop_tail".to_owned(),
+            params: json!({ "packets": packets, "bytes": null }),
+        },
+        loss: None,
+        changes: Vec::new(),
+        impairments: Vec::new(),
+        opportunities: None,
+        markov_channel: None,
     })
 }
 
 /// An endless flow over the given links.
 pub fn flow(name: &str, cca: &str, forward: &[u32], reverse: &[u32]) -> Value {
-    json!({
-        "name": name, "stream": name, "cca": { "kind": cca, "params": {} },
-        "start_ns": 0, "start_jitter_ns": 0, "stop_ns": null, "bytes": null,
-        "forward": forward, "reverse": reverse,
-        "tcp": {
-            "mss_bytes": 1448, "overhead_bytes": 66, "timestamps": true, "ack": { "kind": "linux" },
-            "sack_compression": true,
-            "initial_window": 10, "send_buffer_bytes": null, "receive_buffer_bytes": null,
-            "pacing": "auto", "max_burst_bytes": 65_536, "ecn": false,
-        },
+    json!(FlowPlan {
+        name: name.to_owned(),
+        stream: name.to_owned(),
+        cca: Some(CcaPlan { kind: cca.to_owned(), params: Map::new() }),
+        start_ns: 0,
+        start_jitter_ns: 0,
+        stop_ns: None,
+        bytes: None,
+        application: Vec::new(),
+        workload: None,
+        forward: forward.to_vec(),
+        reverse: reverse.to_vec(),
+        reroutes: Vec::new(),
+        dscp: 0,
+        hosts: None,
+        tcp: transport(),
     })
+}
+
+/// A transport whose buffers never limit.
+fn transport() -> TcpPlan {
+    TcpPlan {
+        mss_bytes: 1448,
+        overhead_bytes: 66,
+        timestamps: true,
+        ack: AckPlan::Linux {},
+        sack_compression: true,
+        initial_window: 10,
+        send_buffer_bytes: None,
+        receive_buffer_bytes: None,
+        pacing: PacingPlan::Auto,
+        max_burst_bytes: 65_536,
+        min_burst_packets: None,
+        gro_ns: None,
+        ecn: EcnPlan::Negotiated(false),
+        quirks: QuirksPlan::default(),
+    }
 }
 
 /// Datagrams of 100 bytes and 42 of headers, one every so many milliseconds.
 pub fn datagrams(name: &str, interval_ms: u64, echo: bool, forward: &[u32], reverse: &[u32]) -> Value {
     let mut flow = flow(name, "reno", forward, reverse);
     flow["cca"] = json!(null);
-    flow["workload"] = json!({
-        "kind": "datagrams", "protocol": if echo { "icmp" } else { "udp" }, "payload_bytes": 100,
-        "overhead_bytes": 42, "interval_ns": interval_ms * 1_000_000, "poisson": false, "periods": null,
-        "echo": echo, "each": true,
-    });
+    flow["workload"] = json!(WorkloadPlan::Datagrams(DatagramPlan {
+        protocol: if echo { ProtocolPlan::Icmp } else { ProtocolPlan::Udp },
+        payload_bytes: 100,
+        overhead_bytes: 42,
+        interval_ns: interval_ms * 1_000_000,
+        poisson: false,
+        periods: None,
+        echo,
+        each: true,
+    }));
     flow
 }
 
