@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.statistics import t_interval, welch_interval
 from fullpipe.errors import ScenarioError
-from fullpipe.validation.compare import MARGINS, Margin, judge, read_margin
+from fullpipe.validation.compare import MARGINS, Margin, equivalence, read_margin
 
 
 def around(mean: float, sd: float, n: int, seed: int) -> list[float]:
@@ -18,40 +18,40 @@ def around(mean: float, sd: float, n: int, seed: int) -> list[float]:
 
 
 def test_a_small_sure_difference_is_equivalent() -> None:
-    assert judge(around(100, 0.5, 5, 1), around(101, 0.5, 5, 2), margin=3).verdict == "equivalent"
+    assert equivalence(around(100, 0.5, 5, 1), around(101, 0.5, 5, 2), margin=3).verdict == "equivalent"
 
 
 def test_a_large_sure_difference_is_different() -> None:
-    found = judge(around(100, 0.5, 5, 1), around(90, 0.5, 5, 2), margin=3)
+    found = equivalence(around(100, 0.5, 5, 1), around(90, 0.5, 5, 2), margin=3)
     assert found.verdict == "different"
     assert found.difference == pytest.approx(-10)
 
 
 def test_a_sure_difference_at_the_margin_is_not_decided() -> None:
-    assert judge(around(100, 0.5, 5, 1), around(103, 0.5, 5, 2), margin=3).verdict == "not decided"
+    assert equivalence(around(100, 0.5, 5, 1), around(103, 0.5, 5, 2), margin=3).verdict == "not decided"
 
 
 def test_chaotic_runs_that_share_a_range_overlap() -> None:
-    found = judge(around(100, 40, 5, 1), around(110, 40, 5, 2), margin=3)
+    found = equivalence(around(100, 40, 5, 1), around(110, 40, 5, 2), margin=3)
     assert found.verdict == "overlapping ranges"
 
 
 def test_chaotic_runs_whose_ranges_are_apart_are_not_called_overlapping() -> None:
-    assert judge([80.0, 120.0], [121.0, 200.0], margin=3).verdict == "not decided"
+    assert equivalence([80.0, 120.0], [121.0, 200.0], margin=3).verdict == "not decided"
 
 
 def test_runs_that_never_vary_are_compared_as_they_are() -> None:
-    assert judge([10.0] * 3, [10.2] * 3, margin=0.3).verdict == "equivalent"
-    assert judge([10.0] * 3, [10.4] * 3, margin=0.3).verdict == "different"
+    assert equivalence([10.0] * 3, [10.2] * 3, margin=0.3).verdict == "equivalent"
+    assert equivalence([10.0] * 3, [10.4] * 3, margin=0.3).verdict == "different"
 
 
 def test_equal_runs_are_equivalent_without_any_margin() -> None:
-    assert judge([0.0, 0.0], [0.0, 0.0], margin=0).verdict == "equivalent"
+    assert equivalence([0.0, 0.0], [0.0, 0.0], margin=0).verdict == "equivalent"
 
 
 @pytest.mark.parametrize(("other", "where"), [(101.0, "within"), (150.0, "beyond")])
 def test_a_single_run_decides_nothing_but_says_where_it_lies(other: float, where: str) -> None:
-    found = judge([100.0], [other], margin=3)
+    found = equivalence([100.0], [other], margin=3)
     assert (found.verdict, found.interval) == ("not decided", None)
     assert where in found.reason
 
@@ -62,7 +62,7 @@ def test_a_single_run_decides_nothing_but_says_where_it_lies(other: float, where
 )
 def test_a_wider_margin_never_makes_engines_differ(first: list[float], second: list[float]) -> None:
     order = {"equivalent": 0, "overlapping ranges": 1, "not decided": 1, "different": 2}
-    verdicts = [order[judge(first, second, margin).verdict] for margin in (0.0, 10.0, 1e7)]
+    verdicts = [order[equivalence(first, second, margin).verdict] for margin in (0.0, 10.0, 1e7)]
     assert verdicts == sorted(verdicts, reverse=True)
 
 
@@ -78,7 +78,8 @@ def test_the_interval_of_a_difference_covers_it_as_often_as_it_says() -> None:
 def test_engines_at_the_margin_are_called_equivalent_in_one_case_of_twenty() -> None:
     generator = np.random.Generator(np.random.PCG64(2))
     wrong = sum(
-        judge(generator.normal(100, 1, 10), generator.normal(102, 1, 10), margin=2).verdict == "equivalent"
+        equivalence(generator.normal(100, 1, 10), generator.normal(102, 1, 10), margin=2).verdict
+        == "equivalent"
         for _ in range(2000)
     )
     assert wrong / 2000 == pytest.approx(0.05, abs=0.015)

@@ -154,7 +154,7 @@ def test_text_has_every_claim_and_the_set_up(checked: list[ClaimResult]) -> None
 def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = dict.fromkeys(study.QUICK_DURATION, "1 s")
     monkeypatch.setattr(study, "QUICK_DURATION", tiny)
-    report = studies.run("adbbr2025", seeds=1, jobs=2, out=tmp_path, quick=True, echo=None)
+    report = studies.run("adbbr2025", seeds=1, workers=2, out=tmp_path, quick=True, echo=None)
     names = {path.name for path in report.files}
     figures = {
         f"figure-{n}.{suffix}" for n in (5, 8, 9, 10, 11, 14, 15, 16) for suffix in ("png", "svg", "csv")

@@ -139,7 +139,7 @@ def test_loss_and_rates_of_a_lone_flow_by_hand() -> None:
 
 @pytest.mark.slow
 def test_the_study_with_one_seed(tmp_path: Path) -> None:
-    report = studies.run("gniaz2025", seeds=1, jobs=2, out=tmp_path, echo=None)
+    report = studies.run("gniaz2025", seeds=1, workers=2, out=tmp_path, echo=None)
     stems = {path.stem for path in report.figures}
     assert stems == {f"figure-{n}" for n in range(2, 16)} | {"sockets"}
     assert all(path.exists() for path in report.files)

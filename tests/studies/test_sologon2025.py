@@ -132,7 +132,7 @@ def test_a_link_is_not_full_while_a_second_is_not() -> None:
 @pytest.mark.slow
 def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study, "QUICK_S", 21)
-    report = studies.run("sologon2025", seeds=1, jobs=2, out=tmp_path, quick=True, echo=None)
+    report = studies.run("sologon2025", seeds=1, workers=2, out=tmp_path, quick=True, echo=None)
     stems = {path.stem for path in report.figures}
     routes = {"figures-3-5-7", "figures-4-6-8", "figures-9-11-13", "figures-10-12-14"}
     assert stems == routes | {f"figure-{n}" for n in range(15, 21)}

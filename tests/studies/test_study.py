@@ -15,7 +15,7 @@ from fullpipe.sweeps import Update
 @pytest.mark.slow
 def test_the_study_with_one_seed(tmp_path: Path) -> None:
     said: list[str] = []
-    report = studies.run("kato2025", seeds=1, jobs=2, out=tmp_path, echo=said.append)
+    report = studies.run("kato2025", seeds=1, workers=2, out=tmp_path, echo=said.append)
     assert "20 tables and figures are in" in said[0]
     assert all(path.exists() for path in report.files)
 

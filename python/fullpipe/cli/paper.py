@@ -30,7 +30,7 @@ def paper(
         made = studies.run(
             name,
             seeds=seeds,
-            jobs=workers or processors(),
+            workers=workers or processors(),
             out=out,
             quick=quick,
             engine=engine,

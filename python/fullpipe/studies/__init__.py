@@ -70,7 +70,7 @@ def run(
     name: str,
     *,
     seeds: int | Iterable[int] | None = None,
-    jobs: int = 1,
+    workers: int = 1,
     out: Path = Path("runs"),
     quick: bool = False,
     engine: str = "native",
@@ -82,7 +82,7 @@ def run(
     Args:
         name: One of `names()`.
         seeds: How many seeds, or which ones; None leaves it to the study.
-        jobs: How many runs at the same time. Has no influence on results.
+        workers: How many runs at the same time. Has no influence on results.
         out: Where finished runs are kept; a study that was interrupted continues from there. Tables and
             figures go to `papers/<name>` below it, those of another engine to `papers/<name>-<engine>`.
         quick: Fewer seeds.
@@ -98,7 +98,7 @@ def run(
     study = _study(name)
     out = Path(out)
     folder = out / "papers" / (name if engine == "native" else f"{name}-{engine}")
-    settings = Settings(folder, Store(out), _chosen(seeds), jobs, quick, progress, engine)
+    settings = Settings(folder, Store(out), _chosen(seeds), workers, quick, progress, engine)
     todo = study.jobs(settings)
     refused = _refused(engine, todo)
     scenarios = len({job.scenario.digest for job in todo})

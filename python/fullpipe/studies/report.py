@@ -18,7 +18,7 @@ class Settings:
     folder: Path
     store: Store
     seeds: tuple[int, ...] | None = None
-    jobs: int = 1
+    workers: int = 1
     quick: bool = False
     progress: Progress | None = None
     engine: str = "native"
@@ -42,7 +42,7 @@ class Settings:
             SweepError: If a run failed.
         """
         possible = self.possible(jobs)
-        made = iter(sweeps.run(possible, workers=self.jobs, store=self.store, progress=self.progress))
+        made = iter(sweeps.run(possible, workers=self.workers, store=self.store, progress=self.progress))
         return [None if job.scenario.digest in self.refused else next(made) for job in jobs]
 
 

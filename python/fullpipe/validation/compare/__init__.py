@@ -5,7 +5,7 @@ Everything here takes finished runs; it runs nothing and draws nothing."""
 from fullpipe.validation.compare.comparison import Comparison, Row, compare
 from fullpipe.validation.compare.margins import MARGINS, Margin, read_margin
 from fullpipe.validation.compare.overlay import overlay
-from fullpipe.validation.compare.verdicts import Equivalence, Judgement, judge
+from fullpipe.validation.compare.verdicts import Equivalence, Judgement, equivalence
 
 __all__ = [
     "MARGINS",
@@ -15,7 +15,7 @@ __all__ = [
     "Margin",
     "Row",
     "compare",
-    "judge",
+    "equivalence",
     "overlay",
     "read_margin",
 ]

@@ -10,7 +10,7 @@ from fullpipe.analysis.metrics import busy_links, measured
 from fullpipe.validation.compare.gaps import Cell, reasons
 from fullpipe.validation.compare.margins import MARGINS, Margin, check_margin
 from fullpipe.validation.compare.pairs import Runs, Side, joint, paired
-from fullpipe.validation.compare.verdicts import LEVEL, Judgement, judge
+from fullpipe.validation.compare.verdicts import LEVEL, Judgement, equivalence
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _compared(
 ) -> Row:
     allowed = margin.allowed(sum(values[reference]) / len(values[reference]))
     judgements = {
-        engine: judge(values[reference], of_engine, allowed)
+        engine: equivalence(values[reference], of_engine, allowed)
         for engine, of_engine in values.items()
         if engine != reference
     }

@@ -7,7 +7,7 @@ from typing import Literal
 from fullpipe.analysis.statistics import Interval, welch_interval
 
 Equivalence = Literal["equivalent", "different", "overlapping ranges", "not decided"]
-"""What `judge` may say of two sets of values."""
+"""What `equivalence` may say of two sets of values."""
 
 LEVEL = 0.90
 """An interval of 90 % inside the margin is two one-sided tests at 5 % each."""
@@ -25,7 +25,7 @@ class Judgement:
     reason: str
 
 
-def judge(reference: Sequence[float], other: Sequence[float], margin: float) -> Judgement:
+def equivalence(reference: Sequence[float], other: Sequence[float], margin: float) -> Judgement:
     """Hold the difference of two engines, one value per seed, against a margin in the unit of the values.
 
     - equivalent: the 90 % interval of the difference lies within ± margin;
