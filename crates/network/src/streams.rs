@@ -87,12 +87,15 @@ impl RouteId {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streams {
     bits: u32,
+    /// The low `bits` bits.
+    mask: u32,
 }
 
 impl Streams {
     /// For so many routes.
     pub fn new(routes: usize) -> Streams {
-        Streams { bits: usize::BITS - routes.saturating_sub(1).leading_zeros() }
+        let bits = usize::BITS - routes.saturating_sub(1).leading_zeros();
+        Streams { bits, mask: (1 << bits) - 1 }
     }
 
     /// For the routes of so many flows.
@@ -109,7 +112,7 @@ impl Streams {
     /// The route that a stream takes.
     #[inline]
     pub fn route(self, stream: StreamId) -> RouteId {
-        RouteId(stream.0 & ((1 << self.bits) - 1))
+        RouteId(stream.0 & self.mask)
     }
 
     /// Its number among the streams of its route.
