@@ -194,6 +194,13 @@ impl<P: Copy> Link<P> {
     /// only departed.
     #[inline]
     pub fn next_arrival(&self) -> Time {
+        if !self.has_closed_form() {
+            return self.next_arrival_replayed();
+        }
+        self.in_flight.front().map_or(Time::NEVER, |flight| flight.arrival)
+    }
+
+    fn next_arrival_replayed(&self) -> Time {
         match self.in_flight.front() {
             None => self.next_departure(),
             Some(flight) if !self.wire.reorders() => flight.arrival,
@@ -212,15 +219,12 @@ impl<P: Copy> Link<P> {
     }
 
     /// Takes the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
-    #[inline]
+    #[inline(always)] // called for every packet on every link
     pub fn take(&mut self, now: Time) -> Option<&Packet<P>> {
         if !self.has_closed_form() {
             return self.take_replayed(now);
         }
-        if self.next_arrival() > now {
-            return None;
-        }
-        self.in_flight.pop().map(|flight| &flight.packet)
+        self.in_flight.pop_if(|flight| flight.arrival <= now).map(|flight| &flight.packet)
     }
 
     fn take_replayed(&mut self, now: Time) -> Option<&Packet<P>> {

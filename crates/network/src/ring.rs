@@ -61,13 +61,22 @@ impl<T: Copy> Ring<T> {
     /// Removes the oldest value, which can be read until something is pushed.
     #[inline]
     pub fn pop(&mut self) -> Option<&T> {
+        self.pop_if(|_| true)
+    }
+
+    /// As [`pop`](Self::pop), if the oldest value is `wanted`.
+    #[inline]
+    pub fn pop_if(&mut self, wanted: impl FnOnce(&T) -> bool) -> Option<&T> {
         if self.len == 0 {
             return None;
         }
-        let slot = self.head;
-        self.head = (slot + 1) & (self.capacity - 1);
+        let oldest = self.slots.get(self.head)?;
+        if !wanted(oldest) {
+            return None;
+        }
+        self.head = (self.head + 1) & (self.capacity - 1);
         self.len -= 1;
-        self.slots.get(slot)
+        Some(oldest)
     }
 
     /// All values, the oldest first.
@@ -116,6 +125,15 @@ mod tests {
         (8..20).for_each(|n| ring.push(n)); // wraps, then grows
         assert_eq!((2..20).map(|_| *ring.pop().unwrap()).collect::<Vec<_>>(), (2..20).collect::<Vec<_>>());
         assert_eq!(ring.pop(), None);
+    }
+
+    #[test]
+    fn only_a_wanted_value_is_removed() {
+        let mut ring = Ring::new();
+        assert_eq!(ring.pop_if(|_| true), None);
+        ring.push(1);
+        assert_eq!((ring.pop_if(|&n| n > 1).copied(), ring.len()), (None, 1));
+        assert_eq!((ring.pop_if(|&n| n == 1).copied(), ring.len()), (Some(1), 0));
     }
 
     proptest! {
