@@ -247,10 +247,11 @@ impl<P: Copy + Send> Net<P> {
             }),
             None => self.take(actor, now),
         };
-        if let Some((packet, hop)) = arrived {
-            match hop {
-                Hop::Link(next) => self.forward(next, &packet, now),
-                Hop::End => deliver(self, &packet), // called here only, so that it is compiled into this
+        // By reference: otherwise the packet is copied once more.
+        if let Some((packet, hop)) = &arrived {
+            match *hop {
+                Hop::Link(next) => self.forward(next, packet, now),
+                Hop::End => deliver(self, packet), // called here only, so that it is compiled into this
             }
         }
         let next = match self.nodes.get(actor as usize) {

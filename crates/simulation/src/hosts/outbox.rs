@@ -28,12 +28,13 @@ impl<R: Observer> Outbox<'_, R> {
 
     /// Sends the segments that one end of a connection has put out.
     #[inline]
-    pub fn flush(&mut self, mss: u32, packet: impl Fn(Segment) -> Packet) {
-        for segment in self.segments.drain(..) {
+    pub fn flush(&mut self, mss: u32, packet: impl Fn(&Segment) -> Packet) {
+        for segment in &*self.segments {
             let packet = packet(segment);
             self.recorder.sent(self.now, mss, &packet);
             self.net.send(&packet, self.now);
         }
+        self.segments.clear();
     }
 
     /// The sender of the data of a connection has had its turn.

@@ -49,13 +49,14 @@ pub struct Headers {
 
 impl Headers {
     /// The packet in which a segment travels as part of `stream`.
-    pub fn packet(&self, stream: StreamId, segment: Segment) -> Packet {
+    #[inline]
+    pub fn packet(&self, stream: StreamId, segment: &Segment) -> Packet {
         Packet {
             stream,
             size: segment.payload() + segment.option_bytes(self.timestamps) + self.overhead,
-            ecn: ecn_bits(&segment, self.feedback, self.mode),
+            ecn: ecn_bits(segment, self.feedback, self.mode),
             dscp: self.dscp,
-            payload: Payload::Tcp(segment),
+            payload: Payload::Tcp(*segment),
         }
     }
 
