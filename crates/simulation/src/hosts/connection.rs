@@ -94,6 +94,7 @@ impl Connection {
     }
 
     /// When an end wants to run.
+    #[inline]
     pub fn next(&self, end: End) -> Time {
         let requests = self.requests.as_deref();
         match end {
@@ -153,7 +154,7 @@ impl Connection {
     }
 
     /// A segment reaches an end; `ce`: it was marked on the way. Returns a sample of the RTT.
-    #[inline]
+    #[inline(always)] // called for every packet that arrives
     pub fn receive(
         &mut self,
         now: Time,
@@ -162,22 +163,41 @@ impl Connection {
         end: End,
         out: &mut Vec<Segment>,
     ) -> Option<Duration> {
+        if self.requests.is_some() && self.receive_request(now, segment, ce, end, out) {
+            return None;
+        }
+        match end {
+            End::Receiver => {
+                self.data.receiver.on_segment(now, segment, ce, out);
+                None
+            }
+            End::Sender => {
+                self.data.sender.on_segment(now, segment, out);
+                self.data.sender.last_rtt()
+            }
+        }
+    }
+
+    /// A segment reaches an end of the connection that carries requests, too. False if it belongs to the data.
+    fn receive_request(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ce: bool,
+        end: End,
+        out: &mut Vec<Segment>,
+    ) -> bool {
         let carries = matches!(segment, Segment::Syn { .. } | Segment::Data { .. });
         match (end, carries, &mut self.requests) {
-            (End::Receiver, true, _) => self.data.receiver.on_segment(now, segment, ce, out),
             (End::Receiver, false, Some(half)) => half.sender.on_segment(now, segment, out),
             (End::Sender, true, Some(half)) => {
                 half.receiver.on_segment(now, segment, ce, out);
                 self.open_data(now, out);
                 self.answer(now, out);
             }
-            (End::Sender, false, _) => {
-                self.data.sender.on_segment(now, segment, out);
-                return self.data.sender.last_rtt();
-            }
-            (_, _, None) => {}
+            _ => return false,
         }
-        None
+        true
     }
 
     /// Runs every timer of an end that is due.
