@@ -1,7 +1,7 @@
 //! One turn of the schedule: the next actor, and its next wake-up.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use simulation::Schedule;
+use simulation::{ActorId, Schedule};
 use std::hint::black_box;
 use units::{Duration, Rng, Time};
 
@@ -10,7 +10,8 @@ fn turns(c: &mut Criterion) {
     for actors in [16u32, 128, 1_024, 8_192, 65_536] {
         let mut schedule = Schedule::new(actors as usize);
         let mut rng = Rng::stream(1, "bench");
-        (0..actors).for_each(|a| schedule.request(a, Time::from_nanos(u64::from(rng.below(100_000)))));
+        (0..actors)
+            .for_each(|a| schedule.request(ActorId(a), Time::from_nanos(u64::from(rng.below(100_000)))));
         group.bench_function(BenchmarkId::new("turn", actors), |b| {
             b.iter(|| {
                 let (now, actor) = schedule.next(Time::NEVER).expect("every actor always has a wake-up");

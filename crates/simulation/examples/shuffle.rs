@@ -6,7 +6,7 @@ mod study;
 
 use network::queue::{DropTail, Limit};
 use network::{Direction, Ecn, Link, LinkConfig, Packet, RouteId, SamplingTimes, StreamId};
-use simulation::Net;
+use simulation::{HopId, Net};
 use units::{Duration, Rate, Time};
 
 const FLOWS: u32 = 16;
@@ -37,8 +37,9 @@ fn net() -> Net<Payload> {
         let queue = DropTail::new(Limit { packets: Some(u64::from(FLOWS * WINDOW)), bytes: None });
         Link::new(config, Box::new(queue))
     });
-    let routes: Vec<_> = (0..FLOWS).flat_map(study::routes).collect();
-    Net::new(links.collect(), Vec::new(), &routes, Vec::new(), 0, true)
+    let routes: Vec<_> =
+        (0..FLOWS).flat_map(study::routes).map(|route| route.into_iter().map(HopId).collect()).collect();
+    Net::new(links.collect(), Vec::new(), &routes, Vec::new(), true)
 }
 
 fn main() {
@@ -47,8 +48,8 @@ fn main() {
         net.send(&packet(RouteId::new(flow, Direction::Forward).first_stream(), DATA), Time::ZERO);
     }
     let mut delivered = 0u64;
-    while let Some((now, link)) = net.schedule.next(END) {
-        net.run(link, now, |net, arrived| {
+    while let Some((now, actor)) = net.schedule.next(END) {
+        net.run(actor, now, |net, arrived| {
             let data = arrived.stream.direction() == Direction::Forward;
             delivered += u64::from(data);
             net.send(&packet(arrived.stream.opposite(), if data { ACK } else { DATA }), now);

@@ -1,5 +1,6 @@
 //! The run loop: takes the earliest wake-up and lets that actor act.
 
+use crate::actors::{Actor, ActorId};
 use crate::controllers::Controllers;
 use crate::external::External;
 use crate::hosts::{Datagrams, End, Endpoints, Flow, Outbox};
@@ -9,7 +10,7 @@ use crate::net::Net;
 use crate::payload::{Packet, Payload};
 use crate::plan::{Plan, PlanError, WorkloadPlan};
 use crate::record::Recorder;
-use crate::routes::Reroute;
+use crate::routes::{HopId, Reroute};
 use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
 use network::{Direction, RouteId, SamplingTimes, Streams};
@@ -20,10 +21,7 @@ use units::{Duration, Time};
 /// Turns of actors, most of them a packet each, after which [`Engine::advance`] returns: some ten milliseconds.
 pub(crate) const TURNS: usize = 1 << 16;
 
-/// A simulation, and what takes samples of it.
-///
-/// Actors of the schedule, in this order: the links; the media; the sender and the receiver of each flow; the sampler,
-/// which come last so that a sample sees everything that happens at its time.
+/// A simulation, and what takes samples of it: the actors of the schedule, each with its turns.
 pub(crate) struct Engine<R> {
     plan: Arc<Plan>,
     seed: u64,
@@ -63,19 +61,18 @@ impl<R: Recorder> Engine<R> {
         let flows = 0..plan.flows.len() as u32;
         let flows = flows.map(|n| build_flow(n, &plan, streams, sampling, seed, (&controllers, &external)));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
-        let routes: Vec<Vec<u32>> =
-            plan.flows.iter().flat_map(|f| [f.forward.clone(), f.reverse.clone()]).collect();
-        let (others, cut_through) = (2 * flows.len() + 1, cut_through == CutThrough::Yes);
-        let mut net = Net::new(links, media, &routes, reroutes(&plan), others, cut_through);
-        let hops = plan.hop_names();
-        net.tap(|hop| plan.record.packets.contains(&hops[hop]));
+        let routes: Vec<Vec<HopId>> = plan.routes().map(|path| hops(path)).collect();
+        let mut net = Net::new(links, media, &routes, reroutes(&plan), cut_through == CutThrough::Yes);
+        let names = plan.hop_names();
+        net.tap(|hop| plan.record.packets.contains(&names[hop.index()]));
         let segments = Vec::new();
         let mut engine = Engine { plan, seed, net, flows, sampling, recorder, now: Time::ZERO, segments };
-        for n in 0..engine.flows.len() {
-            let (actor, start) = (actor(&engine.net, n, End::Sender), engine.flows[n].stats().start);
-            engine.net.schedule.request(actor, start);
+        let Net { actors, schedule, .. } = &mut engine.net;
+        for (n, flow) in (0..).zip(&engine.flows) {
+            let sender = actors.end(RouteId::new(n, End::Sender.direction()));
+            schedule.request(sender, flow.stats().start);
         }
-        engine.net.schedule.request(engine.sampler_actor(), sampling.after(Time::ZERO));
+        schedule.request(actors.sampler(), sampling.after(Time::ZERO));
         Ok(engine)
     }
 
@@ -103,20 +100,22 @@ impl<R: Recorder> Engine<R> {
     }
 
     /// The turn of an actor.
-    fn run(&mut self, actor: u32, now: Time) {
-        if actor < self.net.len() as u32 {
-            let (flows, segments, recorder) = (&mut self.flows, &mut self.segments, &mut self.recorder);
-            self.net.run(actor, now, |net, packet| {
-                deliver(flows, packet, &mut Outbox { now, net, recorder, segments });
-            });
-        } else if actor == self.sampler_actor() {
-            self.take_samples(now);
-            self.net.schedule.end(actor, self.sampling.after(now));
-        } else {
-            self.run_timer(actor, now);
+    fn run(&mut self, actor: ActorId, now: Time) {
+        match self.net.actors.actor(actor) {
+            Actor::Network => {
+                let (flows, segments, recorder) = (&mut self.flows, &mut self.segments, &mut self.recorder);
+                self.net.run(actor, now, |net, packet| {
+                    deliver(flows, packet, &mut Outbox { now, net, recorder, segments });
+                });
+            }
+            Actor::End(route) => self.run_end(actor, route, now),
+            Actor::Sampler => {
+                self.take_samples(now);
+                self.net.schedule.end(actor, self.sampling.after(now));
+            }
         }
         if R::ON {
-            self.net.tapped.drain(..).for_each(|(at, link, packet)| self.recorder.passed(at, link, &packet));
+            self.net.tapped.drain(..).for_each(|(at, hop, packet)| self.recorder.passed(at, hop, &packet));
         }
     }
 
@@ -132,15 +131,10 @@ impl<R: Recorder> Engine<R> {
         })
     }
 
-    fn sampler_actor(&self) -> u32 {
-        actor(&self.net, self.flows.len(), End::Sender)
-    }
-
-    /// The turn of one end of a flow.
-    fn run_timer(&mut self, actor: u32, now: Time) {
-        let index = actor as usize - self.net.len();
-        let end = if index.is_multiple_of(2) { End::Sender } else { End::Receiver };
-        let flow = &mut self.flows[index / 2];
+    /// The turn of the end of a flow at which a route begins.
+    fn run_end(&mut self, actor: ActorId, route: RouteId, now: Time) {
+        let end = End::sending(route.direction());
+        let flow = &mut self.flows[route.flow() as usize];
         let (net, recorder, segments) = (&mut self.net, &mut self.recorder, &mut self.segments);
         flow.run(end, &mut Outbox { now, net, recorder, segments });
         self.net.schedule.end(actor, flow.next(end));
@@ -149,7 +143,7 @@ impl<R: Recorder> Engine<R> {
     /// Reads the counters of links and flows.
     fn take_samples(&mut self, now: Time) {
         let sample = R::ON && self.sampling.is_sample(now);
-        for hop in 0..self.net.hops() {
+        for hop in self.net.hops() {
             let interval = self.net.close_interval(hop, now);
             if sample {
                 let from = now - Duration::from_nanos(self.plan.record.interval_ns.unwrap_or(0));
@@ -198,6 +192,11 @@ fn build_flow(
     Ok(Endpoints::Tcp(Flow::new(number, plan, streams, sampling, seed, provided)?))
 }
 
+/// A path of the plan.
+fn hops(path: &[u32]) -> Vec<HopId> {
+    path.iter().copied().map(HopId).collect()
+}
+
 /// What the flows of a plan say of routes that change.
 fn reroutes(plan: &Plan) -> Vec<Reroute> {
     let flows = (0u32..).zip(&plan.flows);
@@ -207,7 +206,7 @@ fn reroutes(plan: &Plan) -> Vec<Reroute> {
         ways.map(|(direction, path)| {
             let route = RouteId::new(n, direction);
             let at = Time::from_nanos(reroute.at_ns);
-            path.as_ref().map(|path| Reroute { at, route, path: path.clone() })
+            path.as_ref().map(|path| Reroute { at, route, path: hops(path) })
         })
     })
     .flatten()
@@ -227,17 +226,12 @@ fn hosts(plan: &Plan) -> Vec<Option<[u32; 2]>> {
     hosts.flat_map(|hosts| [hosts, hosts.map(|[from, to]| [to, from])]).collect()
 }
 
-/// The actor that runs an end of a flow.
-fn actor(net: &Net<Payload>, flow: usize, end: End) -> u32 {
-    (net.len() + 2 * flow) as u32 + end as u32
-}
-
 /// A packet reaches its endpoint, which may answer.
 #[inline]
 fn deliver<R: Recorder>(flows: &mut [Endpoints], packet: &Packet, out: &mut Outbox<'_, R>) {
     out.recorder.arrived(out.now, packet);
-    let n = out.net.route(packet).flow() as usize;
-    let (end, next) = flows[n].receive(packet, out);
-    let actor = actor(out.net, n, end);
+    let flow = out.net.route(packet).flow();
+    let (end, next) = flows[flow as usize].receive(packet, out);
+    let actor = out.net.actors.end(RouteId::new(flow, end.direction()));
     out.net.schedule.request(actor, next);
 }

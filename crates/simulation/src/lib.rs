@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod actors;
 pub mod applications;
 mod controllers;
 mod engine;
@@ -17,13 +18,14 @@ pub mod samples;
 mod schedule;
 mod tables;
 
+pub use actors::{Actor, ActorId, Actors};
 pub use controllers::Controllers;
 pub use external::{External, Queue};
 pub use hosts::AlgorithmFailure;
 pub use net::Net;
 pub use payload::Payload;
 pub use plan::{FlowPlan, Plan, PlanError};
-pub use routes::{Hop, Routes, Successors};
+pub use routes::{HopId, Next, Reroute, Routes, Successors, Switch};
 pub use schedule::Schedule;
 pub use tables::{Column, ColumnSchema, Kind, Results, SCHEMA_VERSION, Table, TableSchema, schema};
 

@@ -1,13 +1,12 @@
 //! Links and media joined by routes, and the schedule that moves packets along them.
 
-use crate::routes::{Hop, Reroute, Routes, Successors, Switch};
+use crate::actors::{ActorId, Actors};
+use crate::routes::{HopId, Next, Reroute, Routes, Successors, Switch};
 use crate::schedule::Schedule;
 use network::{Counters, Element, Link, Packet, PortId, RouteId, Streams, Totals};
 use units::{Duration, Probe, Time};
 
-/// The network. Its links are the first actors of the schedule, its media are the next; endpoints follow.
-///
-/// Hops of routes are numbered likewise: first the links, then the ports of all media, one medium after the other.
+/// The network: links and media, which are actors of the schedule, and a control that changes routes.
 ///
 /// A packet costs one event per hop, with one exception. A link that is fed by a single other link gets its packets in
 /// the order in which they left that one. If both compute departures on arrival, the time at which a packet reaches the far end
@@ -21,16 +20,16 @@ pub struct Net<P> {
     /// The ports of all media.
     ports: Vec<Port>,
     /// First hop of every route.
-    entries: Vec<u32>,
+    entries: Vec<HopId>,
     streams: Streams,
-    /// When a route next changes.
-    next_switch: Time,
-    /// What changes then and later, last first.
+    /// How routes will change, and when; last first.
     switches: Vec<(Time, Switch)>,
-    /// Wake-ups of links and media, and of the other actors, whose numbers begin at [`Net::len`].
+    /// The numbers of the actors in the schedule.
+    pub actors: Actors,
+    /// Wake-ups of the network and of the other actors.
     pub schedule: Schedule,
     /// What hops with a tap have handed over: when, which hop, what. The code that taps has to empty it.
-    pub tapped: Vec<(Time, u32, Packet<P>)>,
+    pub tapped: Vec<(Time, HopId, Packet<P>)>,
 }
 
 /// A link and what comes after it.
@@ -61,14 +60,13 @@ struct Port {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// A network of idle links and media, and a schedule with room for `others` more actors. `cut_through` permits
-    /// packets to be handed over ahead of the clock.
+    /// A network of idle links and media, and a schedule with room for the ends of its routes and a sampler.
+    /// `cut_through` permits packets to be handed over ahead of the clock.
     pub fn new(
         links: Vec<Link<P>>,
         media: Vec<Box<dyn Element<P>>>,
-        routes: &[Vec<u32>],
+        routes: &[Vec<HopId>],
         reroutes: Vec<Reroute>,
-        others: usize,
         cut_through: bool,
     ) -> Net<P> {
         let numbers =
@@ -82,10 +80,12 @@ impl<P: Copy + Send> Net<P> {
         let at_ports = successors.split_off(links.len());
         ports.iter_mut().zip(at_ports).for_each(|(port, next)| port.next = next);
         let has_closed_form: Vec<bool> = links.iter().map(Link::has_closed_form).collect();
-        let schedule = Schedule::new(links.len() + media.len() + others);
+        let actors = Actors::new(links.len(), media.len(), routes.len());
+        let mut schedule = Schedule::new(actors.count());
+        schedule.request(Actors::CONTROL, next_change(&switches));
         let nodes = links.into_iter().zip(successors).zip(only_feeder).map(|((link, next), feeder)| {
             // Behind a fork whose routes change, it is not known in advance which packets come.
-            let fed_ahead = feeder.map(|feeder| feeder as usize).is_some_and(|feeder| {
+            let fed_ahead = feeder.map(HopId::index).is_some_and(|feeder| {
                 has_closed_form.get(feeder).is_some_and(|&closed| closed && !switches_at[feeder])
             });
             let takes_time = link.min_delay() > Duration::ZERO;
@@ -104,83 +104,73 @@ impl<P: Copy + Send> Net<P> {
             ports,
             entries,
             streams: Streams::new(routes.len()),
-            next_switch: switches.last().map_or(Time::NEVER, |switch| switch.0),
             switches,
+            actors,
             schedule,
             tapped: Vec::new(),
         }
     }
 
-    /// Makes the changes of routes that are due.
-    #[cold]
-    fn switch(&mut self, now: Time) {
-        while let Some(&(_, switch)) = self.switches.last().filter(|switch| switch.0 <= now) {
-            self.switches.pop();
+    /// Changes the routes whose time has come.
+    fn change_routes(&mut self, now: Time) {
+        while let Some((_, switch)) = self.switches.pop_if(|switch| switch.0 <= now) {
             match switch {
-                Switch::Entry { route, link } => self.entries[route.index()] = link,
-                Switch::Hop { route, link, hop } => self.successors(link as usize).set(route, hop),
+                Switch::Entry { route, hop } => self.entries[route.index()] = hop,
+                Switch::Fork { route, hop, next } => self.successors(hop).set(route, next),
             }
         }
-        self.next_switch = self.switches.last().map_or(Time::NEVER, |switch| switch.0);
     }
 
     /// What comes after a hop.
-    fn successors(&mut self, hop: usize) -> &mut Successors {
+    fn successors(&mut self, hop: HopId) -> &mut Successors {
         let links = self.nodes.len();
-        self.nodes.get_mut(hop).map_or_else(|| &mut self.ports[hop - links].next, |node| &mut node.next)
+        match self.nodes.get_mut(hop.index()) {
+            Some(node) => &mut node.next,
+            None => &mut self.ports[hop.index() - links].next,
+        }
     }
 
     /// Taps the hops whose number is `wanted`. Links among them must replay their queues: only then does every packet
     /// that leaves them have a turn of its own.
-    pub fn tap(&mut self, wanted: impl Fn(usize) -> bool) {
+    pub fn tap(&mut self, wanted: impl Fn(HopId) -> bool) {
         let taps = self.nodes.iter_mut().map(|node| &mut node.tap);
         let taps = taps.chain(self.ports.iter_mut().map(|port| &mut port.tap));
-        taps.enumerate().for_each(|(n, tap)| *tap = wanted(n));
+        taps.zip(0..).for_each(|(tap, n)| *tap = wanted(HopId(n)));
     }
 
-    /// The number of links and media, and of the first actor that is none.
-    pub fn len(&self) -> usize {
-        self.nodes.len() + self.media.len()
-    }
-
-    /// There is no link and no medium.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The number of hops: links, and ports of media.
-    pub fn hops(&self) -> usize {
-        self.nodes.len() + self.ports.len()
+    /// All hops: links, and ports of media.
+    pub fn hops(&self) -> impl Iterator<Item = HopId> + use<P> {
+        (0..(self.nodes.len() + self.ports.len()) as u32).map(HopId)
     }
 
     /// Bytes that a hop could have sent after `from`, up to and including `to`, if it sends at given moments only.
-    pub fn offered_bytes(&self, hop: usize, from: Time, to: Time) -> Option<u64> {
-        self.nodes.get(hop)?.link.offered_bytes(from, to)
+    pub fn offered_bytes(&self, hop: HopId, from: Time, to: Time) -> Option<u64> {
+        self.nodes.get(hop.index())?.link.offered_bytes(from, to)
     }
 
     /// What a hop has done up to the last sampling time.
-    pub fn totals(&self, hop: usize) -> &Totals {
-        let Some(node) = self.nodes.get(hop) else {
-            let Port { medium, id, .. } = self.ports[hop - self.nodes.len()];
+    pub fn totals(&self, hop: HopId) -> &Totals {
+        let Some(node) = self.nodes.get(hop.index()) else {
+            let Port { medium, id, .. } = self.ports[hop.index() - self.nodes.len()];
             return self.media[medium].element.totals(id);
         };
         node.link.totals()
     }
 
     /// Reads the counters of a hop for the interval that ends now. Must be called at every sampling time.
-    pub fn close_interval(&mut self, hop: usize, now: Time) -> Counters {
+    pub fn close_interval(&mut self, hop: HopId, now: Time) -> Counters {
         let links = self.nodes.len();
-        let Some(node) = self.nodes.get_mut(hop) else {
-            let Port { medium, id, .. } = self.ports[hop - links];
+        let Some(node) = self.nodes.get_mut(hop.index()) else {
+            let Port { medium, id, .. } = self.ports[hop.index() - links];
             return self.media[medium].element.close_interval(id, now);
         };
         node.link.close_interval(now)
     }
 
     /// Shows what the queue of a hop keeps of itself, at the sampling time up to which its counters were read last.
-    pub fn observe(&self, hop: usize, now: Time, probe: &mut Probe<'_>) {
-        let Some(node) = self.nodes.get(hop) else {
-            let Port { medium, id, .. } = self.ports[hop - self.nodes.len()];
+    pub fn observe(&self, hop: HopId, now: Time, probe: &mut Probe<'_>) {
+        let Some(node) = self.nodes.get(hop.index()) else {
+            let Port { medium, id, .. } = self.ports[hop.index() - self.nodes.len()];
             return self.media[medium].element.observe(id, now, probe);
         };
         node.link.observe(now, probe);
@@ -193,32 +183,30 @@ impl<P: Copy + Send> Net<P> {
 
     /// An endpoint sends a packet.
     pub fn send(&mut self, packet: &Packet<P>, now: Time) {
-        if now >= self.next_switch {
-            self.switch(now);
-        }
         self.forward(self.entries[self.streams.route(packet.stream).index()], packet, now);
     }
 
     /// A packet reaches a hop.
-    fn forward(&mut self, mut link: u32, packet: &Packet<P>, mut now: Time) {
+    fn forward(&mut self, mut hop: HopId, packet: &Packet<P>, mut now: Time) {
+        debug_assert!(next_change(&self.switches) > now, "the control runs before all others");
         let route = self.streams.route(packet.stream);
         loop {
-            let Some(node) = self.nodes.get_mut(link as usize) else {
-                return self.put(link as usize - self.nodes.len(), packet, now);
+            let Some(node) = self.nodes.get_mut(hop.index()) else {
+                return self.put(hop.index() - self.nodes.len(), packet, now);
             };
             if !node.link.has_closed_form() {
                 node.link.send(*packet, now);
-                return self.schedule.request(link, node.link.next_arrival());
+                return self.schedule.request(Actors::link(hop), node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
-            if let Hop::Link(next) = node.next.hop(route)
-                && self.nodes.get(next as usize).is_some_and(|next| next.cut_through)
+            if let Next::Hop(next) = node.next.hop(route)
+                && self.nodes.get(next.index()).is_some_and(|next| next.cut_through)
             {
-                (link, now) = (next, arrival);
+                (hop, now) = (next, arrival);
                 continue;
             }
-            if self.nodes[link as usize].link.hold(packet, arrival) {
-                self.schedule.request(link, arrival);
+            if self.nodes[hop.index()].link.hold(packet, arrival) {
+                self.schedule.request(Actors::link(hop), arrival);
             }
             return;
         }
@@ -229,57 +217,68 @@ impl<P: Copy + Send> Net<P> {
         let Port { medium, id, .. } = self.ports[port];
         let element = &mut self.media[medium].element;
         element.put(id, packet, now);
-        self.schedule.request((self.nodes.len() + medium) as u32, element.next());
+        self.schedule.request(self.actors.medium(medium), element.next());
     }
 
-    /// The turn of a link or a medium: a packet reaches its far end, and goes on to the next hop or is delivered to its
-    /// endpoint.
-    pub fn run(&mut self, actor: u32, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
-        if now >= self.next_switch {
-            self.switch(now);
-        }
-        let arrived = match self.nodes.get_mut(actor as usize) {
+    /// The turn of the control, a link or a medium. A packet that reaches the far end of a link or a port goes on to the
+    /// next hop or is delivered to its endpoint.
+    pub fn run(&mut self, actor: ActorId, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
+        let link = Actors::as_link(actor);
+        let arrived = match self.nodes.get_mut(link.index()) {
             Some(node) => node.link.take(now).map(|packet| {
                 if node.tap {
-                    note(&mut self.tapped, now, actor, packet);
+                    note(&mut self.tapped, now, link, packet);
                 }
                 (*packet, node.next.hop(self.streams.route(packet.stream)))
             }),
             None => self.take(actor, now),
         };
         // By reference: otherwise the packet is copied once more.
-        if let Some((packet, hop)) = &arrived {
-            match *hop {
-                Hop::Link(next) => self.forward(next, packet, now),
-                Hop::End => deliver(self, packet), // called here only, so that it is compiled into this
+        if let Some((packet, next)) = &arrived {
+            match *next {
+                Next::Hop(hop) => self.forward(hop, packet, now),
+                Next::End => deliver(self, packet), // called here only, so that it is compiled into this
             }
         }
-        let next = match self.nodes.get(actor as usize) {
+        let next = match self.nodes.get(link.index()) {
             Some(node) => node.link.next_arrival(),
-            None => self.media[actor as usize - self.nodes.len()].element.next(),
+            None => match self.actors.as_medium(actor) {
+                Some(medium) => self.media[medium].element.next(),
+                None => next_change(&self.switches),
+            },
         };
         self.schedule.end(actor, next);
     }
 
-    /// A packet that reaches the far end of a port of a medium, and what comes next.
+    /// A packet that reaches the far end of a port of a medium, and what comes next; none from the control, which
+    /// changes routes.
     #[cold]
-    fn take(&mut self, actor: u32, now: Time) -> Option<(Packet<P>, Hop)> {
-        let Medium { element, first_port } = &mut self.media[actor as usize - self.nodes.len()];
+    fn take(&mut self, actor: ActorId, now: Time) -> Option<(Packet<P>, Next)> {
+        let Some(medium) = self.actors.as_medium(actor) else {
+            self.change_routes(now);
+            return None;
+        };
+        let Medium { element, first_port } = &mut self.media[medium];
         let (id, packet) = element.take(now)?;
         let n = *first_port + usize::from(id.0);
         let port = &self.ports[n];
         if port.tap {
-            note(&mut self.tapped, now, (self.nodes.len() + n) as u32, &packet);
+            note(&mut self.tapped, now, HopId((self.nodes.len() + n) as u32), &packet);
         }
         Some((packet, port.next.hop(self.streams.route(packet.stream))))
     }
 }
 
+/// When a route next changes, of switches with the last first.
+fn next_change(switches: &[(Time, Switch)]) -> Time {
+    switches.last().map_or(Time::NEVER, |switch| switch.0)
+}
+
 /// Out of line, so that a tap costs nothing where there is none.
 #[cold]
 #[inline(never)]
-fn note<P: Copy>(tapped: &mut Vec<(Time, u32, Packet<P>)>, at: Time, link: u32, packet: &Packet<P>) {
-    tapped.push((at, link, *packet));
+fn note<P: Copy>(tapped: &mut Vec<(Time, HopId, Packet<P>)>, at: Time, hop: HopId, packet: &Packet<P>) {
+    tapped.push((at, hop, *packet));
 }
 
 #[cfg(test)]
@@ -346,8 +345,8 @@ mod tests {
 
     /// Links in a row.
     fn row(delays_us: &[u64], cut_through: bool) -> Net<u8> {
-        let route = (0..delays_us.len() as u32).collect();
-        Net::new(links(delays_us), Vec::new(), &[route], Vec::new(), 0, cut_through)
+        let route = (0..delays_us.len() as u32).map(HopId).collect();
+        Net::new(links(delays_us), Vec::new(), &[route], Vec::new(), cut_through)
     }
 
     /// Sends two packets of 100 bytes; returns when they are delivered, in microseconds, and the number of turns.
@@ -355,8 +354,8 @@ mod tests {
         let packet = Packet { stream: StreamId(0), size: 100, ecn: Ecn::NotEct, dscp: 0, payload: 0 };
         (0..2).for_each(|_| net.send(&packet, Time::ZERO));
         let (mut delivered, mut turns) = (Vec::new(), 0);
-        while let Some((now, link)) = net.schedule.next(Time::NEVER) {
-            net.run(link, now, |_, _| delivered.push(now.as_micros()));
+        while let Some((now, actor)) = net.schedule.next(Time::NEVER) {
+            net.run(actor, now, |_, _| delivered.push(now.as_micros()));
             turns += 1;
         }
         (delivered, turns)
@@ -376,19 +375,36 @@ mod tests {
         let [one, other] = [[10, 20], [30, 40]]
             .map(|delays| links(&delays).try_into().map(Pair).unwrap_or_else(|_| unreachable!()));
         let media: Vec<Box<dyn Element<u8>>> = vec![Box::new(one), Box::new(other)];
-        let routes = [vec![0, 3, 5, 1]];
-        let change = Reroute { at: Time::from_nanos(90_000), route: RouteId(0), path: vec![0, 3, 2, 1] };
-        let mut net = Net::new(links(&[50, 60]), media, &routes, vec![change], 0, true);
-        net.tap(|hop| hop == 2);
+        let routes = [[0, 3, 5, 1].map(HopId).to_vec()];
+        let change = Reroute {
+            at: Time::from_nanos(90_000),
+            route: RouteId(0),
+            path: [0, 3, 2, 1].map(HopId).to_vec(),
+        };
+        let mut net = Net::new(links(&[50, 60]), media, &routes, vec![change], true);
+        net.tap(|hop| hop == HopId(2));
         // 100 us to transmit at each of four hops. When the first packet leaves port 3, at 270 us, its route has
         // changed: it goes on to port 2.
-        assert_eq!((net.len(), net.hops()), (4, 6));
+        assert_eq!(net.hops().count(), 6);
         let (delivered, _) = journey(&mut net);
         assert_eq!(delivered, [100 + 50 + 100 + 20 + 100 + 10 + 100 + 60, 640]);
-        let tapped: Vec<_> = net.tapped.iter().map(|&(at, hop, _)| (at.as_micros(), hop)).collect();
+        let tapped: Vec<_> = net.tapped.iter().map(|&(at, hop, _)| (at.as_micros(), hop.0)).collect();
         assert_eq!(tapped, [(380, 2), (480, 2)]);
-        net.close_interval(2, Time::from_nanos(1_000_000_000));
-        assert_eq!(net.totals(2).run.forwarded_packets, 2);
+        net.close_interval(HopId(2), Time::from_nanos(1_000_000_000));
+        assert_eq!(net.totals(HopId(2)).run.forwarded_packets, 2);
+    }
+
+    #[test]
+    fn a_route_changes_before_all_else_at_its_time() {
+        // Two packets come to the fork behind link 0 after 110 and 210 us. The other way is 10 us longer.
+        let journey = |at_us: u64| {
+            let at = Time::from_nanos(at_us * 1_000);
+            let change = Reroute { at, route: RouteId(0), path: [0, 2].map(HopId).to_vec() };
+            let routes = [[0, 1].map(HopId).to_vec()];
+            journey(&mut Net::new(links(&[10, 20, 30]), Vec::new(), &routes, vec![change], true))
+        };
+        assert_eq!(journey(110), (vec![240, 340], 5)); // a turn of the control, and two of each packet
+        assert_eq!(journey(111), (vec![230, 340], 5));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::hosts::Observer;
 use crate::net::Net;
 use crate::payload::{Packet, Payload};
+use crate::routes::HopId;
 use crate::samples::SampleRecorder;
 use crate::tables::links::LinkRow;
 use crate::tables::packets::{Capture, PacketRow};
@@ -24,10 +25,10 @@ pub trait Recorder: Observer {
     fn variables(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender);
 
     /// Takes a sample of every variable of the queue of a hop.
-    fn queue_variables(&mut self, time: Time, hop: usize, net: &Net<Payload>);
+    fn queue_variables(&mut self, time: Time, hop: HopId, net: &Net<Payload>);
 
     /// A link hands a packet over.
-    fn passed(&mut self, time: Time, link: u32, packet: &Packet);
+    fn passed(&mut self, time: Time, link: HopId, packet: &Packet);
 
     /// How many packets have been captured, once for every point.
     fn captured(&self) -> usize {
@@ -62,9 +63,9 @@ impl Recorder for Silent {
 
     fn variables(&mut self, _: Time, _: u32, _: u32, _: &Sender) {}
 
-    fn queue_variables(&mut self, _: Time, _: usize, _: &Net<Payload>) {}
+    fn queue_variables(&mut self, _: Time, _: HopId, _: &Net<Payload>) {}
 
-    fn passed(&mut self, _: Time, _: u32, _: &Packet) {}
+    fn passed(&mut self, _: Time, _: HopId, _: &Packet) {}
 
     fn recorded(self) -> Columns {
         Columns::default()
@@ -137,11 +138,11 @@ impl Recorder for Columns {
         self.variables.observe(time, flow, connection, sender);
     }
 
-    fn queue_variables(&mut self, time: Time, hop: usize, net: &Net<Payload>) {
+    fn queue_variables(&mut self, time: Time, hop: HopId, net: &Net<Payload>) {
         self.variables.observe_queue(time, hop, net);
     }
 
-    fn passed(&mut self, time: Time, link: u32, packet: &Packet) {
+    fn passed(&mut self, time: Time, link: HopId, packet: &Packet) {
         if let Some(capture) = &mut self.capture {
             capture.passed(time, link, packet);
         }

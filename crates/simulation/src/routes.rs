@@ -4,11 +4,24 @@ use network::RouteId;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// What comes after a hop. Hops are numbered: first the links, then the ports of media.
+/// A link, or a port of a medium: first come the links, then the ports of all media, one medium after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct HopId(pub u32);
+
+impl HopId {
+    /// Its number, to index with.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What comes after a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hop {
-    /// Another link, or a port of a medium.
-    Link(u32),
+pub enum Next {
+    /// Another hop.
+    Hop(HopId),
     /// The endpoint.
     End,
 }
@@ -21,66 +34,66 @@ pub enum Hop {
 pub enum Successors {
     /// All routes end here.
     End,
-    /// All routes go on to the same link.
-    Link(u32),
+    /// All routes go on to the same hop.
+    Hop(HopId),
     /// One entry per route number, from `first` on.
     Dense {
         /// Number of the first route in the table.
         first: RouteId,
         /// Next hops; entries of routes that do not come here are meaningless.
-        hops: Vec<Hop>,
+        hops: Vec<Next>,
     },
     /// Pairs of route and next hop, in the order of routes: for few routes with distant numbers.
-    Sparse(Vec<(RouteId, Hop)>),
+    Sparse(Vec<(RouteId, Next)>),
 }
 
 impl Successors {
     /// A table of (route, next hop) pairs, which must be in the order of routes. Only one that `may_change` can be
     /// [`set`](Self::set) later.
-    pub fn new(pairs: Vec<(RouteId, Hop)>, may_change: bool) -> Successors {
-        let (Some(&(first, hop)), Some(&(last, _))) = (pairs.first(), pairs.last()) else {
+    pub fn new(pairs: Vec<(RouteId, Next)>, may_change: bool) -> Successors {
+        let (Some(&(first, next)), Some(&(last, _))) = (pairs.first(), pairs.last()) else {
             return Successors::End;
         };
-        if !may_change && pairs.iter().all(|pair| pair.1 == hop) {
-            return match hop {
-                Hop::End => Successors::End,
-                Hop::Link(link) => Successors::Link(link),
+        if !may_change && pairs.iter().all(|pair| pair.1 == next) {
+            return match next {
+                Next::End => Successors::End,
+                Next::Hop(hop) => Successors::Hop(hop),
             };
         }
-        let span = (last.index() - first.index()) + 1;
+        let span = last.index() - first.index() + 1;
         if span > 8 * pairs.len() {
             return Successors::Sparse(pairs);
         }
-        let mut hops = vec![Hop::End; span];
-        pairs.iter().for_each(|&(route, hop)| hops[route.index() - first.index()] = hop);
+        let mut hops = vec![Next::End; span];
+        pairs.iter().for_each(|&(route, next)| hops[route.index() - first.index()] = next);
         Successors::Dense { first, hops }
     }
 
-    /// From now on packets of `route` go on to `hop`.
+    /// From now on packets of `route` go on to `next`.
     ///
     /// # Panics
     /// If the table may not change.
-    pub fn set(&mut self, route: RouteId, hop: Hop) {
+    pub fn set(&mut self, route: RouteId, next: Next) {
         match self {
-            Successors::Dense { first, hops } => hops[route.index() - first.index()] = hop,
+            Successors::Dense { first, hops } => hops[route.index() - first.index()] = next,
             Successors::Sparse(pairs) => {
                 if let Ok(n) = pairs.binary_search_by_key(&route, |pair| pair.0) {
-                    pairs[n].1 = hop;
+                    pairs[n].1 = next;
                 }
             }
-            Successors::End | Successors::Link(_) => panic!("this table does not change"),
+            Successors::End | Successors::Hop(_) => panic!("this table does not change"),
         }
     }
 
     /// What comes next for a packet of `route`, which must be one of those that cross this link.
     #[inline]
-    pub fn hop(&self, route: RouteId) -> Hop {
+    pub fn hop(&self, route: RouteId) -> Next {
         match self {
-            Successors::End => Hop::End,
-            Successors::Link(link) => Hop::Link(*link),
+            Successors::End => Next::End,
+            Successors::Hop(hop) => Next::Hop(*hop),
             Successors::Dense { first, hops } => hops[route.index() - first.index()],
             Successors::Sparse(pairs) => {
-                pairs.binary_search_by_key(&route, |pair| pair.0).map_or(Hop::End, |n| pairs[n].1)
+                pairs.binary_search_by_key(&route, |pair| pair.0).map_or(Next::End, |n| pairs[n].1)
             }
         }
     }
@@ -94,93 +107,93 @@ pub struct Reroute {
     /// Number of the route.
     pub route: RouteId,
     /// Its hops, in order.
-    pub path: Vec<u32>,
+    pub path: Vec<HopId>,
 }
 
 /// One thing that changes when a route does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// The route begins with another link.
+    /// The route begins with another hop.
     Entry {
-        /// Number of the route.
+        /// The route.
         route: RouteId,
-        /// Its first link from now on.
-        link: u32,
+        /// Its first hop from now on.
+        hop: HopId,
     },
-    /// The route goes on differently after a link.
-    Hop {
-        /// Number of the route.
+    /// The route goes on differently after a hop.
+    Fork {
+        /// The route.
         route: RouteId,
-        /// The link.
-        link: u32,
+        /// The hop.
+        hop: HopId,
         /// What comes after it from now on.
-        hop: Hop,
+        next: Next,
     },
 }
 
-/// All routes, turned into one table per link.
+/// All routes, turned into one table per hop.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    /// First link of every route.
-    pub entries: Vec<u32>,
-    /// Per link.
+    /// First hop of every route.
+    pub entries: Vec<HopId>,
+    /// Per hop.
     pub successors: Vec<Successors>,
-    /// Per link: the one link that feeds it, if nothing else ever does.
-    pub only_feeder: Vec<Option<u32>>,
-    /// Per link: what comes after it changes.
+    /// Per hop: the one hop that feeds it, if nothing else ever does.
+    pub only_feeder: Vec<Option<HopId>>,
+    /// Per hop: what comes after it changes.
     pub switches_at: Vec<bool>,
     /// What changes, in the order of time.
     pub switches: Vec<(Time, Switch)>,
 }
 
-/// The links from which packets come into a link.
+/// The hops from which packets come into a hop.
 #[derive(Clone, Copy, PartialEq)]
 enum Feeder {
     None,
-    Link(u32),
+    Hop(HopId),
     Several,
 }
 
 impl Feeder {
-    fn add(&mut self, link: u32) {
+    fn add(&mut self, hop: HopId) {
         *self = match *self {
-            Feeder::None => Feeder::Link(link),
-            Feeder::Link(same) if same == link => *self,
+            Feeder::None => Feeder::Hop(hop),
+            Feeder::Hop(same) if same == hop => *self,
             _ => Feeder::Several,
         };
     }
 }
 
 impl Routes {
-    /// Tables for `links` links and ports of media, and the given routes: lists of hops, none empty, none twice in one.
-    pub fn new(links: usize, routes: &[Vec<u32>], mut reroutes: Vec<Reroute>) -> Routes {
+    /// Tables for so many hops, and the given routes: lists of hops, none empty, none twice in one.
+    pub fn new(hops: usize, routes: &[Vec<HopId>], mut reroutes: Vec<Reroute>) -> Routes {
         reroutes.sort_by_key(|reroute| reroute.at); // stable: of two at a time the later one in the list holds
         let first = (0u32..).zip(routes).map(|(n, path)| Reroute {
             at: Time::ZERO,
             route: RouteId(n),
             path: path.clone(),
         });
-        let mut hops: Vec<BTreeMap<RouteId, Hop>> = vec![BTreeMap::new(); links];
-        let mut current = hops.clone();
-        let mut feeders = vec![Feeder::None; links];
-        let mut entries: Vec<u32> = routes.iter().map(|path| path[0]).collect();
-        let (mut switches, mut switches_at) = (Vec::new(), vec![false; links]);
+        let mut tables: Vec<BTreeMap<RouteId, Next>> = vec![BTreeMap::new(); hops];
+        let mut current = tables.clone();
+        let mut feeders = vec![Feeder::None; hops];
+        let mut entries: Vec<HopId> = routes.iter().map(|path| path[0]).collect();
+        let (mut switches, mut switches_at) = (Vec::new(), vec![false; hops]);
         for Reroute { at, route, path } in first.chain(reroutes) {
-            feeders[path[0] as usize] = Feeder::Several; // an endpoint counts as several
-            path.windows(2).for_each(|step| feeders[step[1] as usize].add(step[0]));
+            feeders[path[0].index()] = Feeder::Several; // an endpoint counts as several
+            path.windows(2).for_each(|step| feeders[step[1].index()].add(step[0]));
             if std::mem::replace(&mut entries[route.index()], path[0]) != path[0] {
-                switches.push((at, Switch::Entry { route, link: path[0] }));
+                switches.push((at, Switch::Entry { route, hop: path[0] }));
             }
-            let next = path.iter().skip(1).map(|&link| Hop::Link(link)).chain([Hop::End]);
-            for (&link, hop) in path.iter().zip(next) {
-                hops[link as usize].entry(route).or_insert(hop);
-                if current[link as usize].insert(route, hop).is_some_and(|before| before != hop) {
-                    switches_at[link as usize] = true;
-                    switches.push((at, Switch::Hop { route, link, hop }));
+            let following = path.iter().skip(1).map(|&hop| Next::Hop(hop)).chain([Next::End]);
+            for (&hop, next) in path.iter().zip(following) {
+                tables[hop.index()].entry(route).or_insert(next);
+                if current[hop.index()].insert(route, next).is_some_and(|before| before != next) {
+                    switches_at[hop.index()] = true;
+                    switches.push((at, Switch::Fork { route, hop, next }));
                 }
             }
         }
-        let tables = hops.into_iter().zip(&switches_at);
+        let tables = tables.into_iter().zip(&switches_at);
         Routes {
             entries: routes.iter().map(|path| path[0]).collect(),
             successors: tables
@@ -188,7 +201,7 @@ impl Routes {
                 .collect(),
             only_feeder: feeders
                 .into_iter()
-                .map(|feeder| if let Feeder::Link(link) = feeder { Some(link) } else { None })
+                .map(|feeder| if let Feeder::Hop(hop) = feeder { Some(hop) } else { None })
                 .collect(),
             switches_at,
             switches,
@@ -200,50 +213,59 @@ impl Routes {
 mod tests {
     use super::*;
 
+    fn route(hops: &[u32]) -> Vec<HopId> {
+        hops.iter().map(|&n| HopId(n)).collect()
+    }
+
+    fn to(hop: u32) -> Next {
+        Next::Hop(HopId(hop))
+    }
+
     #[test]
     fn a_dumbbell_of_two_flows() {
         // Links: 0, 1 access; 2 bottleneck; 3, 4 receivers; 5 the way back.
-        let routes = [vec![0, 2, 3], vec![5], vec![1, 2, 4], vec![5]];
+        let routes = [&[0, 2, 3][..], &[5], &[1, 2, 4], &[5]].map(route);
         let tables = Routes::new(6, &routes, Vec::new());
-        assert_eq!(tables.entries, [0, 5, 1, 5]);
-        assert!(matches!(tables.successors[0], Successors::Link(2)));
+        assert_eq!(tables.entries, route(&[0, 5, 1, 5]));
+        assert!(matches!(tables.successors[0], Successors::Hop(HopId(2))));
         assert!(matches!(tables.successors[3], Successors::End));
         assert_eq!(
             (tables.successors[2].hop(RouteId(0)), tables.successors[2].hop(RouteId(2))),
-            (Hop::Link(3), Hop::Link(4))
+            (to(3), to(4))
         );
         // The bottleneck has two feeders, the access links are fed by endpoints.
-        assert_eq!(tables.only_feeder, [None, None, None, Some(2), Some(2), None]);
+        assert_eq!(tables.only_feeder, [None, None, None, Some(HopId(2)), Some(HopId(2)), None]);
     }
 
     #[test]
     fn few_routes_with_distant_numbers_are_searched() {
         let table = Successors::new(
-            [(3, Hop::Link(1)), (9_000, Hop::Link(2)), (20_000, Hop::End)]
-                .map(|(n, hop)| (RouteId(n), hop))
-                .to_vec(),
+            [(3, to(1)), (9_000, to(2)), (20_000, Next::End)].map(|(n, hop)| (RouteId(n), hop)).to_vec(),
             false,
         );
         assert!(matches!(table, Successors::Sparse(_)));
-        assert_eq!([3, 9_000, 20_000].map(|r| table.hop(RouteId(r))), [Hop::Link(1), Hop::Link(2), Hop::End]);
+        assert_eq!([3, 9_000, 20_000].map(|r| table.hop(RouteId(r))), [to(1), to(2), Next::End]);
     }
 
     #[test]
     fn a_link_fed_by_a_link_and_an_endpoint_has_no_only_feeder() {
-        assert_eq!(Routes::new(2, &[vec![0, 1], vec![1]], Vec::new()).only_feeder, [None, None]);
-        assert_eq!(Routes::new(2, &[vec![1], vec![0, 1]], Vec::new()).only_feeder, [None, None]);
+        assert_eq!(Routes::new(2, &[route(&[0, 1]), route(&[1])], Vec::new()).only_feeder, [None, None]);
+        assert_eq!(Routes::new(2, &[route(&[1]), route(&[0, 1])], Vec::new()).only_feeder, [None, None]);
     }
 
     #[test]
     fn a_route_that_changes_its_middle_switches_at_the_fork_only() {
         // Over link 1 or link 2, between links 0 and 3.
-        let change =
-            |at, middle| Reroute { at: Time::from_nanos(at), route: RouteId(0), path: vec![0, middle, 3] };
-        let tables = Routes::new(4, &[vec![0, 1, 3]], vec![change(9, 1), change(5, 2)]);
-        let hop = |link| Switch::Hop { route: RouteId(0), link: 0, hop: Hop::Link(link) };
+        let change = |at, middle| Reroute {
+            at: Time::from_nanos(at),
+            route: RouteId(0),
+            path: route(&[0, middle, 3]),
+        };
+        let tables = Routes::new(4, &[route(&[0, 1, 3])], vec![change(9, 1), change(5, 2)]);
+        let hop = |middle| Switch::Fork { route: RouteId(0), hop: HopId(0), next: to(middle) };
         assert_eq!(tables.switches, [(Time::from_nanos(5), hop(2)), (Time::from_nanos(9), hop(1))]);
         assert_eq!(tables.switches_at, [true, false, false, false]);
-        assert_eq!([1, 2].map(|link: usize| tables.successors[link].hop(RouteId(0))), [Hop::Link(3); 2]);
-        assert_eq!(tables.only_feeder, [None, Some(0), Some(0), None]);
+        assert_eq!([1, 2].map(|link: usize| tables.successors[link].hop(RouteId(0))), [to(3); 2]);
+        assert_eq!(tables.only_feeder, [None, Some(HopId(0)), Some(HopId(0)), None]);
     }
 }

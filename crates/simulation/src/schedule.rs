@@ -1,5 +1,6 @@
 //! The schedule of wake-ups.
 
+use crate::actors::ActorId;
 use units::Time;
 
 /// Wake-ups of numbered actors, in the order of time.
@@ -44,16 +45,16 @@ impl Schedule {
         usize::BITS - (actors.max(2) - 1).leading_zeros()
     }
 
-    fn key(&self, time: Time, actor: u32) -> u64 {
+    fn key(&self, time: Time, actor: ActorId) -> u64 {
         let nanos = time.as_nanos();
-        if nanos >= NEVER >> self.bits { NEVER } else { nanos << self.bits | u64::from(actor) }
+        if nanos >= NEVER >> self.bits { NEVER } else { nanos << self.bits | u64::from(actor.0) }
     }
 
     /// Wakes `actor` at `time`, if it would not be woken sooner anyway.
     #[inline]
-    pub fn request(&mut self, actor: u32, time: Time) {
+    pub fn request(&mut self, actor: ActorId, time: Time) {
         let key = self.key(time, actor);
-        let mut node = self.actors + actor as usize;
+        let mut node = self.actors + actor.0 as usize;
         while node > 1 {
             let known = &mut self.pairs[node / 2][node % 2];
             if key >= *known {
@@ -68,18 +69,18 @@ impl Schedule {
     /// Whose turn is next, if it is due at or before `until`: the time and the actor. The same again until
     /// [`end`](Self::end) is called.
     #[inline]
-    pub fn next(&self, until: Time) -> Option<(Time, u32)> {
+    pub fn next(&self, until: Time) -> Option<(Time, ActorId)> {
         let time = Time::from_nanos(self.first >> self.bits);
         let actor = self.first & ((1 << self.bits) - 1);
-        (time <= until && self.first != NEVER).then_some((time, actor as u32))
+        (time <= until && self.first != NEVER).then_some((time, ActorId(actor as u32)))
     }
 
     /// Ends the turn of `actor`, which wants to be woken at `time` ([`Time::NEVER`] if not at all), whatever it asked
     /// for before.
     #[inline]
-    pub fn end(&mut self, actor: u32, time: Time) {
+    pub fn end(&mut self, actor: ActorId, time: Time) {
         let mut key = self.key(time, actor);
-        let mut node = self.actors + actor as usize;
+        let mut node = self.actors + actor.0 as usize;
         while node > 1 {
             let pair = &mut self.pairs[node / 2];
             pair[node % 2] = key;
@@ -103,7 +104,7 @@ mod tests {
     fn drain(schedule: &mut Schedule) -> Vec<(u64, u32)> {
         let mut turns = Vec::new();
         while let Some((now, actor)) = schedule.next(at(1_000)) {
-            turns.push((now.as_nanos(), actor));
+            turns.push((now.as_nanos(), actor.0));
             schedule.end(actor, Time::NEVER);
         }
         turns
@@ -112,14 +113,16 @@ mod tests {
     #[test]
     fn the_earliest_request_wins() {
         let mut schedule = Schedule::new(2);
-        [(0, 30), (0, 10), (0, 20), (1, 15)].into_iter().for_each(|(a, t)| schedule.request(a, at(t)));
+        [(0, 30), (0, 10), (0, 20), (1, 15)]
+            .into_iter()
+            .for_each(|(a, t)| schedule.request(ActorId(a), at(t)));
         assert_eq!(drain(&mut schedule), [(10, 0), (15, 1)]);
     }
 
     #[test]
     fn equal_times_run_in_the_order_of_actors() {
         let mut schedule = Schedule::new(5);
-        [4, 1, 3, 0, 2].into_iter().for_each(|actor| schedule.request(actor, at(7)));
+        [4, 1, 3, 0, 2].into_iter().for_each(|actor| schedule.request(ActorId(actor), at(7)));
         assert_eq!(drain(&mut schedule), [0, 1, 2, 3, 4].map(|actor| (7, actor)));
     }
 
@@ -127,9 +130,9 @@ mod tests {
     fn nothing_runs_after_the_deadline() {
         let mut schedule = Schedule::new(1);
         assert_eq!(schedule.next(at(u64::MAX)), None);
-        schedule.request(0, at(10));
+        schedule.request(ActorId(0), at(10));
         assert_eq!(schedule.next(at(9)), None);
-        assert_eq!(schedule.next(at(10)), Some((at(10), 0)));
+        assert_eq!(schedule.next(at(10)), Some((at(10), ActorId(0))));
     }
 
     #[test]
@@ -137,10 +140,10 @@ mod tests {
         let mut schedule = Schedule::new(1 << 20);
         let horizon = Schedule::horizon(1 << 20);
         assert_eq!(horizon.as_nanos(), (1 << 44) - 2);
-        schedule.request(5, horizon + units::Duration::from_nanos(1));
+        schedule.request(ActorId(5), horizon + units::Duration::from_nanos(1));
         assert_eq!(schedule.next(Time::NEVER), None);
-        schedule.request(1_048_575, horizon);
-        assert_eq!(schedule.next(Time::NEVER), Some((horizon, 1_048_575)));
+        schedule.request(ActorId(1_048_575), horizon);
+        assert_eq!(schedule.next(Time::NEVER), Some((horizon, ActorId(1_048_575))));
     }
 
     proptest! {
@@ -154,13 +157,13 @@ mod tests {
             let mut now = 0;
             for (actor, delay, again) in requests {
                 let actor = actor % actors as u32;
-                schedule.request(actor, at(now + delay));
+                schedule.request(ActorId(actor), at(now + delay));
                 model[actor as usize] = model[actor as usize].min(now + delay);
                 let (turn, first) = model.iter().zip(0u32..).map(|(&t, a)| (t, a)).min().unwrap();
-                prop_assert_eq!(schedule.next(Time::NEVER), Some((at(turn), first)));
+                prop_assert_eq!(schedule.next(Time::NEVER), Some((at(turn), ActorId(first))));
                 now = turn;
                 model[first as usize] = if again < 50 { now + again } else { u64::MAX };
-                schedule.end(first, at(model[first as usize]));
+                schedule.end(ActorId(first), at(model[first as usize]));
             }
         }
     }

@@ -26,6 +26,15 @@ impl End {
         }
     }
 
+    /// The end from which packets of a direction come.
+    #[inline]
+    pub fn sending(direction: Direction) -> End {
+        match direction {
+            Direction::Forward => End::Sender,
+            Direction::Backward => End::Receiver,
+        }
+    }
+
     /// The direction of what it sends.
     #[inline]
     pub fn direction(self) -> Direction {

@@ -3,6 +3,7 @@
 use super::error::together;
 use super::range::{Check, LONGEST_NS, MAX_ROWS, MOST_BYTES, MOST_HOSTS, in_order, refuse, within};
 use super::{AckPlan, CcaPlan, FlowPlan, HopPlan, Plan, PlanError, TcpPlan, WorkloadPlan};
+use crate::actors::Actors;
 use crate::controllers::Controllers;
 use crate::schedule::Schedule;
 use network::Server;
@@ -16,8 +17,8 @@ impl Plan {
     /// # Errors
     /// If a value makes no sense: one error that holds all, but for those of flows where the network is wrong.
     pub fn check(&self) -> Check {
-        let horizon =
-            Schedule::horizon(self.links.len() + self.media.len() + 2 * self.flows.len() + 1).as_nanos();
+        let actors = Actors::new(self.links.len(), self.media.len(), self.routes().count());
+        let horizon = Schedule::horizon(actors.count()).as_nanos();
         within("duration_ns", self.duration_ns, 1..=LONGEST_NS.min(horizon))?;
         if self.warmup_ns >= self.duration_ns {
             refuse!(

@@ -25,6 +25,7 @@ pub use range::MAX_ROWS;
 pub use workload::{AbrPlan, DistributionPlan, VideoPlan, WorkloadPlan};
 pub use writes::WritesPlan;
 
+use crate::routes::HopId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -341,8 +342,13 @@ impl Plan {
         schemars::schema_for!(Plan).to_value()
     }
 
-    /// The hop of this number transmits at a rate; media always do.
-    pub(crate) fn has_rate(&self, hop: usize) -> bool {
-        self.links.get(hop).is_none_or(|link| link.rate_bps.is_some())
+    /// The hops of every route, in the order of [`RouteId`](network::RouteId)s.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = &Vec<u32>> {
+        self.flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse])
+    }
+
+    /// A hop transmits at a rate; media always do.
+    pub(crate) fn has_rate(&self, hop: HopId) -> bool {
+        self.links.get(hop.index()).is_none_or(|link| link.rate_bps.is_some())
     }
 }

@@ -5,6 +5,7 @@ use super::declare::table;
 use crate::net::Net;
 use crate::payload::Payload;
 use crate::plan::Plan;
+use crate::routes::HopId;
 use network::Counters;
 use units::Time;
 
@@ -35,7 +36,7 @@ impl LinkRow {
     pub fn new(
         plan: &Plan,
         net: &Net<Payload>,
-        hop: usize,
+        hop: HopId,
         interval: &Counters,
         from: Time,
         time: Time,
@@ -43,7 +44,7 @@ impl LinkRow {
         let run = &net.totals(hop).run;
         LinkRow {
             time_s: time,
-            link: LinkName(hop as u32),
+            link: LinkName(hop.0),
             backlog_bytes: run.waiting_bytes(),
             backlog_packets: run.waiting_packets(),
             sojourn_s: interval.mean_wait_s(),
@@ -60,7 +61,7 @@ impl LinkRow {
 pub(crate) fn utilisation(
     plan: &Plan,
     net: &Net<Payload>,
-    hop: usize,
+    hop: HopId,
     counters: &Counters,
     from: Time,
     to: Time,

@@ -4,6 +4,7 @@ use super::cell::LinkName;
 use super::declare::{Rows, table};
 use super::links::utilisation;
 use super::{Finished, Made};
+use crate::routes::HopId;
 use units::Time;
 
 const MEASURED: &str = "after the warm-up, until the end of the run";
@@ -35,11 +36,11 @@ table! {
 impl Made for LinkSummaryRow {
     fn rows(run: &mut Finished<'_>) -> Rows<LinkSummaryRow> {
         let (from, to) = (Time::from_nanos(run.plan.warmup_ns), Time::from_nanos(run.plan.duration_ns));
-        let row = |hop: usize| {
+        let row = |hop: HopId| {
             let totals = run.net.totals(hop);
             let measured = &totals.measured;
             LinkSummaryRow {
-                link: LinkName(hop as u32),
+                link: LinkName(hop.0),
                 dropped_packets: measured.dropped_packets + measured.lost_packets,
                 marked_packets: measured.marked_packets,
                 forwarded_packets: measured.forwarded_packets,
@@ -50,6 +51,6 @@ impl Made for LinkSummaryRow {
                 backlog_max_packets: totals.backlog_max_packets,
             }
         };
-        (0..run.net.hops()).map(row).collect()
+        run.net.hops().map(row).collect()
     }
 }

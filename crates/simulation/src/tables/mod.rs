@@ -65,7 +65,7 @@ macro_rules! tables {
                 Results {
                     $($table: $table::$row::rows(&mut run).table(&names),)+
                     data_packets: run.flows.iter().map(Endpoints::sent_packets).sum(),
-                    packet_hops: (0..run.net.hops()).map(|hop| run.net.totals(hop).run.forwarded_packets).sum(),
+                    packet_hops: run.net.hops().map(|hop| run.net.totals(hop).run.forwarded_packets).sum(),
                 }
             }
 

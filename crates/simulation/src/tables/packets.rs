@@ -6,6 +6,7 @@
 use super::cell::{FlowName, Names, Numbered};
 use super::declare::{Rows, table};
 use crate::payload::{Packet, Payload};
+use crate::routes::HopId;
 use network::{Direction, Ecn, StreamId, Streams};
 use std::collections::BTreeMap;
 use tcp::Segment;
@@ -141,8 +142,8 @@ impl Capture {
     }
 
     /// A link hands a packet over.
-    pub fn passed(&mut self, at: Time, link: u32, packet: &Packet) {
-        self.pass(at, LINKS + link, packet);
+    pub fn passed(&mut self, at: Time, link: HopId, packet: &Packet) {
+        self.pass(at, LINKS + link.0, packet);
     }
 
     /// The points at which a packet begins and ends its way.

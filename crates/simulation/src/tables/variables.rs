@@ -4,6 +4,7 @@ use super::cell::{FlowName, LinkName};
 use super::declare::{Rows, table};
 use crate::net::Net;
 use crate::payload::Payload;
+use crate::routes::HopId;
 use std::collections::BTreeMap;
 use tcp::Sender;
 use units::{Probe, Reading, Time};
@@ -59,8 +60,8 @@ impl Variables {
     }
 
     /// Writes down all variables of the queue of a hop.
-    pub fn observe_queue(&mut self, time: Time, hop: usize, net: &Net<Payload>) {
-        let link = Some(LinkName(hop as u32));
+    pub fn observe_queue(&mut self, time: Time, hop: HopId, net: &Net<Payload>) {
+        let link = Some(LinkName(hop.0));
         let mut sink = |name, reading| self.rows.push(row(time, None, link, name, reading));
         net.observe(hop, time, &mut Probe::new(&mut sink));
     }

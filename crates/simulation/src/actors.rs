@@ -1,0 +1,128 @@
+//! Who runs, in which order.
+
+use crate::routes::HopId;
+use network::RouteId;
+
+/// The number of an actor of the schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct ActorId(pub u32);
+
+/// What an actor is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// A part of the network: the control, a link or a medium.
+    Network,
+    /// The end of a flow at which a route begins.
+    End(RouteId),
+    /// What takes samples.
+    Sampler,
+}
+
+/// The numbers of all actors. At equal times they run in this order:
+///
+/// 1. the control, which changes routes, so that whatever else happens at that time sees the new ones;
+/// 2. the links, then the media;
+/// 3. the ends of flows, in the order of the routes that begin there;
+/// 4. the sampler, so that a sample sees everything that happens at its time.
+#[derive(Clone, Copy, Debug)]
+pub struct Actors {
+    /// The first medium.
+    media: u32,
+    /// The first end of a flow.
+    ends: u32,
+    sampler: u32,
+}
+
+/// The first link.
+const LINKS: u32 = 1;
+
+impl Actors {
+    /// What changes the network.
+    pub const CONTROL: ActorId = ActorId(0);
+
+    /// Of a network of so many links, media and routes.
+    pub fn new(links: usize, media: usize, routes: usize) -> Actors {
+        let media_from = LINKS + links as u32;
+        let ends = media_from + media as u32;
+        Actors { media: media_from, ends, sampler: ends + routes as u32 }
+    }
+
+    /// How many there are.
+    pub fn count(self) -> usize {
+        self.sampler as usize + 1
+    }
+
+    /// A link.
+    #[inline]
+    pub fn link(link: HopId) -> ActorId {
+        ActorId(LINKS + link.0)
+    }
+
+    /// A medium, by its number.
+    #[inline]
+    pub fn medium(self, medium: usize) -> ActorId {
+        ActorId(self.media + medium as u32)
+    }
+
+    /// The end of a flow at which a route begins.
+    #[inline]
+    pub fn end(self, route: RouteId) -> ActorId {
+        ActorId(self.ends + route.0)
+    }
+
+    /// What takes samples.
+    pub fn sampler(self) -> ActorId {
+        ActorId(self.sampler)
+    }
+
+    /// The link that an actor is; a number beyond all links if it is none.
+    #[inline]
+    pub fn as_link(actor: ActorId) -> HopId {
+        HopId(actor.0.wrapping_sub(LINKS))
+    }
+
+    /// The number of the medium that an actor of the network is.
+    #[inline]
+    pub fn as_medium(self, actor: ActorId) -> Option<usize> {
+        actor.0.checked_sub(self.media).map(|n| n as usize)
+    }
+
+    /// What an actor is.
+    #[inline]
+    pub fn actor(self, actor: ActorId) -> Actor {
+        match actor.0.checked_sub(self.ends) {
+            None => Actor::Network,
+            Some(route) if actor.0 < self.sampler => Actor::End(RouteId(route)),
+            Some(_) => Actor::Sampler,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_actor_has_one_number() {
+        let actors = Actors::new(3, 2, 4);
+        let links = (0..3).map(|n| Actors::link(HopId(n)));
+        let media = (0..2).map(|n| actors.medium(n));
+        let network: Vec<_> = [Actors::CONTROL].into_iter().chain(links).chain(media).collect();
+        let ends: Vec<_> = (0..4).map(|n| actors.end(RouteId(n))).collect();
+        let all: Vec<_> = network.iter().chain(&ends).copied().chain([actors.sampler()]).collect();
+        assert_eq!(all, (0..actors.count() as u32).map(ActorId).collect::<Vec<_>>());
+        assert!(network.iter().all(|&actor| actors.actor(actor) == Actor::Network));
+        assert!((0..).zip(&ends).all(|(n, &actor)| actors.actor(actor) == Actor::End(RouteId(n))));
+        assert_eq!(actors.actor(actors.sampler()), Actor::Sampler);
+    }
+
+    #[test]
+    fn links_and_media_are_found_by_their_actors() {
+        let actors = Actors::new(3, 2, 4);
+        assert_eq!([1, 2, 3].map(|n| Actors::as_link(ActorId(n)).0), [0, 1, 2]);
+        assert_eq!([0, 3, 4, 5].map(|n| actors.as_medium(ActorId(n))), [None, None, Some(0), Some(1)]);
+        // Neither the control nor a medium is a link.
+        assert!([0, 4, 5].iter().all(|&n| Actors::as_link(ActorId(n)).index() >= 3));
+    }
+}
