@@ -27,7 +27,7 @@ pub use link::{Link, LinkConfig};
 pub use losses::Loss;
 pub use opportunities::Opportunities;
 pub use packet::{Ecn, Packet};
-pub use queue::{Backlog, QueueDiscipline, QueueEvents};
+pub use queue::{Backlog, QueueDiscipline, QueueEvents, Released};
 pub use ring::Ring;
 pub use server::Server;
 pub use streams::{Direction, RouteId, StreamId, Streams};

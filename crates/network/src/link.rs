@@ -1,7 +1,7 @@
 //! A queue in front of a wire.
 
 use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
-use crate::queue::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
+use crate::queue::{Backlog, Limit, QueueDiscipline, QueueEvents, Released, Waiting};
 use crate::server::Server;
 use crate::wire::{Fate, Impairments, Wire};
 use crate::{Loss, Packet, Ring};
@@ -41,6 +41,8 @@ pub struct Link<P> {
     in_flight: Ring<Flight<P>>,
     /// Says which packets are plain acknowledgements, for impairments that treat those otherwise.
     is_plain_ack: fn(&P) -> bool,
+    /// What the queue has dropped, if that is listed.
+    dropped: Option<Vec<Released>>,
 }
 
 /// A packet and the time at which it reaches the far end.
@@ -116,7 +118,7 @@ impl<P: Copy> Link<P> {
         }
         let server = Server::changing(rate, std::mem::take(&mut impairments.rates));
         let wire = Wire::new(server, delay, loss, impairments, LinkStats::new(sampling));
-        Link { service, wire, in_flight: Ring::new(), is_plain_ack: |_| false }
+        Link { service, wire, in_flight: Ring::new(), is_plain_ack: |_| false, dropped: None }
     }
 
     /// The same link, told which packets are plain acknowledgements: those that only repeat and extend what others of
@@ -125,6 +127,20 @@ impl<P: Copy> Link<P> {
     pub fn knowing_acks(mut self, is_plain_ack: fn(&P) -> bool) -> Link<P> {
         self.is_plain_ack = is_plain_ack;
         self
+    }
+
+    /// From now on lists what its queue drops; see [`dropped`](Self::dropped). Not what is dropped when its limit changes.
+    ///
+    /// # Panics
+    /// If the link uses the closed form.
+    pub fn list_drops(&mut self) {
+        assert!(!self.has_closed_form(), "drops are listed where the queue is replayed");
+        self.dropped = Some(Vec::new());
+    }
+
+    /// What its queue has dropped since this was called last, if that is listed.
+    pub fn dropped(&mut self) -> impl Iterator<Item = Released> {
+        self.dropped.iter_mut().flat_map(|list| list.drain(..))
     }
 
     /// Bytes that it could have sent after `from`, up to and including `to`, if it sends at given moments only.
@@ -170,7 +186,7 @@ impl<P: Copy> Link<P> {
                 wire.stats.arrived(at, size);
                 wire.stats.queue_events(
                     at,
-                    QueueEvents { dropped_packets: 1, dropped_bytes: size.into(), marked_packets: 0 },
+                    QueueEvents { dropped_packets: 1, dropped_bytes: size.into(), ..QueueEvents::default() },
                 );
                 return None;
             }
@@ -290,7 +306,7 @@ impl<P: Copy> Link<P> {
             if start > now {
                 return;
             }
-            let mut events = QueueEvents::default();
+            let mut events = QueueEvents { dropped: self.dropped.as_mut(), ..QueueEvents::default() };
             match queue.dequeue(start, &mut events) {
                 Some(next) => depart(&mut self.wire, &mut self.in_flight, next, start),
                 None => *idle = true,
@@ -302,7 +318,7 @@ impl<P: Copy> Link<P> {
     fn queue_or_pass(&mut self, packet: Packet<P>, now: Time) {
         let Service::Replay { queue, idle } = &mut self.service else { return };
         self.wire.stats.arrived(now, packet.size);
-        let mut events = QueueEvents::default();
+        let mut events = QueueEvents { dropped: self.dropped.as_mut(), ..QueueEvents::default() };
         if self.wire.may_filter() && self.wire.filters(packet.stream, (self.is_plain_ack)(&packet.payload)) {
             events.drop(&packet);
             return self.wire.stats.queue_events(now, events);

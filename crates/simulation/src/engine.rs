@@ -13,7 +13,7 @@ use crate::record::Recorder;
 use crate::routes::{HopId, Reroute};
 use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
-use network::{Direction, RouteId, SamplingTimes, Streams};
+use network::{Direction, Released, RouteId, SamplingTimes, Streams};
 use std::sync::Arc;
 use tcp::Segment;
 use units::{Duration, Time};
@@ -47,8 +47,8 @@ impl<R: Recorder> Engine<R> {
         let sampling = SamplingTimes::new(interval, time(plan.warmup_ns), time(plan.duration_ns));
         let hosts = hosts(&plan);
         let links = plan.links.iter().enumerate().map(|(n, link)| {
-            let cut_through =
-                if plan.record.packets.contains(&link.name) { CutThrough::No } else { cut_through };
+            let replays = plan.record.packets.contains(&link.name) || link.nic_of.is_some();
+            let cut_through = if replays { CutThrough::No } else { cut_through };
             build_link(n, link, sampling, seed, cut_through, &hosts, &external)
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
@@ -65,6 +65,7 @@ impl<R: Recorder> Engine<R> {
         let mut net = Net::new(links, media, &routes, reroutes(&plan), cut_through == CutThrough::Yes);
         let names = plan.hop_names();
         net.tap(|hop| plan.record.packets.contains(&names[hop.index()]));
+        net.set_nics(|link| plan.links[link].nic_of.is_some());
         let segments = Vec::new();
         let mut engine = Engine { plan, seed, net, flows, sampling, recorder, now: Time::ZERO, segments };
         let Net { actors, schedule, .. } = &mut engine.net;
@@ -114,9 +115,29 @@ impl<R: Recorder> Engine<R> {
                 self.net.schedule.end(actor, self.sampling.after(now));
             }
         }
+        if !self.net.released.is_empty() {
+            self.tell_hosts(now);
+        }
         if R::ON {
             self.net.tapped.drain(..).for_each(|(at, hop, packet)| self.recorder.passed(at, hop, &packet));
         }
+    }
+
+    /// Tells connections which of their packets have left their hosts, which may send more then.
+    #[cold]
+    fn tell_hosts(&mut self, now: Time) {
+        let mut told = 0;
+        while let Some(&Released { stream, size }) = self.net.released.get(told) {
+            told += 1;
+            let flow = self.net.route_of(stream).flow();
+            let (net, recorder, segments) = (&mut self.net, &mut self.recorder, &mut self.segments);
+            let mut out = Outbox { now, net, recorder, segments };
+            if let Some((end, next)) = self.flows[flow as usize].on_left_host(stream, size, &mut out) {
+                let actor = self.net.actors.end(RouteId::new(flow, end.direction()));
+                self.net.schedule.request(actor, next);
+            }
+        }
+        self.net.released.clear();
     }
 
     /// Runs to the end and sums up.

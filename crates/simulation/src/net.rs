@@ -3,7 +3,7 @@
 use crate::actors::{ActorId, Actors};
 use crate::routes::{HopId, Next, Reroute, Routes, Successors, Switch};
 use crate::schedule::Schedule;
-use network::{Counters, Element, Link, Packet, PortId, RouteId, Streams, Totals};
+use network::{Counters, Element, Link, Packet, PortId, Released, RouteId, StreamId, Streams, Totals};
 use units::{Duration, Probe, Time};
 
 /// The network: links and media, which are actors of the schedule, and a control that changes routes.
@@ -30,6 +30,8 @@ pub struct Net<P> {
     pub schedule: Schedule,
     /// What hops with a tap have handed over: when, which hop, what. The code that taps has to empty it.
     pub tapped: Vec<(Time, HopId, Packet<P>)>,
+    /// What has left network interfaces, or was dropped there, in order. To be told to its sender and emptied.
+    pub released: Vec<Released>,
 }
 
 /// A link and what comes after it.
@@ -40,6 +42,8 @@ struct Node<P> {
     cut_through: bool,
     /// Packets are noted when they leave it.
     tap: bool,
+    /// It is the network interface of a host, which is told what leaves it.
+    nic: bool,
 }
 
 /// An element with several ports.
@@ -90,7 +94,7 @@ impl<P: Copy + Send> Net<P> {
             });
             let takes_time = link.min_delay() > Duration::ZERO;
             let cut_through = cut_through && takes_time && link.has_closed_form() && fed_ahead;
-            Node { link, next, cut_through, tap: false }
+            Node { link, next, cut_through, tap: false, nic: false }
         });
         let nodes = nodes.collect();
         let mut first_port = 0;
@@ -108,6 +112,7 @@ impl<P: Copy + Send> Net<P> {
             actors,
             schedule,
             tapped: Vec::new(),
+            released: Vec::new(),
         }
     }
 
@@ -136,6 +141,15 @@ impl<P: Copy + Send> Net<P> {
         let taps = self.nodes.iter_mut().map(|node| &mut node.tap);
         let taps = taps.chain(self.ports.iter_mut().map(|port| &mut port.tap));
         taps.zip(0..).for_each(|(tap, n)| *tap = wanted(HopId(n)));
+    }
+
+    /// Says which links are network interfaces of hosts. They must replay their queues: only then has every packet that
+    /// leaves them a turn of its own.
+    pub fn set_nics(&mut self, wanted: impl Fn(usize) -> bool) {
+        for (_, node) in self.nodes.iter_mut().enumerate().filter(|(n, _)| wanted(*n)) {
+            node.nic = true;
+            node.link.list_drops();
+        }
     }
 
     /// All hops: links, and ports of media.
@@ -181,6 +195,11 @@ impl<P: Copy + Send> Net<P> {
         self.streams.route(packet.stream)
     }
 
+    /// The route that packets of a stream take.
+    pub fn route_of(&self, stream: StreamId) -> RouteId {
+        self.streams.route(stream)
+    }
+
     /// An endpoint sends a packet.
     pub fn send(&mut self, packet: &Packet<P>, now: Time) {
         self.forward(self.entries[self.streams.route(packet.stream).index()], packet, now);
@@ -196,6 +215,9 @@ impl<P: Copy + Send> Net<P> {
             };
             if !node.link.has_closed_form() {
                 node.link.send(*packet, now);
+                if node.nic {
+                    self.released.extend(node.link.dropped());
+                }
                 return self.schedule.request(Actors::link(hop), node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
@@ -225,12 +247,19 @@ impl<P: Copy + Send> Net<P> {
     pub fn run(&mut self, actor: ActorId, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
         let link = Actors::as_link(actor);
         let arrived = match self.nodes.get_mut(link.index()) {
-            Some(node) => node.link.take(now).map(|packet| {
-                if node.tap {
-                    note(&mut self.tapped, now, link, packet);
+            Some(node) => {
+                let arrived = node.link.take(now).map(|packet| {
+                    if node.tap {
+                        note(&mut self.tapped, now, link, packet);
+                    }
+                    (*packet, node.next.hop(self.streams.route(packet.stream)))
+                });
+                if node.nic {
+                    self.released.extend(arrived.iter().map(|(packet, _)| Released::of(packet)));
+                    self.released.extend(node.link.dropped());
                 }
-                (*packet, node.next.hop(self.streams.route(packet.stream)))
-            }),
+                arrived
+            }
             None => self.take(actor, now),
         };
         // By reference: otherwise the packet is copied once more.

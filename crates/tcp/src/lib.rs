@@ -12,6 +12,6 @@ pub use ranges::RangeSet;
 pub use receiver::{AckPolicy, Receiver, ReceiverConfig};
 pub use segment::{SackBlocks, Segment};
 pub use sender::{
-    FullSendBuffer, InvalidSamples, Limited, Pacing, Quirks, RateSampling, Rescue, Sender, SenderConfig,
+    FullSendBuffer, InvalidSamples, Limited, Nic, Pacing, Quirks, RateSampling, Rescue, Sender, SenderConfig,
     SenderStats, Snapshot,
 };

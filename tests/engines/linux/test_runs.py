@@ -102,6 +102,21 @@ def test_flows_of_one_host_share_its_interface_and_wait_for_it_before_they_fill_
     assert run.links_summary.filter(link="laptop-nic")["dropped_packets"].to_list() == [0]
 
 
+def test_flows_of_one_host_share_its_interface_as_in_the_simulator(
+    linux: LinuxEngine, small: Scenario
+) -> None:
+    """Two uploads leave room for one another, for a ping and for the ACKs of a download."""
+    hosts = [{"name": "laptop", "nic": {"rate": "4 Mbit/s", "queue": {"kind": "fq"}}}]
+    uploads = [{"cca": cca, "hosts": ["laptop", f"peer-{cca}"]} for cca in ("cubic", "reno")]
+    download = {"cca": "cubic", "hosts": ["server", "laptop"], "direction": "reverse"}
+    ping = {"workload": {"kind": "probe", "interval": "20 ms"}, "hosts": ["laptop", "server"]}
+    values = {"duration": "10 s", "warmup": "2 s", "hosts": hosts, "flows": [*uploads, download, ping]}
+    runs = [engine.run(small.with_values(values), seed=1) for engine in (linux, NativeEngine())]
+    there, here = ([float(bps) for bps in run.flows["goodput_bps"]] for run in runs)
+    assert here == pytest.approx(there, rel=0.02)
+    assert runs[1].links_summary.filter(link="laptop-nic")["dropped_packets"].to_list() == [0]
+
+
 def test_drops_are_those_that_are_sent_again(linux: LinuxEngine, small: Scenario) -> None:
     run = linux.run(small, seed=1)
     assert run.links_summary["dropped_packets"][0] > 0

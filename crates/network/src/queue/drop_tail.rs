@@ -95,7 +95,7 @@ mod tests {
         let (mut queue, mut events) =
             (DropTail::new(Limit { packets: Some(2), bytes: None }), QueueEvents::default());
         (1..=3).for_each(|size| queue.enqueue(packet(size), Time::ZERO, &mut events));
-        assert_eq!(events, QueueEvents { dropped_packets: 1, dropped_bytes: 3, marked_packets: 0 });
+        assert_eq!(events, QueueEvents { dropped_packets: 1, dropped_bytes: 3, ..QueueEvents::default() });
         assert_eq!(queue.backlog(), Backlog { packets: 2, bytes: 3 });
         assert_eq!(queue.dequeue(Time::ZERO, &mut events).map(|w| w.packet.size), Some(1));
     }

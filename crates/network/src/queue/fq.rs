@@ -2,8 +2,9 @@
 //!
 //! Linux `net/sched/sch_fq.c` as a router has it. At a host it also releases every packet at the time that its socket
 //! paces it to; a router has no sockets, so neither that nor the horizon for such times is here: it is
-//! `tcp.pacing = "fq"` of a flow. Flows go by their hash, as packets without a socket do in Linux. Not there either:
-//! other weights and maps of the bands than the kernel's, and the slack of its timers.
+//! `tcp.pacing = "fq"` of a flow, and of every flow whose host has a network interface with this queue. Flows go by their
+//! hash, as packets without a socket do in Linux. Not there either: other weights and maps of the bands than the kernel's,
+//! and the slack of its timers.
 
 use super::codel::ms;
 use super::fair::hash;

@@ -25,7 +25,7 @@ registry::queues! {
     "cake" => cake::Cake,
 }
 
-use crate::{Ecn, Packet};
+use crate::{Ecn, Packet, StreamId};
 use units::{Probe, Rate, Time};
 
 /// Decides about the packets that wait for a link.
@@ -127,20 +127,41 @@ impl Backlog {
     }
 }
 
+/// A packet that is no longer in a queue or in transmission: it left, or was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Released {
+    /// Its stream.
+    pub stream: StreamId,
+    /// Its bytes on the wire.
+    pub size: u16,
+}
+
+impl Released {
+    /// Of a packet.
+    pub fn of<P>(packet: &Packet<P>) -> Released {
+        Released { stream: packet.stream, size: packet.size }
+    }
+}
+
 /// What a queue did to packets during one call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QueueEvents {
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct QueueEvents<'a> {
     /// Packets dropped.
     pub dropped_packets: u64,
     /// Their bytes.
     pub dropped_bytes: u64,
     /// Packets marked.
     pub marked_packets: u64,
+    /// Where dropped packets are listed, if they are.
+    pub(crate) dropped: Option<&'a mut Vec<Released>>,
 }
 
-impl QueueEvents {
+impl QueueEvents<'_> {
     /// Notes a drop.
     pub fn drop<P>(&mut self, packet: &Packet<P>) {
+        if let Some(dropped) = &mut self.dropped {
+            dropped.push(Released::of(packet));
+        }
         self.dropped_packets += 1;
         self.dropped_bytes += u64::from(packet.size);
     }

@@ -90,7 +90,7 @@ mod tests {
     }
 
     /// Which of eight packets that arrive at once leave marked when one departs each millisecond.
-    fn marked(mut queue: Step<u8>, ecn: Ecn) -> (Vec<bool>, QueueEvents) {
+    fn marked(mut queue: Step<u8>, ecn: Ecn) -> (Vec<bool>, QueueEvents<'static>) {
         let mut events = QueueEvents::default();
         (0..8).for_each(|_| queue.enqueue(packet(ecn), Time::ZERO, &mut events));
         let leave = |i| queue.dequeue(Time::ZERO + Duration::from_millis(i), &mut events);

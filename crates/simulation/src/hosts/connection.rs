@@ -4,7 +4,7 @@ use super::transport::Transport;
 use crate::applications::Job;
 use congestion::CongestionControl;
 use network::Direction;
-use tcp::{Receiver, Segment, Sender};
+use tcp::{Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Time};
 
 /// One end of a connection.
@@ -52,9 +52,9 @@ struct Half {
 }
 
 impl Half {
-    fn new(transport: &Transport, algorithm: Box<dyn CongestionControl>) -> Half {
-        let receiver = Receiver::new(transport.receiver.clone());
-        Half { sender: Sender::new(transport.sender.clone(), algorithm), receiver }
+    fn new(sender: &SenderConfig, receiver: &ReceiverConfig, algorithm: Box<dyn CongestionControl>) -> Half {
+        let receiver = Receiver::new(receiver.clone());
+        Half { sender: Sender::new(sender.clone(), algorithm), receiver }
     }
 }
 
@@ -97,8 +97,9 @@ impl Connection {
         sender: Box<dyn CongestionControl>,
         requester: Option<Box<dyn CongestionControl>>,
     ) -> Connection {
-        let requests = requester.map(|algorithm| Box::new(Half::new(transport, algorithm)));
-        let data = Half::new(transport, sender);
+        let Transport { sender: data, requester: requests, receiver, .. } = transport;
+        let requests = requester.map(|algorithm| Box::new(Half::new(requests, receiver, algorithm)));
+        let data = Half::new(data, receiver, sender);
         Connection { number, data, requests, transfer: None, closed: false, opened: false }
     }
 
@@ -230,6 +231,27 @@ impl Connection {
                     half.sender.on_timer(now, out);
                 }
             }
+        }
+    }
+
+    /// A packet of so many bytes has left the network interface of an end, or was dropped there. True if the end had
+    /// waited for that.
+    pub fn on_left_host(&mut self, now: Time, end: End, bytes: u16, out: &mut Vec<Segment>) -> bool {
+        self.sender_at(end).is_some_and(|sender| sender.on_left_host(now, bytes.into(), out))
+    }
+
+    /// A packet without data goes into the network interface of an end.
+    pub fn on_sent_beside(&mut self, end: End, bytes: u16) {
+        if let Some(sender) = self.sender_at(end) {
+            sender.on_sent_beside(bytes.into());
+        }
+    }
+
+    /// What sends data at an end.
+    fn sender_at(&mut self, end: End) -> Option<&mut Sender> {
+        match end {
+            End::Sender => Some(&mut self.data.sender),
+            End::Receiver => self.requests.as_mut().map(|half| &mut half.sender),
         }
     }
 

@@ -9,6 +9,7 @@ use super::stats::{FlowStats, ProbeRecord, Transfer};
 use crate::applications::Playback;
 use crate::payload::Packet;
 use crate::tables::series::SeriesRow;
+use network::StreamId;
 use units::Time;
 
 /// Both ends of a flow.
@@ -58,6 +59,20 @@ impl Endpoints {
                 datagrams.receive(packet, out);
                 (End::Sender, datagrams.next())
             }
+        }
+    }
+
+    /// A packet of `stream` has left the network interface of its host, or was dropped there. Returns the end whose wake-up
+    /// may have changed, and when that is. Nothing limits how many datagrams wait in a host.
+    pub fn on_left_host<R: Observer>(
+        &mut self,
+        stream: StreamId,
+        bytes: u16,
+        out: &mut Outbox<'_, R>,
+    ) -> Option<(End, Time)> {
+        match self {
+            Endpoints::Tcp(flow) => Some(flow.on_left_host(stream, bytes, out)),
+            Endpoints::Datagrams(_) => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The factory of the connections of a flow, all alike.
 
-use super::connection::Connection;
+use super::connection::{Connection, End};
 use super::transport::{Headers, Transport};
 use crate::controllers::Controllers;
 use crate::plan::{Plan, PlanError};
@@ -48,6 +48,7 @@ impl ConnectionFactory {
         controllers: &Controllers,
     ) -> Result<ConnectionFactory, PlanError> {
         let of_flow = &plan.flows[flow];
+        let nics = [&of_flow.forward, &of_flow.reverse].map(|route| plan.nic(route));
         let mut seeds = Rng::stream(seed, &format!("cca/{}", of_flow.stream));
         let first = of_flow.make_cca(&format!("flows[{flow}]"), seeds.next_u64(), controllers)?;
         Ok(ConnectionFactory {
@@ -55,7 +56,7 @@ impl ConnectionFactory {
             flow,
             controllers: controllers.clone(),
             seeds,
-            transport: Transport::new(of_flow, first.traits().ecn),
+            transport: Transport::new(of_flow, nics, first.traits().ecn),
             first: Some(first),
         })
     }
@@ -83,6 +84,13 @@ impl ConnectionFactory {
     #[inline]
     pub fn headers(&self) -> Headers {
         self.transport.headers
+    }
+
+    /// An end sends by way of a network interface, which tells what leaves it.
+    #[inline]
+    pub fn has_nic(&self, end: End) -> bool {
+        let config = if end == End::Sender { &self.transport.sender } else { &self.transport.requester };
+        config.nic.is_some()
     }
 
     /// Payload of a full segment.

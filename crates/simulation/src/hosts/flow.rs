@@ -14,7 +14,7 @@ use crate::payload::{Packet, Payload};
 use crate::plan::{Plan, PlanError, WorkloadPlan};
 use crate::tables::FlowName;
 use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
-use network::{Ecn, RouteId, SamplingTimes, Streams};
+use network::{Ecn, RouteId, SamplingTimes, StreamId, Streams};
 use std::sync::Arc;
 use units::{Rng, Time};
 
@@ -144,6 +144,26 @@ impl Flow {
         (end, self.next(end))
     }
 
+    /// A packet of `stream` has left the network interface of its host, or was dropped there. Returns the end whose wake-up
+    /// may have changed, and when that is.
+    pub fn on_left_host<R: Observer>(
+        &mut self,
+        stream: StreamId,
+        bytes: u16,
+        out: &mut Outbox<'_, R>,
+    ) -> (End, Time) {
+        let from_sender = stream.direction() == End::Sender.direction();
+        let end = if from_sender { End::Sender } else { End::Receiver };
+        let id = self.streams.number(stream);
+        if let Some(connection) = self.connections.get_mut(id)
+            && connection.on_left_host(out.now, end, bytes, out.segments)
+        {
+            self.finish_turn(id, end, out);
+        }
+        let end = if self.is_stream { end } else { End::Sender };
+        (end, self.next(end))
+    }
+
     /// An end of a connection has had its turn.
     #[inline]
     fn finish_turn<R: Observer>(&mut self, id: u32, end: End, out: &mut Outbox<'_, R>) {
@@ -175,9 +195,17 @@ impl Flow {
     }
 
     #[inline]
-    fn flush<R: Observer>(&self, id: u32, end: End, out: &mut Outbox<'_, R>) {
+    fn flush<R: Observer>(&mut self, id: u32, end: End, out: &mut Outbox<'_, R>) {
         let stream = self.streams.stream(RouteId::new(self.number, end.direction()), id);
         let headers = self.factory.headers();
+        if self.factory.has_nic(end)
+            && let Some(connection) = self.connections.get_mut(id)
+        {
+            let beside = out.segments.iter().filter(|segment| segment.payload() == 0);
+            beside.for_each(|segment| {
+                connection.on_sent_beside(end, headers.packet(stream, segment).size);
+            });
+        }
         out.flush(self.factory.mss(), |segment| headers.packet(stream, segment));
     }
 

@@ -1,10 +1,10 @@
 //! Builds the endpoints of connections and their packets from the plan of a flow.
 
 use crate::payload::{Packet, Payload};
-use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, PacingPlan};
+use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, LinkPlan, PacingPlan};
 use congestion::EcnMode;
 use network::{Ecn, StreamId};
-use tcp::{AckPolicy, Feedback, Pacing, ReceiverConfig, Segment, SenderConfig, SenderStats};
+use tcp::{AckPolicy, Feedback, Nic, Pacing, ReceiverConfig, Segment, SenderConfig, SenderStats};
 use units::Duration;
 
 /// How the endpoints of a connection are set up.
@@ -12,6 +12,8 @@ use units::Duration;
 pub struct Transport {
     /// Of the end that has data.
     pub sender: SenderConfig,
+    /// Of the other end, in as far as it sends requests.
+    pub requester: SenderConfig,
     /// Of the end that gets it.
     pub receiver: ReceiverConfig,
     /// What surrounds their segments.
@@ -19,8 +21,9 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// What a plan says, for an algorithm that takes marks as `mode` says.
-    pub fn new(plan: &FlowPlan, mode: EcnMode) -> Transport {
+    /// What a plan says, for an algorithm that takes marks as `mode` says; `nics`: the network interfaces at which its
+    /// routes there and back begin.
+    pub fn new(plan: &FlowPlan, nics: [Option<&LinkPlan>; 2], mode: EcnMode) -> Transport {
         let feedback = agree(plan.tcp.ecn, mode);
         let headers = Headers {
             overhead: plan.tcp.overhead_bytes as u16,
@@ -30,7 +33,8 @@ impl Transport {
             mode,
         };
         Transport {
-            sender: sender_config(plan, feedback),
+            sender: sender_config(plan, nics[0], feedback),
+            requester: sender_config(plan, nics[1], feedback),
             receiver: receiver_config(plan, feedback),
             headers,
         }
@@ -93,17 +97,21 @@ fn ecn_bits(segment: &Segment, feedback: Feedback, mode: EcnMode) -> Ecn {
     }
 }
 
-fn sender_config(plan: &FlowPlan, feedback: Feedback) -> SenderConfig {
+/// An interface with `sch_fq` paces all of TCP that leaves by it (Linux `fq_classify` sets `SK_PACING_FQ`).
+fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback) -> SenderConfig {
+    let paces = nic.is_some_and(|nic| nic.queue.kind == "fq");
     SenderConfig {
         mss: plan.tcp.mss_bytes,
         initial_window: plan.tcp.initial_window,
         data: Some(0), // nothing before the application writes
         send_buffer: plan.tcp.send_buffer_bytes,
         pacing: match plan.tcp.pacing {
+            _ if paces => Pacing::Fq,
             PacingPlan::Auto => Pacing::Auto,
             PacingPlan::Always => Pacing::Always,
             PacingPlan::Fq => Pacing::Fq,
         },
+        nic: nic.map(|_| Nic { header_bytes: plan.tcp.overhead_bytes }),
         max_burst_bytes: plan.tcp.max_burst_bytes,
         min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
         ecn: feedback,

@@ -41,7 +41,8 @@ impl Plan {
         });
         let media = self.media.iter().enumerate().map(|(n, medium)| medium.check(&format!("media[{n}]")));
         together(links.chain(media).chain([self.check_record()]))?;
-        together(self.flows.iter().enumerate().map(|(n, flow)| flow.check(&format!("flows[{n}]"), self)))
+        together(self.flows.iter().enumerate().map(|(n, flow)| flow.check(&format!("flows[{n}]"), self)))?;
+        self.check_nics()
     }
 
     /// Names and streams are unique: those of links and ports together, those of media, and those of flows.

@@ -6,6 +6,7 @@ mod error;
 mod link;
 mod markov;
 mod medium;
+mod nic;
 mod opportunities;
 mod periods;
 mod quirks;
@@ -58,7 +59,8 @@ pub struct LinkPlan {
     pub name: String,
     /// Names its random numbers; unique.
     pub stream: String,
-    /// Number of the host whose network interface this is. Ways of its senders and receivers begin here.
+    /// Number of the host whose network interface this is. Routes of its senders and receivers begin here, and its senders
+    /// are told when their packets have left it (TCP small queues).
     #[serde(default)]
     pub nic_of: Option<u32>,
     /// Rate in bits per second; `None`: unlimited.

@@ -73,7 +73,7 @@ table! {
         fct_s: Option<Duration>, "s";
         /// share of the time in which the congestion window held the sender back
         limited_cwnd: f64, "1", UNTIL_END;
-        /// share of the time in which pacing held it back
+        /// share of the time in which pacing, or what waited in its host, held it back
         limited_pacing: f64, "1", UNTIL_END;
         /// share of the time in which it had nothing to send
         limited_application: f64, "1", UNTIL_END;

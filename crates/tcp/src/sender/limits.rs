@@ -10,6 +10,8 @@ pub(super) enum Limit {
     Cwnd,
     /// The next departure has not come.
     Pacing,
+    /// Enough waits in the host.
+    Host,
     /// Nothing to send, or the connection is not open yet.
     #[default]
     Application,
@@ -24,7 +26,7 @@ pub(super) enum Limit {
 pub struct Limited {
     /// By the congestion window.
     pub cwnd: Duration,
-    /// By pacing.
+    /// By pacing, or by what waits in the host.
     pub pacing: Duration,
     /// By the application: nothing to send.
     pub application: Duration,
@@ -87,7 +89,7 @@ impl Limits {
         let mut spent = self.spent;
         let account = match self.current {
             Limit::Cwnd => &mut spent.cwnd,
-            Limit::Pacing => &mut spent.pacing,
+            Limit::Pacing | Limit::Host => &mut spent.pacing,
             Limit::Application => &mut spent.application,
             Limit::Receiver => &mut spent.receiver,
             Limit::SendBuffer => &mut spent.send_buffer,

@@ -20,7 +20,7 @@ mod timers;
 mod undo;
 mod usage;
 
-pub use host::Pacing;
+pub use host::{Nic, Pacing};
 pub use limits::Limited;
 pub use quirks::{FullSendBuffer, InvalidSamples, Quirks, RateSampling, Rescue};
 
@@ -54,6 +54,8 @@ pub struct SenderConfig {
     pub send_buffer: Option<u64>,
     /// Who paces what.
     pub pacing: Pacing,
+    /// The network interface of the host, if it tells what leaves it; `None`: nothing waits in the host.
+    pub nic: Option<Nic>,
     /// Bytes of the largest burst handed to the network at once (segmentation offload); 0: single packets.
     pub max_burst_bytes: u32,
     /// Smallest burst in packets, if data and window allow (sysctl tcp_min_tso_segs; 2 in Linux): the larger of this and
@@ -74,6 +76,7 @@ impl Default for SenderConfig {
             data: None,
             send_buffer: None,
             pacing: Pacing::Auto,
+            nic: None,
             max_burst_bytes: 65_536,
             min_burst: 1,
             ecn: Feedback::Off,

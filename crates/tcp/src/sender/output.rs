@@ -1,6 +1,7 @@
 //! Sending: retransmissions first, then new data, as far as window, pacing, receiver and application allow
 //! (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_tso_should_defer`).
 
+use super::host::{NEW_DATA, RETRANSMISSIONS};
 use super::limits::Limit;
 use super::pacing::GSO_MAX_BYTES;
 use super::quirks::FullSendBuffer;
@@ -28,6 +29,9 @@ impl Sender {
                 break;
             }
             let count = self.lost_run(seq, room.min(largest));
+            if self.is_throttled(count, RETRANSMISSIONS) {
+                break;
+            }
             self.retransmit(now, seq, count, out);
             if self.recovery.is_reducing() {
                 self.recovery.sent += count;
@@ -72,6 +76,7 @@ impl Sender {
             self.host.hand_over(now, at, data, out);
         }
         self.stats.retransmitted_packets += u64::from(count);
+        self.count_in_host(count, bytes);
         self.pace(now, bytes);
         self.last_send = now;
     }
@@ -106,6 +111,9 @@ impl Sender {
                 deferred = true;
                 break Limit::Cwnd;
             }
+            if self.is_throttled(count, NEW_DATA) {
+                break Limit::Host;
+            }
             self.send_burst(now, count, out);
             sent += count;
         };
@@ -116,10 +124,10 @@ impl Sender {
         let starved = match limit {
             Limit::Application => true,
             Limit::SendBuffer => self.config.quirks.full_send_buffer == FullSendBuffer::AppLimited,
-            Limit::Cwnd | Limit::Pacing | Limit::Receiver => false,
+            Limit::Cwnd | Limit::Pacing | Limit::Host | Limit::Receiver => false,
         };
         let in_flight = self.board.in_flight();
-        let idle = self.host.next() == Time::NEVER;
+        let idle = self.host.is_empty();
         if starved && idle && in_flight < self.control.cwnd && self.board.lost_out <= self.board.retrans_out {
             self.delivery.mark_app_limited(in_flight);
         }
@@ -223,6 +231,7 @@ impl Sender {
             let data = self.data(at, seq, len, i + 1 == count && count > 1, false);
             self.host.hand_over(now, at, data, out);
         }
+        self.count_in_host(count, bytes);
         self.pace(now, bytes);
         self.last_send = now;
         if was_idle || self.timer.is_probe() {

@@ -3,6 +3,7 @@
 
 use super::Sender;
 use super::ack::Digest;
+use super::host::NEW_DATA;
 use super::scoreboard::APP_LIMITED;
 use crate::Segment;
 use congestion::{CaState, Congestion};
@@ -43,7 +44,7 @@ impl Sender {
     pub(super) fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.probe.end.is_none() && self.board.packets_out() > 0 {
             if self.has_new_data() && self.receiver_has_room() {
-                if self.must_wait(now) {
+                if self.must_wait(now) || self.is_throttled(1, NEW_DATA) {
                     return self.rearm_retransmission(now); // new data keeps to its pace (Linux `tcp_write_xmit`)
                 }
                 self.probe.was_retransmission = false;

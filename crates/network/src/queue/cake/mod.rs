@@ -93,7 +93,11 @@ pub struct Cake<P> {
 
 impl<P: Copy> Cake<P> {
     /// The tins, and what a call needs apart from them.
-    fn split<'a>(&'a mut self, now: Time, events: &'a mut QueueEvents) -> (&'a mut [Tin<P>], Call<'a, P>) {
+    fn split<'a, 'e>(
+        &'a mut self,
+        now: Time,
+        events: &'a mut QueueEvents<'e>,
+    ) -> (&'a mut [Tin<P>], Call<'a, 'e, P>) {
         let Cake { shaper, tins, backlog, rng, filter, .. } = self;
         (tins, Call { now, rng, events, backlog, shaper, filter: *filter })
     }

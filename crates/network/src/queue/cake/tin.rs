@@ -65,10 +65,10 @@ const OLD: usize = 1;
 const DECAYING: usize = 2;
 
 /// What is the same for all tins during one call.
-pub(super) struct Call<'a, P> {
+pub(super) struct Call<'a, 'e, P> {
     pub(super) now: Time,
     pub(super) rng: &'a mut Rng,
-    pub(super) events: &'a mut QueueEvents,
+    pub(super) events: &'a mut QueueEvents<'e>,
     /// What the whole discipline holds.
     pub(super) backlog: &'a mut Backlog,
     pub(super) shaper: &'a mut Shaper,
@@ -152,7 +152,7 @@ impl<P: Copy> Tin<P> {
 
     /// A packet arrives, and may make another one redundant.
     /// Linux `cake_enqueue`.
-    pub(super) fn push(&mut self, packet: Packet<P>, key: u64, hosts: Hosts, call: &mut Call<'_, P>) {
+    pub(super) fn push(&mut self, packet: Packet<P>, key: u64, hosts: Hosts, call: &mut Call<'_, '_, P>) {
         if let Some(clock) = &mut self.clock
             && self.packets == 0
         {
@@ -208,7 +208,7 @@ impl<P: Copy> Tin<P> {
 
     /// Goes to the next flow. None does not mean that nothing waits, only that it is the turn of another flow now.
     /// Linux `cake_dequeue`.
-    pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_, P>) -> Option<Waiting<P>> {
+    pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_, '_, P>) -> Option<Waiting<P>> {
         let order = if decaying_first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
         let list = order.into_iter().find(|&list| !self.lists[list].is_empty())?;
         let index = *self.lists[list].front()? as usize;
@@ -247,7 +247,7 @@ impl<P: Copy> Tin<P> {
 
     /// The discipline is full: a queue loses its head.
     /// Linux `cake_drop`.
-    pub(super) fn overflow(&mut self, index: usize, call: &mut Call<'_, P>) {
+    pub(super) fn overflow(&mut self, index: usize, call: &mut Call<'_, '_, P>) {
         let Some(victim) = self.take(index, call) else { return };
         self.flows[index].law.overflowed(&self.settings, call.now);
         self.lose(&victim, call);
@@ -255,7 +255,7 @@ impl<P: Copy> Tin<P> {
 
     /// A packet is dropped outside its turn.
     /// Linux `cake_drop`.
-    fn lose(&mut self, victim: &Waiting<P>, call: &mut Call<'_, P>) {
+    fn lose(&mut self, victim: &Waiting<P>, call: &mut Call<'_, '_, P>) {
         call.events.drop(&victim.packet);
         if self.ingress {
             call.shaper.charge(&mut self.clock, victim.packet.size, call.now, true);
@@ -263,7 +263,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Linux `cake_dequeue_one`.
-    fn take(&mut self, index: usize, call: &mut Call<'_, P>) -> Option<Waiting<P>> {
+    fn take(&mut self, index: usize, call: &mut Call<'_, '_, P>) -> Option<Waiting<P>> {
         let head = self.flows[index].waiting.pop()?;
         self.packets -= 1;
         call.backlog.remove(head.packet.size);
@@ -272,7 +272,7 @@ impl<P: Copy> Tin<P> {
 
     /// A packet takes its time, and that of its flow.
     /// Linux `cake_advance_shaper`.
-    fn charge(&mut self, index: usize, size: u16, call: &mut Call<'_, P>, dropped: bool) {
+    fn charge(&mut self, index: usize, size: u16, call: &mut Call<'_, '_, P>, dropped: bool) {
         let bytes = call.shaper.charge(&mut self.clock, size, call.now, dropped) as i64;
         self.flows[index].deficit -= bytes;
         self.deficit -= bytes;
@@ -280,7 +280,7 @@ impl<P: Copy> Tin<P> {
 
     /// A flow has used up its share. It gets a new one behind those that are already known.
     /// Linux `cake_dequeue`.
-    fn end_turn(&mut self, index: usize, call: &mut Call<'_, P>) {
+    fn end_turn(&mut self, index: usize, call: &mut Call<'_, '_, P>) {
         let flow = &mut self.flows[index];
         if flow.set == Set::Sparse {
             if flow.waiting.is_empty() {
