@@ -97,9 +97,10 @@ impl Connections {
     /// The stream number of a connection that wanted to run by `now`, which has to [`request`](Self::request) again.
     pub fn due(&mut self, now: Time) -> Option<u32> {
         while self.next <= now {
-            let Reverse((_, id)) = self.wakeups.pop()?;
+            let Reverse((time, id)) = self.wakeups.pop()?;
             self.next = self.wakeups.peek().map_or(Time::NEVER, |first| first.0.0);
-            if let Some(found) = self.several.get_mut(&id) {
+            // Any other time is outdated: the connection has run since, and has asked again.
+            if let Some(found) = self.several.get_mut(&id).filter(|found| found.asked == time) {
                 found.asked = Time::NEVER;
                 return Some(id);
             }
