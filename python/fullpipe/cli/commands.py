@@ -64,7 +64,9 @@ COMMANDS = {
         "doctor", "doctor", "Say what each engine has and lacks on this machine, and what to do about it."
     ),
     "list": Entry(
-        "list_", "list_names", "List algorithms, queues, scenarios, studies, engines, or the tables of a run."
+        "list_",
+        "list_names",
+        "List algorithms, queues, losses, impairments, media, scenarios, studies, engines or tables of a run.",
     ),
     "import-tc": Entry(
         "import_tc",

@@ -10,7 +10,7 @@ import pytest
 from fullpipe import Scenario
 from fullpipe.engines.linux.engine import LinuxEngine
 from fullpipe.engines.native import NativeEngine
-from fullpipe.validation.agree import QUANTITIES, Quantity, cases, plan, run
+from fullpipe.validation.agree import QUANTITIES, ErrorTarget, cases, job_list, run
 from fullpipe.validation.agree.case import drop_tail, dumbbell
 
 CHOSEN = ("cubic-20m-40ms-1bdp", "bbr1-20m-40ms-1bdp", "cubic-20m-40ms-1bdp-rate-down")
@@ -19,7 +19,7 @@ CHOSEN = ("cubic-20m-40ms-1bdp", "bbr1-20m-40ms-1bdp", "cubic-20m-40ms-1bdp-rate
 @pytest.fixture(scope="module")
 def errors(linux: LinuxEngine) -> pl.DataFrame:
     chosen = [replace(case, seeds=2) for case in cases() if case.name in CHOSEN]
-    return run(plan(chosen, ["linux", "native"])).errors
+    return run(job_list(chosen, ["linux", "native"])).errors
 
 
 def test_every_chosen_case_was_compared(errors: pl.DataFrame) -> None:
@@ -27,7 +27,7 @@ def test_every_chosen_case_was_compared(errors: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES, ids=lambda quantity: quantity.metric)
-def test_errors_are_within_what_is_aimed_at(errors: pl.DataFrame, quantity: Quantity) -> None:
+def test_errors_are_within_what_is_aimed_at(errors: pl.DataFrame, quantity: ErrorTarget) -> None:
     found = errors.filter(quantity=quantity.metric)["error"].abs()
     assert found.max() <= quantity.p95  # type: ignore[operator]
 
