@@ -66,7 +66,7 @@ COMMANDS = {
     "list": Entry(
         "list_",
         "list_names",
-        "List algorithms, queues, losses, impairments, media, scenarios, studies, engines or tables of a run.",
+        "List algorithms, queues, losses, impairments, media, scenarios, studies, engines or tables.",
     ),
     "import-tc": Entry(
         "import_tc",

@@ -36,7 +36,7 @@ def list_names(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by name.")] = False,
 ) -> None:
-    """List algorithms, queues, losses, impairments, media, scenarios, studies, engines or tables of a run."""
+    """List algorithms, queues, losses, impairments, media, scenarios, studies, engines or tables."""
     if kind is Kind.engines:
         from fullpipe.cli.engines import list_engines  # here, as below: the other kinds need no engines
 

@@ -92,7 +92,7 @@ pub struct Cake<P> {
 }
 
 impl<P: Copy> Cake<P> {
-    /// The tins, and what a call needs apart from them.
+    /// The tins, and what a call needs apart from them. Own: the borrow checker wants them apart.
     fn split<'a, 'e>(
         &'a mut self,
         now: Time,
