@@ -4,9 +4,7 @@ use congestion::CongestionControl;
 use serde_json::Value;
 use simulation::External;
 use simulation::applications::Application;
-use simulation::plan::{
-    AckPlan, CcaPlan, EcnPlan, FlowPlan, PacingPlan, PlanError, QuirksPlan, TcpPlan, WorkloadPlan,
-};
+use simulation::plan::{CcaPlan, FlowPlan, PlanError, TcpPlan, WorkloadPlan};
 use std::sync::Arc;
 use units::{Bytes, Time};
 
@@ -24,7 +22,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// An endless transfer with CUBIC from the beginning of the run, over a [transport like Linux's](linux_transport).
+    /// An endless transfer with CUBIC from the beginning of the run, over a [transport like Linux's](TcpPlan::linux).
     pub fn new(name: &str, from: &str, to: &str) -> Flow {
         let plan = FlowPlan {
             name: name.to_owned(),
@@ -41,7 +39,7 @@ impl Flow {
             reroutes: Vec::new(),
             dscp: 0,
             hosts: None,
-            tcp: linux_transport(),
+            tcp: TcpPlan::linux(),
         };
         Flow { plan, from: from.to_owned(), to: to.to_owned(), algorithm: None, application: None }
     }
@@ -124,27 +122,6 @@ impl Flow {
             external.application(&kind, move |start, seed| make(start, seed));
         }
         Ok(plan)
-    }
-}
-
-/// The options of a transport as Linux has them on Ethernet: 1448 bytes of payload with timestamps in 66 bytes of
-/// headers, and buffers that never limit.
-pub fn linux_transport() -> TcpPlan {
-    TcpPlan {
-        mss_bytes: 1448,
-        overhead_bytes: 66,
-        timestamps: true,
-        ack: AckPlan::Linux {},
-        sack_compression: true,
-        initial_window: 10,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
-        pacing: PacingPlan::Auto,
-        max_burst_bytes: 65_536,
-        min_burst_packets: None,
-        gro_ns: None,
-        ecn: EcnPlan::Negotiated(false),
-        quirks: QuirksPlan::default(),
     }
 }
 

@@ -7,7 +7,7 @@ mod link;
 mod run;
 
 pub use experiment::Experiment;
-pub use flow::{Flow, linux_transport};
+pub use flow::Flow;
 pub use graph::Network;
 pub use link::Link;
 pub use run::{FlowResult, Run};

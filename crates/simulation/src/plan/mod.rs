@@ -261,6 +261,29 @@ pub struct TcpPlan {
     pub quirks: QuirksPlan,
 }
 
+impl TcpPlan {
+    /// The options that Linux has on Ethernet: 1448 bytes of payload with timestamps in 66 bytes of headers, and buffers
+    /// that never limit.
+    pub fn linux() -> TcpPlan {
+        TcpPlan {
+            mss_bytes: 1448,
+            overhead_bytes: 66,
+            timestamps: true,
+            ack: AckPlan::Linux {},
+            sack_compression: true,
+            initial_window: 10,
+            send_buffer_bytes: None,
+            receive_buffer_bytes: None,
+            pacing: PacingPlan::Auto,
+            max_burst_bytes: 65_536,
+            min_burst_packets: None,
+            gro_ns: None,
+            ecn: EcnPlan::Negotiated(false),
+            quirks: QuirksPlan::default(),
+        }
+    }
+}
+
 /// When the receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]

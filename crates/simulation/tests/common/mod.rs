@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use simulation::plan::{
-    AckPlan, CcaPlan, DatagramPlan, EcnPlan, EntryPlan, FlowPlan, LinkPlan, PacingPlan, ProtocolPlan,
-    QuirksPlan, TcpPlan, WorkloadPlan,
+    CcaPlan, DatagramPlan, EntryPlan, FlowPlan, LinkPlan, ProtocolPlan, TcpPlan, WorkloadPlan,
 };
 use simulation::{Plan, Results, Simulation};
 
@@ -45,28 +44,8 @@ pub fn flow(name: &str, cca: &str, forward: &[u32], reverse: &[u32]) -> Value {
         reroutes: Vec::new(),
         dscp: 0,
         hosts: None,
-        tcp: transport(),
+        tcp: TcpPlan::linux(),
     })
-}
-
-/// A transport whose buffers never limit.
-fn transport() -> TcpPlan {
-    TcpPlan {
-        mss_bytes: 1448,
-        overhead_bytes: 66,
-        timestamps: true,
-        ack: AckPlan::Linux {},
-        sack_compression: true,
-        initial_window: 10,
-        send_buffer_bytes: None,
-        receive_buffer_bytes: None,
-        pacing: PacingPlan::Auto,
-        max_burst_bytes: 65_536,
-        min_burst_packets: None,
-        gro_ns: None,
-        ecn: EcnPlan::Negotiated(false),
-        quirks: QuirksPlan::default(),
-    }
 }
 
 /// Datagrams of 100 bytes and 42 of headers, one every so many milliseconds.

@@ -1,5 +1,6 @@
 """The base class of cells: a hub, stations, and for each of them a port with a queue."""
 
+from abc import ABC, abstractmethod
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
@@ -20,7 +21,7 @@ class Station(Model):
     """Of what it sends to the hub. Left out: that of the cell."""
 
 
-class CellModel(Model):
+class CellModel(Model, ABC):
     """A medium that joins stations to a hub. What one station sends to another passes the hub."""
 
     name: Name = Field(examples=["cable"])
@@ -37,13 +38,13 @@ class CellModel(Model):
     """Of every port that has none of its own. Left out: never full."""
 
     @property
+    @abstractmethod
     def limit_bps(self) -> int | None:
         """What all ports together carry at most; None: it is not known."""
-        raise NotImplementedError
 
+    @abstractmethod
     def params(self) -> dict[str, Any]:
         """What its law goes by, as the plan has it."""
-        raise NotImplementedError
 
     @model_validator(mode="after")
     def _nodes_differ(self) -> "CellModel":
