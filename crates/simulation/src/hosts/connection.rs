@@ -90,7 +90,7 @@ pub struct Progress {
 }
 
 impl Connection {
-    /// A connection that is not open yet; `algorithms`: of the sender of data, and of the sender of requests.
+    /// A connection that is not open yet. `sender` and `requester` are the algorithms of data and of requests.
     pub fn new(
         number: u32,
         transport: &Transport,
