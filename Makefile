@@ -39,7 +39,7 @@ bench: build ## Benchmarks: criterion, the whole process on the first study, and
 	$(BIN)/python -m benches.python_algorithms
 
 docs: build $(VENV)/.docs ## Build the documentation into site/, strictly
-	$(BIN)/mkdocs build --strict --quiet --site-dir site
+	$(BIN)/python -m mkdocs build --strict --quiet --site-dir site
 
 lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between the parts
 
