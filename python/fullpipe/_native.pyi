@@ -506,7 +506,7 @@ def plan_schema() -> str:
 
 def registry() -> dict[str, list[Description]]:
     """Every family of things that are chosen by name: "algorithms", "queues", "losses", "impairments",
-    "media"."""
+    "media", "applications"."""
 
 def controllers() -> list[Description]:
     """Describe the congestion control algorithms."""

@@ -1,4 +1,4 @@
-//! The registries of algorithms, queues, losses, impairments and media, as dictionaries.
+//! The registries of algorithms, queues, losses, impairments, media and applications, as dictionaries.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -41,6 +41,7 @@ pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
     for (name, descriptors) in families {
         out.set_item(name, family(py, descriptors)?)?;
     }
+    out.set_item("applications", family(py, &simulation::applications::descriptors())?)?;
     Ok(out.into_any().unbind())
 }
 

@@ -1,7 +1,8 @@
 //! The interface between applications and connections: what an application sees of them, and what it can do.
 
 use super::playback::Playback;
-use units::Time;
+use crate::plan::range::{Check, refuse};
+use units::{Rng, Time};
 
 /// Opens connections, writes, reads what has arrived, and closes. It never sees a packet.
 pub trait Application: Send {
@@ -37,6 +38,64 @@ pub trait Application: Send {
     /// What its viewer has seen by `now`, if it plays something.
     fn playback(&self, _now: Time) -> Option<Playback> {
         None
+    }
+}
+
+/// An application that plans can name: what they say of it, what may be wrong with that, and how to make it.
+pub trait Planned: Application + Sized {
+    /// What a plan says of it, besides its kind.
+    type Plan;
+    /// One line that says what it is.
+    const TITLE: &'static str;
+    /// The source that it follows; empty if there is none.
+    const SOURCE: &'static str = "";
+    /// It opens and closes connections in the course of the run; otherwise it has one, as long as the flow lasts.
+    const IS_MANY: bool = true;
+
+    /// Refuses numbers that make no sense; `path` is the workload's, `span_ns` how long it works at most.
+    ///
+    /// # Errors
+    /// If there is one.
+    fn check(plan: &Self::Plan, path: &str, span_ns: u64) -> Check;
+
+    /// Makes the one of a flow.
+    fn new(plan: &Self::Plan, flow: &FlowStart<'_>) -> Self;
+}
+
+/// Most transfers that a flow may be expected to make.
+const MOST_TRANSFERS: f64 = 1e7;
+
+/// Refuses more transfers than fit in memory; `path` is the workload's, which has an interval.
+///
+/// # Errors
+/// If so many are expected.
+pub fn bounded(path: &str, expected: f64) -> Check {
+    if expected > MOST_TRANSFERS {
+        refuse!(
+            format!("{path}.interval_ns"),
+            "{expected:.0} arrivals are more than {MOST_TRANSFERS:.0}; let them come less often"
+        );
+    }
+    Ok(())
+}
+
+/// What an application is told of its flow.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowStart<'a> {
+    /// When it starts.
+    pub at: Time,
+    /// Of the run.
+    pub seed: u64,
+    /// Names the random numbers of the flow.
+    pub stream: &'a str,
+    /// Most bytes that a connection holds until they are acknowledged; `None`: no limit.
+    pub send_buffer_bytes: Option<u64>,
+}
+
+impl FlowStart<'_> {
+    /// Random numbers of the flow, for one use.
+    pub fn rng(&self, what: &str) -> Rng {
+        Rng::stream(self.seed, &format!("{what}/{}", self.stream))
     }
 }
 

@@ -1,10 +1,102 @@
 //! Distributions of sizes and pauses.
 
-use crate::plan::DistributionPlan;
+use crate::plan::range::{Check, LONGEST_NS, MOST_BYTES, refuse, within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Duration, Rng};
 
 /// The largest number drawn, a petabyte or eleven days, so that sums of many stay far from overflow.
 const LARGEST: f64 = 1e15;
+
+/// Numbers that differ: bytes or nanoseconds.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum DistributionPlan {
+    /// They do not differ.
+    Constant {
+        /// Each.
+        value: f64,
+    },
+    /// Equally likely between two bounds.
+    Uniform {
+        /// The smallest.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// Exponential.
+    Exponential {
+        /// Their mean.
+        mean: f64,
+    },
+    /// Their logarithms have a normal distribution.
+    Lognormal {
+        /// Their own mean.
+        mean: f64,
+        /// Standard deviation of the natural logarithm.
+        sigma: f64,
+    },
+    /// Bounded Pareto.
+    Pareto {
+        /// The larger, the fewer large numbers.
+        shape: f64,
+        /// The smallest.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// Straight lines between points of a cumulative distribution.
+    Cdf {
+        /// Values and the share of numbers that do not exceed them, both rising; the last share is 1.
+        points: Vec<(f64, f64)>,
+    },
+}
+
+impl DistributionPlan {
+    /// Refuses what is no size.
+    pub fn check_bytes(&self, path: &str) -> Check {
+        self.check(path, 1.0..=MOST_BYTES as f64)
+    }
+
+    /// Refuses what is no time.
+    pub fn check_pause(&self, path: &str) -> Check {
+        self.check(path, 0.0..=LONGEST_NS as f64)
+    }
+
+    /// Refuses what may lie outside of a range, or is no distribution.
+    pub fn check(&self, path: &str, range: std::ops::RangeInclusive<f64>) -> Check {
+        let check = |name: &str, value: f64| within(format!("{path}.{name}"), value, range.clone());
+        match self {
+            DistributionPlan::Constant { value } => check("value", *value),
+            DistributionPlan::Exponential { mean } => check("mean", *mean),
+            DistributionPlan::Lognormal { mean, sigma } => {
+                within(format!("{path}.sigma"), *sigma, 0.0..=5.0)?;
+                check("mean", *mean)
+            }
+            DistributionPlan::Uniform { low, high } => {
+                check("low", *low)?;
+                within(format!("{path}.high"), *high, *low..=*range.end())
+            }
+            DistributionPlan::Pareto { shape, low, high } => {
+                within(format!("{path}.shape"), *shape, 0.01..=100.0)?;
+                within(format!("{path}.low"), *low, range.start().max(1.0)..=*range.end())?;
+                within(format!("{path}.high"), *high, *low..=*range.end())
+            }
+            DistributionPlan::Cdf { points } => {
+                let mut last = (*range.start(), 0.0);
+                for (n, point) in points.iter().enumerate() {
+                    within(format!("{path}.points[{n}][0]"), point.0, last.0..=*range.end())?;
+                    within(format!("{path}.points[{n}][1]"), point.1, last.1..=1.0)?;
+                    last = *point;
+                }
+                if last.1 < 1.0 {
+                    refuse!(format!("{path}.points"), "the last share is {}; it must be 1", last.1);
+                }
+                Ok(())
+            }
+        }
+    }
+}
 
 /// Numbers of a distribution, one after the other, from a random stream of their own.
 #[derive(Clone, Debug)]

@@ -1,8 +1,23 @@
 //! A client that sends a request, waits for the response, pauses, and sends the next one, over one connection.
 
-use super::application::{Application, Job, Sockets};
-use super::distribution::Draws;
+use super::application::{Application, FlowStart, Job, Planned, Sockets};
+use super::distribution::{DistributionPlan, Draws};
+use crate::plan::range::Check;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Time;
+
+/// A client that sends requests over one connection, with pauses. What the flow sends are the responses.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestResponsePlan {
+    /// Payload of a request.
+    pub request: DistributionPlan,
+    /// Payload of an answer.
+    pub response: DistributionPlan,
+    /// Time between an answer and the next request.
+    pub think: DistributionPlan,
+}
 
 /// One client.
 pub struct RequestResponse {
@@ -13,10 +28,25 @@ pub struct RequestResponse {
     thinking: Draws,
 }
 
-impl RequestResponse {
-    /// Asks for the first time at `start`.
-    pub fn new(start: Time, requests: Draws, responses: Draws, thinking: Draws) -> RequestResponse {
-        RequestResponse { next: start, connection: None, requests, responses, thinking }
+impl Planned for RequestResponse {
+    type Plan = RequestResponsePlan;
+    const TITLE: &'static str = "A client that sends a request, waits for the response and pauses, over one connection";
+
+    fn check(plan: &RequestResponsePlan, path: &str, _: u64) -> Check {
+        plan.request.check_bytes(&format!("{path}.request"))?;
+        plan.response.check_bytes(&format!("{path}.response"))?;
+        plan.think.check_pause(&format!("{path}.think"))
+    }
+
+    /// Asks for the first time when the flow starts.
+    fn new(plan: &RequestResponsePlan, flow: &FlowStart<'_>) -> RequestResponse {
+        RequestResponse {
+            next: flow.at,
+            connection: None,
+            requests: Draws::new(&plan.request, flow.rng("requests")),
+            responses: Draws::new(&plan.response, flow.rng("sizes")),
+            thinking: Draws::new(&plan.think, flow.rng("thinking")),
+        }
     }
 }
 

@@ -1,10 +1,16 @@
 //! Adaptive streaming of a video in chunks, each of which is available at several bit rates.
 
-use super::application::{Application, Job, Sockets};
+use super::application::{Application, FlowStart, Job, Planned, Sockets};
 use super::playback::Playback;
-use crate::plan::{AbrPlan, VideoPlan};
+use crate::plan::range::{Check, LONGEST_NS, MOST_BYTES, refuse, within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
+/// Highest bit rate.
+const MOST_BITRATE: u64 = 1_000_000_000_000;
+/// Shortest piece.
+const SHORTEST_CHUNK_NS: u64 = 1_000_000;
 /// Pieces that the rate rule looks back on.
 const REMEMBERED: usize = 5;
 /// Share of the buffer below which the buffer rule takes the lowest rate, and share from which it takes the highest: 90 s
@@ -12,6 +18,37 @@ const REMEMBERED: usize = 5;
 /// is asked for, so that the highest rate can be reached.
 const RESERVOIR: f64 = 0.375;
 const UPPER: f64 = 0.9;
+
+/// A video, and how it is watched.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VideoPlan {
+    /// Bit rates of a piece, rising.
+    pub bitrates_bps: Vec<u64>,
+    /// Playing time of a piece.
+    pub chunk_ns: u64,
+    /// Most playing time that is loaded ahead.
+    pub buffer_ns: u64,
+    /// Playing time that must be there before the picture moves, at first and after it stood still.
+    pub startup_ns: u64,
+    /// How bit rates are chosen.
+    pub rule: AbrPlan,
+    /// Payload of a request.
+    pub request_bytes: u64,
+}
+
+/// How the bit rate of the next piece is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum AbrPlan {
+    /// By the rate at which pieces came.
+    Rate {
+        /// Share of that rate that a bit rate may have.
+        safety: f64,
+    },
+    /// By how much is in the buffer.
+    Buffer {},
+}
 
 /// A player with a buffer.
 pub struct Video {
@@ -32,20 +69,43 @@ pub struct Video {
     seen: Playback,
 }
 
-impl Video {
-    /// Asks for the first piece at `start`.
-    pub fn new(plan: &VideoPlan, start: Time) -> Video {
+impl Planned for Video {
+    type Plan = VideoPlan;
+    const TITLE: &'static str = "A viewer of a video in pieces, each at a bit rate that the player chooses";
+    const SOURCE: &'static str = "BBA-0: T. Huang et al., SIGCOMM 2014";
+
+    fn check(plan: &VideoPlan, path: &str, _: u64) -> Check {
+        if plan.bitrates_bps.is_empty() {
+            refuse!(format!("{path}.bitrates_bps"), "there is none; name at least one");
+        }
+        let mut last = 0;
+        for (n, &rate) in plan.bitrates_bps.iter().enumerate() {
+            within(format!("{path}.bitrates_bps[{n}]"), rate, last + 1..=MOST_BITRATE)?;
+            last = rate;
+        }
+        within(format!("{path}.chunk_ns"), plan.chunk_ns, SHORTEST_CHUNK_NS..=LONGEST_NS)?;
+        within(format!("{path}.buffer_ns"), plan.buffer_ns, plan.chunk_ns..=LONGEST_NS)?;
+        within(format!("{path}.startup_ns"), plan.startup_ns, 0..=plan.buffer_ns)?;
+        within(format!("{path}.request_bytes"), plan.request_bytes, 1..=MOST_BYTES)?;
+        match plan.rule {
+            AbrPlan::Rate { safety } => within(format!("{path}.rule.safety"), safety, 0.01..=10.0),
+            AbrPlan::Buffer {} => Ok(()),
+        }
+    }
+
+    /// Asks for the first piece when the flow starts.
+    fn new(plan: &VideoPlan, flow: &FlowStart<'_>) -> Video {
         let zero = Duration::ZERO;
         Video {
             plan: plan.clone(),
-            start,
-            next: start,
+            start: flow.at,
+            next: flow.at,
             connection: None,
-            asked: start,
+            asked: flow.at,
             rate: 0,
             samples: Vec::with_capacity(REMEMBERED),
             buffer: zero,
-            since: start,
+            since: flow.at,
             playing: false,
             seen: Playback {
                 startup: None,
@@ -58,7 +118,9 @@ impl Video {
             },
         }
     }
+}
 
+impl Video {
     fn chunk(&self) -> Duration {
         Duration::from_nanos(self.plan.chunk_ns)
     }
@@ -176,7 +238,7 @@ mod tests {
             rule,
             request_bytes: 400,
         };
-        Video::new(&plan, Time::ZERO)
+        Video::new(&plan, &FlowStart { at: Time::ZERO, seed: 1, stream: "test", send_buffer_bytes: None })
     }
 
     fn at(seconds: u64) -> Time {

@@ -1,8 +1,32 @@
 //! Web browsing: pages of objects, one after the other.
 
-use super::application::{Application, Job, Sockets};
-use super::distribution::Draws;
+use super::application::{Application, FlowStart, Job, Planned, Sockets};
+use super::distribution::{DistributionPlan, Draws};
+use crate::plan::range::{Check, MOST_BYTES, within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::Time;
+
+/// Most objects of a page.
+const MOST_OBJECTS: f64 = 1e5;
+/// Most connections of a page.
+const MOST_CONNECTIONS: u32 = 1_000;
+
+/// A reader of web pages. What the flow sends are their objects.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WebPlan {
+    /// Time between a page and the next one.
+    pub think: DistributionPlan,
+    /// Objects of a page, its document included.
+    pub objects: DistributionPlan,
+    /// Payload of an object.
+    pub sizes: DistributionPlan,
+    /// Most connections at once.
+    pub connections: u32,
+    /// Payload of a request.
+    pub request_bytes: u64,
+}
 
 /// Loads one page after the other: first its document, then the objects in it over several connections at once. The
 /// connections of a page are closed with it.
@@ -22,19 +46,35 @@ pub struct Web {
     open: u32,
 }
 
-impl Web {
-    /// Asks for the first page at `start`.
-    pub fn new(
-        start: Time,
-        thinking: Draws,
-        objects: Draws,
-        sizes: Draws,
-        parallel: u32,
-        request: u64,
-    ) -> Web {
-        Web { next: start, thinking, objects, sizes, parallel, request, page: 0, left: 0, open: 0 }
+impl Planned for Web {
+    type Plan = WebPlan;
+    const TITLE: &'static str = "A reader of web pages: a page, a pause, the next page";
+
+    fn check(plan: &WebPlan, path: &str, _: u64) -> Check {
+        plan.think.check_pause(&format!("{path}.think"))?;
+        plan.objects.check(&format!("{path}.objects"), 1.0..=MOST_OBJECTS)?;
+        plan.sizes.check_bytes(&format!("{path}.sizes"))?;
+        within(format!("{path}.connections"), plan.connections, 1..=MOST_CONNECTIONS)?;
+        within(format!("{path}.request_bytes"), plan.request_bytes, 1..=MOST_BYTES)
     }
 
+    /// Asks for the first page when the flow starts.
+    fn new(plan: &WebPlan, flow: &FlowStart<'_>) -> Web {
+        Web {
+            next: flow.at,
+            thinking: Draws::new(&plan.think, flow.rng("thinking")),
+            objects: Draws::new(&plan.objects, flow.rng("objects")),
+            sizes: Draws::new(&plan.sizes, flow.rng("sizes")),
+            parallel: plan.connections,
+            request: plan.request_bytes,
+            page: 0,
+            left: 0,
+            open: 0,
+        }
+    }
+}
+
+impl Web {
     fn ask(&mut self, connection: u32, sockets: &mut Sockets) {
         let job = Job { bytes: self.sizes.bytes(), request: self.request, page: self.page };
         sockets.transfer(connection, job);

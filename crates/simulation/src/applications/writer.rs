@@ -1,9 +1,27 @@
 //! An application that writes at a constant rate, all the time or now and then, into a send buffer of limited size.
 
-use super::application::{Application, Sockets, StreamState};
+use super::application::{Application, FlowStart, Planned, Sockets, StreamState};
 use crate::periods::Periods;
-use crate::plan::WritesPlan;
-use units::{Duration, Rng, Time};
+use crate::plan::PeriodsPlan;
+use crate::plan::range::{Check, within};
+use network::Server;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Duration, Time};
+
+/// Data comes in writes of equal size, all the time or now and then. The socket takes what fits into its send buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WritesPlan {
+    /// Payload while it is active; `None`: without limit.
+    pub rate_bps: Option<u64>,
+    /// Payload of each write.
+    pub write_bytes: u32,
+    /// It is active now and then only; `None`: all the time.
+    pub periods: Option<PeriodsPlan>,
+    /// A write that does not fit is lost; otherwise the application waits until it does.
+    pub drops: bool,
+}
 
 /// Writes at its rate while it is active. A write that does not fit is lost, or makes it wait; what the pace asked for
 /// while it waited, or was silent, is not made up for.
@@ -26,18 +44,28 @@ pub struct Writer {
     connection: Option<u32>,
 }
 
-impl Writer {
-    /// The application of a flow that starts at `start`, with the random numbers called `stream`.
-    pub fn new(plan: &WritesPlan, buffer: Option<u64>, start: Time, seed: u64, stream: &str) -> Writer {
+impl Planned for Writer {
+    type Plan = WritesPlan;
+    const TITLE: &'static str = "One stream of bytes that the application writes at its own pace";
+    const IS_MANY: bool = false;
+
+    fn check(plan: &WritesPlan, path: &str, _: u64) -> Check {
+        let field = |name: &str| format!("{path}.{name}");
+        within(field("rate_bps"), plan.rate_bps.unwrap_or(1), 1..=Server::MAX_RATE)?;
+        within(field("write_bytes"), plan.write_bytes, 1..=1_000_000_000)?;
+        plan.periods.map_or(Ok(()), |periods| periods.check(&field("periods")))
+    }
+
+    fn new(plan: &WritesPlan, flow: &FlowStart<'_>) -> Writer {
         let nanos = |rate: u64| (u64::from(plan.write_bytes) * 8_000_000_000 / rate).max(1);
         Writer {
             write: plan.write_bytes.into(),
             interval: plan.rate_bps.map(|rate| Duration::from_nanos(nanos(rate))),
-            periods: plan.periods.map(|p| Periods::new(p, Rng::stream(seed, &format!("periods/{stream}")))),
-            buffer,
+            periods: plan.periods.map(|periods| Periods::new(periods, flow.rng("periods"))),
+            buffer: flow.send_buffer_bytes,
             drops: plan.drops,
             active: false,
-            turn: start,
+            turn: flow.at,
             next_write: Time::NEVER,
             offered: 0,
             refused: 0,
@@ -45,7 +73,9 @@ impl Writer {
             connection: None,
         }
     }
+}
 
+impl Writer {
     /// Activity and silence take turns.
     fn change(&mut self, stream: StreamState) {
         let at = self.turn;
@@ -122,13 +152,16 @@ impl Application for Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::PeriodsPlan;
+
+    fn start(at_ns: u64, send_buffer_bytes: Option<u64>) -> FlowStart<'static> {
+        FlowStart { at: Time::from_nanos(at_ns), seed: 1, stream: "test", send_buffer_bytes }
+    }
 
     /// 100 bytes every microsecond from 1 us on.
     fn writer(periods: Option<(u64, u64)>, buffer: Option<u64>, drops: bool) -> Writer {
         let periods = periods.map(|(on_ns, off_ns)| PeriodsPlan { on_ns, off_ns, exponential: false });
         let plan = WritesPlan { rate_bps: Some(800_000_000), write_bytes: 100, periods, drops };
-        Writer::new(&plan, buffer, Time::from_nanos(1_000), 1, "test")
+        Writer::new(&plan, &start(1_000, buffer))
     }
 
     /// Runs it whenever it wants to until `nanos`, with so much acknowledged.
@@ -175,7 +208,7 @@ mod tests {
     fn without_a_rate_there_is_always_more_while_it_is_active() {
         let periods = Some(PeriodsPlan { on_ns: 1_000, off_ns: 1_000, exponential: false });
         let plan = WritesPlan { rate_bps: None, write_bytes: 100, periods, drops: false };
-        let mut writer = Writer::new(&plan, Some(300), Time::ZERO, 1, "test");
+        let mut writer = Writer::new(&plan, &start(0, Some(300)));
         let stream = |sent_bytes| StreamState { sent_bytes, acked_bytes: 0 };
         assert_eq!(writer.offer(Time::ZERO, stream(0)), None);
         assert_eq!(writer.offer(Time::from_nanos(1_000), stream(2_345)), Some(2_345));

@@ -102,7 +102,7 @@ impl FlowPlan {
         }
         if let Some(bytes) = self.bytes {
             within(format!("{path}.bytes"), bytes, 1..=MOST_BYTES)?;
-            if !self.application.is_empty() || matches!(self.workload, Some(WorkloadPlan::Writes(_))) {
+            if !self.application.is_empty() || matches!(self.workload, Some(WorkloadPlan::Writer(_))) {
                 refuse!(
                     format!("{path}.bytes"),
                     "an application with a rate never ends; leave out one of them"

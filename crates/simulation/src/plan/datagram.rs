@@ -49,7 +49,7 @@ impl ProtocolPlan {
 
 impl DatagramPlan {
     /// Refuses numbers that make no sense; `path` is the workload's.
-    pub(super) fn check(&self, path: &str) -> Check {
+    pub(crate) fn check(&self, path: &str) -> Check {
         let field = |name: &str| format!("{path}.{name}");
         within(field("payload_bytes"), self.payload_bytes, 0..=9_000)?;
         within(field("overhead_bytes"), self.overhead_bytes, 1..=1_000)?;

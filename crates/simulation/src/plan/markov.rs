@@ -1,7 +1,7 @@
 //! A link whose states form a Markov chain in continuous time.
 
+use super::ChangePlan;
 use super::range::{Check, LONGEST_NS, refuse, within};
-use super::{ChangePlan, PlanError};
 use crate::periods::exponential;
 use network::Dice;
 use schemars::JsonSchema;

@@ -10,10 +10,11 @@ mod nic;
 mod opportunities;
 mod periods;
 mod quirks;
-mod range;
-mod workload;
-mod writes;
+pub(crate) mod range;
 
+pub use crate::applications::{
+    AbrPlan, DistributionPlan, PoissonPlan, RequestResponsePlan, VideoPlan, WebPlan, WorkloadPlan, WritesPlan,
+};
 pub use datagram::{DatagramPlan, ProtocolPlan};
 pub use error::PlanError;
 pub use markov::MarkovPlan;
@@ -23,8 +24,6 @@ pub use opportunities::OpportunitiesPlan;
 pub use periods::PeriodsPlan;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
 pub use range::MAX_ROWS;
-pub use workload::{AbrPlan, DistributionPlan, VideoPlan, WorkloadPlan};
-pub use writes::WritesPlan;
 
 use crate::routes::HopId;
 use schemars::JsonSchema;

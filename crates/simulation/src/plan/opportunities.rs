@@ -1,6 +1,5 @@
 //! Plans of links that send at given times.
 
-use super::PlanError;
 use super::range::{Check, LONGEST_NS, refuse, within};
 use network::Opportunities;
 use schemars::JsonSchema;

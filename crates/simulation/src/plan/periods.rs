@@ -21,7 +21,7 @@ const SHORTEST_NS: u64 = 1_000;
 
 impl PeriodsPlan {
     /// Refuses numbers that make no sense.
-    pub(super) fn check(&self, path: &str) -> Check {
+    pub(crate) fn check(&self, path: &str) -> Check {
         within(format!("{path}.on_ns"), self.on_ns, SHORTEST_NS..=LONGEST_NS)?;
         within(format!("{path}.off_ns"), self.off_ns, 0..=LONGEST_NS)
     }

@@ -6,24 +6,24 @@ use std::ops::RangeInclusive;
 
 /// Longest time a plan may name: about 11 days, as times of a scenario, each a day at most, are added up. Sums of such
 /// times stay far from overflow.
-pub(super) const LONGEST_NS: u64 = 1_000_000_000_000_000;
+pub(crate) const LONGEST_NS: u64 = 1_000_000_000_000_000;
 /// Largest amount of data: an exabyte.
-pub(super) const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
+pub(crate) const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
 /// Most rows of one table that is sampled, so that it fits into memory.
 pub const MAX_ROWS: u64 = 50_000_000;
 /// Largest number of a host.
-pub(super) const MOST_HOSTS: u64 = 1_000_000;
+pub(crate) const MOST_HOSTS: u64 = 1_000_000;
 /// Nothing, or what is wrong.
-pub(super) type Check = Result<(), PlanError>;
+pub(crate) type Check = Result<(), PlanError>;
 
 /// Fails with a message at a path, both format strings.
 macro_rules! refuse {
-    ($path:expr, $($message:tt)*) => { return Err(PlanError::new($path, format!($($message)*))) };
+    ($path:expr, $($message:tt)*) => { return Err($crate::plan::PlanError::new($path, format!($($message)*))) };
 }
-pub(super) use refuse;
+pub(crate) use refuse;
 
 /// Refuses a value outside of a range.
-pub(super) fn within<T: PartialOrd + Display>(
+pub(crate) fn within<T: PartialOrd + Display>(
     path: impl Into<String>,
     value: T,
     range: RangeInclusive<T>,
@@ -36,7 +36,7 @@ pub(super) fn within<T: PartialOrd + Display>(
 }
 
 /// Refuses times that are not in order.
-pub(super) fn in_order(path: &str, times_ns: impl Iterator<Item = u64>) -> Check {
+pub(crate) fn in_order(path: &str, times_ns: impl Iterator<Item = u64>) -> Check {
     let mut last = 0;
     for (n, at) in times_ns.enumerate() {
         within(format!("{path}[{n}].at_ns"), at, last..=LONGEST_NS)?;

@@ -9,14 +9,10 @@ from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.model.tcp import Tcp
-from fullpipe.scenario.model.workloads import Bulk, Workload
-from fullpipe.scenario.model.workloads.datagrams import Datagrams, Udp
-from fullpipe.scenario.model.workloads.transfers import Poisson, RequestResponse, Video, Web
-from fullpipe.scenario.model.workloads.writers import Cbr, Writer
 from fullpipe.scenario.network import NewWay
-from fullpipe.scenario.network.load import interval_s
+from fullpipe.scenario.network.context import flow_context
 from fullpipe.scenario.network.timeline import values_of
-from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
+from fullpipe.scenario.quantities import to_nanoseconds
 
 Plan = dict[str, Any]
 Hop = Link | Port
@@ -118,92 +114,13 @@ def _flow(route: Route, hosts: Mapping[str, int], hops: Sequence[Hop]) -> Plan:
         "application": [
             {"at_ns": to_nanoseconds(pace.at_s), "rate_bps": pace.rate_bps} for pace in flow.application or ()
         ],
-        "workload": _workload(flow.workload, route, hops) if flow.workload else None,
+        "workload": flow.workload.plan(flow_context(route, hops)) if flow.workload else None,
         "forward": list(route.forward),
         "reverse": list(route.reverse),
         "reroutes": [_new_way(way) for way in route.new_ways],
         "dscp": flow.dscp or 0,
         "hosts": [hosts[name] for name in route.hosts] if route.hosts else None,
         "tcp": _tcp(route.tcp),
-    }
-
-
-def _workload(workload: Workload, route: Route, hops: Sequence[Hop]) -> Plan | None:
-    match workload:
-        case Poisson():
-            arrivals = {"interval_ns": NANOSECONDS * interval_s(workload, route, hops)}
-            return {"kind": workload.kind, **arrivals, "sizes": workload.sizes.plan()}
-        case RequestResponse():
-            parts = {"request": workload.request, "response": workload.response, "think": workload.think}
-            return {"kind": workload.kind, **{name: part.plan() for name, part in parts.items()}}
-        case Web():
-            return _web(workload)
-        case Video():
-            return _video(workload)
-        case Bulk():
-            return None
-    if isinstance(workload, Writer):
-        return _writes(workload, route.tcp)
-    return _datagrams(workload, route.tcp)
-
-
-def _web(workload: Web) -> Plan:
-    low, high = workload.objects
-    # Uniform over whole numbers: each is as wide as the others before rounding.
-    objects = {"kind": "uniform", "low": low - 0.4999, "high": high + 0.4999}
-    return {
-        "kind": workload.kind,
-        "think": workload.think.plan(),
-        "objects": {"kind": "constant", "value": low} if low == high else objects,
-        "sizes": workload.sizes.plan(),
-        "connections": workload.connections,
-        "request_bytes": workload.request_bytes,
-    }
-
-
-def _video(workload: Video) -> Plan:
-    return {
-        "kind": workload.kind,
-        "bitrates_bps": list(workload.bitrates_bps),
-        "chunk_ns": to_nanoseconds(workload.chunk_s),
-        "buffer_ns": to_nanoseconds(workload.buffer_s),
-        "startup_ns": to_nanoseconds(workload.startup_s),
-        "rule": workload.rule.model_dump(),
-        "request_bytes": workload.request_bytes,
-    }
-
-
-def _writes(workload: Writer, tcp: Tcp) -> Plan:
-    return {
-        "kind": "writes",
-        "rate_bps": workload.rate_bps,
-        "write_bytes": workload.write_bytes or tcp.mss_bytes,
-        "periods": _periods(workload),
-        "drops": workload.when_full == "drop",
-    }
-
-
-def _periods(workload: Writer | Udp) -> Plan | None:
-    if isinstance(workload, Cbr) or workload.on_s is None or workload.off_s is None:
-        return None
-    return {
-        "on_ns": to_nanoseconds(workload.on_s),
-        "off_ns": to_nanoseconds(workload.off_s),
-        "exponential": workload.periods == "exponential",
-    }
-
-
-def _datagrams(workload: Datagrams, tcp: Tcp) -> Plan:
-    return {
-        "kind": "datagrams",
-        "protocol": workload.protocol,
-        "payload_bytes": workload.payload_bytes,
-        "overhead_bytes": workload.headers_bytes + tcp.link_overhead_bytes,
-        "interval_ns": workload.interval_ns,
-        "poisson": isinstance(workload, Udp) and workload.spacing == "poisson",
-        "periods": _periods(workload) if isinstance(workload, Udp) else None,
-        "echo": workload.echo,
-        "each": workload.each,
     }
 
 

@@ -11,9 +11,9 @@ from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.model.workloads import Bulk
-from fullpipe.scenario.model.workloads.transfers import Poisson, Transfers
+from fullpipe.scenario.model.workloads.transfers import MAX_ARRIVALS, Transfers
 from fullpipe.scenario.model.workloads.writers import Writer
-from fullpipe.scenario.network.load import MAX_ARRIVALS, interval_s
+from fullpipe.scenario.network.context import flow_context
 from fullpipe.scenario.network.parts import Network
 from fullpipe.scenario.quantities import shown
 
@@ -109,12 +109,14 @@ def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]
     names = flow_names(scenario.flows)
     routes = {route.name: route for route in network.routes}
     for i, flow in enumerate(scenario.flows):
-        if not isinstance(flow.workload, Poisson):
+        if flow.workload is None:
             continue
         try:
-            between_s = interval_s(flow.workload, routes[names[i][0]], network.hops)
+            between_s = flow.workload.mean_interval_s(flow_context(routes[names[i][0]], network.hops))
         except ProblemsError as problems:
             yield from (f"flows[{i}].{line}" for line in problems.lines)
+            continue
+        if between_s is None:
             continue
         span_s = min(flow.stop_s or scenario.duration_s, scenario.duration_s) - flow.start_s
         if span_s / between_s > MAX_ARRIVALS:

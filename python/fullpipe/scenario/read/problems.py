@@ -109,29 +109,18 @@ def _bound(bound: float, value: object) -> str:
     return f"{bound:g}" if isinstance(bound, float) else f"{bound}"
 
 
-_KINDS = {
-    "topology": "'dumbbell', 'graph'",
-    "loss": "'bernoulli', 'periodic', 'gilbert_elliott', 'replay'",
-    "shapes": "'ramp', 'spike', 'cycle', 'wave', 'wander'",
-    "workload": "'bulk', 'poisson', 'request_response', 'web', 'video', 'cbr', 'on_off', 'udp', "
-    "'voip', 'ping', 'probe'",
-    **dict.fromkeys(("think",), "'constant', 'exponential'"),
-    **dict.fromkeys(("rule",), "'rate', 'buffer'"),
-    **dict.fromkeys(
-        ("sizes", "request", "response"),
-        "'constant', 'exponential', 'lognormal', 'pareto', 'web_search', 'data_mining', 'cdf'",
-    ),
-}
-"""What a missing `kind` may be, by the name of the table; pydantic says it only of a wrong one."""
-
-
 def _tag(context: Mapping[str, Any], place: _Place) -> str:
-    known = _quoted(context.get("expected_tags", _KINDS[place.path.rpartition(".")[2].partition("[")[0]]))
-    return (
-        f"unknown value {shown(context['tag'])}{suggestion(str(context['tag']), known)}"
-        if "tag" in context
-        else (f"missing; there is {', '.join(known)}")
-    )
+    """What is wrong with a `kind`; pydantic says what it may be of a wrong one, but not of a missing one."""
+    if "tag" in context:
+        wrong = shown(context["tag"])
+        return f"unknown value {wrong}{suggestion(str(context['tag']), _quoted(context['expected_tags']))}"
+    return f"missing; there is {', '.join(_kinds(place.field))}"
+
+
+def _kinds(field: FieldInfo | None) -> list[str]:
+    """The kinds of models that a field may hold, in the order of their declaration."""
+    models = _models(field.annotation) if field else ()
+    return [kind for model in models for kind in get_args(_field(model, "kind").annotation)]
 
 
 def _example(place: _Place) -> str:

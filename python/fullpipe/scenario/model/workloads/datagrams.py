@@ -1,10 +1,11 @@
 """Workloads without TCP: datagrams, which leave at given times whatever happens to them."""
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fullpipe.scenario.model.base import Model, Switch
+from fullpipe.scenario.model.base import Switch
+from fullpipe.scenario.model.workloads.application import Application, FlowContext, periods_plan
 from fullpipe.scenario.quantities import NANOSECONDS, BitsPerSecond, Bytes, Seconds, to_nanoseconds
 
 IP_BYTES, UDP_BYTES, ICMP_BYTES, RTP_BYTES = 20, 8, 8, 12
@@ -13,7 +14,7 @@ Payload = Annotated[Bytes, Field(le=9_000)]
 Interval = Annotated[Seconds, Field(ge=1e-6)]
 
 
-class _Datagrams(Model):
+class _Datagrams(Application):
     """What every kind says of itself."""
 
     protocol: ClassVar[Literal["udp", "icmp"]] = "udp"
@@ -36,6 +37,20 @@ class _Datagrams(Model):
     def echo(self) -> bool:
         """Whether the far end sends each back."""
         return False
+
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """As the plan has it: at a constant distance, all the time."""
+        return {
+            "kind": "datagrams",
+            "protocol": self.protocol,
+            "payload_bytes": self.payload_bytes,
+            "overhead_bytes": self.headers_bytes + flow.tcp.link_overhead_bytes,
+            "interval_ns": self.interval_ns,
+            "poisson": False,
+            "periods": None,
+            "echo": self.echo,
+            "each": self.each,
+        }
 
 
 class Udp(_Datagrams):
@@ -66,6 +81,13 @@ class Udp(_Datagrams):
     def interval_ns(self) -> int:
         """Time between two, or its mean."""
         return max(1, 8 * self.size_bytes * NANOSECONDS // self.rate_bps)
+
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """As the plan has it."""
+        periods = None
+        if self.on_s is not None and self.off_s is not None:
+            periods = periods_plan(self.on_s, self.off_s, self.periods)
+        return {**super().plan(flow), "poisson": self.spacing == "poisson", "periods": periods}
 
     @model_validator(mode="after")
     def _both_periods(self) -> Self:

@@ -1,19 +1,22 @@
 """Workloads of transfers: applications that open and close TCP connections as they like."""
 
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fullpipe.scenario.model.base import Model
-from fullpipe.scenario.model.workloads.distributions import Pause, Size, Sizes
-from fullpipe.scenario.quantities import RATE, BitsPerSecond, Seconds, shown
+from fullpipe.scenario.model.base import Model, ProblemsError
+from fullpipe.scenario.model.workloads.application import Application, FlowContext
+from fullpipe.scenario.model.workloads.distributions import Constant, Pause, Size, Sizes
+from fullpipe.scenario.quantities import NANOSECONDS, RATE, BitsPerSecond, Seconds, shown, to_nanoseconds
 
 Parallel = Annotated[int, Field(strict=True, ge=1, le=1_000)]
+MAX_ARRIVALS = 10_000_000
+"""Of one flow."""
 Rung = Annotated[BitsPerSecond, Field(gt=0, le=10**12)]
 
 
-class Poisson(Model):
+class Poisson(Application):
     """Transfers that begin at random times, each over a connection of its own.
 
     The times between two are exponential. Exactly one of `interval` and `load` is given.
@@ -38,8 +41,36 @@ class Poisson(Model):
             raise ValueError("of: only with a load")
         return self
 
+    def mean_interval_s(self, flow: FlowContext) -> float:
+        """The mean time between two arrivals of one flow.
 
-class RequestResponse(Model):
+        A load counts payload and headers: load * rate = flows * 8 * mean bytes on the wire / interval. A
+        transfer of b bytes has a header for every segment begun: as many as it takes if all are alike, else
+        about b / mss + 1/2.
+
+        Raises:
+            ProblemsError: If the load is relative to links that have no rate.
+        """
+        if self.interval_s is not None:
+            return self.interval_s
+        rate_bps = self.of_bps or flow.rate_bps
+        if rate_bps is None or self.load is None:
+            raise ProblemsError(
+                "workload.load: no link on the way has a rate; say what a load of 1 is, as in "
+                'of = "100 Mbit/s"'
+            )
+        mean, mss = self.sizes.mean, flow.tcp.mss_bytes
+        segments = -(-mean // mss) if isinstance(self.sizes, Constant) else mean / mss + 0.5
+        wire_bits = 8 * (mean + segments * flow.tcp.overhead_bytes)
+        return flow.count * wire_bits / (self.load * rate_bps)
+
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """As the plan has it."""
+        interval_ns = NANOSECONDS * self.mean_interval_s(flow)
+        return {"kind": self.kind, "interval_ns": interval_ns, "sizes": self.sizes.plan()}
+
+
+class RequestResponse(Application):
     """A client, where the flow ends, that asks, waits for the answer and thinks, over one connection.
 
     Requests travel the opposite way. What the rows of the flow count are the answers.
@@ -54,6 +85,11 @@ class RequestResponse(Model):
         default="0 s", validate_default=True, examples=['{ kind = "exponential", mean = "1 s" }']
     )
     """From an answer to the next request."""
+
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """As the plan has it."""
+        parts = {"request": self.request, "response": self.response, "think": self.think}
+        return {"kind": self.kind, **{name: part.plan() for name, part in parts.items()}}
 
 
 def _objects(value: object) -> object:
@@ -70,7 +106,7 @@ Objects = Annotated[
 ]
 
 
-class Web(Model):
+class Web(Application):
     """A reader of web pages, where the flow ends: a page, a pause, the next page.
 
     First the document is fetched, then everything else in it, over several connections at once, which close
@@ -103,6 +139,20 @@ class Web(Model):
             )
         return self
 
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """As the plan has it."""
+        low, high = self.objects
+        # Uniform over whole numbers: each is as wide as the others before rounding.
+        objects = {"kind": "uniform", "low": low - 0.4999, "high": high + 0.4999}
+        return {
+            "kind": self.kind,
+            "think": self.think.plan(),
+            "objects": {"kind": "constant", "value": low} if low == high else objects,
+            "sizes": self.sizes.plan(),
+            "connections": self.connections,
+            "request_bytes": self.request_bytes,
+        }
+
 
 class RateRule(Model):
     """The highest bit rate below a share of the rate at which the last five pieces came (harmonic mean)."""
@@ -128,7 +178,7 @@ def _rule(value: object) -> object:
 Rule = Annotated[Annotated[RateRule | BufferRule, Field(discriminator="kind")], BeforeValidator(_rule)]
 
 
-class Video(Model):
+class Video(Application):
     """A viewer of a video in pieces, where the flow ends. They are asked for one after the other, over one
     connection, each at a bit rate of the ladder, until the buffer is full. What was seen is in `videos`."""
 
@@ -161,6 +211,18 @@ class Video(Model):
             if time_s > self.buffer_s:
                 raise ValueError(f"{name}: {time_s:g} s do not fit into the buffer, {shown(self.buffer_s)} s")
         return self
+
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """As the plan has it."""
+        return {
+            "kind": self.kind,
+            "bitrates_bps": list(self.bitrates_bps),
+            "chunk_ns": to_nanoseconds(self.chunk_s),
+            "buffer_ns": to_nanoseconds(self.buffer_s),
+            "startup_ns": to_nanoseconds(self.startup_s),
+            "rule": self.rule.model_dump(),
+            "request_bytes": self.request_bytes,
+        }
 
 
 Transfers = Poisson | RequestResponse | Web | Video

@@ -1,10 +1,10 @@
 """Workloads of one connection whose application writes at a pace of its own."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from fullpipe.scenario.model.base import Model
+from fullpipe.scenario.model.workloads.application import Application, FlowContext, periods_plan
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds
 
 Rate = Annotated[BitsPerSecond, Field(gt=0)]
@@ -12,7 +12,26 @@ Write = Annotated[Bytes, Field(gt=0, le=1_000_000_000)]
 WhenFull = Literal["block", "drop"]
 
 
-class Cbr(Model):
+class _Writer(Application):
+    """What both kinds say of themselves."""
+
+    kind: Literal["cbr", "on_off"]
+    rate_bps: Rate | None
+    write_bytes: Write | None
+    when_full: WhenFull
+
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """As the plan has it: all the time."""
+        return {
+            "kind": "writes",
+            "rate_bps": self.rate_bps,
+            "write_bytes": self.write_bytes or flow.tcp.mss_bytes,
+            "periods": None,
+            "drops": self.when_full == "drop",
+        }
+
+
+class Cbr(_Writer):
     """An application that writes at a constant rate."""
 
     kind: Literal["cbr"]
@@ -26,7 +45,7 @@ class Cbr(Model):
     which `refused_bytes` counts."""
 
 
-class OnOff(Model):
+class OnOff(_Writer):
     """An application that writes now and then: for a while, and then nothing for a while."""
 
     kind: Literal["on_off"]
@@ -42,6 +61,10 @@ class OnOff(Model):
     """Payload of each write. Left out: a full segment."""
     when_full: WhenFull = "block"
     """With a rate, as for cbr."""
+
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """As the plan has it."""
+        return {**super().plan(flow), "periods": periods_plan(self.on_s, self.off_s, self.periods)}
 
     @model_validator(mode="after")
     def _of_a_rate(self) -> Self:
