@@ -275,6 +275,7 @@ def fetching() -> Tree:
     return st.one_of(
         table(kind="poisson", sizes=distributions(), interval=times(50 * MS, S)),
         table(kind="poisson", sizes=sizes(10_000, 50_000), load=st.floats(0.01, 1), of="5 Mbit/s"),
+        table({"keep": st.booleans()}, kind="periodic", sizes=sizes(1, 50_000), interval=times(50 * MS, S)),
         table(
             {"request": sizes(1, 5_000)}, kind="request_response", response=distributions(), think=pauses()
         ),

@@ -33,6 +33,8 @@ _FETCHED: Mapping[str, Mapping[str, Any]] = {
     **{f"poisson {n}": {"kind": "poisson", "sizes": s, "interval": "40 ms"} for n, s in _SIZES.items()},
     "poisson load": {"kind": "poisson", "sizes": "20 kB", "load": 0.5},
     "poisson load of": {"kind": "poisson", "sizes": "20 kB", "load": 0.5, "of": "5 Mbit/s"},
+    "periodic": {"kind": "periodic", "sizes": "20 kB", "interval": "50 ms"},
+    "periodic keep": {"kind": "periodic", "sizes": "40 kB", "interval": "50 ms", "keep": True},
     "request_response": {"kind": "request_response", "response": "20 kB", "think": "10 ms"},
     "request_response random": {
         "kind": "request_response",

@@ -218,3 +218,28 @@ def test_ten_thousand_flows_fit_into_a_gigabyte(flow: dict[str, Any], flows: int
     assert height == flows
     assert rows >= transfers
     assert kilobytes < 1_000_000_000 / 1024
+
+
+@pytest.mark.parametrize(("keep", "connections"), [(False, 41), (True, 1)])
+def test_periodic_transfers_begin_at_every_interval(keep: bool, connections: int) -> None:
+    workload = {"kind": "periodic", "sizes": "20 kB", "interval": "250 ms", "keep": keep}
+    transfers = fullpipe.run(scenario(workload)).transfers
+    starts = transfers["start_s"].to_list()
+    # The last begins as the run of 10 s ends.
+    assert starts == pytest.approx([n * 0.25 for n in range(41)])
+    assert transfers["connection"].n_unique() == connections
+    assert transfers["bytes"].unique().to_list() == [20_000]
+
+
+def test_a_periodic_transfer_waits_on_a_connection_that_is_busy() -> None:
+    # 100 kB need at least 80 ms at 10 Mbit/s, and are due every 50 ms.
+    workload = {"kind": "periodic", "sizes": "100 kB", "interval": "50 ms", "keep": True}
+    transfers = fullpipe.run(scenario(workload)).transfers.drop_nulls("fct_s")
+    assert transfers["start_s"].to_list()[1:] == pytest.approx(transfers["end_s"].to_list()[:-1], abs=0.05)
+    assert (transfers["start_s"].diff().drop_nulls() > 0.08).all()
+
+
+def test_periodic_transfers_may_not_come_too_often() -> None:
+    workload = {"kind": "periodic", "sizes": "1 kB", "interval": "1 us"}
+    with pytest.raises(ScenarioError, match="20,000,000 arrivals are more than 10,000,000"):
+        scenario(workload, duration="20 s")

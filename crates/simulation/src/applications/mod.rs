@@ -26,6 +26,7 @@ use units::Time;
 list::applications! {
     "writes" => writer::Writer,
     "poisson" => poisson::Poisson,
+    "periodic" => periodic::Periodic,
     "request_response" => request_response::RequestResponse,
     "web" => web::Web,
     "video" => video::Video,

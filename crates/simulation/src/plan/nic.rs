@@ -2,7 +2,7 @@
 
 use super::error::together;
 use super::range::{Check, refuse};
-use super::{FlowPlan, LinkPlan, Plan, PlanError};
+use super::{FlowPlan, LinkPlan, Plan};
 
 impl Plan {
     /// The network interface at which a route begins, if it does at one.

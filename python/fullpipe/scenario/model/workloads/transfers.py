@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fullpipe.scenario.model.base import Model, ProblemsError
+from fullpipe.scenario.model.base import Model, ProblemsError, Switch
 from fullpipe.scenario.model.workloads.application import Application, FlowContext
 from fullpipe.scenario.model.workloads.distributions import Constant, Pause, Size, Sizes
 from fullpipe.scenario.quantities import NANOSECONDS, RATE, BitsPerSecond, Seconds, shown, to_nanoseconds
@@ -68,6 +68,28 @@ class Poisson(Application):
         """As the plan has it."""
         interval_ns = NANOSECONDS * self.mean_interval_s(flow)
         return {"kind": self.kind, "interval_ns": interval_ns, "sizes": self.sizes.plan()}
+
+
+class Periodic(Application):
+    """A transfer at every interval, from the start on: telemetry, or an upload in chunks."""
+
+    kind: Literal["periodic"] = "periodic"
+    sizes: Sizes = Field(examples=["20 kB"])
+    """Payload of each transfer."""
+    interval_s: Annotated[Seconds, Field(ge=1e-6)] = Field(alias="interval", examples=["1 s"])
+    """Time between the beginnings of two."""
+    keep: Switch = False
+    """All go over one connection, which stays open: one that is due before the last is complete waits for it.
+    Otherwise each has a connection of its own."""
+
+    def mean_interval_s(self, flow: FlowContext) -> float:
+        """Time between two transfers."""
+        return self.interval_s
+
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """As the plan has it."""
+        interval_ns = to_nanoseconds(self.interval_s)
+        return {"kind": self.kind, "interval_ns": interval_ns, "sizes": self.sizes.plan(), "keep": self.keep}
 
 
 class RequestResponse(Application):
@@ -225,5 +247,5 @@ class Video(Application):
         }
 
 
-Transfers = Poisson | RequestResponse | Web | Video
+Transfers = Poisson | Periodic | RequestResponse | Web | Video
 """Any of those that open and close TCP connections as they like."""

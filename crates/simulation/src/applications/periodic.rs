@@ -1,0 +1,143 @@
+//! Transfers at a constant interval: telemetry, or an upload in chunks.
+
+use super::application::{Application, FlowStart, Job, Planned, Sockets, bounded};
+use super::distribution::{DistributionPlan, Draws};
+use crate::plan::range::{Check, LONGEST_NS, within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::{Duration, Time};
+
+/// A transfer from the sender to the receiver at every interval.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PeriodicPlan {
+    /// Time between two of them.
+    pub interval_ns: u64,
+    /// Payload of each.
+    pub sizes: DistributionPlan,
+    /// All over one connection, which stays open; otherwise each over a connection of its own.
+    pub keep: bool,
+}
+
+/// A sender with a clock. Over one connection, a transfer that is due before the last one is complete waits for it.
+pub struct Periodic {
+    /// When the next transfer is due.
+    due: Time,
+    /// When it begins; never while the one connection is busy.
+    next: Time,
+    interval: Duration,
+    sizes: Draws,
+    keep: bool,
+    /// The connection that stays open.
+    connection: Option<u32>,
+}
+
+impl Planned for Periodic {
+    type Plan = PeriodicPlan;
+    const TITLE: &'static str =
+        "Transfers at a constant interval, each over a connection of its own or all over one";
+
+    fn check(plan: &PeriodicPlan, path: &str, span_ns: u64) -> Check {
+        within(format!("{path}.interval_ns"), plan.interval_ns, 1..=LONGEST_NS)?;
+        bounded(path, span_ns as f64 / plan.interval_ns as f64)?;
+        plan.sizes.check_bytes(&format!("{path}.sizes"))
+    }
+
+    /// The first transfer begins when the flow starts.
+    fn new(plan: &PeriodicPlan, flow: &FlowStart<'_>) -> Periodic {
+        Periodic {
+            due: flow.at,
+            next: flow.at,
+            interval: Duration::from_nanos(plan.interval_ns),
+            sizes: Draws::new(&plan.sizes, flow.rng("sizes")),
+            keep: plan.keep,
+            connection: None,
+        }
+    }
+}
+
+impl Periodic {
+    fn transfer(&mut self, connection: u32, sockets: &mut Sockets) {
+        sockets.transfer(connection, Job::unasked(self.sizes.bytes()));
+        self.due += self.interval;
+    }
+}
+
+impl Application for Periodic {
+    fn next(&self) -> Time {
+        self.next
+    }
+
+    fn run(&mut self, now: Time, sockets: &mut Sockets) {
+        if self.keep {
+            let connection = *self.connection.get_or_insert_with(|| sockets.open(false));
+            self.transfer(connection, sockets);
+            self.next = Time::NEVER;
+            return;
+        }
+        while self.due <= now {
+            let connection = sockets.open(false);
+            self.transfer(connection, sockets);
+        }
+        self.next = self.due;
+    }
+
+    fn done(&mut self, now: Time, connection: u32, sockets: &mut Sockets) {
+        if self.keep {
+            self.next = self.due.max(now);
+        } else {
+            sockets.close(connection);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::applications::Order;
+
+    fn at(millis: u64) -> Time {
+        Time::from_nanos(millis * 1_000_000)
+    }
+
+    /// 1 kB every 10 ms from 0 on.
+    fn periodic(keep: bool) -> Periodic {
+        let sizes = DistributionPlan::Constant { value: 1_000.0 };
+        let plan = PeriodicPlan { interval_ns: 10_000_000, sizes, keep };
+        let flow = FlowStart { at: Time::ZERO, seed: 1, stream: "test", send_buffer_bytes: None };
+        Periodic::new(&plan, &flow)
+    }
+
+    fn connections(sockets: &mut Sockets) -> Vec<u32> {
+        let mut calls = Vec::new();
+        sockets.take(&mut calls);
+        let of = |call: &Order| match call {
+            Order::Transfer { connection, .. } => Some(*connection),
+            _ => None,
+        };
+        calls.iter().filter_map(of).collect()
+    }
+
+    #[test]
+    fn each_transfer_has_a_connection_of_its_own() {
+        let (mut periodic, mut sockets) = (periodic(false), Sockets::default());
+        periodic.run(at(0), &mut sockets);
+        periodic.run(at(10), &mut sockets);
+        assert_eq!((connections(&mut sockets), periodic.next()), (vec![1, 2], at(20)));
+    }
+
+    #[test]
+    fn a_transfer_waits_for_the_one_before_it_on_a_connection_that_stays_open() {
+        let (mut periodic, mut sockets) = (periodic(true), Sockets::default());
+        periodic.run(at(0), &mut sockets);
+        assert_eq!(periodic.next(), Time::NEVER);
+        periodic.done(at(25), 1, &mut sockets);
+        assert_eq!(periodic.next(), at(25), "that of 10 ms is late");
+        periodic.run(at(25), &mut sockets);
+        periodic.done(at(26), 1, &mut sockets);
+        assert_eq!(periodic.next(), at(26), "and that of 20 ms");
+        periodic.run(at(26), &mut sockets);
+        periodic.done(at(27), 1, &mut sockets);
+        assert_eq!((connections(&mut sockets), periodic.next()), (vec![1, 1, 1], at(30)));
+    }
+}
