@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "recipes"
 
 _STEP = re.compile(
-    r"(?:Write `(?P<new>[^`\n]+)`|In `(?P<old>[^`\n]+)`, (?P<side>before|after) `(?P<anchor>[^`\n]+)`)"
+    r"(?:Write `(?P<new>[^`\n]+)`|In `(?P<old>[^`\n]+)`, (?P<side>[a-z ]+) `(?P<anchor>[^`\n]+)`)"
     r"[^`]*?\n+```\w+\n(?P<code>.*?)^ *```$",
     re.DOTALL | re.MULTILINE,
 )
@@ -28,7 +28,7 @@ class Step:
     path: str
     code: str
     anchor: str = ""
-    after: bool = True
+    side: str = "after"
 
     def perform(self, root: Path) -> None:
         """Do it below `root`."""
@@ -41,7 +41,10 @@ class Step:
         found = [i for i, line in enumerate(lines) if line.strip() == self.anchor]
         assert len(found) == 1, f"{self.path} has {len(found)} lines {self.anchor!r}; have the steps changed?"
         apart = "\n\n" if self.code.startswith("class ") else ""
-        lines.insert(found[0] + self.after, self.code + apart)
+        if self.side == "append to":
+            lines[found[0]] = lines[found[0]].rstrip("\n") + self.code
+        else:
+            lines.insert(found[0] + (self.side == "after"), self.code + apart)
         path.write_text("".join(lines), encoding="utf-8")
 
 
@@ -50,7 +53,7 @@ def steps(page: str, heading: str) -> list[Step]:
     text = (ROOT / "docs" / "how-to" / page).read_text(encoding="utf-8")
     section = text.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
     return [
-        Step(m["new"] or m["old"], m["code"], m["anchor"] or "", m["side"] != "before")
+        Step(m["new"] or m["old"], m["code"], m["anchor"] or "", m["side"] or "")
         for m in _STEP.finditer(section)
     ]
 
@@ -79,8 +82,9 @@ def perform(root: Path, todo: Sequence[Step]) -> list[str]:
     stat = {}
     for line in _git(root, "diff", "--cached", "--numstat", before).splitlines():
         added, removed, path = line.split("\t")
-        assert removed == "0", f"{path}: a step takes lines away"
-        stat[path] = f"+{added} line" + ("s" if added != "1" else "")
+        stat[path] = (
+            f"+{added} line" + ("s" if added != "1" else "") + (f", -{removed}" if removed != "0" else "")
+        )
     for path in _git(root, "diff", "--cached", "--name-only", "--diff-filter=A", before).split():
         stat[path] = "new"
     shutil.rmtree(root / ".git")

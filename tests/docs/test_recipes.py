@@ -46,3 +46,21 @@ print(json.dumps([[one.name, one.params] for one in given(Impairments.model_vali
 """
     params = {"every_ns": 15_000_000_000, "lasts_ns": 100_000_000}
     assert json.loads(python(root, program)) == [["interruption", params]]
+
+
+def test_an_application() -> None:
+    crates = ("crates/congestion", "crates/tcp", "crates/simulation", *NETWORK)
+    root = copy("application", (*crates, "python"))
+    assert perform(root, steps("extend.md", "An application")) == printed("Application")
+    shown = cargo_test(root, "-p", "fullpipe-simulation", "--lib", "applications")
+    assert "test applications::messages::" in shown
+    program = """
+import json
+from fullpipe import Scenario
+from fullpipe.engines.native.plan import plan
+workload = {"kind": "messages", "interval": "1 s", "size": "500 B"}
+scenario = Scenario.named("single-reno").with_values({"flows.0.workload": workload})
+print(json.dumps(plan(scenario)["flows"][0]["workload"]))
+"""
+    expected = {"kind": "messages", "interval_ns": 1_000_000_000, "bytes": 500}
+    assert json.loads(python(root, program)) == expected
