@@ -506,7 +506,8 @@ def plan_schema() -> str:
 
 def registry() -> dict[str, list[Description]]:
     """Every family of things that are chosen by name: "algorithms", "queues", "losses", "impairments",
-    "media", "applications"."""
+    "media"; and what the plan of a flow may say: "applications", "distributions", and in "transport" the
+    options of TCP and its quirks, with the names and units of the plan's fields."""
 
 def controllers() -> list[Description]:
     """Describe the congestion control algorithms."""

@@ -1,8 +1,10 @@
-//! The registries of algorithms, queues, losses, impairments, media and applications, as dictionaries.
+//! The registries of algorithms, queues, losses, impairments, media, applications, distributions and transport options, as
+//! dictionaries.
 
+use crate::plan_types::PlanTypes;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One dictionary per congestion control algorithm.
 pub fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -41,8 +43,29 @@ pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
     for (name, descriptors) in families {
         out.set_item(name, family(py, descriptors)?)?;
     }
-    out.set_item("applications", family(py, &simulation::applications::descriptors())?)?;
+    let types = PlanTypes::new();
+    out.set_item("applications", loads(py, &applications(&types))?)?;
+    out.set_item("distributions", loads(py, &types.kinds("DistributionPlan").into())?)?;
+    out.set_item(
+        "transport",
+        loads(py, &json!([types.table("tcp", "TcpPlan"), types.table("quirks", "QuirksPlan")]))?,
+    )?;
     Ok(out.into_any().unbind())
+}
+
+/// Applications with the titles of their declarations, and the fields of their plans.
+fn applications(types: &PlanTypes) -> Value {
+    let mut kinds = types.kinds("WorkloadPlan");
+    let declared = simulation::applications::descriptors();
+    kinds.retain_mut(|kind| {
+        let found = declared.iter().find(|found| kind["name"] == found.name);
+        if let Some(found) = found {
+            kind["title"] = found.title.into();
+            kind["source"] = found.source.into();
+        }
+        found.is_some() // not the one that stands for what the caller provides
+    });
+    kinds.into()
 }
 
 fn family(py: Python<'_>, descriptors: &[params::Descriptor]) -> PyResult<Py<PyAny>> {

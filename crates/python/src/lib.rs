@@ -5,6 +5,7 @@ mod controller;
 mod errors;
 mod events;
 mod kit;
+mod plan_types;
 mod tables;
 
 use pyo3::prelude::*;

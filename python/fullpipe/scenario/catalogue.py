@@ -1,4 +1,4 @@
-"""The registries of the native engine: algorithms, queues, losses, impairments."""
+"""The registries of the native engine, from algorithms to the options of the transport."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ class Param:
     min: float | None = None
     max: float | None = None
     kind: str = ""
-    """What it takes: "whole", "number", "switch", "choice" or "list"; "": a value like the default."""
+    """What it takes: "whole", "number", "switch", "choice", "list", "table"; "": what is like the default."""
     choices: Sequence[str] = ()
     required: bool | None = None
     """It has no default."""

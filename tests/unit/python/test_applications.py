@@ -24,7 +24,8 @@ PLANS = {
     if name.startswith("workload ")
 }
 """By the name of a golden case, of which every application and every distribution has one."""
-IN_ENGINE = {"constant", "uniform", "exponential", "lognormal", "pareto", "cdf"}
+DISTRIBUTION = "distribution "
+"""What names of tables begin with that are of distributions, not of applications."""
 
 
 def workloads() -> dict[str, dict[str, Any]]:
@@ -39,8 +40,8 @@ def tables() -> dict[str, tuple[str, tuple[str, ...]]]:
     for name, workload in workloads().items():
         found.setdefault(workload["kind"], (name, ()))
         for key, value in workload.items():
-            if isinstance(value, dict) and value.get("kind") in IN_ENGINE:
-                found.setdefault(f"distribution {value['kind']}", (name, (key,)))
+            if isinstance(value, dict) and value.get("kind") in family("distributions"):
+                found.setdefault(DISTRIBUTION + value["kind"], (name, (key,)))
     return found
 
 
@@ -61,18 +62,24 @@ def test_every_application_of_the_registry_has_a_model_and_every_model_an_entry(
 
 
 def test_every_distribution_is_in_a_case() -> None:
-    assert {name for name in tables() if " " in name} == {f"distribution {kind}" for kind in IN_ENGINE}
+    found = {name.removeprefix(DISTRIBUTION) for name in tables() if name.startswith(DISTRIBUTION)}
+    assert found == set(family("distributions"))
 
 
 @pytest.mark.parametrize("name", tables())
-def test_a_model_writes_the_keys_that_the_engine_reads(name: str) -> None:
+def test_a_model_writes_the_keys_that_the_registry_has(name: str) -> None:
     case, way = tables()[name]
     table: Any = workloads()[case]
     for part in way:
         table = table[part]
-    known = re.findall(r"`(\w+)`", refusal(case, way, "surplus", 1))
-    assert known[0] == "surplus"
-    assert set(known[1:]) == set(table) - {"kind"}
+    kinds = family("distributions" if name.startswith(DISTRIBUTION) else "applications")
+    assert set(table) == {"kind", *kinds[table["kind"]].params}
+
+
+def test_the_transport_of_a_flow_has_the_keys_that_the_registry_has() -> None:
+    tcp = PLANS["workload web"]["flows"][0]["tcp"]
+    options = family("transport")
+    assert (set(tcp), set(tcp["quirks"])) == (set(options["tcp"].params), set(options["quirks"].params))
 
 
 @pytest.mark.parametrize(
