@@ -64,7 +64,7 @@ impl Law for Shared {
     type Params = SharedParams;
     const TITLE: &'static str = "Half-duplex channel with turns in a fixed order, each after a request and a grant";
     const SOURCE: &'static str =
-        "request, grant and piggybacked request as upstream in DOCSIS (CableLabs MULPI 3.1, section 7)";
+        "request, grant and piggybacked request as upstream in DOCSIS 3.1 (CableLabs, MAC and Upper Layer Protocols Interface)";
 
     fn new(params: SharedParams, ports: usize, _seed: u64) -> (Shared, Channel) {
         let channel = Channel {
