@@ -21,6 +21,8 @@ NO_END = 2**64 - 1
 NO_LIMIT_BYTES = 2**29
 """Of a buffer that is never a limit: half a gigabyte, which a window of ns-3 can still say."""
 
+_SHAPES = {"uniform": 0, "normal": 1}
+"""Distributions of jitter: whether it is normal."""
 _RECOVERIES = {"prr": "ns3::TcpPrrRecovery", "classic": "ns3::TcpClassicRecovery"}
 
 
@@ -57,9 +59,8 @@ def _link(link: Link) -> Iterator[str]:
         yield f"detour {reordering.every} {times}"
     if link.impairments.jitter:
         jitter = link.impairments.jitter
-        yield (
-            f"jitter {to_nanoseconds(jitter.spread_s)} {int(jitter.shape == 'normal')} {int(jitter.reorder)}"
-        )
+        shape = _SHAPES[jitter.shape]
+        yield f"jitter {to_nanoseconds(jitter.spread_s)} {shape} {int(jitter.reorder)}"
 
 
 def _loss(loss: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import struct
 from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import assert_never
 
 from fullpipe.engines.linux.tc.attributes import attribute, s64, u64
 from fullpipe.engines.linux.tc.qdisc import Qdisc
@@ -62,9 +63,13 @@ class Netem:
         if not self.jitter:
             return self.delay_ns, 0, b""
         spread_ns = to_nanoseconds(self.jitter.spread_s)
-        if self.jitter.shape == "normal":
-            return self.delay_ns, spread_ns, attribute(2, _half_normal())
-        return self.delay_ns + spread_ns // 2, spread_ns // 2, b""
+        match self.jitter.shape:
+            case "normal":
+                return self.delay_ns, spread_ns, attribute(2, _half_normal())
+            case "uniform":
+                return self.delay_ns + spread_ns // 2, spread_ns // 2, b""
+            case shape:
+                assert_never(shape)
 
 
 def _half_normal() -> bytes:
