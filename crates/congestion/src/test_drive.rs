@@ -4,8 +4,8 @@ use crate::test_support::path_at;
 use crate::{Ack, CaState, Congestion, CongestionControl, Path, RateSample, Sent};
 use units::{Duration, Time};
 
-/// What of an RTT the way back takes.
-pub(crate) const WAY_BACK: Duration = Duration::from_millis(10);
+/// What of an RTT the route back takes.
+pub(crate) const ROUTE_BACK: Duration = Duration::from_millis(10);
 
 /// A path without a network: whole windows are acknowledged, packet by packet, with RTTs of the test's choosing.
 pub(crate) struct Drive {
@@ -63,7 +63,7 @@ impl Drive {
             cumulative: acked,
             prior_state: self.state,
             rtt: Some(rtt),
-            one_way_delay: Some(rtt.saturating_sub(WAY_BACK)),
+            one_way_delay: Some(rtt.saturating_sub(ROUTE_BACK)),
             prior_in_flight: in_flight,
             may_grow: !matches!(self.state, CaState::Cwr | CaState::Recovery),
             advanced: true,

@@ -36,7 +36,7 @@ pub trait WindowAlgorithm: Send {
         self.window_mut().reno(ack.acked);
     }
 
-    /// SamplingTimes at every ACK before the window may grow (Linux `in_ack_event`, `pkts_acked`).
+    /// Looks at every ACK before the window may grow (Linux `in_ack_event`, `pkts_acked`).
     fn measure(&mut self, _ack: &Ack, _path: &Path) {}
 
     /// The handshake is over.

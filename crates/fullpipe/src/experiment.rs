@@ -50,7 +50,7 @@ impl Experiment {
     /// The plan, as Python and its JSON know it. It holds the names of parts of the caller's own, not the parts.
     ///
     /// # Errors
-    /// If no way leads from one end of a flow to the other, or a value makes no sense.
+    /// If no route leads from one end of a flow to the other, or a value makes no sense.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         let plan = self.assemble(&mut External::default())?;
         plan.check()?;

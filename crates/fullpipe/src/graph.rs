@@ -38,13 +38,14 @@ impl Network {
     /// and takes as long.
     pub fn dumbbell(pairs: usize, bottleneck: Link, access: Duration) -> Network {
         let delay = Duration::from_nanos(bottleneck.plan.delay_ns);
-        let way = |delay| Link::new(Rate::UNLIMITED, delay);
-        let mut network = Network::new().link("left", "right", bottleneck).link("right", "left", way(delay));
+        let plain = |delay| Link::new(Rate::UNLIMITED, delay);
+        let mut network =
+            Network::new().link("left", "right", bottleneck).link("right", "left", plain(delay));
         for n in 0..pairs {
-            network = network.duplex(&format!("sender {n}"), "left", way(access)).duplex(
+            network = network.duplex(&format!("sender {n}"), "left", plain(access)).duplex(
                 "right",
                 &format!("receiver {n}"),
-                way(Duration::ZERO),
+                plain(Duration::ZERO),
             );
         }
         network
@@ -103,7 +104,7 @@ impl Network {
         let (mut route, mut node) = (Vec::new(), to);
         while node != from {
             let Some(&(hop, before)) = via.get(node) else {
-                let message = format!("no way leads from \"{from}\" to \"{to}\"; add a link");
+                let message = format!("no route leads from \"{from}\" to \"{to}\"; add a link");
                 return Err(PlanError::new(path, message));
             };
             route.push(hop);

@@ -123,7 +123,7 @@ fn a_recorder_needs_an_interval() {
 fn a_flow_to_nowhere_is_refused_with_its_path() {
     let error = experiment(bottleneck(), Flow::new("b", "sender 0", "mars")).run(1).err().unwrap();
     assert_eq!(error.path, "flows[0].forward");
-    assert!(error.message.contains("no way leads from \"sender 0\" to \"mars\""), "{error}");
+    assert!(error.message.contains("no route leads from \"sender 0\" to \"mars\""), "{error}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub struct SamplingTimes {
 }
 
 impl SamplingTimes {
-    /// SamplingTimes every `interval` (if any), at `warmup` and at `end`.
+    /// Times at every multiple of `interval` (if any), at `warmup` and at `end`.
     pub fn new(interval: Option<Duration>, warmup: Time, end: Time) -> SamplingTimes {
         let from = if warmup == Time::ZERO { warmup } else { warmup + Duration::from_nanos(1) };
         SamplingTimes { interval: interval.filter(|&i| i > Duration::ZERO), warmup, end, from }

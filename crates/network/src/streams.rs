@@ -1,6 +1,6 @@
 //! The numbers of streams and routes.
 
-/// Which way a packet goes.
+/// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From the sender of a flow to its receiver.
@@ -29,13 +29,13 @@ impl StreamId {
         self.0 as usize
     }
 
-    /// Which way its packets go.
+    /// The direction of its packets.
     #[inline]
     pub fn direction(self) -> Direction {
         Direction::from_number(self.0)
     }
 
-    /// The stream of the same connection that goes the other way.
+    /// The stream of the same connection in the other direction.
     #[inline]
     #[must_use]
     pub fn opposite(self) -> StreamId {
@@ -43,7 +43,7 @@ impl StreamId {
     }
 }
 
-/// The way that packets of a flow take in one direction. Routes are numbered: two for every flow, forward first.
+/// The route that packets of a flow take in one direction. Routes are numbered: two for every flow, forward first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct RouteId(pub u32);
@@ -73,7 +73,7 @@ impl RouteId {
         self.0 / 2
     }
 
-    /// Which way its packets go.
+    /// The direction of its packets.
     #[inline]
     pub fn direction(self) -> Direction {
         Direction::from_number(self.0)

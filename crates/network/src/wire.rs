@@ -19,7 +19,7 @@ pub struct Impairments {
     /// Delays that take over for packets whose transmission ends at or after a time, in the order of time. Behind a
     /// shorter one, packets overtake those sent before.
     pub delays: Vec<(Time, Duration)>,
-    /// QueueEvents that take over at the far end, in the order of time.
+    /// Losses that take over at the far end, in the order of time.
     pub losses: Vec<(Time, Loss)>,
     /// Limits of the queue that take over, in the order of time; see [`QueueDiscipline::resize`].
     pub limits: Vec<(Time, Limit)>,
@@ -63,7 +63,7 @@ struct LinkDynamics {
 }
 
 impl Wire {
-    /// An idle line.
+    /// An idle wire.
     pub fn new(
         server: Server,
         delay: Duration,

@@ -30,7 +30,7 @@ pub(crate) struct Engine<R> {
     sampling: SamplingTimes,
     recorder: R,
     now: Time,
-    /// Segments on their way from an endpoint to its first link; empty between events.
+    /// Segments between an endpoint and its first link; empty between events.
     segments: Vec<Segment>,
 }
 
@@ -223,8 +223,8 @@ fn reroutes(plan: &Plan) -> Vec<Reroute> {
     let flows = (0u32..).zip(&plan.flows);
     let all = flows.flat_map(|(n, flow)| flow.reroutes.iter().map(move |reroute| (n, reroute)));
     all.flat_map(|(n, reroute)| {
-        let ways = [(Direction::Forward, &reroute.forward), (Direction::Backward, &reroute.reverse)];
-        ways.map(|(direction, path)| {
+        let paths = [(Direction::Forward, &reroute.forward), (Direction::Backward, &reroute.reverse)];
+        paths.map(|(direction, path)| {
             let route = RouteId::new(n, direction);
             let at = Time::from_nanos(reroute.at_ns);
             path.as_ref().map(|path| Reroute { at, route, path: hops(path) })

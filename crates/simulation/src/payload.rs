@@ -13,7 +13,7 @@ pub struct Datagram {
     pub number: u32,
     /// Payload bytes.
     pub len: u16,
-    /// It is on its way back.
+    /// It is a reply, on the route back.
     pub reply: bool,
     /// When it left the sender for the first time.
     pub sent: Time,

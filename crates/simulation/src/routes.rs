@@ -29,7 +29,7 @@ pub enum Next {
 /// The next hop of every route that crosses one link. A route may cross a link once.
 ///
 /// The common case takes no memory: an access link has one route, and everything that leaves a bottleneck towards a
-/// single next link goes the same way.
+/// single next link takes the same route.
 #[derive(Clone, Debug)]
 pub enum Successors {
     /// All routes end here.
@@ -102,7 +102,7 @@ impl Successors {
 /// A route from a time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reroute {
-    /// When packets that reach a fork go the new way. Those past it finish on the old one.
+    /// When packets that reach a fork take the new route. Those past it finish on the old one.
     pub at: Time,
     /// Number of the route.
     pub route: RouteId,
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_dumbbell_of_two_flows() {
-        // Links: 0, 1 access; 2 bottleneck; 3, 4 receivers; 5 the way back.
+        // Links: 0, 1 access; 2 bottleneck; 3, 4 receivers; 5 the route back.
         let routes = [&[0, 2, 3][..], &[5], &[1, 2, 4], &[5]].map(route);
         let tables = Routes::new(6, &routes, Vec::new());
         assert_eq!(tables.entries, route(&[0, 5, 1, 5]));

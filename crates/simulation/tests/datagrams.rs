@@ -15,7 +15,7 @@ fn links() -> Vec<Value> {
     ]
 }
 
-/// Serialisation of a datagram of 142 bytes on the way there, and on the way back.
+/// Serialisation of a datagram of 142 bytes on the route there, and on the route back.
 const THERE_S: f64 = 142.0 * 8.0 / 1e6;
 const BACK_S: f64 = 142.0 * 8.0 / 10e6;
 
@@ -112,7 +112,7 @@ fn a_fair_queue_sees_datagrams_as_a_flow_of_their_own() {
     plan["links"][0]["queue"] = json!({ "kind": "fq_codel" });
     plan["warmup_ns"] = json!(5_000_000_000u64);
     let rtt = run(&plan, 1).flows.numbers("rtt_p95_s")[1];
-    // At most one packet of 1514 bytes is in the way, 12 ms.
+    // At most one packet of 1514 bytes is ahead of it, 12 ms.
     assert!(rtt <= 0.015 + THERE_S + BACK_S + 0.0122, "{rtt}");
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 #[test]
 fn ten_packets_to_an_empty_path() {
     // SYN and SYN-ACK: one round trip. Then an ACK and ten packets of 1514 bytes at 10 Mbit/s, 1.2112 ms each, and the
-    // acknowledgement of the last one: 66 bytes do not take time on the unlimited way back.
+    // acknowledgement of the last one: 66 bytes do not take time on the unlimited route back.
     let mut plan = single("reno", 1_000);
     plan["flows"][0]["bytes"] = json!(14_480);
     plan["flows"][0]["tcp"]["ack"] = json!({ "kind": "every", "packets": 1, "timeout_ns": 40_000_000 });

@@ -18,7 +18,7 @@ params::family! {
     }
 }
 
-/// What an impairment does: a method for every place on a packet's way, of which most impairments have one.
+/// What an impairment does: a method for every place that a packet passes on a link, of which most impairments have one.
 pub trait Effect {
     /// What others must know of it.
     fn nature(&self) -> Nature {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-/// Links per flow: sender and receiver access, both ways.
+/// Links per flow: sender and receiver access, in both directions.
 const ACCESS: u32 = 4;
-/// The bottleneck and its way back.
+/// The bottleneck and the route back.
 const CORE: u32 = 2;
 
 /// Routes of one flow, there and back.

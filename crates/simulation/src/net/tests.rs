@@ -110,7 +110,7 @@ fn a_route_crosses_ports_as_it_crosses_links() {
 
 #[test]
 fn a_route_changes_before_all_else_at_its_time() {
-    // Two packets come to the fork behind link 0 after 110 and 210 us. The other way is 10 us longer.
+    // Two packets come to the fork behind link 0 after 110 and 210 us. The other route is 10 us longer.
     let journey = |at_us: u64| {
         let at = Time::from_nanos(at_us * 1_000);
         let change = Reroute { at, route: RouteId(0), path: [0, 2].map(HopId).to_vec() };

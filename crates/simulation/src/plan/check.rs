@@ -129,9 +129,10 @@ impl FlowPlan {
         in_order(&format!("{path}.reroutes"), self.reroutes.iter().map(|reroute| reroute.at_ns))?;
         for (n, reroute) in self.reroutes.iter().enumerate() {
             let path = format!("{path}.reroutes[{n}]");
-            let routes = [("forward", &reroute.forward), ("reverse", &reroute.reverse)];
-            for (way, links) in routes.into_iter().filter_map(|(way, links)| Some((way, links.as_ref()?))) {
-                route(&format!("{path}.{way}"), links, plan)?;
+            for (direction, hops) in [("forward", &reroute.forward), ("reverse", &reroute.reverse)] {
+                if let Some(hops) = hops {
+                    route(&format!("{path}.{direction}"), hops, plan)?;
+                }
             }
         }
         within(format!("{path}.dscp"), self.dscp.into(), 0..=63)?;

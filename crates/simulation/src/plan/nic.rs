@@ -38,12 +38,12 @@ impl FlowPlan {
     fn check_nics(&self, path: &str, plan: &Plan) -> Check {
         let later = |route: &[u32]| route.iter().skip(1).any(|&hop| plan.nic(&[hop]).is_some());
         let ends = [("forward", &self.forward), ("reverse", &self.reverse)];
-        for (way, route) in ends {
+        for (direction, route) in ends {
             let changes = self.reroutes.iter().enumerate().filter_map(|(n, reroute)| {
-                let changed = if way == "forward" { &reroute.forward } else { &reroute.reverse };
-                Some((format!("{path}.reroutes[{n}].{way}"), changed.as_ref()?))
+                let changed = if direction == "forward" { &reroute.forward } else { &reroute.reverse };
+                Some((format!("{path}.reroutes[{n}].{direction}"), changed.as_ref()?))
             });
-            for (path, changed) in [(format!("{path}.{way}"), route)].into_iter().chain(changes) {
+            for (path, changed) in [(format!("{path}.{direction}"), route)].into_iter().chain(changes) {
                 if later(changed) {
                     refuse!(path, "a network interface is the first link of a route");
                 }

@@ -162,7 +162,7 @@ impl Measured<'_> {
         })
     }
 
-    /// Something of the way to the receiver; NaN where that is not measured.
+    /// Something of the route to the receiver; NaN where that is not measured.
     fn one_way(&self, of: impl Fn(&OneWay) -> f64) -> f64 {
         self.stats.one_way.as_deref().map_or(f64::NAN, of)
     }

@@ -32,7 +32,7 @@ pub(crate) struct Finished<'a> {
     pub flows: &'a [Endpoints],
     /// Its network.
     pub net: &'a Net<Payload>,
-    /// What was written down on the way.
+    /// What was written down during the run.
     pub recorded: Columns,
 }
 

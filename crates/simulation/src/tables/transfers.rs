@@ -99,7 +99,7 @@ impl Ideal {
     }
 }
 
-/// One way from end to end.
+/// A route from end to end.
 #[derive(Clone, Copy)]
 struct Leg {
     delay_ns: u64,
