@@ -357,7 +357,7 @@ def dumbbells(span: Span, folder: Path) -> Tree:
 
 
 def graphs(span: Span, folder: Path) -> Tree:
-    """A ring of three to five nodes, so that everything has two ways, and flows across it."""
+    """A ring of three to five nodes, so that everything has two routes, and flows across it."""
     return st.integers(3, 5).flatmap(lambda size: _ring([f"n{i}" for i in range(size)], span, folder))
 
 

@@ -84,6 +84,14 @@ WORDS = [
         "plain words: what holds, and why",
         "/// A probe's sample was borne since the last refill.",
     ),
+    Word(
+        r"\bNewWay\b|\bnew_ways?\b|\b_?ways_of\b|\bway_count\b|\bmobile_ways\b|\bMAX_WAYS\b"
+        r"|\b[Ww]ays? of ((the|a|every|all) )?(flows?|data|ACKs?)\b"
+        r"|\bchang(es?|ing) (of )?(the|their|its) ways?\b"
+        r"|\b(faster|slower) way\b",
+        "route, reroute",
+        "new_ways: tuple[NewWay, ...]  # every change of the way of a flow",
+    ),
     Word(r"[Oo]n their way out\b|//! Who runs next", "what the module is", "//! Columns, on their way out."),
 ]
 

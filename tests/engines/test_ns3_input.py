@@ -115,7 +115,7 @@ def test_options_of_ns3_survive_toml_and_move_no_digest_unless_set() -> None:
     assert scenario().digest != made.digest
 
 
-def test_the_input_has_each_way_of_a_route_that_changes() -> None:
+def test_the_input_has_every_route_of_a_flow_that_changes() -> None:
     links = [
         {"from": "a", "to": "b", "rate": "20 Mbit/s", "delay": "10 ms", "duplex": True},
         {"from": "a", "to": "b", "name": "slow", "rate": "20 Mbit/s", "delay": "30 ms"},
@@ -212,7 +212,7 @@ def test_an_algorithm_in_python_is_refused() -> None:
     assert "native engine only" in told
 
 
-def test_a_network_interface_is_one_more_link_at_the_head_of_the_ways_from_its_host() -> None:
+def test_a_network_interface_is_one_more_link_at_the_head_of_the_routes_from_its_host() -> None:
     nic = {"rate": "5 Mbit/s", "queue": {"kind": "codel"}}
     made = scenario(flow={"hosts": ["laptop", "server"]}, hosts=[{"name": "laptop", "nic": nic}])
     assert lines(made, "link") == ["bottleneck", "bottleneck-reverse", "laptop-nic"]

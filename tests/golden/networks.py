@@ -1,4 +1,4 @@
-"""What joins links, and the ways of flows through them."""
+"""What joins links, and the routes of flows through them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from tests.golden.common import CUBIC, ENDS, LINK, PROBE, Case, dumbbell
 
 
 def cases() -> Iterator[Case]:
-    """What joins the links, and the ways through them."""
+    """What joins the links, and the routes through them."""
     access = {"rate": "50 Mbit/s", "delay": "2 ms", "queue": {"kind": "fq_codel"}}
     slow = {"cca": "reno", "access": {"rate": "6 Mbit/s", "delay": "7 ms"}}
     record = {**ENDS, "variables": True}
@@ -84,7 +84,7 @@ def _cells() -> Iterator[Case]:
 
 
 def _graph(moving: Mapping[str, Any]) -> dict[str, Any]:
-    """A short way from a to d past b, and a longer one past c."""
+    """A short route from a to d past b, and a longer one past c."""
     pairs = (("a", "b", "2 ms", "8 Mbit/s"), ("a", "c", "9 ms", "12 Mbit/s"), ("c", "b", "1 ms", "12 Mbit/s"))
     links = [
         {"from": a, "to": b, "delay": delay, "rate": rate, "duplex": True, "queue": LINK["queue"]}

@@ -79,9 +79,9 @@ def test_quick_jobs_are_shorter_where_the_schedule_allows() -> None:
 
 def test_ways_differ_by_ten_milliseconds_and_only_data_takes_the_other() -> None:
     network = resolve(Scenario.named("sologon2025-routes"))
-    for delay, route in zip(measures.DELAYS_MS, network.routes, strict=True):
-        assert network.base_rtt_s(route) == pytest.approx(2e-3 * delay)
-        first = route.new_ways[0]
+    for delay, routed in zip(measures.DELAYS_MS, network.flows, strict=True):
+        assert network.base_rtt_s(routed) == pytest.approx(2e-3 * delay)
+        first = routed.reroutes[0]
         assert first.reverse is None
         assert first.forward
         assert sum(network.links[i].delay_s for i in first.forward) == pytest.approx(1e-3 * (delay + 10))
@@ -89,11 +89,11 @@ def test_ways_differ_by_ten_milliseconds_and_only_data_takes_the_other() -> None
 
 def test_the_dynamic_flow_begins_on_link_1_and_moves_every_20_s() -> None:
     network = resolve(Scenario.named("sologon2025-links"))
-    names = [[network.links[i].name for i in route.forward][-1] for route in network.routes]
+    names = [[network.links[i].name for i in routed.forward][-1] for routed in network.flows]
     assert names == ["link 1"] * 5 + ["link 2"] * 4
-    ways = network.routes[0].new_ways
-    assert [way.at_s for way in ways][:3] == [20, 40, 60]
-    assert [network.links[(way.forward or (0,))[-1]].name for way in ways][:2] == ["link 2", "link 1"]
+    reroutes = network.flows[0].reroutes
+    assert [reroute.at_s for reroute in reroutes][:3] == [20, 40, 60]
+    assert [network.links[(new.forward or (0,))[-1]].name for new in reroutes][:2] == ["link 2", "link 1"]
 
 
 def test_four_flows_by_hand() -> None:
@@ -105,7 +105,7 @@ def test_four_flows_by_hand() -> None:
     found = measures.four_flows(run)
     assert found["mean"] == pytest.approx(50 * WITH_HEADERS)
     assert found["long_below_80"] == 3
-    # One of four flows at one of the five changes to the faster way that leave two seconds to look at.
+    # One of four flows at one of the five changes to the faster route that leave two seconds to look at.
     assert found["cuts_percent"] == pytest.approx(100 / 20)
     assert found["cwnd_slow"] == pytest.approx(1)
 

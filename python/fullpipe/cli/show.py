@@ -61,37 +61,37 @@ def _print(found: Mapping[str, Any]) -> None:
 
 
 def _paths(network: Network) -> dict[str, Any]:
-    """By flow, the links of data and ACKs, and every way that it takes later; null: as before."""
+    """By flow, the links of data and ACKs, and every route that it takes later; null: as before."""
 
     def named(links: tuple[int, ...] | None) -> list[str] | None:
         return None if links is None else [network.hops[i].name for i in links]
 
     return {
-        route.name: {
-            "base_rtt_s": network.base_rtt_s(route),
-            "data": named(route.forward),
-            "acks": named(route.reverse),
+        routed.name: {
+            "base_rtt_s": network.base_rtt_s(routed),
+            "data": named(routed.forward),
+            "acks": named(routed.reverse),
             "later": [
-                {"at_s": way.at_s, "data": named(way.forward), "acks": named(way.reverse)}
-                for way in route.new_ways
+                {"at_s": reroute.at_s, "data": named(reroute.forward), "acks": named(reroute.reverse)}
+                for reroute in routed.reroutes
             ],
         }
-        for route in network.routes
+        for routed in network.flows
     }
 
 
 def _show_paths(network: Network) -> None:
-    """A line per flow and direction, and one for every way that it takes later."""
+    """A line per flow and direction, and one for every change of them."""
     found = _paths(network)
-    for flow, ways in list(found.items())[:MOST_PATHS]:
-        echo(f"{flow}: base RTT {ways['base_rtt_s'] * 1e3:g} ms")
-        echo(f"  data  {' > '.join(ways['data'])}\n  ACKs  {' > '.join(ways['acks'])}")
-        for way in ways["later"][:MOST_PATHS]:
-            both = (("data", way["data"]), ("ACKs", way["acks"]))
+    for flow, routes in list(found.items())[:MOST_PATHS]:
+        echo(f"{flow}: base RTT {routes['base_rtt_s'] * 1e3:g} ms")
+        echo(f"  data  {' > '.join(routes['data'])}\n  ACKs  {' > '.join(routes['acks'])}")
+        for later in routes["later"][:MOST_PATHS]:
+            both = (("data", later["data"]), ("ACKs", later["acks"]))
             lines = [f"{what}  {' > '.join(links)}" for what, links in both if links is not None]
-            echo(f"  from {way['at_s']:g} s: {'; '.join(lines)}")
-        if len(ways["later"]) > MOST_PATHS:
-            echo(f"  and {len(ways['later']) - MOST_PATHS} more")
+            echo(f"  from {later['at_s']:g} s: {'; '.join(lines)}")
+        if len(routes["later"]) > MOST_PATHS:
+            echo(f"  and {len(routes['later']) - MOST_PATHS} more")
     if len(found) > MOST_PATHS:
         echo(f"and {len(found) - MOST_PATHS} more flows")
 

@@ -5,7 +5,7 @@
 """
 
 from fullpipe.scenario.model.scenario import ENGINE_OPTIONS, Record
-from fullpipe.scenario.network import Link, Medium, Network, Node, Port, Route, resolve
+from fullpipe.scenario.network import Link, Medium, Network, Node, Port, RoutedFlow, resolve
 from fullpipe.scenario.read.files import scenario_names
 from fullpipe.scenario.scenario import Scenario
 
@@ -17,7 +17,7 @@ __all__ = [
     "Node",
     "Port",
     "Record",
-    "Route",
+    "RoutedFlow",
     "Scenario",
     "resolve",
     "scenario_names",

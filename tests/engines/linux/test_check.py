@@ -127,7 +127,7 @@ def test_a_datagram_that_cannot_be_numbered_is_refused(small: Scenario, known: I
     assert paths(small.with_values({"flows": [flow]}), known) == ["flows[0].workload.size"]
 
 
-def test_a_way_that_passes_a_node_twice_is_refused(known: Installed) -> None:
+def test_a_route_that_passes_a_node_twice_is_refused(known: Installed) -> None:
     ends = ("ab", "bc", "cb", "bd")
     links = [{"from": a, "to": b, "rate": "9 Mbit/s", "delay": "1 ms", "duplex": True} for a, b in ends]
     graph = {"kind": "graph", "nodes": ["a", "b", "c", "d"], "links": links}

@@ -48,9 +48,9 @@ def test_datagrams_lost_during_the_warm_up_do_not_count(small: Scenario, workloa
     rows = run.probes.select(
         sent=ns["time_s"], arrived=ns["time_s"] + ns["owd_s"], returned=ns["time_s"] + ns["rtt_s"]
     )
-    (route,) = [route for route in resolve(scenario).routes if route.name == "it"]
-    assert route.flow.datagrams
-    found = datagrams.flow(datagrams.Trips(rows, route, route.flow.datagrams, 0), scenario)
+    (routed,) = [routed for routed in resolve(scenario).flows if routed.name == "it"]
+    assert routed.flow.datagrams
+    found = datagrams.flow(datagrams.Trips(rows, routed, routed.flow.datagrams, 0), scenario)
     (own,) = run.flows.filter(flow="it").to_dicts()
     counts = ("sent_packets", "lost_packets", "delivered_bytes")
     assert {name: found[name] for name in counts} == {name: own[name] for name in counts}

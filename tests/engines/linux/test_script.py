@@ -102,7 +102,7 @@ def test_packets_that_are_lost_by_number_are_counted_where_they_arrive(small: Sc
     assert struct.pack("<HHi", 2, 100, 2).hex() in counts
 
 
-def test_every_namespace_on_the_way_of_data_has_a_route(small: Scenario) -> None:
+def test_every_namespace_on_the_route_of_data_has_a_route(small: Scenario) -> None:
     routes = [line.split() for line in lines(small, "route")]
     to_receiver = [route[1] for route in routes if route[2] == "10.2.0.1"]
     assert len(to_receiver) == len(set(to_receiver)) == 4

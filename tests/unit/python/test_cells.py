@@ -1,4 +1,4 @@
-"""Cells in a scenario: media with ports, and ways over them."""
+"""Cells in a scenario: media with ports, and routes over them."""
 
 from typing import Any
 
@@ -37,21 +37,21 @@ def scenario(*flows: dict[str, Any], **more: Any) -> Scenario:
     )
 
 
-def way(found: Scenario, flow: int = 0) -> tuple[list[str], list[str]]:
+def routes(found: Scenario, flow: int = 0) -> tuple[list[str], list[str]]:
     network = resolve(found)
-    route = network.routes[flow]
-    return [network.hops[i].name for i in route.forward], [network.hops[i].name for i in route.reverse]
+    routed = network.flows[flow]
+    return [network.hops[i].name for i in routed.forward], [network.hops[i].name for i in routed.reverse]
 
 
-def test_a_way_up_crosses_the_port_of_the_station_and_acks_that_of_the_hub() -> None:
-    assert way(scenario()) == (
+def test_a_route_up_crosses_the_port_of_the_station_and_acks_that_of_the_hub() -> None:
+    assert routes(scenario()) == (
         ["cable-laptop", "headend-server"],
         ["headend-server-reverse", "cable-headend"],
     )
 
 
-def test_from_station_to_station_a_way_passes_the_hub() -> None:
-    assert way(scenario({"from": "laptop", "to": "phone"})) == (
+def test_from_station_to_station_a_route_passes_the_hub() -> None:
+    assert routes(scenario({"from": "laptop", "to": "phone"})) == (
         ["cable-laptop", "cable-headend"],
         ["cable-phone", "cable-headend"],
     )
@@ -63,12 +63,12 @@ def test_ports_are_numbered_behind_the_links() -> None:
         *("headend-server", "headend-server-reverse"),
         *("cable-headend", "cable-laptop", "cable-phone"),
     ]
-    assert network.routes[0].forward == (3, 0)
+    assert network.flows[0].forward == (3, 0)
 
 
 def test_the_base_rtt_counts_the_propagation_of_the_cell() -> None:
     network = resolve(scenario())
-    assert network.base_rtt_s(network.routes[0]) == 0.022
+    assert network.base_rtt_s(network.flows[0]) == 0.022
 
 
 def test_a_port_has_its_own_queue_or_that_of_the_cell() -> None:
@@ -111,14 +111,14 @@ def test_a_plan_without_cells_says_nothing_of_media() -> None:
 
 def test_an_interface_is_in_front_of_the_port() -> None:
     found = scenario(hosts=[{"name": "laptop", "nic": {"rate": "1 Gbit/s"}}])
-    assert way(found)[0] == ["laptop-nic", "cable-laptop", "headend-server"]
+    assert routes(found)[0] == ["laptop-nic", "cable-laptop", "headend-server"]
     assert resolve(found).media[0].ports[1].node == "laptop-nic"
 
 
-def test_a_way_may_be_led_over_the_port_of_a_station() -> None:
+def test_a_route_may_be_led_over_the_port_of_a_station() -> None:
     other = {**CELL, "name": "fibre", "rate": "100 Mbit/s"}
     found = scenario({"from": "laptop", "to": "server", "via": ["fibre-laptop"]}, cells=[CELL, other])
-    assert way(found) == (["fibre-laptop", "headend-server"], ["headend-server-reverse", "fibre-headend"])
+    assert routes(found) == (["fibre-laptop", "headend-server"], ["headend-server-reverse", "fibre-headend"])
 
 
 def test_cells_survive_toml() -> None:

@@ -235,7 +235,7 @@ def test_a_recording_of_losses_is_read_from_a_file(small: Scenario, tmp_path: Pa
 
 
 def test_the_way_back_may_have_impairments_of_its_own(small: Scenario) -> None:
-    """Loss, copies, aggregation, an ACK filter or an outage on the way of the ACKs: the flow goes on."""
+    """Loss, copies, aggregation, an ACK filter or an outage on the route of the ACKs: the flow goes on."""
     alone = run(small.with_values({"duration": "5 s"})).flows["goodput_bps"][0]
     impairments: list[dict[str, Any]] = [
         {"loss": {"kind": "bernoulli", "probability": 0.05}},

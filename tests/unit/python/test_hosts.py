@@ -35,11 +35,11 @@ def graph(*flows: dict[str, Any], **more: Any) -> Scenario:
     )
 
 
-def ways(network: Network) -> list[tuple[list[str], list[str]]]:
+def routes(network: Network) -> list[tuple[list[str], list[str]]]:
     """The names of the hops of every flow, there and back."""
     return [
-        ([network.hops[i].name for i in route.forward], [network.hops[i].name for i in route.reverse])
-        for route in network.routes
+        ([network.hops[i].name for i in routed.forward], [network.hops[i].name for i in routed.reverse])
+        for routed in network.flows
     ]
 
 
@@ -47,7 +47,7 @@ def test_in_a_dumbbell_data_and_acks_of_a_host_leave_by_its_interface() -> None:
     scenario = dumbbell(
         {"hosts": ["laptop", "server"], "direction": "reverse"}, {"hosts": ["server", "laptop"], "count": 2}
     )
-    assert ways(resolve(scenario)) == [
+    assert routes(resolve(scenario)) == [
         (["laptop-nic", "bottleneck-reverse"], ["bottleneck"]),
         (["bottleneck"], ["laptop-nic", "bottleneck-reverse"]),
         (["bottleneck"], ["laptop-nic", "bottleneck-reverse"]),
@@ -57,14 +57,14 @@ def test_in_a_dumbbell_data_and_acks_of_a_host_leave_by_its_interface() -> None:
 def test_an_interface_is_in_front_of_an_access_link() -> None:
     flow = {"hosts": ["laptop", "server"], "access": {"delay": "1 ms"}}
     network = resolve(dumbbell(flow))
-    assert ways(network)[0][0][:2] == ["laptop-nic", "cubic-1-sender"]
-    nic, access = (network.links[i] for i in network.routes[0].forward[:2])
+    assert routes(network)[0][0][:2] == ["laptop-nic", "cubic-1-sender"]
+    nic, access = (network.links[i] for i in network.flows[0].forward[:2])
     assert (nic.source, nic.target, access.source) == ("laptop", "laptop-nic", "laptop-nic")
 
 
 def test_in_a_graph_data_and_acks_of_a_host_leave_by_its_interface() -> None:
     scenario = graph({"from": "laptop", "to": "server"}, {"from": "server", "to": "laptop"})
-    assert ways(resolve(scenario)) == [
+    assert routes(resolve(scenario)) == [
         (
             ["laptop-nic", "laptop-router", "router-server"],
             ["router-server-reverse", "laptop-router-reverse"],
@@ -80,7 +80,7 @@ def test_an_interface_takes_no_time_and_has_the_rate_and_the_queue_of_its_host()
     network = resolve(graph({"from": "laptop", "to": "server"}))
     [nic] = [link for link in network.links if link.nic_of == "laptop"]
     assert (nic.rate_bps, nic.delay_ns, nic.queue.kind) == (50_000_000, 0, "fq")  # type: ignore[union-attr]
-    assert network.base_rtt_s(network.routes[0]) == 0.02
+    assert network.base_rtt_s(network.flows[0]) == 0.02
 
 
 def test_links_keep_their_numbers_in_front_of_interfaces() -> None:
@@ -100,14 +100,14 @@ def test_an_empty_interface_is_unlimited() -> None:
     assert (network.links[-1].rate_bps, network.links[-1].queue) == (None, None)
 
 
-def test_links_that_change_their_ways_leave_interfaces_out() -> None:
+def test_links_that_change_their_routes_leave_interfaces_out() -> None:
     """A link that begins at a host begins behind its interface, which is crossed once."""
     links = [{**LINKS[0], "reroutes": [{"at": "0.5 s", "via": ["slow"]}]}, LINKS[1]]
     links.append({**LINKS[0], "name": "slow", "delay": "5 ms"})
     topology = {"kind": "graph", "nodes": ["laptop", "router", "server"], "links": links}
     network = resolve(graph({"from": "laptop", "to": "server"}).with_values({"topology": topology}))
-    [later] = network.routes[0].new_ways
-    named = [[network.hops[i].name for i in way or ()] for way in (later.forward, later.reverse)]
+    [later] = network.flows[0].reroutes
+    named = [[network.hops[i].name for i in route or ()] for route in (later.forward, later.reverse)]
     assert named == [["laptop-nic", "slow", "router-server"], ["router-server-reverse", "slow-reverse"]]
 
 

@@ -93,23 +93,25 @@ def test_the_steps_of_all_links_count_together(small: Scenario) -> None:
         ({"alternate": {"every": "1 us", "via": [["b"], []]}}, "makes 1,000,000 changes, more than 10,000"),
         (
             {"alternate": {"every": "1 ms", "via": [["b"], []]}, "count": 1_000},
-            "1,000,000 changes of ways are more",
+            "1,000,000 changes of routes are more",
         ),
     ],
 )
-def test_ways_that_change_too_often(
+def test_routes_that_change_too_often(
     small: Scenario, flow: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fullpipe.scenario.network.graph.new_ways", lambda *_: pytest.fail("a way was found"))
+    monkeypatch.setattr(
+        "fullpipe.scenario.network.graph.fixed_reroutes", lambda *_: pytest.fail("a route was found")
+    )
     flow = {"cca": "cubic", "from": "a", "to": "c", **flow}
     with pytest.raises(ScenarioError, match=message):
         small.with_values({"topology": TRIANGLE, "flows": [flow]})
 
 
-def test_ways_that_are_too_long(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_routes_that_are_too_long(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fullpipe.scenario.network.graph.MAX_CROSSED", 19)
     flow = {"cca": "cubic", "from": "a", "to": "c", "count": 10}
-    with pytest.raises(ScenarioError, match="flows: their ways have 20 links, more than 19 in all"):
+    with pytest.raises(ScenarioError, match="flows: their routes have 20 links, more than 19 in all"):
         small.with_values({"topology": TRIANGLE, "flows": [flow]})
 
 
@@ -198,20 +200,21 @@ def test_the_shortest_path_is_the_first_of_all_by_delay_then_links_then_order(se
     edges = [Edge(*rng.sample(nodes, 2), rng.choice((0, 1, 1, 2)), n, str(n)) for n in range(10)]
     router = Router(edges)
     for source, target in permutations(nodes, 2):
-        ways = sorted(
-            (sum(edges[n].delay_ns for n in way), len(way), way) for way in _ways(edges, source, target)
+        routes = sorted(
+            (sum(edges[n].delay_ns for n in route), len(route), route)
+            for route in _routes(edges, source, target)
         )
-        if ways:
-            assert router.route([source, target]) == ways[0][2]
+        if routes:
+            assert router.route([source, target]) == routes[0][2]
 
 
-def _ways(edges: list[Edge], source: str, target: str, been: str = "") -> Iterator[tuple[int, ...]]:
-    """Every way that passes no node twice."""
+def _routes(edges: list[Edge], source: str, target: str, been: str = "") -> Iterator[tuple[int, ...]]:
+    """Every route that passes no node twice."""
     if source == target:
         yield ()
     for number, edge in enumerate(edges):
         if edge.source == source and edge.target not in been + source:
-            yield from ((number, *rest) for rest in _ways(edges, edge.target, target, been + source))
+            yield from ((number, *rest) for rest in _routes(edges, edge.target, target, been + source))
 
 
 def test_a_capture_ends_where_it_is_too_much(

@@ -1,4 +1,4 @@
-"""Nodes that move from one medium to another, and the ways of their flows."""
+"""Nodes that move from one medium to another, and the routes of their flows."""
 
 from typing import Any
 
@@ -37,16 +37,16 @@ def scenario(*moves: tuple[str, str], flows: Any = (UP, DOWN), **more: Any) -> S
     return Scenario(name="x", duration="60 s", **tree)
 
 
-def ways(found: Scenario, flow: int = 0) -> list[tuple[float, str, str]]:
+def routes(found: Scenario, flow: int = 0) -> list[tuple[float, str, str]]:
     """From when on a flow takes which first hop, and which its ACKs; "" where nothing changes."""
     network = resolve(found)
-    route = network.routes[flow]
+    routed = network.flows[flow]
 
     def first(path: tuple[int, ...] | None) -> str:
         return "" if path is None else network.hops[path[0]].name
 
-    later = [(new.at_s, first(new.forward), first(new.reverse)) for new in route.new_ways]
-    return [(0.0, first(route.forward), first(route.reverse)), *later]
+    later = [(new.at_s, first(new.forward), first(new.reverse)) for new in routed.reroutes]
+    return [(0.0, first(routed.forward), first(routed.reverse)), *later]
 
 
 def without_wire(*moves: tuple[str, str], **more: Any) -> Scenario:
@@ -55,24 +55,24 @@ def without_wire(*moves: tuple[str, str], **more: Any) -> Scenario:
 
 def test_all_flows_of_a_node_move_with_it() -> None:
     found = without_wire(("20 s", "mast-b"))
-    assert ways(found, 0) == [
+    assert routes(found, 0) == [
         (0.0, "mast-a-handset", "gate-a-server-reverse"),
         (20.0, "mast-b-handset", "gate-b-server-reverse"),
     ]
-    assert ways(found, 1) == [
+    assert routes(found, 1) == [
         (0.0, "gate-a-server-reverse", "mast-a-handset"),
         (20.0, "gate-b-server-reverse", "mast-b-handset"),
     ]
 
 
 def test_before_its_first_move_a_node_is_not_where_it_moves_to() -> None:
-    """The way over mast-a is the shorter one."""
-    assert ways(without_wire(("20 s", "mast-a")))[0] == (0.0, "mast-b-handset", "gate-b-server-reverse")
+    """The route over mast-a is the shorter one."""
+    assert routes(without_wire(("20 s", "mast-a")))[0] == (0.0, "mast-b-handset", "gate-b-server-reverse")
 
 
 def test_a_move_at_the_beginning_says_where_a_node_begins() -> None:
     found = without_wire(("0 s", "mast-b"), ("20 s", "mast-a"))
-    assert [(at_s, data) for at_s, data, _ in ways(found)] == [
+    assert [(at_s, data) for at_s, data, _ in routes(found)] == [
         (0.0, "mast-b-handset"),
         (20.0, "mast-a-handset"),
     ]
@@ -80,22 +80,22 @@ def test_a_move_at_the_beginning_says_where_a_node_begins() -> None:
 
 def test_a_node_may_move_back() -> None:
     found = without_wire(("10 s", "mast-b"), ("20 s", "mast-a"), ("30 s", "mast-b"))
-    assert [at_s for at_s, *_ in ways(found)] == [0.0, 10.0, 20.0, 30.0]
+    assert [at_s for at_s, *_ in routes(found)] == [0.0, 10.0, 20.0, 30.0]
 
 
 def test_a_link_that_no_move_names_stays() -> None:
     """The wire is shorter than either cell."""
-    assert ways(scenario(("20 s", "mast-b"))) == [(0.0, "wire", "gate-b-server-reverse")]
+    assert routes(scenario(("20 s", "mast-b"))) == [(0.0, "wire", "gate-b-server-reverse")]
 
 
 def test_a_node_moves_from_a_link_to_a_cell_and_leaves_it() -> None:
     found = scenario(("0 s", "wire"), ("20 s", "mast-a"))
-    assert [(at_s, data) for at_s, data, _ in ways(found)] == [(0.0, "wire"), (20.0, "mast-a-handset")]
+    assert [(at_s, data) for at_s, data, _ in routes(found)] == [(0.0, "wire"), (20.0, "mast-a-handset")]
 
 
 def test_flows_of_other_nodes_stay() -> None:
     other = {"cca": "cubic", "from": "gate-a", "to": "server"}
-    assert len(ways(without_wire(("20 s", "mast-b"), flows=[UP, other]), 1)) == 1
+    assert len(routes(without_wire(("20 s", "mast-b"), flows=[UP, other]), 1)) == 1
 
 
 def test_flows_through_a_node_that_moves_move_as_well() -> None:
@@ -105,7 +105,7 @@ def test_flows_through_a_node_that_moves_move_as_well() -> None:
     topology = {**GRAPH, "nodes": nodes, "links": [*GRAPH["links"][:2], tether]}  # type: ignore[index]
     found = scenario(("20 s", "mast-b"), topology=topology, flows=[{**UP, "from": "phone"}])
     network = resolve(found)
-    [new] = network.routes[0].new_ways
+    [new] = network.flows[0].reroutes
     assert [network.hops[i].name for i in new.forward or ()] == [
         "phone-handset",
         "mast-b-handset",
@@ -116,7 +116,7 @@ def test_flows_through_a_node_that_moves_move_as_well() -> None:
 def test_a_flow_may_reroute_itself_at_the_time_of_a_move() -> None:
     """Past a gate that it cannot reach by its via from before."""
     flow = {**UP, "via": ["mast-a-handset"], "reroutes": [{"at": "20 s", "via": ["mast-b-handset"]}]}
-    assert ways(without_wire(("20 s", "mast-b"), flows=[flow])) == [
+    assert routes(without_wire(("20 s", "mast-b"), flows=[flow])) == [
         (0.0, "mast-a-handset", "gate-a-server-reverse"),
         (20.0, "mast-b-handset", "gate-b-server-reverse"),
     ]
@@ -125,7 +125,7 @@ def test_a_flow_may_reroute_itself_at_the_time_of_a_move() -> None:
 def test_an_interface_stays_with_its_host() -> None:
     found = without_wire(("20 s", "mast-b"), hosts=[{"name": "handset", "nic": {}}])
     network = resolve(found)
-    [new] = network.routes[0].new_ways
+    [new] = network.flows[0].reroutes
     assert [network.hops[i].name for i in new.forward or ()][:2] == ["handset-nic", "mast-b-handset"]
 
 
@@ -158,7 +158,7 @@ def test_a_mistake_in_a_move_has_a_line(moves: list[tuple[str, str]], message: s
         scenario(*moves)
 
 
-def test_a_node_that_would_lose_its_way_has_a_line() -> None:
+def test_a_node_that_would_lose_its_route_has_a_line() -> None:
     flow = {**UP, "via": ["mast-a-handset"]}
     with pytest.raises(ScenarioError, match=r"^flows\[0\]: no .* \"mast-a-handset\".*, from 20 s on$"):
         without_wire(("20 s", "mast-b"), flows=[flow])
@@ -169,7 +169,7 @@ def test_a_move_of_an_unknown_node_has_a_line() -> None:
         scenario(mobility=[{"at": "1 s", "node": "hand", "to": "mast-a"}])
 
 
-def test_moves_and_links_that_change_their_ways_exclude_each_other() -> None:
+def test_moves_and_links_that_change_their_routes_exclude_each_other() -> None:
     links = [{**GRAPH["links"][0], "reroutes": [{"at": "1 s", "via": []}]}, *GRAPH["links"][1:]]  # type: ignore[index]
     with pytest.raises(ScenarioError, match=r"^mobility: links have reroutes or take turns as well"):
         scenario(("5 s", "mast-b"), topology={**GRAPH, "links": links})

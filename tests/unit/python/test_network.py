@@ -29,13 +29,13 @@ def packets(network: Network, link: int = 0) -> int | None:
 
 def test_the_first_study_has_a_base_rtt_of_120_ms() -> None:
     network = resolve(Scenario.named("kato2025"))
-    assert [network.base_rtt_s(route) for route in network.routes] == [0.12] * 16
+    assert [network.base_rtt_s(routed) for routed in network.flows] == [0.12] * 16
 
 
 def test_a_flow_crosses_access_bottleneck_and_access_both_ways() -> None:
     network = resolve(Scenario.named("kato2025"))
-    route = network.routes[0]
-    assert (names(network, route.forward), names(network, route.reverse)) == (
+    routed = network.flows[0]
+    assert (names(network, routed.forward), names(network, routed.reverse)) == (
         ["bbr1-1-sender", "bottleneck", "bbr1-1-receiver"],
         ["bbr1-1-receiver-reverse", "bottleneck-reverse", "bbr1-1-sender-reverse"],
     )
@@ -65,7 +65,7 @@ def test_random_loss_is_not_on_the_way_back(small: Scenario) -> None:
 def test_the_way_back_may_differ(small: Scenario) -> None:
     scenario = small.with_values({"topology.reverse": {"rate": "1 Mbit/s", "delay": "30 ms"}})
     network = resolve(scenario)
-    assert network.base_rtt_s(network.routes[0]) == 0.04
+    assert network.base_rtt_s(network.flows[0]) == 0.04
 
 
 def test_one_bdp_of_20_mbit_per_s_and_40_ms_is_66_packets() -> None:
@@ -98,7 +98,7 @@ def test_flows_are_numbered_by_name_across_the_scenario(small: Scenario) -> None
         {"cca": "cubic"},
         {"cca": "cubic", "name": "late"},
     ]
-    found = [route.name for route in resolve(small.with_values({"flows": flows})).routes]
+    found = [routed.name for routed in resolve(small.with_values({"flows": flows})).flows]
     assert found == ["cubic-1", "cubic-2", "reno-1", "cubic-3", "late"]
 
 
@@ -111,8 +111,8 @@ def test_a_graph_routes_by_delay() -> None:
         ],
         {"from": "a", "to": "b"},
     )
-    route = network.routes[0]
-    assert (names(network, route.forward), names(network, route.reverse)) == (
+    routed = network.flows[0]
+    assert (names(network, routed.forward), names(network, routed.reverse)) == (
         ["a-c", "c-b"],
         ["c-b-reverse", "a-c-reverse"],
     )
@@ -127,14 +127,14 @@ def test_a_graph_routes_past_the_nodes_of_via() -> None:
         ],
         {"from": "a", "to": "b", "via": ["c"]},
     )
-    route = network.routes[0]
-    assert (names(network, route.forward), names(network, route.reverse)) == (
+    routed = network.flows[0]
+    assert (names(network, routed.forward), names(network, routed.reverse)) == (
         ["a-c", "c-b"],
         ["c-b-reverse", "a-c-reverse"],
     )
 
 
-def test_directed_links_may_take_acks_another_way() -> None:
+def test_directed_links_may_take_acks_by_another_route() -> None:
     network = graph(
         [
             {"from": "a", "to": "b", "delay": "1 ms"},
@@ -143,7 +143,7 @@ def test_directed_links_may_take_acks_another_way() -> None:
         ],
         {"from": "a", "to": "b"},
     )
-    assert names(network, network.routes[0].reverse) == ["b-c", "c-a"]
+    assert names(network, network.flows[0].reverse) == ["b-c", "c-a"]
 
 
 def test_equal_delays_are_decided_by_the_number_of_links_then_by_order() -> None:
@@ -160,8 +160,8 @@ def test_no_route_is_an_error() -> None:
 def test_the_data_of_an_upload_crosses_the_reverse_direction(small: Scenario) -> None:
     scenario = small.with_values({"flows.0.direction": "reverse", "topology.access.delay": "1 ms"})
     network = resolve(scenario)
-    route = network.routes[0]
-    assert (names(network, route.forward)[1], names(network, route.reverse)[1]) == (
+    routed = network.flows[0]
+    assert (names(network, routed.forward)[1], names(network, routed.reverse)[1]) == (
         "bottleneck-reverse",
         "bottleneck",
     )

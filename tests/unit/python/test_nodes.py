@@ -8,17 +8,17 @@ from fullpipe import Scenario
 from fullpipe.scenario import Link, Network, Node, Port, resolve, scenario_names
 
 
-def ways(network: Network) -> list[tuple[tuple[str, str], tuple[int, ...]]]:
-    """Every way of a network, with the nodes between which it leads."""
+def routes(network: Network) -> list[tuple[tuple[str, str], tuple[int, ...]]]:
+    """Every route of a network, with the nodes between which it leads."""
     return [
-        (ends, way)
-        for route in network.routes
-        for ends, ways in (
-            ((route.source, route.target), [route.forward, *(new.forward for new in route.new_ways)]),
-            ((route.target, route.source), [route.reverse, *(new.reverse for new in route.new_ways)]),
+        (ends, route)
+        for routed in network.flows
+        for ends, routes in (
+            ((routed.source, routed.target), [routed.forward, *(new.forward for new in routed.reroutes)]),
+            ((routed.target, routed.source), [routed.reverse, *(new.reverse for new in routed.reroutes)]),
         )
-        for way in ways
-        if way is not None
+        for route in routes
+        if route is not None
     ]
 
 
@@ -32,11 +32,11 @@ def end(hop: Link | Port) -> str | None:
 
 
 @pytest.mark.parametrize("name", scenario_names())
-def test_hops_of_a_way_follow_one_another_from_host_to_host(name: str) -> None:
+def test_hops_of_a_route_follow_one_another_from_host_to_host(name: str) -> None:
     network = resolve(Scenario.named(name).expand()[0])
     begins, ends = set(map(begin, network.hops)), set(map(end, network.hops))
-    for (source, target), way in ways(network):
-        hops = [network.hops[i] for i in way]
+    for (source, target), route in routes(network):
+        hops = [network.hops[i] for i in route]
         assert all(end(hop) in (None, begin(following)) for hop, following in pairwise(hops))
         # A host without a link stands right at the first or the last router.
         assert begin(hops[0]) == source or source not in begins
@@ -47,7 +47,7 @@ def test_hops_of_a_way_follow_one_another_from_host_to_host(name: str) -> None:
 def test_every_end_is_a_node(name: str) -> None:
     network = resolve(Scenario.named(name).expand()[0])
     names = [node.name for node in network.nodes]
-    ends = chain.from_iterable((end.source, end.target) for end in (*network.links, *network.routes))
+    ends = chain.from_iterable((end.source, end.target) for end in (*network.links, *network.flows))
     assert set(ends) <= set(names)
     assert len(set(names)) == len(names)
 
@@ -80,20 +80,20 @@ def test_flows_that_name_a_host_share_its_node(small: Scenario) -> None:
     flow = {"cca": "cubic", "count": 2, "hosts": ["server", "laptop"]}
     network = resolve(small.with_values({"flows": [flow]}))
     assert [node.name for node in network.nodes] == ["left", "right", "server", "laptop"]
-    assert {(route.source, route.target) for route in network.routes} == {("server", "laptop")}
+    assert {(routed.source, routed.target) for routed in network.flows} == {("server", "laptop")}
 
 
 def test_a_host_may_have_the_name_of_a_router_and_is_none(small: Scenario) -> None:
     network = resolve(small.with_values({"flows.0.hosts": ["left", "laptop"]}))
     assert network.nodes[0] == Node("left-", "router")
     assert network.links[0].source == "left-"
-    assert network.routes[0].source == "left"
+    assert network.flows[0].source == "left"
 
 
 def test_in_a_graph_flows_begin_and_end_at_hosts() -> None:
     network = resolve(Scenario.named("sologon2025-routes").expand()[0])
     hosts = {node.name for node in network.nodes if node.kind == "host"}
-    assert hosts == {end for route in network.routes for end in (route.source, route.target)}
+    assert hosts == {end for routed in network.flows for end in (routed.source, routed.target)}
 
 
 DIGESTS = {

@@ -121,7 +121,7 @@ CASES = [
     (
         "topology.bottleneck",
         {"delay": "1 ms"},
-        'flows: nothing limits "cubic-1"; give a link on its way a rate',
+        'flows: nothing limits "cubic-1"; give a link on its route a rate',
     ),
     ("tcp.mss", "1 Mbit/s", 'tcp.mss: unknown unit "Mbit/s" of a size; there is'),
     ("tcp.ecn", 1, 'tcp.ecn: expected true, false or "accecn", got 1'),

@@ -1,4 +1,4 @@
-"""Ways that change during a run: two parallel links between two routers."""
+"""Routes that change during a run: two parallel links between two routers."""
 
 from typing import Any
 
@@ -23,53 +23,53 @@ def scenario(packets: int | None = 50, fast: dict[str, Any] | None = None, **flo
     return Scenario(name="two ways", duration="10 s", topology=topology, flows=flows)
 
 
-def ways(scenario: Scenario) -> list[tuple[float, list[int] | None, list[int] | None]]:
+def reroutes(scenario: Scenario) -> list[tuple[float, list[int] | None, list[int] | None]]:
     return [(r["at_ns"] / 1e9, r["forward"], r["reverse"]) for r in plan(scenario)["flows"][0]["reroutes"]]
 
 
-def test_a_way_may_lead_past_a_link_and_back_over_its_other_direction() -> None:
+def test_a_route_may_lead_past_a_link_and_back_over_its_other_direction() -> None:
     flow = plan(scenario(via=["slow"]))["flows"][0]
     assert (flow["forward"], flow["reverse"]) == ([0, 4, 6], [7, 5, 1])
 
 
-def test_the_ways_of_data_and_acks_change_together_or_alone() -> None:
+def test_the_routes_of_data_and_acks_change_together_or_alone() -> None:
     changes = [
         {"at": "1 s", "via": ["slow"]},
         {"at": "2 s", "via": [], "ways": "data"},
         {"at": "3 s", "via": ["fast"], "ways": "acks"},
     ]
-    assert ways(scenario(reroutes=changes)) == [
+    assert reroutes(scenario(reroutes=changes)) == [
         (1.0, [0, 4, 6], [7, 5, 1]),
         (2.0, [0, 2, 6], None),
         (3.0, None, [7, 3, 1]),
     ]
 
 
-def test_ways_take_turns() -> None:
+def test_routes_take_turns() -> None:
     turns = {"every": "3 s", "via": [["slow"], ["fast"]], "ways": "data"}
-    assert ways(scenario(alternate=turns)) == [
+    assert reroutes(scenario(alternate=turns)) == [
         (3.0, [0, 4, 6], None),
         (6.0, [0, 2, 6], None),
         (9.0, [0, 4, 6], None),
     ]
 
 
-def test_a_link_that_only_a_later_way_crosses_has_a_bdp() -> None:
+def test_a_link_that_only_a_later_route_crosses_has_a_bdp() -> None:
     links = plan(scenario(None, reroutes=[{"at": "1 s", "via": ["slow"]}]))["links"]
     fast, slow = links[2]["queue"]["packets"], links[4]["queue"]["packets"]
     assert (fast, slow) == (11, 36)  # 10 Mbit/s x 14 ms and 44 ms in packets of 1514 bytes
 
 
-def test_the_rtt_follows_the_way() -> None:
+def test_the_rtt_follows_the_route() -> None:
     result = run(scenario(reroutes=[{"at": "5 s", "via": ["slow"]}], cca="vegas"))
     rtt = result.series.filter(result.series["time_s"] > 4.5)["srtt_s"].to_list()
     assert 0.014 < rtt[0] < 0.025
     assert 0.044 < rtt[-1] < 0.055
 
 
-def test_whoever_would_cross_a_moved_link_goes_another_way_and_comes_back() -> None:
+def test_whoever_would_cross_a_moved_link_goes_another_route_and_comes_back() -> None:
     moves = [{"at": "1 s", "via": ["slow"]}, {"at": "2 s", "via": [], "ways": "acks"}]
-    assert ways(scenario(fast={"reroutes": moves})) == [
+    assert reroutes(scenario(fast={"reroutes": moves})) == [
         (1.0, [0, 4, 6], [7, 5, 1]),
         (2.0, None, [7, 3, 1]),
     ]
@@ -77,16 +77,16 @@ def test_whoever_would_cross_a_moved_link_goes_another_way_and_comes_back() -> N
 
 def test_links_move_in_turns() -> None:
     turns = {"every": "4 s", "via": [["slow"], []], "ways": "data"}
-    assert ways(scenario(fast={"alternate": turns})) == [(4.0, [0, 4, 6], None), (8.0, [0, 2, 6], None)]
+    assert reroutes(scenario(fast={"alternate": turns})) == [(4.0, [0, 4, 6], None), (8.0, [0, 2, 6], None)]
 
 
 def test_a_moved_link_leaves_those_alone_that_do_not_cross_it() -> None:
-    assert ways(scenario(fast={"reroutes": [{"at": "1 s", "via": ["slow"]}]}, via=["slow"])) == []
+    assert reroutes(scenario(fast={"reroutes": [{"at": "1 s", "via": ["slow"]}]}, via=["slow"])) == []
 
 
 def test_a_flow_that_comes_to_a_moved_link_goes_where_that_was_moved() -> None:
     moved = {"reroutes": [{"at": "1 s", "via": ["slow"]}]}
-    assert ways(scenario(fast=moved, via=["slow"], reroutes=[{"at": "3 s", "via": ["fast"]}])) == [
+    assert reroutes(scenario(fast=moved, via=["slow"], reroutes=[{"at": "3 s", "via": ["fast"]}])) == [
         (3.0, [0, 4, 6], [7, 5, 1])
     ]
 

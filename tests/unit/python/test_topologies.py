@@ -1,4 +1,4 @@
-"""Several bottlenecks: in a row and side by side, and which way a flow takes through them."""
+"""Several bottlenecks: in a row and side by side, and which route a flow takes through them."""
 
 import json
 from collections.abc import Callable
@@ -52,7 +52,7 @@ def test_flows_on_parallel_links_do_not_meet() -> None:
         assert 0.97 < found[name] / (rate_bps * 1448 / 1514) < 1.001
 
 
-def test_show_says_which_way_flows_take(fullpipe: Callable[..., Any]) -> None:
+def test_show_says_which_routes_flows_take(fullpipe: Callable[..., Any]) -> None:
     assert fullpipe("show", "parking-lot", "--paths").stdout.splitlines()[:3] == [
         "long: base RTT 60 ms",
         "  data  a-b > b-c > c-d",
@@ -66,7 +66,7 @@ def test_show_says_which_way_flows_take(fullpipe: Callable[..., Any]) -> None:
     ]
 
 
-def test_a_program_gets_every_way_of_every_flow(fullpipe: Callable[..., Any]) -> None:
+def test_a_program_gets_every_route_of_every_flow(fullpipe: Callable[..., Any]) -> None:
     found = json.loads(fullpipe("show", "sologon2025-routes", "--paths", "--json").stdout)["30 ms"]
     assert (found["base_rtt_s"], found["data"]) == (0.06, ["s30-a", "fast"])
     assert found["later"][0] == {"at_s": 10.0, "data": ["s30-a", "slow"], "acks": None}

@@ -43,14 +43,14 @@ def _blocks(run: Run, points: list[str]) -> Iterator[bytes]:
         options = _option(_NAME, point.encode()) + _option(_RESOLUTION, bytes([_NANOSECONDS]))
         yield _block(_INTERFACE, struct.pack("<HHI", _ETHERNET, 0, SNAP_BYTES) + options + _option(0, b""))
     flows = {
-        route.name: Flow(
+        routed.name: Flow(
             number,
-            route.tcp.mss_bytes,
-            route.tcp.timestamps,
-            route.tcp.ecn,
-            route.flow.datagrams.protocol if route.flow.datagrams else "tcp",
+            routed.tcp.mss_bytes,
+            routed.tcp.timestamps,
+            routed.tcp.ecn,
+            routed.flow.datagrams.protocol if routed.flow.datagrams else "tcp",
         )
-        for number, route in enumerate(resolve(run.scenario).routes)
+        for number, routed in enumerate(resolve(run.scenario).flows)
     }
     for row in run.packets.filter(pl.col("point").is_in(points)).iter_rows(named=True):
         headers, length = frame(row, flows[row["flow"]])

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fullpipe.scenario import Link, Medium, Network, Port, Route, Scenario, resolve
+from fullpipe.scenario import Link, Medium, Network, Port, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.model.link.changes import MarkovChannel
 from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.model.tcp import Tcp
-from fullpipe.scenario.network import NewWay
+from fullpipe.scenario.network import Reroute
 from fullpipe.scenario.network.context import flow_context
 from fullpipe.scenario.network.timeline import values_of
 from fullpipe.scenario.quantities import to_nanoseconds
@@ -28,7 +28,7 @@ def plan(scenario: Scenario) -> Plan:
         "warmup_ns": to_nanoseconds(scenario.warmup_s),
         "links": [_link(link, hosts) for link in network.links],
         **({"media": [_medium(medium) for medium in network.media]} if network.media else {}),
-        "flows": [_flow(route, hosts, network.hops) for route in network.routes],
+        "flows": [_flow(routed, hosts, network.hops) for routed in network.flows],
         "record": {
             "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
             "variables": scenario.record.variables,
@@ -96,16 +96,16 @@ def _queue(queue: DropTail | Discipline | None) -> Plan:
 
 
 def _host_numbers(network: Network) -> dict[str, int]:
-    names = dict.fromkeys(name for route in network.routes for name in route.hosts or ())
+    names = dict.fromkeys(name for routed in network.flows for name in routed.hosts or ())
     names |= dict.fromkeys(link.nic_of for link in network.links if link.nic_of is not None)
     return {name: number for number, name in enumerate(names)}
 
 
-def _flow(route: Route, hosts: Mapping[str, int], hops: Sequence[Hop]) -> Plan:
-    flow = route.flow
+def _flow(routed: RoutedFlow, hosts: Mapping[str, int], hops: Sequence[Hop]) -> Plan:
+    flow = routed.flow
     return {
-        "name": route.name,
-        "stream": route.stream,
+        "name": routed.name,
+        "stream": routed.stream,
         "cca": {"kind": flow.cca.kind, "params": flow.cca.params} if flow.cca else None,
         "start_ns": to_nanoseconds(flow.start_s),
         "start_jitter_ns": to_nanoseconds(flow.start_jitter_s),
@@ -114,21 +114,21 @@ def _flow(route: Route, hosts: Mapping[str, int], hops: Sequence[Hop]) -> Plan:
         "application": [
             {"at_ns": to_nanoseconds(pace.at_s), "rate_bps": pace.rate_bps} for pace in flow.application or ()
         ],
-        "workload": flow.workload.plan(flow_context(route, hops)) if flow.workload else None,
-        "forward": list(route.forward),
-        "reverse": list(route.reverse),
-        "reroutes": [_new_way(way) for way in route.new_ways],
+        "workload": flow.workload.plan(flow_context(routed, hops)) if flow.workload else None,
+        "forward": list(routed.forward),
+        "reverse": list(routed.reverse),
+        "reroutes": [_reroute(reroute) for reroute in routed.reroutes],
         "dscp": flow.dscp or 0,
-        "hosts": [hosts[name] for name in route.hosts] if route.hosts else None,
-        "tcp": _tcp(route.tcp),
+        "hosts": [hosts[name] for name in routed.hosts] if routed.hosts else None,
+        "tcp": _tcp(routed.tcp),
     }
 
 
-def _new_way(way: NewWay) -> Plan:
+def _reroute(reroute: Reroute) -> Plan:
     return {
-        "at_ns": to_nanoseconds(way.at_s),
-        "forward": None if way.forward is None else list(way.forward),
-        "reverse": None if way.reverse is None else list(way.reverse),
+        "at_ns": to_nanoseconds(reroute.at_s),
+        "forward": None if reroute.forward is None else list(reroute.forward),
+        "reverse": None if reroute.reverse is None else list(reroute.reverse),
     }
 
 

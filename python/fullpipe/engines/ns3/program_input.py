@@ -9,7 +9,7 @@ from typing import Any
 
 from fullpipe.engines.ns3.algorithms import attributes, counterpart
 from fullpipe.engines.ns3.queues import ns3_queue
-from fullpipe.scenario import Link, Route, Scenario, resolve
+from fullpipe.scenario import Link, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.model.flows import Cca
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.ns3 import Ns3
@@ -34,8 +34,8 @@ def program_input(scenario: Scenario, seed: int) -> str:
     lines = [" ".join(map(str, run))]
     for link in network.links:
         lines += _link(link)
-    for route in network.routes:
-        lines += _flow(route, options)
+    for routed in network.flows:
+        lines += _flow(routed, options)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -69,13 +69,13 @@ def _loss(loss: Mapping[str, Any]) -> str:
     return " ".join([loss["kind"], *(f"{loss[name]:.17g}" for name in names.get(loss["kind"], chain))])
 
 
-def _flow(route: Route, options: Ns3) -> Iterator[str]:
-    flow, tcp = route.flow, route.tcp
+def _flow(routed: RoutedFlow, options: Ns3) -> Iterator[str]:
+    flow, tcp = routed.flow, routed.tcp
     stop = NEVER if flow.stop_s is None else to_nanoseconds(flow.stop_s)
     size = NO_END if flow.size_bytes is None else flow.size_bytes
     paced = int(tcp.pacing == "always")
-    yield f"flow {route.name}"
-    yield f"stream {route.stream}"
+    yield f"flow {routed.name}"
+    yield f"stream {routed.stream}"
     yield from _algorithm(flow.cca, options)
     yield f"recovery {_RECOVERIES[options.recovery]}"
     yield f"time {to_nanoseconds(flow.start_s)} {to_nanoseconds(flow.start_jitter_s)} {stop}"
@@ -86,12 +86,12 @@ def _flow(route: Route, options: Ns3) -> Iterator[str]:
         yield f"socket_attribute {name} {value}"
     for pace in flow.application or ():
         yield f"pace {to_nanoseconds(pace.at_s)} {-1 if pace.rate_bps is None else pace.rate_bps}"
-    yield f"forward {_path(route.forward)}"
-    yield f"reverse {_path(route.reverse)}"
-    for way in route.new_ways:
-        for number, path in enumerate((way.forward, way.reverse)):
-            if path is not None:
-                yield f"reroute {to_nanoseconds(way.at_s)} {number} {_path(path)}"
+    yield f"forward {_route(routed.forward)}"
+    yield f"reverse {_route(routed.reverse)}"
+    for reroute in routed.reroutes:
+        for number, route in enumerate((reroute.forward, reroute.reverse)):
+            if route is not None:
+                yield f"reroute {to_nanoseconds(reroute.at_s)} {number} {_route(route)}"
 
 
 def _algorithm(cca: Cca | None, options: Ns3) -> Iterator[str]:
@@ -129,5 +129,5 @@ def _acks(tcp: Tcp) -> dict[str, str]:
     return {"DelAckCount": str(tcp.ack_every), "DelAckTimeout": f"{timeout}ns"}
 
 
-def _path(links: tuple[int, ...]) -> str:
+def _route(links: tuple[int, ...]) -> str:
     return " ".join(map(str, links))

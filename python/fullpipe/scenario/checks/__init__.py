@@ -7,7 +7,7 @@ from itertools import chain, islice
 from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario.checks.flows import arrival_problems, flow_problems, time_problems
 from fullpipe.scenario.checks.hosts import cell_problems, host_problems, mobility_problems
-from fullpipe.scenario.checks.limits import too_many_rows, too_many_steps, too_many_ways
+from fullpipe.scenario.checks.limits import too_many_reroutes, too_many_rows, too_many_steps
 from fullpipe.scenario.checks.links import change_problems, limit_problems
 from fullpipe.scenario.checks.reroutes import moved_link_problems
 from fullpipe.scenario.checks.routes import route_problems
@@ -33,7 +33,7 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
         *mobility_problems(scenario),
         *limit_problems(scenario.topology),
         *too_many_steps(scenario),
-        *too_many_ways(scenario),
+        *too_many_reroutes(scenario),
     ]
     if lines:
         return first_lines(lines, len(lines))

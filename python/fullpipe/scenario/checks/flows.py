@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from fullpipe.errors import suggestion
 from fullpipe.scenario.checks.order import in_order
-from fullpipe.scenario.checks.reroutes import place_problems, way_problems
+from fullpipe.scenario.checks.reroutes import place_problems, reroute_problems
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import MAX_FLOWS, Flow, flow_names
 from fullpipe.scenario.model.scenario import ScenarioModel
@@ -107,7 +107,7 @@ def _of_writer(writer: Writer, tcp: Tcp) -> Iterator[str]:
 def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     """Every entry of `flows` whose transfers would come too often, or whose load is relative to nothing."""
     names = flow_names(scenario.flows)
-    routes = {route.name: route for route in network.routes}
+    routes = {routed.name: routed for routed in network.flows}
     for i, flow in enumerate(scenario.flows):
         if flow.workload is None:
             continue
@@ -149,6 +149,6 @@ def _in_graph(scenario: ScenarioModel, graph: Graph, flow: Flow, places: Collect
         elif node not in graph.known_nodes:
             yield f"{key}: unknown node {shown(node)}{suggestion(node, graph.nodes[:20])}"
     yield from place_problems([("via", flow.via)], places)
-    yield from way_problems(flow, places, scenario.duration_s)
+    yield from reroute_problems(flow, places, scenario.duration_s)
     if flow.source is not None and flow.source == flow.target:
         yield f"to: {shown(flow.target)} is where the flow starts"

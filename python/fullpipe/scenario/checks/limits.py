@@ -7,14 +7,14 @@ from fullpipe.algorithms import classes
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link import LinkModel
-from fullpipe.scenario.model.rerouting import way_count
+from fullpipe.scenario.model.rerouting import reroute_count
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell, Graph
 from fullpipe.scenario.network.parts import Network
 from fullpipe.scenario.network.timeline import MAX_STEPS, step_counts
 from fullpipe.scenario.quantities import NANOSECONDS
 
-MAX_WAYS = 200_000
+MAX_REROUTES = 200_000
 MAX_MOVED = 5_000_000
 MAX_ROWS = _native.MAX_ROWS
 """Of one table that is sampled."""
@@ -49,13 +49,13 @@ def too_many_steps(scenario: ScenarioModel) -> Iterator[str]:
         yield f"{where}: {makes}, more than {MAX_STEPS:,}; let it change less often, or shorten the run"
 
 
-def too_many_ways(scenario: ScenarioModel) -> Iterator[str]:
-    """Ways that change too often, before they are found."""
-    ways = _ways(scenario)
-    if ways > MAX_WAYS:
+def too_many_reroutes(scenario: ScenarioModel) -> Iterator[str]:
+    """Routes that change too often, before they are found."""
+    changes = _reroutes(scenario)
+    if changes > MAX_REROUTES:
         yield (
-            f"flows: {ways:,.0f} changes of ways are more than {MAX_WAYS:,} in all; lengthen alternate.every "
-            "of flows and links, or shorten the run"
+            f"flows: {changes:,.0f} changes of routes are more than {MAX_REROUTES:,} in all; lengthen "
+            "alternate.every of flows and links, or shorten the run"
         )
     graph = scenario.topology
     if isinstance(graph, Graph) and len(scenario.mobility or ()) * len(graph.links) > MAX_MOVED:
@@ -100,16 +100,17 @@ def work_of(scenario: ScenarioModel) -> float:
     links += sum(len(cell.stations) for cell in scenario.cells or ()) + len(scenario.hosts or ())
     links *= 1 + len(scenario.mobility or ())
     flows = sum(10 + flow.count for flow in scenario.flows)
-    return 200 + flows + 10 * links + _ways(scenario) + sum(number for number, _ in _steps(scenario))
+    return 200 + flows + 10 * links + _reroutes(scenario) + sum(number for number, _ in _steps(scenario))
 
 
-def _ways(scenario: ScenarioModel) -> int:
-    """How often ways change: those of every flow, and every link under every flow."""
+def _reroutes(scenario: ScenarioModel) -> int:
+    """How often routes change: those of every flow, and every link under every flow."""
     graph = scenario.topology
     if not isinstance(graph, Graph):
         return 0
-    moves = sum(way_count(link, scenario.duration_s) for link in graph.links) + len(scenario.mobility or ())
-    return sum(flow.count * (moves + way_count(flow, scenario.duration_s)) for flow in scenario.flows)
+    moves = sum(reroute_count(link, scenario.duration_s) for link in graph.links)
+    moves += len(scenario.mobility or ())
+    return sum(flow.count * (moves + reroute_count(flow, scenario.duration_s)) for flow in scenario.flows)
 
 
 def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
@@ -123,7 +124,7 @@ def _links(scenario: ScenarioModel, network: Network) -> int:
     if isinstance(scenario.topology, Graph):
         return len(network.hops)
     shared = {i for i, link in enumerate(network.links) if link.host_stream is None}
-    own = {id(route.flow): len({*route.forward, *route.reverse} - shared) for route in network.routes}
+    own = {id(routed.flow): len({*routed.forward, *routed.reverse} - shared) for routed in network.flows}
     return len(shared) + sum(flow.count * own[id(flow)] for flow in scenario.flows)
 
 

@@ -18,17 +18,17 @@ def moved_link_problems(scenario: ScenarioModel) -> Iterator[str]:
         return
     places = scenario.places()
     for i, link in enumerate(graph.links):
-        for line in way_problems(link, places, scenario.duration_s):
+        for line in reroute_problems(link, places, scenario.duration_s):
             yield f"topology.links[{i}].{line}"
 
 
-def way_problems(moving: Moving, places: Collection[str], duration_s: float) -> Iterator[str]:
+def reroute_problems(moving: Moving, places: Collection[str], duration_s: float) -> Iterator[str]:
     turns = moving.alternate.vias if moving.alternate else ()
-    ways = [
+    vias = [
         *((f"reroutes[{i}].via", reroute.via) for i, reroute in enumerate(moving.reroutes or ())),
         *((f"alternate.via[{i}]", via) for i, via in enumerate(turns)),
     ]
-    yield from place_problems(ways, places)
+    yield from place_problems(vias, places)
     if moving.reroutes and moving.alternate:
         yield "alternate: there are reroutes as well; leave out one of them"
     times = [reroute.at_s for reroute in moving.reroutes or ()]
@@ -39,8 +39,8 @@ def way_problems(moving: Moving, places: Collection[str], duration_s: float) -> 
         yield f"alternate.every: makes {made:,.0f} changes, more than {MAX_TURNS:,}; lengthen it"
 
 
-def place_problems(ways: Iterable[tuple[str, Sequence[str]]], places: Collection[str]) -> Iterator[str]:
-    for key, via in ways:
+def place_problems(vias: Iterable[tuple[str, Sequence[str]]], places: Collection[str]) -> Iterator[str]:
+    for key, via in vias:
         for place in via:
             if place not in places:
                 yield f"{key}: unknown node or link {shown(place)}{suggestion(place, islice(places, 20))}"

@@ -3,38 +3,39 @@
 from collections.abc import Iterator
 
 from fullpipe.scenario.model.workloads.transfers import Transfers
-from fullpipe.scenario.network.parts import Link, Network, Route
+from fullpipe.scenario.network.parts import Link, Network, RoutedFlow
 from fullpipe.scenario.quantities import shown
 
 
 def route_problems(network: Network) -> Iterator[str]:
     checked = None
-    for route in network.routes:
-        if route.flow is checked:
-            continue  # flows of one entry have ways of the same kind
-        checked = route.flow
-        if network.base_rtt_s(route) == 0:
-            yield f"flows: the round trip of {shown(route.name)} takes no time; give one of its links a delay"
+    for routed in network.flows:
+        if routed.flow is checked:
+            continue  # flows of one entry have routes of the same kind
+        checked = routed.flow
+        if network.base_rtt_s(routed) == 0:
+            who = shown(routed.name)
+            yield f"flows: the round trip of {who} takes no time; give one of its links a delay"
             return
-        ways = [
-            route.forward,
-            route.reverse,
-            *(w for new in route.new_ways for w in (new.forward, new.reverse) if w),
+        routes = [
+            routed.forward,
+            routed.reverse,
+            *(r for new in routed.reroutes for r in (new.forward, new.reverse) if r),
         ]
-        if any(len(set(way)) < len(way) for way in ways):
-            yield f"flows: {shown(route.name)} would cross a link twice; change its via"
+        if any(len(set(route)) < len(route) for route in routes):
+            yield f"flows: {shown(routed.name)} would cross a link twice; change its via"
             return
-        if _is_boundless(network, route):
-            yield f"flows: nothing limits {shown(route.name)}; give a link on its way a rate, or it a size"
+        if _is_boundless(network, routed):
+            yield f"flows: nothing limits {shown(routed.name)}; give a link on its route a rate, or it a size"
             return
 
 
-def _is_boundless(network: Network, route: Route) -> bool:
+def _is_boundless(network: Network, routed: RoutedFlow) -> bool:
     """Whether a flow could double its rate for ever."""
-    if route.flow.datagrams or isinstance(route.flow.workload, Transfers):
+    if routed.flow.datagrams or isinstance(routed.flow.workload, Transfers):
         return False
-    hops = [network.hops[i] for i in route.forward]
+    hops = [network.hops[i] for i in routed.forward]
     lossy = any(isinstance(hop, Link) and hop.loss is not None for hop in hops)
-    on_the_way = lossy or any(hop.limit_bps is not None for hop in hops)
-    buffers = (route.tcp.send_buffer_bytes, route.tcp.receive_buffer_bytes)
-    return not on_the_way and route.flow.size_bytes is None and buffers == (None, None)
+    on_the_route = lossy or any(hop.limit_bps is not None for hop in hops)
+    buffers = (routed.tcp.send_buffer_bytes, routed.tcp.receive_buffer_bytes)
+    return not on_the_route and routed.flow.size_bytes is None and buffers == (None, None)

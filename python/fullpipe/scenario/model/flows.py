@@ -15,7 +15,7 @@ from fullpipe.scenario.model.base import Model, Name
 from fullpipe.scenario.model.chosen import Chosen
 from fullpipe.scenario.model.dscp import Dscp
 from fullpipe.scenario.model.link import Access
-from fullpipe.scenario.model.rerouting import Alternation, Reroute
+from fullpipe.scenario.model.rerouting import Alternation, RerouteModel
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.workloads import Workload
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
@@ -135,10 +135,10 @@ class Flow(Model):
     via: tuple[Name, ...] = ()
     """In a graph, nodes and links that data passes in this order, and ACKs in the opposite one. Between them,
     and from end to end if there are none, the path is the shortest by delay."""
-    reroutes: tuple[Reroute, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
-    """In a graph, other ways from given times on, in the order of time."""
+    reroutes: tuple[RerouteModel, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
+    """In a graph, other routes from given times on, in the order of time."""
     alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], ["fast"]] }'])
-    """In a graph, ways that take turns."""
+    """In a graph, routes that take turns."""
     tcp: Tcp | None = None
     """What differs from the transport of the scenario."""
 

@@ -65,7 +65,7 @@ class ScenarioModel(Model):
     """Paths and the values that each takes in turn: the scenario stands for every combination."""
 
     def places(self) -> Collection[str]:
-        """What a way may lead past: every node and link of a graph, and every station's port in a cell."""
+        """What a route may lead past: every node and link of a graph, and every station's port in a cell."""
         if not isinstance(self.topology, Graph):
             return ()
         ports = (f"{cell.name}-{station.node}" for cell in self.cells or () for station in cell.stations)

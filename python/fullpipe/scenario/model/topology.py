@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from fullpipe.scenario.model.base import Model, Name, ProblemsError, Switch
 from fullpipe.scenario.model.link import Access, LinkModel
-from fullpipe.scenario.model.rerouting import Alternation, Reroute
+from fullpipe.scenario.model.rerouting import Alternation, RerouteModel
 from fullpipe.scenario.quantities import shown
 
 
@@ -50,11 +50,11 @@ class GraphLink(LinkModel):
     target: Name = Field(alias="to", examples=["b"])
     duplex: Switch = False
     """Also the same link the other way round, with a queue of its own; its name ends in "-reverse"."""
-    reroutes: tuple[Reroute, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
-    """Other ways from one end to the other from given times on, in the order of time, for what would cross
-    this link. What goes there is not moved again by the links on those ways."""
+    reroutes: tuple[RerouteModel, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
+    """Other routes from one end to the other from given times on, in the order of time, for what would cross
+    this link. What goes there is not moved again by the links on those routes."""
     alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], []] }'])
-    """Such ways that take turns."""
+    """Such routes that take turns."""
 
     @property
     def known_as(self) -> str:
@@ -73,7 +73,7 @@ class Graph(Model):
 
     @cached_property
     def places(self) -> dict[str, None]:
-        """What a way may lead past, in order: every node, and every link in both directions."""
+        """What a route may lead past, in order: every node, and every link in both directions."""
         links = [(link.known_as, link.duplex) for link in self.links]
         both = [n for name, duplex in links for n in ((name, f"{name}-reverse") if duplex else (name,))]
         return dict.fromkeys((*self.nodes, *both))

@@ -9,7 +9,7 @@ from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.scenario.network.entries import Entry, Single, entries
 from fullpipe.scenario.network.links import link_of
 from fullpipe.scenario.network.nics import nics_of
-from fullpipe.scenario.network.parts import Link, Network, Node, Route, unused
+from fullpipe.scenario.network.parts import Link, Network, Node, RoutedFlow, unused
 
 BOTTLENECK = "bottleneck"
 
@@ -20,8 +20,8 @@ def from_dumbbell(scenario: ScenarioModel, topology: Dumbbell, each: int | None)
     An access link that does nothing is left out: its host stands right at the router.
     """
     layout = _Layout(scenario, topology)
-    routes = [route for entry in entries(scenario, each) for route in layout.routes(entry)]
-    return Network(tuple(layout.nodes.values()), tuple(layout.links), tuple(routes))
+    flows = [routed for entry in entries(scenario, each) for routed in layout.flows(entry)]
+    return Network(tuple(layout.nodes.values()), tuple(layout.links), tuple(flows))
 
 
 class _Layout:
@@ -44,7 +44,7 @@ class _Layout:
         routers = [self._left, self._right, *(nic.target for nic in nics.values())]
         self.nodes = {name: Node(name, "router") for name in routers}
 
-    def routes(self, entry: Entry) -> Iterator[Route]:
+    def flows(self, entry: Entry) -> Iterator[RoutedFlow]:
         """Every flow of an entry, the links at its ends laid out for it."""
         flow, tcp = entry.flow, self._scenario.tcp_of(entry.flow)
         leaving = self._topology.access.overridden_by(flow.access)
@@ -72,7 +72,7 @@ class _Layout:
                 acks,
                 *access("sender-reverse", near, source, arriving),
             )
-            yield Route(*single, flow, tcp, source, target, forward, reverse)
+            yield RoutedFlow(*single, flow, tcp, source, target, forward, reverse)
 
     def _hosts(self, entry: Entry, flow: Single) -> tuple[str, str]:
         own = (unused(f"{flow.name}-{end}", self._named) for end in ("sender", "receiver"))

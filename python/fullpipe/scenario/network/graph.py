@@ -5,36 +5,36 @@ from dataclasses import replace
 
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import Flow
-from fullpipe.scenario.model.rerouting import way_count
+from fullpipe.scenario.model.rerouting import reroute_count
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.network.entries import Entry, entries
 from fullpipe.scenario.network.links import link_of
 from fullpipe.scenario.network.media import media_of
-from fullpipe.scenario.network.mobility import attachments, mobile_ways
+from fullpipe.scenario.network.mobility import attachments, mobile_reroutes
 from fullpipe.scenario.network.nics import nics_of
-from fullpipe.scenario.network.parts import Link, Network, Node, Path, Route
-from fullpipe.scenario.network.rerouting import new_ways, replacements
+from fullpipe.scenario.network.parts import Link, Network, Node, Route, RoutedFlow
+from fullpipe.scenario.network.rerouting import fixed_reroutes, replacements
 from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteError, Router
 
 MAX_CROSSED = 5_000_000
-"""Hops on the ways of all flows of a graph, one after the other."""
+"""Hops on the routes of all flows of a graph, one after the other."""
 
 
 def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Network:
-    """Nodes and links as they are described, and the shortest ways of the flows between them."""
+    """Nodes and links as they are described, and the shortest routes of the flows between them."""
     layout = _Layout(scenario, topology)
     finder = _Finder(scenario, topology, layout)
-    routes = [route for entry in entries(scenario, each) for route in finder.routes(entry)]
+    flows = [routed for entry in entries(scenario, each) for routed in finder.flows(entry)]
     ends = {end for flow in scenario.flows for end in (flow.source, flow.target)}
     hosts = ends | {host.name for host in scenario.hosts or ()}
     nodes = [Node(name, "host" if name in hosts else "router") for name in topology.nodes]
     nodes += [Node(nic.target, "router") for nic in layout.nics.values()]
-    return Network(tuple(nodes), tuple(layout.links), tuple(routes), tuple(layout.media))
+    return Network(tuple(nodes), tuple(layout.links), tuple(flows), tuple(layout.media))
 
 
 class _Layout:
-    """Links and media, and the edges that they are for ways."""
+    """Links and media, and the edges that they are for routes."""
 
     def __init__(self, scenario: ScenarioModel, topology: Graph) -> None:
         self.nics = nics_of(scenario.hosts or (), topology.known_nodes)
@@ -76,7 +76,7 @@ class _Layout:
 
 
 class _Finder:
-    """Finds the ways of flows."""
+    """Finds the routes of flows."""
 
     def __init__(self, scenario: ScenarioModel, topology: Graph, layout: _Layout) -> None:
         self._scenario = scenario
@@ -91,7 +91,7 @@ class _Finder:
         self._replaced = replacements(described, layout.links, self._router, scenario.duration_s)
         self._changes = len(self._replaced)
 
-    def routes(self, entry: Entry) -> Iterator[Route]:
+    def flows(self, entry: Entry) -> Iterator[RoutedFlow]:
         """Every flow of an entry. Raises ProblemsError."""
         flow, tcp = entry.flow, self._scenario.tcp_of(entry.flow)
         source, target = flow.source or "", flow.target or ""
@@ -101,19 +101,19 @@ class _Finder:
             self._count(flow, forward, reverse)
             duration_s = self._scenario.duration_s
             later = (
-                mobile_ways(flow, self._attachments, duration_s)
+                mobile_reroutes(flow, self._attachments, duration_s)
                 if self._scenario.mobility
-                else new_ways(flow, self._router, self._replaced, duration_s)
+                else fixed_reroutes(flow, self._router, self._replaced, duration_s)
             )
             found = tuple(later)
         except NoRouteError as error:
             raise ProblemsError(f"flows[{entry.place}]: {error}") from None
         for single in entry.singles:
-            yield Route(*single, flow, tcp, source, target, forward, reverse, found)
+            yield RoutedFlow(*single, flow, tcp, source, target, forward, reverse, found)
 
-    def _count(self, flow: Flow, forward: Path, reverse: Path) -> None:
-        ways = 1 + self._changes + way_count(flow, self._scenario.duration_s)
-        self._crossed += flow.count * ways * (len(forward) + len(reverse))
+    def _count(self, flow: Flow, forward: Route, reverse: Route) -> None:
+        times = 1 + self._changes + reroute_count(flow, self._scenario.duration_s)
+        self._crossed += flow.count * times * (len(forward) + len(reverse))
         if self._crossed > MAX_CROSSED:
-            crossed = f"their ways have {self._crossed:,} links"
+            crossed = f"their routes have {self._crossed:,} links"
             raise ProblemsError(f"flows: {crossed}, more than {MAX_CROSSED:,} in all")

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullpipe.scenario.model.flows import Flow
-from fullpipe.scenario.model.rerouting import ways_of
+from fullpipe.scenario.model.rerouting import reroutes_of
 from fullpipe.scenario.model.scenario import ScenarioModel
-from fullpipe.scenario.network.parts import NewWay
+from fullpipe.scenario.network.parts import Reroute
 from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteError, Router
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """From a time on, ways are these."""
+    """From a time on, routes are these."""
 
     at_s: float
     router: Router
@@ -28,7 +28,7 @@ def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
 
 
 def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachment]:
-    """The ways from the beginning on, and from every time on at which nodes move, in the order of time."""
+    """The routes from the beginning on, and from every time on at which nodes move, in the order of time."""
     media = media_of_nodes(scenario)
     places = {edge.name: place for place, edge in enumerate(edges)}
     owners = {
@@ -53,29 +53,29 @@ def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachme
     return found
 
 
-def mobile_ways(flow: Flow, found: Sequence[Attachment], duration_s: float) -> Iterator[NewWay]:
-    """Every change of the way of a flow, in the order of time: its own, and where nodes move.
+def mobile_reroutes(flow: Flow, found: Sequence[Attachment], duration_s: float) -> Iterator[Reroute]:
+    """Every change of the routes of a flow, in the order of time: its own, and where nodes move.
 
     Raises:
-        NoRouteError: If there is no such way.
+        NoRouteError: If there is no such route.
     """
-    reroutes = list(ways_of(flow, duration_s))
+    reroutes = list(reroutes_of(flow, duration_s))
     data, acks = flow.via, flow.via
     source, target = flow.source or "", flow.target or ""
     routers = {attached.at_s: attached.router for attached in found}
     router = found[0].router
     before = router.route([source, *data, target]), router.back([source, *acks, target])
-    for at_s in sorted({*list(routers)[1:], *(way.at_s for way in reroutes)}):
+    for at_s in sorted({*list(routers)[1:], *(reroute.at_s for reroute in reroutes)}):
         router = routers.get(at_s, router)
-        for way in (way for way in reroutes if way.at_s == at_s):
-            data = data if way.ways == "acks" else way.via
-            acks = acks if way.ways == "data" else way.via
+        for reroute in (reroute for reroute in reroutes if reroute.at_s == at_s):
+            data = data if reroute.ways == "acks" else reroute.via
+            acks = acks if reroute.ways == "data" else reroute.via
         try:
             now = router.route([source, *data, target]), router.back([source, *acks, target])
         except NoRouteError as error:
             raise NoRouteError(f"{error}, from {at_s:g} s on") from None
         if now != before:
-            yield NewWay(at_s, *(new if new != old else None for new, old in zip(now, before, strict=True)))
+            yield Reroute(at_s, *(new if new != old else None for new, old in zip(now, before, strict=True)))
         before = now
 
 

@@ -120,22 +120,23 @@ class Medium:
         return self.name
 
 
-Path = tuple[int, ...]
-"""Hops in order, each the number of a link or, counted on from the links, of a port of a medium."""
+Route = tuple[int, ...]
+"""The hops of data or of ACKs in order, each the number of a link or, counted on from the links, of a port
+of a medium."""
 
 
 @dataclass(frozen=True)
-class NewWay:
-    """The hops of data and of ACKs from a time on; `None`: as before."""
+class Reroute:
+    """Other routes of data and of ACKs from a time on; `None`: as before."""
 
     at_s: float
-    forward: Path | None
-    reverse: Path | None
+    forward: Route | None
+    reverse: Route | None
 
 
 @dataclass(frozen=True)
-class Route:
-    """One flow with its transport, and the hops of its data and its ACKs."""
+class RoutedFlow:
+    """One flow with its transport, and the routes of its data and its ACKs."""
 
     name: str
     stream: str
@@ -147,10 +148,10 @@ class Route:
     the next one, the two nodes stand side by side."""
     target: str
     """The node that receives data."""
-    forward: Path
-    reverse: Path
-    new_ways: tuple[NewWay, ...] = ()
-    """Other ways from given times on, in the order of time."""
+    forward: Route
+    reverse: Route
+    reroutes: tuple[Reroute, ...] = ()
+    """Other routes from given times on, in the order of time."""
 
     @property
     def hosts(self) -> tuple[str, str] | None:
@@ -166,17 +167,17 @@ class Network:
     nodes: tuple[Node, ...]
     """Names are unique."""
     links: tuple[Link, ...]
-    routes: tuple[Route, ...]
+    flows: tuple[RoutedFlow, ...]
     media: tuple[Medium, ...] = ()
 
     @cached_property
     def hops(self) -> tuple[Link | Port, ...]:
-        """What the numbers of a way stand for: every link, and behind them every port of every medium."""
+        """What the numbers of a route stand for: every link, and behind them every port of every medium."""
         return (*self.links, *chain.from_iterable(medium.ports for medium in self.media))
 
-    def base_rtt_s(self, route: Route) -> float:
-        """Propagation along the hops of the data and back along those of the ACKs, without serialisation."""
-        return sum(self.hops[i].delay_ns for i in (*route.forward, *route.reverse)) / NANOSECONDS
+    def base_rtt_s(self, routed: RoutedFlow) -> float:
+        """Propagation along the route of the data and back along that of the ACKs, without serialisation."""
+        return sum(self.hops[i].delay_ns for i in (*routed.forward, *routed.reverse)) / NANOSECONDS
 
 
 def _shaped_bps(queue: DropTail | Discipline | None) -> int | None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import Flow
-from fullpipe.scenario.model.rerouting import Reroute, Ways, ways_of
+from fullpipe.scenario.model.rerouting import RerouteModel, Ways, reroutes_of
 from fullpipe.scenario.model.topology import GraphLink
-from fullpipe.scenario.network.parts import Link, NewWay, Path
+from fullpipe.scenario.network.parts import Link, Reroute, Route
 from fullpipe.scenario.network.shortest_paths import NoRouteError, Router
 
 
@@ -17,7 +17,7 @@ class Replacement:
 
     at_s: float
     ways: Ways
-    instead: Mapping[int, Path]
+    instead: Mapping[int, Route]
 
 
 def replacements(
@@ -29,44 +29,44 @@ def replacements(
         described: Links as the scenario describes them, each with its number; that of the other direction
             of a duplex link is the next.
         links: As they are laid out.
-        router: Finds the ways.
+        router: Finds the routes.
         duration_s: Of the run.
 
     Raises:
-        ProblemsError: If the ends of a link are not connected by one of its ways.
+        ProblemsError: If the ends of a link are not connected by one of its reroutes.
     """
     found = []
     for i, (link, number) in enumerate(described):
         both = links[number : number + 1 + link.duplex]
         try:
-            for way in ways_of(link, duration_s):
-                instead = dict(enumerate(_instead(both, number, router, way), number))
-                found.append(Replacement(way.at_s, way.ways, instead))
+            for reroute in reroutes_of(link, duration_s):
+                instead = dict(enumerate(_instead(both, number, router, reroute), number))
+                found.append(Replacement(reroute.at_s, reroute.ways, instead))
         except NoRouteError as error:
             raise ProblemsError(f"topology.links[{i}]: {error}") from None
     return sorted(found, key=lambda replaced: replaced.at_s)
 
 
-def _instead(both: Sequence[Link], number: int, router: Router, way: Reroute) -> Iterator[Path]:
+def _instead(both: Sequence[Link], number: int, router: Router, reroute: RerouteModel) -> Iterator[Route]:
     """What is crossed instead of a link, and of its other direction if it has one."""
     there, *again = both
-    yield router.route([there.source, *way.via, there.target]) if way.via else (number,)
+    yield router.route([there.source, *reroute.via, there.target]) if reroute.via else (number,)
     for back in again:
-        yield router.back([back.target, *way.via, back.source]) if way.via else (number + 1,)
+        yield router.back([back.target, *reroute.via, back.source]) if reroute.via else (number + 1,)
 
 
-def new_ways(
+def fixed_reroutes(
     flow: Flow, router: Router, replaced: Sequence[Replacement], duration_s: float
-) -> Iterator[NewWay]:
-    """Every change of the way of a flow, in the order of time; at equal times its own come first.
+) -> Iterator[Reroute]:
+    """Every change of the routes of a flow, in the order of time; at equal times its own come first.
 
     Raises:
-        NoRouteError: If there is no such way.
+        NoRouteError: If there is no such route.
     """
     planned = dict(zip(("data", "acks"), _both(flow, flow.via, router), strict=True))
-    instead: dict[str, dict[int, Path]] = {"data": {}, "acks": {}}
+    instead: dict[str, dict[int, Route]] = {"data": {}, "acks": {}}
     taken = dict(planned)
-    changes: list[Reroute | Replacement] = [*ways_of(flow, duration_s), *replaced]
+    changes: list[RerouteModel | Replacement] = [*reroutes_of(flow, duration_s), *replaced]
     for change in sorted(changes, key=lambda change: change.at_s):
         whose = ("data", "acks") if change.ways == "both" else (change.ways,)
         if isinstance(change, Replacement):
@@ -75,21 +75,21 @@ def new_ways(
         else:
             planned |= _planned(flow, change, router)
         now = {kind: _moved(planned[kind], instead[kind]) for kind in whose}
-        if isinstance(change, Reroute) or any(taken[kind] != path for kind, path in now.items()):
-            yield NewWay(change.at_s, now.get("data"), now.get("acks"))
+        if isinstance(change, RerouteModel) or any(taken[kind] != route for kind, route in now.items()):
+            yield Reroute(change.at_s, now.get("data"), now.get("acks"))
         taken |= now
 
 
-def _both(flow: Flow, via: Sequence[str], router: Router) -> tuple[Path, Path]:
+def _both(flow: Flow, via: Sequence[str], router: Router) -> tuple[Route, Route]:
     stops = [flow.source or "", *via, flow.target or ""]
     return router.route(stops), router.back(stops)
 
 
-def _planned(flow: Flow, way: Reroute, router: Router) -> dict[str, Path]:
-    stops = [flow.source or "", *way.via, flow.target or ""]
-    data = {} if way.ways == "acks" else {"data": router.route(stops)}
-    return data if way.ways == "data" else {**data, "acks": router.back(stops)}
+def _planned(flow: Flow, reroute: RerouteModel, router: Router) -> dict[str, Route]:
+    stops = [flow.source or "", *reroute.via, flow.target or ""]
+    data = {} if reroute.ways == "acks" else {"data": router.route(stops)}
+    return data if reroute.ways == "data" else {**data, "acks": router.back(stops)}
 
 
-def _moved(path: Path, instead: Mapping[int, Path]) -> Path:
-    return tuple(number for link in path for number in instead.get(link, (link,)))
+def _moved(route: Route, instead: Mapping[int, Route]) -> Route:
+    return tuple(number for link in route for number in instead.get(link, (link,)))

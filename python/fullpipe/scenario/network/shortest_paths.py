@@ -19,7 +19,7 @@ class Edge:
     hop: int
     """The number of the link or port."""
     name: str
-    """How a way names it that leads over it."""
+    """How a route names it that leads over it."""
 
 
 _Step = tuple[str, int]
@@ -27,7 +27,7 @@ _Step = tuple[str, int]
 
 
 class NoRouteError(ValueError):
-    """There is no way from one node to the next."""
+    """There is no route from one node to the next."""
 
 
 class Router:
@@ -40,7 +40,7 @@ class Router:
         for place, edge in enumerate(edges):
             self._leaving[edge.source].append((place, edge))
         self._trees: dict[str, dict[str, _Step]] = {}
-        self._ways: dict[tuple[str, str], tuple[int, ...]] = {}
+        self._routes: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def route(self, stops: Sequence[str]) -> tuple[int, ...]:
         """The hops from the first stop to the last, past all others in order.
@@ -55,7 +55,7 @@ class Router:
         for stop in stops[1:]:
             place = None if stop in self._leaving else self._places.get(stop)
             there = stop if place is None else self._edges[place].source
-            hops.extend(self._way(here, there))
+            hops.extend(self._shortest(here, there))
             here = there
             if place is not None:
                 hops.append(self._edges[place].hop)
@@ -63,7 +63,7 @@ class Router:
         return tuple(hops)
 
     def back(self, stops: Sequence[str]) -> tuple[int, ...]:
-        """The way of the ACKs: from the last stop to the first, links the other way round.
+        """The route of the ACKs: from the last stop to the first, links the other way round.
 
         Raises:
             NoRouteError: If two stops are not connected in that direction, or a link has no other direction.
@@ -80,9 +80,9 @@ class Router:
             )
         return opposite
 
-    def _way(self, source: str, target: str) -> tuple[int, ...]:
+    def _shortest(self, source: str, target: str) -> tuple[int, ...]:
         """The shortest path. Raises NoRouteError."""
-        if (source, target) not in self._ways:
+        if (source, target) not in self._routes:
             steps = self._from(source)
             if target != source and target not in steps:
                 raise NoRouteError(f'no link leads from "{source}" to "{target}", directly or not')
@@ -91,8 +91,8 @@ class Router:
             while here != source:
                 here, place = steps[here]
                 hops.append(self._edges[place].hop)
-            self._ways[source, target] = tuple(reversed(hops))
-        return self._ways[source, target]
+            self._routes[source, target] = tuple(reversed(hops))
+        return self._routes[source, target]
 
     def _from(self, source: str) -> dict[str, _Step]:
         """The last step of the shortest path to every node that can be reached, by Dijkstra's algorithm."""

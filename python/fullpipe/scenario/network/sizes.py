@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from fullpipe.scenario.model.base import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
-from fullpipe.scenario.network.parts import Link, Network, Port, Route
+from fullpipe.scenario.network.parts import Link, Network, Port, RoutedFlow
 from fullpipe.scenario.quantities import NANOSECONDS
 
 H = TypeVar("H", Link, Port)
@@ -19,14 +19,14 @@ def sized(network: Network) -> Network:
     Raises:
         ProblemsError: If a size is relative to a link that has no rate or no flow.
     """
-    hops, routes = network.hops, network.routes
+    hops = network.hops
     relative = {i for i, hop in enumerate(hops) if hop.queue and hop.queue.size_bdp is not None}
     crossing: dict[int, list[_Crossing]] = {i: [] for i in relative}
-    for route in routes if relative else ():
-        for circle in set(_circles(route)):
+    for routed in network.flows if relative else ():
+        for circle in set(_circles(routed)):
             rtt_ns = sum(hops[i].delay_ns for i in circle)
             for i in relative.intersection(circle):
-                crossing[i].append(_Crossing(rtt_ns, route.tcp.segment_bytes))
+                crossing[i].append(_Crossing(rtt_ns, routed.tcp.segment_bytes))
     made = {i: _absolute(hops[i], crossing[i]) for i in sorted(relative)}
     numbers = count()
     links = tuple(_with_queue(link, made.get(next(numbers))) for link in network.links)
@@ -49,12 +49,12 @@ class _Crossing:
     segment_bytes: int
 
 
-def _circles(route: Route) -> Iterator[tuple[int, ...]]:
-    """The hops of every round trip that a flow makes, one after the other as its ways change."""
-    forward, reverse = route.forward, route.reverse
+def _circles(routed: RoutedFlow) -> Iterator[tuple[int, ...]]:
+    """The hops of every round trip that a flow makes, one after the other as its routes change."""
+    forward, reverse = routed.forward, routed.reverse
     yield (*forward, *reverse)
-    for way in route.new_ways:
-        forward, reverse = way.forward or forward, way.reverse or reverse
+    for reroute in routed.reroutes:
+        forward, reverse = reroute.forward or forward, reroute.reverse or reverse
         yield (*forward, *reverse)
 
 

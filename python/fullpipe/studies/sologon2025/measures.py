@@ -17,16 +17,16 @@ WITH_HEADERS = 1500 / 1448
 """Bytes of IP per byte of payload."""
 
 DELAYS_MS = (30, 50, 70, 90)
-"""One way, along the faster of two ways: how both the thesis and our scenarios name the flows."""
+"""One way, along the faster of two routes: how both the thesis and our scenarios name the flows."""
 
 BEFORE_S, AFTER_S, CUT = 0.5, 2.0, 0.9
-"""A window is cut if it falls below this share of what it was, so soon after a change of the way."""
+"""A window is cut if it falls below this share of what it was, so soon after a change of the route."""
 FULL, OVER_S, WITHIN_S = 0.95, 1.0, 10.0
 """A link is full if it sends for this share of a second; it is looked at for so long after a flow left."""
 
 
 def four_flows(run: Run) -> dict[str, float]:
-    """What every flow of experiment 1 got, and what its window did at the changes of the way."""
+    """What every flow of experiment 1 got, and what its window did at the changes of the route."""
     rates = {delay: _rate(run.flows, f"{delay} ms") for delay in DELAYS_MS}
     flows = {f"flow_{delay}": rate for delay, rate in rates.items()}
     return {
@@ -39,7 +39,7 @@ def four_flows(run: Run) -> dict[str, float]:
 
 
 def every_s(run: Run) -> float:
-    """The time between two changes of the way."""
+    """The time between two changes of the route."""
     turns = run.scenario.flows[0].alternate
     assert turns is not None
     return turns.every_s
@@ -59,7 +59,7 @@ def _windows(series: pl.DataFrame, every_s: float, end_s: float) -> dict[str, fl
         "cwnd_fast": _mean(window("30 ms", *span) for span in fast),
         "cuts_percent": 100 * _mean(_cuts(series, [start for start, _ in fast if start + AFTER_S <= end_s])),
     }
-    # The thesis points at 60 s of the flow of 30 ms, where the way becomes the faster one, as at 20 and 40 s.
+    # The thesis points at 60 s of the flow of 30 ms, where its route becomes the faster, as at 20 and 40 s.
     starts = [start for start in (20, 40, 60) if start + every_s <= end_s]
     return found | {f"cwnd_{start}": window("30 ms", start, start + every_s) for start in starts}
 

@@ -21,7 +21,7 @@ LINKS: Mapping[str, str] = {
 
 REMARKS = (
     ". Throughput counts the headers of IP and TCP. Flows are named by their one-way delay along the faster "
-    "way."
+    "route."
 )
 
 

@@ -8,7 +8,7 @@ from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installe
 from fullpipe.engines.linux.layout.sizes import mtu_bytes
 from fullpipe.engines.linux.tc import filters, queues, red
 from fullpipe.engines.linux.tc.qdisc import MOST_U32
-from fullpipe.scenario import Link, Route
+from fullpipe.scenario import Link, RoutedFlow
 from fullpipe.scenario.model.link.changes import MarkovChannel
 from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.losses import Periodic
@@ -22,7 +22,7 @@ IMPAIRMENTS = frozenset({"jitter", "duplication"})
 """Impairments that it has."""
 
 
-def problems(link: Link, crossed_by: Sequence[Route], installed: Installed) -> Iterator[Problem]:
+def problems(link: Link, crossed_by: Sequence[RoutedFlow], installed: Installed) -> Iterator[Problem]:
     """Every reason against a link that some flows cross, with its place in the scenario."""
     where = link.where
     if link.nic_of is not None:
@@ -37,7 +37,7 @@ def problems(link: Link, crossed_by: Sequence[Route], installed: Installed) -> I
     yield from _of_steps(where, link, installed)
     if isinstance(link.queue, Discipline):
         yield from _of_queue(f"{where}.queue", link, link.queue, installed)
-    overheads = {route.tcp.link_overhead_bytes for route in crossed_by}
+    overheads = {routed.tcp.link_overhead_bytes for routed in crossed_by}
     if len(overheads) > 1:
         text = "flows on one link have different link_overhead; give them the same"
         yield Problem(where, f"{text}, or {NATIVE}")
@@ -46,15 +46,15 @@ def problems(link: Link, crossed_by: Sequence[Route], installed: Installed) -> I
         yield Problem(f"{where}.queue", f'{text}; use isolation = "flows", or {NATIVE}')
 
 
-def _of_nic(where: str, crossed_by: Sequence[Route]) -> Iterator[Problem]:
+def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
     """A host with an interface is one namespace, which has one set of TCP options and one MTU."""
-    connections = [route for route in crossed_by if not route.flow.datagrams]
-    if any(route.tcp != connections[0].tcp for route in connections):
+    connections = [routed for routed in crossed_by if not routed.flow.datagrams]
+    if any(routed.tcp != connections[0].tcp for routed in connections):
         yield Problem(where, f"flows of one host have different tcp; give them the same, or {NATIVE}")
-    mtus = [mtu_bytes(route) for route in connections]
+    mtus = [mtu_bytes(routed) for routed in connections]
     if mtus and max(map(mtu_bytes, crossed_by)) > max(mtus):
         yield Problem(where, f"datagrams are larger than packets of TCP; send smaller ones, or {NATIVE}")
-    if any(route.tcp.pacing == "fq" for route in connections):
+    if any(routed.tcp.pacing == "fq" for routed in connections):
         yield Problem(where, 'the interface has its own queue; leave out pacing, and give it queue = "fq"')
 
 
@@ -131,6 +131,6 @@ def _shares_by_host(queue: Discipline) -> bool:
     return queue.kind == "cake" and queue.params.get("isolation") not in ("flows", "flowblind")
 
 
-def _share_hosts(crossed_by: Sequence[Route]) -> bool:
-    hosts = [host for route in crossed_by for host in (route.hosts or ())]
+def _share_hosts(crossed_by: Sequence[RoutedFlow]) -> bool:
+    hosts = [host for routed in crossed_by for host in (routed.hosts or ())]
     return len(set(hosts)) < len(hosts)

@@ -8,8 +8,8 @@ from fullpipe.engines.linux.check import links
 from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
 from fullpipe.engines.linux.install import algorithms
 from fullpipe.engines.linux.install.installed import Installed
-from fullpipe.engines.linux.layout.sizes import crossing, ways
-from fullpipe.scenario import Network, Route, Scenario
+from fullpipe.engines.linux.layout.sizes import crossing, routes_of
+from fullpipe.scenario import Network, RoutedFlow, Scenario
 from fullpipe.scenario.model.tcp import Tcp
 
 _MOST_FLOWS = 2_000
@@ -39,8 +39,8 @@ nothing new in scenarios is ever left out in silence."""
 
 def problems(scenario: Scenario, network: Network, installed: Installed) -> Iterator[Problem]:
     """Every reason, with its place in the scenario."""
-    if len(network.routes) > _MOST_FLOWS:
-        yield Problem("flows", f"{len(network.routes)} are more than the guest's {_MOST_FLOWS:,}; {NATIVE}")
+    if len(network.flows) > _MOST_FLOWS:
+        yield Problem("flows", f"{len(network.flows)} are more than the guest's {_MOST_FLOWS:,}; {NATIVE}")
     if scenario.record.packets:
         yield Problem("record.packets", f"packets are not captured in the guest; leave it out, or {NATIVE}")
     if scenario.record.variables:
@@ -66,18 +66,18 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
         yield Problem(medium.where, f"no device of the guest is a cell; write links, or {NATIVE}")
     for link, crossed_by in zip(network.links, crossing(network), strict=True):
         yield from links.problems(link, crossed_by, installed)
-    for route in network.routes if not network.media else ():
-        yield from _of_ways(route, network)
+    for routed in network.flows if not network.media else ():
+        yield from _of_routes(routed, network)
 
 
-def _of_ways(route: Route, network: Network) -> Iterator[Problem]:
-    """A namespace has one route to an address, so packets leave a node the same way every time."""
+def _of_routes(routed: RoutedFlow, network: Network) -> Iterator[Problem]:
+    """A namespace has one route to an address, so packets leave a node by the same device every time."""
     for to_receiver in (True, False):
-        for way in ways(route, to_receiver=to_receiver):
-            nodes = [network.links[way[0]].source, *(network.links[link].target for link in way)]
+        for route in routes_of(routed, to_receiver=to_receiver):
+            nodes = [network.links[route[0]].source, *(network.links[link].target for link in route)]
             twice = next((node for n, node in enumerate(nodes) if node in nodes[:n]), None)
             if twice is not None:
-                text = f"the way of {route.name} passes {twice} twice, and the guest has one route from there"
+                text = f"a route of {routed.name} passes {twice} twice, and the guest has one from there"
                 yield Problem("flows", f"{text}; {NATIVE}")
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from fullpipe.engines.linux.layout.network import Change, Device, LaidLink, Stage
 from fullpipe.engines.linux.layout.sizes import frame_bytes, overhead_bytes
 from fullpipe.engines.linux.tc.link import LinkState, arrival_filter, differing, link_states, qdisc_trees
-from fullpipe.scenario import Link, Route
+from fullpipe.scenario import Link, RoutedFlow
 
 
 def stage_count(link: Link) -> int:
@@ -15,7 +15,7 @@ def stage_count(link: Link) -> int:
     return len(qdisc_trees(link, first, frame_bytes(()), seed=0))
 
 
-def lay_link(link: Link, devices: Sequence[Device], arrival: Device, crossed_by: Sequence[Route],
+def lay_link(link: Link, devices: Sequence[Device], arrival: Device, crossed_by: Sequence[RoutedFlow],
              seed: int) -> LaidLink:  # fmt: skip
     """A link on its devices, of which it has one even if it does nothing."""
     states, frame = link_states(link), frame_bytes(crossed_by)

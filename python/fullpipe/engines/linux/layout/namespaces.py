@@ -1,7 +1,7 @@
 """Namespaces of the guest and the devices between them.
 
 Every node at which links begin or end is a namespace, which forwards. Every flow has two addresses of its
-own, by which packets find their way, and two hosts of its own beside its nodes. Data leaves such a host by no
+own, by which packets are routed, and two hosts of its own beside its nodes. Data leaves such a host by no
 link: a sender counts what waits in queues of its own host, and stops (`tcp_small_queue_check` in the kernel).
 That is meant at a host with a network interface (NIC): it is one namespace for all of its flows, and what
 they send leaves it by the devices of that link.
@@ -16,7 +16,7 @@ from fullpipe.scenario import Network
 
 
 class Namespaces:
-    """Namespaces, the cables between them, and the way of every flow through them."""
+    """Namespaces, the cables between them, and the routes of every flow through them."""
 
     def __init__(self, network: Network, stage_counts: Sequence[int]) -> None:
         self._network = network
@@ -36,7 +36,7 @@ class Namespaces:
         """For every link, its devices in the order of its packets."""
         self.arrivals: list[Device] = []
         """For every link, the device at which its packets arrive."""
-        for number in range(len(network.routes)):
+        for number in range(len(network.flows)):
             for end in ("sender", "receiver"):
                 self.host(end, number)
         for number, count in enumerate(stage_counts):
@@ -52,14 +52,14 @@ class Namespaces:
         return self._node(end, number) in self._with_nic
 
     def _node(self, end: str, number: int) -> str:
-        route = self._network.routes[number]
-        return route.source if end == "sender" else route.target
+        routed = self._network.flows[number]
+        return routed.source if end == "sender" else routed.target
 
-    def hops(self, number: int, way: Sequence[int], *, to_receiver: bool) -> Iterator[Device]:
-        """The devices over which packets leave the namespaces on a way from host to host."""
+    def hops(self, number: int, route: Sequence[int], *, to_receiver: bool) -> Iterator[Device]:
+        """The devices over which packets leave the namespaces on a route from host to host."""
         ends = ("sender", "receiver") if to_receiver else ("receiver", "sender")
         here = self.host(ends[0], number)
-        for link in way:
+        for link in route:
             begin, end = self._ends(link)
             if here != begin:
                 yield self._between(here, begin)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fullpipe.engines.linux.tc.qdisc import QdiscTree, TcObject
-from fullpipe.scenario import Route
+from fullpipe.scenario import RoutedFlow
 
 
 class Device(NamedTuple):
@@ -89,7 +89,7 @@ class Hop:
 
 
 @dataclass(frozen=True)
-class Reroute:
+class LaidReroute:
     """Hops that replace others from some time on."""
 
     at_ns: int
@@ -100,11 +100,11 @@ class Reroute:
 class LaidFlow:
     """A flow: its two hosts, its routes, and when it sends."""
 
-    route: Route
+    routed: RoutedFlow
     sender: Host
     receiver: Host
     hops: tuple[Hop, ...]
-    reroutes: tuple[Reroute, ...]
+    reroutes: tuple[LaidReroute, ...]
     start_ns: int
     departures_ns: tuple[int, ...]
     """When its datagrams leave; empty for a connection."""

@@ -20,17 +20,17 @@ def needed_mb(network: Network) -> int:
     """
     rates = [link.limit_bps for link in network.links if link.limit_bps]
     widest_bps = max(min(rates, default=_UNKNOWN_BPS), 1_000_000)
-    for route in network.routes:
-        ways = [network.hops[i].limit_bps for i in route.forward]
-        widest_bps = max(widest_bps, min((rate for rate in ways if rate), default=0))
-    rtt_s = max(network.base_rtt_s(route) for route in network.routes)
+    for routed in network.flows:
+        rates_bps = [network.hops[i].limit_bps for i in routed.forward]
+        widest_bps = max(widest_bps, min((rate for rate in rates_bps if rate), default=0))
+    rtt_s = max(network.base_rtt_s(routed) for routed in network.flows)
     slowest_ns = max(
         (values.get("delay_ns", 0) for link in network.links for _, values in link.steps), default=0
     )
     crossed = zip(network.links, crossing(network), strict=True)
     waiting = sum(_queue_bytes(link, frame_bytes(crossed_by)) for link, crossed_by in crossed)
     on_the_way = widest_bps / BITS * (rtt_s + slowest_ns / NANOSECONDS)
-    namespaces = 3 * len(network.links) + 2 * len(network.routes)
+    namespaces = 3 * len(network.links) + 2 * len(network.flows)
     size = _KERNEL_MB + _PER_NAMESPACE_MB * namespaces + _COPIES * (on_the_way + waiting) / _MB
     return min(_MOST_MB, max(_LEAST_MB, -(-int(size) // 64) * 64))
 

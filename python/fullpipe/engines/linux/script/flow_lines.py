@@ -11,7 +11,7 @@ from fullpipe.scenario.quantities import to_nanoseconds
 
 def lines(number: int, flow: LaidFlow, known_ccas: Collection[str]) -> Iterator[str]:
     """Of one flow."""
-    described = flow.route.flow
+    described = flow.routed.flow
     if described.datagrams:
         yield _datagrams(number, flow, described.datagrams)
         return
@@ -25,7 +25,7 @@ def departures(network: LaidNetwork) -> dict[str, bytes]:
     return {
         _departures_file(n): array("q", flow.departures_ns).tobytes()
         for n, flow in enumerate(network.flows)
-        if flow.route.flow.datagrams
+        if flow.routed.flow.datagrams
     }
 
 
@@ -42,14 +42,14 @@ def _datagrams(number: int, flow: LaidFlow, workload: Datagrams) -> str:
         workload.protocol,
         workload.payload_bytes,
         int(workload.echo),
-        4 * (flow.route.flow.dscp or 0),
+        4 * (flow.routed.flow.dscp or 0),
         _departures_file(number),
     )
     return "datagrams " + " ".join(str(word) for word in words)
 
 
 def _connection(number: int, flow: LaidFlow, known_ccas: Collection[str]) -> str:
-    described, tcp = flow.route.flow, flow.route.tcp
+    described, tcp = flow.routed.flow, flow.routed.tcp
     kind = described.described
     cca = algorithms.in_kernel(kind, known_ccas) or kind
     words = (

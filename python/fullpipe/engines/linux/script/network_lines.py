@@ -18,7 +18,7 @@ def kernel() -> Iterator[str]:
 def namespaces(network: LaidNetwork) -> Iterator[str]:
     """Every namespace, with the options of TCP if it is a host."""
     hosts = {
-        host.namespace: flow.route.tcp for flow in network.flows for host in (flow.sender, flow.receiver)
+        host.namespace: flow.routed.tcp for flow in network.flows for host in (flow.sender, flow.receiver)
     }
     for name in network.namespaces:
         yield f"namespace {name}"
@@ -73,9 +73,9 @@ def reroutes(network: LaidNetwork) -> Iterator[str]:
 
 
 def _routes(flow: LaidFlow, hops: Iterable[Hop]) -> Iterator[str]:
-    """A line for every namespace on a way; hosts also learn how they send."""
+    """A line for every namespace on a route; hosts also learn how they send."""
     for hop in hops:
-        metrics = _metrics(flow.route.tcp, hop) if hop.source else ""
+        metrics = _metrics(flow.routed.tcp, hop) if hop.source else ""
         yield f"route {hop.device.namespace} {hop.address} {hop.device.name} {hop.source or '-'}{metrics}"
 
 

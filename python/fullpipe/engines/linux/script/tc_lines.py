@@ -36,7 +36,7 @@ def watched(network: LaidNetwork) -> Iterator[str]:
 
 def _sender(flow: LaidFlow) -> Iterator[str]:
     """How a host hands its packets to its devices: how many at once, and paced by fq if that is asked for."""
-    tcp = flow.route.tcp
+    tcp = flow.routed.tcp
     for device in flow.sender.sends_by:
         if tcp.max_burst_bytes != Tcp().max_burst_bytes:
             yield f"bursts {' '.join(device)} {max(1, tcp.max_burst_bytes // tcp.mss_bytes)}"

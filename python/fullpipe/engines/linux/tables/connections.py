@@ -7,7 +7,7 @@ import polars as pl
 
 from fullpipe.engines.linux.layout.network import LaidFlow, LaidNetwork
 from fullpipe.engines.linux.tables.samples import LATE_NS
-from fullpipe.scenario import Route, Scenario
+from fullpipe.scenario import RoutedFlow, Scenario
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
 _STATES = ("open", "disorder", "cwr", "recovery", "loss")
@@ -27,7 +27,7 @@ def series(samples: pl.DataFrame, network: LaidNetwork, interval_ns: int) -> dic
     rows = rows.with_columns(*grown).filter(pl.col("time") > 0)
     begun = [flows[number].start_ns <= time for number, time in rows.select("number", "time").iter_rows()]
     on = pl.Series(begun, dtype=pl.Boolean)
-    paced = pl.Series([_paces(flows[number].route) for number in rows["number"]], dtype=pl.Boolean)
+    paced = pl.Series([_paces(flows[number].routed) for number in rows["number"]], dtype=pl.Boolean)
     flight = pl.col("unacked") - pl.col("sacked") - pl.col("lost") + pl.col("resent")
     values = rows.select(
         time_s=pl.col("time") / NANOSECONDS,
@@ -44,21 +44,21 @@ def series(samples: pl.DataFrame, network: LaidNetwork, interval_ns: int) -> dic
         delivery_bps=pl.when(pl.col("delivery") > 0).then(pl.col("delivery").cast(pl.Float64) * BITS),
         retransmitted_packets=pl.col("retransmitted_more"),
     ).to_dict(as_series=False)
-    values["flow"] = [flows[number].route.name for number in rows["number"]]
+    values["flow"] = [flows[number].routed.name for number in rows["number"]]
     values["state"] = [
-        _state(row, flows[row["number"]].route, begun=b)
+        _state(row, flows[row["number"]].routed, begun=b)
         for row, b in zip(rows.iter_rows(named=True), begun, strict=True)
     ]
     return values
 
 
-def _paces(route: Route) -> bool:
+def _paces(routed: RoutedFlow) -> bool:
     """Whether the kernel paces a flow; it keeps a rate for the others, too, which nothing follows."""
-    return route.tcp.pacing != "auto" or route.flow.described.startswith(("bbr", "prague"))
+    return routed.tcp.pacing != "auto" or routed.flow.described.startswith(("bbr", "prague"))
 
 
-def _state(row: Mapping[str, int], route: Route, *, begun: bool) -> str:
-    stop_s = route.flow.stop_s
+def _state(row: Mapping[str, int], routed: RoutedFlow, *, begun: bool) -> str:
+    stop_s = routed.flow.stop_s
     stopped = stop_s is not None and row["time"] >= to_nanoseconds(stop_s) and not row["unacked"]
     if not begun:
         return "waiting"
@@ -67,11 +67,11 @@ def _state(row: Mapping[str, int], route: Route, *, begun: bool) -> str:
 
 def flow(laid: LaidFlow, samples: pl.DataFrame, marks: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
     """The row of the table of flows, from the samples and the marks of this flow."""
-    route, start_ns = laid.route, laid.start_ns
+    routed, start_ns = laid.routed, laid.start_ns
     warmup_ns, duration_ns = to_nanoseconds(scenario.warmup_s), to_nanoseconds(scenario.duration_s)
     finished = samples["finished"].max()
     finished_ns = finished if isinstance(finished, int) and finished >= 0 else None
-    stop_ns = None if route.flow.stop_s is None else to_nanoseconds(route.flow.stop_s)
+    stop_ns = None if routed.flow.stop_s is None else to_nanoseconds(routed.flow.stop_s)
     end_ns = min(at for at in (finished_ns, stop_ns, duration_ns) if at is not None)
     begin_ns = max(warmup_ns, start_ns)
     span_s = (end_ns - begin_ns) / NANOSECONDS
@@ -79,12 +79,12 @@ def flow(laid: LaidFlow, samples: pl.DataFrame, marks: pl.DataFrame, scenario: S
     after = _row(samples.filter(pl.col("time") >= end_ns).head(1)) if span_s > 0 else before
     delivered = after["received"] - before["received"]
     sent = after["sent"] - before["sent"]
-    wire = after["sent_bytes"] - before["sent_bytes"] + sent * route.tcp.overhead_bytes
+    wire = after["sent_bytes"] - before["sent_bytes"] + sent * routed.tcp.overhead_bytes
     marked = marks.sort("time")["marked"]
     only = not laid.receiver.is_shared
     return {
-        "flow": route.name,
-        "cca": route.flow.described,
+        "flow": routed.name,
+        "cca": routed.flow.described,
         "protocol": "tcp",
         "start_s": start_ns / NANOSECONDS,
         "end_s": end_ns / NANOSECONDS,

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.engines.linux.layout.network import LaidNetwork
-from fullpipe.scenario import Route, Scenario
+from fullpipe.scenario import RoutedFlow, Scenario
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
@@ -21,7 +21,7 @@ class Trips:
     """The datagrams of a flow: when each left, arrived, and when its reply did; null if it did not."""
 
     rows: pl.DataFrame
-    route: Route
+    routed: RoutedFlow
     workload: Datagrams
     start_ns: int
 
@@ -34,26 +34,26 @@ def read(path: Path, network: LaidNetwork) -> dict[int, Trips]:
     rows = rows.with_columns(*seen)
     return {
         number: Trips(
-            rows.filter(pl.col("number") == number), laid.route, laid.route.flow.datagrams, laid.start_ns
+            rows.filter(pl.col("number") == number), laid.routed, laid.routed.flow.datagrams, laid.start_ns
         )
         for number, laid in enumerate(network.flows)
-        if laid.route.flow.datagrams
+        if laid.routed.flow.datagrams
     }
 
 
 def flow(trips: Trips, scenario: Scenario) -> dict[str, Any]:
     """The row of the table of flows. What arrived after a flow has stopped counts as well."""
-    route, rows, workload = trips.route, trips.rows, trips.workload
-    duration_ns, stop_s = to_nanoseconds(scenario.duration_s), route.flow.stop_s
+    routed, rows, workload = trips.routed, trips.rows, trips.workload
+    duration_ns, stop_s = to_nanoseconds(scenario.duration_s), routed.flow.stop_s
     begin_ns = max(to_nanoseconds(scenario.warmup_s), trips.start_ns)
     end_ns = duration_ns if stop_s is None else min(duration_ns, to_nanoseconds(stop_s))
     span_s = (end_ns - begin_ns) / NANOSECONDS
     arrived = rows.filter(pl.col("arrived") >= begin_ns).sort("arrived", maintain_order=True)
     delivered = arrived.height * workload.payload_bytes
     sent = rows.filter(pl.col("sent") >= begin_ns).height
-    wire = sent * (workload.payload_bytes + workload.headers_bytes + route.tcp.link_overhead_bytes)
+    wire = sent * (workload.payload_bytes + workload.headers_bytes + routed.tcp.link_overhead_bytes)
     return {
-        "flow": route.name,
+        "flow": routed.name,
         "cca": None,
         "protocol": workload.protocol,
         "start_s": trips.start_ns / NANOSECONDS,
@@ -110,7 +110,7 @@ def _jitter_s(rows: pl.DataFrame, begin_ns: int) -> float | None:
 def probes(of_flows: Sequence[Trips]) -> dict[str, list[Any]]:
     """The table of probes: a row per packet of pings, probes and calls."""
     told = [trips for trips in of_flows if trips.workload.each]
-    rows = [(trips.route.name, *row) for trips in told for row in trips.rows.iter_rows()]
+    rows = [(trips.routed.name, *row) for trips in told for row in trips.rows.iter_rows()]
     return {
         "time_s": [sent / NANOSECONDS for _, _, sent, _, _ in rows],
         "flow": [name for name, *_ in rows],
@@ -125,7 +125,7 @@ def _took_s(sent_ns: int, seen_ns: int | None) -> float | None:
 
 def series(trips: Trips, interval_ns: int, duration_ns: int) -> list[dict[str, Any]]:
     """A row per sample: what arrived in the interval, and the mean of the replies that did."""
-    stop_s = trips.route.flow.stop_s
+    stop_s = trips.routed.flow.stop_s
     stop_ns = duration_ns + 1 if stop_s is None else to_nanoseconds(stop_s)
     counts = _by_interval(trips.rows, "arrived", interval_ns, pl.len())
     took = (pl.col("returned") - pl.col("sent")).mean() / NANOSECONDS
@@ -138,7 +138,7 @@ def series(trips: Trips, interval_ns: int, duration_ns: int) -> list[dict[str, A
         made.append(
             {
                 "time_s": at_ns / NANOSECONDS,
-                "flow": trips.route.name,
+                "flow": trips.routed.name,
                 "goodput_bps": arrived * BITS * NANOSECONDS / interval_ns,
                 "srtt_s": replies.get(n),
                 "retransmitted_packets": 0,

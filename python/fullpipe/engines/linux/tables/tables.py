@@ -65,7 +65,7 @@ def _check(folder: Path, network: LaidNetwork) -> None:
     for line in (folder / "connections").read_text(encoding="ascii").splitlines():
         number, asked, chosen = line.split(",")[:3]
         if asked != chosen:
-            name = network.flows[int(number)].route.name
+            name = network.flows[int(number)].routed.name
             raise EngineError(f"{name}: the kernel runs {chosen} instead of {asked}")
     thrown_away = int((folder / "thrown-away").read_text(encoding="ascii"))
     if thrown_away:
@@ -87,8 +87,8 @@ def _flows_and_transfers(
         own = samples.filter(pl.col("number") == number)
         row = connections.flow(laid, own, marks.filter(pl.col("number") == number), scenario)
         flows.append(row)
-        if laid.route.flow.size_bytes is not None:
-            transfers.append(connections.transfer(row, own, laid.route.flow.size_bytes))
+        if laid.routed.flow.size_bytes is not None:
+            transfers.append(connections.transfer(row, own, laid.routed.flow.size_bytes))
     return {"flows": _columns(flows), "transfers": _columns(transfers)}
 
 
@@ -109,7 +109,7 @@ def _series(
     if not trips:
         return found.to_dict(as_series=False)
     rows = [row for of_flow in trips.values() for row in datagrams.series(of_flow, interval_ns, duration_ns)]
-    order = {flow.route.name: number for number, flow in enumerate(network.flows)}
+    order = {flow.routed.name: number for number, flow in enumerate(network.flows)}
     both = pl.concat([found, pl.DataFrame(rows)], how="diagonal_relaxed")
     numbers = pl.col("flow").replace_strict(order, return_dtype=pl.Int64)
     return both.sort("time_s", numbers, maintain_order=True).to_dict(as_series=False)

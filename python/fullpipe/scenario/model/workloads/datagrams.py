@@ -135,7 +135,7 @@ class _Regular(_Datagrams):
 
 
 class Ping(_Regular):
-    """ICMP echo requests, which the far end answers. The reply takes the way of ACKs."""
+    """ICMP echo requests, which the far end answers. The reply takes the route of ACKs."""
 
     kind: Literal["ping"]
     interval_s: Interval = Field(1.0, alias="interval", examples=["200 ms"])
