@@ -57,6 +57,8 @@ enum Service<P> {
         queue: Box<dyn QueueDiscipline<P>>,
         /// The queue was found empty when the link became free.
         idle: bool,
+        /// The last arrival. What it makes possible cannot begin before.
+        since: Time,
     },
     ClosedForm(ClosedForm),
 }
@@ -98,7 +100,7 @@ impl<P: Copy> Link<P> {
             Some(limit) if config.impairments.have_closed_form() => {
                 Service::ClosedForm(ClosedForm { limit, waiting: Ring::new(), backlog: Backlog::default() })
             }
-            _ => Service::Replay { queue, idle: true },
+            _ => Service::Replay { queue, idle: true, since: Time::ZERO },
         };
         Link::with_service(config, service)
     }
@@ -108,7 +110,7 @@ impl<P: Copy> Link<P> {
     /// # Panics
     /// As [`new`](Self::new).
     pub fn replaying(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
-        Link::with_service(config, Service::Replay { queue, idle: true })
+        Link::with_service(config, Service::Replay { queue, idle: true, since: Time::ZERO })
     }
 
     fn with_service(config: LinkConfig, mut service: Service<P>) -> Link<P> {
@@ -216,6 +218,7 @@ impl<P: Copy> Link<P> {
         self.in_flight.front().map_or(Time::NEVER, |flight| flight.arrival)
     }
 
+    #[inline(never)] // else the common case above it is not inlined
     fn next_arrival_replayed(&self) -> Time {
         match self.in_flight.front() {
             None => self.next_departure(),
@@ -227,8 +230,8 @@ impl<P: Copy> Link<P> {
     /// When the next packet that waits departs, if one does and its departure is not computed on arrival.
     fn next_departure(&self) -> Time {
         match &self.service {
-            Service::Replay { queue, idle: false } if queue.backlog().packets > 0 => {
-                queue.ready().max(self.wire.free_at())
+            Service::Replay { queue, idle: false, since } if queue.backlog().packets > 0 => {
+                queue.ready().max(self.wire.free_at()).max(*since)
             }
             _ => Time::NEVER,
         }
@@ -295,13 +298,13 @@ impl<P: Copy> Link<P> {
 
     /// Replays the departures up to now.
     fn replay(&mut self, now: Time) {
-        let Service::Replay { queue, idle } = &mut self.service else { return };
+        let Service::Replay { queue, idle, since } = &mut self.service else { return };
         while !*idle {
             let ready = queue.ready();
             if let Some(opportunities) = self.wire.opportunities() {
                 opportunities.waste_before(ready); // a shaper lets them pass
             }
-            let start = self.wire.free_at().max(ready);
+            let start = self.wire.free_at().max(ready).max(*since);
             self.wire.resize(queue.as_mut(), now.min(start));
             if start > now {
                 return;
@@ -316,7 +319,8 @@ impl<P: Copy> Link<P> {
     }
 
     fn queue_or_pass(&mut self, packet: Packet<P>, now: Time) {
-        let Service::Replay { queue, idle } = &mut self.service else { return };
+        let Service::Replay { queue, idle, since } = &mut self.service else { return };
+        *since = now;
         self.wire.stats.arrived(now, packet.size);
         let mut events = QueueEvents { dropped: self.dropped.as_mut(), ..QueueEvents::default() };
         if self.wire.may_filter() && self.wire.filters(packet.stream, (self.is_plain_ack)(&packet.payload)) {

@@ -64,7 +64,7 @@ fn check_transfers(results: &Results) {
         if !fct[n].is_nan() {
             assert_eq!(delivered[n], bytes[n], "transfer {n} is complete");
             assert!((end[n] - start[n] - fct[n]).abs() < 1e-9);
-            assert!(fct[n] >= ideal[n], "transfer {n} took {}, not at least {}", fct[n], ideal[n]);
+            assert!(fct[n] >= ideal[n] - 1e-12, "transfer {n} took {}, not at least {}", fct[n], ideal[n]);
         }
     }
     let flows = results.flows.numbers("delivered_bytes").iter().sum::<f64>();
@@ -142,10 +142,9 @@ fn a_request_and_its_answer_take_two_round_trips_at_first_and_one_later() {
     let times = run(&plan, 1).transfers.numbers("fct_s");
     // Links of 20 Mbit/s there and without limit back: only what goes there takes time, 66 bytes, 74 or 1066.
     let [small, syn, answer] = [66.0, 74.0, 1_066.0].map(|bytes: f64| bytes * 8.0 / RATE as f64);
-    // SYN-ACK and the server's SYN go there first; when that is answered, the request has come, too.
-    assert!((times[0] - (2.0 * RTT_S + 2.0 * syn + small + answer)).abs() < 1e-9, "{}", times[0]);
+    assert!((times[0] - (2.0 * RTT_S + syn + small + answer)).abs() < 1e-9, "{}", times[0]);
     for later in &times[1..times.len() - 1] {
-        // The server has acknowledged the request before it answers.
+        // A server that acknowledges every packet has done so before it answers.
         assert!((later - (RTT_S + answer + small)).abs() < 1e-9, "{later}");
     }
 }

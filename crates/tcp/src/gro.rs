@@ -5,7 +5,7 @@
 //! merged as far as it is alike and handed up, in order. Not modelled: batches that grow while the host is busy, and
 //! several flows in one batch disturbing each other.
 
-use crate::Segment;
+use crate::{Riding, Segment};
 use units::{Duration, Time};
 
 /// Largest payload that is merged, bytes (64 KiB less headers).
@@ -58,15 +58,17 @@ impl Gro {
         parts
     }
 
-    /// The second packet continues the first: the next full packet with the same timestamp and ECN bits, and nothing
+    /// The second packet continues the first: the next full packet with the same timestamp ECN bits and acknowledgement, and nothing
     /// that wants attention in between.
     fn alike(&self, first: &(Segment, bool), second: &(Segment, bool)) -> bool {
-        let (Segment::Data { seq, len, push, cwr, stamp, .. }, ce) = *first else { return false };
-        let Segment::Data { seq: next, cwr: next_cwr, stamp: next_stamp, .. } = second.0 else {
+        let (Segment::Data { seq, len, push, cwr, stamp, riding, .. }, ce) = *first else { return false };
+        let Segment::Data { seq: next, cwr: next_cwr, stamp: next_stamp, riding: next_riding, .. } = second.0
+        else {
             return false;
         };
         let quiet = !push && !cwr && !next_cwr && u32::from(len) == self.mss;
-        quiet && next == seq + 1 && next_stamp == stamp && second.1 == ce
+        let ack = |riding: Option<Riding>| riding.map(|riding| riding.ack);
+        quiet && ack(riding) == ack(next_riding) && next == seq + 1 && next_stamp == stamp && second.1 == ce
     }
 }
 
@@ -75,7 +77,17 @@ mod tests {
     use super::*;
 
     fn data(seq: u32, push: bool) -> Segment {
-        Segment::Data { seq, len: 1448, push, again: false, cwr: false, stamp: 7, sent_us: 0 }
+        Segment::Data {
+            seq,
+            len: 1448,
+            push,
+            again: false,
+            cwr: false,
+            fin: false,
+            stamp: 7,
+            sent_us: 0,
+            riding: None,
+        }
     }
 
     /// How many packets each part of the batch holds.

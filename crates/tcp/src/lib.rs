@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod endpoint;
 mod feedback;
 mod gro;
 mod ranges;
@@ -7,10 +8,11 @@ mod receiver;
 mod segment;
 mod sender;
 
+pub use endpoint::Endpoint;
 pub use feedback::Feedback;
 pub use ranges::RangeSet;
 pub use receiver::{AckPolicy, Receiver, ReceiverConfig};
-pub use segment::{SackBlocks, Segment};
+pub use segment::{Riding, SackBlocks, Segment};
 pub use sender::{
     FullSendBuffer, InvalidSamples, Limited, Nic, Pacing, Quirks, RateSampling, Rescue, Sender, SenderConfig,
     SenderStats, Snapshot,

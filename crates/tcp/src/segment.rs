@@ -4,6 +4,7 @@ use units::Time;
 
 /// Up to three ranges of packet numbers `[start, end)`, most recent first (RFC 2018, room beside timestamps).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(Rust, packed(2))] // no padding, so that a segment has room for its tag
 pub struct SackBlocks {
     starts: [u32; 3],
     lengths: [u16; 3],
@@ -13,7 +14,8 @@ impl SackBlocks {
     /// Adds a block behind those already there; a fourth one is left out. Of a block longer than 65,535 packets only
     /// the end is kept, which is what the other side cannot know yet.
     pub fn push(&mut self, start: u32, end: u32) {
-        if let Some(free) = self.lengths.iter().position(|&length| length == 0) {
+        let lengths = self.lengths;
+        if let Some(free) = lengths.iter().position(|&length| length == 0) {
             let length = (end - start).min(u32::from(u16::MAX));
             self.starts[free] = end - length;
             self.lengths[free] = length as u16;
@@ -21,9 +23,10 @@ impl SackBlocks {
     }
 
     /// The blocks in the order they were pushed.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let block = |(&start, &length): (&u32, &u16)| (start, start + u32::from(length));
-        self.starts.iter().zip(&self.lengths).map(block).take_while(|b| b.0 != b.1)
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
+        let (starts, lengths) = (self.starts, self.lengths);
+        let block = move |n: usize| (lengths[n] > 0).then(|| (starts[n], starts[n] + u32::from(lengths[n])));
+        (0..3).map_while(block)
     }
 
     /// No block at all.
@@ -33,12 +36,14 @@ impl SackBlocks {
 
     /// How many packets they name.
     fn packets(&self) -> u64 {
-        self.lengths.iter().map(|&length| u64::from(length)).sum()
+        let lengths = self.lengths;
+        lengths.into_iter().map(u64::from).sum()
     }
 
     /// How many blocks there are.
     pub fn len(&self) -> usize {
-        self.iter().count()
+        let lengths = self.lengths;
+        lengths.iter().take_while(|&&length| length > 0).count()
     }
 }
 
@@ -54,6 +59,8 @@ pub enum Segment {
     SynAck {
         /// The `Syn`'s timestamp echoed.
         echo: u32,
+        /// Sender's timestamp, in the sender's clock units.
+        stamp: u32,
         /// Receive window in bytes.
         window: u32,
     },
@@ -61,12 +68,16 @@ pub enum Segment {
     HandshakeAck {
         /// Sender's timestamp, in the sender's clock units.
         stamp: u32,
+        /// The `SynAck`'s timestamp echoed.
+        echo: u32,
+        /// Receive window in bytes; 0 from an end that receives no data.
+        window: u32,
     },
-    /// Carries payload.
+    /// Carries payload, or a FIN, or both.
     Data {
         /// Packet number.
         seq: u32,
-        /// Payload bytes.
+        /// Payload bytes; 0: a FIN alone.
         len: u16,
         /// Last packet of a burst of several (Linux sets PSH there, and receivers answer it at once).
         push: bool,
@@ -74,10 +85,14 @@ pub enum Segment {
         again: bool,
         /// The sender has reduced its window in answer to an echoed mark (RFC 3168 CWR).
         cwr: bool,
+        /// Nothing comes after this packet.
+        fin: bool,
         /// Sender's timestamp, in the sender's clock units.
         stamp: u32,
         /// When it was sent, microseconds modulo 2^32. Not part of TCP: both ends of a simulated path share a clock.
         sent_us: u32,
+        /// The acknowledgement that rides on it, on connections that carry data both ways.
+        riding: Option<Riding>,
     },
     /// Acknowledges.
     Ack {
@@ -100,6 +115,36 @@ pub enum Segment {
     },
 }
 
+// A segment is copied at every hop.
+const _: () = assert!(size_of::<Segment>() == 40);
+
+/// The acknowledgement of one direction that rides on data of the other. It has no selective acknowledgements: while there
+/// are some to send they go in a segment of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Riding {
+    /// As in [`Segment::Ack`], and so are the others.
+    pub ack: u32,
+    /// Timestamp echoed.
+    pub echo: u32,
+    /// Receive window in bytes.
+    pub window: u32,
+    /// How long the data packet that arrived last was on its way, microseconds.
+    pub one_way_us: u32,
+    /// CE-marked packets received so far, modulo 2^16.
+    pub ce_count: u16,
+    /// ECN-Echo.
+    pub ece: bool,
+}
+
+impl Riding {
+    /// The same, walking by itself.
+    pub fn alone(self) -> Segment {
+        let Riding { ack, echo, window, one_way_us, ce_count, ece } = self;
+        let sacks = SackBlocks::default();
+        Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack: false, sacks }
+    }
+}
+
 impl Segment {
     /// Payload bytes.
     pub fn payload(&self) -> u16 {
@@ -107,6 +152,11 @@ impl Segment {
             Segment::Data { len, .. } => *len,
             _ => 0,
         }
+    }
+
+    /// It is a packet of its sender's scoreboard: it carries payload, or a FIN.
+    pub fn is_data(&self) -> bool {
+        matches!(self, Segment::Data { .. })
     }
 
     /// Bytes of options in the header beside timestamps: MSS and window scale in a SYN and its answer, and that selective
@@ -147,6 +197,11 @@ impl Segment {
         let says_more = newer > ack || (newer == ack && covering.packets() > sacks.packets());
         ece == still && says_more && sacks.iter().all(covered)
     }
+}
+
+/// The timestamp option's clock: milliseconds, as in Linux.
+pub(crate) fn stamp(now: Time) -> u32 {
+    now.as_millis() as u32
 }
 
 /// The clock that both ends share: microseconds, modulo 2^32.

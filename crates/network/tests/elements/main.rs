@@ -27,18 +27,11 @@ fn tight(kind: &str) -> Box<dyn QueueDiscipline<Tag>> {
         "red" => json!({ "limit": 30_000, "ecn": true, "adaptive": true }),
         "cake" => json!({ "memlimit_bytes": 20 * 1514, "bandwidth_bps": 5_000_000, "rtt_ms": 20.0 }),
         "dualpi2" => json!({ "limit": 20, "target_ms": 2.0 }),
-        "fq" => json!({ "limit": 10, "flow_limit": 6, "ce_threshold_ms": 3.0 }),
+        "fq" => json!({ "limit": 10, "flow_limit": 6, "maxrate_bps": 2_000_000, "ce_threshold_ms": 3.0 }),
         "codel" | "fq_codel" | "pie" | "fq_pie" => json!({ "limit": 20, "target_ms": 1.0, "ecn": true }),
         _ => limits(kind),
     };
     queue::build(kind, &params, 7).unwrap()
-}
-
-/// As [`tight`], and fq with a rate per flow. Not for links: while some flows pause, a link begins a packet of another
-/// before it came. To be mended with the next change of the model's version, as it moves results.
-fn tight_and_paced(kind: &str) -> Box<dyn QueueDiscipline<Tag>> {
-    let params = json!({ "limit": 10, "flow_limit": 6, "maxrate_bps": 2_000_000, "ce_threshold_ms": 3.0 });
-    if kind == "fq" { queue::build(kind, &params, 7).unwrap() } else { tight(kind) }
 }
 
 fn kinds() -> Vec<&'static str> {
@@ -139,7 +132,7 @@ proptest! {
         };
         for medium in medium::descriptors() {
             let make = |sampling| {
-                let queues = which.iter().map(|which| tight_and_paced(kinds()[which.index(kinds().len())])).collect();
+                let queues = which.iter().map(|which| tight(kinds()[which.index(kinds().len())])).collect();
                 medium::build(medium.name, &params(medium.name), queues, sampling, 7).unwrap()
             };
             let judged = judge(&make, &script);

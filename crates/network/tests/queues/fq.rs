@@ -156,3 +156,21 @@ mod rates {
         assert_eq!(ecn(204.0), Some(Ecn::Ect0));
     }
 }
+
+#[test]
+fn a_flow_that_comes_while_others_pause_is_not_sent_before_it_came() {
+    // At 500 kbit/s a flow pauses for 24 ms after each packet of 1500 bytes, which takes 1 ms on the link.
+    let mut link = link(Some(12_000_000), queue("fq", json!({ "maxrate_bps": 500_000 })));
+    (0..3).for_each(|number| link.send(packet(0, 1500, Ecn::NotEct, number), at(0.0)));
+    let mut gone = Vec::new();
+    let mut drain = |link: &mut Link<u64>, until: Time| {
+        while link.next_arrival() <= until {
+            let due = link.next_arrival();
+            gone.extend(link.take(due).map(|packet| (due, packet.payload)));
+        }
+    };
+    drain(&mut link, at(15.0));
+    link.send(packet(1, 1500, Ecn::NotEct, 9), at(15.0));
+    drain(&mut link, at(17.0));
+    assert_eq!(gone.last(), Some(&(at(16.0), 9)));
+}

@@ -17,7 +17,7 @@ pub trait Application: Send {
         sockets.close(connection);
     }
 
-    /// It may start nothing more. Transfers that go on are completed unless it closes their connections.
+    /// It may start nothing more. Transfers that go on are completed, unless they are those of a stream that it closes.
     fn stop(&mut self, _sockets: &mut Sockets) {}
 
     /// It has one connection, which lasts as long as the flow does.
@@ -142,7 +142,7 @@ pub enum Order {
         /// What to transfer.
         job: Job,
     },
-    /// Nothing more over a connection.
+    /// Nothing more over a connection than was written: a FIN follows that. A stream ends there, without one.
     Close {
         /// Which.
         connection: u32,
@@ -185,7 +185,7 @@ impl Sockets {
         self.list.push(Order::Transfer { connection, job });
     }
 
-    /// Closes a connection.
+    /// Closes a connection, at once or when all that was asked of it is done.
     pub fn close(&mut self, connection: u32) {
         self.list.push(Order::Close { connection });
     }

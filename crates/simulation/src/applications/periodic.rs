@@ -78,15 +78,14 @@ impl Application for Periodic {
         while self.due <= now {
             let connection = sockets.open(false);
             self.transfer(connection, sockets);
+            sockets.close(connection);
         }
         self.next = self.due;
     }
 
-    fn done(&mut self, now: Time, connection: u32, sockets: &mut Sockets) {
+    fn done(&mut self, now: Time, _: u32, _: &mut Sockets) {
         if self.keep {
             self.next = self.due.max(now);
-        } else {
-            sockets.close(connection);
         }
     }
 }

@@ -51,6 +51,7 @@ impl Application for Poisson {
         while self.next <= now {
             let connection = sockets.open(false);
             sockets.transfer(connection, Job::unasked(self.sizes.bytes()));
+            sockets.close(connection);
             self.next += self.pauses.pause();
         }
     }

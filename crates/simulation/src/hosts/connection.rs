@@ -4,7 +4,7 @@ use super::transport::Transport;
 use crate::applications::Job;
 use congestion::CongestionControl;
 use network::Direction;
-use tcp::{Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use tcp::{Endpoint, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Time};
 
 /// One end of a connection.
@@ -58,22 +58,36 @@ impl Half {
     }
 }
 
-/// A connection that carries data from the sender of its flow to the receiver, and requests the other way if they are asked
-/// for.
+/// The direction of a connection that goes against that of its data.
+struct Back {
+    half: Half,
+    /// The end that opens the connection, and closes it when its application says so.
+    client: End,
+}
+
+/// A connection that carries data from the sender of its flow to the receiver.
 ///
-/// Each direction is a sender and a receiver of its own, coupled by the application alone: acknowledgements do not ride
-/// on data, and the server answers a SYN with one of its own where TCP puts both into one segment. That costs small
-/// packets, but no time: either direction is open when it would be.
+/// One that lasts as long as its flow has this direction only: the receiver has nothing to say but acknowledgements, and
+/// the connection is never closed. Any other carries both: one handshake opens them, acknowledgements ride on data, and each
+/// is closed by a FIN. There the receiver may send requests, and then it is the one that opens the connection and closes it;
+/// the other side closes in turn as soon as all that it has to send is written.
 pub struct Connection {
     /// Counted from 1, in the order in which the flow opened them.
     pub number: u32,
     data: Half,
-    requests: Option<Box<Half>>,
+    back: Option<Box<Back>>,
     /// What goes on at present.
     pub transfer: Option<Progress>,
-    /// The application has closed it.
-    pub closed: bool,
-    opened: bool,
+    /// Nothing is sent for the first time any more.
+    stopped: bool,
+}
+
+/// The other direction of a connection, before it is open.
+pub struct Opposite {
+    /// The receiver sends requests.
+    pub requests: bool,
+    /// The algorithm of what goes there.
+    pub algorithm: Box<dyn CongestionControl>,
 }
 
 /// A transfer that goes on.
@@ -90,59 +104,99 @@ pub struct Progress {
 }
 
 impl Connection {
-    /// A connection that is not open yet. `sender` and `requester` are the algorithms of data and of requests.
+    /// A connection that is not open yet; `opposite`: it carries data both ways.
     pub fn new(
         number: u32,
         transport: &Transport,
         sender: Box<dyn CongestionControl>,
-        requester: Option<Box<dyn CongestionControl>>,
+        opposite: Option<Opposite>,
     ) -> Connection {
-        let Transport { sender: data, requester: requests, receiver, .. } = transport;
-        let requests = requester.map(|algorithm| Box::new(Half::new(requests, receiver, algorithm)));
-        let data = Half::new(data, receiver, sender);
-        Connection { number, data, requests, transfer: None, closed: false, opened: false }
+        let Transport { sender: config, requester, receiver, .. } = transport;
+        let mut data = Half::new(config, receiver, sender);
+        let back = opposite.map(|Opposite { requests, algorithm }| {
+            data.receiver = Receiver::new(receiver.clone()).interactive();
+            let mut half = Half::new(requester, receiver, algorithm);
+            half.receiver = Receiver::new(receiver.clone()).interactive();
+            Box::new(Back { half, client: if requests { End::Receiver } else { End::Sender } })
+        });
+        Connection { number, data, back, transfer: None, stopped: false }
+    }
+
+    /// The sender and the receiver at an end, if it has both.
+    fn endpoint(&mut self, end: End) -> Option<Endpoint<'_>> {
+        let half = &mut self.back.as_mut()?.half;
+        let (sender, receiver) = match end {
+            End::Sender => (&mut self.data.sender, &mut half.receiver),
+            End::Receiver => (&mut half.sender, &mut self.data.receiver),
+        };
+        Some(Endpoint { sender, receiver })
     }
 
     /// When an end wants to run.
     #[inline]
     pub fn next(&self, end: End) -> Time {
-        let requests = self.requests.as_deref();
+        let back = self.back.as_deref().map(|back| &back.half);
         match end {
             End::Sender => {
-                let other = requests.map_or(Time::NEVER, |half| half.receiver.next_timer());
+                let other = back.map_or(Time::NEVER, |half| half.receiver.next_timer());
                 self.data.sender.next_timer().min(other)
             }
             End::Receiver => {
-                let other = requests.map_or(Time::NEVER, |half| half.sender.next_timer());
+                let other = back.map_or(Time::NEVER, |half| half.sender.next_timer());
                 self.data.receiver.next_timer().min(other)
             }
         }
     }
 
-    /// Opens the connection: the end that speaks first sends a SYN.
-    pub fn open(&mut self, now: Time, out: &mut Vec<Segment>) {
-        match &mut self.requests {
-            Some(half) => half.sender.open(now, out),
-            None => self.open_data(now, out),
-        }
+    /// The end that opens the connection, and closes it.
+    pub fn client(&self) -> End {
+        self.back.as_ref().map_or(End::Sender, |back| back.client)
     }
 
-    fn open_data(&mut self, now: Time, out: &mut Vec<Segment>) {
-        if !self.opened {
-            self.opened = true;
-            self.data.sender.open(now, out);
+    /// Opens the connection: the client sends a SYN.
+    pub fn open(&mut self, now: Time, out: &mut Vec<Segment>) {
+        match self.endpoint(self.client()) {
+            Some(mut client) => client.open(now, out),
+            None => self.data.sender.open(now, out),
         }
     }
 
     /// The application has handed out so many bytes by now; `None`: there is always more.
     pub fn write(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
-        self.data.sender.offer(now, bytes, out);
+        match self.endpoint(End::Sender) {
+            Some(mut end) => end.write(now, bytes, out),
+            None => self.data.sender.offer(now, bytes, out),
+        }
     }
 
-    /// Nothing more is sent for the first time; what is outstanding is still repaired.
-    pub fn close(&mut self, now: Time) {
-        self.closed = true;
+    /// The client has nothing more to send than what was written: a FIN follows that. A connection that carries data one way
+    /// is [stopped](Self::stop).
+    pub fn close(&mut self, now: Time, out: &mut Vec<Segment>) {
+        match self.endpoint(self.client()) {
+            Some(mut client) => client.close(now, out),
+            None => self.stop(now),
+        }
+    }
+
+    /// Nothing more is sent for the first time, and no FIN; what is outstanding is still repaired.
+    pub fn stop(&mut self, now: Time) {
+        self.stopped = true;
         self.data.sender.stop(now);
+    }
+
+    /// The client has closed it, or it was stopped.
+    pub fn is_closing(&self) -> bool {
+        self.stopped
+            || self.back.as_ref().is_some_and(|back| match back.client {
+                End::Sender => self.data.sender.is_closing(),
+                End::Receiver => back.half.sender.is_closing(),
+            })
+    }
+
+    /// Both directions are closed, and either end knows it. Before that a FIN that comes again is acknowledged again, as in
+    /// TIME-WAIT.
+    pub fn is_over(&self) -> bool {
+        self.back.as_ref().is_some_and(|back| self.data.sender.is_closed() && back.half.sender.is_closed())
     }
 
     /// Begins a transfer, number `row` of the flow's.
@@ -151,16 +205,17 @@ impl Connection {
         let stats = self.data.sender.stats();
         let before = (stats.sent_packets, stats.retransmitted_packets);
         let goal = got + job.bytes;
-        let mut progress = Progress { row, span: (got, goal), request: None, before };
-        match &mut self.requests {
-            Some(half) => {
-                let asked = half.receiver.delivered_bytes() + job.request;
-                progress.request = Some(asked);
-                half.sender.offer(now, Some(asked), out);
-            }
-            None => self.data.sender.offer(now, Some(goal), out),
+        let asked = self.requests().map(|half| half.receiver.delivered_bytes() + job.request);
+        self.transfer = Some(Progress { row, span: (got, goal), request: asked, before });
+        match (asked, self.endpoint(End::Receiver)) {
+            (Some(asked), Some(mut client)) => client.write(now, Some(asked), out),
+            _ => self.write(now, Some(goal), out),
         }
-        self.transfer = Some(progress);
+    }
+
+    /// The direction of requests, if there are some.
+    fn requests(&self) -> Option<&Half> {
+        self.back.as_deref().filter(|back| back.client == End::Receiver).map(|back| &back.half)
     }
 
     /// A segment reaches an end; `ce`: it was marked on the way. Returns a sample of the RTT.
@@ -173,8 +228,8 @@ impl Connection {
         end: End,
         out: &mut Vec<Segment>,
     ) -> Option<Duration> {
-        if self.requests.is_some() && self.receive_request(now, segment, ce, end, out) {
-            return None;
+        if self.back.is_some() {
+            return self.receive_at(end, now, segment, ce, out);
         }
         match end {
             End::Receiver => {
@@ -188,59 +243,55 @@ impl Connection {
         }
     }
 
-    /// A segment reaches an end of the connection that carries requests, too. False if it belongs to the data.
-    fn receive_request(
+    /// A segment reaches an end that sends as well as it receives.
+    fn receive_at(
         &mut self,
+        end: End,
         now: Time,
         segment: &Segment,
         ce: bool,
-        end: End,
         out: &mut Vec<Segment>,
-    ) -> bool {
-        let carries = matches!(segment, Segment::Syn { .. } | Segment::Data { .. });
-        match (end, carries, &mut self.requests) {
-            (End::Receiver, false, Some(half)) => half.sender.on_segment(now, segment, out),
-            (End::Sender, true, Some(half)) => {
-                half.receiver.on_segment(now, segment, ce, out);
-                self.open_data(now, out);
-                self.answer(now, out);
-            }
-            _ => return false,
-        }
-        true
+    ) -> Option<Duration> {
+        let rtt = self.endpoint(end)?.on_segment(now, segment, ce, out);
+        self.react(now, end, out);
+        rtt.filter(|_| end == End::Sender)
     }
 
     /// Runs every timer of an end that is due.
     pub fn on_timer(&mut self, now: Time, end: End, out: &mut Vec<Segment>) {
-        let requests = self.requests.as_deref_mut();
+        if let Some(mut both) = self.endpoint(end) {
+            both.on_timer(now, out);
+            return self.react(now, end, out);
+        }
         match end {
-            End::Sender => {
-                if self.data.sender.next_timer() <= now {
-                    self.data.sender.on_timer(now, out);
-                }
-                if let Some(half) = requests.filter(|half| half.receiver.next_timer() <= now) {
-                    half.receiver.on_timer(now, out);
-                    self.answer(now, out);
-                }
-            }
-            End::Receiver => {
-                if self.data.receiver.next_timer() <= now {
-                    self.data.receiver.on_timer(now, out);
-                }
-                if let Some(half) = requests.filter(|half| half.sender.next_timer() <= now) {
-                    half.sender.on_timer(now, out);
-                }
-            }
+            End::Sender if self.data.sender.next_timer() <= now => self.data.sender.on_timer(now, out),
+            End::Receiver if self.data.receiver.next_timer() <= now => self.data.receiver.on_timer(now, out),
+            _ => {}
+        }
+    }
+
+    /// Does at an end what its application does at once: answers a request that has arrived whole, and closes when the
+    /// other side has closed.
+    fn react(&mut self, now: Time, end: End, out: &mut Vec<Segment>) {
+        if end == End::Sender {
+            self.answer(now, out);
+        }
+        if let Some(mut end) = self.endpoint(end).filter(|end| end.receiver.is_finished()) {
+            end.close(now, out);
         }
     }
 
     /// A packet of so many bytes has left the network interface of an end, or was dropped there. True if the end had
     /// waited for that.
     pub fn on_left_host(&mut self, now: Time, end: End, bytes: u16, out: &mut Vec<Segment>) -> bool {
-        self.sender_at(end).is_some_and(|sender| sender.on_left_host(now, bytes.into(), out))
+        match (self.endpoint(end), end) {
+            (Some(mut both), _) => both.on_left_host(now, bytes.into(), out),
+            (None, End::Sender) => self.data.sender.on_left_host(now, bytes.into(), out),
+            (None, End::Receiver) => false,
+        }
     }
 
-    /// A packet without data goes into the network interface of an end.
+    /// A packet that is not the sender's goes into the network interface of an end.
     pub fn on_sent_beside(&mut self, end: End, bytes: u16) {
         if let Some(sender) = self.sender_at(end) {
             sender.on_sent_beside(bytes.into());
@@ -251,17 +302,17 @@ impl Connection {
     fn sender_at(&mut self, end: End) -> Option<&mut Sender> {
         match end {
             End::Sender => Some(&mut self.data.sender),
-            End::Receiver => self.requests.as_mut().map(|half| &mut half.sender),
+            End::Receiver => self.back.as_mut().map(|back| &mut back.half.sender),
         }
     }
 
-    /// Answers a request that has arrived whole.
     fn answer(&mut self, now: Time, out: &mut Vec<Segment>) {
-        if let (Some(progress), Some(half)) = (&mut self.transfer, &self.requests)
-            && progress.request.is_some_and(|asked| half.receiver.delivered_bytes() >= asked)
+        let got = self.requests().map_or(0, |half| half.receiver.delivered_bytes());
+        if let Some(progress) = &mut self.transfer
+            && progress.request.take_if(|asked| got >= *asked).is_some()
         {
-            progress.request = None;
-            self.data.sender.offer(now, Some(progress.span.1), out);
+            let goal = progress.span.1;
+            self.write(now, Some(goal), out);
         }
     }
 
@@ -269,8 +320,8 @@ impl Connection {
     /// arrived.
     #[inline]
     pub fn is_done(&self) -> bool {
-        self.transfer.is_some_and(|progress| match self.requests {
-            _ if self.closed => false,
+        self.transfer.is_some_and(|progress| match self.requests() {
+            _ if self.stopped => false,
             Some(_) => self.delivered() >= progress.span.1,
             None => self.data.sender.is_done(),
         })

@@ -1,6 +1,6 @@
 //! The factory of the connections of a flow, all alike.
 
-use super::connection::{Connection, End};
+use super::connection::{Connection, End, Opposite};
 use super::transport::{Headers, Transport};
 use crate::controllers::Controllers;
 use crate::plan::{Plan, PlanError};
@@ -61,11 +61,15 @@ impl ConnectionFactory {
         })
     }
 
-    /// A connection that is not open yet.
-    pub fn connection(&mut self, now: Time, number: u32, requests: bool) -> Connection {
+    /// A connection that is not open yet; `requests`: the receiver sends some, `closes`: it does not last as long as the
+    /// flow.
+    pub fn connection(&mut self, now: Time, number: u32, requests: bool, closes: bool) -> Connection {
         let sender = self.algorithm(now);
-        let requester = requests.then(|| self.algorithm(now));
-        Connection::new(number, &self.transport, sender, requester)
+        let opposite = (requests || closes).then(|| Opposite {
+            requests,
+            algorithm: if requests { self.algorithm(now) } else { any_algorithm() },
+        });
+        Connection::new(number, &self.transport, sender, opposite)
     }
 
     fn algorithm(&mut self, now: Time) -> Box<dyn CongestionControl> {
@@ -98,4 +102,9 @@ impl ConnectionFactory {
     pub fn mss(&self) -> u32 {
         self.transport.sender.mss
     }
+}
+
+/// For a direction in which nothing but a FIN goes.
+fn any_algorithm() -> Box<dyn CongestionControl> {
+    congestion::build("reno", &serde_json::Value::Null, 0).expect("Reno is in the registry")
 }

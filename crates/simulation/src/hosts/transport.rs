@@ -143,7 +143,17 @@ mod tests {
     use tcp::SackBlocks;
 
     fn data(again: bool) -> Segment {
-        Segment::Data { seq: 0, len: 1448, push: false, again, cwr: false, stamp: 0, sent_us: 0 }
+        Segment::Data {
+            seq: 0,
+            len: 1448,
+            push: false,
+            again,
+            cwr: false,
+            fin: false,
+            stamp: 0,
+            sent_us: 0,
+            riding: None,
+        }
     }
 
     fn ack() -> Segment {
@@ -163,7 +173,7 @@ mod tests {
     /// The ECN bits of new data, of a retransmission, of a bare ACK and of the handshake's.
     fn bits(ecn: EcnPlan, mode: EcnMode) -> [Ecn; 4] {
         let feedback = agree(ecn, mode);
-        [data(false), data(true), ack(), Segment::HandshakeAck { stamp: 0 }]
+        [data(false), data(true), ack(), Segment::HandshakeAck { stamp: 0, echo: 0, window: 0 }]
             .map(|segment| ecn_bits(&segment, feedback, mode))
     }
 

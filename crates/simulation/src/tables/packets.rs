@@ -9,7 +9,7 @@ use crate::payload::{Packet, Payload};
 use crate::routes::HopId;
 use network::{Direction, Ecn, StreamId, Streams};
 use std::collections::BTreeMap;
-use tcp::Segment;
+use tcp::{Riding, Segment};
 use units::Time;
 
 table! {
@@ -27,9 +27,9 @@ table! {
         seq: i64, "bytes";
         /// payload
         len: u32, "bytes";
-        /// every byte below has arrived; 0 unless it is an ACK
+        /// every byte below has arrived; 0 unless it is an ACK, or data on which one rides
         ack: i64, "bytes";
-        /// receive window, from ack on; 0 in what the sender sends
+        /// receive window, from ack on; 0 from an end that receives no data
         window: i64, "bytes";
         /// selective acknowledgements, as in "1448-2896 5792-7240"; empty if there are none
         sacks: String, "";
@@ -39,7 +39,7 @@ table! {
         ts_ecr: u32, "ms";
         /// marked packets that the receiver has counted, modulo 65,536
         ce_count: i64, "packets";
-        /// any of psh, cwr, ece, and dsack (the first block reports a duplicate)
+        /// any of psh, cwr, ece, fin, and dsack (the first block reports a duplicate)
         flags: String, "";
         /// not_ect, ect0, ect1 or ce
         ecn: &'static str, "";
@@ -253,7 +253,11 @@ impl Stream {
 impl Sent {
     /// The number of the packet below which all have arrived, if it says so.
     fn ack(&self) -> Option<u32> {
-        if let Payload::Tcp(Segment::Ack { ack, .. }) = self.payload { Some(ack) } else { None }
+        match self.payload {
+            Payload::Tcp(Segment::Ack { ack, .. }) => Some(ack),
+            Payload::Tcp(Segment::Data { riding, .. }) => riding.map(|riding| riding.ack),
+            _ => None,
+        }
     }
 }
 
@@ -280,18 +284,32 @@ fn seq(payload: &Payload, byte: &dyn Fn(u32) -> i64) -> i64 {
 
 fn window(payload: &Payload) -> i64 {
     match *payload {
-        Payload::Tcp(Segment::SynAck { window, .. } | Segment::Ack { window, .. }) => i64::from(window),
+        Payload::Tcp(
+            Segment::SynAck { window, .. }
+            | Segment::HandshakeAck { window, .. }
+            | Segment::Ack { window, .. }
+            | Segment::Data { riding: Some(Riding { window, .. }), .. },
+        ) => i64::from(window),
         _ => 0,
     }
 }
 
 fn ce_count(payload: &Payload) -> i64 {
-    if let Payload::Tcp(Segment::Ack { ce_count, .. }) = *payload { i64::from(ce_count) } else { 0 }
+    match *payload {
+        Payload::Tcp(
+            Segment::Ack { ce_count, .. } | Segment::Data { riding: Some(Riding { ce_count, .. }), .. },
+        ) => i64::from(ce_count),
+        _ => 0,
+    }
 }
 
 fn echo(sent: &Sent) -> u32 {
     match sent.payload {
-        Payload::Tcp(Segment::SynAck { echo, .. } | Segment::Ack { echo, .. }) => echo,
+        Payload::Tcp(
+            Segment::SynAck { echo, .. }
+            | Segment::Ack { echo, .. }
+            | Segment::Data { riding: Some(Riding { echo, .. }), .. },
+        ) => echo,
         Payload::Tcp(Segment::HandshakeAck { .. } | Segment::Data { .. }) => sent.echo,
         Payload::Tcp(Segment::Syn { .. }) | Payload::Datagram(_) => 0,
     }
@@ -305,9 +323,15 @@ fn sacks(payload: &Payload, byte: &dyn Fn(u32) -> i64) -> String {
 
 fn flags(payload: &Payload) -> String {
     let set = match *payload {
-        Payload::Tcp(Segment::Data { push, cwr, .. }) => [push.then_some("psh"), cwr.then_some("cwr")],
-        Payload::Tcp(Segment::Ack { ece, dsack, .. }) => [ece.then_some("ece"), dsack.then_some("dsack")],
-        _ => [None, None],
+        Payload::Tcp(Segment::Data { push, cwr, fin, riding, .. }) => {
+            let ece = riding.is_some_and(|riding| riding.ece);
+            [(push, "psh"), (cwr, "cwr"), (ece, "ece"), (fin, "fin")]
+        }
+        Payload::Tcp(Segment::Ack { ece, dsack, .. }) => {
+            [(ece, "ece"), (dsack, "dsack"), (false, ""), (false, "")]
+        }
+        _ => return String::new(),
     };
-    set.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let names: Vec<_> = set.into_iter().filter_map(|(on, name)| on.then_some(name)).collect();
+    names.join(" ")
 }

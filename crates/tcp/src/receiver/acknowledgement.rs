@@ -1,7 +1,8 @@
 //! When to acknowledge (Linux `__tcp_ack_snd_check`; RFC 5681 section 4.2), and what an acknowledgement says.
 
+use super::interactive::Interactive;
 use super::{AckPolicy, Receiver};
-use crate::{SackBlocks, Segment};
+use crate::{Riding, SackBlocks, Segment};
 use units::{Duration, Time};
 
 /// Packets acknowledged one by one while Linux opens the receive window (`tcp_grow_window`): it grows by two segments a
@@ -9,7 +10,8 @@ use units::{Duration, Time};
 const OPENING_PACKETS: u64 = 770;
 /// The window that the receiver opens with, as large as fits into a header without scale.
 const FIRST_WINDOW_BYTES: u64 = 65_535;
-const DELAYED_ACK: Duration = Duration::from_millis(40);
+/// How long an acknowledgement waits (`TCP_DELACK_MIN`).
+pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Duplicate ACKs sent at once before compression begins, and the most that one ACK may stand for.
 const UNCOMPRESSED: u32 = 3;
 const MOST_COMPRESSED: u32 = 44;
@@ -48,7 +50,7 @@ impl Receiver {
         if self.delayed_at == Time::NEVER {
             self.delayed_at = now
                 + match self.config.ack {
-                    AckPolicy::Linux => DELAYED_ACK,
+                    AckPolicy::Linux => self.interactive.as_ref().map_or(DELAYED_ACK, Interactive::delay),
                     AckPolicy::Every { timeout, .. } => timeout,
                 };
         }
@@ -58,8 +60,8 @@ impl Receiver {
         if self.opens_window() {
             self.quick |= 1; // the quick ACKs of the beginning are left for afterwards
         }
-        let end_of_burst = push && self.unacked > 0;
-        self.unacked > 1 || end_of_burst || self.quick > 0
+        let read = (push && self.unacked > 0) || self.quick > 0;
+        self.unacked > 1 || (read && !self.expects_to_answer())
     }
 
     /// The packet that has just come lets the window grow. The last bit of the largest one is left for a packet that comes
@@ -110,21 +112,31 @@ impl Receiver {
         for &(start, end) in &self.recent {
             sacks.push(start, end);
         }
-        out.push(Segment::Ack {
+        let Riding { ack, echo, window, one_way_us, ce_count, ece } = self.riding();
+        let dsack = self.dsack.is_some();
+        out.push(Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks });
+        self.acknowledged(1);
+    }
+
+    /// What an acknowledgement says beside its selective ones.
+    pub(crate) fn riding(&self) -> Riding {
+        Riding {
             ack: self.next,
             echo: self.echo,
             window: self.window(),
             one_way_us: self.one_way_us,
             ce_count: self.echoed.count,
             ece: self.echoed.ece,
-            dsack: self.dsack.is_some(),
-            sacks,
-        });
+        }
+    }
+
+    /// An acknowledgement has left; so many quick ones are used up.
+    pub(super) fn acknowledged(&mut self, quick: u32) {
         self.echoed.reported();
         self.dsack = None;
         self.unacked = 0;
         self.ack_now = false;
-        self.quick = self.quick.saturating_sub(1);
+        self.quick = self.quick.saturating_sub(quick);
         self.compressed = 0;
         self.delayed_at = Time::NEVER;
         self.compressed_at = Time::NEVER;

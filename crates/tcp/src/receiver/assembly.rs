@@ -18,7 +18,7 @@ impl Receiver {
         if seq < self.next {
             self.duplicates += 1;
             self.dsack = Some((seq, seq + 1));
-            self.quick = self.quick.max(QUICK_ACKS);
+            self.quicken(QUICK_ACKS);
         }
         self.send_ack(out);
     }
@@ -33,7 +33,7 @@ impl Receiver {
             self.duplicates += 1;
             self.dsack = Some((seq, seq + 1));
             if seq < self.next {
-                self.quick = self.quick.max(QUICK_ACKS);
+                self.quicken(QUICK_ACKS);
                 self.ack_now = true;
             }
             return;

@@ -3,6 +3,7 @@
 
 mod acknowledgement;
 mod assembly;
+mod interactive;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,7 @@ use crate::feedback::Echo;
 use crate::gro::Gro;
 use crate::segment::micros;
 use crate::{Feedback, RangeSet, Segment};
+use interactive::Interactive;
 use units::{Duration, Time};
 
 /// When a receiver acknowledges.
@@ -78,6 +80,10 @@ pub struct Receiver {
     rtt: RttGuess,
     echoed: Echo,
     gro: Option<Gro>,
+    /// The packet that bears the FIN.
+    fin: Option<u32>,
+    /// At an end that sends data, too.
+    interactive: Option<Interactive>,
 }
 
 /// A receiver's idea of the RTT: from the SYN-ACK to the first data.
@@ -119,6 +125,8 @@ impl Receiver {
             echo: 0,
             one_way_us: 0,
             rtt: RttGuess::default(),
+            fin: None,
+            interactive: None,
         }
     }
 
@@ -161,6 +169,9 @@ impl Receiver {
             }
         }
         if self.ack_timer() <= now {
+            if let Some(interactive) = self.interactive.as_mut().filter(|_| self.delayed_at <= now) {
+                interactive.miss();
+            }
             self.send_ack(out);
         }
     }
@@ -170,7 +181,8 @@ impl Receiver {
         match *segment {
             Segment::Syn { stamp } => {
                 self.rtt.answered = Some(now);
-                out.push(Segment::SynAck { echo: stamp, window: self.window() });
+                let echo = stamp;
+                out.push(Segment::SynAck { echo, stamp: crate::segment::stamp(now), window: self.window() });
             }
             Segment::Data { .. } => match &mut self.gro {
                 Some(gro) => gro.hold(now, *segment, ce),
@@ -182,7 +194,7 @@ impl Receiver {
 
     /// Digests a data packet; `more`: it is looked at together with the next one.
     fn on_data(&mut self, now: Time, segment: &Segment, ce: bool, more: bool, out: &mut Vec<Segment>) {
-        let Segment::Data { seq, len, push, cwr, stamp, sent_us, .. } = *segment else { return };
+        let Segment::Data { seq, len, push, cwr, fin, stamp, sent_us, .. } = *segment else { return };
         self.received += 1;
         self.one_way_us = micros(now).wrapping_sub(sent_us);
         self.rtt.guess(now);
@@ -192,8 +204,9 @@ impl Receiver {
         }
         self.release_before_losing_blocks(seq, out);
         self.take(seq, len, stamp);
+        let read = self.interactive.is_some() && self.interact(now, seq, len, fin);
         if !more {
-            self.decide(now, push, out);
+            self.decide(now, push || read, out);
         }
     }
 
@@ -203,11 +216,14 @@ impl Receiver {
             self.send_ack(out);
         }
         self.echoed.turn(ce);
-        self.quick = self.quick.max(wanted.quick);
+        if wanted.quick > 0 {
+            self.quicken(wanted.quick);
+        }
         self.ack_now |= wanted.now;
     }
 
-    fn window(&self) -> u32 {
+    /// The window that it advertises, bytes.
+    pub fn window(&self) -> u32 {
         self.config.buffer.map_or(u32::MAX, |b| b.min(u64::from(u32::MAX)) as u32)
     }
 }

@@ -176,7 +176,17 @@ mod tests {
     }
 
     fn data(seq: u32) -> Segment {
-        Segment::Data { seq, len: 1000, push: false, again: false, cwr: false, stamp: 0, sent_us: 0 }
+        Segment::Data {
+            seq,
+            len: 1000,
+            push: false,
+            again: false,
+            cwr: false,
+            fin: false,
+            stamp: 0,
+            sent_us: 0,
+            riding: None,
+        }
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(super) enum Limit {
     Receiver,
     /// The send buffer is full of unacknowledged data.
     SendBuffer,
+    /// It has closed, and all is acknowledged: no time is spent any more.
+    Over,
 }
 
 /// Time spent limited by each cause.
@@ -93,6 +95,7 @@ impl Limits {
             Limit::Application => &mut spent.application,
             Limit::Receiver => &mut spent.receiver,
             Limit::SendBuffer => &mut spent.send_buffer,
+            Limit::Over => return spent,
         };
         *account = *account + now.since(self.since);
         spent

@@ -4,9 +4,11 @@
 //! scoreboard → RTT → RACK → recovery state → rate sample → congestion control → retransmit, transmit.
 
 mod ack;
+mod closing;
 mod host;
 mod limits;
 mod marks;
+mod opening;
 mod output;
 mod pacing;
 mod probe;
@@ -24,11 +26,14 @@ pub use host::{Nic, Pacing};
 pub use limits::Limited;
 pub use quirks::{FullSendBuffer, InvalidSamples, Quirks, RateSampling, Rescue};
 
+use crate::segment::stamp;
 use crate::{Feedback, Segment};
+use closing::Fin;
 use congestion::{CaState, CongestionControl, Control, Path, Traits};
 use host::HostQueue;
 use limits::Limits;
 use marks::Marks;
+use opening::Opening;
 use pacing::Pacer;
 use probe::TailProbe;
 use rack::Rack;
@@ -141,7 +146,9 @@ pub struct Sender {
     algorithm: Box<dyn CongestionControl>,
     traits: Traits,
     control: Control,
+    opening: Opening,
     established: bool,
+    fin: Fin,
     /// One past the highest byte the receiver's window allows.
     window_end: u64,
     board: Scoreboard,
@@ -183,7 +190,9 @@ impl Sender {
             pacer: pacer(traits, config.pacing),
             host: HostQueue::new(config.pacing == Pacing::Fq),
             control: algorithm.control(),
+            opening: Opening::default(),
             established: false,
+            fin: Fin::default(),
             window_end: 0,
             board: Scoreboard::new(),
             rtt: RttEstimator::new(),
@@ -208,49 +217,34 @@ impl Sender {
         }
     }
 
-    /// Opens the connection: sends the SYN.
-    pub fn open(&mut self, now: Time, out: &mut Vec<Segment>) {
-        self.limits.start(now);
-        self.send_syn(now, out);
-    }
-
-    fn send_syn(&mut self, now: Time, out: &mut Vec<Segment>) {
-        out.push(Segment::Syn { stamp: stamp(now) });
-        self.last_send = now;
-        self.timer.arm_retransmission(now + self.rtt.rto());
-    }
-
     /// Digests an arriving segment and sends what it releases.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         self.last_rtt = None;
         match segment {
-            Segment::SynAck { echo, window } if !self.established => {
-                self.on_established(now, *echo, *window, out);
-            }
             Segment::Ack { .. } if self.established => self.on_ack(now, segment, out),
+            _ if !self.established => self.shake_hands(now, segment, out),
             _ => {}
         }
     }
 
-    fn on_established(&mut self, now: Time, echo: u32, window: u32, out: &mut Vec<Segment>) {
-        self.established = true;
-        self.timer.disarm();
-        let echoed_ms = u64::from(stamp(now).saturating_sub(echo).max(1));
-        let sent_once = self.stats.timeouts == 0;
-        let rtt = if sent_once { now.since(self.last_send) } else { Duration::from_millis(echoed_ms) };
-        self.rtt = RttEstimator::new(); // forget the back-off
-        self.take_rtt_sample(now, rtt);
-        self.window_end = u64::from(window);
-        self.delivery.delivered = 1; // the SYN counts, as in Linux
-        self.delivery.delivered_time = now;
-        let path = self.path(now);
-        self.algorithm.on_established(&path);
-        self.traits = self.algorithm.traits();
-        self.pacer = pacer(self.traits, self.config.pacing);
-        self.refresh_control();
-        self.update_pacing_rate();
-        out.push(Segment::HandshakeAck { stamp: stamp(now) });
-        self.push(now, out);
+    /// An acknowledgement of everything below `ack` would be news.
+    pub fn awaits(&self, ack: u32) -> bool {
+        ack > self.board.una || !self.established
+    }
+
+    /// The handshake is over.
+    pub fn is_established(&self) -> bool {
+        self.established
+    }
+
+    /// Smoothed RTT, once there was a sample.
+    pub fn srtt(&self) -> Option<Duration> {
+        self.rtt.srtt()
+    }
+
+    /// The retransmission timeout.
+    pub fn rto(&self) -> Duration {
+        self.rtt.rto()
     }
 
     /// The application has handed out so many bytes by now (`None`: there is always more); sends what that releases.
@@ -264,9 +258,12 @@ impl Sender {
         self.board.next_bytes
     }
 
-    /// The application has no more data; what is outstanding is still repaired.
+    /// Nothing more is sent for the first time, and no FIN; what is outstanding is still repaired.
     pub fn stop(&mut self, now: Time) {
         self.config.data = Some(self.board.next_bytes);
+        if self.fin == Fin::Due {
+            self.fin = Fin::Open;
+        }
         if !self.established {
             self.timer.disarm();
         }
@@ -354,9 +351,4 @@ impl Sender {
 /// The pacer, switched on if the algorithm or the host asks for pacing.
 fn pacer(traits: Traits, pacing: Pacing) -> Pacer {
     Pacer::new(traits.needs_pacing || pacing != Pacing::Auto)
-}
-
-/// The timestamp option's clock: milliseconds, as in Linux.
-fn stamp(now: Time) -> u32 {
-    now.as_millis() as u32
 }

@@ -1,11 +1,12 @@
 //! Sending: retransmissions first, then new data, as far as window, pacing, receiver and application allow
 //! (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_tso_should_defer`).
 
+use super::closing::Fin;
 use super::host::{NEW_DATA, RETRANSMISSIONS};
 use super::limits::Limit;
 use super::pacing::GSO_MAX_BYTES;
 use super::quirks::FullSendBuffer;
-use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, Record};
+use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, FIN, Record};
 use super::{Sender, stamp};
 use crate::Segment;
 use crate::segment::micros;
@@ -18,6 +19,13 @@ const DEFER_FOR: Duration = Duration::from_millis(1);
 const SYN_WINDOW_BYTES: u32 = 65_535;
 /// What an ACK lets go in slow start.
 const UNDEFERRED: u32 = 2;
+
+/// What a data packet says beside its payload.
+struct Flags {
+    push: bool,
+    again: bool,
+    fin: bool,
+}
 
 impl Sender {
     /// Retransmits lost packets, lowest first.
@@ -61,7 +69,7 @@ impl Sender {
     /// retransmission in its counters (Linux `__tcp_retransmit_skb`).
     pub(super) fn send_again(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.before_burst(now, count);
-        let (mut bytes, at) = (0, self.departure(now));
+        let (mut bytes, mut packets, at) = (0, 0, self.departure(now));
         let in_flight = self.board.in_flight();
         for (i, s) in (1..).zip(seq..seq + count) {
             let mut record = *self.board.get(s);
@@ -72,10 +80,16 @@ impl Sender {
             *self.board.get_mut(s) = record;
             self.board.link_newest(s);
             bytes += u64::from(record.len);
-            let data = self.data(at, s, record.len, i == count && count > 1, true);
+            packets += u64::from(record.len > 0);
+            let data = self.data(
+                at,
+                s,
+                record.len,
+                Flags { push: i == count && count > 1, again: true, fin: record.is(FIN) },
+            );
             self.host.hand_over(now, at, data, out);
         }
-        self.stats.retransmitted_packets += u64::from(count);
+        self.stats.retransmitted_packets += packets;
         self.count_in_host(count, bytes);
         self.pace(now, bytes);
         self.last_send = now;
@@ -124,7 +138,7 @@ impl Sender {
         let starved = match limit {
             Limit::Application => true,
             Limit::SendBuffer => self.config.quirks.full_send_buffer == FullSendBuffer::AppLimited,
-            Limit::Cwnd | Limit::Pacing | Limit::Host | Limit::Receiver => false,
+            Limit::Cwnd | Limit::Pacing | Limit::Host | Limit::Receiver | Limit::Over => false,
         };
         let in_flight = self.board.in_flight();
         let idle = self.host.is_empty();
@@ -155,7 +169,7 @@ impl Sender {
         let data = self.unsent().div_ceil(mss);
         let count = u64::from(quota).min(receiver).min(buffer).min(data);
         match count {
-            0 if data == 0 => Err(Limit::Application),
+            0 if data == 0 => self.without_data(),
             0 if buffer == 0 => Err(Limit::SendBuffer),
             0 => Err(Limit::Receiver),
             _ => Ok(count as u32),
@@ -222,13 +236,20 @@ impl Sender {
         self.before_burst(now, count);
         let (mut bytes, at) = (0, self.departure(now));
         for i in 0..count {
-            let len = self.unsent().min(u64::from(self.config.mss)) as u16;
+            let unsent = self.unsent();
+            let len = unsent.min(u64::from(self.config.mss)) as u16;
             let mut record = Record::new(at, len, if i == 0 { BURST_HEAD } else { 0 });
+            let fin = self.fin == Fin::Due && unsent == u64::from(len);
+            if fin {
+                self.fin = Fin::Sent;
+                record.flags |= FIN;
+            }
             self.delivery.stamp(&mut record, self.board.packets_out());
             record.in_flight = self.board.in_flight() + 1;
             let seq = self.board.append(record);
             bytes += u64::from(len);
-            let data = self.data(at, seq, len, i + 1 == count && count > 1, false);
+            let data =
+                self.data(at, seq, len, Flags { push: i + 1 == count && count > 1, again: false, fin });
             self.host.hand_over(now, at, data, out);
         }
         self.count_in_host(count, bytes);
@@ -252,11 +273,12 @@ impl Sender {
     }
 
     /// A data packet that departs at `at`.
-    fn data(&mut self, at: Time, seq: u32, len: u16, push: bool, again: bool) -> Segment {
+    fn data(&mut self, at: Time, seq: u32, len: u16, flags: Flags) -> Segment {
+        let Flags { push, again, fin } = flags;
         let cwr = !again && std::mem::take(&mut self.marks.tell_reduced); // only new data may say so
-        self.stats.sent_packets += 1;
+        self.stats.sent_packets += u64::from(len > 0);
         self.stats.sent_bytes += u64::from(len);
-        Segment::Data { seq, len, push, again, cwr, stamp: stamp(at), sent_us: micros(at) }
+        Segment::Data { seq, len, push, again, cwr, fin, stamp: stamp(at), sent_us: micros(at), riding: None }
     }
 
     /// When pacing lets the sender go on, if pacing is what holds it.

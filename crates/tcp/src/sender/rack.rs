@@ -156,7 +156,7 @@ impl Sender {
     pub(super) fn mark_lost(&mut self, now: Time, seq: u32) {
         if self.board.mark_lost(seq) {
             self.delivery.lost += 1;
-            self.stats.lost_packets += 1;
+            self.stats.lost_packets += u64::from(self.board.get(seq).len > 0);
             if self.traits.watches_losses {
                 self.report_loss(now, seq);
             }

@@ -23,6 +23,8 @@ pub(super) const APP_LIMITED: u8 = 16;
 /// The packet is the first of its burst.
 pub(super) const BURST_HEAD: u8 = 32;
 const LINKED: u8 = 64;
+/// The packet bears the FIN.
+pub(super) const FIN: u8 = 128;
 
 /// One packet: when it was sent and what the delivery counters said then.
 #[derive(Clone, Copy, Debug, Default)]

@@ -89,12 +89,6 @@ impl Sender {
         }
     }
 
-    fn on_syn_timeout(&mut self, now: Time, out: &mut Vec<Segment>) {
-        self.stats.timeouts += 1;
-        self.rtt.back_off();
-        self.send_syn(now, out);
-    }
-
     fn on_timeout(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.timer.disarm();
         if self.board.packets_out() == 0 {

@@ -78,11 +78,10 @@ def _tcp_header(row: Mapping[str, Any], flow: Flow) -> bytes:
     from_sender = row["kind"] in _FROM_SENDER
     kind, flags = row["kind"], row["flags"].split()
     sequence = {"syn": 0, "syn_ack": 0, "data": row["seq"] + 1}.get(kind, 1) & 0xFFFFFFFF
-    acknowledged = {"syn": 0, "ack": row["ack"] + 1}.get(kind, 1) & 0xFFFFFFFF
+    acknowledged = (0 if kind == "syn" else row["ack"] + 1) & 0xFFFFFFFF
     bits = {"syn": _SYN, "syn_ack": _SYN | _ACK}.get(kind, _ACK)
-    bits |= (
-        (_PSH if "psh" in flags else 0) | (_ECE if "ece" in flags else 0) | (_CWR if "cwr" in flags else 0)
-    )
+    for name, bit in {"psh": _PSH, "ece": _ECE, "cwr": _CWR, "fin": _FIN}.items():
+        bits |= bit if name in flags else 0
     if flow.ecn is True:
         bits |= {"syn": _ECE | _CWR, "syn_ack": _ECE}.get(kind, 0)
     elif flow.ecn:
@@ -98,7 +97,7 @@ def _tcp_header(row: Mapping[str, Any], flow: Flow) -> bytes:
 
 def _accurate(row: Mapping[str, Any]) -> int:
     """AE, CWR and ECE of AccECN: the handshake, and from then on a counter that begins at 5."""
-    opening = {"syn": 7, "syn_ack": 2, "handshake_ack": 2, "data": 5}
+    opening = {"syn": 7, "syn_ack": 2, "handshake_ack": 2}
     counter = opening.get(row["kind"], (5 + row["ce_count"]) & 7)
     return (_AE if counter & 4 else 0) | (_CWR if counter & 2 else 0) | (_ECE if counter & 1 else 0)
 

@@ -1,0 +1,104 @@
+//! What is measured of a flow.
+
+use super::{Flow, Phase};
+use crate::applications::Playback;
+use crate::hosts::connection::Connection;
+use crate::hosts::stats::{FlowStats, Mark, Transfer};
+use crate::hosts::totals::Totals;
+use crate::tables::FlowName;
+use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
+use units::Time;
+
+impl Flow {
+    /// Counters of all connections, open or not.
+    fn totals(&self, now: Time) -> Totals {
+        let mut totals = self.past;
+        self.connections.iter().for_each(|(_, connection)| totals.add(connection, now));
+        totals
+    }
+
+    pub(super) fn mark(&self, now: Time) -> Mark {
+        let Totals { delivered_bytes, stats, limited } = self.totals(now);
+        let wire_bytes = self.factory.headers().bytes(&stats);
+        let refused_bytes = self.application.refused_bytes();
+        Mark { time: now, delivered_bytes, wire_bytes, stats, refused_bytes, limited }
+    }
+
+    /// It has started and is not over.
+    pub(super) fn is_active(&self) -> bool {
+        matches!(self.phase, Phase::Running | Phase::Stopped)
+    }
+
+    /// The warm-up is over.
+    pub fn on_warmup(&mut self, now: Time) {
+        if self.is_active() {
+            self.stats.begin = Some(self.mark(now));
+        }
+    }
+
+    /// The run is over.
+    pub fn on_end(&mut self, now: Time) {
+        let open: Vec<u32> = self.connections.iter().map(|(id, _)| id).collect();
+        open.into_iter().for_each(|id| self.end_transfer(now, id, false));
+        if self.is_active() {
+            self.stats.end = Some(self.mark(now));
+        }
+    }
+
+    /// The connections whose algorithm works on new data.
+    pub fn running(&self) -> impl Iterator<Item = &Connection> {
+        let active = self.is_active();
+        self.connections.iter().map(|(_, connection)| connection).filter(move |_| active)
+    }
+
+    /// What happened since the last sample, and where things stand. Windows and what is in flight are sums over the open
+    /// connections, times are those of the connection that has been open longest; rates are those of a single connection.
+    pub fn sample(&mut self, now: Time) -> SeriesRow {
+        let totals = self.totals(now);
+        let (before, last) = std::mem::replace(&mut self.sampled, (now, totals));
+        let span_s = now.since(before).as_secs_f64();
+        let single = self.connections.single().map(|connection| connection.sender().snapshot());
+        let states: Vec<_> = self.connections.iter().map(|(_, c)| c.sender().snapshot()).collect();
+        let oldest = states.first();
+        let known = !self.is_stream || oldest.is_some();
+        let bytes = |packets: u32| u64::from(packets) * u64::from(self.factory.mss());
+        let in_flight: u64 = states.iter().map(|state| bytes(state.in_flight)).sum();
+        SeriesRow {
+            time_s: now,
+            flow: FlowName(self.number),
+            goodput_bps: (totals.delivered_bytes - last.delivered_bytes) as f64 * 8.0 / span_s,
+            cwnd_bytes: known.then(|| states.iter().map(|state| bytes(state.cwnd)).sum()),
+            in_flight_bytes: known.then_some(in_flight),
+            srtt_s: oldest.and_then(|state| state.srtt),
+            min_rtt_s: oldest.and_then(|state| state.min_rtt),
+            pacing_bps: single.and_then(|state| state.pacing_rate),
+            delivery_bps: single.and_then(|state| state.delivery_rate),
+            retransmitted_packets: totals.stats.retransmitted_packets - last.stats.retransmitted_packets,
+            state: match oldest {
+                _ if self.phase == Phase::Over && in_flight == 0 => DONE,
+                Some(state) => STATES[state.state as usize],
+                None => WAITING,
+            },
+        }
+    }
+
+    /// What was measured.
+    pub fn stats(&self) -> &FlowStats {
+        &self.stats
+    }
+
+    /// Data packets sent since the start of the run.
+    pub fn sent_packets(&self) -> u64 {
+        self.totals(Time::ZERO).stats.sent_packets
+    }
+
+    /// Its transfers, in the order in which they began.
+    pub fn transfers(&self) -> &[Transfer] {
+        &self.transfers
+    }
+
+    /// What a viewer has seen by `now`, if it plays a video.
+    pub fn playback(&self, now: Time) -> Option<Playback> {
+        self.application.playback(now.min(self.stats.end.map_or(now, |end| end.time)))
+    }
+}

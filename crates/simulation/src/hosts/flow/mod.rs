@@ -1,0 +1,222 @@
+//! A flow of TCP: its application, and the connections that the application opens and closes.
+
+mod calls;
+mod measure;
+
+use super::connection::End;
+use super::connections::Connections;
+use super::factory::ConnectionFactory;
+use super::observer::Observer;
+use super::outbox::Outbox;
+use super::stats::{FlowStats, Transfer};
+use super::totals::Totals;
+use crate::applications::{self, Application, Order, Sockets};
+use crate::controllers::Controllers;
+use crate::external::External;
+use crate::payload::{Packet, Payload};
+use crate::plan::{Plan, PlanError, WorkloadPlan};
+use network::{Ecn, RouteId, SamplingTimes, StreamId, Streams};
+use std::sync::Arc;
+use units::{Rng, Time};
+
+/// Holds the connections that are open. Of those that are not, only what they transferred is left.
+pub struct Flow {
+    /// Number in the plan.
+    pub number: u32,
+    streams: Streams,
+    connections: Connections,
+    phase: Phase,
+    stop: Time,
+    /// When the flow starts, its application wants to run, or is to stop.
+    due: Time,
+    /// The application waits for acknowledgements.
+    blocked: bool,
+    factory: ConnectionFactory,
+    application: Box<dyn Application>,
+    is_stream: bool,
+    sockets: Sockets,
+    transfers: Vec<Transfer>,
+    sampling: SamplingTimes,
+    stats: FlowStats,
+    /// Of the connections that are gone.
+    past: Totals,
+    sampled: (Time, Totals),
+    todo: Vec<Order>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Running,
+    /// The application has stopped; transfers that go on are completed.
+    Stopped,
+    /// Nothing more is sent for the first time; what is outstanding may still be repaired.
+    Over,
+}
+
+impl Flow {
+    /// Flow `number` of the plan. No connection is open before the application has run.
+    ///
+    /// # Errors
+    /// If its algorithm or its application cannot be made.
+    pub fn new(
+        number: u32,
+        plan: &Arc<Plan>,
+        streams: Streams,
+        sampling: SamplingTimes,
+        seed: u64,
+        (controllers, external): (&Controllers, &External),
+    ) -> Result<Flow, PlanError> {
+        let of_flow = &plan.flows[number as usize];
+        let start = of_flow.start(seed);
+        let application = match &of_flow.workload {
+            Some(WorkloadPlan::External { name }) => {
+                let seed = Rng::stream(seed, &format!("application/{}", of_flow.stream)).next_u64();
+                external.make_application(name, &format!("flows[{number}].workload.name"), start, seed)?
+            }
+            _ => applications::build(of_flow, start, seed),
+        };
+        Ok(Flow {
+            number,
+            streams,
+            connections: Connections::default(),
+            phase: Phase::Waiting,
+            stop: of_flow.stop_ns.map_or(Time::NEVER, Time::from_nanos),
+            due: start,
+            blocked: false,
+            factory: ConnectionFactory::new(plan, number as usize, seed, controllers)?,
+            is_stream: application.is_stream(),
+            application,
+            sockets: Sockets::default(),
+            transfers: Vec::new(),
+            sampling,
+            stats: FlowStats::new(start),
+            past: Totals::default(),
+            sampled: (Time::ZERO, Totals::default()),
+            todo: Vec::new(),
+        })
+    }
+
+    /// When an end wants to run. A flow of several connections runs both ends of them as its sender.
+    #[inline]
+    pub fn next(&self, end: End) -> Time {
+        let single = self.connections.single().map_or(Time::NEVER, |connection| connection.next(end));
+        if end == End::Receiver {
+            return single;
+        }
+        single.min(self.connections.next()).min(self.due)
+    }
+
+    /// Does what is due at an end.
+    pub fn run<R: Observer>(&mut self, end: End, out: &mut Outbox<'_, R>) {
+        if end == End::Sender {
+            self.run_application(out);
+        }
+        if let Some(connection) = self.connections.single_mut() {
+            connection.on_timer(out.now, end, out.segments);
+            self.finish_turn(0, end, out);
+        }
+        while let Some(id) = self.connections.due(out.now) {
+            for end in [End::Sender, End::Receiver] {
+                if let Some(connection) = self.connections.get_mut(id) {
+                    connection.on_timer(out.now, end, out.segments);
+                    self.finish_turn(id, end, out);
+                }
+            }
+        }
+    }
+
+    /// A packet reaches an end. Returns the end whose wake-up may have changed, and when that is.
+    #[inline]
+    pub fn receive<R: Observer>(&mut self, packet: &Packet, out: &mut Outbox<'_, R>) -> (End, Time) {
+        let end = End::reached(packet.stream.direction());
+        let id = self.streams.number(packet.stream);
+        if let (Payload::Tcp(segment), Some(connection)) = (&packet.payload, self.connections.get_mut(id)) {
+            let rtt = connection.receive(out.now, segment, packet.ecn == Ecn::Ce, end, out.segments);
+            if let Some(rtt) = rtt.filter(|_| self.sampling.measures(out.now)) {
+                self.stats.rtt.record(rtt);
+            }
+            if self.blocked && end == End::Sender {
+                self.let_application_run(out);
+            }
+            self.finish_turn(id, end, out);
+        }
+        let end = if self.is_stream { end } else { End::Sender };
+        (end, self.next(end))
+    }
+
+    /// A packet of `stream` has left the network interface of its host, or was dropped there. Returns the end whose wake-up
+    /// may have changed, and when that is.
+    pub fn on_left_host<R: Observer>(
+        &mut self,
+        stream: StreamId,
+        bytes: u16,
+        out: &mut Outbox<'_, R>,
+    ) -> (End, Time) {
+        let from_sender = stream.direction() == End::Sender.direction();
+        let end = if from_sender { End::Sender } else { End::Receiver };
+        let id = self.streams.number(stream);
+        if let Some(connection) = self.connections.get_mut(id)
+            && connection.on_left_host(out.now, end, bytes, out.segments)
+        {
+            self.finish_turn(id, end, out);
+        }
+        let end = if self.is_stream { end } else { End::Sender };
+        (end, self.next(end))
+    }
+
+    /// An end of a connection has had its turn.
+    #[inline]
+    fn finish_turn<R: Observer>(&mut self, id: u32, end: End, out: &mut Outbox<'_, R>) {
+        self.send(id, end, out);
+        if R::ON
+            && end == End::Sender
+            && self.is_active()
+            && let Some(connection) = self.connections.get_mut(id)
+        {
+            out.turn(self.number, connection.number, connection.sender());
+        }
+    }
+
+    /// Sends what an end of a connection has put out, and sees to what comes next.
+    #[inline]
+    fn send<R: Observer>(&mut self, id: u32, end: End, out: &mut Outbox<'_, R>) {
+        if !out.segments.is_empty() {
+            self.flush(id, end, out);
+        }
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        let is_done = connection.is_done();
+        if id != 0 {
+            let next = connection.next(end);
+            self.connections.request(id, next);
+            self.see_to_several(id, is_done, out);
+        } else if is_done {
+            self.on_done(id, out);
+        }
+    }
+
+    /// One of several connections has had its turn: it is forgotten when it is over.
+    fn see_to_several<R: Observer>(&mut self, id: u32, is_done: bool, out: &mut Outbox<'_, R>) {
+        if is_done {
+            self.on_done(id, out);
+        }
+        if self.connections.get_mut(id).is_some_and(|connection| connection.is_over()) {
+            self.forget(out.now, id);
+        }
+    }
+
+    #[inline]
+    fn flush<R: Observer>(&mut self, id: u32, end: End, out: &mut Outbox<'_, R>) {
+        let stream = self.streams.stream(RouteId::new(self.number, end.direction()), id);
+        let headers = self.factory.headers();
+        if self.factory.has_nic(end)
+            && let Some(connection) = self.connections.get_mut(id)
+        {
+            let beside = out.segments.iter().filter(|segment| !segment.is_data());
+            beside.for_each(|segment| {
+                connection.on_sent_beside(end, headers.packet(stream, segment).size);
+            });
+        }
+        out.flush(self.factory.mss(), |segment| headers.packet(stream, segment));
+    }
+}

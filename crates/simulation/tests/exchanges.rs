@@ -1,0 +1,97 @@
+//! What connections that open, ask, answer and close put on the wire, packet by packet.
+//!
+//! The exchanges are those of two sockets of Linux 6.18 between a client that asks and closes, and a server that answers
+//! and closes at once; there they were captured.
+
+mod common;
+
+use common::{first, flow, link, plan, run};
+use serde_json::{Value, json};
+use simulation::{Column, Results};
+
+/// 20 ms either way, with a workload until `stop_ms`; every packet is seen where it leaves.
+fn working(workload: Value, stop_ms: u64) -> Value {
+    let links = vec![link("there", None, 20_000_000, None), link("back", None, 20_000_000, None)];
+    let mut only = flow("only", "cubic", &[0], &[1]);
+    only["workload"] = workload;
+    only["stop_ns"] = json!(stop_ms * 1_000_000);
+    let mut plan = plan(2_000, links, vec![only]);
+    plan["record"]["packets"] = json!(["there", "back"]);
+    plan
+}
+
+fn asking(think_ms: u64, stop_ms: u64) -> Results {
+    let [request, response, think] =
+        [100, 1_000, think_ms * 1_000_000].map(|value| json!({ "kind": "constant", "value": value }));
+    run(
+        &working(
+            json!({ "kind": "request_response", "request": request, "response": response, "think": think }),
+            stop_ms,
+        ),
+        1,
+    )
+}
+
+/// Kind, payload and flags of every packet, in the order of arrival: `S` from the server, which has the data.
+fn wire(results: &Results) -> Vec<String> {
+    let text = |name: &str| match results.packets.column(name) {
+        Some(Column::Label { codes, names }) => codes
+            .iter()
+            .map(|&code| names.get(code as usize).cloned().unwrap_or_default())
+            .collect::<Vec<_>>(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let (points, kinds, flags, sizes) =
+        (text("point"), text("kind"), text("flags"), results.packets.numbers("len"));
+    let from = |point: &str| if point == "there" { "S" } else { "C" };
+    let one =
+        |n: usize| format!("{} {} {} {}", from(&points[n]), kinds[n], sizes[n], flags[n]).trim().to_owned();
+    (0..points.len()).map(one).collect()
+}
+
+const OPENING: [&str; 7] =
+    ["C syn 0", "S syn_ack 0", "C handshake_ack 0", "C data 100", "S ack 0", "S data 1000", "C ack 0"];
+const CLOSING: [&str; 3] = ["C data 0 fin", "S data 0 fin", "C ack 0"];
+
+#[test]
+fn a_client_that_thinks_acknowledges_answers_at_once_and_servers_acknowledge_requests_with_answers() {
+    let exchange = ["C data 100", "S data 1000", "C ack 0"];
+    let expected = [&OPENING[..], &exchange, &exchange, &CLOSING].concat();
+    assert_eq!(wire(&asking(100, 400)), expected);
+}
+
+#[test]
+fn a_client_that_asks_again_soon_acknowledges_an_answer_with_its_next_request() {
+    let exchange = ["C data 100", "S data 1000"];
+    // Two more are asked for, at 90 and 140 ms; the last answer is acknowledged by the FIN.
+    let expected = [&OPENING[..], &exchange, &exchange, &CLOSING].concat();
+    assert_eq!(wire(&asking(10, 185)), expected);
+}
+
+#[test]
+fn a_transfer_closes_its_connection_and_statistics_count_its_data_only() {
+    let sizes = json!({ "kind": "constant", "value": 20_000 });
+    let periodic =
+        json!({ "kind": "periodic", "interval_ns": 10_000_000_000u64, "sizes": sizes, "keep": false });
+    let results = run(&working(periodic, 1_000), 1);
+    let wire = wire(&results);
+    // Here the data is the client's, which goes there: 10 packets first, and the FIN with the last of the other 4.
+    assert_eq!(
+        wire[..3],
+        ["C syn 0", "S syn_ack 0", "C handshake_ack 0"].map(|sent| match &sent[..1] {
+            "C" => sent.replace('C', "S"),
+            _ => sent.replace('S', "C"),
+        })
+    );
+    assert_eq!(wire[wire.len() - 2..], ["C data 0 fin", "S ack 0"]);
+    assert_eq!(wire.iter().filter(|sent| sent.starts_with("S data")).count(), 14);
+    assert_eq!(first(&results.flows, "sent_packets"), 14.0);
+    assert_eq!(first(&results.flows, "delivered_bytes"), 20_000.0);
+}
+
+#[test]
+fn a_flow_of_one_connection_that_lasts_as_long_as_it_sends_no_fin() {
+    let mut plan = working(Value::Null, 1_000);
+    plan["flows"][0]["bytes"] = json!(20_000);
+    assert!(wire(&run(&plan, 1)).iter().all(|sent| !sent.contains("fin")));
+}

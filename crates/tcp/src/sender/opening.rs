@@ -1,0 +1,98 @@
+//! Opening a connection (RFC 9293 section 3.5; Linux `tcp_connect`, `tcp_rcv_synsent_state_process`,
+//! `tcp_rcv_state_process`): actively with a SYN, or passively with the answer to one.
+
+use super::{RttEstimator, Sender, pacer, stamp};
+use crate::Segment;
+use units::{Duration, Time};
+
+/// What is sent, and sent again, until the connection is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Opening {
+    /// Timestamp to echo and receive window of a SYN-ACK; `None`: a SYN.
+    answer: Option<(u32, u32)>,
+    /// It was sent more than once, so that no RTT can be told from it (Karn).
+    repeated: bool,
+}
+
+impl Sender {
+    /// Opens the connection: sends the SYN.
+    pub fn open(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.limits.start(now);
+        self.send_syn(now, out);
+    }
+
+    /// A SYN with this timestamp has arrived: answers it with a SYN-ACK that opens the direction of this sender, too.
+    /// `window`: of the receiver at this end.
+    pub fn accept(&mut self, now: Time, echo: u32, window: u32, out: &mut Vec<Segment>) {
+        if self.established {
+            return; // a SYN that was late
+        }
+        match self.opening.answer {
+            None => self.limits.start(now),
+            Some(_) => self.opening.repeated = true, // its answer was lost
+        }
+        self.opening.answer = Some((echo, window));
+        self.send_syn(now, out);
+    }
+
+    /// Says again that the handshake is over: the other side has sent its SYN-ACK again.
+    pub fn confirm(&mut self, now: Time, out: &mut Vec<Segment>) {
+        out.push(Segment::HandshakeAck { stamp: stamp(now), echo: 0, window: 0 });
+    }
+
+    fn send_syn(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let stamp = stamp(now);
+        out.push(match self.opening.answer {
+            None => Segment::Syn { stamp },
+            Some((echo, window)) => Segment::SynAck { echo, stamp, window },
+        });
+        self.last_send = now;
+        self.timer.arm_retransmission(now + self.rtt.rto());
+    }
+
+    pub(super) fn on_syn_timeout(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.stats.timeouts += 1;
+        self.opening.repeated = true;
+        self.rtt.back_off();
+        self.send_syn(now, out);
+    }
+
+    /// The handshake goes on; anything but a SYN-ACK answers one, and ends it (`tcp_synack_rtt_meas`).
+    #[cold]
+    pub(super) fn shake_hands(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
+        match (*segment, self.opening.answer) {
+            (Segment::SynAck { echo, window, .. }, None) => {
+                self.establish(now, echo, window);
+                self.confirm(now, out);
+            }
+            (Segment::HandshakeAck { echo, window, .. } | Segment::Ack { echo, window, .. }, Some(_)) => {
+                self.establish(now, echo, window);
+            }
+            _ => return,
+        }
+        // An application writes when its connection is open, and closes after that.
+        let fin = std::mem::take(&mut self.fin);
+        self.push(now, out);
+        self.fin = fin;
+        self.push_fin(now, out);
+    }
+
+    fn establish(&mut self, now: Time, echo: u32, window: u32) {
+        self.established = true;
+        self.timer.disarm();
+        let echoed_ms = u64::from(stamp(now).saturating_sub(echo).max(1));
+        let repeated = self.opening.repeated;
+        let rtt = if repeated { Duration::from_millis(echoed_ms) } else { now.since(self.last_send) };
+        self.rtt = RttEstimator::new(); // forget the back-off
+        self.take_rtt_sample(now, rtt);
+        self.window_end = u64::from(window);
+        self.delivery.delivered = 1; // the SYN counts, as in Linux
+        self.delivery.delivered_time = now;
+        let path = self.path(now);
+        self.algorithm.on_established(&path);
+        self.traits = self.algorithm.traits();
+        self.pacer = pacer(self.traits, self.config.pacing);
+        self.refresh_control();
+        self.update_pacing_rate();
+    }
+}
