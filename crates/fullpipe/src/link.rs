@@ -23,7 +23,7 @@ impl Link {
         let plan = LinkPlan {
             name: String::new(),
             stream: String::new(),
-            nic_of: None,
+            nic: false,
             rate_bps: (rate != Rate::UNLIMITED).then(|| rate.bits_per_sec()),
             delay_ns: delay.as_nanos(),
             queue: entry("drop_tail", serde_json::json!({ "packets": null, "bytes": null })),

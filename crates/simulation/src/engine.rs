@@ -47,7 +47,7 @@ impl<R: Recorder> Engine<R> {
         let sampling = SamplingTimes::new(interval, time(plan.warmup_ns), time(plan.duration_ns));
         let hosts = hosts(&plan);
         let links = plan.links.iter().enumerate().map(|(n, link)| {
-            let replays = plan.record.packets.contains(&link.name) || link.nic_of.is_some();
+            let replays = plan.record.packets.contains(&link.name) || link.nic;
             let cut_through = if replays { CutThrough::No } else { cut_through };
             build_link(n, link, sampling, seed, cut_through, &hosts, &external)
         });
@@ -65,7 +65,7 @@ impl<R: Recorder> Engine<R> {
         let mut net = Net::new(links, media, &routes, reroutes(&plan), cut_through == CutThrough::Yes);
         let names = plan.hop_names();
         net.tap(|hop| plan.record.packets.contains(&names[hop.index()]));
-        net.set_nics(|link| plan.links[link].nic_of.is_some());
+        net.set_nics(|link| plan.links[link].nic);
         let segments = Vec::new();
         let mut engine = Engine { plan, seed, net, flows, sampling, recorder, now: Time::ZERO, segments };
         let Net { actors, schedule, .. } = &mut engine.net;

@@ -12,7 +12,7 @@ const WIRE: f64 = 1514.0;
 /// Bulk flows of one host, whose interface of 10 Mbit/s is followed by 40 ms of round trip.
 fn laptop(queue: Value, ccas: &[&str]) -> Value {
     let mut nic = link("nic", Some(10_000_000), 0, None);
-    nic["nic_of"] = json!(0);
+    nic["nic"] = json!(true);
     nic["queue"] = queue;
     let links = vec![nic, link("there", None, 20_000_000, None), link("back", None, 20_000_000, None)];
     let flows = ccas.iter().enumerate().map(|(n, cca)| flow(&n.to_string(), cca, &[0, 1], &[2]));
@@ -24,7 +24,7 @@ fn laptop(queue: Value, ccas: &[&str]) -> Value {
 /// The same without an interface: its link belongs to the network.
 fn path(queue: Value, ccas: &[&str]) -> Value {
     let mut made = laptop(queue, ccas);
-    made["links"][0]["nic_of"] = json!(null);
+    made["links"][0]["nic"] = json!(false);
     made
 }
 
@@ -83,14 +83,14 @@ fn a_sender_goes_on_after_its_host_has_dropped_what_it_sent() {
 
 #[test]
 fn an_interface_that_is_never_busy_changes_nothing() {
-    let bottleneck = |nic: Option<u64>| {
+    let bottleneck = |nic: bool| {
         let mut made = laptop(json!({ "kind": "drop_tail" }), &["cubic"]);
-        made["links"][0]["nic_of"] = json!(nic);
+        made["links"][0]["nic"] = json!(nic);
         made["links"][0]["rate_bps"] = json!(null);
         made["links"][1] = link("there", Some(10_000_000), 20_000_000, Some(50));
         run(&made, 1)
     };
-    let (with, without) = (bottleneck(Some(0)), bottleneck(None));
+    let (with, without) = (bottleneck(true), bottleneck(false));
     assert_eq!(
         first(&with.links_summary, "forwarded_packets"),
         first(&without.links_summary, "forwarded_packets")
@@ -104,7 +104,6 @@ fn acknowledgements_pass_the_interface_of_the_receiving_host() {
     made["links"][2] = made["links"][0].clone();
     made["links"][2]["name"] = json!("other");
     made["links"][2]["stream"] = json!("other");
-    made["links"][2]["nic_of"] = json!(1);
     made["flows"][0]["reverse"] = json!([2]);
     let done = run(&made, 1);
     let most = 1448.0 / WIRE * 10e6;

@@ -190,7 +190,7 @@ fn full() -> Value {
     let bytes = json!({ "kind": "pareto", "shape": 1.25, "low": 100.0, "high": 1e6 });
     let think = json!({ "kind": "lognormal", "mean": 1e7, "sigma": 0.5 });
     let mut plan = single("cubic", 100);
-    plan["links"][0]["nic_of"] = json!(0);
+    plan["links"][0]["nic"] = json!(true);
     plan["links"][0]["loss"] = json!({ "kind": "periodic", "every": 9 });
     plan["links"][0]["changes"] =
         json!([{ "at_ns": 5, "rate_bps": 7, "limit": { "packets": 3, "bytes": null } }]);

@@ -111,9 +111,9 @@ def test_links_that_change_their_routes_leave_interfaces_out() -> None:
     assert named == [["laptop-nic", "slow", "router-server"], ["router-server-reverse", "slow-reverse"]]
 
 
-def test_the_plan_says_whose_interface_a_link_is() -> None:
+def test_the_plan_says_which_link_is_an_interface() -> None:
     found = plan(graph({"from": "server", "to": "laptop"}))
-    assert [link["nic_of"] for link in found["links"]] == [None] * 4 + [1]
+    assert [link["nic"] for link in found["links"]] == [False] * 4 + [True]
     assert found["flows"][0]["hosts"] == [0, 1]
 
 

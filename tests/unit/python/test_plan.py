@@ -75,7 +75,7 @@ def test_every_field_of_a_plan() -> None:
             {
                 "name": "bottleneck",
                 "stream": "bottleneck",
-                "nic_of": None,
+                "nic": False,
                 "rate_bps": 1_000_000_000,
                 "delay_ns": 50_000_000,
                 "queue": {"kind": "drop_tail", "packets": None, "bytes": 1_048_576},
@@ -109,7 +109,7 @@ def test_every_field_of_a_plan() -> None:
             {
                 "name": "bottleneck-reverse",
                 "stream": "bottleneck-reverse",
-                "nic_of": None,
+                "nic": False,
                 "rate_bps": None,
                 "delay_ns": 50_000_000,
                 "queue": back,

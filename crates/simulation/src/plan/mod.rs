@@ -58,10 +58,10 @@ pub struct LinkPlan {
     pub name: String,
     /// Names its random numbers; unique.
     pub stream: String,
-    /// Number of the host whose network interface this is. Routes of its senders and receivers begin here, and its senders
-    /// are told when their packets have left it (TCP small queues).
+    /// It is the network interface of a host, to which all routes belong that begin here. Its senders are told when their
+    /// packets have left it (TCP small queues).
     #[serde(default)]
-    pub nic_of: Option<u32>,
+    pub nic: bool,
     /// Rate in bits per second; `None`: unlimited.
     pub rate_bps: Option<u64>,
     /// Propagation delay in nanoseconds.

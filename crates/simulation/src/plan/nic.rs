@@ -7,7 +7,7 @@ use super::{FlowPlan, LinkPlan, Plan};
 impl Plan {
     /// The network interface at which a route begins, if it does at one.
     pub(crate) fn nic(&self, route: &[u32]) -> Option<&LinkPlan> {
-        route.first().and_then(|&hop| self.links.get(hop as usize)).filter(|link| link.nic_of.is_some())
+        route.first().and_then(|&hop| self.links.get(hop as usize)).filter(|link| link.nic)
     }
 
     /// Refuses interfaces that do more than queue and send, and routes that do not begin at theirs at all times: a host
@@ -27,7 +27,7 @@ impl LinkPlan {
             && self.impairments.is_empty()
             && self.opportunities.is_none()
             && self.markov_channel.is_none();
-        if self.nic_of.is_some() && !plain {
+        if self.nic && !plain {
             refuse!(path, "a network interface has a rate and a queue; give the rest to the link behind it");
         }
         Ok(())

@@ -12,7 +12,7 @@ pub fn link(name: &str, rate_bps: Option<u64>, delay_ns: u64, packets: Option<u6
     json!(LinkPlan {
         name: name.to_owned(),
         stream: name.to_owned(),
-        nic_of: None,
+        nic: false,
         rate_bps,
         delay_ns,
         queue: EntryPlan {

@@ -26,7 +26,7 @@ def plan(scenario: Scenario) -> Plan:
     return {
         "duration_ns": to_nanoseconds(scenario.duration_s),
         "warmup_ns": to_nanoseconds(scenario.warmup_s),
-        "links": [_link(link, hosts) for link in network.links],
+        "links": [_link(link) for link in network.links],
         **({"media": [_medium(medium) for medium in network.media]} if network.media else {}),
         "flows": [_flow(routed, hosts, network.hops) for routed in network.flows],
         "record": {
@@ -37,11 +37,11 @@ def plan(scenario: Scenario) -> Plan:
     }
 
 
-def _link(link: Link, hosts: Mapping[str, int]) -> Plan:
+def _link(link: Link) -> Plan:
     return {
         "name": link.name,
         "stream": link.stream,
-        "nic_of": None if link.nic_of is None else hosts[link.nic_of],
+        "nic": link.nic_of is not None,
         "rate_bps": link.rate_bps,
         "delay_ns": link.delay_ns,
         "queue": _queue(link.queue),
@@ -97,7 +97,6 @@ def _queue(queue: DropTail | Discipline | None) -> Plan:
 
 def _host_numbers(network: Network) -> dict[str, int]:
     names = dict.fromkeys(name for routed in network.flows for name in routed.hosts or ())
-    names |= dict.fromkeys(link.nic_of for link in network.links if link.nic_of is not None)
     return {name: number for number, name in enumerate(names)}
 
 
