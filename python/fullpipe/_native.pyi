@@ -23,11 +23,8 @@ __all__ = [
     "Simulation",
     "SimulationPanic",
     "Undo",
-    "controllers",
     "judge",
-    "media",
     "plan_schema",
-    "queues",
     "registry",
     "round_trips",
     "tables",
@@ -508,15 +505,6 @@ def registry() -> dict[str, list[Description]]:
     """Every family of things that are chosen by name: "algorithms", "queues", "losses", "impairments",
     "media"; and what the plan of a flow may say: "applications", "distributions", and in "transport" the
     options of TCP and its quirks, with the names and units of the plan's fields."""
-
-def controllers() -> list[Description]:
-    """Describe the congestion control algorithms."""
-
-def queues() -> list[Description]:
-    """Describe the queue disciplines."""
-
-def media() -> list[Description]:
-    """Describe the media: elements of a network with several ports, of which one transmits at a time."""
 
 def tables() -> list[TableSchema]:
     """Describe the tables of a run."""

@@ -6,8 +6,31 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::{Value, json};
 
+/// Every family by name, each with one dictionary per entry.
+pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let out = PyDict::new(py);
+    out.set_item("algorithms", algorithms(py)?)?;
+    let families = [
+        ("queues", network::queue::descriptors()),
+        ("media", network::medium::descriptors()),
+        ("losses", network::Loss::descriptors()),
+        ("impairments", network::Impairment::descriptors()),
+    ];
+    for (name, descriptors) in families {
+        out.set_item(name, family(py, descriptors)?)?;
+    }
+    let types = PlanTypes::new();
+    out.set_item("applications", loads(py, &applications(&types))?)?;
+    out.set_item("distributions", loads(py, &types.kinds("DistributionPlan").into())?)?;
+    out.set_item(
+        "transport",
+        loads(py, &json!([types.table("tcp", "TcpPlan"), types.table("quirks", "QuirksPlan")]))?,
+    )?;
+    Ok(out.into_any().unbind())
+}
+
 /// One dictionary per congestion control algorithm.
-pub fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
+fn algorithms(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let out = PyList::empty(py);
     for found in congestion::descriptors() {
         let entry = entry(py, found.name, found.title, found.source)?;
@@ -19,37 +42,6 @@ pub fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
         entry.set_item("presets", presets.collect::<PyResult<Vec<_>>>()?)?;
         out.append(entry)?;
     }
-    Ok(out.into_any().unbind())
-}
-
-/// One dictionary per queue discipline.
-pub fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    family(py, network::queue::descriptors())
-}
-
-/// One dictionary per medium.
-pub fn media(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    family(py, network::medium::descriptors())
-}
-
-/// Every family by name, each with one dictionary per entry.
-pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    let out = PyDict::new(py);
-    out.set_item("algorithms", controllers(py)?)?;
-    out.set_item("queues", queues(py)?)?;
-    out.set_item("media", media(py)?)?;
-    let families =
-        [("losses", network::Loss::descriptors()), ("impairments", network::Impairment::descriptors())];
-    for (name, descriptors) in families {
-        out.set_item(name, family(py, descriptors)?)?;
-    }
-    let types = PlanTypes::new();
-    out.set_item("applications", loads(py, &applications(&types))?)?;
-    out.set_item("distributions", loads(py, &types.kinds("DistributionPlan").into())?)?;
-    out.set_item(
-        "transport",
-        loads(py, &json!([types.table("tcp", "TcpPlan"), types.table("quirks", "QuirksPlan")]))?,
-    )?;
     Ok(out.into_any().unbind())
 }
 

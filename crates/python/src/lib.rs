@@ -95,24 +95,6 @@ impl Simulation {
     }
 }
 
-/// Describe the congestion control algorithms.
-#[pyfunction]
-fn controllers(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    catalogue::controllers(py)
-}
-
-/// Describe the queue disciplines.
-#[pyfunction]
-fn queues(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    catalogue::queues(py)
-}
-
-/// Describe the media.
-#[pyfunction]
-fn media(py: Python<'_>) -> PyResult<Py<PyAny>> {
-    catalogue::media(py)
-}
-
 /// The JSON Schema of a plan.
 #[pyfunction]
 fn plan_schema() -> String {
@@ -155,8 +137,5 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kit::round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
-    module.add_function(wrap_pyfunction!(controllers, module)?)?;
-    module.add_function(wrap_pyfunction!(queues, module)?)?;
-    module.add_function(wrap_pyfunction!(media, module)?)?;
     module.add_function(wrap_pyfunction!(table_schemas, module)?)
 }

@@ -89,16 +89,14 @@ def family(name: str) -> dict[str, Entry]:
     return _entries(_native.registry()[name])
 
 
-@cache
 def controllers() -> dict[str, Entry]:
     """The congestion control algorithms by name, in the order of the registry."""
-    return _entries(_native.controllers())
+    return family("algorithms")
 
 
-@cache
 def queues() -> dict[str, Entry]:
     """The queue disciplines by name, in the order of the registry."""
-    return _entries(_native.queues())
+    return family("queues")
 
 
 def controller(name: str) -> Entry:

@@ -4,7 +4,7 @@ from fullpipe import _native
 
 
 def test_the_shared_channel_is_described_with_its_parameters() -> None:
-    shared = {medium["name"]: medium for medium in _native.media()}["shared"]
+    shared = {medium["name"]: medium for medium in _native.registry()["media"]}["shared"]
     assert {param["name"]: param["unit"] for param in shared["params"]} == {
         "rate_bps": "bit/s",
         "delay_ns": "ns",
