@@ -1,8 +1,12 @@
 """Queue disciplines other than drop-tail, from a scenario to a run."""
 
+import json
+from collections.abc import Callable
+
 import pytest
 
 from fullpipe import Scenario, run
+from fullpipe._native import PlanError, Simulation
 from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
@@ -25,6 +29,27 @@ def test_a_queue_is_written_as_it_was_read(small: Scenario) -> None:
     queue = {"kind": "fq_codel", "size": "2 bdp", "quantum": 300}
     scenario = small.with_values({QUEUE: queue})
     assert scenario.to_dict()["topology"]["bottleneck"]["queue"] == queue
+
+
+def refusal(make: Callable[[], object]) -> str:
+    """What is said of the parameter `max`, if anything is."""
+    try:
+        make()
+    except (ScenarioError, PlanError) as error:
+        return str(error).rpartition("max: ")[2]
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(24_000, 8_000), (8_000, 8_000), (8_000, 24_000), (0, 8_000), (24_000, 0)]
+)
+def test_a_plan_refuses_the_thresholds_that_a_scenario_refuses(small: Scenario, low: int, high: int) -> None:
+    queue = {"kind": "red", "min": low, "max": high}
+    made = plan(small.with_values({QUEUE: {"kind": "red"}}))
+    made["links"][0]["queue"] = queue
+    of_plan = refusal(lambda: Simulation(json.dumps(made), 1))
+    assert refusal(lambda: small.with_values({QUEUE: queue})) == of_plan
+    assert bool(of_plan) == (0 < high < low)
 
 
 def limit(small: Scenario, key: str, **bottleneck: object) -> int:

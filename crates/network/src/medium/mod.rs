@@ -3,24 +3,70 @@
 //! A [`Medium`] has the ports, their queues and counters, and transmits. Whose turn it is, when it begins and how much it
 //! carries is the law of its [`Mac`]. Adding a law is one file beside this one and one line in the list below.
 
-mod registry;
 mod turns;
 
 pub use params::BuildError;
-pub use registry::descriptors;
-pub use turns::{Channel, Medium};
+pub use turns::Medium;
 
-registry::media! {
-    "shared" => shared::Shared,
+params::family! {
+    /// A law of the registry.
+    pub enum Law("medium", Ports) as Mac {
+        "shared" => shared::Shared,
+    }
 }
 
-use units::{Duration, Time};
+use crate::{Element, QueueDiscipline, SamplingTimes};
+use params::Descriptor;
+use serde_json::Value;
+use units::{Duration, Rate, Time};
+
+/// Every medium there is.
+pub fn descriptors() -> &'static [Descriptor] {
+    Law::descriptors()
+}
+
+/// Makes the medium called `kind`, with `params` as a JSON object (null for the defaults) and one port for each queue.
+/// Different seeds give different dice.
+///
+/// # Errors
+/// If there is no such medium, or a parameter is unknown, of the wrong type or out of range, or they do not go together.
+pub fn build<P: Copy + Send + 'static>(
+    kind: &str,
+    params: &Value,
+    queues: Vec<Box<dyn QueueDiscipline<P>>>,
+    sampling: SamplingTimes,
+    seed: u64,
+) -> Result<Box<dyn Element<P>>, BuildError> {
+    let law = Law::build(kind, params, Ports { count: queues.len(), seed })?;
+    Ok(Box::new(Medium::new(law, queues, sampling)))
+}
+
+/// What a law is made for: so many idle ports, and the seed of its randomness.
+#[derive(Clone, Copy, Debug)]
+pub struct Ports {
+    /// How many.
+    pub count: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// What the ports of a medium transmit over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Rate of transmission.
+    pub rate: Rate,
+    /// Propagation delay to the far end.
+    pub delay: Duration,
+}
 
 /// Medium access control: the law of whose turn it is.
 ///
 /// Calls come in the order of time. Between them nothing happens to it, so it is called no more often than turns begin
 /// and end and ports become backlogged.
 pub trait Mac: Send {
+    /// What its ports transmit over, the same at all times.
+    fn channel(&self) -> Channel;
+
     /// A port asks for a turn: from when on may it have one?
     fn request(&mut self, port: usize, now: Time, request: Request) -> Time;
 
@@ -53,4 +99,22 @@ pub struct Turn {
     pub overhead: Duration,
     /// It carries packets until the next would exceed so many bytes, but at least one.
     pub bytes: u64,
+}
+
+impl Mac for Law {
+    fn channel(&self) -> Channel {
+        (**self).channel()
+    }
+
+    fn request(&mut self, port: usize, now: Time, request: Request) -> Time {
+        (**self).request(port, now, request)
+    }
+
+    fn next_turn(&self, ready: &[Time], free_at: Time) -> Option<Turn> {
+        (**self).next_turn(ready, free_at)
+    }
+
+    fn begin(&mut self, turn: &Turn) {
+        (**self).begin(turn);
+    }
 }

@@ -1,8 +1,7 @@
 //! A half-duplex channel whose ports take turns, each after a request and a grant.
 
-use super::registry::Law;
-use super::{Channel, Mac, Request, Turn};
-use params::params;
+use super::{Channel, Mac, Ports, Request, Turn};
+use params::{Entry, params};
 use units::{Duration, Rate, Time};
 
 params! {
@@ -40,6 +39,13 @@ pub struct Shared {
 }
 
 impl Mac for Shared {
+    fn channel(&self) -> Channel {
+        Channel {
+            rate: Rate::from_bits_per_sec(self.params.rate_bps),
+            delay: Duration::from_nanos(self.params.delay_ns),
+        }
+    }
+
     fn request(&mut self, _port: usize, now: Time, request: Request) -> Time {
         match request {
             Request::New => now + Duration::from_nanos(self.params.grant_delay_ns),
@@ -60,18 +66,14 @@ impl Mac for Shared {
     }
 }
 
-impl Law for Shared {
+impl Entry<Ports> for Shared {
     type Params = SharedParams;
     const TITLE: &'static str = "Half-duplex channel with turns in a fixed order, each after a request and a grant";
     const SOURCE: &'static str =
         "request, grant and piggybacked request as upstream in DOCSIS 3.1 (CableLabs, MAC and Upper Layer Protocols Interface)";
 
-    fn new(params: SharedParams, ports: usize, _seed: u64) -> (Shared, Channel) {
-        let channel = Channel {
-            rate: Rate::from_bits_per_sec(params.rate_bps),
-            delay: Duration::from_nanos(params.delay_ns),
-        };
-        (Shared { params, last: ports.saturating_sub(1) }, channel)
+    fn new(params: SharedParams, ports: Ports) -> Shared {
+        Shared { params, last: ports.count.saturating_sub(1) }
     }
 }
 
@@ -85,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_next_port_behind_the_last_one_has_its_turn() {
-        let (mut law, _) = Shared::new(SharedParams::default(), 3, 1);
+        let mut law = Shared::new(SharedParams::default(), Ports { count: 3, seed: 1 });
         let port = |law: &Shared, ready: [u64; 3], free| law.next_turn(&ready.map(us), us(free)).unwrap().port;
         assert_eq!(port(&law, [5, 5, 5], 0), 0);
         assert_eq!(port(&law, [7, 6, 5], 0), 2); // the only one that may at 5 us

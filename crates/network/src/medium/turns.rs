@@ -1,19 +1,10 @@
 //! The ports of a medium, and their transmissions one after the other.
 
-use super::{Mac, Request, Turn};
+use super::{Channel, Mac, Request, Turn};
 use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
 use crate::queue::Waiting;
 use crate::{Element, Packet, PortId, QueueDiscipline, QueueEvents, Ring, Server};
 use units::{Duration, Probe, Rate, Time};
-
-/// What the ports of a medium transmit over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Channel {
-    /// Rate of transmission.
-    pub rate: Rate,
-    /// Propagation delay to the far end.
-    pub delay: Duration,
-}
 
 /// Ports that take turns by the law of a [`Mac`].
 ///
@@ -100,12 +91,8 @@ impl<P: Copy, M: Mac> Medium<P, M> {
     ///
     /// # Panics
     /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
-    pub fn new(
-        mac: M,
-        channel: Channel,
-        queues: Vec<Box<dyn QueueDiscipline<P>>>,
-        sampling: SamplingTimes,
-    ) -> Medium<P, M> {
+    pub fn new(mac: M, queues: Vec<Box<dyn QueueDiscipline<P>>>, sampling: SamplingTimes) -> Medium<P, M> {
+        let Channel { rate, delay } = mac.channel();
         let ready = vec![Time::NEVER; queues.len()];
         let ports = queues.into_iter().map(|queue| Port {
             queue,
@@ -117,8 +104,8 @@ impl<P: Copy, M: Mac> Medium<P, M> {
             mac,
             ports: ports.collect(),
             ready,
-            server: Server::new(channel.rate),
-            delay: channel.delay,
+            server: Server::new(rate),
+            delay,
             turn: None,
             free_at: Time::ZERO,
             in_flight: Ring::new(),

@@ -5,10 +5,9 @@
 //! (interval / 2 after the first drop instead of interval / √2), and times are not rounded to its 1.024 µs ticks.
 
 use super::fifo::Fifo;
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
-use params::params;
+use params::{Entry, params};
 use units::{Duration, Probe, Time};
 
 /// A queue of no more than this many bytes never loses anything: one full packet.
@@ -249,7 +248,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for CodelQueue<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for CodelQueue<P> {
     type Params = CodelParams;
     const TITLE: &'static str = "CoDel: keeps the wait near a target";
     const SOURCE: &'static str = "RFC 8289; Linux net/sched/sch_codel.c";

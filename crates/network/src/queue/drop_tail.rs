@@ -1,10 +1,9 @@
 //! First in, first out; a packet that finds the queue full is dropped (Linux `pfifo`, `bfifo`).
 
 use super::fifo::Fifo;
-use super::registry::Discipline;
 use super::{Backlog, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
-use params::params;
+use params::{Entry, params};
 use units::Time;
 
 params! {
@@ -71,7 +70,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DropTail<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for DropTail<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for DropTail<P> {
     type Params = Limit;
     const TITLE: &'static str = "First in, first out, with a limit";
     const SOURCE: &'static str = "Linux net/sched/sch_fifo.c";

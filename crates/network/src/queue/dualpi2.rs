@@ -6,10 +6,9 @@
 use super::codel::ms;
 use super::fifo::Fifo;
 use super::pie::Ticks;
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::{Ecn, Packet};
-use params::params;
+use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};
 
 /// A full packet, in which the scheduler's credit is reckoned.
@@ -216,7 +215,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for DualPi2<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for DualPi2<P> {
     type Params = DualPi2Params;
     const TITLE: &'static str = "DualPI2: coupled queues for classic and low-latency traffic (L4S)";
     const SOURCE: &'static str = "RFC 9332; Linux net/sched/sch_dualpi2.c";

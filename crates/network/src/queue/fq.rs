@@ -9,10 +9,9 @@
 use super::codel::ms;
 use super::fair::hash;
 use super::fifo::Fifo;
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::{Packet, Ring};
-use params::params;
+use params::{Entry, params};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::{Duration, Probe, Rng, Time};
@@ -262,7 +261,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for Fq<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for Fq<P> {
     type Params = FqParams;
     const TITLE: &'static str = "fq: fair queueing with limits and a largest rate per flow";
     const SOURCE: &'static str = "Linux net/sched/sch_fq.c";

@@ -6,10 +6,9 @@
 
 use super::codel::{Codel, Settings, ms};
 use super::fair::Fair;
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
-use params::params;
+use params::{Entry, params};
 use units::{Probe, Time};
 
 params! {
@@ -86,7 +85,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for FqCodel<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for FqCodel<P> {
     type Params = FqCodelParams;
     const TITLE: &'static str = "FQ-CoDel: fair queueing, each flow under CoDel";
     const SOURCE: &'static str = "RFC 8290; Linux net/sched/sch_fq_codel.c";

@@ -5,10 +5,9 @@
 
 use super::fair::Fair;
 use super::pie::{Pie, Settings, Ticks};
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
-use params::params;
+use params::{Entry, params};
 use units::{Probe, Rng, Time};
 
 params! {
@@ -108,7 +107,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for FqPie<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for FqPie<P> {
     type Params = FqPieParams;
     const TITLE: &'static str = "FQ-PIE: fair queueing, each flow under PIE";
     const SOURCE: &'static str = "Linux net/sched/sch_fq_pie.c; RFC 8033";

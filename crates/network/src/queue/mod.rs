@@ -8,7 +8,6 @@ mod registry;
 
 pub use drop_tail::{DropTail, Limit};
 pub use params::{BuildError, Descriptor};
-pub use registry::descriptors;
 
 registry::queues! {
     "drop_tail" => drop_tail::DropTail,

@@ -5,10 +5,9 @@
 
 use super::codel::ms;
 use super::fifo::Fifo;
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
-use params::params;
+use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};
 
 /// Bytes below which nothing is dropped: two packets.
@@ -261,7 +260,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for PieQueue<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for PieQueue<P> {
     type Params = PieParams;
     const TITLE: &'static str = "PIE: steers a drop probability towards a target wait";
     const SOURCE: &'static str = "RFC 8033; Linux net/sched/sch_pie.c";

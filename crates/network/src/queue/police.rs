@@ -4,11 +4,10 @@
 //! is a drop-tail one here.
 
 use super::fifo::Fifo;
-use super::registry::Discipline;
 use super::tbf::Bucket;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
-use params::params;
+use params::{Entry, params};
 use units::{Probe, Time};
 
 params! {
@@ -57,7 +56,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Police<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for Police<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for Police<P> {
     type Params = PoliceParams;
     const TITLE: &'static str = "Policer: drops what exceeds a rate, without a queue of its own";
     const SOURCE: &'static str = "Linux net/sched/act_police.c";

@@ -6,10 +6,9 @@
 use super::codel::ms;
 use super::fifo::Fifo;
 use super::pie::Ticks;
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
 use crate::Packet;
-use params::params;
+use params::{Entry, Problem, params};
 use units::{Probe, Rng, Time};
 
 /// Time between adaptations of the largest probability.
@@ -187,10 +186,17 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for Red<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for Red<P> {
     type Params = RedParams;
     const TITLE: &'static str = "RED: random early detection, optionally adaptive";
     const SOURCE: &'static str = "Floyd and Jacobson, ToN 1(4), 1993; Linux net/sched/sch_red.c";
+
+    /// Linux `red_check_params`.
+    fn check(params: &RedParams) -> Option<Problem> {
+        let RedParams { min, max, .. } = *params;
+        let message = || format!("{max} bytes are less than min, {min} bytes; write the smaller as min");
+        (max != 0 && max < min).then(|| Problem::new("max", message()))
+    }
 
     fn new(mut params: RedParams, seed: u64) -> Self {
         let or = |given: u64, default: u64| if given == 0 { default } else { given };

@@ -1,75 +1,43 @@
-//! The registry of queue disciplines: their descriptors, and how to build one by name.
-
-use super::{DESCRIPTORS, QueueDiscipline};
-use params::{BuildError, Descriptor, Params, read};
-use serde_json::Value;
-
-/// A queue discipline as the registry sees it: its parameters, and how to make one.
-pub(super) trait Discipline<P: Copy>: QueueDiscipline<P> + Sized + 'static {
-    /// Its parameter struct.
-    type Params: Params;
-    /// One line that says what it is.
-    const TITLE: &'static str;
-    /// The source it follows.
-    const SOURCE: &'static str;
-
-    /// An empty queue; `seed` feeds its randomness, if it has any.
-    fn new(params: Self::Params, seed: u64) -> Self;
-}
+//! The list of queue disciplines: an entry of it is made from its parameters and the seed of its randomness.
 
 /// Declares the modules of the disciplines, lists them and finds them by name.
 macro_rules! queues {
     ($($name:literal => $module:ident::$type:ident,)*) => {
         $(mod $module;)*
 
-        pub(super) static DESCRIPTORS: &[Descriptor] =
-            &[$(registry::descriptor::<$module::$type<()>>($name),)*];
+        /// Every queue discipline there is.
+        pub fn descriptors() -> &'static [Descriptor] {
+            const ALL: &[Descriptor] = &[$(params::descriptor::<u64, $module::$type<()>>($name),)*];
+            ALL
+        }
 
         /// Makes the queue called `kind`, with `params` as a JSON object (null for the defaults). Different seeds give
         /// different dice and hashes.
         ///
         /// # Errors
-        /// If there is no such queue, or a parameter is unknown, of the wrong type or out of range.
+        /// If there is no such queue, or a parameter is unknown, of the wrong type or out of range, or they do not go
+        /// together.
         pub fn build<P: Copy + Send + 'static>(
             kind: &str,
             params: &serde_json::Value,
             seed: u64,
         ) -> Result<Box<dyn QueueDiscipline<P>>, BuildError> {
             match kind {
-                $($name => registry::make::<P, $module::$type<P>>($name, params, seed),)*
-                _ => Err(BuildError::unknown("queue", kind, DESCRIPTORS)),
+                $($name => {
+                    params::make::<u64, $module::$type<P>>($name, params, seed).map(|made| Box::new(made) as _)
+                })*
+                _ => Err(BuildError::unknown("queue", kind, descriptors())),
             }
         }
     };
 }
 pub(super) use queues;
 
-/// Describes a discipline.
-pub(super) const fn descriptor<D: Discipline<()>>(name: &'static str) -> Descriptor {
-    Descriptor { name, title: D::TITLE, source: D::SOURCE, params: <D::Params as Params>::specs }
-}
-
-/// Makes a discipline.
-pub(super) fn make<P: Copy + Send + 'static, D: Discipline<P>>(
-    name: &'static str,
-    params: &Value,
-    seed: u64,
-) -> Result<Box<dyn QueueDiscipline<P>>, BuildError> {
-    let params = read(params).map_err(|problems| BuildError::Params { name, problems })?;
-    Ok(Box::new(D::new(params, seed)))
-}
-
-/// Every queue discipline there is.
-pub fn descriptors() -> &'static [Descriptor] {
-    DESCRIPTORS
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{Limit, QueueEvents, build};
-    use super::*;
+    use super::super::{Limit, QueueEvents, build, descriptors};
     use params::Role;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use units::Time;
 
     fn error(kind: &str, params: Value) -> String {
@@ -84,6 +52,16 @@ mod tests {
             error("drop_tail", json!({"packet": 1})).contains("packet: unknown; there is packets, bytes")
         );
         assert_eq!(error("drop_tail", Value::Null), "");
+    }
+
+    #[test]
+    fn parameters_go_together() {
+        let thresholds = |min: u64, max: u64| error("red", json!({ "min": min, "max": max }));
+        let said = "red: max: 8000 bytes are less than min, 24000 bytes; write the smaller as min";
+        assert_eq!(thresholds(24_000, 8_000), said);
+        for (min, max) in [(8_000, 24_000), (8_000, 8_000), (24_000, 0), (0, 8_000)] {
+            assert_eq!(thresholds(min, max), "");
+        }
     }
 
     #[test]

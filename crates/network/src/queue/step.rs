@@ -5,10 +5,9 @@
 
 use super::codel::ms;
 use super::fifo::Fifo;
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
-use params::params;
+use params::{Entry, params};
 use units::Time;
 
 params! {
@@ -62,7 +61,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Step<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for Step<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for Step<P> {
     type Params = StepParams;
     const TITLE: &'static str = "Step marking: the threshold of DCTCP's switches, by packets or by time";
     const SOURCE: &'static str = "Alizadeh et al., DCTCP, SIGCOMM 2010, section 3.1; RFC 9331";

@@ -5,10 +5,9 @@
 //! without the time its transmission would take on a wire. A change of the rate leaves the tokens where they are.
 
 use super::fifo::Fifo;
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::Packet;
-use params::params;
+use params::{Entry, params};
 use units::{Duration, Probe, Rate, Time};
 
 params! {
@@ -176,7 +175,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Tbf<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for Tbf<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for Tbf<P> {
     type Params = TbfParams;
     const TITLE: &'static str = "Token bucket filter: shapes to a rate with a burst";
     const SOURCE: &'static str = "Linux net/sched/sch_tbf.c";

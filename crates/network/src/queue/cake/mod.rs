@@ -28,10 +28,9 @@ use self::shaper::{Framing, Shaper, Wire};
 use self::tin::{Call, Tin};
 use self::tins::Diffserv;
 use super::codel::{MTU, ms};
-use super::registry::Discipline;
 use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
 use crate::{Packet, Streams};
-use params::params;
+use params::{Entry, params};
 use units::{Probe, Rng, Time};
 
 /// Packets of full size that may wait unless `memlimit_bytes` says otherwise.
@@ -189,7 +188,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
     }
 }
 
-impl<P: Copy + Send + 'static> Discipline<P> for Cake<P> {
+impl<P: Copy + Send + 'static> Entry<u64> for Cake<P> {
     type Params = CakeParams;
     const TITLE: &'static str = "CAKE: shaper, classes, fairness between hosts and flows, COBALT";
     const SOURCE: &'static str = "Linux net/sched/sch_cake.c; Høiland-Jørgensen et al., Piece of CAKE (2018)";
