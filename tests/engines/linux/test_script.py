@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import struct
 
+import pytest
+
 from fullpipe import Scenario
 from fullpipe.engines.linux.layout.layout import lay_out
 from fullpipe.engines.linux.script.script import script
@@ -199,6 +201,26 @@ def test_offload_off_hands_over_single_packets(small: Scenario) -> None:
 
 def test_fq_paces_at_the_sender(small: Scenario) -> None:
     assert qdiscs(small.with_values({"tcp.pacing": "fq"}))[-1] == "fq"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_ping_leaves_the_options_of_the_connections_of_its_host_alone(small: Scenario, order: int) -> None:
+    tcp = {"ecn": True, "timestamps": False, "max_burst": "off"}
+    flows = [
+        {"cca": "cubic", "hosts": ["laptop", "server"], "tcp": tcp},
+        {"workload": {"kind": "ping"}, "hosts": ["laptop", "server"]},
+    ]
+    hosts = [{"name": name, "nic": {"rate": "5 Mbit/s"}} for name in ("laptop", "server")]
+    scenario = small.with_values({"hosts": hosts, "flows": flows[::order]})
+    options = [line.split()[2:] for line in lines(scenario, "sysctl") if re.search("tcp_(ecn|times)", line)]
+    of_host = [["net/ipv4/tcp_ecn", "1"], ["net/ipv4/tcp_timestamps", "0"]]
+    assert options == [*of_host, *of_host]
+
+
+def test_datagrams_set_nothing_where_they_are_sent(small: Scenario) -> None:
+    ping = {"workload": {"kind": "ping"}, "tcp": {"max_burst": "off", "pacing": "fq"}}
+    scenario = small.with_values({"flows": [ping]})
+    assert (lines(scenario, "bursts"), "fq" in qdiscs(scenario)) == ([], False)
 
 
 def test_dctcp_runs_at_both_ends(small: Scenario) -> None:

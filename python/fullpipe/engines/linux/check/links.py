@@ -55,7 +55,8 @@ def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
     if mtus and max(map(mtu_bytes, crossed_by)) > max(mtus):
         yield Problem(where, f"datagrams are larger than packets of TCP; send smaller ones, or {NATIVE}")
     if any(routed.tcp.pacing == "fq" for routed in connections):
-        yield Problem(where, 'the interface has its own queue; leave out pacing, and give it queue = "fq"')
+        text = "the interface has its own queue; leave out pacing"
+        yield Problem(where, f'{text}, and give it queue = {{ kind = "fq" }}')
 
 
 def _of_steps(where: str, link: Link, installed: Installed) -> Iterator[Problem]:

@@ -17,14 +17,21 @@ def kernel() -> Iterator[str]:
 
 def namespaces(network: LaidNetwork) -> Iterator[str]:
     """Every namespace, with the options of TCP if it is a host."""
-    hosts = {
-        host.namespace: flow.routed.tcp for flow in network.flows for host in (flow.sender, flow.receiver)
-    }
+    hosts = _options(network)
     for name in network.namespaces:
         yield f"namespace {name}"
         yield f"sysctl {name} net/ipv4/ip_forward 1"
         if name in hosts:
             yield from _host(name, hosts[name])
+
+
+def _options(network: LaidNetwork) -> dict[str, Tcp]:
+    """The options of TCP of every host: those of its connections, if it has some, which have all the same."""
+    found: dict[str, Tcp] = {}
+    for flow in sorted(network.flows, key=lambda flow: flow.routed.flow.datagrams is not None):
+        for host in (flow.sender, flow.receiver):
+            found.setdefault(host.namespace, flow.routed.tcp)
+    return found
 
 
 def _host(name: str, tcp: Tcp) -> Iterator[str]:

@@ -17,7 +17,8 @@ def added(network: LaidNetwork) -> Iterator[str]:
         for placed in link.arrival_filter:
             yield _line("add", link.arrival, placed)
     for flow in network.flows:
-        yield from _sender(flow)
+        if not flow.routed.flow.datagrams:
+            yield from _sender(flow)
 
 
 def changed(network: LaidNetwork) -> Iterator[str]:
@@ -35,7 +36,7 @@ def watched(network: LaidNetwork) -> Iterator[str]:
 
 
 def _sender(flow: LaidFlow) -> Iterator[str]:
-    """How a host hands its packets to its devices: how many at once, and paced by fq if that is asked for."""
+    """How the host of a connection hands over its packets: how many at once, and whether paced by fq."""
     tcp = flow.routed.tcp
     for device in flow.sender.sends_by:
         if tcp.max_burst_bytes != Tcp().max_burst_bytes:
