@@ -84,8 +84,47 @@ def test_a_node_may_move_back() -> None:
 
 
 def test_a_link_that_no_move_names_stays() -> None:
-    """The wire is shorter than either cell."""
-    assert routes(scenario(("20 s", "mast-b"))) == [(0.0, "wire", "gate-b-server-reverse")]
+    """Before the first move the handset has mast-b and the wire, over which the server is nearer."""
+    found = scenario(("20 s", "mast-a"), topology=with_wire("4 ms"))
+    assert [(at_s, data) for at_s, data, _ in routes(found)] == [(0.0, "wire"), (20.0, "mast-a-handset")]
+
+
+def with_wire(delay: str) -> dict[str, Any]:
+    wire = {**GRAPH["links"][2], "delay": delay}  # type: ignore[index]
+    return {**GRAPH, "links": [*GRAPH["links"][:2], wire]}  # type: ignore[index]
+
+
+def test_a_node_whose_moves_move_nothing_has_a_line() -> None:
+    """Its wire is shorter than either cell, and no move says that it leaves it."""
+    told = r'^mobility\[0\]: "handset" moves to "mast-b", and no flow changes its route; name the medium'
+    with pytest.raises(ScenarioError, match=told):
+        scenario(("20 s", "mast-b"), ("30 s", "mast-a"))
+
+
+PHONE = {
+    "kind": "graph",
+    "nodes": ["phone", "core"],
+    "links": [
+        {"name": "wifi", "from": "core", "to": "phone", "rate": "20 Mbit/s", "delay": "5 ms", "duplex": True},
+        {"name": "lte", "from": "core", "to": "phone", "rate": "10 Mbit/s", "delay": "20 ms", "duplex": True},
+    ],
+}
+
+
+@pytest.mark.parametrize("at", ["0 s", "2 s"])
+def test_a_move_that_names_one_medium_alone_has_a_line(at: str) -> None:
+    flow = {"cca": "cubic", "from": "core", "to": "phone"}
+    move = {"at": at, "node": "phone", "to": "lte"}
+    with pytest.raises(ScenarioError, match=r"^mobility\[0\]: .*; name the medium that it leaves, too"):
+        Scenario(name="x", duration="9 s", topology=PHONE, mobility=[move], flows=[flow])
+    left = {"at": "0 s", "node": "phone", "to": "wifi"}
+    moves = [left, {**move, "at": "2 s"}]
+    assert Scenario(name="x", duration="9 s", topology=PHONE, mobility=moves, flows=[flow]).notes() == []
+
+
+def test_a_move_to_where_a_node_is_has_a_note() -> None:
+    found = without_wire(("10 s", "mast-b"), ("20 s", "mast-b"))
+    assert found.notes() == ['mobility[1]: "handset" moves to "mast-b", and no flow changes its route']
 
 
 def test_a_node_moves_from_a_link_to_a_cell_and_leaves_it() -> None:
@@ -130,12 +169,12 @@ def test_an_interface_stays_with_its_host() -> None:
 
 
 def test_moves_survive_toml() -> None:
-    found = scenario(("20 s", "mast-b"))
+    found = without_wire(("20 s", "mast-b"))
     assert Scenario.from_toml(found.to_toml()) == found
 
 
 def test_a_move_after_the_end_has_a_note() -> None:
-    notes = scenario(("70 s", "mast-b")).notes()
+    notes = without_wire(("70 s", "mast-b")).notes()
     assert notes == ["mobility[0].at: 70 s is not before the end, 60 s: it never happens"]
 
 

@@ -6,9 +6,10 @@ from itertools import chain, islice
 
 from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario.checks.flows import arrival_problems, flow_problems, time_problems
-from fullpipe.scenario.checks.hosts import cell_problems, host_problems, mobility_problems
+from fullpipe.scenario.checks.hosts import cell_problems, host_problems
 from fullpipe.scenario.checks.limits import too_many_reroutes, too_many_rows, too_many_steps
 from fullpipe.scenario.checks.links import change_problems, limit_problems
+from fullpipe.scenario.checks.mobility import idle_mobility_problems, mobility_problems
 from fullpipe.scenario.checks.reroutes import moved_link_problems
 from fullpipe.scenario.checks.routes import route_problems
 from fullpipe.scenario.model.base import ProblemsError
@@ -47,6 +48,7 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
         *route_problems(network),
         *change_problems(scenario, network),
         *arrival_problems(scenario, network),
+        *idle_mobility_problems(scenario, network),
         *_of_capture(scenario, network),
         *too_many_rows(scenario, network),
     ]

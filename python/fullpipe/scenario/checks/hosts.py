@@ -1,13 +1,11 @@
-"""Checks of hosts, cells and mobility: the nodes and media that they name exist."""
+"""Checks of hosts and cells: the nodes that they name exist."""
 
 from collections.abc import Iterable, Iterator
 
 from fullpipe.errors import suggestion
-from fullpipe.scenario.checks.order import in_order
 from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.network.shortest_paths import BACKWARD
 from fullpipe.scenario.quantities import shown
 
 
@@ -43,43 +41,9 @@ def cell_problems(scenario: ScenarioModel) -> Iterator[str]:
                 yield f"cells[{i}].{key}: unknown node {shown(node)}{suggestion(node, graph.nodes[:20])}"
 
 
-def mobility_problems(scenario: ScenarioModel) -> Iterator[str]:
-    """A node moves to a cell in which it is a station, or to a link that begins or ends at it."""
-    moves, graph = scenario.mobility or (), scenario.topology
-    if not moves:
-        return
-    if not isinstance(graph, Graph):
-        yield 'mobility: only with topology.kind = "graph"'
-        return
-    if any(link.reroutes or link.alternate for link in graph.links):
-        yield "mobility: links have reroutes or take turns as well; leave out one of them"
-    for i, move in enumerate(moves):
-        if move.node not in graph.known_nodes:
-            hint = suggestion(move.node, graph.nodes[:20])
-            yield f"mobility[{i}].node: unknown node {shown(move.node)}{hint}"
-            continue
-        media = list(dict.fromkeys(_media_of(scenario, graph, move.node)))
-        if move.to not in media:
-            hint = suggestion(move.to, media[:20]) if media else "; there is none"
-            yield f"mobility[{i}].to: unknown cell or link {shown(move.to)} at {shown(move.node)}{hint}"
-    yield from in_order("mobility", [move.at_s for move in moves])
-
-
 def _nodes_of(cell: Cell) -> Iterator[tuple[str, str]]:
     yield "hub", cell.hub
     yield from ((f"stations[{i}].node", station.node) for i, station in enumerate(cell.stations))
-
-
-def _media_of(scenario: ScenarioModel, graph: Graph, node: str) -> Iterator[str]:
-    """The cells in which a node is a station, and the links that begin or end at it."""
-    for cell in scenario.cells or ():
-        if any(station.node == node for station in cell.stations):
-            yield cell.name
-    for link in graph.links:
-        if node in (link.source, link.target):
-            yield link.known_as
-            if link.duplex:
-                yield f"{link.known_as}{BACKWARD}"
 
 
 def _twice(where: str, names: Iterable[str]) -> Iterator[str]:

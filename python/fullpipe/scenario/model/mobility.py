@@ -11,7 +11,8 @@ class Move(Model):
 
     A node that moves has one medium at a time of those that it moves between: the cells in which it is a
     station, and the links that `mobility` names for it. Before its first entry it has all of them but the one
-    it moves to. Other links of the node stay. What is on the old medium by then arrives.
+    it moves to. Other links of the node stay, so one that it leaves is named, too, as in at = "0 s". What is
+    on the old medium by then arrives.
     """
 
     at_s: Seconds = Field(alias="at", examples=["20 s"])

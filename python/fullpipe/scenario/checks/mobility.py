@@ -1,0 +1,80 @@
+"""Checks of mobility: nodes and media that it names exist, and flows follow."""
+
+from collections.abc import Iterator
+
+from fullpipe.errors import suggestion
+from fullpipe.scenario.checks.order import in_order
+from fullpipe.scenario.model.mobility import Move
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.model.topology import Graph
+from fullpipe.scenario.network.mobility import media_of_nodes
+from fullpipe.scenario.network.parts import Network
+from fullpipe.scenario.network.shortest_paths import BACKWARD
+from fullpipe.scenario.quantities import shown
+
+
+def mobility_problems(scenario: ScenarioModel) -> Iterator[str]:
+    """A node moves to a cell in which it is a station, or to a link that begins or ends at it."""
+    moves, graph = scenario.mobility or (), scenario.topology
+    if not moves:
+        return
+    if not isinstance(graph, Graph):
+        yield 'mobility: only with topology.kind = "graph"'
+        return
+    if any(link.reroutes or link.alternate for link in graph.links):
+        yield "mobility: links have reroutes or take turns as well; leave out one of them"
+    for i, move in enumerate(moves):
+        if move.node not in graph.known_nodes:
+            hint = suggestion(move.node, graph.nodes[:20])
+            yield f"mobility[{i}].node: unknown node {shown(move.node)}{hint}"
+            continue
+        media = list(dict.fromkeys(_media_of(scenario, graph, move.node)))
+        if move.to not in media:
+            hint = suggestion(move.to, media[:20]) if media else "; there is none"
+            yield f"mobility[{i}].to: unknown cell or link {shown(move.to)} at {shown(move.node)}{hint}"
+    yield from in_order("mobility", [move.at_s for move in moves])
+
+
+def idle_mobility_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    """Nodes that move, and no flow ever changes its route where they do."""
+    idle = idle_moves(scenario, network)
+    working = {move.node for move in scenario.mobility or () if move not in idle.values()}
+    for i, move in idle.items():
+        if move.node not in working:
+            yield f'{_told(i, move)}; name the medium that it leaves, too, as in at = "0 s"'
+            working.add(move.node)
+
+
+def idle_move_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    """Every move that moves nothing."""
+    yield from (_told(i, move) for i, move in idle_moves(scenario, network).items())
+
+
+def idle_moves(scenario: ScenarioModel, network: Network) -> dict[int, Move]:
+    """Moves at whose time no flow changes its route, by their places.
+
+    One at the beginning says where a node begins, which means something if it has another medium to leave.
+    """
+    changed_s = {reroute.at_s for routed in network.flows for reroute in routed.reroutes}
+    media = media_of_nodes(scenario)
+    return {
+        i: move
+        for i, move in enumerate(scenario.mobility or ())
+        if move.at_s not in changed_s and (move.at_s > 0 or len(media[move.node]) == 1)
+    }
+
+
+def _told(i: int, move: Move) -> str:
+    return f"mobility[{i}]: {shown(move.node)} moves to {shown(move.to)}, and no flow changes its route"
+
+
+def _media_of(scenario: ScenarioModel, graph: Graph, node: str) -> Iterator[str]:
+    """The cells in which a node is a station, and the links that begin or end at it."""
+    for cell in scenario.cells or ():
+        if any(station.node == node for station in cell.stations):
+            yield cell.name
+    for link in graph.links:
+        if node in (link.source, link.target):
+            yield link.known_as
+            if link.duplex:
+                yield f"{link.known_as}{BACKWARD}"
