@@ -115,6 +115,27 @@ def test_routes_that_are_too_long(small: Scenario, monkeypatch: pytest.MonkeyPat
         small.with_values({"topology": TRIANGLE, "flows": [flow]})
 
 
+def test_moves_count_with_the_links_and_ports_that_they_may_move(
+    small: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"n{n}" for n in range(5)]
+    cells = [
+        {"name": f"cell-{c}", "kind": "shared", "hub": "c", "rate": "9 Mbit/s", "delay": "1 ms"}
+        | {"stations": [{"node": name} for name in ("a", *names)]}
+        for c in range(2)
+    ]
+    moves = [{"at": f"{t} s", "node": "a", "to": f"cell-{t % 2}"} for t in range(9)]
+    flow = {"cca": "cubic", "from": "a", "to": "c", "via": []}
+    topology = {**TRIANGLE, "nodes": ["a", "b", "c", *names], "links": TRIANGLE["links"][1:2]}
+    values = {"topology": topology, "cells": cells, "mobility": moves, "flows": [flow]}
+    assert small.with_values(values)
+    monkeypatch.setattr(limits, "MAX_MOVED", 9 * 25 * 2 - 1)
+    monkeypatch.setattr("fullpipe.scenario.network.graph.attachments", lambda *_: pytest.fail("one was made"))
+    told = "mobility: 9 moves, 25 links and ports and 2 ends of flows make 450, more than 449"
+    with pytest.raises(ScenarioError, match=told):
+        small.with_values(values)
+
+
 def test_a_long_chain_of_links_takes_memory_for_its_length_alone() -> None:
     length = 20_000
     router = Router([Edge(str(n), str(n + 1), 1, n, str(n)) for n in range(length)])
@@ -123,8 +144,21 @@ def test_a_long_chain_of_links_takes_memory_for_its_length_alone() -> None:
 
 def test_variables_count_as_rows(small: Scenario) -> None:
     sampled = small.with_values({"duration": "1000 s", "record.interval": "100 us"})
-    with pytest.raises(ScenarioError, match=r"variables: up to 350,000,000 rows are more than 50,000,000"):
+    told = r"variables: up to {} rows are more than 50,000,000"
+    with pytest.raises(ScenarioError, match=told.format("270,000,000")):
         sampled.with_values({"record.variables": True})
+    hosts = [{"name": "laptop", "nic": {"queue": {"kind": "fq"}}}]
+    values = {"record.variables": True, "hosts": hosts, "flows.0.hosts": ["laptop", "server"]}
+    values |= {"topology.bottleneck.queue": {"kind": "codel"}, "topology.access.queue": {"kind": "codel"}}
+    # 24 of the flow, and 4 each of bottleneck, reverse, interface and two links at the ends; 6 samples.
+    with pytest.raises(ScenarioError, match=told.format("250,000,000")):
+        sampled.with_values({**values, "record.interval": "200 us"})
+
+
+def test_variables_of_the_ports_of_a_cell_count_as_rows() -> None:
+    shared = Scenario.named("shared-uplink")
+    with pytest.raises(ScenarioError, match=r"variables: up to 195,000,000 rows are more"):
+        shared.with_values({"record.interval": "10 us", "record.variables": True})
 
 
 @pytest.mark.parametrize("kind", catalogue.controllers())

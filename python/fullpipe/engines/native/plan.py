@@ -1,21 +1,20 @@
-"""From a scenario to the plan of the native engine: integers in base units, as ARCHITECTURE.md has it."""
+"""From a scenario to the plan of the native engine: integers in base units. docs/reference/plan.md has it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fullpipe.scenario import Link, Medium, Network, Port, RoutedFlow, Scenario, resolve
+from fullpipe.scenario import Link, Medium, Network, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.model.link.changes import MarkovChannel
 from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.model.tcp import Tcp
-from fullpipe.scenario.network import Reroute
+from fullpipe.scenario.network import Hop, Reroute
 from fullpipe.scenario.network.context import flow_context
 from fullpipe.scenario.network.timeline import values_of
 from fullpipe.scenario.quantities import to_nanoseconds
 
 Plan = dict[str, Any]
-Hop = Link | Port
 _NEVER_FULL = DropTail.model_construct()
 
 

@@ -1,29 +1,33 @@
 """How large a scenario may be. What it makes is counted before it is made."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fullpipe import _native
 from fullpipe.algorithms import classes
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link import LinkModel
+from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.model.rerouting import reroute_count
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell, Graph
-from fullpipe.scenario.network.parts import Network
+from fullpipe.scenario.network.parts import Hop, Network, Port
 from fullpipe.scenario.network.timeline import MAX_STEPS, step_counts
 from fullpipe.scenario.quantities import NANOSECONDS
 
 MAX_REROUTES = 200_000
-MAX_MOVED = 5_000_000
+MAX_MOVED = 100_000_000
+"""Moves, times the hops of the graph, times the ends of flows: a shortest path to find for each."""
 MAX_ROWS = _native.MAX_ROWS
 """Of one table that is sampled."""
 MAX_CAPTURED = 20_000_000
 """Packets of a run, once for every point; each takes some 150 B."""
 MAX_QUEUE_VARIABLES = 4
 """As many variables a queue publishes at most."""
+PORT_VARIABLES = 2
+"""As many a port of a medium has besides those of its queue."""
 MAX_VARIABLES = 24
-"""Of one flow, states included: more than any algorithm of the registry has."""
+"""Of one connection, states included: more than any algorithm of the registry has."""
 OWN_VARIABLES = 3
 """What an algorithm written in Python has besides what it traces: window, threshold and state."""
 MAX_WORK = 10_000_000
@@ -57,9 +61,12 @@ def too_many_reroutes(scenario: ScenarioModel) -> Iterator[str]:
             f"flows: {changes:,.0f} changes of routes are more than {MAX_REROUTES:,} in all; lengthen "
             "alternate.every of flows and links, or shorten the run"
         )
-    graph = scenario.topology
-    if isinstance(graph, Graph) and len(scenario.mobility or ()) * len(graph.links) > MAX_MOVED:
-        yield f"mobility: times the links of the graph, these are more than {MAX_MOVED:,}; leave some out"
+    moves, hops = len(scenario.mobility or ()), _described_hops(scenario)
+    ends = len({end for flow in scenario.flows for end in (flow.source, flow.target)})
+    made = moves * hops * ends
+    if made > MAX_MOVED:
+        what = f"{moves:,} moves, {hops:,} links and ports and {ends:,} ends of flows"
+        yield f"mobility: {what} make {made:,}, more than {MAX_MOVED:,}; leave some moves out"
 
 
 def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
@@ -71,11 +78,11 @@ def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     if not every_s:
         return
     samples = scenario.duration_s / every_s
-    rows = samples * (sum(flow.count for flow in scenario.flows) + _links(scenario, network))
+    rows = samples * (sum(flow.count for flow in scenario.flows) + _over_hops(scenario, network, _one))
     if rows > MAX_ROWS:
         yield f'record.interval: {rows:,.0f} samples are more than {MAX_ROWS:,}; lengthen it or write "off"'
-    elif scenario.record.variables and rows + samples * _variables(scenario) > MAX_ROWS:
-        rows += samples * _variables(scenario)
+    elif scenario.record.variables and rows + samples * _variables(scenario, network) > MAX_ROWS:
+        rows += samples * _variables(scenario, network)
         yield (
             f"record.variables: up to {rows:,.0f} rows are more than {MAX_ROWS:,}; lengthen the interval, or "
             "leave them out"
@@ -96,11 +103,15 @@ def check_captured(packets: int, at_s: float) -> None:
 
 def work_of(scenario: ScenarioModel) -> float:
     """What it costs to lay a scenario out, about as many times 4 us."""
-    links = 2 if isinstance(scenario.topology, Dumbbell) else len(scenario.topology.links)
-    links += sum(len(cell.stations) for cell in scenario.cells or ()) + len(scenario.hosts or ())
-    links *= 1 + len(scenario.mobility or ())
+    hops = (1 + len(scenario.mobility or ())) * _described_hops(scenario)
     flows = sum(10 + flow.count for flow in scenario.flows)
-    return 200 + flows + 10 * links + _reroutes(scenario) + sum(number for number, _ in _steps(scenario))
+    return 200 + flows + 10 * hops + _reroutes(scenario) + sum(number for number, _ in _steps(scenario))
+
+
+def _described_hops(scenario: ScenarioModel) -> int:
+    """Links, network interfaces, and for every station of a cell a hop there and one back."""
+    links = 2 if isinstance(scenario.topology, Dumbbell) else len(scenario.topology.links)
+    return links + len(scenario.hosts or ()) + 2 * sum(len(cell.stations) for cell in scenario.cells or ())
 
 
 def _reroutes(scenario: ScenarioModel) -> int:
@@ -119,19 +130,33 @@ def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
         yield from ((n, f"{where}.{part}") for part, n in step_counts(link, scenario.duration_s))
 
 
-def _links(scenario: ScenarioModel, network: Network) -> int:
-    """How many links there are when every flow has been laid out."""
+def _over_hops(scenario: ScenarioModel, network: Network, rows: Callable[[Hop], int]) -> int:
+    """The rows of all links and ports that there are when every flow has been laid out."""
+    of_hop = [rows(hop) for hop in network.hops]
     if isinstance(scenario.topology, Graph):
-        return len(network.hops)
+        return sum(of_hop)
     shared = {i for i, link in enumerate(network.links) if link.host_stream is None}
-    own = {id(routed.flow): len({*routed.forward, *routed.reverse} - shared) for routed in network.flows}
-    return len(shared) + sum(flow.count * own[id(flow)] for flow in scenario.flows)
+    own = {
+        id(routed.flow): sum(of_hop[i] for i in {*routed.forward, *routed.reverse} - shared)
+        for routed in network.flows
+    }
+    return sum(of_hop[i] for i in shared) + sum(flow.count * own[id(flow)] for flow in scenario.flows)
 
 
-def _variables(scenario: ScenarioModel) -> int:
-    """Rows of the table `variables` per sample, at most; changes of states between samples come on top."""
+def _one(_: Hop) -> int:
+    return 1
+
+
+def _variables(scenario: ScenarioModel, network: Network) -> int:
+    """Rows of the table `variables` per sample, at most, with one connection per flow at a time; changes of
+    states between samples come on top."""
     of_flows = sum(flow.count * _variables_of(flow.cca.kind) for flow in scenario.flows if flow.cca)
-    return of_flows + MAX_QUEUE_VARIABLES * sum(1 for _ in links_of(scenario.topology))
+    return of_flows + _over_hops(scenario, network, _variables_of_hop)
+
+
+def _variables_of_hop(hop: Hop) -> int:
+    of_queue = MAX_QUEUE_VARIABLES if isinstance(hop.queue, Discipline) else 0
+    return of_queue + (PORT_VARIABLES if isinstance(hop, Port) else 0)
 
 
 def _variables_of(kind: str) -> int:

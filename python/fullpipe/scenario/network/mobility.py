@@ -1,6 +1,6 @@
 """Routes of flows of nodes that move from one medium to another."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullpipe.scenario.model.flows import Flow
@@ -20,9 +20,12 @@ class Attachment:
 
 def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
     """The media between which every node that moves does so: its cells, and links that mobility names."""
-    moves = scenario.mobility or ()
-    found = {move.node: dict.fromkeys(_cells_of(scenario, move.node)) for move in moves}
-    for move in moves:
+    found: dict[str, dict[str, None]] = {move.node: {} for move in scenario.mobility or ()}
+    for cell in scenario.cells or ():
+        for station in cell.stations:
+            if station.node in found:
+                found[station.node][cell.name] = None
+    for move in scenario.mobility or ():
         found[move.node][move.to] = None
     return {node: list(media) for node, media in found.items()}
 
@@ -30,9 +33,10 @@ def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
 def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachment]:
     """The routes from the beginning on, and from every time on at which nodes move, in the order of time."""
     media = media_of_nodes(scenario)
+    cells = {cell.name for cell in scenario.cells or ()}
     places = {edge.name: place for place, edge in enumerate(edges)}
     owners = {
-        (node, medium): frozenset(_edges_of(scenario, places, node, medium))
+        (node, medium): frozenset(_edges_of(cells, places, node, medium))
         for node, all_of_them in media.items()
         for medium in all_of_them
     }
@@ -79,13 +83,7 @@ def mobile_reroutes(flow: Flow, found: Sequence[Attachment], duration_s: float) 
         before = now
 
 
-def _cells_of(scenario: ScenarioModel, node: str) -> Iterator[str]:
-    for cell in scenario.cells or ():
-        if any(station.node == node for station in cell.stations):
-            yield cell.name
-
-
-def _edges_of(scenario: ScenarioModel, places: Mapping[str, int], node: str, medium: str) -> Iterator[int]:
+def _edges_of(cells: Container[str], places: Mapping[str, int], node: str, medium: str) -> Iterator[int]:
     """The places of the edges that join a node to a medium, in both directions."""
-    name = f"{medium}-{node}" if medium in _cells_of(scenario, node) else medium.removesuffix(BACKWARD)
+    name = f"{medium}-{node}" if medium in cells else medium.removesuffix(BACKWARD)
     yield from (places[edge] for edge in (name, f"{name}{BACKWARD}") if edge in places)

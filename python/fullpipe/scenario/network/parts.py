@@ -120,6 +120,8 @@ class Medium:
         return self.name
 
 
+Hop = Link | Port
+"""What a packet crosses."""
 Route = tuple[int, ...]
 """The hops of data or of ACKs in order, each the number of a link or, counted on from the links, of a port
 of a medium."""
@@ -171,7 +173,7 @@ class Network:
     media: tuple[Medium, ...] = ()
 
     @cached_property
-    def hops(self) -> tuple[Link | Port, ...]:
+    def hops(self) -> tuple[Hop, ...]:
         """What the numbers of a route stand for: every link, and behind them every port of every medium."""
         return (*self.links, *chain.from_iterable(medium.ports for medium in self.media))
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from fullpipe.scenario.model.base import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
-from fullpipe.scenario.network.parts import Link, Network, Port, RoutedFlow
+from fullpipe.scenario.network.parts import Hop, Link, Network, Port, RoutedFlow
 from fullpipe.scenario.quantities import NANOSECONDS
 
 H = TypeVar("H", Link, Port)
@@ -58,7 +58,7 @@ def _circles(routed: RoutedFlow) -> Iterator[tuple[int, ...]]:
         yield (*forward, *reverse)
 
 
-def _absolute(hop: Link | Port, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
+def _absolute(hop: Hop, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
     """Rate times the largest base RTT of the flows that cross, in whole segments, and at least one."""
     queue, where = hop.queue, f"{hop.where}.queue.size"
     if queue is None or queue.size_bdp is None or hop.limit_bps is None:
