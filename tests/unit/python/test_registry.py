@@ -16,13 +16,22 @@ from fullpipe import Scenario
 from fullpipe._native import PlanError, Simulation, registry
 from fullpipe.engines.native.plan import plan
 from fullpipe.scenario.catalogue import Param, family
+from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.link.impairments import Impairments, registered
 from fullpipe.scenario.model.link.losses import Loss
+from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 LOSSES: dict[str, type[BaseModel]] = {
     model.model_fields["kind"].default: model for model in get_args(get_args(Loss)[0])
 }
+CELLS: dict[str, type[BaseModel]] = {
+    get_args(model.model_fields["kind"].annotation)[0]: model for model in get_args(Cell) or (Cell,)
+}
+OF_CELLS = {"name", "kind", "hub", "stations", "queue"}
+"""Keys of a cell that are no parameters of its law."""
+WITHIN = {"media", "queues"}
+"""Families of which a scenario allows a part of what the registry does, as of rates and delays."""
 OF_FILES = {"file", "repeat"}
 """Keys of a recorded loss that stand for parameters."""
 
@@ -39,6 +48,10 @@ def models() -> Iterator[tuple[str, str, Mapping[str, FieldInfo]]]:
         else:
             [model] = [part for part in get_args(field.annotation) if part is not type(None)]
             yield "impairments", entry.name, model.model_fields
+    for name, model in CELLS.items():
+        yield "media", name, {key: f for key, f in model.model_fields.items() if key not in OF_CELLS}
+    limits = DropTail.model_fields  # other queues have no model: their parameters are those of the registry
+    yield "queues", "drop_tail", {"packets": limits["packets"], "bytes": limits["limit_bytes"]}
 
 
 def in_registry(name: str) -> str:
@@ -74,7 +87,7 @@ def constraints(part: Any) -> Iterator[Any]:
 MODELS = [pytest.param(*entry, id=f"{entry[0]}-{entry[1]}") for entry in models()]
 
 
-@pytest.mark.parametrize("name", ["losses", "impairments"])
+@pytest.mark.parametrize("name", ["losses", "impairments", "media"])
 def test_every_entry_of_the_registry_has_a_model_and_every_model_an_entry(name: str) -> None:
     assert sorted(family(name)) == sorted(entry for of, entry, _ in models() if of == name)
 
@@ -89,17 +102,22 @@ def test_a_model_has_the_parameters_of_the_registry(
         param = params[in_registry(key)]
         if len(fields) > 1:  # a bare value has the default and the documentation of the whole
             check_default(param, field, key)
+        if len(fields) > 1 and of != "queues":  # whose limits are one of three
             assert param.doc == " ".join((field.description or "").split()), param.name
         if param.choices:
             assert get_args(field.annotation) == tuple(param.choices), param.name
         if param.max is not None:
             scale = NANOSECONDS if param.unit == "ns" else 1
-            assert tuple(map(float, bounds(field, scale))) == (param.min, param.max), param.name
+            low, high = map(float, bounds(field, scale))
+            if of in WITHIN:
+                assert (param.min or 0) <= low <= high <= param.max, param.name
+            else:
+                assert (low, high) == (param.min, param.max), param.name
 
 
 def check_default(param: Param, field: FieldInfo, key: str) -> None:
     if field.default is PydanticUndefined:
-        assert param.required, param.name
+        assert param.required or param.role == "rate", param.name  # a scenario always says a rate
     else:
         default = field.default or 0  # nothing, zero and an empty list are the same
         assert default * (NANOSECONDS if key.endswith("_s") else 1) == (param.default or 0), param.name

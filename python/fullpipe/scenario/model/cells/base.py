@@ -33,7 +33,7 @@ class CellModel(Model, ABC):
     )
     """Each has a port, from which it sends to the hub; the hub has one, from which it sends to all."""
     delay_s: Delay = Field(0.0, alias="delay", examples=["1 ms"])
-    """Propagation between a station and the hub, one way."""
+    """Propagation delay from every port to its far end."""
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
     """Of every port that has none of its own. Left out: never full."""
 

@@ -21,13 +21,13 @@ class Shared(CellModel):
 
     kind: Literal["shared"] = Field(examples=["shared"])
     rate_bps: Rate = Field(alias="rate", examples=["30 Mbit/s"])
-    """At which the port that has the turn sends."""
+    """Rate at which a turn transmits."""
     grant_delay_s: Delay = Field(0.004, alias="grant_delay", examples=["4 ms"])
-    """From the request of an idle port until it may have a turn."""
+    """Time from the request of a port that was idle until it may have a turn."""
     turn_bytes: Annotated[Bytes, Field(gt=0, le=10**12)] = Field(16_384, alias="turn", examples=["16 KiB"])
-    """What a turn carries at most; a packet that is larger has a turn of its own."""
+    """Bytes that a turn carries at most; a larger packet has a turn of its own."""
     overhead_s: Delay = Field(1e-5, alias="overhead", examples=["10 us"])
-    """What every turn takes before its first packet: guard time and preamble."""
+    """Time that every turn takes before its first packet: guard time and preamble."""
 
     @property
     def limit_bps(self) -> int | None:
