@@ -8,6 +8,7 @@ import pytest
 
 from fullpipe.engines.ns3.algorithms import COUNTERPARTS
 from fullpipe.engines.ns3.check import problems
+from fullpipe.engines.ns3.engine import Ns3Engine
 from fullpipe.engines.ns3.program_input import program_input
 from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue, red_weight
 from fullpipe.scenario import Scenario, catalogue
@@ -32,7 +33,7 @@ def attributes(value: Scenario) -> dict[str, str]:
 
 
 def refusals(value: Scenario) -> list[str]:
-    return [str(problem) for problem in problems(value)]
+    return [str(problem) for problem in problems(value, Ns3Engine().capabilities())]
 
 
 def test_times_are_in_nanoseconds_and_the_seed_comes_first() -> None:

@@ -13,6 +13,7 @@ from fullpipe import engines
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import TABLES
 from fullpipe.scenario import Scenario, catalogue
+from fullpipe.scenario.model.workloads import workload_kinds
 
 Cli = Callable[..., Any]
 
@@ -29,10 +30,14 @@ def test_what_it_does_not_measure_are_columns_or_tables_of_the_schema(name: str)
 
 
 @pytest.mark.parametrize("name", engines.names())
-def test_the_algorithms_and_queues_that_it_knows_have_our_names(name: str) -> None:
-    knows = engines.engine(name).capabilities()
-    assert knows.ccas <= set(catalogue.controllers())
-    assert knows.queues <= set(catalogue.queues())
+def test_what_it_has_goes_by_our_names(name: str) -> None:
+    can = engines.engine(name).capabilities()
+    assert can.ccas <= set(catalogue.controllers())
+    assert can.queues <= set(catalogue.queues())
+    assert can.losses <= set(catalogue.family("losses"))
+    assert can.impairments <= set(catalogue.family("impairments"))
+    assert can.media <= set(catalogue.family("media"))
+    assert can.workloads <= set(workload_kinds())
 
 
 @pytest.mark.parametrize("name", engines.names())

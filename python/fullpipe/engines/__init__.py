@@ -24,6 +24,7 @@ from fullpipe.engines.base import (
     identity,
     missing,
 )
+from fullpipe.engines.lacking import lacking
 from fullpipe.errors import EngineError, UnknownNameError
 
 
@@ -100,6 +101,7 @@ __all__ = [
     "digest_of",
     "engine",
     "identity",
+    "lacking",
     "missing",
     "names",
 ]

@@ -33,14 +33,17 @@ class Problem:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an engine knows and measures."""
+    """What an engine has, by its names in the registry, and what it measures. `lacking` refuses the rest."""
 
     ccas: frozenset[str]
     queues: frozenset[str]
     losses: frozenset[str] = frozenset()
     impairments: frozenset[str] = frozenset()
-    workloads: frozenset[str] = frozenset()
-    """By their names in the registry, as are losses and impairments, and by their `kind` in scenarios."""
+    media: frozenset[str] = frozenset()
+    workloads: frozenset[str] = frozenset({"bulk"})
+    """By their `kind` in scenarios."""
+    own_algorithms: bool = False
+    """Whether algorithms written in Python run."""
     not_measured: frozenset[str] = frozenset()
     """Columns that stay null, as "table.column"; a whole table that stays empty, as "table"."""
 

@@ -12,12 +12,11 @@ from fullpipe.engines.base import (
     Say,
     Stopwatch,
     missing,
-    not_measured,
     origin,
 )
-from fullpipe.engines.linux.check.links import IMPAIRMENTS, LOSSES
+from fullpipe.engines.linux.check.capabilities import capabilities
 from fullpipe.engines.linux.check.scenario import problems
-from fullpipe.engines.linux.install import algorithms, guest_program, installed, toolchain
+from fullpipe.engines.linux.install import guest_program, installed, toolchain
 from fullpipe.engines.linux.install.install import install, trusted
 from fullpipe.engines.linux.install.installed import INSTALL
 from fullpipe.engines.linux.layout.layout import lay_out
@@ -26,7 +25,6 @@ from fullpipe.engines.linux.machine.memory import needed_mb
 from fullpipe.engines.linux.script.flow_lines import departures
 from fullpipe.engines.linux.script.script import script
 from fullpipe.engines.linux.tables import tables
-from fullpipe.engines.linux.tc import queues
 from fullpipe.errors import EngineError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, resolve
@@ -51,16 +49,7 @@ class LinuxEngine:
 
     def capabilities(self) -> Capabilities:
         """What the installed kernel has; without one, what kernels may have."""
-        found = installed.find()
-        ccas = [ours for ours in algorithms.OURS if not found or algorithms.in_kernel(ours, found.ccas)]
-        kinds = [kind for kind in queues.MAKERS if not found or kind in found.qdiscs]
-        return Capabilities(
-            ccas=frozenset(ccas),
-            queues=frozenset((*kinds, "drop_tail")),
-            losses=LOSSES,
-            impairments=IMPAIRMENTS,
-            not_measured=not_measured(tables.MEASURED),
-        )
+        return capabilities(installed.find() or installed.everything())
 
     def doctor(self) -> list[Requirement]:
         """The machine, a compiler, a kernel, its owner and permissions, and memory."""

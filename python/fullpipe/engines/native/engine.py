@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, ClassVar
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.algorithms import classes
 from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, digest_of, origin
+from fullpipe.engines.lacking import lacking
 from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.checks.limits import check_captured
 from fullpipe.scenario.model.flows import own_algorithms
+from fullpipe.scenario.model.workloads import workload_kinds
 
 if TYPE_CHECKING:
     from fullpipe._native import Results
@@ -43,6 +45,9 @@ class NativeEngine:
             queues=frozenset(catalogue.queues()),
             losses=frozenset(catalogue.family("losses")),
             impairments=frozenset(catalogue.family("impairments")),
+            media=frozenset(catalogue.family("media")),
+            workloads=frozenset(workload_kinds()),
+            own_algorithms=True,
         )
 
     def doctor(self) -> list[Requirement]:
@@ -50,7 +55,10 @@ class NativeEngine:
         return [Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")]
 
     def check(self, scenario: Scenario) -> list[Problem]:
-        """Why the plan of a scenario is refused, if it is."""
+        """What it does not have of a scenario, or why its plan is refused."""
+        found = lacking(scenario, resolve(scenario), self.capabilities(), "the native engine")
+        if found:
+            return found
         try:
             _simulation(scenario, seed=0)
         except PlanError as error:

@@ -6,15 +6,15 @@ defaults of `tcp` describe Linux.
 
 from collections.abc import Iterable, Iterator
 
-from fullpipe.engines.base import Problem
+from fullpipe.algorithms import classes
+from fullpipe.engines.base import Capabilities, Problem
+from fullpipe.engines.lacking import lacking
 from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
 from fullpipe.engines.ns3.program_input import NO_LIMIT_BYTES
-from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue
-from fullpipe.scenario import Link, Scenario, resolve
+from fullpipe.engines.ns3.queues import QUEUES, NoCounterpartError, ns3_queue
+from fullpipe.scenario import Link, Network, Scenario, resolve
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link.changes import MarkovChannel
-from fullpipe.scenario.model.link.impairments import given
-from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.ns3 import Ns3
 from fullpipe.scenario.model.tcp import Tcp
 
@@ -29,16 +29,13 @@ _TCP = frozenset(
     | {"send_buffer_bytes", "receive_buffer_bytes", "pacing", "ecn"}
     | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s"}
 )
-LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
-"""Losses that this engine has, by their names in the registry."""
-IMPAIRMENTS = frozenset({"aggregation", "jitter", "reordering"})
-"""Impairments that it has."""
 
 
-def problems(scenario: Scenario) -> list[Problem]:
-    """Every reason why ns-3 cannot run a scenario without a sweep."""
-    options = scenario.ns3 or Ns3()
-    found = [*_records(scenario), *_links(scenario), *_transport("tcp", scenario.tcp)]
+def problems(scenario: Scenario, can: Capabilities) -> list[Problem]:
+    """Every reason why ns-3, which has what `can` says, cannot run a scenario without a sweep."""
+    options, network = scenario.ns3 or Ns3(), resolve(scenario)
+    found = lacking(scenario, network, can, "the ns3 engine")
+    found += [*_records(scenario), *_links(network), *_transport("tcp", scenario.tcp)]
     for n, flow in enumerate(scenario.flows):
         found += _flow(f"flows[{n}]", flow, scenario.tcp_of(flow), options)
     return list(dict.fromkeys(found))
@@ -49,15 +46,11 @@ def _records(scenario: Scenario) -> Iterator[Problem]:
         yield Problem("record.packets", "the ns3 engine captures no packets; leave it out")
 
 
-def _links(scenario: Scenario) -> Iterator[Problem]:
-    network = resolve(scenario)
-    for medium in network.media:
-        yield Problem(medium.where, "the ns3 engine has no cells; write links, or run it with native")
+def _links(network: Network) -> Iterator[Problem]:
     for link in network.links:
-        for one in given(link.impairments):
-            if one.name not in IMPAIRMENTS:
-                yield Problem(f"{link.where}.{one.key}", f"the ns3 engine has no {one.name}")
         yield from _changes(link)
+        if link.queue is not None and link.queue.kind not in QUEUES:
+            continue
         try:
             ns3_queue(link.queue)
         except NoCounterpartError as error:
@@ -67,9 +60,6 @@ def _links(scenario: Scenario) -> Iterator[Problem]:
 def _changes(link: Link) -> Iterator[Problem]:
     """What a link does in the course of a run; shapes and traces of rates are steps by now."""
     steps = [values for _, values in link.steps]
-    losses = [*([plan_of(link.loss)] if link.loss else ()), *(v["loss"] for v in steps if "loss" in v)]
-    if any(loss["kind"] not in LOSSES for loss in losses):
-        yield Problem(link.where, "the ns3 engine has no loss but " + ", ".join(sorted(LOSSES)))
     if any("limit" in values for values in steps):
         yield Problem(link.where, "the ns3 engine cannot change the limit of a queue; leave it as it is")
     if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
@@ -111,14 +101,9 @@ def _flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
     for name in sorted(flow.model_fields_set - _FLOW):
         if getattr(flow, name) is not None:
             yield Problem(f"{path}.{name}", "the ns3 engine does not know this; leave it out")
-    if flow.workload is not None and flow.workload.kind != "bulk":
-        yield Problem(f"{path}.workload", f"the ns3 engine has no {flow.workload.kind}; it sends bulk data")
-    if flow.cca is None:
+    if flow.cca is None or flow.cca.kind.startswith(classes.PREFIX):
         return
     kind = flow.cca.kind
-    if ":" in kind:
-        yield Problem(f"{path}.cca", "an algorithm written in Python runs on the native engine only")
-        return
     theirs = counterpart(kind, options.algorithms == "fullpipe")
     if theirs is not None:
         yield from _parameters(path, flow.cca.params, theirs)
@@ -126,8 +111,6 @@ def _flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
         yield Problem(f"{path}.cca", f'ns-3 has no {kind} of its own; write ns3.algorithms = "ns3" for ours')
     if kind == "dctcp" and theirs is not None and not tcp.ecn:
         yield Problem(f"{path}.tcp.ecn", "ns-3's DCTCP always negotiates ECN; write ecn = true")
-    if kind == "prague":
-        yield Problem(f"{path}.cca", "prague needs AccECN, which ns-3 does not have")
 
 
 def _parameters(path: str, params: Iterable[str], theirs: Counterpart) -> Iterator[Problem]:

@@ -22,9 +22,9 @@ from fullpipe.engines.base import (
     origin,
 )
 from fullpipe.engines.ns3 import build, process, wheel
-from fullpipe.engines.ns3.check import IMPAIRMENTS, LOSSES, problems
+from fullpipe.engines.ns3.check import problems
 from fullpipe.engines.ns3.program_input import program_input
-from fullpipe.engines.ns3.queues import MAKERS
+from fullpipe.engines.ns3.queues import QUEUES
 from fullpipe.errors import EngineError, InstallOptionError
 from fullpipe.runs import TABLES, Run, Table, frame
 from fullpipe.scenario import Scenario, catalogue
@@ -65,9 +65,9 @@ class Ns3Engine:
         """ns-3's algorithms and queues by our names; other algorithms are ours, on its stack."""
         return Capabilities(
             ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
-            queues=frozenset({"drop_tail", *MAKERS}),
-            losses=LOSSES,
-            impairments=IMPAIRMENTS,
+            queues=QUEUES,
+            losses=frozenset({"bernoulli", "periodic", "gilbert_elliott"}),
+            impairments=frozenset({"aggregation", "jitter", "reordering"}),
             not_measured=not_measured(_MEASURED),
         )
 
@@ -109,7 +109,7 @@ class Ns3Engine:
 
     def check(self, scenario: Scenario) -> list[Problem]:
         """Every reason why it cannot run a scenario here."""
-        return [*missing(self), *problems(scenario)]
+        return [*missing(self), *problems(scenario, self.capabilities())]
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
         """Run a scenario without a sweep.

@@ -36,8 +36,7 @@ def ns3_queue(queue: DropTail | Discipline | None) -> Ns3Queue:
     if isinstance(queue, DropTail):
         return Ns3Queue("ns3::FifoQueueDisc", {"MaxSize": _limit(queue.packets, queue.limit_bytes)})
     if queue.kind not in MAKERS:
-        known = ", ".join(["drop_tail", *MAKERS])
-        raise NoCounterpartError(f"ns-3 has no {queue.kind}; it has {known}")
+        raise NoCounterpartError(f"ns-3 has no {queue.kind}; it has {', '.join(sorted(QUEUES))}")
     defaults = {key: param.default for key, param in catalogue.queue(queue.kind).params.items()}
     for key in sorted(UNKNOWN.get(queue.kind, frozenset()) & set(queue.params)):
         if queue.params[key] != defaults[key]:
@@ -155,6 +154,7 @@ MAKERS: Mapping[str, Callable[[Params], Ns3Queue]] = {
     "fq_pie": _fq_pie,
 }
 """By our names, the queues that ns-3 has, besides drop_tail."""
+QUEUES = frozenset({"drop_tail", *MAKERS})
 
 UNKNOWN: Mapping[str, frozenset[str]] = {
     "fq_codel": frozenset({"memory_limit_bytes"}),

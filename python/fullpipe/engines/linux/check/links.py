@@ -3,40 +3,35 @@
 from collections.abc import Iterator, Sequence
 
 from fullpipe.engines.base import Problem
+from fullpipe.engines.linux.check.capabilities import LOSSES
 from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
-from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installed
 from fullpipe.engines.linux.layout.sizes import mtu_bytes
 from fullpipe.engines.linux.tc import filters, queues, red
 from fullpipe.engines.linux.tc.qdisc import MOST_U32
 from fullpipe.scenario import Link, RoutedFlow
 from fullpipe.scenario.model.link.changes import MarkovChannel
-from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.losses import Periodic
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.quantities import BITS
 
 _CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
-LOSSES = frozenset({"bernoulli", "periodic", "gilbert_elliott"})
-"""Losses that the guest has, by their names in the registry; periodic loss is a filter."""
-IMPAIRMENTS = frozenset({"jitter", "duplication"})
-"""Impairments that it has."""
 
 
-def problems(link: Link, crossed_by: Sequence[RoutedFlow], installed: Installed) -> Iterator[Problem]:
-    """Every reason against a link that some flows cross, with its place in the scenario."""
+def problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
+    """Every reason against a link that some flows cross, with its place in the scenario.
+
+    What the guest does not have at all is refused already (`lacking`).
+    """
     where = link.where
     if link.nic_of is not None:
         yield from _of_nic(where, crossed_by)
-    for one in given(link.impairments):
-        if one.name not in IMPAIRMENTS:
-            yield Problem(f"{where}.{one.key}", f"netem has nothing like it; leave it out, or {NATIVE}")
     if link.frames is not None:
         yield Problem(f"{where}.frames", f"netem has nothing like it; {NATIVE}")
     for i, change in enumerate(link.changes):
         yield from unknown(change, _CHANGE, f"{where}.changes[{i}]")
-    yield from _of_steps(where, link, installed)
-    if isinstance(link.queue, Discipline):
-        yield from _of_queue(f"{where}.queue", link, link.queue, installed)
+    yield from _of_steps(where, link)
+    if isinstance(link.queue, Discipline) and link.queue.kind in queues.MAKERS:
+        yield from _of_queue(f"{where}.queue", link, link.queue)
     overheads = {routed.tcp.link_overhead_bytes for routed in crossed_by}
     if len(overheads) > 1:
         text = "flows on one link have different link_overhead; give them the same"
@@ -59,7 +54,7 @@ def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
         yield Problem(where, f'{text}, and give it queue = {{ kind = "fq" }}')
 
 
-def _of_steps(where: str, link: Link, installed: Installed) -> Iterator[Problem]:
+def _of_steps(where: str, link: Link) -> Iterator[Problem]:
     """What a link becomes in the course of a run, however that is written."""
     if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
         yield Problem(
@@ -73,30 +68,22 @@ def _of_steps(where: str, link: Link, installed: Installed) -> Iterator[Problem]
     if any("limit" in values for values in steps) and not isinstance(link.queue, DropTail):
         yield Problem(f"{where}.changes", f"only the limit of drop_tail changes; {NATIVE}")
     later = [values["loss"]["kind"] for values in steps if "loss" in values]
-    if (link.loss and link.loss.kind not in LOSSES) or set(later) - {"bernoulli", "gilbert_elliott"}:
-        text = "later losses are random" if later else "given packets cannot be lost"
-        yield Problem(f"{where}.loss", f"{text} in the kernel; use bernoulli, or {NATIVE}")
+    if set(later) - LOSSES:
+        yield Problem(f"{where}.loss", f"later losses are random in the kernel; use bernoulli, or {NATIVE}")
     if isinstance(link.loss, Periodic):
-        yield from _of_periodic(f"{where}.loss", link.loss, installed, changes=bool(later))
+        yield from _of_periodic(f"{where}.loss", link.loss, changes=bool(later))
     if link.impairments.duplicate and (link.loss or later):
         yield Problem(f"{where}.duplicate", f"netem loses copies apart from what they are of; {NATIVE}")
 
 
-def _of_periodic(path: str, loss: Periodic, installed: Installed, *, changes: bool) -> Iterator[Problem]:
-    if PERIODIC not in installed.qdiscs:
-        yield Problem(path, _lacking("periodic loss", installed))
+def _of_periodic(path: str, loss: Periodic, *, changes: bool) -> Iterator[Problem]:
     if loss.every > filters.MOST_EVERY:
         yield Problem(f"{path}.every", f"the kernel counts to {filters.MOST_EVERY:,}; {NATIVE}")
     if changes:
         yield Problem(path, f"periodic loss stays as it is in the kernel; leave out later ones, or {NATIVE}")
 
 
-def _of_queue(path: str, link: Link, queue: Discipline, installed: Installed) -> Iterator[Problem]:
-    if queue.kind not in queues.MAKERS:
-        yield Problem(path, f"{queue.kind} is not among the queues of this engine; {NATIVE}")
-        return
-    if queue.kind not in installed.qdiscs:
-        yield Problem(path, _lacking(queue.kind, installed))
+def _of_queue(path: str, link: Link, queue: Discipline) -> Iterator[Problem]:
     yield from _of_parameters(path, queue.kind, queues.all_params(queue.kind, queue.params))
     if queue.rate_bps is not None and link.rate_bps is not None and queue.kind != "police":
         text = f"{queue.kind} shapes, so the link is best left without a rate of its own"
@@ -104,11 +91,6 @@ def _of_queue(path: str, link: Link, queue: Discipline, installed: Installed) ->
     changes_rate = any("rate_bps" in values for _, values in link.steps)
     if changes_rate and link.rate_bps is None and queue.kind != "tbf":
         yield Problem(f"{link.where}.changes", f"the rate of {queue.kind} cannot change; give the link one")
-
-
-def _lacking(what: str, installed: Installed) -> str:
-    """What there is to say of something that newer kernels, or kernels of newer installations, have."""
-    return f"Linux {installed.release}, as it is installed, has no {what}; build the newest: {INSTALL}"
 
 
 def _of_parameters(path: str, kind: str, params: queues.Params) -> Iterator[Problem]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from fullpipe.algorithms import classes
 from fullpipe.engines.base import Problem
+from fullpipe.engines.lacking import lacking
 from fullpipe.engines.linux.check import links
+from fullpipe.engines.linux.check.capabilities import capabilities, remedy
 from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
-from fullpipe.engines.linux.install import algorithms
 from fullpipe.engines.linux.install.installed import Installed
 from fullpipe.engines.linux.layout.sizes import crossing, routes_of
 from fullpipe.scenario import Network, RoutedFlow, Scenario
@@ -39,6 +39,7 @@ nothing new in scenarios is ever left out in silence."""
 
 def problems(scenario: Scenario, network: Network, installed: Installed) -> Iterator[Problem]:
     """Every reason, with its place in the scenario."""
+    yield from lacking(scenario, network, capabilities(installed), f"Linux {installed.release}", remedy)
     if len(network.flows) > _MOST_FLOWS:
         yield Problem("flows", f"{len(network.flows)} are more than the guest's {_MOST_FLOWS:,}; {NATIVE}")
     if scenario.record.packets:
@@ -53,19 +54,17 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
         if flow.datagrams and flow.datagrams.payload_bytes < _LEAST_PAYLOAD_BYTES:
             text = f"a datagram needs {_LEAST_PAYLOAD_BYTES} B of payload, in which the guest numbers it"
             yield Problem(f"{path}.workload.size", text)
-        elif flow.workload and not flow.datagrams and flow.workload.kind != "bulk":
-            yield Problem(f"{path}.workload", f"{flow.workload.kind} does not run in the guest; {NATIVE}")
         if not flow.cca:
             continue
-        yield from _of_cca(f"{path}.cca", flow.cca.kind, dict(flow.cca.params), installed)
+        if flow.cca.params:
+            text = f"{', '.join(flow.cca.params)}: parameters cannot be set in the kernel; leave them out"
+            yield Problem(f"{path}.cca.params", f"{text}, or {NATIVE}")
         if len(flow.application or ()) > _MOST_PACES:
             yield Problem(f"{path}.application", f"more than {_MOST_PACES} entries; {NATIVE}")
         where = f"{path}.tcp" if flow.tcp else "tcp"
         yield from _of_tcp(where, scenario.tcp_of(flow), flow.cca.kind, installed)
-    for medium in network.media:
-        yield Problem(medium.where, f"no device of the guest is a cell; write links, or {NATIVE}")
     for link, crossed_by in zip(network.links, crossing(network), strict=True):
-        yield from links.problems(link, crossed_by, installed)
+        yield from links.problems(link, crossed_by)
     for routed in network.flows if not network.media else ():
         yield from _of_routes(routed, network)
 
@@ -79,23 +78,6 @@ def _of_routes(routed: RoutedFlow, network: Network) -> Iterator[Problem]:
             if twice is not None:
                 text = f"a route of {routed.name} passes {twice} twice, and the guest has one from there"
                 yield Problem("flows", f"{text}; {NATIVE}")
-
-
-def _of_cca(path: str, kind: str, params: dict[str, object], installed: Installed) -> Iterator[Problem]:
-    if kind.startswith(classes.PREFIX):
-        yield Problem(path, f"an algorithm in Python does not run in a kernel; {NATIVE}")
-    elif algorithms.in_kernel(kind, installed.ccas) is None:
-        has = ", ".join(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas))
-        yield Problem(path, f"Linux {installed.release} has no {kind}; it has {has}{_other_kernel(kind)}")
-    elif params:
-        text = f"{', '.join(params)}: parameters cannot be set in the kernel; leave them out"
-        yield Problem(f"{path}.params", f"{text}, or {NATIVE}")
-
-
-def _other_kernel(kind: str) -> str:
-    if kind not in algorithms.OURS:
-        return f"; {NATIVE}"
-    return "; a kernel that has it is built by fullpipe engines install linux --source DIR"
 
 
 def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Problem]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from fullpipe.engines.base import Problem
+from fullpipe.engines.lacking import NATIVE
 from fullpipe.scenario.model.base import Model
 
-NATIVE = "use --engine native"
+__all__ = ["NATIVE", "unknown"]
 
 
 def unknown(model: Model, known: set[str], path: str) -> Iterator[Problem]:

@@ -1,6 +1,6 @@
 """Workloads: what the application of a flow does. One model per kind; `Workload` is any of them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -20,3 +20,9 @@ class Bulk(Application):
 
 
 Workload = Annotated[Bulk | Transfers | Writer | Datagrams, Field(discriminator="kind")]
+
+
+def workload_kinds() -> list[str]:
+    """How scenarios call them."""
+    models: tuple[type[Application], ...] = get_args(get_args(Workload)[0])
+    return [get_args(model.model_fields["kind"].annotation)[0] for model in models]

@@ -1,0 +1,69 @@
+"""Refuses what a scenario names of the registry and an engine does not have: one rule for all engines."""
+
+from collections.abc import Callable, Iterator
+
+from fullpipe.algorithms import classes
+from fullpipe.engines.base import Capabilities, Problem
+from fullpipe.scenario import Network, Scenario
+from fullpipe.scenario.model.link.impairments import given
+
+NATIVE = "use --engine native"
+Remedy = Callable[[str, str], str]
+"""What to do about an entry of a family of the capabilities that is lacking."""
+
+
+def lacking(
+    scenario: Scenario,
+    network: Network,
+    can: Capabilities,
+    engine: str,
+    remedy: Remedy = lambda family, name: NATIVE,
+) -> list[Problem]:
+    """Every algorithm, workload, queue, medium, loss and impairment that an engine does not have.
+
+    Args:
+        scenario: What is to run.
+        network: The same, resolved.
+        can: What the engine has. An entry that is new in the registry is refused until it is among it.
+        engine: What messages call the engine.
+        remedy: What to do about one, if that is not to run it natively.
+    """
+    found = (
+        _problem(path, family, name, can, engine, remedy)
+        for family, path, name in _named(scenario, network)
+        if name not in getattr(can, family)
+    )
+    return list(dict.fromkeys(problem for problem in found if problem is not None))
+
+
+def _problem(
+    path: str, family: str, name: str, can: Capabilities, engine: str, remedy: Remedy
+) -> Problem | None:
+    if family == "ccas" and name.startswith(classes.PREFIX):
+        text = f"an algorithm written in Python runs on the native engine only; {NATIVE}"
+        return None if can.own_algorithms else Problem(path, text)
+    what = f"cells of kind {name}" if family == "media" else name
+    has = ", ".join(sorted(getattr(can, family)))
+    return Problem(path, f"{engine} has no {what}{f'; it has {has}' if has else ''}; {remedy(family, name)}")
+
+
+def _named(scenario: Scenario, network: Network) -> Iterator[tuple[str, str, str]]:
+    """The family, the place and the name of all that a scenario has of the registry."""
+    for medium in network.media:
+        yield "media", medium.where, medium.kind
+    for hop in network.hops:
+        if hop.queue:
+            yield "queues", f"{hop.where}.queue", hop.queue.kind
+    for link in network.links:
+        if link.loss:
+            yield "losses", f"{link.where}.loss", link.loss.kind
+        for one in given(link.impairments):
+            yield "impairments", f"{link.where}.{one.key}", one.name
+        for _, values in link.steps:
+            if "loss" in values:
+                yield "losses", f"{link.where}.changes", values["loss"]["kind"]
+    for i, flow in enumerate(scenario.flows):
+        if flow.cca:
+            yield "ccas", f"flows[{i}].cca", flow.cca.kind
+        if flow.workload:
+            yield "workloads", f"flows[{i}].workload", flow.workload.kind

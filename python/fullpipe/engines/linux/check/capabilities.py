@@ -1,0 +1,32 @@
+"""What a kernel has of the registry, and what to do about the rest."""
+
+from fullpipe.engines.base import Capabilities, not_measured
+from fullpipe.engines.lacking import NATIVE
+from fullpipe.engines.linux.install import algorithms
+from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installed
+from fullpipe.engines.linux.tables import tables
+from fullpipe.engines.linux.tc import queues
+
+LOSSES = frozenset({"bernoulli", "gilbert_elliott"})
+"""Of netem."""
+_NEWER = frozenset({*queues.MAKERS, PERIODIC})
+"""What newer kernels, or kernels of newer installations, have; periodic loss is a filter."""
+
+
+def capabilities(installed: Installed) -> Capabilities:
+    """What the guest has with a kernel."""
+    return Capabilities(
+        ccas=frozenset(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas)),
+        queues=frozenset(("drop_tail", *(kind for kind in queues.MAKERS if kind in installed.qdiscs))),
+        losses=LOSSES | ({PERIODIC} if PERIODIC in installed.qdiscs else set()),
+        impairments=frozenset({"jitter", "duplication"}),
+        workloads=frozenset({"bulk", "udp", "voip", "ping", "probe"}),
+        not_measured=not_measured(tables.MEASURED),
+    )
+
+
+def remedy(family: str, name: str) -> str:
+    """What to do about something that a kernel does not have."""
+    if family == "ccas" and name in algorithms.OURS:
+        return "a kernel that has it is built by fullpipe engines install linux --source DIR"
+    return f"build the newest: {INSTALL}" if name in _NEWER else NATIVE
