@@ -128,7 +128,10 @@ fn an_interface_is_a_queue_and_a_rate_at_the_head_of_its_routes() {
     let found = refusal(|made| made["flows"][0]["forward"] = json!([1, 0]));
     assert_eq!(found, "flows[0].forward: a network interface is the first link of a route");
     let change = json!([{ "at_ns": 5, "forward": [1], "reverse": null }]);
-    let found = refusal(|made| made["flows"][0]["reroutes"] = change.clone());
+    let found = refusal(|made| {
+        made["links"][1]["rate_bps"] = json!(10_000_000);
+        made["flows"][0]["reroutes"] = change.clone();
+    });
     assert_eq!(
         found,
         "flows[0].reroutes[0].forward: a route begins at the same network interface at all times, or at none"

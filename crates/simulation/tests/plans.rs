@@ -96,6 +96,24 @@ fn more_mistakes() {
     contains(|p| p["links"][0]["rate_bps"] = json!(null), "flows[0].forward: nothing limits this flow");
     contains(
         |p| {
+            p["links"][0]["rate_bps"] = json!(null);
+            p["links"][0]["loss"] = json!({ "kind": "bernoulli", "probability": 0.01 });
+        },
+        "flows[0].forward: nothing limits this flow",
+    );
+    contains(
+        |p| {
+            p["links"][0]["rate_bps"] = json!(null);
+            p["links"][1]["rate_bps"] = json!(1_000_000);
+        },
+        "flows[0].forward: nothing limits this flow",
+    );
+    contains(
+        |p| p["flows"][0]["reroutes"] = json!([{ "at_ns": 1, "forward": [1], "reverse": null }]),
+        "flows[0].forward: nothing limits this flow",
+    );
+    contains(
+        |p| {
             p["links"][0]["delay_ns"] = json!(0);
             p["links"][1]["delay_ns"] = json!(0);
         },

@@ -10,6 +10,7 @@ use network::Server;
 use params::there_is;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::iter;
 
 impl Plan {
     /// Checks everything that can be checked without running.
@@ -155,14 +156,20 @@ impl FlowPlan {
     }
 
     /// Refuses what would never move the clock, or send ever more.
+    ///
+    /// What is sent without a rate on the route of the data is bounded neither by loss, which some algorithms pass over,
+    /// nor by a slow route of ACKs: fewer of them acknowledge more.
     fn check_bounds(&self, path: &str, plan: &Plan) -> Check {
-        let hops = || self.forward.iter().chain(&self.reverse).filter_map(|&hop| plan.hop(hop as usize));
-        if hops().all(|hop| hop.delay_ns() == 0) {
+        let hop = |&hop: &u32| plan.hop(hop as usize);
+        if self.forward.iter().chain(&self.reverse).filter_map(hop).all(|hop| hop.delay_ns() == 0) {
             refuse!(path, "a round trip takes no time; give one of the links a delay");
         }
+        let later = self.reroutes.iter().filter_map(|reroute| reroute.forward.as_ref());
+        let mut routes = iter::once(&self.forward).chain(later);
+        let limited = routes.all(|route| route.iter().filter_map(hop).any(HopPlan::is_limited));
         let buffered = self.tcp.send_buffer_bytes.or(self.tcp.receive_buffer_bytes).or(self.bytes);
         let bounded = buffered.is_some() || self.workload.as_ref().is_some_and(WorkloadPlan::is_many);
-        if !hops().any(HopPlan::is_limited) && !bounded {
+        if !limited && !bounded {
             refuse!(path, "nothing limits this flow; give a link a rate, or the flow a buffer or a size");
         }
         Ok(())

@@ -87,13 +87,17 @@ class NativeEngine:
 
 
 def _as_described(path: str, scenario: Scenario) -> str:
-    """A path in the plan with the scenario's name for a link in place of its number."""
-    found = re.match(r"(links|media)\[(\d+)\]", path)
+    """A path in the plan with the scenario's name for a link, a medium or a flow in place of its number."""
+    found = re.match(r"(links|media|flows)\[(\d+)\](\.(forward|reverse|reroutes)\b.*)?", path)
     if not found:
         return path
     network, number = resolve(scenario), int(found[2])
     if found[1] == "media":
         return network.media[number].where
+    if found[1] == "flows":
+        described = network.flows[number].flow
+        place = next(i for i, flow in enumerate(scenario.flows) if flow is described)
+        return f"flows[{place}]{path[found.end() :]}"  # scenarios have no key for routes
     link = network.links[number]
     written = not link.shapes and link.trace is None  # otherwise a change stands for something else
     return link.where + (path[found.end() :] if written else "")

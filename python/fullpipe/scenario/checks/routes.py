@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fullpipe.scenario.model.workloads.transfers import Transfers
-from fullpipe.scenario.network.parts import Link, Network, RoutedFlow
+from fullpipe.scenario.network.parts import Network, RoutedFlow
 from fullpipe.scenario.quantities import shown
 
 
@@ -31,11 +31,13 @@ def route_problems(network: Network) -> Iterator[str]:
 
 
 def _is_boundless(network: Network, routed: RoutedFlow) -> bool:
-    """Whether a flow could double its rate for ever."""
+    """Whether a flow could double its rate for ever: as the check of plans has it, for every engine.
+
+    Loss is no limit, since some algorithms pass over it, and neither is a slow route of ACKs.
+    """
     if routed.flow.datagrams or isinstance(routed.flow.workload, Transfers):
         return False
-    hops = [network.hops[i] for i in routed.forward]
-    lossy = any(isinstance(hop, Link) and hop.loss is not None for hop in hops)
-    on_the_route = lossy or any(hop.limit_bps is not None for hop in hops)
-    buffers = (routed.tcp.send_buffer_bytes, routed.tcp.receive_buffer_bytes)
-    return not on_the_route and routed.flow.size_bytes is None and buffers == (None, None)
+    if (routed.tcp.send_buffer_bytes, routed.tcp.receive_buffer_bytes, routed.flow.size_bytes) != (None,) * 3:
+        return False
+    routes = (routed.forward, *(new.forward for new in routed.reroutes if new.forward is not None))
+    return any(all(network.hops[i].limit_bps is None for i in route) for route in routes)
