@@ -58,12 +58,14 @@ def wide_circles() -> list[str]:
     return found
 
 
-# Circles of imports. A file imports the file that declares a name, not the one that re-exports it. A file
-# that adds methods to a type of the module it belongs to (`impl` of `super::Name`) is part of that module, as
-# that could hold the same lines itself.
+# Circles of imports. A file imports the file that declares a name, not the one that re-exports it. What it
+# re-exports itself it imports only if it uses the name. A file that adds methods to a type of the module it
+# belongs to (`impl` of `super::Name`) is part of that module, as that could hold the same lines itself.
 
 _USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+((?:crate|super|self)\b[^;]*|[a-z_]\w*::[^;]*);", re.M)
 _REEXPORT = re.compile(r"^\s*pub(?:\([^)]*\))?\s+use\s+([^;]*);", re.M)
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b")
+_COMMENT = re.compile(r"//[^\n]*")
 _TESTS = re.compile(r"^#\[cfg\(test\)\]\s*\nmod \w+ \{.*", re.M | re.S)
 
 
@@ -85,7 +87,7 @@ def _module(path: Path, source: Path) -> tuple[str, ...]:
 
 def _paths(tree: str) -> list[str]:
     """The paths of a `use`, with its braces spread out."""
-    tree = re.sub(r"//[^\n]*", "", tree)
+    tree = _COMMENT.sub("", tree)
     tree = " ".join(tree.split())
     brace = tree.find("{")
     if brace < 0:
@@ -135,11 +137,12 @@ def _declaring(steps: list[str], texts: Texts, depth: int = 0) -> tuple[str, ...
 
 def _imports(module: tuple[str, ...], text: str, texts: Texts) -> set[tuple[str, ...]]:
     found = set()
+    used = set(_NAME.findall(_COMMENT.sub("", _USE.sub("", text))))
     paths = [
         path
         for match in _USE.finditer(text)
-        if not _REEXPORT.match(match.group(0))
         for path in _paths(match.group(1))
+        if not _REEXPORT.match(match.group(0)) or path.split("::")[-1] in used
     ]
     for path in paths:
         target = _absolute(module, path, texts)

@@ -77,6 +77,21 @@ def test_a_circle_of_files_is_found_through_re_exports(check_crates: ModuleType,
     assert check_crates.circles(tmp_path) == [["a/deep.rs", "b.rs"]]
 
 
+@pytest.mark.parametrize(
+    ("used", "found"),
+    [
+        ("pub struct Whole(Part);", [["lib.rs", "part.rs"]]),
+        ("/// A [`Part`] of it.\npub struct Whole;", []),
+    ],
+)
+def test_a_file_imports_what_it_re_exports_only_if_it_uses_it(
+    check_crates: ModuleType, tmp_path: Path, used: str, found: list[list[str]]
+) -> None:
+    (tmp_path / "lib.rs").write_text(f"mod part;\npub use part::Part;\n{used}", encoding="utf-8")
+    (tmp_path / "part.rs").write_text("use super::Whole;\npub struct Part(Box<Whole>);", encoding="utf-8")
+    assert check_crates.circles(tmp_path) == found
+
+
 def test_methods_beside_their_type_are_no_circle(check_crates: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "lib.rs").write_text("mod part;\nuse part::Part;\npub struct Whole(Part);", encoding="utf-8")
     (tmp_path / "part.rs").write_text(

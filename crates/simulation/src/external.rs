@@ -123,11 +123,6 @@ impl External {
     }
 }
 
-/// The name is of something external.
-pub(crate) fn is_external(name: &str) -> bool {
-    name.contains(':')
-}
-
 fn named<'a, T>(all: &'a BTreeMap<String, T>, name: &str, path: &str) -> Result<&'a T, PlanError> {
     all.get(name).ok_or_else(|| {
         let hint = there_is(all.keys().map(String::as_str));

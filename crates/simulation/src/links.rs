@@ -1,8 +1,8 @@
 //! Builds links from their plans.
 
-use crate::external::{External, is_external};
+use crate::external::External;
 use crate::payload::Payload;
-use crate::plan::{ChangePlan, EntryPlan, LinkPlan, OpportunitiesPlan, PlanError};
+use crate::plan::{ChangePlan, EntryPlan, LinkPlan, OpportunitiesPlan, PlanError, is_external};
 use network::queue::Limit;
 use network::{Dice, Impairment, Impairments, Link, LinkConfig, Loss, QueueDiscipline, SamplingTimes};
 use units::{Duration, Rate, Time};

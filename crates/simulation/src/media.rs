@@ -1,9 +1,9 @@
 //! Builds media from their plans.
 
-use crate::external::{External, is_external};
+use crate::external::External;
 use crate::links::build_queue;
 use crate::payload::Payload;
-use crate::plan::{MediumPlan, PlanError};
+use crate::plan::{MediumPlan, PlanError, is_external};
 use network::{Element, SamplingTimes};
 use units::Rng;
 

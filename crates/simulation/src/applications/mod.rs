@@ -6,22 +6,19 @@ mod application;
 mod bulk;
 mod distribution;
 mod list;
+mod of_flow;
 mod paced;
 mod playback;
 
 pub use application::{Application, FlowStart, Job, Order, Planned, Sockets, StreamState};
 pub use distribution::DistributionPlan;
+pub(crate) use of_flow::build;
 pub use playback::Playback;
 pub use poisson::PoissonPlan;
 pub use request_response::RequestResponsePlan;
 pub use video::{AbrPlan, VideoPlan};
 pub use web::WebPlan;
 pub use writer::WritesPlan;
-
-use crate::plan::FlowPlan;
-use bulk::Bulk;
-use paced::Paced;
-use units::Time;
 
 list::applications! {
     "writes" => writer::Writer,
@@ -30,18 +27,4 @@ list::applications! {
     "request_response" => request_response::RequestResponse,
     "web" => web::Web,
     "video" => video::Video,
-}
-
-/// The application of a flow of connections, which begins at `start`.
-///
-/// # Panics
-/// If the flow is one of datagrams, or its application is external.
-pub(crate) fn build(plan: &FlowPlan, start: Time, seed: u64) -> Box<dyn Application> {
-    let stream = &plan.stream;
-    let flow = FlowStart { at: start, seed, stream, send_buffer_bytes: plan.tcp.send_buffer_bytes };
-    match plan.workload.as_ref() {
-        None if plan.application.is_empty() => Box::new(Bulk::new(start, plan.bytes)),
-        None => Box::new(Paced::new(start, &plan.application, plan.tcp.mss_bytes)),
-        Some(workload) => workload.build(&flow),
-    }
 }

@@ -2,8 +2,7 @@
 
 use super::error::together;
 use super::range::{Check, LONGEST_NS, in_order, refuse, within};
-use super::{ChangePlan, EntryPlan, LimitPlan, LinkPlan, PlanError};
-use crate::external::is_external;
+use super::{ChangePlan, EntryPlan, LimitPlan, LinkPlan, PlanError, is_external};
 use crate::payload::Payload;
 use network::queue::{BuildError, Limit};
 use network::{Dice, Impairment, Loss, QueueDiscipline, QueueEvents, Server, queue};

@@ -1,8 +1,7 @@
 //! Media of a plan: several ports each, of which one transmits at a time.
 
 use super::range::{Check, within};
-use super::{EntryPlan, LinkPlan, Plan, PlanError};
-use crate::external::is_external;
+use super::{EntryPlan, LinkPlan, Plan, PlanError, is_external};
 use crate::payload::Payload;
 use network::{Element, QueueDiscipline, SamplingTimes, medium};
 use params::BuildError;

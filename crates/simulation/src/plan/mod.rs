@@ -218,10 +218,15 @@ pub struct CcaPlan {
     pub params: Map<String, Value>,
 }
 
+/// The name is of something that no registry has and the caller provides.
+pub(crate) fn is_external(name: &str) -> bool {
+    name.contains(':')
+}
+
 impl CcaPlan {
     /// The registry does not have it: the caller provides it.
     pub(crate) fn is_external(&self) -> bool {
-        self.kind.contains(':')
+        is_external(&self.kind)
     }
 }
 

@@ -1,0 +1,21 @@
+//! The application that the plan of a flow describes.
+
+use super::application::{Application, FlowStart};
+use super::bulk::Bulk;
+use super::paced::Paced;
+use crate::plan::FlowPlan;
+use units::Time;
+
+/// The application of a flow of connections, which begins at `start`.
+///
+/// # Panics
+/// If the flow is one of datagrams, or its application is external.
+pub(crate) fn build(plan: &FlowPlan, start: Time, seed: u64) -> Box<dyn Application> {
+    let stream = &plan.stream;
+    let flow = FlowStart { at: start, seed, stream, send_buffer_bytes: plan.tcp.send_buffer_bytes };
+    match plan.workload.as_ref() {
+        None if plan.application.is_empty() => Box::new(Bulk::new(start, plan.bytes)),
+        None => Box::new(Paced::new(start, &plan.application, plan.tcp.mss_bytes)),
+        Some(workload) => workload.build(&flow),
+    }
+}
