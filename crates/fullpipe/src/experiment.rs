@@ -4,6 +4,7 @@ use crate::{Flow, Network, Run};
 use simulation::plan::{Plan, PlanError, RecordPlan};
 use simulation::samples::SampleRecorder;
 use simulation::{External, Simulation};
+use std::collections::BTreeMap;
 use units::Duration;
 
 /// What to simulate. The same experiment and the same seed give the same results.
@@ -58,9 +59,16 @@ impl Experiment {
     }
 
     fn assemble(&self, external: &mut External) -> Result<Plan, PlanError> {
-        let (links, media) = self.network.plans(external);
-        let flows = self.flows.iter().enumerate();
-        let flows = flows.map(|(n, flow)| flow.plan(&format!("flows[{n}]"), &self.network, external));
+        let (links, media) = self.network.plans(external)?;
+        let router = self.network.router();
+        let mut hosts = BTreeMap::new();
+        let flows = self.flows.iter().enumerate().map(|(n, flow)| {
+            let hosts = [&flow.from, &flow.to].map(|host| {
+                let next = hosts.len() as u32;
+                *hosts.entry(host).or_insert(next)
+            });
+            flow.plan(&format!("flows[{n}]"), hosts, &router, external)
+        });
         let flows = flows.collect::<Result<_, _>>()?;
         let (duration_ns, warmup_ns) = (self.duration.as_nanos(), self.warmup.as_nanos());
         Ok(Plan { duration_ns, warmup_ns, links, media, flows, record: self.record.clone() })

@@ -1,12 +1,14 @@
 //! Flows.
 
+use crate::link::table;
+use crate::router::Router;
 use congestion::CongestionControl;
 use serde_json::Value;
 use simulation::External;
 use simulation::applications::Application;
-use simulation::plan::{CcaPlan, FlowPlan, PlanError, TcpPlan, WorkloadPlan};
+use simulation::plan::{CcaPlan, FlowPlan, PlanError, ReroutePlan, TcpPlan, WorkloadPlan};
 use std::sync::Arc;
-use units::{Bytes, Time};
+use units::{Bytes, Duration, Time};
 
 type MakeAlgorithm = Arc<dyn Fn(u64) -> Box<dyn CongestionControl> + Send + Sync>;
 type MakeApplication = Arc<dyn Fn(Time, u64) -> Box<dyn Application> + Send + Sync>;
@@ -14,11 +16,21 @@ type MakeApplication = Arc<dyn Fn(Time, u64) -> Box<dyn Application> + Send + Sy
 /// A flow from one node to another: an application, and the connections below it.
 #[derive(Clone)]
 pub struct Flow {
-    pub(crate) plan: FlowPlan,
+    plan: FlowPlan,
     pub(crate) from: String,
     pub(crate) to: String,
-    pub(crate) algorithm: Option<MakeAlgorithm>,
-    pub(crate) application: Option<MakeApplication>,
+    via: Vec<String>,
+    /// When it takes another route, and past which nodes.
+    reroutes: Vec<(Time, Vec<String>)>,
+    algorithm: Option<Algorithm>,
+    application: Option<MakeApplication>,
+}
+
+#[derive(Clone)]
+enum Algorithm {
+    /// Of the registry, with its parameters.
+    Named(String, Value),
+    Own(MakeAlgorithm),
 }
 
 impl Flow {
@@ -27,7 +39,7 @@ impl Flow {
         let plan = FlowPlan {
             name: name.to_owned(),
             stream: name.to_owned(),
-            cca: Some(cca("cubic", serde_json::json!({}))),
+            cca: None,
             start_ns: 0,
             start_jitter_ns: 0,
             stop_ns: None,
@@ -41,13 +53,20 @@ impl Flow {
             hosts: None,
             tcp: TcpPlan::linux(),
         };
-        Flow { plan, from: from.to_owned(), to: to.to_owned(), algorithm: None, application: None }
+        Flow {
+            plan,
+            from: from.to_owned(),
+            to: to.to_owned(),
+            via: Vec::new(),
+            reroutes: Vec::new(),
+            algorithm: None,
+            application: None,
+        }
     }
 
     /// An algorithm of the registry with its parameters, as in `algorithm("bbr3", json!({}))`.
     pub fn algorithm(mut self, kind: &str, params: Value) -> Flow {
-        self.plan.cca = Some(cca(kind, params));
-        self.algorithm = None;
+        self.algorithm = Some(Algorithm::Named(kind.to_owned(), params));
         self
     }
 
@@ -56,16 +75,14 @@ impl Flow {
         mut self,
         make: impl Fn(u64) -> Box<dyn CongestionControl> + Send + Sync + 'static,
     ) -> Flow {
-        self.algorithm = Some(Arc::new(make));
+        self.algorithm = Some(Algorithm::Own(Arc::new(make)));
         self
     }
 
     /// What the application does, in place of an endless transfer.
     pub fn workload(mut self, workload: WorkloadPlan) -> Flow {
-        if matches!(workload, WorkloadPlan::Datagrams(_)) {
-            self.plan.cca = None;
-        }
         self.plan.workload = Some(workload);
+        self.application = None;
         self
     }
 
@@ -90,9 +107,34 @@ impl Flow {
         self
     }
 
+    /// The start is drawn from so much time behind [`start`](Self::start).
+    pub fn start_jitter(mut self, jitter: Duration) -> Flow {
+        self.plan.start_jitter_ns = jitter.as_nanos();
+        self
+    }
+
     /// When the application stops.
     pub fn stop(mut self, at: Time) -> Flow {
         self.plan.stop_ns = Some(at.as_nanos());
+        self
+    }
+
+    /// Its data pass these nodes in order, and its acknowledgements the other way round.
+    pub fn via(mut self, nodes: &[&str]) -> Flow {
+        self.via = nodes.iter().map(|&node| node.to_owned()).collect();
+        self
+    }
+
+    /// From a time on, not before those that are there, it goes by these nodes instead. What is past a fork by then finishes
+    /// on the old route.
+    pub fn reroute(mut self, at: Time, via: &[&str]) -> Flow {
+        self.reroutes.push((at, via.iter().map(|&node| node.to_owned()).collect()));
+        self
+    }
+
+    /// Differentiated services code point of data and acknowledgements.
+    pub fn dscp(mut self, dscp: u8) -> Flow {
+        self.plan.dscp = dscp;
         self
     }
 
@@ -102,29 +144,58 @@ impl Flow {
         self
     }
 
-    /// The flow of the plan, `path`; parts of the caller's own go to `external`.
+    /// The flow of the plan, `path`, between hosts of these numbers; parts of the caller's own go to `external`.
     pub(crate) fn plan(
         &self,
         path: &str,
-        network: &crate::Network,
+        hosts: [u32; 2],
+        router: &Router<'_>,
         external: &mut External,
     ) -> Result<FlowPlan, PlanError> {
         let mut plan = self.plan.clone();
-        plan.forward = network.route(&format!("{path}.forward"), &self.from, &self.to)?;
-        plan.reverse = network.route(&format!("{path}.reverse"), &self.to, &self.from)?;
-        let kind = format!("rust:{}", plan.name);
-        if let Some(make) = self.algorithm.clone() {
-            plan.cca = Some(cca(&kind, serde_json::json!({})));
-            external.algorithm(&kind, move |seed| make(seed));
+        plan.hosts = Some(hosts);
+        [plan.forward, plan.reverse] = self.routes(path, &self.via, router)?;
+        for (n, (at, via)) in self.reroutes.iter().enumerate() {
+            let [forward, reverse] = self.routes(&format!("{path}.reroutes[{n}]"), via, router)?;
+            let (forward, reverse) = (Some(forward), Some(reverse));
+            plan.reroutes.push(ReroutePlan { at_ns: at.as_nanos(), forward, reverse });
         }
+        plan.cca = self.cca(path, external)?;
         if let Some(make) = self.application.clone() {
-            plan.workload = Some(WorkloadPlan::External { name: kind.clone() });
-            external.application(&kind, move |start, seed| make(start, seed));
+            let name = self.own_name();
+            plan.workload = Some(WorkloadPlan::External { name: name.clone() });
+            external.application(&name, move |start, seed| make(start, seed));
         }
         Ok(plan)
     }
-}
 
-fn cca(kind: &str, params: Value) -> CcaPlan {
-    CcaPlan { kind: kind.to_owned(), params: params.as_object().cloned().unwrap_or_default() }
+    /// There and back past these nodes.
+    fn routes(&self, path: &str, via: &[String], router: &Router<'_>) -> Result<[Vec<u32>; 2], PlanError> {
+        let stops = || [&self.from].into_iter().chain(via).chain([&self.to]).map(String::as_str);
+        let back: Vec<&str> = stops().collect();
+        Ok([
+            router.route(&format!("{path}.forward"), stops())?,
+            router.route(&format!("{path}.reverse"), back.into_iter().rev())?,
+        ])
+    }
+
+    /// The algorithm that was named; otherwise CUBIC, or none for datagrams.
+    fn cca(&self, path: &str, external: &mut External) -> Result<Option<CcaPlan>, PlanError> {
+        let (kind, params) = match &self.algorithm {
+            None if matches!(self.plan.workload, Some(WorkloadPlan::Datagrams(_))) => return Ok(None),
+            None => ("cubic".to_owned(), &Value::Null),
+            Some(Algorithm::Named(kind, params)) => (kind.clone(), params),
+            Some(Algorithm::Own(make)) => {
+                let (kind, make) = (self.own_name(), make.clone());
+                external.algorithm(&kind, move |seed| make(seed));
+                (kind, &Value::Null)
+            }
+        };
+        Ok(Some(CcaPlan { kind, params: table(&format!("{path}.cca.params"), params)? }))
+    }
+
+    /// What the plan calls the parts of the caller's own.
+    fn own_name(&self) -> String {
+        format!("rust:{}", self.plan.name)
+    }
 }

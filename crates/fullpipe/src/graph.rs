@@ -1,14 +1,15 @@
 //! Networks: nodes by name, and what joins them.
 
 use crate::Link;
-use crate::link::{MakeQueue, entry};
-use network::{Element, SamplingTimes};
+use crate::link::{MakeQueue, entry, table};
+use crate::router::{Place, Router, Side};
+use network::{Element, SamplingTimes, medium};
 use serde_json::Value;
 use simulation::plan::{LinkPlan, MediumPlan, PlanError, PortPlan};
 use simulation::{External, Payload, Queue};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{Duration, Rate};
+use units::{Duration, Rate, Time};
 
 type MakeMedium = Arc<dyn Fn(Vec<Queue>, SamplingTimes, u64) -> Box<dyn Element<Payload>> + Send + Sync>;
 
@@ -16,15 +17,27 @@ type MakeMedium = Arc<dyn Fn(Vec<Queue>, SamplingTimes, u64) -> Box<dyn Element<
 #[derive(Clone, Default)]
 pub struct Network {
     links: Vec<(String, String, Link)>,
+    /// Network interfaces by their hosts.
+    nics: BTreeMap<String, Link>,
     media: Vec<Medium>,
 }
 
 #[derive(Clone)]
 struct Medium {
-    plan: MediumPlan,
+    name: String,
+    kind: String,
+    params: Value,
     /// From where and to where each port carries.
     ports: Vec<(String, String, Link)>,
     make: Option<MakeMedium>,
+}
+
+/// From where and to where a link or a port carries, and its name unless another has it.
+struct Hop<'a> {
+    from: Place<'a>,
+    to: Place<'a>,
+    link: &'a Link,
+    name: String,
 }
 
 impl Network {
@@ -62,10 +75,17 @@ impl Network {
         self.link(one, other, link.clone()).link(other, one, link)
     }
 
+    /// The network interface of a node: its rate and queue, in which all flows that begin or end there compete. A sender
+    /// fills it no further than TCP small queues allow. Its name is `host-nic`; a later one takes its place.
+    pub fn nic(mut self, host: &str, mut link: Link) -> Network {
+        link.plan.nic = true;
+        self.nics.insert(host.to_owned(), link);
+        self
+    }
+
     /// A medium of the registry with its parameters. Each port carries from one node to another; of a port's link only
     /// the queue counts.
     pub fn medium(mut self, name: &str, kind: &str, params: Value, ports: &[(&str, &str, Link)]) -> Network {
-        let params = params.as_object().cloned().unwrap_or_default();
         self.media.push(Medium::new(name, kind, params, ports, None));
         self
     }
@@ -79,48 +99,54 @@ impl Network {
         make: impl Fn(Vec<Queue>, SamplingTimes, u64) -> Box<dyn Element<Payload>> + Send + Sync + 'static,
     ) -> Network {
         let kind = format!("rust:{name}");
-        self.media.push(Medium::new(name, &kind, serde_json::Map::new(), ports, Some(Arc::new(make))));
+        self.media.push(Medium::new(name, &kind, Value::Null, ports, Some(Arc::new(make))));
         self
     }
 
-    /// Nodes and hops in the order of their numbers: from where and to where each carries.
-    fn hops(&self) -> impl Iterator<Item = (&str, &str, &Link)> {
-        let links = self.links.iter().chain(self.media.iter().flat_map(|medium| &medium.ports));
-        links.map(|(from, to, link)| (from.as_str(), to.as_str(), link))
+    /// The hops in the order of their numbers.
+    fn hops(&self) -> impl Iterator<Item = Hop<'_>> {
+        let nics = self.nics.iter().map(|(host, link)| Hop {
+            from: (host, Side::Inner),
+            to: (host, Side::Outer),
+            link,
+            name: format!("{host}-nic"),
+        });
+        let ports = self.media.iter().flat_map(|medium| &medium.ports);
+        let hop = |hop| self.hop(hop);
+        self.links.iter().map(hop).chain(nics).chain(ports.map(hop))
     }
 
-    /// The route with the fewest hops; of several the one whose hops were named first.
-    pub(crate) fn route(&self, path: &str, from: &str, to: &str) -> Result<Vec<u32>, PlanError> {
-        let mut via: BTreeMap<&str, (u32, &str)> = BTreeMap::new();
-        let mut waiting = VecDeque::from([from]);
-        while let Some(node) = waiting.pop_front() {
-            for (n, (at, next, _)) in (0u32..).zip(self.hops()) {
-                if at == node && next != from && !via.contains_key(next) {
-                    via.insert(next, (n, at));
-                    waiting.push_back(next);
-                }
-            }
-        }
-        let (mut route, mut node) = (Vec::new(), to);
-        while node != from {
-            let Some(&(hop, before)) = via.get(node) else {
-                let message = format!("no route leads from \"{from}\" to \"{to}\"; add a link");
-                return Err(PlanError::new(path, message));
-            };
-            route.push(hop);
-            node = before;
-        }
-        route.reverse();
-        Ok(route)
+    /// What a node sends leaves it behind its network interface.
+    fn hop<'a>(&'a self, (from, to, link): &'a (String, String, Link)) -> Hop<'a> {
+        let side = if self.nics.contains_key(from) { Side::Outer } else { Side::Inner };
+        Hop { from: (from, side), to: (to, Side::Inner), link, name: format!("{from}-{to}") }
+    }
+
+    /// What finds the routes.
+    pub(crate) fn router(&self) -> Router<'_> {
+        let links = self.links.iter().map(|(.., link)| link.plan.delay_ns);
+        let nics = self.nics.values().map(|link| link.plan.delay_ns);
+        let media = self.media.iter().flat_map(|medium| {
+            let delay_ns = medium.delay_ns();
+            medium.ports.iter().map(move |_| delay_ns)
+        });
+        let delays = links.chain(nics).chain(media);
+        Router::new(self.hops().zip(delays).map(|(hop, delay_ns)| (hop.from, hop.to, delay_ns)))
     }
 
     /// The links and media of the plan; parts of the caller's own go to `external`.
-    pub(crate) fn plans(&self, external: &mut External) -> (Vec<LinkPlan>, Vec<MediumPlan>) {
+    ///
+    /// # Errors
+    /// If the parameters of a medium are no table.
+    pub(crate) fn plans(
+        &self,
+        external: &mut External,
+    ) -> Result<(Vec<LinkPlan>, Vec<MediumPlan>), PlanError> {
         let hops: Vec<LinkPlan> = self
             .names()
             .into_iter()
             .zip(self.hops())
-            .map(|(name, (_, _, link))| {
+            .map(|(name, Hop { link, .. })| {
                 let mut plan = link.plan.clone();
                 if let Some(make) = &link.queue {
                     plan.queue = own_queue(&name, make, external);
@@ -129,24 +155,20 @@ impl Network {
             })
             .collect();
         let mut hops = hops.into_iter();
-        let links = hops.by_ref().take(self.links.len()).collect();
-        let media = self.media.iter().map(|medium| {
+        let links = hops.by_ref().take(self.links.len() + self.nics.len()).collect();
+        let media = self.media.iter().enumerate().map(|(n, medium)| {
             let ports = hops.by_ref().take(medium.ports.len());
             let port = |link: LinkPlan| PortPlan { name: link.name, stream: link.stream, queue: link.queue };
-            if let Some(make) = medium.make.clone() {
-                external.medium(&medium.plan.kind, move |queues, times, seed| make(queues, times, seed));
-            }
-            MediumPlan { ports: ports.map(port).collect(), ..medium.plan.clone() }
+            medium.plan(&format!("media[{n}]"), ports.map(port).collect(), external)
         });
-        let media = media.collect();
-        (links, media)
+        let media = media.collect::<Result<_, _>>()?;
+        Ok((links, media))
     }
 
-    /// The names of hops: `from-to`, and from the second between the same nodes on with a number.
+    /// The names of hops; those that would have the same name have a number from the second on.
     fn names(&self) -> Vec<String> {
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-        let names = self.hops().map(|(from, to, _)| {
-            let name = format!("{from}-{to}");
+        let names = self.hops().map(|Hop { name, .. }| {
             let times = seen.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
             if *times == 1 { name } else { format!("{name} {times}") }
         });
@@ -158,14 +180,33 @@ impl Medium {
     fn new(
         name: &str,
         kind: &str,
-        params: serde_json::Map<String, Value>,
+        params: Value,
         ports: &[(&str, &str, Link)],
         make: Option<MakeMedium>,
     ) -> Medium {
-        let (name, kind) = (name.to_owned(), kind.to_owned());
         let ports = ports.iter().map(|(from, to, link)| ((*from).to_owned(), (*to).to_owned(), link.clone()));
-        let plan = MediumPlan { stream: name.clone(), name, kind, params, ports: Vec::new() };
-        Medium { plan, ports: ports.collect(), make }
+        Medium { name: name.to_owned(), kind: kind.to_owned(), params, ports: ports.collect(), make }
+    }
+
+    fn plan(
+        &self,
+        path: &str,
+        ports: Vec<PortPlan>,
+        external: &mut External,
+    ) -> Result<MediumPlan, PlanError> {
+        if let Some(make) = self.make.clone() {
+            external.medium(&self.kind, move |queues, times, seed| make(queues, times, seed));
+        }
+        let (name, kind) = (self.name.clone(), self.kind.clone());
+        let params = table(&format!("{path}.params"), &self.params)?;
+        Ok(MediumPlan { stream: name.clone(), name, kind, params, ports })
+    }
+
+    /// The least delay of its ports; zero if it is not known before, or wrong.
+    fn delay_ns(&self) -> u64 {
+        let never = SamplingTimes::new(None, Time::ZERO, Time::ZERO);
+        let made = medium::build::<Payload>(&self.kind, &self.params, Vec::new(), never, 0);
+        made.map_or(0, |medium| medium.min_delay().as_nanos())
     }
 }
 

@@ -4,6 +4,7 @@ mod experiment;
 mod flow;
 mod graph;
 mod link;
+mod router;
 mod run;
 
 pub use experiment::Experiment;

@@ -1,9 +1,9 @@
 //! Links.
 
 use network::QueueDiscipline;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use simulation::Payload;
-use simulation::plan::{ChangePlan, EntryPlan, LinkPlan};
+use simulation::plan::{ChangePlan, EntryPlan, LinkPlan, PlanError};
 use std::sync::Arc;
 use units::{Duration, Rate};
 
@@ -74,4 +74,13 @@ impl Link {
 /// An entry of a registry.
 pub(crate) fn entry(kind: &str, params: Value) -> EntryPlan {
     EntryPlan { kind: kind.to_owned(), params }
+}
+
+/// Parameters by their names (null for none); `path` is theirs.
+pub(crate) fn table(path: &str, params: &Value) -> Result<Map<String, Value>, PlanError> {
+    match params {
+        Value::Null => Ok(Map::new()),
+        Value::Object(params) => Ok(params.clone()),
+        other => Err(PlanError::new(path, format!("{other} is wrong; it must be a table"))),
+    }
 }

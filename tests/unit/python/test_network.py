@@ -1,5 +1,7 @@
 """Links, routes and relative sizes, with numbers worked by hand."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,6 +152,15 @@ def test_equal_delays_are_decided_by_the_number_of_links_then_by_order() -> None
     ends = [("a", "x", 5), ("x", "b", 5), ("a", "b", 10), ("a", "b", 10)]
     edges = [Edge(*described, n, str(n)) for n, described in enumerate(ends)]
     assert Router(edges).route(["a", "b"]) == (2,)
+
+
+def test_routes_are_those_of_the_library_for_rust() -> None:
+    """The same file is a test of `crates/fullpipe`."""
+    path = Path(__file__).parents[3] / "crates" / "fullpipe" / "tests" / "routes.json"
+    file = json.loads(path.read_text(encoding="utf-8"))
+    edges = [Edge(*described, n, str(n)) for n, described in enumerate(file["links"])]
+    found = [Router(edges).route(route["stops"]) for route in file["routes"]]
+    assert found == [tuple(route["hops"]) for route in file["routes"]]
 
 
 def test_no_route_is_an_error() -> None:

@@ -1,0 +1,67 @@
+//! Shortest routes through a network.
+
+use simulation::plan::PlanError;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A node by its name, or the far side of its network interface.
+pub(crate) type Place<'a> = (&'a str, Side);
+
+/// On which side of the network interface of a node. One without an interface has but the inner one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Side {
+    Inner,
+    Outer,
+}
+
+/// Shortest routes by delay, then by number of hops, then those whose hops were named first: the law of scenarios.
+pub(crate) struct Router<'a> {
+    /// The hops that leave a place: number, where they lead, and delay in nanoseconds.
+    leaving: BTreeMap<Place<'a>, Vec<(u32, Place<'a>, u64)>>,
+}
+
+impl<'a> Router<'a> {
+    /// Of hops in the order of their numbers: from where and to where each carries, and its delay in nanoseconds.
+    pub fn new(hops: impl Iterator<Item = (Place<'a>, Place<'a>, u64)>) -> Router<'a> {
+        let mut leaving: BTreeMap<Place<'a>, Vec<(u32, Place<'a>, u64)>> = BTreeMap::new();
+        for (n, (from, to, delay_ns)) in (0..).zip(hops) {
+            leaving.entry(from).or_default().push((n, to, delay_ns));
+        }
+        Router { leaving }
+    }
+
+    /// The hops from the first node to the last, past all others in order; `path` is that of the route.
+    ///
+    /// # Errors
+    /// If two of them are not connected in that direction.
+    pub fn route<'s>(&self, path: &str, stops: impl Iterator<Item = &'s str>) -> Result<Vec<u32>, PlanError> {
+        let stops: Vec<&str> = stops.collect();
+        let legs = stops.windows(2).map(|ends| {
+            let [from, to] = [ends[0], ends[1]];
+            self.leg(from, to).ok_or_else(|| {
+                PlanError::new(path, format!("no route leads from \"{from}\" to \"{to}\"; add a link"))
+            })
+        });
+        Ok(legs.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    /// Dijkstra's algorithm.
+    fn leg(&self, from: &str, to: &str) -> Option<Vec<u32>> {
+        let mut done = BTreeSet::new();
+        let mut waiting = BTreeSet::from([(0, 0, Vec::new(), (from, Side::Inner))]);
+        while let Some((delay_ns, count, hops, place)) = waiting.pop_first() {
+            if place == (to, Side::Inner) {
+                return Some(hops);
+            }
+            if !done.insert(place) {
+                continue;
+            }
+            for &(hop, there, more_ns) in self.leaving.get(&place).into_iter().flatten() {
+                if !done.contains(&there) {
+                    let hops = [&hops[..], &[hop]].concat();
+                    waiting.insert((delay_ns + more_ns, count + 1, hops, there));
+                }
+            }
+        }
+        None
+    }
+}
