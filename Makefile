@@ -18,7 +18,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test test-long bench docs lint licences msrv print-msrv build rust-lint rust-test python-lint python-test engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long bench docs lint licences msrv publishable print-msrv build rust-lint rust-test python-lint python-test engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ licences: ## Check licences, versions and sources of all crates: cargo install -
 
 msrv: ## Check the crates with the oldest compiler that they promise to work with (rust-version in Cargo.toml)
 	cargo +$(MSRV) check --workspace --locked --target-dir target/msrv
+
+publishable: ## Check that every crate of the library can be packed and built from its package, as it is committed
+	cargo publish --workspace --dry-run --locked --quiet
 
 print-msrv:
 	@echo $(MSRV)
