@@ -58,7 +58,7 @@ COMMANDS = {
     "show": Entry(
         "show",
         "show",
-        "Show a scenario as TOML, the parameters of an algorithm or queue, or the columns of a table.",
+        "Show a scenario as TOML, the parameters of anything in the registry, or the columns of a table.",
     ),
     "doctor": Entry(
         "doctor", "doctor", "Say what each engine has and lacks on this machine, and what to do about it."

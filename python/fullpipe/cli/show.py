@@ -1,4 +1,4 @@
-"""`fullpipe show`: a scenario, an algorithm, a queue or a table in full."""
+"""`fullpipe show`: a scenario, an entry of the registry or a table in full."""
 
 import json
 from collections.abc import Mapping
@@ -25,14 +25,18 @@ MOST_PATHS = 100
 
 def show(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A scenario, an algorithm, a queue, or a table.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A scenario, an algorithm, a queue, a loss, an impairment, a medium, or a table.",
+        ),
     ],
     paths: Annotated[
         bool, typer.Option("--paths", help="Of a scenario: the links that each flow crosses, there and back.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show a scenario as TOML, the parameters of an algorithm or queue, or the columns of a table.
+    """Show a scenario as TOML, the parameters of anything in the registry, or the columns of a table.
 
     A scenario file is shown as it was understood.
     """
@@ -45,15 +49,13 @@ def show(
             _print(scenario.to_dict())
         else:
             echo(named_text(name) if name in scenario_names() else scenario.to_toml(), nl=False)
-    elif entry := _entry(name):
-        _print(asdict(entry)) if as_json else _show_entry(entry)
+    elif found := catalogue.entries(name):
+        _print(_by_family(found)) if as_json else _show_entries(found)
     elif name in tables():
         _print(_table(tables()[name])) if as_json else _show_table(tables()[name])
     else:
-        known = [
-            known for kind in (Kind.scenarios, Kind.ccas, Kind.queues, Kind.tables) for known in names(kind)
-        ]
-        raise UnknownNameError("name", name, known)
+        known = dict.fromkeys(entry for family in catalogue.families() for entry in catalogue.family(family))
+        raise UnknownNameError("name", name, [*names(Kind.scenarios), *known, *tables()])
 
 
 def _print(found: Mapping[str, Any]) -> None:
@@ -96,16 +98,20 @@ def _show_paths(network: Network) -> None:
         echo(f"and {len(found) - MOST_PATHS} more flows")
 
 
-def _entry(name: str) -> catalogue.Entry | None:
-    try:
-        return catalogue.controller(name)
-    except UnknownNameError:
-        return catalogue.queues().get(name)
+def _by_family(found: Mapping[str, catalogue.Entry]) -> dict[str, Any]:
+    """The entry of a name, or entries by family if several have it."""
+    described = {family: asdict(entry) for family, entry in found.items()}
+    return described if len(described) > 1 else next(iter(described.values()))
 
 
-def _show_entry(entry: catalogue.Entry) -> None:
+def _show_entries(found: Mapping[str, catalogue.Entry]) -> None:
+    for family, entry in found.items():
+        _show_entry(entry, f" ({family})" if len(found) > 1 else "")
+
+
+def _show_entry(entry: catalogue.Entry, of: str) -> None:
     console = terminal()
-    console.print(led(entry.name, "bold", f": {entry.title}"))
+    console.print(led(entry.name, "bold", f"{of}: {entry.title}"))
     for what, text in (("also", ", ".join(entry.aliases)), ("source", entry.source)):
         if text:
             console.print(f"{what}: {text}")

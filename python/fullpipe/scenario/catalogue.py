@@ -31,7 +31,7 @@ def _like(default: object) -> tuple[type, ...]:
 
 @dataclass(frozen=True)
 class Param:
-    """A parameter of an algorithm or of a queue."""
+    """A parameter of an entry."""
 
     name: str
     default: Any
@@ -68,7 +68,7 @@ class Param:
 
 @dataclass(frozen=True)
 class Entry:
-    """An algorithm or a queue."""
+    """An algorithm, a queue, or anything else of the registry."""
 
     name: str
     title: str
@@ -87,6 +87,20 @@ class Entry:
 def family(name: str) -> dict[str, Entry]:
     """A family of the registry by name, such as "losses" or "impairments", in its order."""
     return _entries(_native.registry()[name])
+
+
+def families() -> list[str]:
+    """The families of the registry, in its order."""
+    return list(_native.registry())
+
+
+def entries(name: str) -> dict[str, Entry]:
+    """Everything called `name`, by its family; an algorithm also by an alias."""
+    found = {of: family(of)[name] for of in families() if name in family(of)}
+    try:
+        return {"algorithms": controller(name), **found}
+    except UnknownNameError:
+        return found
 
 
 def controllers() -> dict[str, Entry]:

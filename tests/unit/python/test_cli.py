@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from fullpipe.runs import TABLES
+from fullpipe.scenario import catalogue
 
 Cli = Callable[..., Any]
 SLOW_DOWN = "topology.bottleneck.rate=1 Mbit/s"
@@ -296,6 +297,22 @@ def test_show_prints_what_each_preset_sets(fullpipe: Cli) -> None:
 
 def test_show_finds_an_algorithm_by_its_alias(fullpipe: Cli) -> None:
     assert fullpipe("show", "bbr").stdout.startswith("bbr1: ")
+
+
+@pytest.mark.parametrize("family", catalogue.families())
+def test_show_knows_every_family_of_the_registry(fullpipe: Cli, family: str) -> None:
+    for name, entry in catalogue.family(family).items():
+        assert re.search(rf"^{name}( \({family}\))?: ", fullpipe("show", name).stdout, re.MULTILINE)
+        found = json.loads(fullpipe("show", name, "--json").stdout)
+        assert list(found.get(family, found)["params"]) == list(entry.params)
+
+
+def test_show_prints_every_entry_of_a_name_with_its_family(fullpipe: Cli) -> None:
+    found = json.loads(fullpipe("show", "periodic", "--json").stdout)
+    assert {family: entry["name"] for family, entry in found.items()} == {
+        "losses": "periodic",
+        "applications": "periodic",
+    }
 
 
 def test_show_prints_the_columns_of_a_table(fullpipe: Cli) -> None:
