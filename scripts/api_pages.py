@@ -19,12 +19,15 @@ MODULES = {
     "fullpipe.sweeps": "fullpipe.sweeps",
     "fullpipe.traces": "fullpipe.io.traces",
     "fullpipe.algorithms": "fullpipe.algorithms",
+    "fullpipe.scenario": "fullpipe.scenario",
     "fullpipe.engines": "fullpipe.engines",
     "fullpipe.runs": "fullpipe.runs",
     "fullpipe.analysis.export": "fullpipe.analysis.export",
     "fullpipe.analysis.theory": "fullpipe.analysis.theory",
+    "fullpipe.validation.agree": "fullpipe.validation.agree",
     "fullpipe.validation.conformance": "fullpipe.validation.conformance",
     "fullpipe.studies": "fullpipe.studies",
+    "fullpipe.errors": "fullpipe.errors",
 }
 """What users import, and the module that it is. Every public name of each has an entry."""
 _SECTIONS = re.compile(r"^(Args|Returns|Yields|Raises|Formula|Source):(?= |$)", re.MULTILINE)

@@ -38,7 +38,7 @@ WORDS = [
     Word(r"[Ww]eather|\b[Uu]nsettled\b|\bis_fair\b", "impairments", "/// None in fair weather."),
     Word(r"\bBook\b|\bPage\b|\bturn_page\b|\b[Aa]genda\b", "counters, interval or timetable", "book: Book,"),
     Word(
-        r"\b(struct|impl|class) Looks\b|\bfn look\b|\blet (mut )?looks?\b|\bnext_look\b",
+        r"\b(struct|impl|class) Looks\b|\bfn look\b|\blet (mut )?looks?\b|\bnext_look\b|\b_LOOKS\b",
         "sampling times, sample",
         "let mut look = looks.after(now);",
     ),
@@ -68,7 +68,7 @@ WORDS = [
     Word(r"\bFindings?\b|\bis_lacking\b", "requirement, missing", "class Finding:"),
     Word(r"\bORDER\b", "input (of the ns-3 program)", "worker.py PARENT PROGRAM ORDER", r"\bORDER\b ?[:=]"),
     Word(
-        r"\b(Maker|Supply|Tally)\b|\b(struct|class|impl) Trip\b",
+        r"\b(Maker|Supply|Tally)\b|\b(struct|class|impl) Trips?\b",
         "factory, source, stats, probe record",
         "struct Tally {",
     ),

@@ -11,9 +11,9 @@ from types import FrameType
 
 from fullpipe.algorithms.controller import Controller
 
-_LOOKS = 10
-"""How often it is looked within the limit at what runs: a call may last longer by that part of it."""
-_LONGEST_LOOK_S = 0.2
+_SAMPLES = 10
+"""Sampling times within the limit: a call may last longer by that part of it."""
+_LONGEST_INTERVAL_S = 0.2
 
 
 @contextmanager
@@ -52,7 +52,7 @@ class _Watch(threading.Thread):
 
     def run(self) -> None:
         seen, since_s = None, 0.0
-        while not self._over.wait(min(self._limit_s / _LOOKS, _LONGEST_LOOK_S)):
+        while not self._over.wait(min(self._limit_s / _SAMPLES, _LONGEST_INTERVAL_S)):
             call, now_s = _call(self._watched.value), time.monotonic()
             if call is not seen:
                 seen, since_s = call, now_s

@@ -114,6 +114,11 @@ class Run:
         return self.tables["variables"]
 
     @property
+    def conditions(self) -> pl.DataFrame:
+        """One row per link and time from which it has another rate or delay, from 0 s on."""
+        return self.tables["conditions"]
+
+    @property
     def packets(self) -> pl.DataFrame:
         """One row per packet captured; empty unless the scenario says where to capture."""
         return self.tables["packets"]

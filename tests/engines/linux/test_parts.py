@@ -50,7 +50,7 @@ def test_datagrams_lost_during_the_warm_up_do_not_count(small: Scenario, workloa
     )
     (routed,) = [routed for routed in resolve(scenario).flows if routed.name == "it"]
     assert routed.flow.datagrams
-    found = datagrams.flow(datagrams.Trips(rows, routed, routed.flow.datagrams, 0), scenario)
+    found = datagrams.flow(datagrams.ProbeRecords(rows, routed, routed.flow.datagrams, 0), scenario)
     (own,) = run.flows.filter(flow="it").to_dicts()
     counts = ("sent_packets", "lost_packets", "delivered_bytes")
     assert {name: found[name] for name in counts} == {name: own[name] for name in counts}

@@ -33,7 +33,7 @@ def made(seed: int = 1, **link: Any) -> Run:
 
 
 def of_bottleneck(run: Run) -> list[tuple[Any, ...]]:
-    return run.tables["conditions"].filter(link="bottleneck").drop("link").rows()
+    return run.conditions.filter(link="bottleneck").drop("link").rows()
 
 
 def test_a_link_that_never_changes_has_one_row() -> None:
@@ -60,7 +60,7 @@ def test_an_unlimited_rate_is_null() -> None:
 def test_drawn_changes_are_those_that_the_link_made() -> None:
     """While it is backlogged, the link forwards what its rate at that time allows."""
     run = made(shapes=[WANDER])
-    conditions = run.tables["conditions"].filter(link="bottleneck").select("time_s", "rate_bps")
+    conditions = run.conditions.filter(link="bottleneck").select("time_s", "rate_bps")
     assert conditions.height > 3
     sampled = run.series.select("time_s", "goodput_bps").sort("time_s").filter(pl.col("time_s") > 1)
     rated = sampled.join_asof(conditions.sort("time_s"), on="time_s")

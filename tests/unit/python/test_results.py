@@ -61,6 +61,11 @@ def test_a_run_has_every_table(small: Scenario) -> None:
     }
 
 
+def test_every_table_has_a_property_of_its_name(small: Scenario) -> None:
+    run = fullpipe.run(small)
+    assert all(getattr(run, name) is run.tables[name] for name in TABLES)
+
+
 def test_a_run_says_where_it_comes_from(small: Scenario) -> None:
     meta = fullpipe.run(small, seed=7).meta
     assert (meta.digest, meta.seed, meta.engine.name, meta.duration_s) == (small.digest, 7, "native", 1.0)

@@ -17,7 +17,7 @@ _QUANTILES = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
 
 
 @dataclass(frozen=True)
-class Trips:
+class ProbeRecords:
     """The datagrams of a flow: when each left, arrived, and when its reply did; null if it did not."""
 
     rows: pl.DataFrame
@@ -26,14 +26,14 @@ class Trips:
     start_ns: int
 
 
-def read(path: Path, network: LaidNetwork) -> dict[int, Trips]:
+def read(path: Path, network: LaidNetwork) -> dict[int, ProbeRecords]:
     """What became of every datagram, by the number of the flow."""
     names = ("number", "sent", "arrived", "returned")
     rows = pl.read_csv(path, has_header=False, new_columns=list(names), schema=dict.fromkeys(names, pl.Int64))
     seen = [pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("arrived", "returned")]
     rows = rows.with_columns(*seen)
     return {
-        number: Trips(
+        number: ProbeRecords(
             rows.filter(pl.col("number") == number), laid.routed, laid.routed.flow.datagrams, laid.start_ns
         )
         for number, laid in enumerate(network.flows)
@@ -41,11 +41,11 @@ def read(path: Path, network: LaidNetwork) -> dict[int, Trips]:
     }
 
 
-def flow(trips: Trips, scenario: Scenario) -> dict[str, Any]:
+def flow(records: ProbeRecords, scenario: Scenario) -> dict[str, Any]:
     """The row of the table of flows. What arrived after a flow has stopped counts as well."""
-    routed, rows, workload = trips.routed, trips.rows, trips.workload
+    routed, rows, workload = records.routed, records.rows, records.workload
     duration_ns, stop_s = to_nanoseconds(scenario.duration_s), routed.flow.stop_s
-    begin_ns = max(to_nanoseconds(scenario.warmup_s), trips.start_ns)
+    begin_ns = max(to_nanoseconds(scenario.warmup_s), records.start_ns)
     end_ns = duration_ns if stop_s is None else min(duration_ns, to_nanoseconds(stop_s))
     span_s = (end_ns - begin_ns) / NANOSECONDS
     arrived = rows.filter(pl.col("arrived") >= begin_ns).sort("arrived", maintain_order=True)
@@ -56,14 +56,14 @@ def flow(trips: Trips, scenario: Scenario) -> dict[str, Any]:
         "flow": routed.name,
         "cca": None,
         "protocol": workload.protocol,
-        "start_s": trips.start_ns / NANOSECONDS,
+        "start_s": records.start_ns / NANOSECONDS,
         "end_s": end_ns / NANOSECONDS,
         "delivered_bytes": delivered,
         "goodput_bps": delivered * BITS / span_s if span_s > 0 else None,
         "wire_bps": wire * BITS / span_s if span_s > 0 else None,
         "sent_packets": sent,
         "retransmitted_packets": 0,
-        "lost_packets": _lost(trips, begin_ns),
+        "lost_packets": _lost(records, begin_ns),
         "marked_packets": 0,
         **_times("rtt", rows.filter(pl.col("returned") >= begin_ns), "returned"),
         **_times("owd", arrived, "arrived"),
@@ -71,10 +71,10 @@ def flow(trips: Trips, scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _lost(trips: Trips, begin_ns: int) -> int:
+def _lost(records: ProbeRecords, begin_ns: int) -> int:
     """Those that never came, of those that left before one that did (RFC 3550, section 6.4.1), without those
     that seemed lost when the measurement began."""
-    seen = trips.rows["returned" if trips.workload.echo else "arrived"]
+    seen = records.rows["returned" if records.workload.echo else "arrived"]
     return max(0, _missing(seen.is_not_null()) - _missing((seen <= begin_ns).fill_null(value=False)))
 
 
@@ -107,10 +107,10 @@ def _jitter_s(rows: pl.DataFrame, begin_ns: int) -> float | None:
     return sum(measured) / len(measured) if measured else None
 
 
-def probes(of_flows: Sequence[Trips]) -> dict[str, list[Any]]:
+def probes(of_flows: Sequence[ProbeRecords]) -> dict[str, list[Any]]:
     """The table of probes: a row per packet of pings, probes and calls."""
-    told = [trips for trips in of_flows if trips.workload.each]
-    rows = [(trips.routed.name, *row) for trips in told for row in trips.rows.iter_rows()]
+    told = [records for records in of_flows if records.workload.each]
+    rows = [(records.routed.name, *row) for records in told for row in records.rows.iter_rows()]
     return {
         "time_s": [sent / NANOSECONDS for _, _, sent, _, _ in rows],
         "flow": [name for name, *_ in rows],
@@ -123,26 +123,26 @@ def _took_s(sent_ns: int, seen_ns: int | None) -> float | None:
     return None if seen_ns is None else (seen_ns - sent_ns) / NANOSECONDS
 
 
-def series(trips: Trips, interval_ns: int, duration_ns: int) -> list[dict[str, Any]]:
+def series(records: ProbeRecords, interval_ns: int, duration_ns: int) -> list[dict[str, Any]]:
     """A row per sample: what arrived in the interval, and the mean of the replies that did."""
-    stop_s = trips.routed.flow.stop_s
+    stop_s = records.routed.flow.stop_s
     stop_ns = duration_ns + 1 if stop_s is None else to_nanoseconds(stop_s)
-    counts = _by_interval(trips.rows, "arrived", interval_ns, pl.len())
+    counts = _by_interval(records.rows, "arrived", interval_ns, pl.len())
     took = (pl.col("returned") - pl.col("sent")).mean() / NANOSECONDS
-    replies = _by_interval(trips.rows, "returned", interval_ns, took)
+    replies = _by_interval(records.rows, "returned", interval_ns, took)
     made = []
     for n in range(1, duration_ns // interval_ns + 1):
         at_ns = n * interval_ns
         begun = "done" if at_ns >= stop_ns else "open"
-        arrived = counts.get(n, 0) * trips.workload.payload_bytes
+        arrived = counts.get(n, 0) * records.workload.payload_bytes
         made.append(
             {
                 "time_s": at_ns / NANOSECONDS,
-                "flow": trips.routed.name,
+                "flow": records.routed.name,
                 "goodput_bps": arrived * BITS * NANOSECONDS / interval_ns,
                 "srtt_s": replies.get(n),
                 "retransmitted_packets": 0,
-                "state": "waiting" if at_ns < trips.start_ns else begun,
+                "state": "waiting" if at_ns < records.start_ns else begun,
             }
         )
     return made

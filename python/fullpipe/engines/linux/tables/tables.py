@@ -8,7 +8,7 @@ import polars as pl
 
 from fullpipe.engines.linux.layout.network import LaidNetwork
 from fullpipe.engines.linux.tables import connections, datagrams, links
-from fullpipe.engines.linux.tables.datagrams import Trips
+from fullpipe.engines.linux.tables.datagrams import ProbeRecords
 from fullpipe.engines.linux.tables.samples import read_marks, read_samples
 from fullpipe.errors import EngineError
 from fullpipe.runs import TABLES, frame
@@ -50,11 +50,11 @@ def read(folder: Path, scenario: Scenario, network: LaidNetwork) -> dict[str, pl
     """
     _check(folder, network)
     samples, marks = read_samples(folder / "flows", scenario), read_marks(folder / "marks")
-    trips = datagrams.read(folder / "datagrams", network)
+    records = datagrams.read(folder / "datagrams", network)
     measured: dict[str, Mapping[str, Any]] = {
-        **_flows_and_transfers(samples, marks, trips, scenario, network),
-        "probes": datagrams.probes(list(trips.values())),
-        "series": _series(samples, trips, scenario, network),
+        **_flows_and_transfers(samples, marks, records, scenario, network),
+        "probes": datagrams.probes(list(records.values())),
+        "series": _series(samples, records, scenario, network),
         **links.read(folder / "links", scenario, network),
     }
     return {name: frame(table, measured.get(name, {})) for name, table in TABLES.items()}
@@ -75,14 +75,14 @@ def _check(folder: Path, network: LaidNetwork) -> None:
 def _flows_and_transfers(
     samples: pl.DataFrame,
     marks: pl.DataFrame,
-    trips: Mapping[int, Trips],
+    records: Mapping[int, ProbeRecords],
     scenario: Scenario,
     network: LaidNetwork,
 ) -> dict[str, dict[str, list[Any]]]:
     flows, transfers = [], []
     for number, laid in enumerate(network.flows):
-        if number in trips:
-            flows.append(datagrams.flow(trips[number], scenario))
+        if number in records:
+            flows.append(datagrams.flow(records[number], scenario))
             continue
         own = samples.filter(pl.col("number") == number)
         row = connections.flow(laid, own, marks.filter(pl.col("number") == number), scenario)
@@ -99,16 +99,18 @@ def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _series(
-    samples: pl.DataFrame, trips: Mapping[int, Trips], scenario: Scenario, network: LaidNetwork
+    samples: pl.DataFrame, records: Mapping[int, ProbeRecords], scenario: Scenario, network: LaidNetwork
 ) -> Mapping[str, Any]:
     """Rows in the order of time and of flows; none without an interval."""
     interval_ns, duration_ns = to_nanoseconds(scenario.record.interval_s), to_nanoseconds(scenario.duration_s)
     if not interval_ns:
         return {}
     found = pl.DataFrame(connections.series(samples, network, interval_ns))
-    if not trips:
+    if not records:
         return found.to_dict(as_series=False)
-    rows = [row for of_flow in trips.values() for row in datagrams.series(of_flow, interval_ns, duration_ns)]
+    rows = [
+        row for of_flow in records.values() for row in datagrams.series(of_flow, interval_ns, duration_ns)
+    ]
     order = {flow.routed.name: number for number, flow in enumerate(network.flows)}
     both = pl.concat([found, pl.DataFrame(rows)], how="diagonal_relaxed")
     numbers = pl.col("flow").replace_strict(order, return_dtype=pl.Int64)
