@@ -47,6 +47,13 @@ def test_an_entry_with_another_algorithm_is_held_against_its_counterpart() -> No
     assert not [str(note) for note in found.notes if "measured" in str(note)]
 
 
+def test_what_an_engine_models_differently_is_told() -> None:
+    made = run(BASE)
+    other = Run(made.meta.model_copy(update={"remarks": ("it has no hosts",)}), made.tables)
+    assert compare({"native": [made], "ns3": [other]}, "native").remarks == ("ns3: it has no hosts",)
+    assert compare({"native": [made], "ns3": [other]}, "ns3").remarks == ("ns3: it has no hosts",)
+
+
 def test_both_names_are_in_json_and_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
     found = against(BASE, **{"flows.0.cca": "vegas"})
     written = [row for row in found.to_dict()["rows"] if row["metric"] == "goodput"]

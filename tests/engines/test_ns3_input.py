@@ -8,7 +8,7 @@ import pytest
 
 from fullpipe.engines.ns3.algorithms import COUNTERPARTS
 from fullpipe.engines.ns3.check import problems
-from fullpipe.engines.ns3.engine import Ns3Engine
+from fullpipe.engines.ns3.engine import Ns3Engine, remarks
 from fullpipe.engines.ns3.program_input import program_input
 from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue, red_weight
 from fullpipe.scenario import Scenario, catalogue
@@ -223,6 +223,8 @@ def test_a_network_interface_is_one_more_link_at_the_head_of_the_routes_from_its
         ["1"],
     )
     assert refusals(made) == []
+    told = "flows of laptop share its interface, but have hosts of their own: no TCP small queues"
+    assert (list(remarks(made)), list(remarks(scenario()))) == ([told], [])
 
 
 def test_cells_are_refused() -> None:

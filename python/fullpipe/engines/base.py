@@ -1,7 +1,7 @@
 """The protocol of engines: what one supports, what it refuses, and how it runs a scenario into tables."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -226,6 +226,7 @@ def origin(
     data_packets: int,
     hops: int,
     otherwise: Mapping[str, str] | None = None,
+    remarks: Iterable[str] = (),
 ) -> Meta:
     """Where a run comes from that has just finished; `hops` are packets times the links that they crossed."""
     return Meta(
@@ -241,6 +242,7 @@ def origin(
         packet_hops=hops,
         not_measured=tuple(sorted(engine.capabilities().not_measured)),
         otherwise=dict(otherwise or {}),
+        remarks=tuple(remarks),
         started=took.started,
         host=host(),
         versions=versions(),

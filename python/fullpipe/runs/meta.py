@@ -50,6 +50,8 @@ class Meta(BaseModel):
     otherwise: dict[str, str] = {}
     """Columns that are something else for connections than their meaning says, as "table.column", and why.
     They are not compared with the same columns of other engines."""
+    remarks: tuple[str, ...] = ()
+    """What the engine models differently in this scenario, which a comparison tells with it."""
     started: str
     """Date and time, UTC, ISO 8601."""
     host: dict[str, str | int | None]

@@ -1,7 +1,7 @@
 """The ns3 engine."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -137,6 +137,7 @@ class Ns3Engine:
             cpu_s=finished.cpu_s,
             data_packets=int(sent.sum()),
             hops=int(forwarded.sum()),
+            remarks=remarks(scenario),
         )
         return Run(meta, {name: frame(table, read[name]) for name, table in TABLES.items()})
 
@@ -163,6 +164,14 @@ class Ns3Engine339(Ns3Engine):
 
     name: ClassVar[str] = "ns3-3.39"
     ns3: ClassVar[str] = "3.39"
+
+
+def remarks(scenario: Scenario) -> Iterator[str]:
+    """What ns-3's stack models differently of a scenario."""
+    for host in scenario.hosts or ():
+        if host.nic:
+            text = "share its interface, but have hosts of their own: no TCP small queues"
+            yield f"flows of {host.name} {text}"
 
 
 VERSIONS = (Ns3Engine, Ns3Engine343, Ns3Engine342, Ns3Engine339)

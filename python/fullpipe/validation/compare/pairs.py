@@ -83,6 +83,7 @@ def paired(runs: Runs, reference: str) -> Pairs:
         for name in names[1:]
         for remark in _remarks((reference, sides[reference]), (name, sides[name]))
     ]
+    remarks += [f"{name}: {remark}" for name in names for remark in runs[name][0].meta.remarks]
     return Pairs(sides, tuple(remarks))
 
 
