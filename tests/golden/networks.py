@@ -55,6 +55,22 @@ def _hosts() -> Iterator[Case]:
         {**PROBE, "from": "d", "to": "a"},
     ]
     yield "hosts", {"duration": "2 s", **tree, "flows": flows}
+    yield from _hosts_with_connections()
+
+
+def _hosts_with_connections() -> Iterator[Case]:
+    """Connections of one host that compete in its network interface, with data, ACKs and requests."""
+    up, down = {"from": "a", "to": "d"}, {"from": "d", "to": "a"}
+    asked = {"kind": "request_response", "response": "20 kB", "think": "10 ms"}
+    fair = {"rate": "5 Mbit/s", "queue": {"kind": "fq"}}
+    for name, nic, flows in (
+        ("up and down", {**fair, "queue": LINK["queue"]}, [{"cca": "cubic", **up}, {"cca": "cubic", **down}]),
+        ("fq", fair, [{"cca": "cubic", **up}, {"cca": "bbr3", **up}, {**PROBE, **up}]),
+        ("requests", fair, [{"cca": "cubic", "workload": asked, **ends} for ends in (up, down)]),
+    ):
+        hosts = [{"name": "a", "nic": nic}]
+        tree = {"topology": _graph({}), "hosts": hosts, "record": {**ENDS, "variables": True}}
+        yield f"hosts {name}", {"duration": "2 s", **tree, "flows": flows}
 
 
 def _cells() -> Iterator[Case]:
