@@ -156,6 +156,10 @@ class Simulation:
     def captured(self) -> int:
         """How many packets have been captured so far, once for every point."""
 
+    @property
+    def observed(self) -> int:
+        """How many internal variables have been written down so far."""
+
     def advance(self, until_ns: int) -> int:
         """Run up to and including ``until_ns``, or as far as 65,536 events lead; return the time reached.
 

@@ -6,7 +6,6 @@ import json
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from fullpipe.analysis.export import pcapng, qlog
 from fullpipe.cli import app
 from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.runs import Run
+from tests.export.reader import packets
 
 
 @pytest.fixture(scope="module")
@@ -33,23 +33,6 @@ def lossy() -> Run:
             record={"interval": "50 ms", "variables": True, "packets": ["sender", "bottleneck"]},
         )
     )
-
-
-def blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    at = 0
-    while at < len(data):
-        kind, length = struct.unpack_from("<II", data, at)
-        assert struct.unpack_from("<I", data, at + length - 4)[0] == length
-        yield kind, data[at + 8 : at + length - 4]
-        at += length
-
-
-def packets(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
-    """Interface, time in nanoseconds, length on the wire and what was captured."""
-    for kind, body in blocks(data):
-        if kind == 6:
-            interface, high, low, captured, length = struct.unpack_from("<IIIII", body)
-            yield interface, (high << 32) + low, length, body[20 : 20 + captured]
 
 
 def ones_sum(data: bytes) -> int:

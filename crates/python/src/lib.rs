@@ -56,7 +56,13 @@ impl Simulation {
     /// How many packets have been captured so far, once for every point.
     #[getter]
     fn captured(&self) -> usize {
-        self.slot().as_ref().map_or(0, simulation::Simulation::captured)
+        self.slot().as_ref().map_or(0, |simulation| simulation.grown().packets)
+    }
+
+    /// How many internal variables have been written down so far.
+    #[getter]
+    fn observed(&self) -> usize {
+        self.slot().as_ref().map_or(0, |simulation| simulation.grown().variables)
     }
 
     /// Run up to and including `until_ns`; return the simulated time reached, which is earlier if there is much to do.

@@ -9,7 +9,7 @@ use crate::media::build_medium;
 use crate::net::Net;
 use crate::payload::{Packet, Payload};
 use crate::plan::{Plan, PlanError, WorkloadPlan};
-use crate::record::Recorder;
+use crate::record::{Grown, Recorder};
 use crate::routes::{HopId, Reroute};
 use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
@@ -95,9 +95,9 @@ impl<R: Recorder> Engine<R> {
         self.now
     }
 
-    /// How many packets have been captured so far, once for every point.
-    pub fn captured(&self) -> usize {
-        self.recorder.captured()
+    /// How many rows there are by now that nobody could count before.
+    pub fn grown(&self) -> Grown {
+        self.recorder.grown()
     }
 
     /// The turn of an actor.

@@ -32,6 +32,7 @@ pub use tables::{Column, ColumnSchema, Kind, Results, SCHEMA_VERSION, Table, Tab
 use engine::Engine;
 use links::CutThrough;
 use network::Streams;
+pub use record::Grown;
 use record::{Columns, Silent};
 use tables::packets::Capture;
 use units::Time;
@@ -120,11 +121,11 @@ impl Simulation {
         }
     }
 
-    /// How many packets have been captured so far, once for every point: what capturing takes memory for.
-    pub fn captured(&self) -> usize {
+    /// How many rows there are by now that nobody could count before: what takes memory.
+    pub fn grown(&self) -> Grown {
         match &self.engine {
-            AnyEngine::Silent(engine) => engine.captured(),
-            AnyEngine::Columns(engine) => engine.captured(),
+            AnyEngine::Silent(engine) => engine.grown(),
+            AnyEngine::Columns(engine) => engine.grown(),
         }
     }
 

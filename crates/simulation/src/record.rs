@@ -10,6 +10,7 @@ use crate::tables::packets::{Capture, PacketRow};
 use crate::tables::series::SeriesRow;
 use crate::tables::variables::{VariableRow, Variables};
 use crate::tables::{Finished, Made, Rows};
+use network::StreamId;
 use tcp::Sender;
 use units::Time;
 
@@ -30,13 +31,22 @@ pub trait Recorder: Observer {
     /// A link hands a packet over.
     fn passed(&mut self, time: Time, link: HopId, packet: &Packet);
 
-    /// How many packets have been captured, once for every point.
-    fn captured(&self) -> usize {
-        0
+    /// How many rows there are by now that nobody could count before.
+    fn grown(&self) -> Grown {
+        Grown::default()
     }
 
     /// All that was written down.
     fn recorded(self) -> Columns;
+}
+
+/// Rows whose number depends on what happens in a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Grown {
+    /// Packets captured, once for every point.
+    pub packets: usize,
+    /// Internal variables of algorithms, queues and media.
+    pub variables: usize,
 }
 
 /// Writes nothing down.
@@ -45,6 +55,12 @@ pub struct Silent;
 
 impl Observer for Silent {
     const ON: bool = false;
+
+    #[inline]
+    fn opened(&mut self, _: u32, _: StreamId) {}
+
+    #[inline]
+    fn forgotten(&mut self, _: u32, _: u32) {}
 
     #[inline]
     fn turn(&mut self, _: Time, _: u32, _: u32, _: &Sender) {}
@@ -97,6 +113,16 @@ impl Columns {
 impl Observer for Columns {
     const ON: bool = true;
 
+    fn opened(&mut self, connection: u32, data: StreamId) {
+        if let Some(capture) = &mut self.capture {
+            capture.opened(data, connection);
+        }
+    }
+
+    fn forgotten(&mut self, flow: u32, connection: u32) {
+        self.variables.forget(flow, connection);
+    }
+
     #[inline]
     fn turn(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender) {
         if self.variables.wanted && self.variables.state_changed(flow, connection, sender) {
@@ -148,8 +174,9 @@ impl Recorder for Columns {
         }
     }
 
-    fn captured(&self) -> usize {
-        self.capture.as_ref().map_or(0, |capture| capture.rows())
+    fn grown(&self) -> Grown {
+        let packets = self.capture.as_ref().map_or(0, |capture| capture.rows());
+        Grown { packets, variables: self.variables.rows.count() }
     }
 
     fn recorded(self) -> Columns {

@@ -15,11 +15,8 @@ from tests.strategies import ANY, SMALL, scenarios
 
 REFUSED = re.compile("would cross a link twice|no flow crosses this link|nothing limits")
 """What a drawn network may be refused for."""
-FORTH = ["syn", "handshake_ack", "data", "datagram"]
-"""Kinds of packets that senders send; receivers send the others."""
 STILL_S = 4.0
 """Longer than a packet is on its way, and than the slowest drawn link takes to send one."""
-TRANSFERS = ("poisson", "request_response", "web", "video")
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +66,10 @@ def test_no_flow_delivers_more_than_it_sent(data: st.DataObject, folder: Path) -
 def test_every_packet_arrives_or_is_dropped_once_all_is_still(data: st.DataObject, folder: Path) -> None:
     tree = data.draw(scenarios(SMALL, folder))
     flows = [{"stop": "1500 ms", **flow} for flow in tree["flows"]]
-    if any(flow.get("workload", {}).get("kind") in TRANSFERS for flow in flows):
-        reject()  # connections of transfers are not captured
     record = {"interval": "100 ms", "packets": ["sender", "receiver"]}
     scenario = scenario_of({**tree, "duration": "10 s", "warmup": "0 s", "flows": flows, "record": record})
     run = fullpipe.run(scenario)
-    begins = pl.col("kind").is_in(FORTH) == (pl.col("point") == "sender")
+    begins = pl.col("source") == pl.col("point")
     sent, arrived = run.packets.filter(begins), run.packets.filter(~begins)
     still_s = scenario.duration_s - STILL_S
     late = run.links.filter(pl.col("time_s") > still_s)

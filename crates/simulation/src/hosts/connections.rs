@@ -18,6 +18,12 @@ pub struct Connections {
     next: Time,
 }
 
+/// The number of a stream below `count` for one of several connections, which are counted from 1. It is never 0, which is that
+/// of a single connection.
+pub fn stream_number(connection: u32, count: u32) -> u32 {
+    1 + (connection - 1) % (count - 1)
+}
+
 /// One of several connections.
 struct Several {
     connection: Connection,
@@ -106,5 +112,16 @@ impl Connections {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_connections_never_have_the_stream_of_a_single_one() {
+        let numbers: Vec<u32> = (1..=7).map(|connection| stream_number(connection, 4)).collect();
+        assert_eq!(numbers, [1, 2, 3, 1, 2, 3, 1]);
     }
 }

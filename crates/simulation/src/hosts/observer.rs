@@ -1,6 +1,7 @@
 //! The trait of observers, which watch what the ends of flows do.
 
 use crate::payload::Packet;
+use network::StreamId;
 use tcp::Sender;
 use units::Time;
 
@@ -8,6 +9,12 @@ use units::Time;
 pub trait Observer {
     /// Whether anything is wanted at all.
     const ON: bool;
+
+    /// A connection opens, whose data is stream `data`.
+    fn opened(&mut self, connection: u32, data: StreamId);
+
+    /// A connection of a flow is gone.
+    fn forgotten(&mut self, flow: u32, connection: u32);
 
     /// The sender of a connection has just had its turn.
     fn turn(&mut self, time: Time, flow: u32, connection: u32, sender: &Sender);

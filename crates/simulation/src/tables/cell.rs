@@ -85,6 +85,7 @@ cells! {
     i64 => Count, i64, |n| n;
     u64 => Count, i64, |n| n as i64;
     u32 => Count, i64, i64::from;
+    Option<u32> => Count, f64, |n| n.map_or(f64::NAN, f64::from);
     Option<u64> => Count, f64, |n| n.map_or(f64::NAN, |n| n as f64);
     Time => Real, f64, Time::as_secs_f64;
     Option<Time> => Real, f64, |time| time.map_or(f64::NAN, Time::as_secs_f64);

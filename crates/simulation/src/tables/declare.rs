@@ -50,24 +50,33 @@ pub trait Row: Sized {
 }
 
 /// The rows of a table, kept column by column.
-pub struct Rows<R: Row>(R::Columns);
+pub struct Rows<R: Row> {
+    columns: R::Columns,
+    count: usize,
+}
 
 impl<R: Row> Rows<R> {
     /// Adds a row.
     #[inline]
     pub fn push(&mut self, row: R) {
-        row.put(&mut self.0);
+        row.put(&mut self.columns);
+        self.count += 1;
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// The table.
     pub fn table(self, names: &Names) -> Table {
-        R::table(self.0, names)
+        R::table(self.columns, names)
     }
 }
 
 impl<R: Row> Default for Rows<R> {
     fn default() -> Rows<R> {
-        Rows(R::Columns::default())
+        Rows { columns: R::Columns::default(), count: 0 }
     }
 }
 
@@ -75,7 +84,7 @@ impl<R: Row> FromIterator<R> for Rows<R> {
     fn from_iter<I: IntoIterator<Item = R>>(rows: I) -> Rows<R> {
         let rows = rows.into_iter();
         let mut made = Rows::default();
-        R::reserve(&mut made.0, rows.size_hint().0);
+        R::reserve(&mut made.columns, rows.size_hint().0);
         rows.for_each(|row| made.push(row));
         made
     }

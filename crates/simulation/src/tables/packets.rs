@@ -21,6 +21,10 @@ table! {
         point: Point, "";
         /// name
         flow: FlowName, "";
+        /// of the flow's, counted from 1; null for a datagram
+        connection: Option<u32>, "1";
+        /// the end of the flow that sent it: sender or receiver
+        source: &'static str, "";
         /// syn, syn_ack, handshake_ack, data, ack, datagram, or reply to a datagram
         kind: &'static str, "";
         /// first byte of payload, from 0; 0 without payload; of a datagram and its reply, its number
@@ -75,14 +79,18 @@ pub struct Capture {
     /// Per point: it is captured.
     wanted: Vec<bool>,
     numbering: Streams,
-    /// By their numbers.
-    streams: BTreeMap<StreamId, Stream>,
+    /// Both directions of every connection, one behind the other.
+    streams: Vec<Stream>,
+    /// Where in `streams` those are that have a number at present. That of a connection which is gone is given again.
+    numbered: BTreeMap<StreamId, usize>,
     seen: Vec<Seen>,
 }
 
 /// One direction of a connection.
 #[derive(Debug, Default)]
 struct Stream {
+    flow: u32,
+    connection: Option<u32>,
     sent: Vec<Sent>,
     /// Per point: how many of `sent` came past, those lost on the way included.
     seen: Vec<usize>,
@@ -104,7 +112,8 @@ struct Sent {
 struct Seen {
     time: Time,
     point: u32,
-    stream: StreamId,
+    /// Where in `streams` it belongs.
+    stream: usize,
     ecn: Ecn,
     size: u16,
     sent: Sent,
@@ -123,17 +132,34 @@ impl Capture {
         self.seen.len()
     }
 
+    /// A connection opens, whose data has this number as a stream.
+    pub fn opened(&mut self, data: StreamId, connection: u32) {
+        self.add(data, Some(connection));
+    }
+
+    /// Adds both directions; `stream` is the number of one. Where that stands.
+    fn add(&mut self, stream: StreamId, connection: Option<u32>) -> usize {
+        let forward = self.streams.len();
+        let backward = stream.direction() == Direction::Backward;
+        self.numbered.insert(stream, forward + usize::from(backward));
+        self.numbered.insert(stream.opposite(), forward + usize::from(!backward));
+        let flow = self.numbering.route(stream).flow();
+        let seen = vec![0; self.wanted.len()];
+        let new = || Stream { flow, connection, seen: seen.clone(), ..Stream::default() };
+        self.streams.extend([new(), new()]);
+        self.numbered[&stream]
+    }
+
     /// An endpoint sends a packet.
     pub fn sent(&mut self, now: Time, mss: u32, packet: &Packet) {
         let clock = now.as_millis() as u32;
         let (point, _) = self.ends(packet);
-        let opposite = self.streams.get(&packet.stream.opposite());
-        let echo = opposite.map_or(0, |stream| stream.heard(point));
-        let points = self.wanted.len();
-        let stream = self.streams.entry(packet.stream).or_insert_with(|| Stream::new(points));
+        let known = self.numbered.get(&packet.stream).copied();
+        let stream = known.unwrap_or_else(|| self.add(packet.stream, None));
+        let echo = self.streams[opposite(stream)].heard(point);
         let sent = Sent { payload: packet.payload, clock, echo };
-        stream.send(sent, mss);
-        self.note(now, point, packet, sent);
+        self.streams[stream].send(sent, mss);
+        self.note(now, point, stream, packet, sent);
     }
 
     /// A packet reaches its endpoint.
@@ -155,21 +181,15 @@ impl Capture {
     }
 
     fn pass(&mut self, at: Time, point: u32, packet: &Packet) {
-        let stream = self.streams.get_mut(&packet.stream);
-        if let Some(sent) = stream.and_then(|stream| stream.see(point, &packet.payload)) {
-            self.note(at, point, packet, sent);
+        let Some(&stream) = self.numbered.get(&packet.stream) else { return };
+        if let Some(sent) = self.streams[stream].see(point, &packet.payload) {
+            self.note(at, point, stream, packet, sent);
         }
     }
 
-    /// First byte of packet `number` of a stream.
-    fn byte(&self, stream: StreamId, number: u32, mss: &[u32]) -> i64 {
-        let mss = mss[self.numbering.route(stream).flow() as usize];
-        self.streams.get(&stream).map_or(0, |stream| stream.byte(number, mss))
-    }
-
-    fn note(&mut self, time: Time, point: u32, packet: &Packet, sent: Sent) {
+    fn note(&mut self, time: Time, point: u32, stream: usize, packet: &Packet, sent: Sent) {
         if self.wanted[point as usize] {
-            let Packet { stream, ecn, size, .. } = *packet;
+            let Packet { ecn, size, .. } = *packet;
             self.seen.push(Seen { time, point, stream, ecn, size, sent });
         }
     }
@@ -183,14 +203,17 @@ impl Capture {
     }
 
     fn row(&self, seen: &Seen, mss: &[u32]) -> PacketRow {
-        let opposite = seen.stream.opposite();
-        let own = |number: u32| self.byte(seen.stream, number, mss);
-        let other = |number: u32| self.byte(opposite, number, mss);
+        let stream = &self.streams[seen.stream];
+        let mss = mss[stream.flow as usize];
+        let own = |number: u32| stream.byte(number, mss);
+        let other = |number: u32| self.streams[opposite(seen.stream)].byte(number, mss);
         let payload = &seen.sent.payload;
         PacketRow {
             time_ns: seen.time.as_nanos(),
             point: Point(seen.point),
-            flow: FlowName(self.numbering.route(seen.stream).flow()),
+            flow: FlowName(stream.flow),
+            connection: stream.connection,
+            source: ["sender", "receiver"][seen.stream % 2],
             kind: kind(payload),
             seq: seq(payload, &own),
             len: payload.len().into(),
@@ -207,12 +230,12 @@ impl Capture {
     }
 }
 
-impl Stream {
-    /// Nothing has been sent; there are so many points at which it may be seen.
-    fn new(points: usize) -> Stream {
-        Stream { seen: vec![0; points], ..Stream::default() }
-    }
+/// Where the other direction of a stream stands.
+fn opposite(stream: usize) -> usize {
+    stream ^ 1
+}
 
+impl Stream {
     /// A packet leaves; `mss`: payload of a full one.
     fn send(&mut self, sent: Sent, mss: u32) {
         self.sent.push(sent);

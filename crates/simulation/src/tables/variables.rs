@@ -16,6 +16,8 @@ table! {
         time_s: Time, "s";
         /// name of the flow whose algorithm it is of; null for a queue
         flow: Option<FlowName>, "";
+        /// number of the flow's connection that runs the algorithm, from 1; null for a queue
+        connection: Option<u32>, "1";
         /// name of the link whose queue it is of; null for an algorithm
         link: Option<LinkName>, "";
         /// internal variable of the algorithm or the queue
@@ -54,7 +56,8 @@ impl Variables {
             if let Reading::State(state) = reading {
                 states.push(state);
             }
-            rows.push(row(time, Some(FlowName(flow)), None, name, reading));
+            let of_connection = (Some(FlowName(flow)), Some(connection), None);
+            rows.push(row(time, of_connection, name, reading));
         };
         sender.algorithm().observe(&mut Probe::new(&mut sink));
     }
@@ -62,8 +65,13 @@ impl Variables {
     /// Writes down all variables of the queue of a hop.
     pub fn observe_queue(&mut self, time: Time, hop: HopId, net: &Net<Payload>) {
         let link = Some(LinkName(hop.0));
-        let mut sink = |name, reading| self.rows.push(row(time, None, link, name, reading));
+        let mut sink = |name, reading| self.rows.push(row(time, (None, None, link), name, reading));
         net.observe(hop, time, &mut Probe::new(&mut sink));
+    }
+
+    /// A connection is gone.
+    pub fn forget(&mut self, flow: u32, connection: u32) {
+        self.states.remove(&(flow, connection));
     }
 
     /// A state differs from when the connection was last observed; one never observed yet counts as changed.
@@ -83,8 +91,7 @@ impl Variables {
 
 fn row(
     time: Time,
-    flow: Option<FlowName>,
-    link: Option<LinkName>,
+    (flow, connection, link): (Option<FlowName>, Option<u32>, Option<LinkName>),
     name: &'static str,
     reading: Reading,
 ) -> VariableRow {
@@ -92,5 +99,5 @@ fn row(
         Reading::Number(value, unit) => (value, unit, ""),
         Reading::State(state) => (f64::NAN, "", state),
     };
-    VariableRow { time_s: time, flow, link, name, value, unit, state }
+    VariableRow { time_s: time, flow, connection, link, name, value, unit, state }
 }

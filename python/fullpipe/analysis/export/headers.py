@@ -17,7 +17,8 @@ _FIN, _SYN, _RST, _PSH, _ACK, _URG, _ECE, _CWR = (1 << bit for bit in range(8))
 _AE = 1 << 8
 _ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _SENDER_NET, _RECEIVER_NET = 10 << 24, (10 << 24) + (1 << 23)
-_FROM_SENDER = ("syn", "handshake_ack", "data")
+_FROM_SENDER = ("syn", "handshake_ack", "data", "datagram")
+"""Kinds of packets that senders of data send, in runs that do not say it."""
 _PORTS = (49_152, 5_201)
 _TTL = 64
 _PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
@@ -36,7 +37,7 @@ class Flow:
 
 def frame(row: Mapping[str, Any], flow: Flow) -> tuple[bytes, int]:
     """The headers of a row of `packets`, and the length of the packet on the wire with its payload."""
-    from_sender = row["kind"] in (*_FROM_SENDER, "datagram")
+    from_sender = _is_from_sender(row)
     protocol = _PROTOCOLS[flow.protocol]
     source, target = _SENDER_NET + flow.number + 1, _RECEIVER_NET + flow.number + 1
     if not from_sender:
@@ -51,6 +52,17 @@ def frame(row: Mapping[str, Any], flow: Flow) -> tuple[bytes, int]:
     ip = ip[:10] + struct.pack("!H", _checksum(ip)) + ip[12:]
     ethernet = _mac(target) + _mac(source) + b"\x08\x00"
     return ethernet + ip + inner, ETHERNET_BYTES + length
+
+
+def _ports(row: Mapping[str, Any]) -> tuple[int, int]:
+    """Every connection of a flow has one of its own at the flow's sender."""
+    first, other = _PORTS
+    return first + ((row.get("connection") or 1) - 1) % (2**16 - first), other
+
+
+def _is_from_sender(row: Mapping[str, Any]) -> bool:
+    source = row.get("source")
+    return source == "sender" if source else row["kind"] in _FROM_SENDER
 
 
 def _udp(row: Mapping[str, Any], flow: Flow, pseudo: bytes) -> bytes:
@@ -75,7 +87,7 @@ def _tcp(row: Mapping[str, Any], flow: Flow, pseudo: bytes) -> bytes:
 
 def _tcp_header(row: Mapping[str, Any], flow: Flow) -> bytes:
     """A TCP header with an empty checksum. The SYN takes number 0, so the first byte of payload is 1."""
-    from_sender = row["kind"] in _FROM_SENDER
+    from_sender, ports = _is_from_sender(row), _ports(row)
     kind, flags = row["kind"], row["flags"].split()
     sequence = {"syn": 0, "syn_ack": 0, "data": row["seq"] + 1}.get(kind, 1) & 0xFFFFFFFF
     acknowledged = (0 if kind == "syn" else row["ack"] + 1) & 0xFFFFFFFF
@@ -87,9 +99,11 @@ def _tcp_header(row: Mapping[str, Any], flow: Flow) -> bytes:
     elif flow.ecn:
         bits = bits & ~(_ECE | _CWR) | _accurate(row)
     opening = kind in ("syn", "syn_ack")
-    window = 0xFFFF if from_sender else row["window"] if opening else row["window"] >> _SHIFT
+    window = row["window"] if opening else row["window"] >> _SHIFT
+    if from_sender and not row["window"]:
+        window = 0xFFFF  # one that receives no data says nothing of it
     options = _opening(row, flow) if opening else _stamps(row, flow) + _sacks(row["sacks"])
-    source, target = _PORTS if from_sender else _PORTS[::-1]
+    source, target = ports if from_sender else ports[::-1]
     offset = (20 + len(options)) // 4 << 4 | bits >> 8
     fields = (source, target, sequence, acknowledged, offset, bits & 0xFF, min(window, 0xFFFF), 0, 0)
     return struct.pack("!HHIIBBHHH", *fields) + options

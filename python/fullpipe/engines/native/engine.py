@@ -14,7 +14,7 @@ from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
-from fullpipe.scenario.checks.limits import check_captured
+from fullpipe.scenario.checks.limits import check_grown
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.model.workloads import workload_kinds
 
@@ -125,7 +125,7 @@ def _advance(simulation: Simulation, until_ns: int, progress: Progress | None) -
     reached_ns = -1
     while reached_ns < until_ns:
         reached_ns = simulation.advance(until_ns)
-        check_captured(simulation.captured, reached_ns / 1e9)
+        check_grown(simulation.captured, simulation.observed, reached_ns / 1e9)
         _tell(progress, reached_ns)
 
 

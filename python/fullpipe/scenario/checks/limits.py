@@ -89,12 +89,16 @@ def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
         )
 
 
-def check_captured(packets: int, at_s: float) -> None:
-    """How many a run captures is known only while it runs: it ends where they are too many.
+def check_grown(packets: int, variables: int, at_s: float) -> None:
+    """How many rows a run captures and observes is known only while it runs: it ends where they are too many.
 
     Raises:
-        ScenarioError: If there are more than `MAX_CAPTURED`.
+        ScenarioError: If there are more than `MAX_CAPTURED` packets or `MAX_ROWS` variables.
     """
+    if variables > MAX_ROWS:
+        observed = f"record.variables: {variables:,} rows were written down by {at_s:g} s"
+        what_to_do = "lengthen record.interval, or leave them out"
+        raise ScenarioError([f"{observed}, more than {MAX_ROWS:,}; {what_to_do}"])
     if packets > MAX_CAPTURED:
         captured = f"record.packets: {packets:,} packets were captured by {at_s:g} s"
         what_to_do = "shorten the run, or capture at fewer points"

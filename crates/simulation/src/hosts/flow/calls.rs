@@ -3,9 +3,11 @@
 use super::{Flow, Phase};
 use crate::applications::{Job, Order};
 use crate::hosts::connection::End;
+use crate::hosts::connections::stream_number;
 use crate::hosts::observer::Observer;
 use crate::hosts::outbox::Outbox;
 use crate::hosts::stats::Transfer;
+use network::{Direction, RouteId};
 use units::Time;
 
 impl Flow {
@@ -78,17 +80,19 @@ impl Flow {
     /// The number of a connection's stream. It is that of an older connection only if there have been more than fit
     /// into the number of a stream; the older one, if it is still there, has to go.
     fn id(&self, connection: u32) -> u32 {
-        if self.is_stream { 0 } else { connection % self.streams.count() }
+        if self.is_stream { 0 } else { stream_number(connection, self.streams.count()) }
     }
 
     fn open<R: Observer>(&mut self, number: u32, requests: bool, out: &mut Outbox<'_, R>) {
         let id = self.id(number);
-        self.forget(out.now, id);
+        self.forget(id, out);
         let opens_and_closes = !self.is_stream;
         let mut connection = self.factory.connection(out.now, number, requests, opens_and_closes);
         connection.open(out.now, out.segments);
         let client = connection.client();
         self.connections.insert(id, connection);
+        let data = self.streams.stream(RouteId::new(self.number, Direction::Forward), id);
+        out.recorder.opened(number, data);
         self.send(id, client, out);
     }
 
@@ -153,10 +157,11 @@ impl Flow {
     }
 
     /// Of a connection only the counters are left. A transfer that goes on is given up.
-    pub(super) fn forget(&mut self, now: Time, id: u32) {
-        self.end_transfer(now, id, false);
+    pub(super) fn forget<R: Observer>(&mut self, id: u32, out: &mut Outbox<'_, R>) {
+        self.end_transfer(out.now, id, false);
         if let Some(connection) = self.connections.remove(id) {
-            self.past.add(&connection, now);
+            out.recorder.forgotten(self.number, connection.number);
+            self.past.add(&connection, out.now);
         }
     }
 

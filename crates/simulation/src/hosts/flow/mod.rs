@@ -201,7 +201,7 @@ impl Flow {
             self.on_done(id, out);
         }
         if self.connections.get_mut(id).is_some_and(|connection| connection.is_over()) {
-            self.forget(out.now, id);
+            self.forget(id, out);
         }
     }
 
