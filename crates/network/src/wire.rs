@@ -1,7 +1,7 @@
 //! The wire behind a queue: transmission, propagation, impairments and losses.
 
 use crate::counters::LinkStats;
-use crate::impairments::{Impairment, Nature};
+use crate::impairments::{Impairment, Properties};
 use crate::losses::Loss;
 use crate::opportunities::Opportunities;
 use crate::queue::{Limit, QueueDiscipline, QueueEvents};
@@ -51,7 +51,7 @@ pub(crate) enum Fate {
 /// The state of the impairments of a link.
 #[derive(Debug)]
 struct LinkDynamics {
-    nature: Nature,
+    properties: Properties,
     reorders: bool,
     delays: Timetable<Duration>,
     losses: Timetable<Loss>,
@@ -93,14 +93,14 @@ impl Wire {
         {
             self.loss = Some(loss);
         }
-        self.loss.as_mut().is_some_and(|loss| loss.strikes())
+        self.loss.as_mut().is_some_and(|loss| loss.is_lost())
     }
 
     /// What becomes of the packet that reaches the far end at `now`: as in netem, one that is lost and has a copy arrives
     /// once.
     #[inline]
     pub fn fate(&mut self, now: Time) -> Fate {
-        let Some(impairments) = self.impairments.as_mut().filter(|impairments| impairments.nature.copies)
+        let Some(impairments) = self.impairments.as_mut().filter(|impairments| impairments.properties.copies)
         else {
             return if self.loses(now) { Fate::Lost } else { Fate::Once };
         };
@@ -183,7 +183,7 @@ impl Wire {
     /// Packets may be dropped before they reach the queue.
     #[inline]
     pub fn may_filter(&self) -> bool {
-        self.impairments.as_ref().is_some_and(|impairments| impairments.nature.filters)
+        self.impairments.as_ref().is_some_and(|impairments| impairments.properties.filters)
     }
 
     /// A packet of a stream is dropped before it reaches the queue.
@@ -203,7 +203,7 @@ impl LinkDynamics {
     fn new(mut impairments: Impairments) -> LinkDynamics {
         impairments.each.sort_by_key(Impairment::place);
         LinkDynamics {
-            nature: Nature::combined(&impairments.each),
+            properties: Properties::combined(&impairments.each),
             reorders: impairments.reorders(),
             delays: Timetable::new(impairments.delays),
             losses: Timetable::new(impairments.losses),
@@ -232,12 +232,12 @@ impl Impairments {
     /// What becomes of a packet is known when it reaches the link, if its queue does not decide otherwise.
     pub(crate) fn have_closed_form(&self) -> bool {
         // A packet that is overtaken does not arrive in the order of departures.
-        let Nature { filters, copies, .. } = Nature::combined(&self.each);
+        let Properties { filters, copies, .. } = Properties::combined(&self.each);
         !self.reorders() && self.opportunities.is_none() && !filters && !copies
     }
 
     /// Packets may arrive in another order than that of their departures.
     fn reorders(&self) -> bool {
-        !self.delays.is_empty() || Nature::combined(&self.each).reorders
+        !self.delays.is_empty() || Properties::combined(&self.each).reorders
     }
 }

@@ -87,7 +87,7 @@ impl Case {
     fn ordered(mut self) -> Case {
         let impairments = &mut self.config.impairments;
         impairments.delays.clear();
-        impairments.each.retain(|one| !one.nature().reorders);
+        impairments.each.retain(|one| !one.properties().reorders);
         self
     }
 

@@ -95,7 +95,7 @@ impl<R: Recorder> Engine<R> {
         self.now
     }
 
-    /// How many rows there are by now that nobody could count before.
+    /// How many rows there are by now of those that cannot be counted beforehand.
     pub fn grown(&self) -> Grown {
         self.recorder.grown()
     }

@@ -121,7 +121,7 @@ impl Simulation {
         }
     }
 
-    /// How many rows there are by now that nobody could count before: what takes memory.
+    /// How many rows there are by now of those that cannot be counted beforehand: what takes memory.
     pub fn grown(&self) -> Grown {
         match &self.engine {
             AnyEngine::Silent(engine) => engine.grown(),

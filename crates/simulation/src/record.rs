@@ -31,7 +31,7 @@ pub trait Recorder: Observer {
     /// A link hands a packet over.
     fn passed(&mut self, time: Time, link: HopId, packet: &Packet);
 
-    /// How many rows there are by now that nobody could count before.
+    /// How many rows there are by now of those that cannot be counted beforehand.
     fn grown(&self) -> Grown {
         Grown::default()
     }

@@ -14,7 +14,7 @@ from fullpipe.engines.linux.install.algorithms import in_kernel
 from fullpipe.engines.linux.layout.departures import departures_ns
 from fullpipe.engines.linux.machine.memory import needed_mb
 from fullpipe.engines.linux.tables import datagrams, tables
-from fullpipe.engines.linux.tables.marks import marked
+from fullpipe.engines.linux.tables.ecn_marks import marked
 from fullpipe.engines.linux.tc.netem import Netem
 from fullpipe.engines.linux.tc.queues import all_params
 from fullpipe.engines.linux.tc.red import Thresholds, thresholds

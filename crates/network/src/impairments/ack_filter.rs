@@ -1,6 +1,6 @@
 //! ACK filter: a middlebox that drops a part of the acknowledgements.
 
-use super::{Effect, Nature};
+use super::{Effect, Properties};
 use crate::{Dice, StreamId};
 use params::{Entry, params};
 use std::collections::BTreeMap;
@@ -23,8 +23,8 @@ pub struct AckFilter {
 }
 
 impl Effect for AckFilter {
-    fn nature(&self) -> Nature {
-        Nature { filters: true, ..Nature::default() }
+    fn properties(&self) -> Properties {
+        Properties { filters: true, ..Properties::default() }
     }
 
     fn filters(&mut self, stream: StreamId, is_plain_ack: bool) -> bool {

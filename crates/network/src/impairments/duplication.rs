@@ -1,6 +1,6 @@
 //! Duplication: packets that arrive twice.
 
-use super::{Effect, Nature};
+use super::{Effect, Properties};
 use crate::Dice;
 use params::{Entry, params};
 use units::Rng;
@@ -21,8 +21,8 @@ pub struct Duplication {
 }
 
 impl Effect for Duplication {
-    fn nature(&self) -> Nature {
-        Nature { copies: true, ..Nature::default() }
+    fn properties(&self) -> Properties {
+        Properties { copies: true, ..Properties::default() }
     }
 
     fn copies(&mut self) -> bool {

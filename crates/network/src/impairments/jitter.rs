@@ -1,6 +1,6 @@
 //! Jitter: extra delay that differs from packet to packet.
 
-use super::{Effect, Nature};
+use super::{Effect, Properties};
 use crate::Dice;
 use params::{Entry, params};
 use units::{Duration, Rng, Time};
@@ -37,8 +37,8 @@ pub struct Jitter {
 }
 
 impl Effect for Jitter {
-    fn nature(&self) -> Nature {
-        Nature { reorders: self.params.reorder, ..Nature::default() }
+    fn properties(&self) -> Properties {
+        Properties { reorders: self.params.reorder, ..Properties::default() }
     }
 
     fn arrival(&mut self, _finish: Time, arrival: Time) -> Time {

@@ -21,11 +21,11 @@ params::family! {
 /// What an impairment does: a method for every place that a packet passes on a link, of which most impairments have one.
 pub trait Effect {
     /// What others must know of it.
-    fn nature(&self) -> Nature {
-        Nature::default()
+    fn properties(&self) -> Properties {
+        Properties::default()
     }
 
-    /// A packet of a stream reaches the queue: true if it is dropped there. Asked if its nature is to filter.
+    /// A packet of a stream reaches the queue: true if it is dropped there. Asked if its properties is to filter.
     fn filters(&mut self, _stream: StreamId, _is_plain_ack: bool) -> bool {
         false
     }
@@ -36,7 +36,7 @@ pub trait Effect {
         arrival
     }
 
-    /// A packet reaches the far end: true if a copy of it arrives right behind it. Asked if its nature is to copy.
+    /// A packet reaches the far end: true if a copy of it arrives right behind it. Asked if its properties is to copy.
     fn copies(&mut self) -> bool {
         false
     }
@@ -44,7 +44,7 @@ pub trait Effect {
 
 /// Which of the assumptions that hold for a plain link an impairment breaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Nature {
+pub struct Properties {
     /// Packets may be dropped before they reach the queue.
     pub filters: bool,
     /// Packets may arrive in another order than that of their departures.
@@ -53,10 +53,10 @@ pub struct Nature {
     pub copies: bool,
 }
 
-impl Nature {
+impl Properties {
     /// That of several impairments.
-    pub(crate) fn combined(all: &[Impairment]) -> Nature {
-        all.iter().map(|one| one.nature()).fold(Nature::default(), |a, b| Nature {
+    pub(crate) fn combined(all: &[Impairment]) -> Properties {
+        all.iter().map(|one| one.properties()).fold(Properties::default(), |a, b| Properties {
             filters: a.filters || b.filters,
             reorders: a.reorders || b.reorders,
             copies: a.copies || b.copies,

@@ -1,6 +1,6 @@
 //! Reordering: packets that others overtake.
 
-use super::{Effect, Nature};
+use super::{Effect, Properties};
 use crate::Dice;
 use params::{Entry, params};
 use units::{Duration, Time};
@@ -33,8 +33,8 @@ pub struct Reordering {
 }
 
 impl Effect for Reordering {
-    fn nature(&self) -> Nature {
-        Nature { reorders: true, ..Nature::default() }
+    fn properties(&self) -> Properties {
+        Properties { reorders: true, ..Properties::default() }
     }
 
     fn arrival(&mut self, finish: Time, arrival: Time) -> Time {

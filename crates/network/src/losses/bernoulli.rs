@@ -22,7 +22,7 @@ pub struct Bernoulli {
 
 impl LossModel for Bernoulli {
     #[inline]
-    fn strikes(&mut self) -> bool {
+    fn is_lost(&mut self) -> bool {
         self.rng.chance(self.probability)
     }
 }
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn one_packet_in_a_hundred() {
         let mut loss = Bernoulli::new(Params { probability: 0.01 }, &Dice::new(1, "test"));
-        let lost = (0..100_000).filter(|_| loss.strikes()).count();
+        let lost = (0..100_000).filter(|_| loss.is_lost()).count();
         assert!((900..1_100).contains(&lost), "{lost}"); // three standard deviations are 94
     }
 }

@@ -31,7 +31,7 @@ pub struct GilbertElliott {
 impl LossModel for GilbertElliott {
     /// First the state moves, then it decides about this packet, as in `loss_gilb_ell` of netem.
     #[inline]
-    fn strikes(&mut self) -> bool {
+    fn is_lost(&mut self) -> bool {
         let moves = if self.is_bad { self.params.improves } else { self.params.worsens };
         self.is_bad ^= self.rng.chance(moves);
         self.rng.chance(if self.is_bad { self.params.bad } else { self.params.good })
@@ -57,7 +57,7 @@ mod tests {
     fn bursts_of_the_gilbert_model_have_the_share_and_the_length_of_its_chain() {
         let params = Params { worsens: 0.01, improves: 0.2, good: 0.0, bad: 1.0 };
         let mut loss = GilbertElliott::new(params, &Dice::new(1, "test"));
-        let lost: Vec<bool> = (0..200_000).map(|_| loss.strikes()).collect();
+        let lost: Vec<bool> = (0..200_000).map(|_| loss.is_lost()).collect();
         let share = lost.iter().filter(|&&l| l).count() as f64 / 2e5;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         assert!((share - 0.01 / 0.21).abs() < 0.003, "{share}");

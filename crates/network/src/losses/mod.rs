@@ -17,5 +17,5 @@ params::family! {
 /// Decides which packets are lost.
 pub trait LossModel {
     /// The next packet is lost.
-    fn strikes(&mut self) -> bool;
+    fn is_lost(&mut self) -> bool;
 }

@@ -22,7 +22,7 @@ pub struct Periodic {
 
 impl LossModel for Periodic {
     #[inline]
-    fn strikes(&mut self) -> bool {
+    fn is_lost(&mut self) -> bool {
         self.seen = (self.seen + 1) % self.every;
         self.seen == 0
     }
@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn exactly_every_third_packet() {
         let mut loss = Periodic::new(Params { every: 3 }, &Dice::new(1, "test"));
-        let lost: Vec<bool> = (0..6).map(|_| loss.strikes()).collect();
+        let lost: Vec<bool> = (0..6).map(|_| loss.is_lost()).collect();
         assert_eq!(lost, [false, false, true, false, false, true]);
     }
 }

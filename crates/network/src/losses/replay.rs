@@ -21,19 +21,19 @@ pub struct Replay {
     /// Packets seen in this round.
     seen: u64,
     /// Losses of this round.
-    struck: usize,
+    lost: usize,
 }
 
 impl LossModel for Replay {
     #[inline]
-    fn strikes(&mut self) -> bool {
-        let strikes = self.params.packets.get(self.struck) == Some(&self.seen);
-        self.struck += usize::from(strikes);
+    fn is_lost(&mut self) -> bool {
+        let is_lost = self.params.packets.get(self.lost) == Some(&self.seen);
+        self.lost += usize::from(is_lost);
         self.seen += 1;
         if self.params.period == Some(self.seen) {
-            (self.seen, self.struck) = (0, 0);
+            (self.seen, self.lost) = (0, 0);
         }
-        strikes
+        is_lost
     }
 }
 
@@ -51,7 +51,7 @@ impl Entry<&Dice> for Replay {
     }
 
     fn new(params: Params, _: &Dice) -> Replay {
-        Replay { params, seen: 0, struck: 0 }
+        Replay { params, seen: 0, lost: 0 }
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
     fn a_recording_is_played_once_or_over_and_over() {
         let numbers = |period| {
             let mut loss = Replay::new(Params { packets: vec![0, 2], period }, &Dice::new(1, "test"));
-            (0..9).filter(|_| loss.strikes()).collect::<Vec<_>>()
+            (0..9).filter(|_| loss.is_lost()).collect::<Vec<_>>()
         };
         assert_eq!(numbers(None), [0, 2]);
         assert_eq!(numbers(Some(4)), [0, 2, 4, 6, 8]);

@@ -38,7 +38,7 @@ pub(super) struct Codel {
     /// 1/√count, 16 fractional bits.
     inverse_root: u16,
     /// When the wait will have been above the target for an interval; none while it is below.
-    above_until: Option<Time>,
+    first_above_time: Option<Time>,
     next_drop: Time,
 }
 
@@ -49,7 +49,7 @@ impl Default for Codel {
             count_before: 0,
             dropping: false,
             inverse_root: u16::MAX,
-            above_until: None,
+            first_above_time: None,
             next_drop: Time::ZERO,
         }
     }
@@ -66,27 +66,27 @@ impl Codel {
         mut pop: impl FnMut() -> Option<(Waiting<P>, u64)>,
     ) -> Option<Waiting<P>> {
         let mut head = pop();
-        let late = self.is_late(&head, settings, now);
+        let late = self.should_drop(&head, settings, now);
         if self.dropping {
             self.dropping = late;
             while self.dropping && now >= self.next_drop {
                 self.count = self.count.saturating_add(1);
                 self.step_root();
-                let marked = head.as_mut().is_some_and(|(w, _)| strike(w, settings.ecn, events));
+                let marked = head.as_mut().is_some_and(|(w, _)| mark_or_drop(w, settings.ecn, events));
                 if marked {
                     self.next_drop = self.after(self.next_drop, settings);
                     break;
                 }
                 head = pop();
-                self.dropping = self.is_late(&head, settings, now);
+                self.dropping = self.should_drop(&head, settings, now);
                 if self.dropping {
                     self.next_drop = self.after(self.next_drop, settings);
                 }
             }
         } else if late {
-            if !head.as_mut().is_some_and(|(w, _)| strike(w, settings.ecn, events)) {
+            if !head.as_mut().is_some_and(|(w, _)| mark_or_drop(w, settings.ecn, events)) {
                 head = pop();
-                self.is_late(&head, settings, now);
+                self.should_drop(&head, settings, now);
             }
             self.start_dropping(settings, now);
         }
@@ -121,19 +121,19 @@ impl Codel {
 
     /// Every packet of the last interval waited longer than the target.
     /// RFC 8289 section 5.4; Linux `codel_should_drop`.
-    fn is_late<P>(&mut self, head: &Option<(Waiting<P>, u64)>, settings: &Settings, now: Time) -> bool {
+    fn should_drop<P>(&mut self, head: &Option<(Waiting<P>, u64)>, settings: &Settings, now: Time) -> bool {
         let Some((waiting, left)) = head else {
-            self.above_until = None;
+            self.first_above_time = None;
             self.dropping = false;
             return false;
         };
         if now.since(waiting.since) < settings.target || *left <= MTU {
-            self.above_until = None;
+            self.first_above_time = None;
             return false;
         }
-        match self.above_until {
+        match self.first_above_time {
             None => {
-                self.above_until = Some(now + settings.interval);
+                self.first_above_time = Some(now + settings.interval);
                 false
             }
             Some(until) => now > until,
@@ -175,7 +175,7 @@ impl Codel {
 
 /// Marks a packet if it may be marked (true), else notes its drop.
 /// RFC 8289 section 5.5; Linux `codel_dequeue` (`INET_ECN_set_ce`).
-fn strike<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents) -> bool {
+fn mark_or_drop<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents) -> bool {
     let marks = ecn && waiting.packet.ecn.may_mark();
     if marks {
         events.mark(&mut waiting.packet);

@@ -70,7 +70,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
         let index = self.fair.index(packet.stream);
         let flow = &mut self.fair.flows[index];
         let backlog = flow.waiting.backlog().bytes;
-        if flow.law.strikes(&self.settings, backlog, packet.size, &mut self.rng) {
+        if flow.law.should_drop(&self.settings, backlog, packet.size, &mut self.rng) {
             if !(flow.law.probability <= self.mark_up_to && packet.ecn.may_mark()) {
                 return events.drop(&packet);
             }

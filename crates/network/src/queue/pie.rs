@@ -96,7 +96,7 @@ impl Default for Pie {
 impl Pie {
     /// A packet of `size` bytes that finds `backlog` bytes waiting is to be dropped.
     /// RFC 8033 section 4.1; Linux `pie_drop_early`.
-    pub(super) fn strikes(&mut self, settings: &Settings, backlog: u64, size: u16, rng: &mut Rng) -> bool {
+    pub(super) fn should_drop(&mut self, settings: &Settings, backlog: u64, size: u16, rng: &mut Rng) -> bool {
         let calm = self.delay < settings.target / 2 && self.probability < 0.2;
         if self.burst_left > Duration::ZERO || calm || backlog < SMALL_BACKLOG {
             return false;
@@ -108,12 +108,12 @@ impl Pie {
         } else {
             self.accumulated += probability;
         }
-        let struck = self.accumulated >= MIN_ACCUMULATED
+        let dropped = self.accumulated >= MIN_ACCUMULATED
             && (self.accumulated >= MAX_ACCUMULATED || rng.chance(probability));
-        if struck {
+        if dropped {
             self.accumulated = 0.0;
         }
-        struck
+        dropped
     }
 
     /// A packet left after `wait`; `empty` says that nothing is left behind it.
@@ -220,7 +220,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
         if packets >= self.limit {
             return events.drop(&packet);
         }
-        if self.law.strikes(&self.settings, bytes, packet.size, &mut self.rng) {
+        if self.law.should_drop(&self.settings, bytes, packet.size, &mut self.rng) {
             if !(self.ecn && self.law.probability <= 0.1 && packet.ecn.may_mark()) {
                 return events.drop(&packet);
             }
@@ -333,9 +333,9 @@ mod tests {
     fn no_two_drops_are_closer_than_0_85_or_farther_than_8_5_over_p() {
         for probability in [0.01, 0.05, 0.3] {
             let (mut law, mut rng) = (pie(probability, 20.0), Rng::stream(1, "test"));
-            let mut strikes = |_: &u32| law.strikes(&settings(), 100_000, 1500, &mut rng);
-            let struck: Vec<u32> = (0..100_000).filter(&mut strikes).collect();
-            let gaps = || struck.windows(2).map(|pair| f64::from(pair[1] - pair[0]) * probability);
+            let mut should_drop = |_: &u32| law.should_drop(&settings(), 100_000, 1500, &mut rng);
+            let dropped: Vec<u32> = (0..100_000).filter(&mut should_drop).collect();
+            let gaps = || dropped.windows(2).map(|pair| f64::from(pair[1] - pair[0]) * probability);
             assert!(gaps().all(|gap| (0.85 - 1e-9..8.5 + 1.5 * probability).contains(&gap)), "{probability}");
             assert!(gaps().any(|gap| gap < 0.85 + 1.5 * probability), "{probability}");
         }

@@ -22,4 +22,4 @@ pub use factory::AlgorithmFailure;
 pub use flow::Flow;
 pub use observer::Observer;
 pub use outbox::Outbox;
-pub use stats::{FlowStats, Mark, OneWay, ProbeRecord, Transfer};
+pub use stats::{CounterSnapshot, FlowStats, OneWay, ProbeRecord, Transfer};

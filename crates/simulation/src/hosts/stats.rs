@@ -17,9 +17,9 @@ pub struct FlowStats {
     /// One-way delays since the end of the warm-up, if they are measured.
     pub one_way: Option<Box<OneWay>>,
     /// Counters when its measurement began and when it ended.
-    pub begin: Option<Mark>,
+    pub begin: Option<CounterSnapshot>,
     /// See `begin`.
-    pub end: Option<Mark>,
+    pub end: Option<CounterSnapshot>,
 }
 
 impl FlowStats {
@@ -40,7 +40,7 @@ pub struct OneWay {
 
 /// The counters of a flow at one moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark {
+pub struct CounterSnapshot {
     /// When.
     pub time: Time,
     /// Payload delivered in order.

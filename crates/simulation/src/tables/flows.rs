@@ -4,7 +4,7 @@ use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
 use crate::plan::FlowPlan;
-use crate::hosts::{Endpoints, FlowStats, Mark, OneWay};
+use crate::hosts::{Endpoints, FlowStats, CounterSnapshot, OneWay};
 use tcp::Limited;
 use units::{Duration, Time};
 
@@ -131,7 +131,7 @@ fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>) -> FlowRow {
 struct Measured<'a> {
     stats: &'a FlowStats,
     /// Counters at both ends; none if the flow was over before, or never started.
-    marks: Option<(Mark, Mark)>,
+    marks: Option<(CounterSnapshot, CounterSnapshot)>,
 }
 
 impl Measured<'_> {
@@ -140,7 +140,7 @@ impl Measured<'_> {
         Measured { stats, marks: stats.begin.zip(stats.end) }
     }
 
-    fn count(&self, of: impl Fn(&Mark) -> u64) -> u64 {
+    fn count(&self, of: impl Fn(&CounterSnapshot) -> u64) -> u64 {
         self.marks.map_or(0, |(begin, end)| of(&end) - of(&begin))
     }
 

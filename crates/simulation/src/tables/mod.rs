@@ -1,7 +1,7 @@
 //! The tables of a run. Each is declared once, beside what fills it: names, types, units and meanings of its columns.
 //!
-//! Adding a column is two lines in the file of its table. Adding a table is one file beside this one and one line in the list
-//! below.
+//! Adding a column is its declaration and its value in the file of its table, and a line of tests/unit/python/schema.json.
+//! Adding a table is one file beside this one and one line in the list below.
 
 mod cell;
 mod column;

@@ -10,7 +10,7 @@ use units::{Duration, Time};
 
 /// What one ACK was found to say.
 #[derive(Debug, Default)]
-pub(super) struct Digest {
+pub(super) struct AckSummary {
     pub prior_una: u32,
     prior_state: CaState,
     prior_in_flight: u32,
@@ -49,7 +49,7 @@ pub(super) struct Digest {
     sampling: Sampling,
 }
 
-impl Digest {
+impl AckSummary {
     /// The reordering timer was armed; do not replace it.
     pub fn leave_timer_alone(&mut self) {
         self.arm_timer = false;
@@ -105,8 +105,8 @@ impl Sender {
         self.push(now, out);
     }
 
-    fn start_digest(&self, ack: u32, echo: u32) -> Digest {
-        Digest {
+    fn start_digest(&self, ack: u32, echo: u32) -> AckSummary {
+        AckSummary {
             prior_una: self.board.una,
             prior_state: self.recovery.state,
             prior_in_flight: self.board.in_flight(),
@@ -116,12 +116,12 @@ impl Sender {
             prior_sacked_out: self.board.sacked_out,
             echo,
             advanced: ack > self.board.una,
-            ..Digest::default()
+            ..AckSummary::default()
         }
     }
 
     /// Marks what the SACK blocks report, lowest block first.
-    fn read_sacks(&mut self, now: Time, ack: u32, dsack: bool, sacks: &SackBlocks, digest: &mut Digest) {
+    fn read_sacks(&mut self, now: Time, ack: u32, dsack: bool, sacks: &SackBlocks, digest: &mut AckSummary) {
         if sacks.is_empty() {
             return;
         }
@@ -158,7 +158,7 @@ impl Sender {
         self.duplicates <= self.stats.retransmitted_packets
     }
 
-    fn read_dsack(&mut self, start: u32, end: u32, digest: &mut Digest) {
+    fn read_dsack(&mut self, start: u32, end: u32, digest: &mut AckSummary) {
         digest.dsack = true;
         digest.dsack_of_probe = self.probe.end == Some(end);
         if self.rack.reordering_seen && !digest.dsack_of_probe {
@@ -185,7 +185,7 @@ impl Sender {
     }
 
     /// One packet is selectively acknowledged for the first time.
-    fn sack(&mut self, now: Time, seq: u32, digest: &mut Digest) {
+    fn sack(&mut self, now: Time, seq: u32, digest: &mut AckSummary) {
         let record = *self.board.get(seq);
         let ever = record.is(EVER_RETRANSMITTED);
         self.rack.advance(now, record.sent, seq, ever, self.rtt.min());
@@ -203,7 +203,7 @@ impl Sender {
     }
 
     /// Forgets everything below `ack` and learns from it.
-    fn acknowledge(&mut self, now: Time, ack: u32, digest: &mut Digest) {
+    fn acknowledge(&mut self, now: Time, ack: u32, digest: &mut AckSummary) {
         let mut lowest_late = None;
         let count = ack - self.board.una;
         while self.board.una < ack {
@@ -247,7 +247,7 @@ impl Sender {
     }
 
     /// RTT samples: the oldest packet acknowledged feeds srtt, the newest one the minimum and the algorithm.
-    fn measure_rtt(&mut self, now: Time, digest: &Digest) -> Option<Duration> {
+    fn measure_rtt(&mut self, now: Time, digest: &AckSummary) -> Option<Duration> {
         let acked = digest.acked_sent.filter(|_| !digest.retransmission_acked);
         let mut smooth = acked.or(digest.sacked_sent).map(|(first, _)| now.since(first));
         let mut newest = digest.sacked_sent.or(acked).map(|(_, last)| now.since(last));
@@ -268,7 +268,7 @@ impl Sender {
     }
 
     /// A lone short packet's ACK may have waited for a timer.
-    fn looks_delayed(&self, digest: &Digest) -> bool {
+    fn looks_delayed(&self, digest: &AckSummary) -> bool {
         digest.short_packet
             && digest.prior_sacked_out == 0
             && digest.sampling.prior_delivered().is_some_and(|d| d + 1 == self.delivery.delivered)
@@ -281,7 +281,7 @@ impl Sender {
     }
 
     /// Ends the sample and lets the algorithm (or proportional rate reduction) set the window.
-    fn control_congestion(&mut self, now: Time, digest: &Digest) {
+    fn control_congestion(&mut self, now: Time, digest: &AckSummary) {
         let acked = (self.delivery.delivered - digest.prior_delivered) as u32;
         let lost = (self.delivery.lost - digest.prior_lost) as u32;
         let rate = self.delivery.finish(now, acked, &digest.sampling, self.rtt.min());
@@ -351,7 +351,7 @@ mod tests {
     fn a_copy_that_arrived_was_delivered_as_well() {
         let reno = congestion::build("reno", &serde_json::Value::Null, 1).unwrap();
         let mut sender = Sender::new(SenderConfig::default(), reno);
-        sender.read_dsack(3, 5, &mut Digest::default());
+        sender.read_dsack(3, 5, &mut AckSummary::default());
         assert_eq!(sender.delivery.delivered, 2);
     }
 }

@@ -5,9 +5,10 @@
 
 mod ack;
 mod closing;
+mod cwnd_validation;
+mod ecn_marks;
 mod host;
 mod limits;
-mod marks;
 mod opening;
 mod output;
 mod pacing;
@@ -20,7 +21,6 @@ mod rtt;
 mod scoreboard;
 mod timers;
 mod undo;
-mod usage;
 
 pub use host::{Nic, Pacing};
 pub use limits::Limited;
@@ -30,9 +30,10 @@ use crate::segment::stamp;
 use crate::{Feedback, Segment};
 use closing::Fin;
 use congestion::{CaState, CongestionControl, Control, Path, Traits};
+use cwnd_validation::WindowUsage;
+use ecn_marks::Marks;
 use host::HostQueue;
 use limits::Limits;
-use marks::Marks;
 use opening::Opening;
 use pacing::Pacer;
 use probe::TailProbe;
@@ -44,7 +45,6 @@ use scoreboard::Scoreboard;
 use std::ops::AddAssign;
 use timers::Timer;
 use units::{Duration, Rate, Time};
-use usage::WindowUsage;
 
 /// How a sender is set up.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //! (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
 
 use super::Sender;
-use super::ack::Digest;
+use super::ack::AckSummary;
 use super::host::NEW_DATA;
 use super::scoreboard::APP_LIMITED;
 use crate::Segment;
@@ -62,7 +62,7 @@ impl Sender {
     }
 
     /// An ACK arrived while a probe is out: was the tail lost?
-    pub(super) fn judge_probe(&mut self, now: Time, ack: u32, digest: &mut Digest) {
+    pub(super) fn judge_probe(&mut self, now: Time, ack: u32, digest: &mut AckSummary) {
         let Some(end) = self.probe.end.filter(|&end| ack >= end) else { return };
         if !self.probe.was_retransmission || digest.dsack_of_probe {
             self.probe.end = None; // both copies arrived, or the probe was new data: nothing was lost

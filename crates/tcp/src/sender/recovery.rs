@@ -2,7 +2,7 @@
 //! as in Linux `tcp_fastretrans_alert`, `tcp_cwnd_reduction`, `tcp_enter_loss` and `tcp_process_loss`.
 
 use super::Sender;
-use super::ack::Digest;
+use super::ack::AckSummary;
 use super::scoreboard::EVER_RETRANSMITTED;
 use congestion::{CaState, Congestion, Recovery};
 use units::Time;
@@ -63,7 +63,7 @@ impl Episode {
 
 impl Sender {
     /// Advances the state machine after an ACK and says what to resend.
-    pub(super) fn update_recovery(&mut self, now: Time, digest: &mut Digest) -> Resend {
+    pub(super) fn update_recovery(&mut self, now: Time, digest: &mut AckSummary) -> Resend {
         if digest.advanced {
             self.recovery.timeouts = 0;
         }
@@ -121,7 +121,7 @@ impl Sender {
         self.refresh_control();
     }
 
-    fn watch(&mut self, now: Time, digest: &mut Digest) -> Resend {
+    fn watch(&mut self, now: Time, digest: &mut AckSummary) -> Resend {
         if self.recovery.state <= CaState::Disorder {
             self.undo_if_all_duplicates(now);
         }
@@ -134,7 +134,7 @@ impl Sender {
         Resend::Lost
     }
 
-    fn continue_recovery(&mut self, now: Time, digest: &mut Digest) -> Resend {
+    fn continue_recovery(&mut self, now: Time, digest: &mut AckSummary) -> Resend {
         if digest.advanced && self.undo_partially(now, digest.prior_una) {
             return Resend::Nothing;
         }
@@ -151,7 +151,7 @@ impl Sender {
         Resend::Lost
     }
 
-    fn continue_loss(&mut self, now: Time, digest: &mut Digest) -> Resend {
+    fn continue_loss(&mut self, now: Time, digest: &mut AckSummary) -> Resend {
         let resend = self.process_loss(now, digest);
         self.find_losses(now, digest);
         let retry = self.recovery.state == CaState::Open || digest.retransmission_lost;
@@ -169,7 +169,7 @@ impl Sender {
         Resend::Lost
     }
 
-    fn find_losses(&mut self, now: Time, digest: &mut Digest) {
+    fn find_losses(&mut self, now: Time, digest: &mut AckSummary) {
         if self.board.packets_out() == 0 {
             return;
         }
@@ -181,7 +181,7 @@ impl Sender {
     }
 
     /// F-RTO: was the timeout spurious? If not, retransmit in slow start.
-    fn process_loss(&mut self, now: Time, digest: &Digest) -> Resend {
+    fn process_loss(&mut self, now: Time, digest: &AckSummary) -> Resend {
         let recovered = self.board.una >= self.recovery.high;
         if digest.advanced && self.undo_loss(now, false) {
             return Resend::Nothing;
@@ -209,7 +209,7 @@ impl Sender {
         Resend::Lost
     }
 
-    fn try_to_open(&mut self, now: Time, digest: &Digest) {
+    fn try_to_open(&mut self, now: Time, digest: &AckSummary) {
         if !self.any_retransmission_out() {
             self.recovery.first_retransmission = None;
         }

@@ -105,7 +105,7 @@ impl V3 {
         match phase {
             Phase::Cruise | Phase::Down if self.refill_if_time(path) => {}
             Phase::Down if self.is_time_to_cruise(ack, path) => self.start_cruise(),
-            Phase::Refill if self.round.start => self.start_up(path),
+            Phase::Refill if self.round.start => self.start_probe_up(path),
             Phase::Up if self.is_probe_done(ack, path) => {
                 self.probe.was_too_high = false;
                 self.start_down(path);
@@ -226,7 +226,7 @@ impl V3 {
     }
 
     /// google/bbr v3 `bbr_start_bw_probe_up`; draft-ietf-ccwg-bbr `BBRStartProbeBW_UP`.
-    fn start_up(&mut self, path: &Path) {
+    fn start_probe_up(&mut self, path: &Path) {
         self.mode = Mode::ProbeBw(Phase::Up);
         self.probe.sampling = true;
         self.probe.acks = AckPhase::Starting;

@@ -6,7 +6,7 @@ mod departures;
 
 use super::observer::Observer;
 use super::outbox::Outbox;
-use super::stats::{FlowStats, Mark, ProbeRecord};
+use super::stats::{CounterSnapshot, FlowStats, ProbeRecord};
 use crate::payload::{Datagram, Packet, Payload};
 use crate::plan::{DatagramPlan, FlowPlan};
 use crate::tables::FlowName;
@@ -131,12 +131,12 @@ impl Datagrams {
         }
     }
 
-    fn mark(&self, time: Time) -> Mark {
+    fn snapshot(&self, time: Time) -> CounterSnapshot {
         let sent = u64::from(self.sent);
         let lost = if self.echo { self.back.lost() } else { self.there.lost() };
         // What seemed lost at the end of the warm-up may have come late.
         let before = self.stats.begin.map_or(0, |mark| mark.stats.lost_packets);
-        Mark {
+        CounterSnapshot {
             time,
             delivered_bytes: self.there.count() * u64::from(self.len),
             wire_bytes: sent * u64::from(self.size),
@@ -165,10 +165,10 @@ impl Datagrams {
             return;
         }
         if self.stats.begin.is_none() && now >= self.sampling.warmup() {
-            self.stats.begin = Some(self.mark(now));
+            self.stats.begin = Some(self.snapshot(now));
         }
         if now >= self.stop {
-            self.stats.end = Some(self.mark(now));
+            self.stats.end = Some(self.snapshot(now));
         } else if self.departures.next() <= now {
             out.send(&self.send(now), 0);
         }
@@ -190,7 +190,7 @@ impl Datagrams {
     /// The warm-up is over.
     pub fn on_warmup(&mut self, now: Time) {
         if self.stats.start <= now && self.stats.begin.is_none() && !self.is_over() {
-            self.stats.begin = Some(self.mark(now));
+            self.stats.begin = Some(self.snapshot(now));
         }
     }
 
@@ -199,7 +199,7 @@ impl Datagrams {
         // What arrived after it had stopped counts as well.
         let stopped = self.stats.end.map_or(now, |mark| mark.time);
         if self.stats.begin.is_some() {
-            self.stats.end = Some(self.mark(stopped));
+            self.stats.end = Some(self.snapshot(stopped));
         }
     }
 

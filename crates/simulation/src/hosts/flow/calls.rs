@@ -19,7 +19,7 @@ impl Flow {
         }
         if self.phase == Phase::Waiting {
             self.phase = Phase::Running;
-            self.stats.begin = (now >= self.sampling.warmup()).then(|| self.mark(now));
+            self.stats.begin = (now >= self.sampling.warmup()).then(|| self.snapshot(now));
             self.schedule_application();
         }
         if self.application.next() <= now {
@@ -181,6 +181,6 @@ impl Flow {
     /// Nothing more will be sent for the first time.
     fn end(&mut self, now: Time) {
         self.phase = Phase::Over;
-        self.stats.end = Some(self.mark(now));
+        self.stats.end = Some(self.snapshot(now));
     }
 }

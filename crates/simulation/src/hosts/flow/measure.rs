@@ -3,7 +3,7 @@
 use super::{Flow, Phase};
 use crate::applications::Playback;
 use crate::hosts::connection::Connection;
-use crate::hosts::stats::{FlowStats, Mark, Transfer};
+use crate::hosts::stats::{CounterSnapshot, FlowStats, Transfer};
 use crate::hosts::totals::Totals;
 use crate::tables::FlowName;
 use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
@@ -17,11 +17,11 @@ impl Flow {
         totals
     }
 
-    pub(super) fn mark(&self, now: Time) -> Mark {
+    pub(super) fn snapshot(&self, now: Time) -> CounterSnapshot {
         let Totals { delivered_bytes, stats, limited } = self.totals(now);
         let wire_bytes = self.factory.headers().bytes(&stats);
         let refused_bytes = self.application.refused_bytes();
-        Mark { time: now, delivered_bytes, wire_bytes, stats, refused_bytes, limited }
+        CounterSnapshot { time: now, delivered_bytes, wire_bytes, stats, refused_bytes, limited }
     }
 
     /// It has started and is not over.
@@ -32,7 +32,7 @@ impl Flow {
     /// The warm-up is over.
     pub fn on_warmup(&mut self, now: Time) {
         if self.is_active() {
-            self.stats.begin = Some(self.mark(now));
+            self.stats.begin = Some(self.snapshot(now));
         }
     }
 
@@ -41,7 +41,7 @@ impl Flow {
         let open: Vec<u32> = self.connections.iter().map(|(id, _)| id).collect();
         open.into_iter().for_each(|id| self.end_transfer(now, id, false));
         if self.is_active() {
-            self.stats.end = Some(self.mark(now));
+            self.stats.end = Some(self.snapshot(now));
         }
     }
 

@@ -6,7 +6,15 @@ from fullpipe.engines import streams
 from fullpipe.engines.linux.layout.departures import departures_ns
 from fullpipe.engines.linux.layout.links import lay_link, stage_count
 from fullpipe.engines.linux.layout.namespaces import Namespaces
-from fullpipe.engines.linux.layout.network import Cable, Device, Hop, Host, LaidFlow, LaidNetwork, LaidReroute
+from fullpipe.engines.linux.layout.network import (
+    Cable,
+    Device,
+    FlowLayout,
+    Hop,
+    Host,
+    RerouteLayout,
+    NetworkLayout,
+)
 from fullpipe.engines.linux.layout.sizes import crossing, mtu_bytes
 from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.quantities import to_nanoseconds
@@ -15,7 +23,7 @@ _RECEIVERS, _SENDERS = "10.2", "10.1"
 _HOSTS_PER_NET = 250
 
 
-def lay_out(scenario: Scenario, seed: int) -> LaidNetwork:
+def lay_out(scenario: Scenario, seed: int) -> NetworkLayout:
     """A scenario that `check` has nothing against, in the guest. Pure."""
     network = resolve(scenario)
     places = Namespaces(network, [stage_count(link) for link in network.links])
@@ -23,7 +31,7 @@ def lay_out(scenario: Scenario, seed: int) -> LaidNetwork:
     hops = [tuple(_hops(places, n, routed)) for n, routed in enumerate(network.flows)]
     reroutes = [tuple(_reroutes(places, n, routed)) for n, routed in enumerate(network.flows)]
     described = zip(network.links, places.links, places.arrivals, crossing(network), strict=True)
-    return LaidNetwork(
+    return NetworkLayout(
         tuple(places.names),
         tuple(_cables(network, places)),
         tuple(lay_link(*link, seed) for link in described),
@@ -41,8 +49,8 @@ def _flow(
     number: int,
     routed: RoutedFlow,
     hops: tuple[Hop, ...],
-    reroutes: tuple[LaidReroute, ...],
-) -> LaidFlow:
+    reroutes: tuple[RerouteLayout, ...],
+) -> FlowLayout:
     flow, start_ns = routed.flow, _start_ns(routed, seed)
     leave_ns = (
         departures_ns(flow.datagrams, routed.stream, start_ns, _end_ns(routed, scenario), seed)
@@ -50,7 +58,7 @@ def _flow(
         else ()
     )
     sender, receiver = (_host(places, end, number) for end in ("sender", "receiver"))
-    return LaidFlow(routed, sender, receiver, hops, reroutes, start_ns, tuple(leave_ns))
+    return FlowLayout(routed, sender, receiver, hops, reroutes, start_ns, tuple(leave_ns))
 
 
 def _start_ns(routed: RoutedFlow, seed: int) -> int:
@@ -85,13 +93,13 @@ def _hops(places: Namespaces, number: int, routed: RoutedFlow) -> Iterator[Hop]:
     yield from _along(places, number, routed.reverse, to_receiver=False)
 
 
-def _reroutes(places: Namespaces, number: int, routed: RoutedFlow) -> Iterator[LaidReroute]:
+def _reroutes(places: Namespaces, number: int, routed: RoutedFlow) -> Iterator[RerouteLayout]:
     for new in routed.reroutes:
         hops: list[Hop] = []
         for to_receiver, route in ((True, new.forward), (False, new.reverse)):
             if route is not None:
                 hops += _along(places, number, route, to_receiver=to_receiver)
-        yield LaidReroute(to_nanoseconds(new.at_s), tuple(hops))
+        yield RerouteLayout(to_nanoseconds(new.at_s), tuple(hops))
 
 
 def _along(places: Namespaces, number: int, route: Sequence[int], *, to_receiver: bool) -> Iterator[Hop]:

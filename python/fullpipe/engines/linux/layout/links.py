@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from fullpipe.engines.linux.layout.network import Change, Device, LaidLink, Stage
+from fullpipe.engines.linux.layout.network import Change, Device, LinkLayout, Stage
 from fullpipe.engines.linux.layout.sizes import frame_bytes, overhead_bytes
 from fullpipe.engines.linux.tc.link import LinkState, arrival_filter, differing, link_states, qdisc_trees
 from fullpipe.scenario import Link, RoutedFlow
@@ -16,11 +16,11 @@ def stage_count(link: Link) -> int:
 
 
 def lay_link(link: Link, devices: Sequence[Device], arrival: Device, crossed_by: Sequence[RoutedFlow],
-             seed: int) -> LaidLink:  # fmt: skip
+             seed: int) -> LinkLayout:  # fmt: skip
     """A link on its devices, of which it has one even if it does nothing."""
     states, frame = link_states(link), frame_bytes(crossed_by)
     [(_, first), *_] = states
-    return LaidLink(
+    return LinkLayout(
         link.name,
         tuple(map(Stage, devices, qdisc_trees(link, first, frame, seed))),
         arrival,

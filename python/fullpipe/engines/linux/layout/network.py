@@ -45,7 +45,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class LaidLink:
+class LinkLayout:
     """A link: devices with their qdiscs, and what changes on them."""
 
     name: str
@@ -89,7 +89,7 @@ class Hop:
 
 
 @dataclass(frozen=True)
-class LaidReroute:
+class RerouteLayout:
     """Hops that replace others from some time on."""
 
     at_ns: int
@@ -97,14 +97,14 @@ class LaidReroute:
 
 
 @dataclass(frozen=True)
-class LaidFlow:
+class FlowLayout:
     """A flow: its two hosts, its routes, and when it sends."""
 
     routed: RoutedFlow
     sender: Host
     receiver: Host
     hops: tuple[Hop, ...]
-    reroutes: tuple[LaidReroute, ...]
+    reroutes: tuple[RerouteLayout, ...]
     start_ns: int
     departures_ns: tuple[int, ...]
     """When its datagrams leave; empty for a connection."""
@@ -121,13 +121,13 @@ class Watched:
 
 
 @dataclass(frozen=True)
-class LaidNetwork:
+class NetworkLayout:
     """All of a scenario, in the guest."""
 
     namespaces: tuple[str, ...]
     cables: tuple[Cable, ...]
-    links: tuple[LaidLink, ...]
-    flows: tuple[LaidFlow, ...]
+    links: tuple[LinkLayout, ...]
+    flows: tuple[FlowLayout, ...]
 
     @property
     def watched(self) -> Iterator[Watched]:

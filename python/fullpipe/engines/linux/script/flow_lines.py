@@ -4,12 +4,12 @@ from array import array
 from collections.abc import Collection, Iterator
 
 from fullpipe.engines.linux.install import algorithms
-from fullpipe.engines.linux.layout.network import LaidFlow, LaidNetwork
+from fullpipe.engines.linux.layout.network import FlowLayout, NetworkLayout
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.quantities import to_nanoseconds
 
 
-def lines(number: int, flow: LaidFlow, known_ccas: Collection[str]) -> Iterator[str]:
+def lines(number: int, flow: FlowLayout, known_ccas: Collection[str]) -> Iterator[str]:
     """Of one flow."""
     described = flow.routed.flow
     if described.datagrams:
@@ -20,7 +20,7 @@ def lines(number: int, flow: LaidFlow, known_ccas: Collection[str]) -> Iterator[
         yield f"pace {to_nanoseconds(pace.at_s)} {-1 if pace.rate_bps is None else pace.rate_bps}"
 
 
-def departures(network: LaidNetwork) -> dict[str, bytes]:
+def departures(network: NetworkLayout) -> dict[str, bytes]:
     """Files of the guest, by name: when the datagrams of a flow leave, as 64-bit nanoseconds."""
     return {
         _departures_file(n): array("q", flow.departures_ns).tobytes()
@@ -33,7 +33,7 @@ def _departures_file(number: int) -> str:
     return f"departures.{number}"
 
 
-def _datagrams(number: int, flow: LaidFlow, workload: Datagrams) -> str:
+def _datagrams(number: int, flow: FlowLayout, workload: Datagrams) -> str:
     words = (
         number,
         flow.sender.namespace,
@@ -48,7 +48,7 @@ def _datagrams(number: int, flow: LaidFlow, workload: Datagrams) -> str:
     return "datagrams " + " ".join(str(word) for word in words)
 
 
-def _connection(number: int, flow: LaidFlow, known_ccas: Collection[str]) -> str:
+def _connection(number: int, flow: FlowLayout, known_ccas: Collection[str]) -> str:
     described, tcp = flow.routed.flow, flow.routed.tcp
     kind = described.described
     cca = algorithms.in_kernel(kind, known_ccas) or kind

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from fullpipe.engines.linux.layout.network import Hop, LaidFlow, LaidNetwork
+from fullpipe.engines.linux.layout.network import FlowLayout, Hop, NetworkLayout
 from fullpipe.scenario.model.tcp import Tcp
 
 _RECEIVE_BUFFER = "4096 16777216 134217728"
@@ -15,7 +15,7 @@ def kernel() -> Iterator[str]:
     yield "sysctl - net/core/netdev_max_backlog 1000000"
 
 
-def namespaces(network: LaidNetwork) -> Iterator[str]:
+def namespaces(network: NetworkLayout) -> Iterator[str]:
     """Every namespace, with the options of TCP if it is a host."""
     hosts = _options(network)
     for name in network.namespaces:
@@ -25,7 +25,7 @@ def namespaces(network: LaidNetwork) -> Iterator[str]:
             yield from _host(name, hosts[name])
 
 
-def _options(network: LaidNetwork) -> dict[str, Tcp]:
+def _options(network: NetworkLayout) -> dict[str, Tcp]:
     """The options of TCP of every host: those of its connections, if it has some, which have all the same."""
     found: dict[str, Tcp] = {}
     for flow in sorted(network.flows, key=lambda flow: flow.routed.flow.datagrams is not None):
@@ -52,26 +52,26 @@ def _host(name: str, tcp: Tcp) -> Iterator[str]:
         yield f"sysctl {name} net/ipv4/tcp_{key} {value}"
 
 
-def cables(network: LaidNetwork) -> Iterator[str]:
+def cables(network: NetworkLayout) -> Iterator[str]:
     """Every pair of devices."""
     for cable in network.cables:
         yield f"link {' '.join(cable.near)} {' '.join(cable.far)} {cable.mtu_bytes}"
 
 
-def addresses(network: LaidNetwork) -> Iterator[str]:
+def addresses(network: NetworkLayout) -> Iterator[str]:
     """Every host's address, on a device that leads to it or from it."""
     for flow in network.flows:
         for host in (flow.sender, flow.receiver):
             yield f"address {' '.join(host.device)} {host.address}"
 
 
-def routes(network: LaidNetwork) -> Iterator[str]:
+def routes(network: NetworkLayout) -> Iterator[str]:
     """The routes with which the run begins."""
     for flow in network.flows:
         yield from _routes(flow, flow.hops)
 
 
-def reroutes(network: LaidNetwork) -> Iterator[str]:
+def reroutes(network: NetworkLayout) -> Iterator[str]:
     """Those that replace them later."""
     for flow in network.flows:
         for reroute in flow.reroutes:
@@ -79,7 +79,7 @@ def reroutes(network: LaidNetwork) -> Iterator[str]:
                 yield f"at {reroute.at_ns} {line}"
 
 
-def _routes(flow: LaidFlow, hops: Iterable[Hop]) -> Iterator[str]:
+def _routes(flow: FlowLayout, hops: Iterable[Hop]) -> Iterator[str]:
     """A line for every namespace on a route; hosts also learn how they send."""
     for hop in hops:
         metrics = _metrics(flow.routed.tcp, hop) if hop.source else ""

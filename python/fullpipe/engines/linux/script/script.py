@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from fullpipe.engines.linux.layout.network import LaidNetwork
+from fullpipe.engines.linux.layout.network import NetworkLayout
 from fullpipe.engines.linux.script import flow_lines, network_lines, tc_lines
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import to_nanoseconds
@@ -13,7 +13,7 @@ _TOLD = 200
 """How often the guest says how far it is."""
 
 
-def script(scenario: Scenario, network: LaidNetwork, known_ccas: Collection[str]) -> str:
+def script(scenario: Scenario, network: NetworkLayout, known_ccas: Collection[str]) -> str:
     """What the guest is told: a line each.
 
     Args:

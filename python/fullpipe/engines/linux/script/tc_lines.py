@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from fullpipe.engines.linux.layout.network import Device, LaidFlow, LaidNetwork
+from fullpipe.engines.linux.layout.network import Device, FlowLayout, NetworkLayout
 from fullpipe.engines.linux.tc.qdisc import ETHERNET_BYTES, OUTER, ROOT, TcObject
 from fullpipe.engines.linux.tc.service import fq
 from fullpipe.scenario.model.tcp import Tcp
 
 
-def added(network: LaidNetwork) -> Iterator[str]:
+def added(network: NetworkLayout) -> Iterator[str]:
     """What stands on every device when the run begins."""
     for link in network.links:
         for stage in link.stages:
@@ -21,7 +21,7 @@ def added(network: LaidNetwork) -> Iterator[str]:
             yield from _sender(flow)
 
 
-def changed(network: LaidNetwork) -> Iterator[str]:
+def changed(network: NetworkLayout) -> Iterator[str]:
     """What is set again in the course of the run."""
     for link in network.links:
         for change in link.changes:
@@ -29,13 +29,13 @@ def changed(network: LaidNetwork) -> Iterator[str]:
             yield f"at {change.at_ns} {line}"
 
 
-def watched(network: LaidNetwork) -> Iterator[str]:
+def watched(network: NetworkLayout) -> Iterator[str]:
     """What is counted, by the number under which the guest counts it."""
     for number, seen in enumerate(network.watched):
         yield f"watch {number} {' '.join(seen.device)}"
 
 
-def _sender(flow: LaidFlow) -> Iterator[str]:
+def _sender(flow: FlowLayout) -> Iterator[str]:
     """How the host of a connection hands over its packets: how many at once, and whether paced by fq."""
     tcp = flow.routed.tcp
     for device in flow.sender.sends_by:

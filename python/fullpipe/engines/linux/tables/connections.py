@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.engines.linux.layout.network import LaidFlow, LaidNetwork
+from fullpipe.engines.linux.layout.network import FlowLayout, NetworkLayout
 from fullpipe.engines.linux.tables.samples import LATE_NS
 from fullpipe.scenario import RoutedFlow, Scenario
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
@@ -17,7 +17,7 @@ _US = 1e6
 _QUANTILES = (0.5, 0.95, 0.99)
 
 
-def series(samples: pl.DataFrame, network: LaidNetwork, interval_ns: int) -> dict[str, Any]:
+def series(samples: pl.DataFrame, network: NetworkLayout, interval_ns: int) -> dict[str, Any]:
     """The columns of the table of series, for all connections."""
     flows = network.flows
     rows = samples.filter(pl.col("time") % interval_ns == 0)
@@ -65,7 +65,7 @@ def _state(row: Mapping[str, int], routed: RoutedFlow, *, begun: bool) -> str:
     return "done" if row["finished"] >= 0 or stopped else _STATES[row["ca_state"]]
 
 
-def flow(laid: LaidFlow, samples: pl.DataFrame, marks: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
+def flow(laid: FlowLayout, samples: pl.DataFrame, marks: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
     """The row of the table of flows, from the samples and the marks of this flow."""
     routed, start_ns = laid.routed, laid.start_ns
     warmup_ns, duration_ns = to_nanoseconds(scenario.warmup_s), to_nanoseconds(scenario.duration_s)

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.engines.linux.layout.network import LaidNetwork
+from fullpipe.engines.linux.layout.network import NetworkLayout
 from fullpipe.scenario import RoutedFlow, Scenario
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
@@ -26,7 +26,7 @@ class ProbeRecords:
     start_ns: int
 
 
-def read(path: Path, network: LaidNetwork) -> dict[int, ProbeRecords]:
+def read(path: Path, network: NetworkLayout) -> dict[int, ProbeRecords]:
     """What became of every datagram, by the number of the flow."""
     names = ("number", "sent", "arrived", "returned")
     rows = pl.read_csv(path, has_header=False, new_columns=list(names), schema=dict.fromkeys(names, pl.Int64))

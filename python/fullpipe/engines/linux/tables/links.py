@@ -7,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fullpipe.engines.linux.layout.network import LaidLink, LaidNetwork
-from fullpipe.engines.linux.tables.marks import marked
+from fullpipe.engines.linux.layout.network import LinkLayout, NetworkLayout
+from fullpipe.engines.linux.tables.ecn_marks import marked
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
@@ -30,7 +30,7 @@ class Totals:
 Tables = dict[str, dict[str, list[Any]]]
 
 
-def read(path: Path, scenario: Scenario, network: LaidNetwork) -> Tables:
+def read(path: Path, scenario: Scenario, network: NetworkLayout) -> Tables:
     """The tables links and links_summary."""
     links = network.links
     interval_ns, warmup_ns = to_nanoseconds(scenario.record.interval_s), to_nanoseconds(scenario.warmup_s)
@@ -66,7 +66,7 @@ def read(path: Path, scenario: Scenario, network: LaidNetwork) -> Tables:
 _COUNTED = ("dropped_packets", "marked_packets", "utilisation")
 
 
-def _between(link: LaidLink, before: Totals, now: Totals, from_ns: int, to_ns: int) -> dict[str, Any]:
+def _between(link: LinkLayout, before: Totals, now: Totals, from_ns: int, to_ns: int) -> dict[str, Any]:
     capacity = _capacity_bits(link, from_ns, to_ns)
     return {
         "dropped_packets": now.dropped - before.dropped,
@@ -75,7 +75,7 @@ def _between(link: LaidLink, before: Totals, now: Totals, from_ns: int, to_ns: i
     }
 
 
-def _mean_utilisation(link: LaidLink, totals: list[Totals], when: list[int]) -> float | None:
+def _mean_utilisation(link: LinkLayout, totals: list[Totals], when: list[int]) -> float | None:
     """The mean over time, piece by piece: when the rate changes, shares of bits and of time differ."""
     pieces = zip(pairwise(totals), pairwise(when), strict=True)
     shares = [
@@ -87,7 +87,7 @@ def _mean_utilisation(link: LaidLink, totals: list[Totals], when: list[int]) -> 
     return float(sum(share * span for share, span in shares) / sum(span for _, span in shares))
 
 
-def _capacity_bits(link: LaidLink, from_ns: int, to_ns: int) -> float | None:
+def _capacity_bits(link: LinkLayout, from_ns: int, to_ns: int) -> float | None:
     """What a link could have sent in some time; None if its rate is unlimited."""
     if not link.rates_bps:
         return None
@@ -98,7 +98,9 @@ def _capacity_bits(link: LaidLink, from_ns: int, to_ns: int) -> float | None:
     return bits
 
 
-def _history(path: Path, network: LaidNetwork, marks: list[int], interval_ns: int) -> dict[int, list[Totals]]:
+def _history(
+    path: Path, network: NetworkLayout, marks: list[int], interval_ns: int
+) -> dict[int, list[Totals]]:
     """What every link has done, by the times that were meant."""
     devices = list(network.watched)
     found: dict[int, list[Totals]] = {0: [Totals() for _ in network.links]}

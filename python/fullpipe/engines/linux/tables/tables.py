@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.engines.linux.layout.network import LaidNetwork
+from fullpipe.engines.linux.layout.network import NetworkLayout
 from fullpipe.engines.linux.tables import connections, datagrams, links
 from fullpipe.engines.linux.tables.datagrams import ProbeRecords
 from fullpipe.engines.linux.tables.samples import read_marks, read_samples
@@ -42,7 +42,7 @@ def otherwise(scenario: Scenario) -> dict[str, str]:
     return smoothed | ({"flows.rtt_min_s": _NEVER_FORGOTTEN} if scenario.warmup_s else {})
 
 
-def read(folder: Path, scenario: Scenario, network: LaidNetwork) -> dict[str, pl.DataFrame]:
+def read(folder: Path, scenario: Scenario, network: NetworkLayout) -> dict[str, pl.DataFrame]:
     """The tables of a run.
 
     Raises:
@@ -60,7 +60,7 @@ def read(folder: Path, scenario: Scenario, network: LaidNetwork) -> dict[str, pl
     return {name: frame(table, measured.get(name, {})) for name, table in TABLES.items()}
 
 
-def _check(folder: Path, network: LaidNetwork) -> None:
+def _check(folder: Path, network: NetworkLayout) -> None:
     """The kernel may silently choose another algorithm, and drop what its own queues cannot hold."""
     for line in (folder / "connections").read_text(encoding="ascii").splitlines():
         number, asked, chosen = line.split(",")[:3]
@@ -77,7 +77,7 @@ def _flows_and_transfers(
     marks: pl.DataFrame,
     records: Mapping[int, ProbeRecords],
     scenario: Scenario,
-    network: LaidNetwork,
+    network: NetworkLayout,
 ) -> dict[str, dict[str, list[Any]]]:
     flows, transfers = [], []
     for number, laid in enumerate(network.flows):
@@ -99,7 +99,7 @@ def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _series(
-    samples: pl.DataFrame, records: Mapping[int, ProbeRecords], scenario: Scenario, network: LaidNetwork
+    samples: pl.DataFrame, records: Mapping[int, ProbeRecords], scenario: Scenario, network: NetworkLayout
 ) -> Mapping[str, Any]:
     """Rows in the order of time and of flows; none without an interval."""
     interval_ns, duration_ns = to_nanoseconds(scenario.record.interval_s), to_nanoseconds(scenario.duration_s)

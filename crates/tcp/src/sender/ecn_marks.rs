@@ -1,7 +1,7 @@
 //! Explicit congestion notification, the sender's half: what an ACK says of marks.
 
 use super::Sender;
-use super::ack::Digest;
+use super::ack::AckSummary;
 use crate::Feedback;
 
 /// What is known of marks.
@@ -27,7 +27,7 @@ impl Marks {
 
 impl Sender {
     /// What an ACK that no later one has overtaken says.
-    pub(super) fn read_marks(&mut self, count: u16, ece: bool, digest: &mut Digest) {
+    pub(super) fn read_marks(&mut self, count: u16, ece: bool, digest: &mut AckSummary) {
         let newly = self.marks.advance(count);
         self.stats.marked_packets += u64::from(newly);
         let acked = (self.delivery.delivered - digest.prior_delivered) as u32;
