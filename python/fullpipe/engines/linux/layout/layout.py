@@ -12,8 +12,8 @@ from fullpipe.engines.linux.layout.network import (
     FlowLayout,
     Hop,
     Host,
-    RerouteLayout,
     NetworkLayout,
+    RerouteLayout,
 )
 from fullpipe.engines.linux.layout.sizes import crossing, mtu_bytes
 from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
