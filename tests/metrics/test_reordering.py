@@ -12,12 +12,18 @@ from fullpipe.errors import ResultError
 SCHEMA = ["time_ns", "point", "flow", "kind", "seq", "len", "ts_val"]
 
 
+def table(rows: list[tuple[object, ...]]) -> pl.DataFrame:
+    """Packets of one connection, all from its sender."""
+    of_connection = [pl.lit(1).alias("connection"), pl.lit("sender").alias("source")]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row").with_columns(of_connection)
+
+
 def captured(sent: list[int], received: list[int]) -> pl.DataFrame:
     """Packets of one byte by their sequence numbers, each sent with a timestamp of its own."""
-    rows = [(n, "sender", "a", "data", seq, 1, n) for n, seq in enumerate(sent)]
+    rows: list[tuple[object, ...]] = [(n, "sender", "a", "data", seq, 1, n) for n, seq in enumerate(sent)]
     stamps = dict(zip(sent, range(len(sent)), strict=True))
     rows += [(100 + n, "receiver", "a", "data", seq, 1, stamps[seq]) for n, seq in enumerate(received)]
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return table(rows)
 
 
 def test_one_late_packet_by_hand() -> None:
@@ -33,8 +39,10 @@ def test_a_loss_is_no_reordering() -> None:
 
 
 def test_copies_are_matched_in_their_order() -> None:
-    rows = [(n, point, "a", "data", 7, 1, 5) for n, point in enumerate(["sender"] * 2 + ["receiver"] * 2)]
-    assert metrics.arrivals(pl.DataFrame(rows, schema=SCHEMA, orient="row"), "a") == [0, 1]
+    rows: list[tuple[object, ...]] = [
+        (n, point, "a", "data", 7, 1, 5) for n, point in enumerate(["sender"] * 2 + ["receiver"] * 2)
+    ]
+    assert metrics.arrivals(table(rows), "a") == [0, 1]
 
 
 def test_density_tells_early_from_late() -> None:

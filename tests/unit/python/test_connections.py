@@ -62,3 +62,33 @@ def test_every_connection_has_a_port_of_its_own_in_a_capture(browsed: Run) -> No
         int.from_bytes(data[36:38]) for data in of_tcp
     }
     assert ports == {5_201} | {49_151 + number for number in set(browsed.transfers["connection"])}
+
+
+def segments(run: Run) -> pl.DataFrame:
+    """Of the pages, as the capture at their sender has them, in order."""
+    flow = run.packets.filter((pl.col("flow") == "web") & (pl.col("point") == "sender"))
+    sequence_taken = pl.col("len") + pl.col("flags").str.contains("fin").cast(pl.Int64)
+    return flow.with_columns((pl.col("seq") + sequence_taken).alias("end"))
+
+
+def test_a_segment_without_payload_has_the_number_that_comes_next(browsed: Run) -> None:
+    of_server = segments(browsed).filter((pl.col("source") == "sender") & (pl.col("kind") != "syn_ack"))
+    sent = of_server.with_columns(pl.col("end").cum_max().over("connection").alias("next"))
+    bare = sent.filter(pl.col("kind") == "ack")
+    assert len(bare) > 5
+    assert bare["seq"].to_list() == bare["next"].to_list()
+
+
+def test_a_fin_counts_as_one_and_is_acknowledged(browsed: Run) -> None:
+    rows = segments(browsed)
+    fins = (
+        rows.filter(pl.col("flags").str.contains("fin"))
+        .group_by("connection", "source")
+        .agg(pl.col("end").max())
+    )
+    acknowledged = rows.group_by("connection", "source").agg(pl.col("ack").max())
+    other = pl.col("source").replace({"sender": "receiver", "receiver": "sender"})
+    both = fins.join(acknowledged.with_columns(other), on=["connection", "source"])
+    closed = both.filter(pl.col("connection") < both["connection"].max())
+    assert len(closed) > 10
+    assert closed["end"].to_list() == closed["ack"].to_list()

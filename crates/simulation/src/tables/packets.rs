@@ -27,11 +27,12 @@ table! {
         source: &'static str, "";
         /// syn, syn_ack, handshake_ack, data, ack, datagram, or reply to a datagram
         kind: &'static str, "";
-        /// first byte of payload, from 0; 0 without payload; of a datagram and its reply, its number
+        /// first byte of payload, from 0; without payload, the byte that would come next, where a FIN counts as one; of a
+        /// datagram and its reply, its number
         seq: i64, "bytes";
         /// payload
         len: u32, "bytes";
-        /// every byte below has arrived; 0 unless it is an ACK, or data on which one rides
+        /// every byte below has arrived, where a FIN counts as one; 0 unless it is an ACK, or data on which one rides
         ack: i64, "bytes";
         /// receive window, from ack on; 0 from an end that receives no data
         window: i64, "bytes";
@@ -94,8 +95,8 @@ struct Stream {
     sent: Vec<Sent>,
     /// Per point: how many of `sent` came past, those lost on the way included.
     seen: Vec<usize>,
-    /// Packets shorter than the MSS: number, and bytes missing up to and including it.
-    short: Vec<(u32, u64)>,
+    /// Packets shorter than the MSS: number, and bytes missing up to and including it. A FIN takes one, as in TCP.
+    short: Vec<(u32, i64)>,
     next: u32,
 }
 
@@ -106,6 +107,8 @@ struct Sent {
     clock: u32,
     /// The clock of the other side, as last heard.
     echo: u32,
+    /// The number of the data packet that this end would send next.
+    next: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +160,8 @@ impl Capture {
         let known = self.numbered.get(&packet.stream).copied();
         let stream = known.unwrap_or_else(|| self.add(packet.stream, None));
         let echo = self.streams[opposite(stream)].heard(point);
-        let sent = Sent { payload: packet.payload, clock, echo };
+        let next = self.streams[stream].next;
+        let sent = Sent { payload: packet.payload, clock, echo, next };
         self.streams[stream].send(sent, mss);
         self.note(now, point, stream, packet, sent);
     }
@@ -215,7 +219,7 @@ impl Capture {
             connection: stream.connection,
             source: ["sender", "receiver"][seen.stream % 2],
             kind: kind(payload),
-            seq: seq(payload, &own),
+            seq: seq(&seen.sent, &own),
             len: payload.len().into(),
             ack: seen.sent.ack().map_or(0, other),
             window: window(payload),
@@ -239,14 +243,14 @@ impl Stream {
     /// A packet leaves; `mss`: payload of a full one.
     fn send(&mut self, sent: Sent, mss: u32) {
         self.sent.push(sent);
-        if let Payload::Tcp(Segment::Data { seq, len, .. }) = sent.payload
+        if let Payload::Tcp(Segment::Data { seq, len, fin, .. }) = sent.payload
             && seq >= self.next
         {
             self.next = seq + 1;
-            let missing = mss - u32::from(len);
-            if missing > 0 {
+            let missing = i64::from(mss) - i64::from(len) - i64::from(fin);
+            if missing != 0 {
                 let before = self.short.last().map_or(0, |short| short.1);
-                self.short.push((seq, before + u64::from(missing)));
+                self.short.push((seq, before + missing));
             }
         }
     }
@@ -269,7 +273,7 @@ impl Stream {
     fn byte(&self, number: u32, mss: u32) -> i64 {
         let before = self.short.partition_point(|short| short.0 < number);
         let missing = before.checked_sub(1).map_or(0, |last| self.short[last].1);
-        i64::from(number) * i64::from(mss) - missing as i64
+        i64::from(number) * i64::from(mss) - missing
     }
 }
 
@@ -297,10 +301,10 @@ fn kind(payload: &Payload) -> &'static str {
 }
 
 /// The first byte of a segment, the number of a datagram.
-fn seq(payload: &Payload, byte: &dyn Fn(u32) -> i64) -> i64 {
-    match payload {
+fn seq(sent: &Sent, byte: &dyn Fn(u32) -> i64) -> i64 {
+    match &sent.payload {
         Payload::Tcp(Segment::Data { seq, .. }) => byte(*seq),
-        Payload::Tcp(_) => 0,
+        Payload::Tcp(_) => byte(sent.next),
         Payload::Datagram(datagram) => i64::from(datagram.number),
     }
 }

@@ -89,7 +89,7 @@ def _tcp_header(row: Mapping[str, Any], flow: Flow) -> bytes:
     """A TCP header with an empty checksum. The SYN takes number 0, so the first byte of payload is 1."""
     from_sender, ports = _is_from_sender(row), _ports(row)
     kind, flags = row["kind"], row["flags"].split()
-    sequence = {"syn": 0, "syn_ack": 0, "data": row["seq"] + 1}.get(kind, 1) & 0xFFFFFFFF
+    sequence = (0 if kind in ("syn", "syn_ack") else row["seq"] + 1) & 0xFFFFFFFF
     acknowledged = (0 if kind == "syn" else row["ack"] + 1) & 0xFFFFFFFF
     bits = {"syn": _SYN, "syn_ack": _SYN | _ACK}.get(kind, _ACK)
     for name, bit in {"psh": _PSH, "ece": _ECE, "cwr": _CWR, "fin": _FIN}.items():

@@ -92,18 +92,19 @@ def _states(run: Run) -> Iterator[Event]:
 
 
 def _packets(run: Run) -> Iterator[Event]:
-    sent_of: dict[tuple[str, int], int] = {}
+    sent_of: dict[tuple[str, int | None, int], int] = {}
     number_of: dict[str, int] = {}
     for row in run.packets.filter(pl.col("point") == "sender").iter_rows(named=True):
         time_s, flow = row["time_ns"] / 1e9, row["flow"]
-        if row["kind"] == "data":
+        if row["kind"] == "data" and row["source"] != "receiver":
             number = number_of[flow] = number_of.get(flow, -1) + 1
-            before = sent_of.get((flow, row["seq"]))
+            place = (flow, row["connection"], row["seq"])
+            before = sent_of.get(place)
             if before is not None:
                 yield _event(time_s, flow, "packet_lost", {"header": _packet(before)})
-            sent_of[flow, row["seq"]] = number
+            sent_of[place] = number
             yield _event(time_s, flow, "packet_sent", {"header": _packet(number), "raw": _raw(row)})
-        elif row["kind"] == "ack":
+        elif row["kind"] in ("ack", "data") and row["source"] != "sender":
             data = {"header": {"packet_type": "1RTT"}, "raw": _raw(row)}
             yield _event(time_s, flow, "packet_received", data)
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from fullpipe.errors import ResultError
 
-_SAME = ("flow", "seq", "len", "ts_val", "copy")
+_SAME = ("flow", "connection", "seq", "len", "ts_val", "copy")
 
 
 def arrivals(packets: pl.DataFrame, flow: str) -> list[int]:
@@ -23,7 +23,9 @@ def arrivals(packets: pl.DataFrame, flow: str) -> list[int]:
     Raises:
         ResultError: If data packets of the flow were not captured at both ends.
     """
-    data = packets.filter((pl.col("flow") == flow) & (pl.col("kind") == "data"))
+    of_sender = pl.col("source").fill_null("sender") == "sender"
+    data = packets.filter((pl.col("flow") == flow) & (pl.col("kind") == "data") & of_sender)
+    data = data.with_columns(pl.col("connection").fill_null(1))  # runs that do not say it have one
     ends = {point: data.filter(pl.col("point") == point) for point in ("sender", "receiver")}
     missing = [point for point, rows in ends.items() if rows.is_empty()]
     if missing:
@@ -31,7 +33,7 @@ def arrivals(packets: pl.DataFrame, flow: str) -> list[int]:
             f'flow "{flow}": no data packets captured at the {missing[0]}; '
             'record them with record.packets = ["sender", "receiver"]'
         )
-    copy = pl.int_range(pl.len()).over("flow", "seq", "len", "ts_val").alias("copy")
+    copy = pl.int_range(pl.len()).over("flow", "connection", "seq", "len", "ts_val").alias("copy")
     sent, received = (rows.sort("time_ns", maintain_order=True).with_columns(copy) for rows in ends.values())
     places = sent.with_row_index("place").select(*_SAME, "place")
     found = received.join(places, on=_SAME, how="inner", maintain_order="left")["place"]
