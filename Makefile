@@ -46,8 +46,7 @@ lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between 
 build: $(VENV)/.built ## Make .venv and build the extension (release) into it
 
 rust-lint:
-	cargo fmt --all --check
-	rustfmt --check --edition 2024 crates/congestion/src/algorithms/*.rs  # declared by a macro, which cargo fmt cannot see
+	rustfmt --check --edition 2024 $(filter %.rs,$(RUST))  # cargo fmt does not see what macros declare
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 
 rust-test:
@@ -96,8 +95,7 @@ ns3-engine: build
 		|| echo "make: no ns3 engine here, as said above; its tests are skipped"
 
 format: build ## Format everything in place
-	cargo fmt --all
-	rustfmt --edition 2024 crates/congestion/src/algorithms/*.rs
+	rustfmt --edition 2024 $(filter %.rs,$(RUST))
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

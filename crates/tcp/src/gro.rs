@@ -58,8 +58,8 @@ impl Gro {
         parts
     }
 
-    /// The second packet continues the first: the next full packet with the same timestamp ECN bits and acknowledgement, and nothing
-    /// that wants attention in between.
+    /// The second packet continues the first: the next full packet with the same timestamp, ECN bits and acknowledgement, and
+    /// nothing that wants attention in between.
     fn alike(&self, first: &(Segment, bool), second: &(Segment, bool)) -> bool {
         let (Segment::Data { seq, len, push, cwr, stamp, riding, .. }, ce) = *first else { return false };
         let Segment::Data { seq: next, cwr: next_cwr, stamp: next_stamp, riding: next_riding, .. } = second.0
@@ -77,17 +77,11 @@ mod tests {
     use super::*;
 
     fn data(seq: u32, push: bool) -> Segment {
-        Segment::Data {
-            seq,
-            len: 1448,
-            push,
-            again: false,
-            cwr: false,
-            fin: false,
-            stamp: 7,
-            sent_us: 0,
-            riding: None,
+        let mut segment = Segment::plain_data(seq, 1448, 7);
+        if let Segment::Data { push: pushed, .. } = &mut segment {
+            *pushed = push;
         }
+        segment
     }
 
     /// How many packets each part of the batch holds.

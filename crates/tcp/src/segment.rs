@@ -145,12 +145,32 @@ impl Riding {
     }
 }
 
+#[cfg(test)]
+impl Segment {
+    /// New data with nothing to say beside it.
+    pub(crate) fn plain_data(seq: u32, len: u16, stamp: u32) -> Segment {
+        let (push, again, cwr, fin, sent_us, riding) = (false, false, false, false, 0, None);
+        Segment::Data { seq, len, push, again, cwr, fin, stamp, sent_us, riding }
+    }
+}
+
 impl Segment {
     /// Payload bytes.
     pub fn payload(&self) -> u16 {
         match self {
             Segment::Data { len, .. } => *len,
             _ => 0,
+        }
+    }
+
+    /// What it acknowledges, by itself or riding on data, beside its selective acknowledgements.
+    pub fn acknowledgement(&self) -> Option<Riding> {
+        match *self {
+            Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, .. } => {
+                Some(Riding { ack, echo, window, one_way_us, ce_count, ece })
+            }
+            Segment::Data { riding, .. } => riding,
+            _ => None,
         }
     }
 

@@ -18,7 +18,7 @@ CELLS = [
     }
     for name in ("a", "b")
 ]
-GRAPH = {
+GRAPH: dict[str, Any] = {
     "kind": "graph",
     "nodes": ["handset", "gate-a", "gate-b", "server"],
     "links": [
@@ -50,7 +50,7 @@ def routes(found: Scenario, flow: int = 0) -> list[tuple[float, str, str]]:
 
 
 def without_wire(*moves: tuple[str, str], **more: Any) -> Scenario:
-    return scenario(*moves, topology={**GRAPH, "links": GRAPH["links"][:2]}, **more)  # type: ignore[index]
+    return scenario(*moves, topology={**GRAPH, "links": GRAPH["links"][:2]}, **more)
 
 
 def test_all_flows_of_a_node_move_with_it() -> None:
@@ -90,8 +90,8 @@ def test_a_link_that_no_move_names_stays() -> None:
 
 
 def with_wire(delay: str) -> dict[str, Any]:
-    wire = {**GRAPH["links"][2], "delay": delay}  # type: ignore[index]
-    return {**GRAPH, "links": [*GRAPH["links"][:2], wire]}  # type: ignore[index]
+    wire = {**GRAPH["links"][2], "delay": delay}
+    return {**GRAPH, "links": [*GRAPH["links"][:2], wire]}
 
 
 def test_a_node_whose_moves_move_nothing_has_a_line() -> None:
@@ -141,7 +141,7 @@ def test_flows_through_a_node_that_moves_move_as_well() -> None:
     """A phone behind the handset."""
     nodes = [*GRAPH["nodes"], "phone"]
     tether = {"from": "phone", "to": "handset", "delay": "1 ms", "duplex": True}
-    topology = {**GRAPH, "nodes": nodes, "links": [*GRAPH["links"][:2], tether]}  # type: ignore[index]
+    topology = {**GRAPH, "nodes": nodes, "links": [*GRAPH["links"][:2], tether]}
     found = scenario(("20 s", "mast-b"), topology=topology, flows=[{**UP, "from": "phone"}])
     network = resolve(found)
     [new] = network.flows[0].reroutes
@@ -209,6 +209,6 @@ def test_a_move_of_an_unknown_node_has_a_line() -> None:
 
 
 def test_moves_and_links_that_change_their_routes_exclude_each_other() -> None:
-    links = [{**GRAPH["links"][0], "reroutes": [{"at": "1 s", "via": []}]}, *GRAPH["links"][1:]]  # type: ignore[index]
+    links = [{**GRAPH["links"][0], "reroutes": [{"at": "1 s", "via": []}]}, *GRAPH["links"][1:]]
     with pytest.raises(ScenarioError, match=r"^mobility: links have reroutes or take turns as well"):
         scenario(("5 s", "mast-b"), topology={**GRAPH, "links": links})

@@ -17,7 +17,8 @@ params! {
     }
 }
 
-/// How the extra delay is distributed.
+/// How the extra delay is distributed. Adding a distribution is a variant here and its draw in `extra`, and its name in
+/// `scenario/model/link/impairments.py`; for the other engines `linux/tc/netem.py`, and `ns3/program_input.py` with `cpp/wire.cc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {

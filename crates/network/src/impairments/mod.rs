@@ -25,7 +25,7 @@ pub trait Effect {
         Properties::default()
     }
 
-    /// A packet of a stream reaches the queue: true if it is dropped there. Asked if its properties is to filter.
+    /// A packet of a stream reaches the queue: true if it is dropped there. Asked if its properties say that it filters.
     fn filters(&mut self, _stream: StreamId, _is_plain_ack: bool) -> bool {
         false
     }
@@ -36,7 +36,7 @@ pub trait Effect {
         arrival
     }
 
-    /// A packet reaches the far end: true if a copy of it arrives right behind it. Asked if its properties is to copy.
+    /// A packet reaches the far end: true if a copy of it arrives right behind it. Asked if its properties say that it copies.
     fn copies(&mut self) -> bool {
         false
     }

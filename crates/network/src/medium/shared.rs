@@ -68,9 +68,9 @@ impl Mac for Shared {
 
 impl Entry<Ports> for Shared {
     type Params = SharedParams;
-    const TITLE: &'static str = "Half-duplex channel with turns in a fixed order, each after a request and a grant";
-    const SOURCE: &'static str =
-        "request, grant and piggybacked request as upstream in DOCSIS 3.1 (CableLabs, MAC and Upper Layer Protocols Interface)";
+    const TITLE: &'static str =
+        "Half-duplex channel with turns in a fixed order, each after a request and a grant";
+    const SOURCE: &'static str = "request, grant and piggybacked request as upstream in DOCSIS 3.1 (CableLabs, MAC and Upper Layer Protocols Interface)";
 
     fn new(params: SharedParams, ports: Ports) -> Shared {
         Shared { params, last: ports.count.saturating_sub(1) }
@@ -88,7 +88,8 @@ mod tests {
     #[test]
     fn the_next_port_behind_the_last_one_has_its_turn() {
         let mut law = Shared::new(SharedParams::default(), Ports { count: 3, seed: 1 });
-        let port = |law: &Shared, ready: [u64; 3], free| law.next_turn(&ready.map(us), us(free)).unwrap().port;
+        let port =
+            |law: &Shared, ready: [u64; 3], free| law.next_turn(&ready.map(us), us(free)).unwrap().port;
         assert_eq!(port(&law, [5, 5, 5], 0), 0);
         assert_eq!(port(&law, [7, 6, 5], 0), 2); // the only one that may at 5 us
         assert_eq!(port(&law, [7, 6, 5], 6), 1);

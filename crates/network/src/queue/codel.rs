@@ -5,7 +5,7 @@
 //! (interval / 2 after the first drop instead of interval / √2), and times are not rounded to its 1.024 µs ticks.
 
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Duration, Probe, Time};

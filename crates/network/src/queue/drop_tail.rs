@@ -1,7 +1,7 @@
 //! First in, first out; a packet that finds the queue full is dropped (Linux `pfifo`, `bfifo`).
 
 use super::fifo::Fifo;
-use super::{Backlog, QueueEvents, QueueDiscipline, Waiting};
+use super::{Backlog, QueueDiscipline, QueueEvents, Waiting};
 use crate::Packet;
 use params::{Entry, params};
 use units::Time;

@@ -6,7 +6,7 @@
 use super::codel::ms;
 use super::fifo::Fifo;
 use super::pie::Ticks;
-use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::{Ecn, Packet};
 use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};
@@ -119,7 +119,13 @@ impl<P: Copy> DualPi2<P> {
 
     /// Marks the packet, or says that it must be dropped. What waits behind it decides whether there is a queue.
     /// RFC 9332 section 2.4; Linux `must_drop`, `dualpi2_classic_marking`, `dualpi2_scalable_marking`.
-    fn signal(&mut self, next: &mut Waiting<P>, low_latency: bool, now: Time, events: &mut QueueEvents) -> bool {
+    fn signal(
+        &mut self,
+        next: &mut Waiting<P>,
+        low_latency: bool,
+        now: Time,
+        events: &mut QueueEvents,
+    ) -> bool {
         if self.classic.backlog().bytes + self.low_latency.backlog().bytes < 2 * MTU as u64 {
             return self.step_marks(next, low_latency, now, events);
         }
@@ -147,7 +153,13 @@ impl<P: Copy> DualPi2<P> {
 
     /// The immediate law of the low-latency queue.
     /// RFC 9332 section 2.5.1.1; Linux `do_step_aqm`.
-    fn step_marks(&self, next: &mut Waiting<P>, low_latency: bool, now: Time, events: &mut QueueEvents) -> bool {
+    fn step_marks(
+        &self,
+        next: &mut Waiting<P>,
+        low_latency: bool,
+        now: Time,
+        events: &mut QueueEvents,
+    ) -> bool {
         if low_latency && now.since(next.since) > self.step {
             mark(next, events);
         }

@@ -9,7 +9,7 @@
 use super::codel::ms;
 use super::fair::hash;
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::{Packet, Ring};
 use params::{Entry, params};
 use std::cmp::Reverse;
@@ -97,8 +97,8 @@ pub struct Fq<P> {
 /// The band of a code point: that of the priority which a forwarded packet gets by its old type-of-service field.
 fn band(dscp: u8) -> usize {
     match dscp & 7 {
-        2 | 3 => 2,     // bulk
-        4 | 5 => 0,     // interactive
+        2 | 3 => 2, // bulk
+        4 | 5 => 0, // interactive
         _ => 1,
     }
 }

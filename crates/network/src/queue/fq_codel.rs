@@ -6,7 +6,7 @@
 
 use super::codel::{Codel, Settings, ms};
 use super::fair::Fair;
-use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Probe, Time};

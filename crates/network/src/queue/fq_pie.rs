@@ -5,7 +5,7 @@
 
 use super::fair::Fair;
 use super::pie::{Pie, Settings, Ticks};
-use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Probe, Rng, Time};

@@ -5,7 +5,7 @@
 
 use super::codel::ms;
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};
@@ -96,7 +96,13 @@ impl Default for Pie {
 impl Pie {
     /// A packet of `size` bytes that finds `backlog` bytes waiting is to be dropped.
     /// RFC 8033 section 4.1; Linux `pie_drop_early`.
-    pub(super) fn should_drop(&mut self, settings: &Settings, backlog: u64, size: u16, rng: &mut Rng) -> bool {
+    pub(super) fn should_drop(
+        &mut self,
+        settings: &Settings,
+        backlog: u64,
+        size: u16,
+        rng: &mut Rng,
+    ) -> bool {
         let calm = self.delay < settings.target / 2 && self.probability < 0.2;
         if self.burst_left > Duration::ZERO || calm || backlog < SMALL_BACKLOG {
             return false;

@@ -6,7 +6,7 @@
 use super::codel::ms;
 use super::fifo::Fifo;
 use super::pie::Ticks;
-use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting, shrink};
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, Problem, params};
 use units::{Probe, Rng, Time};
@@ -138,9 +138,8 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
         self.adapt(now);
         let action = self.action();
         if action != Action::Pass {
-            let marks = self.params.ecn
-                && packet.ecn.may_mark()
-                && !(action == Action::Hard && self.params.harddrop);
+            let marks =
+                self.params.ecn && packet.ecn.may_mark() && !(action == Action::Hard && self.params.harddrop);
             if !marks {
                 return events.drop(&packet);
             }

@@ -5,7 +5,7 @@
 
 use super::codel::ms;
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::Packet;
 use params::{Entry, params};
 use units::Time;

@@ -5,7 +5,7 @@
 //! without the time its transmission would take on a wire. A change of the rate leaves the tokens where they are.
 
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueEvents, QueueDiscipline, Waiting};
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Duration, Probe, Rate, Time};
@@ -51,7 +51,8 @@ impl Bucket {
 
     /// Tokens arrive at other rates from given times on, in the order of time.
     pub(super) fn change(&mut self, rates: Vec<(Time, Rate)>) {
-        self.later = rates.into_iter().rev().map(|(at, rate)| (at, u128::from(rate.bits_per_sec()))).collect();
+        self.later =
+            rates.into_iter().rev().map(|(at, rate)| (at, u128::from(rate.bits_per_sec()))).collect();
     }
 
     /// Whether a packet of `size` bytes can ever pass.

@@ -30,7 +30,8 @@ pub struct RequestResponse {
 
 impl Planned for RequestResponse {
     type Plan = RequestResponsePlan;
-    const TITLE: &'static str = "A client that sends a request, waits for the response and pauses, over one connection";
+    const TITLE: &'static str =
+        "A client that sends a request, waits for the response and pauses, over one connection";
 
     fn check(plan: &RequestResponsePlan, path: &str, _: u64) -> Check {
         plan.request.check_bytes(&format!("{path}.request"))?;

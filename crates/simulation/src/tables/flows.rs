@@ -3,8 +3,8 @@
 use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
+use crate::hosts::{CounterSnapshot, Endpoints, FlowStats, OneWay};
 use crate::plan::FlowPlan;
-use crate::hosts::{Endpoints, FlowStats, CounterSnapshot, OneWay};
 use tcp::Limited;
 use units::{Duration, Time};
 
@@ -131,22 +131,22 @@ fn row(n: u32, plan: &FlowPlan, flow: &Measured<'_>) -> FlowRow {
 struct Measured<'a> {
     stats: &'a FlowStats,
     /// Counters at both ends; none if the flow was over before, or never started.
-    marks: Option<(CounterSnapshot, CounterSnapshot)>,
+    snapshots: Option<(CounterSnapshot, CounterSnapshot)>,
 }
 
 impl Measured<'_> {
     fn new(flow: &Endpoints) -> Measured<'_> {
         let stats = flow.stats();
-        Measured { stats, marks: stats.begin.zip(stats.end) }
+        Measured { stats, snapshots: stats.begin.zip(stats.end) }
     }
 
     fn count(&self, of: impl Fn(&CounterSnapshot) -> u64) -> u64 {
-        self.marks.map_or(0, |(begin, end)| of(&end) - of(&begin))
+        self.snapshots.map_or(0, |(begin, end)| of(&end) - of(&begin))
     }
 
     /// Per second of the measured span; NaN if there is none.
     fn rate(&self, amount: f64) -> f64 {
-        self.marks.map_or(f64::NAN, |(begin, end)| {
+        self.snapshots.map_or(f64::NAN, |(begin, end)| {
             let span = end.time.since(begin.time);
             if span == Duration::ZERO { f64::NAN } else { amount / span.as_secs_f64() }
         })
@@ -154,7 +154,7 @@ impl Measured<'_> {
 
     /// A share of the time of all connections; NaN if there was none.
     fn limited(&self, of: impl Fn(&Limited) -> Duration) -> f64 {
-        self.marks.map_or(f64::NAN, |(begin, end)| {
+        self.snapshots.map_or(f64::NAN, |(begin, end)| {
             let span = |of: &dyn Fn(&Limited) -> Duration| {
                 of(&end.limited).saturating_sub(of(&begin.limited)).as_secs_f64()
             };

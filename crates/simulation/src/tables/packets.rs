@@ -212,6 +212,7 @@ impl Capture {
         let own = |number: u32| stream.byte(number, mss);
         let other = |number: u32| self.streams[opposite(seen.stream)].byte(number, mss);
         let payload = &seen.sent.payload;
+        let acknowledged = acknowledgement(payload);
         PacketRow {
             time_ns: seen.time.as_nanos(),
             point: Point(seen.point),
@@ -221,12 +222,12 @@ impl Capture {
             kind: kind(payload),
             seq: seq(&seen.sent, &own),
             len: payload.len().into(),
-            ack: seen.sent.ack().map_or(0, other),
+            ack: acknowledged.map_or(0, |said| other(said.ack)),
             window: window(payload),
             sacks: sacks(payload, &other),
             ts_val: seen.sent.clock,
             ts_ecr: echo(&seen.sent),
-            ce_count: ce_count(payload),
+            ce_count: acknowledged.map_or(0, |said| said.ce_count.into()),
             flags: flags(payload),
             ecn: ECN[seen.ecn as usize],
             size: seen.size.into(),
@@ -277,15 +278,9 @@ impl Stream {
     }
 }
 
-impl Sent {
-    /// The number of the packet below which all have arrived, if it says so.
-    fn ack(&self) -> Option<u32> {
-        match self.payload {
-            Payload::Tcp(Segment::Ack { ack, .. }) => Some(ack),
-            Payload::Tcp(Segment::Data { riding, .. }) => riding.map(|riding| riding.ack),
-            _ => None,
-        }
-    }
+/// What a segment acknowledges.
+fn acknowledgement(payload: &Payload) -> Option<Riding> {
+    if let Payload::Tcp(segment) = payload { segment.acknowledgement() } else { None }
 }
 
 fn kind(payload: &Payload) -> &'static str {
@@ -311,34 +306,16 @@ fn seq(sent: &Sent, byte: &dyn Fn(u32) -> i64) -> i64 {
 
 fn window(payload: &Payload) -> i64 {
     match *payload {
-        Payload::Tcp(
-            Segment::SynAck { window, .. }
-            | Segment::HandshakeAck { window, .. }
-            | Segment::Ack { window, .. }
-            | Segment::Data { riding: Some(Riding { window, .. }), .. },
-        ) => i64::from(window),
-        _ => 0,
-    }
-}
-
-fn ce_count(payload: &Payload) -> i64 {
-    match *payload {
-        Payload::Tcp(
-            Segment::Ack { ce_count, .. } | Segment::Data { riding: Some(Riding { ce_count, .. }), .. },
-        ) => i64::from(ce_count),
-        _ => 0,
+        Payload::Tcp(Segment::SynAck { window, .. } | Segment::HandshakeAck { window, .. }) => window.into(),
+        _ => acknowledgement(payload).map_or(0, |said| said.window.into()),
     }
 }
 
 fn echo(sent: &Sent) -> u32 {
     match sent.payload {
-        Payload::Tcp(
-            Segment::SynAck { echo, .. }
-            | Segment::Ack { echo, .. }
-            | Segment::Data { riding: Some(Riding { echo, .. }), .. },
-        ) => echo,
-        Payload::Tcp(Segment::HandshakeAck { .. } | Segment::Data { .. }) => sent.echo,
+        Payload::Tcp(Segment::SynAck { echo, .. }) => echo,
         Payload::Tcp(Segment::Syn { .. }) | Payload::Datagram(_) => 0,
+        Payload::Tcp(_) => acknowledgement(&sent.payload).map_or(sent.echo, |said| said.echo),
     }
 }
 
@@ -349,16 +326,13 @@ fn sacks(payload: &Payload, byte: &dyn Fn(u32) -> i64) -> String {
 }
 
 fn flags(payload: &Payload) -> String {
-    let set = match *payload {
-        Payload::Tcp(Segment::Data { push, cwr, fin, riding, .. }) => {
-            let ece = riding.is_some_and(|riding| riding.ece);
-            [(push, "psh"), (cwr, "cwr"), (ece, "ece"), (fin, "fin")]
-        }
-        Payload::Tcp(Segment::Ack { ece, dsack, .. }) => {
-            [(ece, "ece"), (dsack, "dsack"), (false, ""), (false, "")]
-        }
-        _ => return String::new(),
+    let ece = acknowledgement(payload).is_some_and(|said| said.ece);
+    let [push, cwr, fin, dsack] = match *payload {
+        Payload::Tcp(Segment::Data { push, cwr, fin, .. }) => [push, cwr, fin, false],
+        Payload::Tcp(Segment::Ack { dsack, .. }) => [false, false, false, dsack],
+        _ => [false; 4],
     };
+    let set = [(push, "psh"), (cwr, "cwr"), (ece, "ece"), (fin, "fin"), (dsack, "dsack")];
     let names: Vec<_> = set.into_iter().filter_map(|(on, name)| on.then_some(name)).collect();
     names.join(" ")
 }

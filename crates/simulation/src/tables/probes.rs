@@ -23,7 +23,8 @@ table! {
 impl Made for ProbeRow {
     /// Flow by flow.
     fn rows(run: &mut Finished<'_>) -> Rows<ProbeRow> {
-        let probes = (0u32..).zip(run.flows).flat_map(|(n, flow)| flow.probes().iter().map(move |probe| (n, probe)));
+        let probes =
+            (0u32..).zip(run.flows).flat_map(|(n, flow)| flow.probes().iter().map(move |probe| (n, probe)));
         let row = |(n, probe): (u32, &ProbeRecord)| ProbeRow {
             time_s: probe.sent,
             flow: FlowName(n),

@@ -25,17 +25,7 @@ fn deliver(r: &mut Receiver, at_us: u64, seq: u32) -> Vec<Segment> {
 }
 
 fn data(seq: u32) -> Segment {
-    Segment::Data {
-        seq,
-        len: 1448,
-        push: false,
-        again: false,
-        cwr: false,
-        fin: false,
-        stamp: 0,
-        sent_us: 0,
-        riding: None,
-    }
+    Segment::plain_data(seq, 1448, 0)
 }
 
 fn blocks(segment: &Segment) -> (u32, Vec<(u32, u32)>) {
@@ -81,17 +71,7 @@ fn a_packet_that_a_retransmission_has_overtaken_is_thrown_away() {
         let mut r = Receiver::new(ReceiverConfig { timestamps, ..receiver(every(1)).config().clone() });
         let mut out = Vec::new();
         for (seq, stamp) in [(0, 100), (2, stamp)] {
-            let segment = Segment::Data {
-                seq,
-                len: 1448,
-                push: false,
-                again: false,
-                cwr: false,
-                fin: false,
-                stamp,
-                sent_us: 0,
-                riding: None,
-            };
+            let segment = Segment::plain_data(seq, 1448, stamp);
             r.on_segment(Time::ZERO, &segment, false, &mut out);
         }
         let told = if taken { vec![(2, 3)] } else { vec![] };

@@ -75,37 +75,37 @@ impl Sender {
         }
         let (overtaken, ack) = (*ack < self.board.una, (*ack).max(self.board.una));
         self.last_echo = *echo;
-        let mut digest = self.start_digest(ack, *echo);
-        digest.one_way_delay = Duration::from_micros(u64::from(*one_way_us));
-        self.read_sacks(now, ack, *dsack, sacks, &mut digest);
+        let mut summary = self.start_summary(ack, *echo);
+        summary.one_way_delay = Duration::from_micros(u64::from(*one_way_us));
+        self.read_sacks(now, ack, *dsack, sacks, &mut summary);
         if overtaken {
             // A later ACK came first: only its SACK blocks can be news, and it says nothing of RTT or rate.
-            let resend = self.update_recovery(now, &mut digest);
+            let resend = self.update_recovery(now, &mut summary);
             return self.resend(now, resend, out);
         }
         let had_packets = self.board.packets_out() > 0;
-        self.acknowledge(now, ack, &mut digest);
-        self.read_marks(*ce_count, *ece, &mut digest);
+        self.acknowledge(now, ack, &mut summary);
+        self.read_marks(*ce_count, *ece, &mut summary);
         self.window_end = self.window_end.max(self.board.una_bytes + u64::from(*window));
         if !had_packets {
-            if digest.dsack {
-                self.update_recovery(now, &mut digest);
+            if summary.dsack {
+                self.update_recovery(now, &mut summary);
             }
-            self.judge_probe(now, ack, &mut digest);
+            self.judge_probe(now, ack, &mut summary);
             return self.push(now, out);
         }
-        self.rack.adapt(digest.sampling.prior_delivered(), self.delivery.delivered);
-        self.judge_probe(now, ack, &mut digest);
-        let resend = self.update_recovery(now, &mut digest);
-        if digest.arm_timer {
+        self.rack.adapt(summary.sampling.prior_delivered(), self.delivery.delivered);
+        self.judge_probe(now, ack, &mut summary);
+        let resend = self.update_recovery(now, &mut summary);
+        if summary.arm_timer {
             self.set_timer_after_progress(now);
         }
-        self.control_congestion(now, &digest);
+        self.control_congestion(now, &summary);
         self.resend(now, resend, out);
         self.push(now, out);
     }
 
-    fn start_digest(&self, ack: u32, echo: u32) -> AckSummary {
+    fn start_summary(&self, ack: u32, echo: u32) -> AckSummary {
         AckSummary {
             prior_una: self.board.una,
             prior_state: self.recovery.state,
@@ -121,7 +121,7 @@ impl Sender {
     }
 
     /// Marks what the SACK blocks report, lowest block first.
-    fn read_sacks(&mut self, now: Time, ack: u32, dsack: bool, sacks: &SackBlocks, digest: &mut AckSummary) {
+    fn read_sacks(&mut self, now: Time, ack: u32, dsack: bool, sacks: &SackBlocks, summary: &mut AckSummary) {
         if sacks.is_empty() {
             return;
         }
@@ -130,7 +130,7 @@ impl Sender {
             && let Some((start, end)) = blocks.next()
             && self.is_plausible(start, end)
         {
-            self.read_dsack(start, end, digest);
+            self.read_dsack(start, end, summary);
         }
         let mut new = std::mem::take(&mut self.scratch);
         new.clear();
@@ -143,11 +143,11 @@ impl Sender {
         }
         new.sort_unstable();
         for &(start, end) in &new {
-            (start..end).for_each(|seq| self.sack(now, seq, digest));
+            (start..end).for_each(|seq| self.sack(now, seq, summary));
         }
         self.scratch = new;
         if self.recovery.state != CaState::Loss || self.recovery.can_undo() {
-            self.check_reordering(digest.reordered_from);
+            self.check_reordering(summary.reordered_from);
         }
     }
 
@@ -158,10 +158,10 @@ impl Sender {
         self.duplicates <= self.stats.retransmitted_packets
     }
 
-    fn read_dsack(&mut self, start: u32, end: u32, digest: &mut AckSummary) {
-        digest.dsack = true;
-        digest.dsack_of_probe = self.probe.end == Some(end);
-        if self.rack.reordering_seen && !digest.dsack_of_probe {
+    fn read_dsack(&mut self, start: u32, end: u32, summary: &mut AckSummary) {
+        summary.dsack = true;
+        summary.dsack_of_probe = self.probe.end == Some(end);
+        if self.rack.reordering_seen && !summary.dsack_of_probe {
             self.rack.dsack_seen = true;
         }
         self.delivery.delivered += u64::from(end.saturating_sub(start)); // a copy has left the network, too
@@ -174,7 +174,7 @@ impl Sender {
             if self.board.get(seq).is(EVER_RETRANSMITTED) {
                 self.recovery.see_duplicate(seq);
                 if self.board.get(seq).is(SACKED) {
-                    digest.delivered_late(seq); // once before the retransmission, out of order
+                    summary.delivered_late(seq); // once before the retransmission, out of order
                 }
             }
             if self.board.get(seq).flags & (LOST | RETRANSMITTED) == RETRANSMITTED {
@@ -185,25 +185,25 @@ impl Sender {
     }
 
     /// One packet is selectively acknowledged for the first time.
-    fn sack(&mut self, now: Time, seq: u32, digest: &mut AckSummary) {
+    fn sack(&mut self, now: Time, seq: u32, summary: &mut AckSummary) {
         let record = *self.board.get(seq);
         let ever = record.is(EVER_RETRANSMITTED);
         self.rack.advance(now, record.sent, seq, ever, self.rtt.min());
         if !ever {
-            if seq < digest.prior_highest {
-                digest.delivered_late(seq);
+            if seq < summary.prior_highest {
+                summary.delivered_late(seq);
             }
-            digest.original_delivered |= seq < self.recovery.high;
-            extend(&mut digest.sacked_sent, record.sent);
+            summary.original_delivered |= seq < self.recovery.high;
+            extend(&mut summary.sacked_sent, record.sent);
         }
         self.board.sack(seq);
         self.delivery.delivered += 1;
-        self.delivery.sample(seq, &record, &mut digest.sampling);
-        digest.sacked = true;
+        self.delivery.sample(seq, &record, &mut summary.sampling);
+        summary.sacked = true;
     }
 
     /// Forgets everything below `ack` and learns from it.
-    fn acknowledge(&mut self, now: Time, ack: u32, digest: &mut AckSummary) {
+    fn acknowledge(&mut self, now: Time, ack: u32, summary: &mut AckSummary) {
         let mut lowest_late = None;
         let count = ack - self.board.una;
         while self.board.una < ack {
@@ -211,30 +211,30 @@ impl Sender {
             let record = self.board.acknowledge_lowest();
             let ever = record.is(EVER_RETRANSMITTED);
             self.stats.acked_bytes += u64::from(record.len);
-            digest.retransmission_acked |= ever;
+            summary.retransmission_acked |= ever;
             if !ever && !record.is(SACKED) {
-                extend(&mut digest.acked_sent, record.sent);
+                extend(&mut summary.acked_sent, record.sent);
                 lowest_late = lowest_late.or(Some(seq));
-                digest.original_delivered |= seq < self.recovery.high;
+                summary.original_delivered |= seq < self.recovery.high;
             }
             if !record.is(SACKED) {
-                let spurious = ever && digest.echo < stamp(record.sent);
+                let spurious = ever && summary.echo < stamp(record.sent);
                 if !spurious {
                     self.rack.advance(now, record.sent, seq, ever, self.rtt.min());
                 }
                 self.delivery.delivered += 1;
-                self.delivery.sample(seq, &record, &mut digest.sampling);
+                self.delivery.sample(seq, &record, &mut summary.sampling);
             }
-            digest.short_packet = count == 1 && u32::from(record.len) < self.config.mss;
+            summary.short_packet = count == 1 && u32::from(record.len) < self.config.mss;
         }
         self.board.sacked.remove_below(ack);
-        digest.rtt = self.measure_rtt(now, digest);
-        if digest.advanced {
-            digest.arm_timer = true;
-            self.check_reordering(lowest_late.filter(|&seq| seq < digest.prior_highest));
-        } else if let (Some(_), Some((first, _))) = (digest.rtt, digest.sacked_sent) {
+        summary.rtt = self.measure_rtt(now, summary);
+        if summary.advanced {
+            summary.arm_timer = true;
+            self.check_reordering(lowest_late.filter(|&seq| seq < summary.prior_highest));
+        } else if let (Some(_), Some((first, _))) = (summary.rtt, summary.sacked_sent) {
             // Data sent after the head was last sent must not postpone the head's timeout for ever.
-            digest.arm_timer = self.board.get(self.board.una).sent > first;
+            summary.arm_timer = self.board.get(self.board.una).sent > first;
         }
     }
 
@@ -247,19 +247,19 @@ impl Sender {
     }
 
     /// RTT samples: the oldest packet acknowledged feeds srtt, the newest one the minimum and the algorithm.
-    fn measure_rtt(&mut self, now: Time, digest: &AckSummary) -> Option<Duration> {
-        let acked = digest.acked_sent.filter(|_| !digest.retransmission_acked);
-        let mut smooth = acked.or(digest.sacked_sent).map(|(first, _)| now.since(first));
-        let mut newest = digest.sacked_sent.or(acked).map(|(_, last)| now.since(last));
-        if smooth.is_none() && digest.advanced {
-            let elapsed_ms = stamp(now).saturating_sub(digest.echo).max(1);
+    fn measure_rtt(&mut self, now: Time, summary: &AckSummary) -> Option<Duration> {
+        let acked = summary.acked_sent.filter(|_| !summary.retransmission_acked);
+        let mut smooth = acked.or(summary.sacked_sent).map(|(first, _)| now.since(first));
+        let mut newest = summary.sacked_sent.or(acked).map(|(_, last)| now.since(last));
+        if smooth.is_none() && summary.advanced {
+            let elapsed_ms = stamp(now).saturating_sub(summary.echo).max(1);
             smooth = Some(Duration::from_millis(u64::from(elapsed_ms))); // the timestamp option's resolution
             newest = smooth;
         }
         self.last_rtt = smooth;
         let smooth = smooth?;
         let newest = newest.unwrap_or(smooth);
-        let delayed = self.looks_delayed(digest) && self.rtt.min().is_some_and(|min| newest > min);
+        let delayed = self.looks_delayed(summary) && self.rtt.min().is_some_and(|min| newest > min);
         if !delayed {
             self.rtt.update_min(newest, now);
         }
@@ -268,10 +268,10 @@ impl Sender {
     }
 
     /// A lone short packet's ACK may have waited for a timer.
-    fn looks_delayed(&self, digest: &AckSummary) -> bool {
-        digest.short_packet
-            && digest.prior_sacked_out == 0
-            && digest.sampling.prior_delivered().is_some_and(|d| d + 1 == self.delivery.delivered)
+    fn looks_delayed(&self, summary: &AckSummary) -> bool {
+        summary.short_packet
+            && summary.prior_sacked_out == 0
+            && summary.sampling.prior_delivered().is_some_and(|d| d + 1 == self.delivery.delivered)
     }
 
     pub(super) fn take_rtt_sample(&mut self, now: Time, rtt: Duration) {
@@ -281,28 +281,28 @@ impl Sender {
     }
 
     /// Ends the sample and lets the algorithm (or proportional rate reduction) set the window.
-    fn control_congestion(&mut self, now: Time, digest: &AckSummary) {
-        let acked = (self.delivery.delivered - digest.prior_delivered) as u32;
-        let lost = (self.delivery.lost - digest.prior_lost) as u32;
-        let rate = self.delivery.finish(now, acked, &digest.sampling, self.rtt.min());
+    fn control_congestion(&mut self, now: Time, summary: &AckSummary) {
+        let acked = (self.delivery.delivered - summary.prior_delivered) as u32;
+        let lost = (self.delivery.lost - summary.prior_lost) as u32;
+        let rate = self.delivery.finish(now, acked, &summary.sampling, self.rtt.min());
         let transport_reduces = self.traits.recovery == Recovery::Transport && self.recovery.is_reducing();
         // On a path that reorders any delivery may grow the window, else only cumulative progress.
-        let progress = digest.advanced || (self.rack.reorders() && digest.sacked);
+        let progress = summary.advanced || (self.rack.reorders() && summary.sacked);
         let ack = Ack {
             acked,
-            cumulative: self.board.una - digest.prior_una,
+            cumulative: self.board.una - summary.prior_una,
             lost,
-            marked: digest.marked,
-            rtt: digest.rtt,
-            one_way_delay: Some(digest.one_way_delay),
-            delayed: self.looks_delayed(digest),
-            prior_state: digest.prior_state,
-            prior_in_flight: digest.prior_in_flight,
+            marked: summary.marked,
+            rtt: summary.rtt,
+            one_way_delay: Some(summary.one_way_delay),
+            delayed: self.looks_delayed(summary),
+            prior_state: summary.prior_state,
+            prior_in_flight: summary.prior_in_flight,
             may_grow: progress && !transport_reduces,
-            advanced: digest.advanced,
+            advanced: summary.advanced,
             una: u64::from(self.board.una),
             rate,
-            acks_probe: digest.acks_probe,
+            acks_probe: summary.acks_probe,
         };
         let path = self.path(now);
         self.algorithm.on_ack(&ack, &path);
@@ -311,7 +311,7 @@ impl Sender {
             self.enter_cwr(now, Congestion::Delay);
         }
         if transport_reduces {
-            self.reduce_proportionally(acked, lost, digest.advanced);
+            self.reduce_proportionally(acked, lost, summary.advanced);
         }
         if self.control.hide_samples {
             self.delivery.mark_app_limited(self.board.in_flight());

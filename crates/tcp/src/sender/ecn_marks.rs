@@ -27,22 +27,22 @@ impl Marks {
 
 impl Sender {
     /// What an ACK that no later one has overtaken says.
-    pub(super) fn read_marks(&mut self, count: u16, ece: bool, digest: &mut AckSummary) {
+    pub(super) fn read_marks(&mut self, count: u16, ece: bool, summary: &mut AckSummary) {
         let newly = self.marks.advance(count);
         self.stats.marked_packets += u64::from(newly);
-        let acked = (self.delivery.delivered - digest.prior_delivered) as u32;
-        digest.ece = match self.config.ecn {
+        let acked = (self.delivery.delivered - summary.prior_delivered) as u32;
+        summary.ece = match self.config.ecn {
             Feedback::Off => false,
             Feedback::Classic | Feedback::EveryMark => ece,
             Feedback::Accurate => newly > 0,
         };
         // The algorithm is told only what the feedback in use can report.
-        digest.marked = match self.config.ecn {
+        summary.marked = match self.config.ecn {
             Feedback::Accurate => newly,
-            _ if digest.ece => acked,
+            _ if summary.ece => acked,
             _ => 0,
         };
-        self.delivery.marked += u64::from(digest.marked);
+        self.delivery.marked += u64::from(summary.marked);
     }
 
     /// The window was reduced: a receiver that echoes marks until then is told (CWR).

@@ -176,17 +176,7 @@ mod tests {
     }
 
     fn data(seq: u32) -> Segment {
-        Segment::Data {
-            seq,
-            len: 1000,
-            push: false,
-            again: false,
-            cwr: false,
-            fin: false,
-            stamp: 0,
-            sent_us: 0,
-            riding: None,
-        }
+        Segment::plain_data(seq, 1000, 0)
     }
 
     #[test]

@@ -62,19 +62,19 @@ impl Sender {
     }
 
     /// An ACK arrived while a probe is out: was the tail lost?
-    pub(super) fn judge_probe(&mut self, now: Time, ack: u32, digest: &mut AckSummary) {
+    pub(super) fn judge_probe(&mut self, now: Time, ack: u32, summary: &mut AckSummary) {
         let Some(end) = self.probe.end.filter(|&end| ack >= end) else { return };
-        if !self.probe.was_retransmission || digest.dsack_of_probe {
+        if !self.probe.was_retransmission || summary.dsack_of_probe {
             self.probe.end = None; // both copies arrived, or the probe was new data: nothing was lost
         } else if ack > end {
             self.enter_reduction(now, Congestion::TailLoss { app_limited: self.probe.app_limited });
             self.recovery.state = CaState::Cwr;
             self.end_reduction(now);
             self.keep_open();
-        } else if !digest.advanced && !digest.sacked {
+        } else if !summary.advanced && !summary.sacked {
             self.probe.end = None; // a pure duplicate
         } else {
-            digest.acks_probe = true; // the original or the probe: the next ACK tells
+            summary.acks_probe = true; // the original or the probe: the next ACK tells
         }
     }
 }

@@ -63,26 +63,26 @@ impl Episode {
 
 impl Sender {
     /// Advances the state machine after an ACK and says what to resend.
-    pub(super) fn update_recovery(&mut self, now: Time, digest: &mut AckSummary) -> Resend {
-        if digest.advanced {
+    pub(super) fn update_recovery(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
+        if summary.advanced {
             self.recovery.timeouts = 0;
         }
-        let dubious = !digest.advanced
-            || digest.sacked
-            || digest.dsack
-            || digest.ece
+        let dubious = !summary.advanced
+            || summary.sacked
+            || summary.dsack
+            || summary.ece
             || self.recovery.state != CaState::Open;
         if !dubious {
             return Resend::Nothing;
         }
-        if digest.ece {
+        if summary.ece {
             self.recovery.prior_ssthresh = 0; // a mark is never spurious
         }
         self.leave_finished_episode(now);
         match self.recovery.state {
-            CaState::Recovery => self.continue_recovery(now, digest),
-            CaState::Loss => self.continue_loss(now, digest),
-            _ => self.watch(now, digest),
+            CaState::Recovery => self.continue_recovery(now, summary),
+            CaState::Loss => self.continue_loss(now, summary),
+            _ => self.watch(now, summary),
         }
     }
 
@@ -121,40 +121,40 @@ impl Sender {
         self.refresh_control();
     }
 
-    fn watch(&mut self, now: Time, digest: &mut AckSummary) -> Resend {
+    fn watch(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
         if self.recovery.state <= CaState::Disorder {
             self.undo_if_all_duplicates(now);
         }
-        self.find_losses(now, digest);
+        self.find_losses(now, summary);
         if self.board.lost_out == 0 {
-            self.try_to_open(now, digest);
+            self.try_to_open(now, summary);
             return Resend::Nothing;
         }
-        self.enter_recovery(now, digest.ece);
+        self.enter_recovery(now, summary.ece);
         Resend::Lost
     }
 
-    fn continue_recovery(&mut self, now: Time, digest: &mut AckSummary) -> Resend {
-        if digest.advanced && self.undo_partially(now, digest.prior_una) {
+    fn continue_recovery(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
+        if summary.advanced && self.undo_partially(now, summary.prior_una) {
             return Resend::Nothing;
         }
         if self.undo_if_all_duplicates(now) {
-            self.try_to_open(now, digest);
+            self.try_to_open(now, summary);
         }
-        self.find_losses(now, digest);
+        self.find_losses(now, summary);
         if self.recovery.state != CaState::Recovery {
             if self.board.lost_out == 0 {
                 return Resend::Nothing;
             }
-            self.enter_recovery(now, digest.ece);
+            self.enter_recovery(now, summary.ece);
         }
         Resend::Lost
     }
 
-    fn continue_loss(&mut self, now: Time, digest: &mut AckSummary) -> Resend {
-        let resend = self.process_loss(now, digest);
-        self.find_losses(now, digest);
-        let retry = self.recovery.state == CaState::Open || digest.retransmission_lost;
+    fn continue_loss(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
+        let resend = self.process_loss(now, summary);
+        self.find_losses(now, summary);
+        let retry = self.recovery.state == CaState::Open || summary.retransmission_lost;
         if !retry {
             return resend;
         }
@@ -162,39 +162,39 @@ impl Sender {
             self.undo_if_all_duplicates(now);
         }
         if self.board.lost_out == 0 {
-            self.try_to_open(now, digest);
+            self.try_to_open(now, summary);
             return resend;
         }
-        self.enter_recovery(now, digest.ece);
+        self.enter_recovery(now, summary.ece);
         Resend::Lost
     }
 
-    fn find_losses(&mut self, now: Time, digest: &mut AckSummary) {
+    fn find_losses(&mut self, now: Time, summary: &mut AckSummary) {
         if self.board.packets_out() == 0 {
             return;
         }
         let retransmissions = self.board.retrans_out;
         if self.detect_losses_and_arm(now) {
-            digest.leave_timer_alone();
+            summary.leave_timer_alone();
         }
-        digest.retransmission_lost |= self.board.retrans_out < retransmissions;
+        summary.retransmission_lost |= self.board.retrans_out < retransmissions;
     }
 
     /// F-RTO: was the timeout spurious? If not, retransmit in slow start.
-    fn process_loss(&mut self, now: Time, digest: &AckSummary) -> Resend {
+    fn process_loss(&mut self, now: Time, summary: &AckSummary) -> Resend {
         let recovered = self.board.una >= self.recovery.high;
-        if digest.advanced && self.undo_loss(now, false) {
+        if summary.advanced && self.undo_loss(now, false) {
             return Resend::Nothing;
         }
         if self.recovery.frto {
-            if digest.original_delivered && self.undo_loss(now, true) {
+            if summary.original_delivered && self.undo_loss(now, true) {
                 return Resend::Nothing;
             }
             if self.board.next > self.recovery.high {
-                if digest.sacked || !digest.advanced {
+                if summary.sacked || !summary.advanced {
                     self.recovery.frto = false; // the loss was real
                 }
-            } else if digest.advanced && !recovered {
+            } else if summary.advanced && !recovered {
                 self.recovery.high = self.board.next;
                 if self.has_new_data() && self.receiver_has_room() {
                     return Resend::NewDataFirst;
@@ -209,11 +209,11 @@ impl Sender {
         Resend::Lost
     }
 
-    fn try_to_open(&mut self, now: Time, digest: &AckSummary) {
+    fn try_to_open(&mut self, now: Time, summary: &AckSummary) {
         if !self.any_retransmission_out() {
             self.recovery.first_retransmission = None;
         }
-        if digest.ece {
+        if summary.ece {
             self.enter_cwr(now, Congestion::Ecn);
         }
         if self.recovery.state != CaState::Cwr {

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.algorithms import classes
 from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, digest_of, origin
-from fullpipe.engines.lacking import lacking
 from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs import TABLES, Run, frame, version
@@ -55,10 +54,7 @@ class NativeEngine:
         return [Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")]
 
     def check(self, scenario: Scenario) -> list[Problem]:
-        """What it does not have of a scenario, or why its plan is refused."""
-        found = lacking(scenario, resolve(scenario), self.capabilities(), "the native engine")
-        if found:
-            return found
+        """Why the plan of a scenario is refused. There is nothing in scenarios that it does not have."""
         try:
             _simulation(scenario, seed=0)
         except PlanError as error:

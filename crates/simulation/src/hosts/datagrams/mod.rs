@@ -135,7 +135,7 @@ impl Datagrams {
         let sent = u64::from(self.sent);
         let lost = if self.echo { self.back.lost() } else { self.there.lost() };
         // What seemed lost at the end of the warm-up may have come late.
-        let before = self.stats.begin.map_or(0, |mark| mark.stats.lost_packets);
+        let before = self.stats.begin.map_or(0, |begin| begin.stats.lost_packets);
         CounterSnapshot {
             time,
             delivered_bytes: self.there.count() * u64::from(self.len),
@@ -197,7 +197,7 @@ impl Datagrams {
     /// The run is over.
     pub fn on_end(&mut self, now: Time) {
         // What arrived after it had stopped counts as well.
-        let stopped = self.stats.end.map_or(now, |mark| mark.time);
+        let stopped = self.stats.end.map_or(now, |end| end.time);
         if self.stats.begin.is_some() {
             self.stats.end = Some(self.snapshot(stopped));
         }

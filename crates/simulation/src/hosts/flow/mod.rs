@@ -153,8 +153,7 @@ impl Flow {
         bytes: u16,
         out: &mut Outbox<'_, R>,
     ) -> (End, Time) {
-        let from_sender = stream.direction() == End::Sender.direction();
-        let end = if from_sender { End::Sender } else { End::Receiver };
+        let end = End::sending(stream.direction());
         let id = self.streams.number(stream);
         if let Some(connection) = self.connections.get_mut(id)
             && connection.on_left_host(out.now, end, bytes, out.segments)

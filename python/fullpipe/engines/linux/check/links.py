@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from fullpipe.engines.base import Problem
+from fullpipe.engines.lacking import NATIVE
 from fullpipe.engines.linux.check.capabilities import LOSSES
-from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
+from fullpipe.engines.linux.check.unsupported import unknown
 from fullpipe.engines.linux.layout.sizes import mtu_bytes
 from fullpipe.engines.linux.tc import filters, queues, red
 from fullpipe.engines.linux.tc.qdisc import MOST_U32

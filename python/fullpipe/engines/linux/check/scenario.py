@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from fullpipe.engines.base import Problem
-from fullpipe.engines.lacking import lacking
+from fullpipe.engines.lacking import NATIVE, lacking
 from fullpipe.engines.linux.check import links
 from fullpipe.engines.linux.check.capabilities import capabilities, remedy
-from fullpipe.engines.linux.check.unsupported import NATIVE, unknown
+from fullpipe.engines.linux.check.unsupported import unknown
 from fullpipe.engines.linux.install.installed import Installed
 from fullpipe.engines.linux.layout.sizes import crossing, routes_of
 from fullpipe.scenario import Network, RoutedFlow, Scenario

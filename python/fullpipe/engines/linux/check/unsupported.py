@@ -6,8 +6,6 @@ from fullpipe.engines.base import Problem
 from fullpipe.engines.lacking import NATIVE
 from fullpipe.scenario.model.base import Model
 
-__all__ = ["NATIVE", "unknown"]
-
 
 def unknown(model: Model, known: set[str], path: str) -> Iterator[Problem]:
     """What is set in a part of a scenario and not known to this engine."""

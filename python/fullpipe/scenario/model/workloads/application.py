@@ -1,5 +1,6 @@
 """What every application says of itself: what the plan of a flow has of it."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ class FlowContext:
     """Of the slowest link that data crosses at the start. None: none has a rate."""
 
 
-class Application(Model):
+class Application(Model, ABC):
     """What the application of a flow does. A kind is one subclass."""
 
     def mean_interval_s(self, flow: FlowContext) -> float | None:
@@ -30,13 +31,13 @@ class Application(Model):
         """
         return None
 
+    @abstractmethod
     def plan(self, flow: FlowContext) -> dict[str, Any] | None:
         """What the plan of a flow has as its `workload`: integers in base units.
 
         Raises:
             ProblemsError: If it lacks something of the flow.
         """
-        raise NotImplementedError
 
 
 def periods_plan(on_s: float, off_s: float, lengths: Literal["constant", "exponential"]) -> dict[str, Any]:
