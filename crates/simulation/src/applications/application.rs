@@ -4,7 +4,7 @@ use super::playback::Playback;
 use crate::plan::range::{Check, refuse};
 use units::{Rng, Time};
 
-/// Opens connections, writes, reads what has arrived, and closes. It never sees a packet.
+/// Opens connections, writes, is told when a transfer is complete, and closes. It never sees a packet.
 pub trait Application: Send {
     /// When it wants to run.
     fn next(&self) -> Time;
