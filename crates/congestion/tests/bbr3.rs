@@ -15,21 +15,6 @@ fn draft() -> Flow {
     Flow::new("bbr3", json!({ "preset": "draft" }))
 }
 
-/// In STARTUP, growing; then a round in Recovery with this many ACKs that reveal losses, of which more than 2 % in all.
-fn lossy_startup(name: &str, loss_events: u32) -> Flow {
-    let mut flow = Flow::new(name, Value::Null);
-    flow.in_flight = 10 * BDP; // the queue is long: DRAIN is seen
-    (1..4).for_each(|n| flow.round(20 << n));
-    flow.lose(BDP, 1);
-    flow.congest(Congestion::Loss);
-    flow.state = CaState::Recovery;
-    for _ in 0..loss_events {
-        flow.within_round(10, |ack, sample| (ack.lost, sample.lost) = (1, 1));
-    }
-    flow.round_with(400, |_, sample| sample.lost = 20);
-    flow
-}
-
 #[test]
 fn startup_ends_after_three_rounds_with_less_than_25_percent_growth() {
     let mut flow = google();
@@ -61,13 +46,13 @@ fn rounds_limited_by_the_application_do_not_end_startup() {
 
 #[test]
 fn six_loss_events_in_a_round_of_recovery_end_startup_if_more_than_2_percent_was_lost() {
-    assert_eq!(lossy_startup("bbr3", 5).state(), "Startup");
-    assert_eq!(lossy_startup("bbr3", 6).state(), "Drain");
+    assert_eq!(Flow::lossy_startup("bbr3", 5).state(), "Startup");
+    assert_eq!(Flow::lossy_startup("bbr3", 6).state(), "Drain");
 }
 
 #[test]
 fn startup_ended_by_loss_bounds_the_flight_by_what_a_round_delivered() {
-    let bound = lossy_startup("bbr3", 6).variable("inflight_hi").unwrap();
+    let bound = Flow::lossy_startup("bbr3", 6).variable("inflight_hi").unwrap();
     assert!((400.0..=401.0).contains(&bound), "{bound}"); // bandwidths are rounded up, and so are BDPs
 }
 
@@ -370,78 +355,4 @@ fn marks_on_a_long_path_are_ignored() {
     let mut flow = Flow::new("bbr3", json!({ "ecn": true })).cruise();
     flow.round_with(BDP, |ack, sample| (ack.marked, sample.marked) = (BDP, BDP));
     assert_eq!(flow.variable("inflight_lo"), None);
-}
-
-#[test]
-fn bbr2_needs_eight_loss_events_to_leave_startup() {
-    assert_eq!(lossy_startup("bbr2", 7).state(), "Startup");
-    assert_eq!(lossy_startup("bbr2", 8).state(), "Drain");
-}
-
-#[test]
-fn bbr2_bounds_the_flight_by_the_bdp_when_loss_ends_startup() {
-    let flow = lossy_startup("bbr2", 8);
-    assert_eq!(flow.variable("inflight_hi"), flow.variable("bdp"));
-}
-
-#[test]
-fn bbr2_forgets_what_the_probe_delivered_when_it_is_over() {
-    let floor = |name: &str| {
-        let mut flow = Flow::new(name, Value::Null).up();
-        flow.in_flight = 2 * BDP;
-        flow.until("ProbeBW:Down", BDP); // the last sample of UP is of a whole BDP
-        flow.lose(2 * BDP, 1);
-        flow.round(10);
-        flow.per_rtt("bw_lo").unwrap()
-    };
-    let share = |bw: f64| (bw / f64::from(BDP) * 256.0).round();
-    assert_eq!((share(floor("bbr2")), share(floor("bbr3"))), (180.0, 256.0));
-}
-
-#[test]
-fn bbr2_does_not_count_tail_losses() {
-    let mut flow = Flow::new("bbr2", Value::Null).up();
-    flow.congest(Congestion::TailLoss { app_limited: false });
-    assert_eq!(flow.variable("inflight_hi"), None);
-}
-
-#[test]
-fn bursts_of_bbr_n_plus_are_at_least_four_packets() {
-    let burst = |name: &str, params: Value| Flow::new(name, params).algorithm.control().min_burst;
-    assert_eq!(burst("bbr_n_plus", Value::Null), 4);
-    assert_eq!(burst("bbr_n_plus", json!({ "preset": "smart_exit" })), 2);
-    assert_eq!(burst("bbr3", Value::Null), 2);
-}
-
-/// Rounds of BBR-n+ in STARTUP, flat from the first on, with this RTT above the minimum; at most 20.
-fn startup_rounds(params: Value, queue_ms: u64, packets: impl Fn(u32) -> u32) -> u32 {
-    let mut flow = Flow::new("bbr_n_plus", params);
-    for n in 0..20 {
-        let rtt = flow.rtt + Duration::from_millis(if n > 0 { queue_ms } else { 0 });
-        flow.round_with(packets(n), |ack, _| ack.rtt = Some(rtt));
-        if flow.state() != "Startup" {
-            return n + 1;
-        }
-    }
-    20
-}
-
-#[test]
-fn smart_exit_wants_a_queue_besides_a_plateau() {
-    let sane = || json!({ "preset": "smart_exit" });
-    assert_eq!(startup_rounds(sane(), 4, |_| BDP), 20);
-    assert_eq!(startup_rounds(sane(), 6, |_| BDP), 5); // the queue of a round is known when it ends
-}
-
-#[test]
-fn smart_exit_as_printed_never_ends_startup_on_a_full_pipe() {
-    let literal = || json!({ "preset": "smart_exit", "exit": "literal" });
-    assert_eq!(startup_rounds(literal(), 100, |_| BDP), 20);
-    // Only a bandwidth that keeps falling short of the best does.
-    assert_eq!(startup_rounds(literal(), 100, |n| if n < 2 { BDP } else { BDP / 2 }), 5);
-}
-
-#[test]
-fn smart_exit_ends_after_its_last_round_at_the_latest() {
-    assert_eq!(startup_rounds(json!({ "preset": "smart_exit", "exit_max_rounds": 7 }), 0, |_| BDP), 7);
 }

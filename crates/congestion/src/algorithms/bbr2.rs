@@ -16,11 +16,11 @@
 //! with eight loss events and more than 2 % lost; and UP left after a minimal RTT once 1.25 BDP are in flight.
 //!
 //! ## Deviations from the source
-//! The window after an undone recovery is restored as in version 3. Not built: the fast path for application-limited
-//! flows, which only saves time.
+//! Not built: the fast path for application-limited flows, which only saves time. `up_gain` is the pacing gain of UP and
+//! the flight that ends it, of which the source has one each, both 1.25.
 //!
 //! ## Validated against
-//! The checkable properties of the source (`crates/congestion/tests/bbr3.rs`, `tests/theory/test_bbr3.py`).
+//! The checkable properties of the source (`crates/congestion/tests/bbr2.rs`, `tests/theory/test_bbr3.py`).
 
 use crate::bbr::Gain;
 use crate::bbr::v3::{EcnRules, Rules, V3};

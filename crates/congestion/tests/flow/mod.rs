@@ -49,6 +49,21 @@ impl Flow {
         flow
     }
 
+    /// In STARTUP, growing; then a round in Recovery with this many ACKs that reveal losses, of which more than 2 % in all.
+    pub fn lossy_startup(name: &str, loss_events: u32) -> Flow {
+        let mut flow = Flow::new(name, Value::Null);
+        flow.in_flight = 10 * BDP; // the queue is long: DRAIN is seen
+        (1..4).for_each(|n| flow.round(20 << n));
+        flow.lose(BDP, 1);
+        flow.congest(Congestion::Loss);
+        flow.state = CaState::Recovery;
+        for _ in 0..loss_events {
+            flow.within_round(10, |ack, sample| (ack.lost, sample.lost) = (1, 1));
+        }
+        flow.round_with(400, |_, sample| sample.lost = 20);
+        flow
+    }
+
     pub fn path(&self) -> Path {
         Path {
             state: self.state,

@@ -73,7 +73,7 @@ impl V3 {
         if self.is_probing() {
             return;
         }
-        let marked_lo = self.lower_bound_by_marks();
+        let (marked_bw, marked_lo) = self.lower_bounds_by_marks();
         if self.latest.loss_in_round {
             self.init_lower_bounds(true);
             let (bounds, beta) = (&mut self.bounds, self.rules.beta);
@@ -81,7 +81,7 @@ impl V3 {
             bounds.inflight_lo = self.latest.inflight.max(scale(bounds.inflight_lo, beta));
         }
         self.bounds.inflight_lo = self.bounds.inflight_lo.min(marked_lo);
-        self.bounds.bw_lo = self.bounds.bw_lo.max(Bandwidth(1));
+        self.bounds.bw_lo = self.bounds.bw_lo.min(marked_bw).max(Bandwidth(1));
     }
 
     /// google/bbr v3 `bbr_init_lower_bounds`; draft-ietf-ccwg-bbr `BBRInitLowerBounds`.
@@ -166,6 +166,9 @@ impl V3 {
     /// google/bbr v3 `bbr_probe_inflight_hi_upward`; draft-ietf-ccwg-bbr `BBRProbeInflightLongtermUpward`.
     fn probe_inflight_hi_upward(&mut self, ack: &Ack, path: &Path) {
         if !path.cwnd_limited || self.cwnd < self.bounds.inflight_hi {
+            if !self.rules.keeps_unused_growth {
+                self.probe.up_acks = 0; // google/bbr v2alpha `bbr2_probe_inflight_hi_upward`
+            }
             return; // the bound does not limit
         }
         self.probe.up_acks += u64::from(ack.acked);
@@ -188,8 +191,8 @@ impl V3 {
         if !flight.app_limited {
             let floor = scale(self.target_inflight(), self.rules.beta);
             self.bounds.inflight_hi = flight.tx_in_flight.max(floor);
+            self.bound_bw_by_marks();
         }
-        self.bound_bw_by_marks();
         if self.mode == Mode::ProbeBw(Phase::Up) {
             self.start_down(path);
             self.bounds.cut_short = Some(Mode::ProbeBw(Phase::Up));

@@ -88,16 +88,18 @@ impl V3 {
         flight.marked > 0 && flight.delivered > 0 && beyond
     }
 
-    /// The short-term bound after the marks of this round.
-    /// google/bbr v3 `bbr_ecn_lower_bounds`.
-    pub(super) fn lower_bound_by_marks(&mut self) -> u32 {
-        let Some(rules) = self.rules.ecn.filter(|_| self.latest.marks_in_round) else { return UNBOUNDED };
+    /// What the marks of this round leave of the short-term bounds; of the bandwidth's in version 2 only. Losses of the
+    /// same round cut them by themselves: the lower of both counts.
+    /// google/bbr v3 `bbr_ecn_lower_bounds`; v2alpha `bbr2_adapt_lower_bounds`.
+    pub(super) fn lower_bounds_by_marks(&mut self) -> (Bandwidth, u32) {
+        let Some(rules) = self.rules.ecn.filter(|_| self.latest.marks_in_round) else {
+            return (Bandwidth::MAX, UNBOUNDED);
+        };
         self.init_lower_bounds(rules.v2);
-        let cut = self.ecn.cut(rules.factor);
-        if rules.v2 {
-            self.bounds.bw_lo = Bandwidth((self.bounds.bw_lo.0 * u64::from(cut.0)) >> 8);
-        }
-        scale(self.bounds.inflight_lo, cut)
+        let (bounds, cut) = (&self.bounds, self.ecn.cut(rules.factor));
+        let of_bw =
+            if rules.v2 { Bandwidth((bounds.bw_lo.0 * u64::from(cut.0)) >> 8) } else { Bandwidth::MAX };
+        (of_bw, scale(bounds.inflight_lo, cut))
     }
 
     /// Version 2: a probe that met marks before any sample stayed below the limits bounds the bandwidth, too.

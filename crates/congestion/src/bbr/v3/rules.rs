@@ -65,6 +65,8 @@ pub(crate) struct Rules {
     pub(crate) restore_after_recovery: bool,
     /// STARTUP ended by loss bounds the flight by what was delivered in the round, if that is more than the BDP.
     pub(crate) startup_keeps_delivered: bool,
+    /// In UP, ACKs that came while the bound did not limit still count towards its growth.
+    pub(crate) keeps_unused_growth: bool,
     /// A tail loss repaired by a probe counts as a loss. What the path delivered before is kept until then.
     pub(crate) tail_loss: bool,
     /// How to answer marks; none: they are ignored.
@@ -198,6 +200,7 @@ impl Rules {
             undo_returns_to_probe: false,
             restore_after_recovery: false,
             startup_keeps_delivered: true,
+            keeps_unused_growth: true,
             tail_loss: true,
             ecn: None,
         }
@@ -216,6 +219,7 @@ impl Rules {
             single_packets_when_slow: true,
             equal_rtt_renews: true,
             startup_keeps_delivered: false,
+            keeps_unused_growth: false,
             tail_loss: false,
             ..Rules::google()
         }
