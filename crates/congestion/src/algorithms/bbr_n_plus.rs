@@ -11,21 +11,27 @@
 //! paper nor the repository prints them; PLOS ONE 0330972, 2026, Algorithm 1 as reported by others.
 //!
 //! ## Signals
-//! Those of BBRv3; the smallest RTT of each round in STARTUP.
+//! Those of BBRv3; the smallest RTT of each round in STARTUP. Marks only with `ecn`.
 //!
 //! ## State diagram
 //! As BBRv3. With `smart_exit` STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT is 5 ms above
 //! the minimum; flat rounds without a queue count for nothing.
 //!
 //! ## Deviations from the source
-//! DRAIN's gain was never sampled; BBRv3's is taken. "GSO quantum 4 MSS" is read as the smallest burst. As printed,
-//! Smart Exit wants the bandwidth to fall by 15 %, which it does not do on a full pipe, so that STARTUP would end by
-//! loss only: that is `exit = "literal"`. The reading taken by default, `exit = "sane"`, keeps BBRv3's condition and
-//! adds the queue.
+//! DRAIN's gain was never sampled; BBRv3's is taken. "GSO quantum 4 MSS" is read as the smallest burst; the quantum of
+//! a fair queue is a second reading and a matter of the scenario, as is CAKE. As printed, Smart Exit wants the bandwidth
+//! to fall by 15 %, which it does not do on a full pipe, so that STARTUP would end by loss only: that is
+//! `exit = "literal"`. The reading taken by default, `exit = "sane"`, keeps BBRv3's condition and adds the queue: growth
+//! on any ACK starts the count anew, its absence is counted once per round. `literal` is judged once per round.
+//!
+//! The first paper says that its model has "an advanced ECN (L4S)", and prints no law for it; its data is of sockets
+//! that did not ask for ECN (`tcp_ecn` = 2), so marks are ignored by default. `ecn` is BBRv3's own answer, on paths of at
+//! most 5 ms. With `l4s`, too, it is that answer with what L4S means: ECT(1), counted marks, paths of any length. Which of
+//! them the authors had is not known.
 //!
 //! ## Validated against
 //! The gains and windows in the first paper's public data, and the checkable properties of both
-//! (`crates/congestion/tests/bbr3.rs`, `tests/theory/test_bbr3.py`).
+//! (`crates/congestion/tests/bbr_n_plus.rs`, `tests/theory/test_bbr3.py`).
 
 use crate::bbr::Gain;
 use crate::bbr::v3::{EcnRules, Plateau, Rules, SmartExit, V3};
@@ -70,6 +76,8 @@ params! {
         exit_max_rounds: u32 = 0, "rounds", 0..=10_000;
         /// Answer marks as BBRv3 can: for paths of at most 5 ms that mark early, and echo every mark.
         ecn: bool = false, "";
+        /// With ecn: as L4S, for paths of any length; packets carry ECT(1), and AccECN counts the marks.
+        l4s: bool = false, "";
     }
     presets {
         "paper2025" => {
@@ -95,6 +103,10 @@ impl BbrNPlusParams {
             max_rounds: self.exit_max_rounds,
         })
     }
+
+    fn ecn_rules(&self) -> Option<EcnRules> {
+        self.ecn.then(|| if self.l4s { EcnRules::l4s() } else { EcnRules::google() })
+    }
 }
 
 impl From<&BbrNPlusParams> for Rules {
@@ -108,7 +120,7 @@ impl From<&BbrNPlusParams> for Rules {
             up_cwnd_gain: gain(p.up_cwnd_gain),
             min_burst: p.min_burst,
             plateau: p.plateau(),
-            ecn: p.ecn.then(EcnRules::google),
+            ecn: p.ecn_rules(),
             ..Rules::google()
         }
     }

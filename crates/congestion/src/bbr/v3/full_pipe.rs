@@ -85,7 +85,13 @@ impl V3 {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        if !self.round.start || ack.rate.is_some_and(|s| s.app_limited) {
+        if ack.rate.is_none_or(|s| s.app_limited) {
+            return;
+        }
+        if !self.round.start {
+            if !rule.literal && self.has_grown_to(self.sample_bw) {
+                self.full_pipe.restart(self.sample_bw); // as BBRv3: growth on any ACK, its absence once per round
+            }
             return;
         }
         let base = self.min_rtt.or(path.min_rtt).unwrap_or_default();

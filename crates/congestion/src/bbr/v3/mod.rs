@@ -289,7 +289,7 @@ impl CongestionControl for V3 {
     fn traits(&self) -> Traits {
         Traits {
             recovery: Recovery::Algorithm,
-            ecn: if self.rules.ecn.is_some() { EcnMode::EveryMark } else { EcnMode::Classic },
+            ecn: self.rules.ecn.map_or(EcnMode::Classic, |rules| rules.mode),
             needs_pacing: true,
             watches_losses: true,
             ..Traits::default()

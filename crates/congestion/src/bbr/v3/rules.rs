@@ -1,5 +1,6 @@
 //! Every number and every choice in which versions 2 and 3 and their descendants differ.
 
+use crate::EcnMode;
 use crate::bbr::Gain;
 use units::Duration;
 
@@ -141,6 +142,8 @@ pub(crate) enum EarlyGrowth {
 /// The answer to marks on a path that marks early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EcnRules {
+    /// How marks are asked for and fed back.
+    pub(crate) mode: EcnMode,
     /// Only if the smallest RTT is at most this.
     pub(crate) max_rtt: Duration,
     /// Weight of a round's mark ratio in its average.
@@ -231,6 +234,7 @@ impl EcnRules {
     /// google/bbr v3 `tcp_bbr.c`, the `static const` parameters and `bbr_init`.
     pub(crate) const fn google() -> EcnRules {
         EcnRules {
+            mode: EcnMode::EveryMark,
             max_rtt: Duration::from_millis(5),
             alpha_gain: Gain(16),
             factor: Gain(85),
@@ -239,6 +243,12 @@ impl EcnRules {
             reprobe_gain: Gain(128),
             v2: false,
         }
+    }
+
+    /// Version 3's, to marks that come early on paths of any length and are counted.
+    /// Own: RFC 9330 and RFC 9331 for a sender that answers as version 3 does.
+    pub(crate) const fn l4s() -> EcnRules {
+        EcnRules { mode: EcnMode::L4s, max_rtt: Duration::MAX, ..EcnRules::google() }
     }
 
     /// Version 2's.
