@@ -109,6 +109,63 @@ fn a_loss_halves_once_and_holds_until_recovery_is_over() {
 }
 
 #[test]
+fn a_timeout_halves_and_slow_start_leads_no_further_than_there() {
+    let mut rounds = avoidance(100);
+    rounds.prague.on_congestion(Congestion::Timeout { first: true }, &rounds.path);
+    rounds.prague.set_cwnd(1);
+    rounds.path.state = CaState::Loss;
+    (0..3).for_each(|_| rounds.round(|_| false)); // 1 to 8 packets: what is lost is sent again
+    rounds.path.state = CaState::Open;
+    rounds.prague.on_recovery_exit(&rounds.path);
+    let mut seen = Vec::new();
+    for _ in 0..5 {
+        rounds.round(|_| false);
+        seen.push((rounds.prague.control().cwnd, rounds.prague.target.round()));
+    }
+    assert_eq!(seen, [(16, 50.0), (32, 50.0), (51, 50.0), (52, 51.0), (53, 52.0)]);
+}
+
+#[test]
+fn after_an_idle_time_the_window_grows_by_slow_start_alone() {
+    let mut rounds = avoidance(100);
+    rounds.prague.restart(10);
+    rounds.round(|_| false);
+    assert_eq!(rounds.prague.control().cwnd, 20);
+    assert_eq!(rounds.prague.target, 100.0);
+}
+
+fn preset_0_7() -> PragueParams {
+    params::read(&serde_json::json!({ "preset": "v0.7" })).unwrap()
+}
+
+#[test]
+fn in_0_7_the_first_mark_halves_though_there_is_no_average_yet() {
+    let mut rounds = Rounds::new(64, Duration::from_millis(40), preset_0_7());
+    assert_eq!(rounds.prague.alpha, 0.0);
+    rounds.round(|n| n == 0);
+    assert!((31.0..34.0).contains(&rounds.prague.target), "{}", rounds.prague.target);
+}
+
+#[test]
+fn in_0_7_what_is_in_flight_is_paced_if_it_is_more_than_the_window() {
+    let mut rounds = Rounds::new(64, Duration::from_millis(40), preset_0_7());
+    for (in_flight, packets) in [(60, 64.0), (80, 80.0)] {
+        rounds.path.in_flight = in_flight;
+        rounds.prague.pace(&rounds.path);
+        let rate = rounds.prague.control().pacing_rate.unwrap().bits_per_sec() as f64;
+        assert!((rate / (packets / 0.04 * 1_500.0 * 8.0) - 1.0).abs() < 1e-6, "{rate}");
+    }
+}
+
+#[test]
+fn a_slow_flow_sends_pairs_in_0_6_and_single_packets_in_0_7() {
+    for (params, burst) in [(PragueParams::default(), 2), (preset_0_7(), 1)] {
+        let control = Rounds::new(10, Duration::from_millis(40), params).prague.control();
+        assert_eq!((control.min_burst, control.max_burst), (burst, burst));
+    }
+}
+
+#[test]
 fn a_loss_found_by_the_ack_that_ends_a_reduction_by_marks_halves_once() {
     let mut rounds = avoidance(50);
     rounds.path.state = CaState::Cwr;
