@@ -19,9 +19,9 @@
 //! recovery is over. alpha ← alpha + (F - alpha) / 16 once per round trip, from the first mark on.
 //!
 //! ## Deviations from the source
-//! Floating point in place of fixed point. The fractional window follows slow start, and the first marks end it at once:
-//! 0.6 forgets to, and would fall back to the initial window. Detection of classic queues is left out, as it is off by
-//! default. Without ECN it is Reno with the transport's recovery, as in the source.
+//! Floating point in place of fixed point. The fractional window follows slow start, and the first marks end it at
+//! once: 0.6 forgets to, and would fall back to the initial window. Detection of classic queues is left out, as it is
+//! off by default. Without ECN it is Reno with the transport's recovery, as in the source.
 //!
 //! A timeout moves the slow-start threshold to half the window at once. In the source the window runs to the old
 //! threshold and then steps down; but what is sent is paced by the half all the time. The growth per round trip is
