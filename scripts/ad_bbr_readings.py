@@ -21,13 +21,14 @@ from fullpipe.scenario import Scenario
 
 ASSETS = Path(__file__).resolve().parent.parent / "docs" / "assets"
 SEEDS = range(1, 6)
-PRESETS = ("literal", "faithful", "sane", "dynamic", "si")
+PRESETS = ("literal", "faithful", "sane", "dynamic", "si", "reduce", "reduce_dynamic")
 ALGORITHMS: dict[str, Any] = {
     "bbr1": "bbr1",
     "bbq": "bbq",
     "da_bbr": "da_bbr",
     **{preset: {"kind": "ad_bbr", "preset": preset} for preset in PRESETS},
     "counters": {"kind": "ad_bbr", "trigger": "counters"},
+    "sane counters": {"kind": "ad_bbr", "preset": "sane", "trigger": "counters"},
 }
 STEP_S = 20
 

@@ -71,6 +71,12 @@ def test_claims_about_the_subject_are_judged_for_every_reading(checked: list[Cla
     assert [j.reading for j in checked if j.claim.id == "5.5: BBQ and BBRv3"] == [""]
 
 
+def test_the_readings_fitted_to_the_claims_are_run_beside_the_others() -> None:
+    kinds = [job.scenario.flows[0].cca.model_dump() for job in studies.jobs("adbbr2025", seeds=1)]
+    ran = {(kind["preset"], kind.get("trigger")) for kind in kinds if isinstance(kind, dict)}
+    assert {("reduce", None), ("reduce_dynamic", None), ("sane", "counters")} <= ran
+
+
 def test_thirty_per_cent_do_not_fit_on_an_index_of_nine_tenths() -> None:
     (claim,) = [c for c in study.transcription().claims if c.kind == "contradicted"]
     assert "at most 11 %" in claim.what
@@ -80,7 +86,7 @@ def test_thirty_per_cent_do_not_fit_on_an_index_of_nine_tenths() -> None:
 def test_jobs_cover_all_conditions() -> None:
     todo = studies.jobs("adbbr2025", seeds=5)
     counts = {name: sum(job.point["experiment"] == name for job in todo) for name in QUANTITIES}
-    expected = {"loss": 300, "fairness": 100, "join-leave": 50, "retransmissions": 500, "latency": 250}
+    expected = {"loss": 390, "fairness": 130, "join-leave": 65, "retransmissions": 650, "latency": 325}
     assert counts == expected
     kinds = {flow.cca.kind for job in todo for flow in job.scenario.flows}
     assert kinds == {"ad_bbr", "bbr1", "bbr3", "bbq", "cubic", "reno"}

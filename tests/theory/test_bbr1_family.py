@@ -105,7 +105,7 @@ def utilisation(found: fullpipe.Run) -> float:
 CLOSELY: dict[str, Any] = {"duration_s": 25, "warmup_s": 0, "interval": "5 ms", "variables": True}
 LONG: dict[str, Any] = {"duration_s": 60, "variables": True}
 UNEQUAL: dict[str, Any] = {"duration_s": 60, "warmup_s": 10, "jitter_s": 1}
-AD_BBR = ["literal", "faithful", "sane", "dynamic"]
+AD_BBR = ["literal", "faithful", "sane", "dynamic", "reduce", "reduce_dynamic"]
 
 
 # BBRv1: 100 Mbit/s, 40 ms.
@@ -300,6 +300,13 @@ def test_ad_bbr_slows_the_short_flow_first(preset: str) -> None:
 def test_ad_bbr_in_seconds_favours_the_short_flow_at_a_larger_queue() -> None:
     assert short_share("ad_bbr", "si") > short_share("bbr1")
     assert mean_queue_ms(run("ad_bbr", (10, 50), preset="si", **UNEQUAL)) > mean_queue_ms(
+        run("bbr1", (10, 50), **UNEQUAL)
+    )
+
+
+def test_a_rate_reduced_by_gamma_favours_the_short_flow_at_a_smaller_queue() -> None:
+    assert short_share("ad_bbr", "reduce") > 2 * short_share("bbr1")
+    assert mean_queue_ms(run("ad_bbr", (10, 50), preset="reduce", **UNEQUAL)) < 0.5 * mean_queue_ms(
         run("bbr1", (10, 50), **UNEQUAL)
     )
 

@@ -23,8 +23,8 @@
 //! The tenth is invented, and it decides the result. Of 100 Mbit/s that a flow of 10 ms shares with one of 50 ms, the
 //! former gets, behind 0.5 and 5 BDP (means of three seeds): 0.52 and 0.51 with `queue_delta` 0 or 0.05, 0.51 and 0.49
 //! with 0.1, 0.51 and 0.49 with 0.15, 0.41 and 0.35 with 0.2, 0.31 and 0.27 with 0.25, 0.22 and 0.15 with 0.5. BBRv1
-//! gives it 0.25 and 0.10. `queue_epsilon_ms` from 0 to 5 changes nothing; `probe_cap_ms` of 1 gives 0.41 and 0.30, of 6
-//! 0.32 and 0.30.
+//! gives it 0.25 and 0.10. `queue_epsilon_ms` from 0 to 5 changes nothing; `probe_cap_ms` of 1 gives 0.41 and 0.30,
+//! of 6 0.32 and 0.30.
 //!
 //! ## Validated against
 //! The properties of its specification (`tests/bbr1_family`, `tests/theory`); nothing else runs it.
@@ -39,8 +39,8 @@ params_of_v1! {
     pub struct BbqParams on Linux6_18, margin 1 {
         /// Longest probe while there is a queue; the flow of short RTT gains less from a longer and from a shorter one.
         probe_cap_ms: f64 = 3.0, "ms", 0.1..=1000.0;
-        /// A queue is there if the RTT exceeds the minimum by this fraction of it. Invented, and it decides the result: up to
-        /// 0.15 flows of 10 and 50 ms share evenly, from 0.5 on nearly as under BBRv1 ...
+        /// A queue is there if the RTT exceeds the minimum by this fraction of it. Invented, and it decides the result:
+        /// up to 0.15 flows of 10 and 50 ms share evenly, from 0.5 on nearly as under BBRv1 ...
         queue_delta: f64 = 0.1, "", 0.0..=10.0;
         /// ... and by at least this much.
         queue_epsilon_ms: f64 = 1.0, "ms", 0.0..=1000.0;

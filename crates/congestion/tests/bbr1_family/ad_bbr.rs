@@ -5,7 +5,11 @@ use congestion::build;
 use serde_json::{Value, json};
 use units::Duration;
 
-const ALL: [&str; 5] = ["literal", "faithful", "sane", "dynamic", "si"];
+/// The rate is multiplied by gamma.
+const TIMES: [&str; 5] = ["literal", "faithful", "sane", "dynamic", "si"];
+const ALL: [&str; 7] = ["literal", "faithful", "sane", "dynamic", "si", "reduce", "reduce_dynamic"];
+/// nRTT is always RTprop.
+const NO_REFERENCE: [&str; 5] = ["literal", "faithful", "sane", "si", "reduce"];
 
 fn preset(name: &str) -> Value {
     json!({ "preset": name })
@@ -88,7 +92,7 @@ fn one_low_sample_restarts_the_ten_seconds() {
 
 #[test]
 fn gamma_falls_with_the_queue() {
-    for name in ALL {
+    for name in TIMES {
         for rtprop_us in [1_000, 2_000, 10_000, 50_000, 100_000] {
             let factors: Vec<f64> = far_queues(rtprop_us).map(|q| factor(name, rtprop_us, q)).collect();
             assert!(factors.is_sorted_by(|a, b| a >= b), "{name}, {rtprop_us} us: {factors:?}");
@@ -123,6 +127,45 @@ fn gamma_has_the_printed_numbers_in_milliseconds() {
     for (rtprop_ms, queue_ms, expected) in [(10, 5, 0.2), (10, 10, 0.1), (50, 25, 0.04), (100, 50, 0.02)] {
         let found = factor("literal", 1_000 * rtprop_ms, 1_000 * queue_ms);
         assert!((found - expected).abs() < 1e-6, "{rtprop_ms} ms + {queue_ms} ms: {found}");
+    }
+}
+
+#[test]
+fn a_rate_reduced_by_gamma_is_1_minus_gamma_of_it_in_milliseconds() {
+    for name in ["reduce", "reduce_dynamic"] {
+        for (rtprop_ms, queue_ms, expected) in [(10, 5, 0.8), (10, 10, 0.9), (50, 25, 0.96), (1, 1, 0.01)] {
+            let found = factor(name, 1_000 * rtprop_ms, 1_000 * queue_ms);
+            assert!((found - expected).abs() < 1e-5, "{name}, {rtprop_ms} ms + {queue_ms} ms: {found}");
+        }
+    }
+}
+
+#[test]
+fn alpha_and_hold_s_do_nothing_where_the_reference_is_rtprop() {
+    for name in NO_REFERENCE {
+        let trace = |alpha: f64, hold_s: f64| -> Vec<f64> {
+            let params = json!({ "preset": name, "alpha": alpha, "hold_s": hold_s });
+            let mut sender = Loop::in_state("ad_bbr", params, "ProbeBW:Up");
+            let rtts = [11, 13, 16, 30, 12].map(|tenths| RTPROP_US * tenths / 10);
+            let of_rtt = |rtt_us| {
+                sender.rtt_us = rtt_us;
+                sender.run(1.0);
+                [sender.see("nrtt"), sender.pace()]
+            };
+            rtts.into_iter().flat_map(of_rtt).collect()
+        };
+        assert_eq!(trace(1.25, 0.3), trace(9.0, 0.0), "{name}");
+    }
+}
+
+#[test]
+fn drain_empties_the_queue_of_startup_whatever_the_reference_has_become() {
+    for name in ["dynamic", "reduce_dynamic"] {
+        let mut sender = Loop::new("ad_bbr", preset(name));
+        sender.rtt_us = 3 * RTPROP_US;
+        sender.run_until("Drain");
+        sender.run(0.5);
+        assert_eq!((sender.see("nrtt"), sender.state_name()), (0.06, "Drain"), "{name}");
     }
 }
 

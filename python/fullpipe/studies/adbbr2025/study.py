@@ -1,4 +1,4 @@
-"""Runs the wired experiments: five scenarios, six algorithms, and five readings of Ad-BBR."""
+"""Runs the wired experiments: five scenarios, six algorithms, and eight readings of Ad-BBR."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ transcription = of_package(__package__)
 
 SUBJECT = "Ad-BBR"
 OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
-PRESETS = ("faithful", "literal", "sane", "dynamic", "si")
-"""Readings of the pseudo-code, the one nearest to the printed text first."""
-READINGS = {f"{SUBJECT} {preset}": {"kind": "ad_bbr", "preset": preset} for preset in PRESETS}
+PRESETS = ("faithful", "literal", "sane", "dynamic", "si", "reduce", "reduce_dynamic")
+"""Readings of the pseudo-code, that nearest to the printed text first; the last two are fitted to claims."""
+READINGS = {f"{SUBJECT} {preset}": {"kind": "ad_bbr", "preset": preset} for preset in PRESETS} | {
+    f"{SUBJECT} sane counters": {"kind": "ad_bbr", "preset": "sane", "trigger": "counters"}
+}
 ALGORITHMS: Mapping[str, Any] = {**READINGS, **OTHERS}
 
 KEYS = {
