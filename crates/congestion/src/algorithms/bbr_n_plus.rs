@@ -26,8 +26,9 @@
 //!
 //! The first paper says that its model has "an advanced ECN (L4S)", and prints no law for it; its data is of sockets
 //! that did not ask for ECN (`tcp_ecn` = 2), so marks are ignored by default. `ecn` is BBRv3's own answer, on paths of at
-//! most 5 ms. With `l4s`, too, it is that answer with what L4S means: ECT(1), counted marks, paths of any length. Which of
-//! them the authors had is not known.
+//! most 5 ms. With `l4s`, too, it is that answer with what L4S means: ECT(1), counted marks, paths of any length. On
+//! 50 Mbit/s and 40 ms with a dual queue it then queues for 2.1 ms in place of 4.5, at 44.9 Mbit/s in place of 46.3 and
+//! with a third of its packets marked; beside Prague it still takes nearly all. What the authors had is not known.
 //!
 //! ## Validated against
 //! The gains and windows in the first paper's public data, and the checkable properties of both
