@@ -61,10 +61,10 @@ fn smart_exit_sees_growth_within_a_round() {
 
 #[test]
 fn l4s_counts_marks_on_paths_of_any_length() {
-    for (l4s, mode) in [(true, EcnMode::L4s), (false, EcnMode::EveryMark)] {
-        let mut flow = Flow::new("bbr_n_plus", json!({ "ecn": true, "l4s": l4s })).cruise();
+    for (name, mode) in [("l4s", EcnMode::L4s), ("ecn", EcnMode::EveryMark)] {
+        let mut flow = Flow::new("bbr_n_plus", json!({ name: true })).cruise();
         assert_eq!(flow.algorithm.traits().ecn, mode);
         flow.round_with(50, |ack, sample| (ack.marked, sample.marked) = (25, 25));
-        assert_eq!(flow.variable("inflight_lo").is_some(), l4s);
+        assert_eq!(flow.variable("inflight_lo").is_some(), name == "l4s");
     }
 }

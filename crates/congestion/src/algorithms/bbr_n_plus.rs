@@ -11,7 +11,7 @@
 //! paper nor the repository prints them; PLOS ONE 0330972, 2026, Algorithm 1 as reported by others.
 //!
 //! ## Signals
-//! Those of BBRv3; the smallest RTT of each round in STARTUP. Marks only with `ecn`.
+//! Those of BBRv3; the smallest RTT of each round in STARTUP. Marks only with `ecn` or `l4s`.
 //!
 //! ## State diagram
 //! As BBRv3. With `smart_exit` STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT is 5 ms above
@@ -77,7 +77,7 @@ params! {
         exit_max_rounds: u32 = 0, "rounds", 0..=10_000;
         /// Answer marks as BBRv3 can: for paths of at most 5 ms that mark early, and echo every mark.
         ecn: bool = false, "";
-        /// With ecn: as L4S, for paths of any length; packets carry ECT(1), and AccECN counts the marks.
+        /// Answer marks as L4S, on paths of any length: packets carry ECT(1), and AccECN counts the marks.
         l4s: bool = false, "";
     }
     presets {
@@ -106,7 +106,7 @@ impl BbrNPlusParams {
     }
 
     fn ecn_rules(&self) -> Option<EcnRules> {
-        self.ecn.then(|| if self.l4s { EcnRules::l4s() } else { EcnRules::google() })
+        if self.l4s { Some(EcnRules::l4s()) } else { self.ecn.then(EcnRules::google) }
     }
 }
 
