@@ -27,11 +27,24 @@ fn standing(t: u64) -> u64 {
     if t == 0 { 50 } else { 1 }
 }
 
+/// Linux `cobalt_vars_init`, `cobalt_should_drop`: `rec_inv_sqrt` is 0 until `count` has changed by one.
 #[test]
-fn the_first_drop_comes_an_interval_after_the_wait_crossed_the_target() {
+fn a_new_queue_drops_the_second_packet_that_has_waited_too_long() {
     let (drops, _) = drive(json!({}), Ecn::NotEct, standing, 400);
-    // The wait exceeds 5 ms with the packet that leaves at 6 ms.
-    assert!((106.0..=108.0).contains(&drops[0]), "{}", drops[0]);
+    // The wait exceeds 5 ms with the packet that leaves at 6 ms; the next drop is the second: 100 ms / √2 later.
+    assert_eq!(drops[..2], [7.0, 77.0]);
+}
+
+/// Linux `cobalt_should_drop`, `cobalt_invsqrt`: `rec_inv_sqrt` of a count that went back to 0 is one.
+#[test]
+fn a_queue_that_was_late_once_drops_an_interval_after_the_wait_crossed_the_target() {
+    let load = |t| match t {
+        0 => 7, // the last of which leaves at 6 ms
+        1..50 => 0,
+        _ => standing(t - 50),
+    };
+    let (drops, _) = drive(json!({}), Ecn::NotEct, load, 400);
+    assert!((156.0..=158.0).contains(&drops[0]), "{}", drops[0]);
 }
 
 #[test]

@@ -42,6 +42,9 @@ pub(super) struct Cobalt {
     dropping: bool,
     /// The next drop; the next decay of `count` while not dropping; at rest, until when the state is kept.
     next: Time,
+    /// 1/√count at the last change of `count` by one, 2^32 being one; 0 until then, so that the first gap is none.
+    /// Linux `cobalt_vars_init` (`rec_inv_sqrt`).
+    inverse_root: u32,
     blue: Probability,
     blue_changed: Time,
 }
@@ -62,6 +65,7 @@ impl Cobalt {
         let wait = now.since(head.since);
         let late = wait > settings.target && wait > settings.mtu * 4 && wait > least;
         let due = self.is_due(now);
+        let mut overdue = now > self.next;
         if late && !self.dropping {
             self.next = now + self.gap(settings);
         }
@@ -73,18 +77,19 @@ impl Cobalt {
         if due && late {
             drop = !head.packet.ecn.may_mark();
             events.mark_if_capable(&mut head.packet);
-            self.count = self.count.saturating_add(1);
-            self.next += self.gap(settings);
+            self.step(self.count.saturating_add(1), settings);
+            overdue = now > self.next;
         } else if due {
             while self.is_due(now) {
-                self.decay(settings);
+                self.step(self.count - 1, settings);
             }
+            overdue = now > self.next;
         }
         // A flow that did not respond to marks and drops is dropped by BLUE even if it declares ECN.
         drop |= self.blue > 0 && (rng.next_u64() >> 32) < u64::from(self.blue);
         if self.count == 0 {
             self.next = now + settings.interval;
-        } else if now > self.next && !drop {
+        } else if overdue && !drop {
             self.next = now;
         }
         drop
@@ -111,7 +116,7 @@ impl Cobalt {
         }
         self.dropping = false;
         if self.is_due(now) {
-            self.decay(settings);
+            self.step(self.count - 1, settings);
         }
     }
 
@@ -124,15 +129,39 @@ impl Cobalt {
         self.count > 0 && now >= self.next
     }
 
-    fn decay(&mut self, settings: &Settings) {
-        self.count -= 1;
+    /// Goes to another `count` and by its gap onwards.
+    /// Linux `cobalt_invsqrt`.
+    fn step(&mut self, count: u32, settings: &Settings) {
+        self.count = count;
+        self.inverse_root = (2_f64.powi(32) / f64::from(count.max(1)).sqrt()) as u32; // saturates
         self.next += self.gap(settings);
     }
 
     /// The gap between drops: interval / √count.
-    /// Linux `cobalt_control_law`.
+    /// Linux `cobalt_control`.
     fn gap(&self, settings: &Settings) -> Duration {
-        let root = f64::from(self.count.max(1)).sqrt();
-        Duration::from_nanos((settings.interval.as_nanos() as f64 / root) as u64)
+        let scaled = u128::from(settings.interval.as_nanos()) * u128::from(self.inverse_root);
+        Duration::from_nanos((scaled >> 32) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ecn, Packet, StreamId};
+
+    /// Linux `cobalt_should_drop`: `schedule` is the distance to the drop that was next before this packet.
+    #[test]
+    fn a_drop_that_was_next_long_ago_is_due_with_the_second_late_packet() {
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        let settings = Settings::new(Duration::from_millis(100), Duration::from_millis(1));
+        let mut law = Cobalt { inverse_root: u32::MAX, next: at(100), ..Cobalt::default() };
+        let packet = Packet { stream: StreamId(0), size: 1500, ecn: Ecn::NotEct, dscp: 0, payload: () };
+        let mut drops = |since: u64, now: u64| {
+            let mut head = Waiting { packet, since: at(since) };
+            let (mut rng, mut events) = (Rng::stream(1, "test"), QueueEvents::default());
+            law.drops(&settings, &mut head, at(now), Duration::ZERO, &mut rng, &mut events)
+        };
+        assert_eq!([drops(300, 310), drops(300, 311)], [false, true]);
     }
 }
