@@ -304,6 +304,9 @@ impl Sender {
             rate,
             acks_probe: summary.acks_probe,
         };
+        if ack.may_grow {
+            self.usage.confirm(now);
+        }
         let path = self.path(now);
         self.algorithm.on_ack(&ack, &path);
         self.refresh_control();

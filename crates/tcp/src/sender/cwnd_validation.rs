@@ -12,7 +12,18 @@ pub(super) struct WindowUsage {
     most_out: u32,
     round_end: u32,
     used: u32,
+    /// When it was last filled, or last changed by the network's answers.
+    /// Linux `tcp_sock` (`snd_cwnd_stamp`).
     used_since: Time,
+}
+
+impl WindowUsage {
+    /// The network has answered: an acknowledgement that may raise the window, the end of a reduction, a timeout, or
+    /// what undoes one. The time in which the window is unused begins anew.
+    /// Linux `tcp_cong_avoid`, `tcp_end_cwnd_reduction`, `tcp_undo_cwnd_reduction`, `tcp_enter_loss`, `tcp_init_transfer`.
+    pub fn confirm(&mut self, now: Time) {
+        self.used_since = now;
+    }
 }
 
 impl Sender {
@@ -46,7 +57,7 @@ impl Sender {
         self.traits.recovery == Recovery::Transport
     }
 
-    /// A window that was not filled for a timeout says nothing about the network: go halfway to what was used.
+    /// A window that was neither filled nor confirmed for a timeout says nothing about the network: go halfway to what was used.
     fn shrink_unused_window(&mut self, now: Time) {
         let used = self.usage.used.max(self.config.initial_window);
         if self.recovery.state == CaState::Open && used < self.control.cwnd && !self.waits_for_send_buffer() {

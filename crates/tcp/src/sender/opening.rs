@@ -88,6 +88,7 @@ impl Sender {
         self.window_end = u64::from(window);
         self.delivery.delivered = 1; // the SYN counts, as in Linux
         self.delivery.delivered_time = now;
+        self.usage.confirm(now);
         let path = self.path(now);
         self.algorithm.on_established(&path);
         self.traits = self.algorithm.traits();

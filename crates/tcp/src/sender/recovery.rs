@@ -281,6 +281,7 @@ impl Sender {
         let due = self.recovery.state == CaState::Cwr || self.recovery.can_undo(); // and was not undone
         if due && self.traits.recovery == Recovery::Transport && self.control.ssthresh != u32::MAX {
             self.set_cwnd(self.control.ssthresh);
+            self.usage.confirm(now);
         }
         self.end_episode(now);
     }
@@ -323,6 +324,7 @@ impl Sender {
         let path = self.path(now);
         self.algorithm.on_congestion(Congestion::Timeout { first: reduce }, &path);
         self.set_cwnd(self.board.in_flight() + 1);
+        self.usage.confirm(now);
         if self.recovery.state <= CaState::Disorder {
             self.rack.forget_large_reordering(self.board.sacked_out);
         }

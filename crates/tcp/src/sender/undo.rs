@@ -36,6 +36,7 @@ impl Sender {
             self.refresh_control();
             self.marks.tell_reduced = false;
         }
+        self.usage.confirm(now);
         self.recovery.undo_from = None;
     }
 

@@ -118,6 +118,13 @@ impl Pipe {
         self
     }
 
+    /// The application has written so many bytes by now.
+    pub fn write(&mut self, bytes: u64) {
+        let mut out = Vec::new();
+        self.sender.offer(self.now, Some(bytes), &mut out);
+        self.transmit(out);
+    }
+
     fn answer(&mut self, acks: Vec<Segment>) {
         for ack in acks {
             let fate = (self.ack_fate)(self.acks);
