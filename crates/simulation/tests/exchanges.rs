@@ -49,20 +49,29 @@ fn wire(results: &Results) -> Vec<String> {
     (0..points.len()).map(one).collect()
 }
 
-const OPENING: [&str; 7] =
-    ["C syn 0", "S syn_ack 0", "C handshake_ack 0", "C data 100", "S ack 0", "S data 1000", "C ack 0"];
+/// Every write is pushed.
+/// Linux `tcp_push`.
+const OPENING: [&str; 7] = [
+    "C syn 0",
+    "S syn_ack 0",
+    "C handshake_ack 0",
+    "C data 100 psh",
+    "S ack 0",
+    "S data 1000 psh",
+    "C ack 0",
+];
 const CLOSING: [&str; 3] = ["C data 0 fin", "S data 0 fin", "C ack 0"];
 
 #[test]
 fn a_client_that_thinks_acknowledges_answers_at_once_and_servers_acknowledge_requests_with_answers() {
-    let exchange = ["C data 100", "S data 1000", "C ack 0"];
+    let exchange = ["C data 100 psh", "S data 1000 psh", "C ack 0"];
     let expected = [&OPENING[..], &exchange, &exchange, &CLOSING].concat();
     assert_eq!(wire(&asking(100, 400)), expected);
 }
 
 #[test]
 fn a_client_that_asks_again_soon_acknowledges_an_answer_with_its_next_request() {
-    let exchange = ["C data 100", "S data 1000"];
+    let exchange = ["C data 100 psh", "S data 1000 psh"];
     // Two more are asked for, at 90 and 140 ms; the last answer is acknowledged by the FIN.
     let expected = [&OPENING[..], &exchange, &exchange, &CLOSING].concat();
     assert_eq!(wire(&asking(10, 185)), expected);

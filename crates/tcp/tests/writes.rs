@@ -2,7 +2,7 @@
 
 mod pipe;
 
-use pipe::{Pipe, config};
+use pipe::{Fate, Pipe, config};
 use tcp::{AckPolicy, SenderConfig};
 use units::Duration;
 
@@ -30,4 +30,42 @@ fn a_window_that_is_not_filled_stays_as_it_is_while_acks_arrive() {
     }
     assert!(before > 40, "{before}");
     assert_eq!(pipe.sender.snapshot().cwnd, before);
+}
+
+/// Linux `tcp_push` marks the end of a write, and the receiver acknowledges it as the application reads it
+/// (`tcp_measure_rcv_mss`: `ICSK_ACK_PUSHED`; `tcp_cleanup_rbuf`), not only with the second full packet.
+#[test]
+fn a_write_of_one_full_packet_is_acknowledged_at_once() {
+    let mut pipe = after_a_burst("cubic", 1_000);
+    let before = pipe.acks;
+    for n in 1_001..1_101 {
+        pipe.write(n * PACKET);
+        pipe.run_until(pipe.now + Duration::from_micros(2_300));
+    }
+    pipe.run_until(pipe.now + Duration::from_millis(20));
+    assert_eq!(pipe.acks - before, 100);
+}
+
+/// The same of a write sent again: `tcp_retransmit_skb` sends the buffer with the flags that it has.
+#[test]
+fn the_last_packet_of_a_write_is_acknowledged_at_once_when_it_is_sent_again_too() {
+    let lost = 999;
+    let mut pipe = Pipe::new(
+        "cubic",
+        SenderConfig { data: Some(1_000 * PACKET), ..config() },
+        AckPolicy::Linux,
+        20,
+        40,
+        1_000,
+    );
+    let mut seen = 0;
+    pipe = pipe.with_fate(move |_, seq| {
+        seen += u32::from(seq == lost);
+        if seq == lost && seen == 1 { Fate::Drop } else { Fate::Pass }
+    });
+    while !pipe.sender.is_done() {
+        pipe.run_until(pipe.now + Duration::from_millis(1));
+    }
+    let again = pipe.sent.last().unwrap().0;
+    assert!(pipe.now.since(again) < Duration::from_millis(42), "{:?}", pipe.now.since(again));
 }

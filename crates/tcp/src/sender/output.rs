@@ -6,7 +6,7 @@ use super::host::{NEW_DATA, RETRANSMISSIONS};
 use super::limits::Limit;
 use super::pacing::GSO_MAX_BYTES;
 use super::quirks::FullSendBuffer;
-use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, FIN, Record};
+use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, FIN, PUSH, Record};
 use super::{Sender, stamp};
 use crate::Segment;
 use crate::segment::micros;
@@ -20,11 +20,11 @@ const SYN_WINDOW_BYTES: u32 = 65_535;
 /// What an ACK lets go in slow start.
 const UNDEFERRED: u32 = 2;
 
-/// What a data packet says beside its payload.
+/// Where a data packet stands.
 struct Flags {
-    push: bool,
+    /// It ends a burst of several.
+    last: bool,
     again: bool,
-    fin: bool,
 }
 
 impl Sender {
@@ -81,12 +81,8 @@ impl Sender {
             self.board.link_newest(s);
             bytes += u64::from(record.len);
             packets += u64::from(record.len > 0);
-            let data = self.data(
-                at,
-                s,
-                record.len,
-                Flags { push: i == count && count > 1, again: true, fin: record.is(FIN) },
-            );
+            let flags = Flags { last: i == count && count > 1, again: true };
+            let data = self.data(at, s, &record, flags);
             self.host.hand_over(now, at, data, out);
         }
         self.stats.retransmitted_packets += packets;
@@ -239,17 +235,15 @@ impl Sender {
             let unsent = self.unsent();
             let len = unsent.min(u64::from(self.config.mss)) as u16;
             let mut record = Record::new(at, len, if i == 0 { BURST_HEAD } else { 0 });
-            let fin = self.fin == Fin::Due && unsent == u64::from(len);
-            if fin {
-                self.fin = Fin::Sent;
-                record.flags |= FIN;
+            if unsent == u64::from(len) {
+                record.flags |= self.ends_write(len);
             }
             self.delivery.stamp(&mut record, self.board.packets_out());
             record.in_flight = self.board.in_flight() + 1;
             let seq = self.board.append(record);
             bytes += u64::from(len);
-            let data =
-                self.data(at, seq, len, Flags { push: i + 1 == count && count > 1, again: false, fin });
+            let flags = Flags { last: i + 1 == count && count > 1, again: false };
+            let data = self.data(at, seq, &record, flags);
             self.host.hand_over(now, at, data, out);
         }
         self.count_in_host(count, bytes);
@@ -272,9 +266,22 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// A data packet that departs at `at`.
-    fn data(&mut self, at: Time, seq: u32, len: u16, flags: Flags) -> Segment {
-        let Flags { push, again, fin } = flags;
+    /// What the last packet of all that was written says: that the receiver may hand it up, and that no more follows.
+    /// Linux `tcp_push`, `tcp_send_fin`.
+    fn ends_write(&mut self, len: u16) -> u16 {
+        let push = if len > 0 { PUSH } else { 0 };
+        if self.fin != Fin::Due {
+            return push;
+        }
+        self.fin = Fin::Sent;
+        push | FIN
+    }
+
+    /// A data packet that departs at `at`. The last one of a burst is pushed, so that the receiver looks at it.
+    /// Linux `__tcp_transmit_skb`.
+    fn data(&mut self, at: Time, seq: u32, record: &Record, flags: Flags) -> Segment {
+        let (Flags { last, again }, len) = (flags, record.len);
+        let (push, fin) = (last || record.is(PUSH), record.is(FIN));
         let cwr = !again && std::mem::take(&mut self.marks.tell_reduced); // only new data may say so
         self.stats.sent_packets += u64::from(len > 0);
         self.stats.sent_bytes += u64::from(len);

@@ -11,20 +11,23 @@ use units::Time;
 const NONE: u32 = u32::MAX;
 
 /// The packet was selectively acknowledged.
-pub(super) const SACKED: u8 = 1;
+pub(super) const SACKED: u16 = 1;
 /// The packet is deemed lost.
-pub(super) const LOST: u8 = 2;
+pub(super) const LOST: u16 = 2;
 /// A retransmission of the packet is in the network.
-pub(super) const RETRANSMITTED: u8 = 4;
+pub(super) const RETRANSMITTED: u16 = 4;
 /// The packet was retransmitted at some time.
-pub(super) const EVER_RETRANSMITTED: u8 = 8;
+pub(super) const EVER_RETRANSMITTED: u16 = 8;
 /// The packet was sent while the application was the limit.
-pub(super) const APP_LIMITED: u8 = 16;
+pub(super) const APP_LIMITED: u16 = 16;
 /// The packet is the first of its burst.
-pub(super) const BURST_HEAD: u8 = 32;
-const LINKED: u8 = 64;
+pub(super) const BURST_HEAD: u16 = 32;
+const LINKED: u16 = 64;
 /// The packet bears the FIN.
-pub(super) const FIN: u8 = 128;
+pub(super) const FIN: u16 = 128;
+/// The packet ends what the application had written when it was sent.
+/// Linux `tcp_mark_push`.
+pub(super) const PUSH: u16 = 256;
 
 /// One packet: when it was sent and what the delivery counters said then.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,16 +45,16 @@ pub(super) struct Record {
     earlier: u32,
     later: u32,
     pub len: u16,
-    pub flags: u8,
+    pub flags: u16,
 }
 
 impl Record {
     /// A packet of `len` bytes about to be sent for the first time.
-    pub fn new(sent: Time, len: u16, flags: u8) -> Record {
+    pub fn new(sent: Time, len: u16, flags: u16) -> Record {
         Record { sent, len, flags, ..Record::default() }
     }
 
-    pub fn is(&self, flag: u8) -> bool {
+    pub fn is(&self, flag: u16) -> bool {
         self.flags & flag != 0
     }
 }
