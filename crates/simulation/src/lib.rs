@@ -38,7 +38,7 @@ use tables::packets::Capture;
 use units::Time;
 
 /// Changes whenever the results of some plan may.
-pub const MODEL_VERSION: &str = "6";
+pub const MODEL_VERSION: &str = "7";
 
 /// A simulation that can be run in steps.
 pub struct Simulation {
