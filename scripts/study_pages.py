@@ -1,13 +1,18 @@
 """Puts the verdicts of finished studies into their pages: `python -m scripts.study_pages runs`.
 
-Takes what `fullpipe paper NAME --out runs` has written, and replaces what lies between
-the two marks of a page."""
+Takes what `fullpipe paper NAME --out runs` has written, and replaces what lies between the two marks
+of a page. What `--engine ns3` and `--explain` have kept of ns-3 goes beside the transcription, for the
+next report."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+from fullpipe.studies import elsewhere
+from fullpipe.studies.transcription import ELSEWHERE
+
+STUDIES = Path(elsewhere.__file__).parent
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "explanation"
 BEGIN, END = "<!-- verdicts -->", "<!-- end of verdicts -->"
 
@@ -22,7 +27,11 @@ def with_verdicts(page: str, verdicts: str) -> str:
 
 
 def main(runs: Path) -> None:
-    """Renew the page of every study that has been run."""
+    """Renew what is kept of ns-3, and the page of every study that has been run."""
+    for kept in sorted(runs.glob(f"papers/*-ns3/{ELSEWHERE}")):
+        there = STUDIES / kept.parent.name.removesuffix("-ns3") / ELSEWHERE
+        elsewhere.keep(there, elsewhere.kept(kept).values())
+        print(there.relative_to(STUDIES))
     for verdicts in sorted(runs.glob("papers/*/verdicts.md")):
         page = PAGES / f"{verdicts.parent.name}.md"
         if page.exists():

@@ -73,9 +73,9 @@ def test_a_study_says_whose_numbers_it_has_and_what_is_left_out(tmp_path: Path) 
     where = f"experiment sixteen flows, algorithm BBRv1, sockets {BOTH}, buffer 100"
     left_out = f"fullpipe: left out: kato2025, {where}: tcp.send_buffer: it cannot be set"
     assert left_out in result.stderr.splitlines()
-    assert len(result.stderr.splitlines()) == 5
+    assert len(result.stderr.splitlines()) == 5 + 5 + 2
     assert result.stdout.startswith("What is called ours is by the other engine, ")
-    assert "; it cannot run 5 of 15 scenarios.\n" in result.stdout
+    assert "; it cannot run 12 of 22 scenarios.\n" in result.stdout
     table = pl.read_csv(tmp_path / "papers" / "kato2025-other" / "table-2.csv")
     assert set(table["engine"]) == {"other"}
     assert set(table["sockets"]) == {LARGE, RECEIVE}

@@ -7,13 +7,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fullpipe import studies
+from fullpipe import Scenario, studies
 from fullpipe.errors import UnknownNameError
 from fullpipe.studies import tables
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.kato2025 import figures, measures, study
-from fullpipe.studies.kato2025.table import ROWS, comparison, jain, printed_cell, table_text
-from fullpipe.studies.kato2025.text import BOTH, LARGE, RECEIVE, cap_text
+from fullpipe.studies.kato2025.table import EXPERIMENT, ROWS, comparison, jain, printed_cell, table_text
+from fullpipe.studies.kato2025.text import BOTH, LARGE, NS3_340, RECEIVE, cap_text
 from fullpipe.studies.verdicts import Expectation
 
 SOCKETS = (LARGE, RECEIVE)
@@ -49,6 +49,8 @@ def ours(seeds: int = 3) -> Measurements:
     """What the study measures of such runs, with the rates of `series` where a receive buffer limits."""
     found = Measurements()
     for job in study.jobs(studies.Settings(Path(), studies.Store(Path()), tuple(range(1, seeds + 1)))):
+        if job.point["experiment"] != EXPERIMENT:
+            continue
         buffer, sockets = job.point["buffer"], job.point["sockets"]
         at = (pl.col("buffer") == buffer) & (pl.col("sockets") == sockets) & (pl.col("seed") == job.seed)
         rates = flows(seeds).filter(at)
@@ -204,14 +206,24 @@ def test_figures_come_with_their_numbers(tmp_path: Path) -> None:
 
 def test_jobs_cover_all_conditions_and_sample_the_smallest_buffer() -> None:
     todo = studies.jobs("kato2025", seeds=2)
-    assert len(todo) == 15 * 2
-    assert len({job.scenario.digest for job in todo}) == 15
+    assert len(todo) == (4 * 5 + 3) * 2
+    assert len({job.scenario.digest for job in todo}) == 4 * 5 + 2, "one of the three is the fourth setting"
     sampled = [job for job in todo if job.scenario.record.interval_s]
-    assert {job.point["buffer"] for job in sampled} == {100}
-    assert list(dict.fromkeys(job.point["sockets"] for job in sampled)) == [LARGE, BOTH, RECEIVE]
+    assert {job.scenario.topology.bottleneck.queue.packets for job in sampled} == {100}
+    sockets = dict.fromkeys(job.point["sockets"] for job in sampled if "sockets" in job.point)
+    assert list(sockets) == [LARGE, BOTH, RECEIVE, NS3_340]
     capped = sampled[2].scenario.tcp
     assert (capped.send_buffer_bytes, capped.receive_buffer_bytes) == (1 << 20, 1 << 20)
-    assert len(studies.jobs("kato2025", quick=True)) == 15 * 3
+    assert len(studies.jobs("kato2025", quick=True)) == (4 * 5 + 3) * 3
+
+
+def test_the_fourth_setting_has_the_switches_of_the_ablation_and_ported_code_all_but_one() -> None:
+    ablation = Scenario.named("kato2025-ablation")
+    points = {job.point.get("transport"): job.scenario.tcp for job in studies.jobs("kato2025", seeds=1)}
+    assert points[study.NS3_340] == ablation.expand()[-1].tcp
+    left = {path: getattr(points[study.PORTED], path.removeprefix("tcp.")) for path in study.SWITCHES}
+    assert left == {**study.SWITCHES, study.IN_PORTED_FILES: None}
+    assert not any(getattr(points[study.LINUX], path.removeprefix("tcp.")) for path in study.SWITCHES)
 
 
 def test_unknown_studies_and_no_seeds_are_refused() -> None:

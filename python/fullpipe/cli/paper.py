@@ -20,11 +20,31 @@ def paper(
     out: Out = Path("runs"),
     quick: Annotated[bool, typer.Option("--quick", help="A short version, to see that it works.")] = False,
     engine: Annotated[str, typer.Option(help="Whose numbers are to be ours.", metavar="NAME")] = "native",
+    explain: Annotated[
+        str | None,
+        typer.Option(metavar="CLAIM", help="Only this claim, and with the setting that turns its verdict."),
+    ] = None,
 ) -> None:
     """Run every experiment of a study, print its tables with ours beside them, and draw its figures.
 
     What an engine cannot run is left out, with the reason; the exit code is 1 if it can run nothing.
     """
+    if explain is not None:
+        with progress_bar(
+            studies.explaining(name, explain, seeds=seeds, quick=quick, engine=engine)
+        ) as progress:
+            found = studies.explain(
+                name,
+                explain,
+                seeds=seeds,
+                workers=workers or processors(),
+                out=out,
+                quick=quick,
+                engine=engine,
+                progress=progress,
+            )
+        echo(found.text())
+        return
     report = list[str]()
     with progress_bar(studies.jobs(name, seeds=seeds, quick=quick, engine=engine)) as progress:
         made = studies.run(

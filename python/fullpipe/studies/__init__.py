@@ -12,34 +12,30 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol
 
 from fullpipe import engines
 from fullpipe.api import refusals
 from fullpipe.errors import EngineError, UnknownNameError
 from fullpipe.runs import Store
+from fullpipe.studies import explanations, tables
 from fullpipe.studies.claims import Claim
+from fullpipe.studies.explanations import Explanation
 from fullpipe.studies.report import Report, Settings
-from fullpipe.studies.transcription import Transcription
+from fullpipe.studies.study import Study
 from fullpipe.sweeps import Job, Progress
 
-__all__ = ["Report", "Settings", "jobs", "names", "printed", "run", "title"]
-
-
-class Study(Protocol):
-    """What the package of a study offers."""
-
-    def transcription(self) -> Transcription:
-        """What is printed there."""
-        ...
-
-    def jobs(self, settings: Settings) -> list[Job]:
-        """Every run of it."""
-        ...
-
-    def run(self, settings: Settings) -> Report:
-        """Run what is missing and report."""
-        ...
+__all__ = [
+    "Explanation",
+    "Report",
+    "Settings",
+    "explain",
+    "explaining",
+    "jobs",
+    "names",
+    "printed",
+    "run",
+    "title",
+]
 
 
 def names() -> list[str]:
@@ -64,6 +60,59 @@ def jobs(
     settings = Settings(Path(name), Store(Path()), _chosen(seeds), quick=quick, engine=engine)
     todo = _study(name).jobs(settings)
     return replace(settings, refused=frozenset(_refused(engine, todo))).possible(todo)
+
+
+def explain(
+    name: str,
+    claim: str,
+    *,
+    seeds: int | Iterable[int] | None = None,
+    workers: int = 1,
+    out: Path = Path("runs"),
+    quick: bool = False,
+    engine: str = "native",
+    progress: Progress | None = None,
+) -> Explanation:
+    """Run one claim of a study twice: as the study has it, and with the setting that turns its verdict.
+
+    Args:
+        name: One of `names()`.
+        claim: The id of one of `printed(name)`.
+        seeds: How many seeds, or which ones; None for a few.
+        workers: How many runs at the same time. Has no influence on results.
+        out: Where finished runs are kept: those of the study are not made again. What an engine that the
+            setting names gives is kept in `papers/<name>-<engine>` below it.
+        quick: Fewer seeds, and shorter runs where the study has them.
+        engine: Whose numbers they are, unless the setting names an engine.
+        progress: Told about every step.
+
+    Raises:
+        UnknownNameError: If there is no such study, claim or engine.
+        EngineError: If the engine cannot run it as the study has it.
+        SweepError: If a run failed.
+    """
+    settings = Settings(
+        _folder(Path(out), name, engine), Store(Path(out)), _chosen(seeds), workers, quick, progress, engine
+    )
+    made = explanations.explain(_study(name), _claim(name, claim), settings)
+    by = made.claim.setting.engine if made.claim.setting else ""
+    if by and made.changed:
+        there = replace(settings, folder=_folder(Path(out), name, by), engine=by)
+        tables.keep(there, [made.changed], len(explanations.seeds_for(settings)), str(made.claim.setting))
+    return made
+
+
+def explaining(
+    name: str,
+    claim: str,
+    *,
+    seeds: int | Iterable[int] | None = None,
+    quick: bool = False,
+    engine: str = "native",
+) -> list[Job]:
+    """Every run of `explain`. Raises UnknownNameError."""
+    settings = Settings(Path(name), Store(Path()), _chosen(seeds), quick=quick, engine=engine)
+    return explanations.jobs(_study(name), _claim(name, claim), settings)
 
 
 def run(
@@ -97,8 +146,9 @@ def run(
     """
     study = _study(name)
     out = Path(out)
-    folder = out / "papers" / (name if engine == "native" else f"{name}-{engine}")
-    settings = Settings(folder, Store(out), _chosen(seeds), workers, quick, progress, engine)
+    settings = Settings(
+        _folder(out, name, engine), Store(out), _chosen(seeds), workers, quick, progress, engine
+    )
     todo = study.jobs(settings)
     refused = _refused(engine, todo)
     scenarios = len({job.scenario.digest for job in todo})
@@ -112,6 +162,11 @@ def run(
     if echo is not None:
         echo(f"{report.text}\n\n{len(report.files)} tables and figures are in {report.folder}")
     return report
+
+
+def _folder(out: Path, name: str, engine: str) -> Path:
+    """Where tables and figures go."""
+    return out / "papers" / (name if engine == "native" else f"{name}-{engine}")
 
 
 def _refused(engine: str, todo: Iterable[Job]) -> Mapping[str, tuple[str, str]]:
@@ -137,6 +192,13 @@ def _chosen(seeds: int | Iterable[int] | None) -> tuple[int, ...] | None:
     if not chosen:
         raise ValueError("seeds: at least one is needed")
     return chosen
+
+
+def _claim(name: str, claim: str) -> Claim:
+    known = {one.id: one for one in printed(name)}
+    if claim not in known:
+        raise UnknownNameError("claim", claim, known)
+    return known[claim]
 
 
 def _study(name: str) -> Study:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import inf, isfinite
@@ -136,6 +136,10 @@ class ClaimChecker:
         each = [_result(claim, reading, self._test(claim, *self._under(reading))) for reading in readings]
         first = self.readings[0]
         return with_closest([replace(j, counts=j.counts and j.reading == first) for j in each])
+
+    def check_all(self, claims: Iterable[Claim]) -> list[ClaimResult]:
+        """A verdict on every claim under each reading."""
+        return [result for claim in claims for result in self.check(claim)]
 
     def _readings(self, claim: Claim) -> list[str]:
         if self.key:

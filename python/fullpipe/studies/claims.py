@@ -17,7 +17,8 @@ number.
 hold one by one. What neither names is averaged only if `mean_over` names it. A printed number may have a
 reference condition, `against = { where = { ... }, printed = 56.3 }`, and `ceiling`, which it cannot exceed.
 
-`why` is the cause of a difference, from `Cause`. `uncounted` says why a claim is no number of its own:
+`why` is the cause of a difference, from `Cause`, and `setting` what is to be set another way for the verdict
+to turn, see `fullpipe.studies.settings`. `uncounted` says why a claim is no number of its own:
 true by definition, or printed a second time."""
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fullpipe.studies.causes import Cause
+from fullpipe.studies.elsewhere import Elsewhere
 from fullpipe.studies.experiments import Value
+from fullpipe.studies.settings import Setting
 from fullpipe.studies.verdicts import Expectation
 
 BOUNDS = ("above", "below", "at_least", "at_most")
@@ -83,7 +86,11 @@ class Claim:
     simulator: str = ""
     """Whose number it is, where a paper has several simulators."""
     why: Cause | None = None
+    setting: Setting | None = None
+    """What turns the verdict."""
     uncounted: str = ""
+    elsewhere: Elsewhere | None = None
+    """What another engine has given."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Claim:
@@ -100,6 +107,8 @@ class Claim:
             made["against"] = Reference(**row["against"])
         if "why" in row:
             made["why"] = Cause(row["why"])
+        if "setting" in row and not isinstance(row["setting"], Setting):
+            made["setting"] = Setting.from_row(row["setting"])
         for name in ("entries", "mean_over"):
             made[name] = tuple(row.get(name, ()))
         return cls(**made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
 from math import isinf
 from pathlib import Path
@@ -12,8 +13,11 @@ import polars as pl
 
 from fullpipe import engines
 from fullpipe.io import files
+from fullpipe.studies import elsewhere
+from fullpipe.studies.causes import Cause
 from fullpipe.studies.claim_checks import ClaimResult, Part
 from fullpipe.studies.claims import UNMEASURED
+from fullpipe.studies.elsewhere import Elsewhere
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.report import Settings
 from fullpipe.studies.text import aligned, shortened, tally, wrapped
@@ -33,6 +37,7 @@ SCHEMA = {
     "verdict": pl.String,
     "closest": pl.Boolean,
     "why": pl.String,
+    "setting": pl.String,
     "factor": pl.Float64,
     "by_tolerance": pl.Boolean,
     "counted": pl.Boolean,
@@ -75,7 +80,30 @@ def write(
     head = f"Engine {engine}, model version {model}, {counted(seeds)}{form}."
     lines = "".join(f"- {line}\n" for line in [head, *tallies(checked).splitlines()])
     files.write(page, f"{lines}\n{markdown(checked, f'ours ({engine})')}".encode())
-    return [numbers, verdicts, page]
+    if engine == "native":
+        return [numbers, verdicts, page]
+    return [numbers, verdicts, page, keep(settings, [first for first, _ in _claims(checked)], seeds)]
+
+
+def keep(settings: Settings, results: Sequence[ClaimResult], seeds: int, setting: str = "") -> Path:
+    """Keep results of another engine, of every claim that it could run, for reports of the native one.
+
+    Args:
+        settings: Where to, and whose they are.
+        results: One for a claim.
+        seeds: How many runs every number is over.
+        setting: What was set another way.
+    """
+    engine, date = settings.engine, f"{datetime.now(UTC):%Y-%m-%d}"
+    version = engines.engine(engine).model_version()
+    rows = [
+        Elsewhere(j.claim.id, engine, version, date, seeds, setting, ours_shown(j), verdict_shown(j))
+        for j in results
+        if j.parts and j.verdict is not Verdict.NOT_TESTABLE
+    ]
+    path = settings.folder / f"{engine}_results.toml"
+    elsewhere.keep(path, rows)
+    return path
 
 
 def counted(seeds: int) -> str:
@@ -130,7 +158,15 @@ def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
     for j in checked:
         low, high = j.ends or (None, None)
         numbers = (j.mean, low, high, j.claim.unit, j.held, len(j.parts), str(j.verdict), j.closest)
-        notes = (j.why and str(j.why), j.factor, j.by_tolerance, j.counts, j.claim.uncounted, _each(j))
+        notes = (
+            j.why and str(j.why),
+            _setting(j),
+            j.factor,
+            j.by_tolerance,
+            j.counts,
+            j.claim.uncounted,
+            _each(j),
+        )
         rows.append((j.claim.id, j.claim.says, j.reading, *numbers, *notes))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -138,10 +174,13 @@ def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
 def verdict_text(checked: Sequence[ClaimResult]) -> str:
     """A row per claim: ours, verdict and cause under the reading that counts, and a sign for every other."""
     others = other_readings(checked)
-    rows = [["where", "printed", "ours", "verdict", "why", *others]]
+    kept = _kept(checked)
+    rows = [["where", "printed", "ours", "verdict", "why", *kept, *others]]
     for first, of in _claims(checked):
         says, signs = shortened(first.claim.says, 48), [_sign(of.get(other)) for other in others]
-        rows.append([first.claim.id, says, _ours(first, 48), verdict_shown(first), _why(first), *signs])
+        cells = [_elsewhere(first, 60) for _ in kept]
+        ours = ours_shown(first, 48)
+        rows.append([first.claim.id, says, ours, verdict_shown(first), _why(first), *cells, *signs])
     legend = [f"The reading that counts is {_counted(checked)}. {LEGEND}"] if others else []
     return "\n\n".join([aligned(rows), *legend])
 
@@ -149,12 +188,14 @@ def verdict_text(checked: Sequence[ClaimResult]) -> str:
 def markdown(checked: Sequence[ClaimResult], ours: str = "ours") -> str:
     """A row per claim, with ours under every reading."""
     others = other_readings(checked)
-    header = ["where", "printed", ours, "verdict", "why", *others]
+    kept = _kept(checked)
+    header = ["where", "printed", ours, "verdict", "why", *kept, *others]
     rows = [header, ["---"] * len(header)]
     for first, of in _claims(checked):
-        cells = [f"{_ours(of[o])}: {of[o].verdict}" if o in of else "" for o in others]
-        says = first.claim.says
-        rows.append([first.claim.id, says, _ours(first), verdict_shown(first), _why(first), *cells])
+        cells = [_elsewhere(first) for _ in kept]
+        cells += [f"{ours_shown(of[o])}: {of[o].verdict}" if o in of else "" for o in others]
+        why = f"{_why(first)}: {_setting(first)}" if _setting(first) else _why(first)
+        rows.append([first.claim.id, first.claim.says, ours_shown(first), verdict_shown(first), why, *cells])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
 
@@ -180,6 +221,7 @@ def tallies(checked: Sequence[ClaimResult]) -> str:
         lines.append(f"Of those reproduced, {tolerated} by tolerance: our own runs leave them out.")
     if repeated:
         lines.append(f"{repeated} rows are not counted: printed twice, or true by definition.")
+    lines += _unknown(counted)
     if causes := _causes(counted):
         lines.append(f"Why not reproduced: {causes}.")
     for other in other_readings(checked):
@@ -201,6 +243,28 @@ def verdict_shown(j: ClaimResult) -> str:
 
 def _why(j: ClaimResult) -> str:
     return "not counted" if j.claim.uncounted else str(j.why or "")
+
+
+def _setting(j: ClaimResult) -> str:
+    """What turns the verdict, where one is to be turned."""
+    return str(j.claim.setting) if j.why and j.claim.setting else ""
+
+
+def _kept(checked: Sequence[ClaimResult]) -> list[str]:
+    """The head of the column of results that are kept of another engine; none if there are none."""
+    sources = [j.claim.elsewhere.source for j in checked if j.claim.elsewhere]
+    return sorted(set(sources))[-1:]
+
+
+def _elsewhere(j: ClaimResult, width: int = 200) -> str:
+    return shortened(j.claim.elsewhere.shown, width) if j.claim.elsewhere else ""
+
+
+def _unknown(counted: Sequence[ClaimResult]) -> list[str]:
+    """How many of what is not reproduced are not explained."""
+    failed = [j for j in counted if j.verdict is Verdict.NOT_REPRODUCED]
+    unknown = sum(j.why is Cause.UNKNOWN for j in failed)
+    return [f"Of {len(failed)} not reproduced, the cause of {unknown} is unknown."] if failed else []
 
 
 def _counted(checked: Sequence[ClaimResult]) -> str:
@@ -227,7 +291,8 @@ def _sign(j: ClaimResult | None) -> str:
     return "" if j is None else SIGNS.get(j.verdict, "")
 
 
-def _ours(j: ClaimResult, width: int = 200) -> str:
+def ours_shown(j: ClaimResult, width: int = 200) -> str:
+    """Our number, or how many of several hold."""
     if j.claim.kind in UNMEASURED:
         return shortened(str(j.claim.what), width)
     if len(j.numbers) == 1:

@@ -1,4 +1,4 @@
-"""Reads a study's `expected.toml`: its title, its claims and its set-up."""
+"""Reads a study's `expected.toml`: title, claims and set-up; and what another engine has given."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from importlib.resources import files
 from typing import Any
 
 from fullpipe.studies.claims import Claim
+from fullpipe.studies.elsewhere import parsed
+from fullpipe.studies.settings import Setting
+
+ELSEWHERE = "ns3_results.toml"
+"""Beside the transcription: what ns-3 has given."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +30,20 @@ class Transcription:
 def transcription(package: str) -> Transcription:
     """The one of a study. What its table `default` says holds for every claim that does not say it itself."""
     data = tomllib.loads(files(package).joinpath("expected.toml").read_text(encoding="utf-8"))
-    default = data.get("default", {})
-    claims = [
-        Claim.from_row({**default, **row, "where": _where(default) | _where(row)}) for row in data["claim"]
-    ]
+    default, named = data.get("default", {}), {row["name"]: row for row in data.get("setting", [])}
+    elsewhere = files(package).joinpath(ELSEWHERE)
+    results = parsed(elsewhere.read_text(encoding="utf-8")) if elsewhere.is_file() else {}
+    claims = []
+    for row in data["claim"]:
+        whole = {
+            **default,
+            **row,
+            "where": _where(default) | _where(row),
+            "elsewhere": results.get(row["id"]),
+        }
+        if isinstance(row.get("setting"), str) and row["setting"] in named:
+            whole["setting"] = Setting.from_row(named[row["setting"]])
+        claims.append(Claim.from_row(whole))
     return Transcription(data["title"], tuple(claims), tuple(data["setup"]))
 
 

@@ -12,6 +12,7 @@ from fullpipe.studies.adbbr2025 import figures, measures
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Experiment, Measurements, measured
+from fullpipe.studies.plan import Plan, jobs_of
 from fullpipe.studies.report import Report, Settings, complete, seeds_of
 from fullpipe.studies.transcription import of_package
 from fullpipe.sweeps import Job
@@ -61,17 +62,21 @@ def experiments(*, quick: bool) -> list[Experiment]:
     return found
 
 
+def plan(*, quick: bool) -> Plan:
+    """The five experiments with all algorithms."""
+    return [(experiment, ALGORITHMS) for experiment in experiments(quick=quick)]
+
+
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
-    return [job for e in experiments(quick=settings.quick) for job in e.jobs(ALGORITHMS, chosen)]
+    return jobs_of(plan(quick=settings.quick), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
     source, todo = transcription(), jobs(settings)
     runs = settings.run(todo)
-    found = with_growth(measured(experiments(quick=settings.quick), todo, runs))
+    found = measured(experiments(quick=settings.quick), todo, runs)
     checked = check_claims(source.claims, found)
     written = tables.write(settings, found, checked, seeds_of(todo))
     if whole := complete(runs):
@@ -80,10 +85,14 @@ def run(settings: Settings) -> Report:
     return Report(report, tuple(written), settings.folder)
 
 
+def checker(found: Measurements) -> ClaimChecker:
+    """Every claim about the subject is held against every reading of it."""
+    return ClaimChecker(with_growth(found), tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
+
+
 def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
     """Every claim, those about the subject for every reading of it."""
-    checker = ClaimChecker(found, tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
-    return [verdict for claim in claims for verdict in checker.check(claim)]
+    return checker(found).check_all(claims)
 
 
 def with_growth(found: Measurements) -> Measurements:

@@ -14,6 +14,7 @@ from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Experiment, Measurements, Variants, measured
 from fullpipe.studies.gniaz2025 import figures
 from fullpipe.studies.gniaz2025.measures import PHASES, lone_flow, two_flows, two_flows_on
+from fullpipe.studies.plan import jobs_of
 from fullpipe.studies.report import Report, Settings, complete, seeds_of
 from fullpipe.studies.transcription import of_package
 from fullpipe.sweeps import Job
@@ -47,8 +48,11 @@ SEEDS = 10
 QUICK_SEEDS = 3
 
 
-def plan() -> list[tuple[Experiment, Mapping[str, Any]]]:
-    """The six scenarios with their algorithms, under every setting; those with a step under both delays."""
+def plan(*, quick: bool = False) -> list[tuple[Experiment, Mapping[str, Any]]]:
+    """The six scenarios with their algorithms, under every setting; those with a step under both delays.
+
+    They are short: a quick form has fewer seeds only."""
+    del quick
     found = []
     for number, (name, phases) in enumerate(PHASES.items(), start=1):
         together = name == TWO_FLOWS
@@ -84,16 +88,19 @@ def _delay(delay_ms: int) -> dict[str, str]:
     return {f"topology.{way}.delay": f"{delay_ms} ms" for way in ("bottleneck", "reverse")}
 
 
+def checker(found: Measurements) -> ClaimChecker:
+    """Every claim is held against every setting."""
+    return ClaimChecker(found, READINGS, key=SETTING)
+
+
 def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
     """Every claim under every setting."""
-    checker = ClaimChecker(found, READINGS, key=SETTING)
-    return [verdict for claim in claims for verdict in checker.check(claim)]
+    return checker(found).check_all(claims)
 
 
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
-    return [job for experiment, algorithms in plan() for job in experiment.jobs(algorithms, chosen)]
+    return jobs_of(plan(), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def run(settings: Settings) -> Report:

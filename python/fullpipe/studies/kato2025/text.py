@@ -10,6 +10,9 @@ RTT_S = 0.12
 
 LARGE, BOTH, RECEIVE = "large", "1 MiB both", "1 MiB receive"
 """Settings of the socket buffers: never a limit; sending and receiving limited; receiving limited."""
+NS3_340, PORTED, LINUX = "ns-3 3.40", "ported", "Linux"
+"""Sockets of 1 MiB over four behaviours of ns-3 3.40's transport; over those of them in files that were not
+ported; over none."""
 
 
 def cap_text(found: Measurements, socket_bytes: int, buffer: int) -> str:

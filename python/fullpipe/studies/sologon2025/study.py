@@ -11,6 +11,7 @@ from fullpipe.studies import tables
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Experiment, Measurements, Value, Variants, measured
+from fullpipe.studies.plan import Plan, jobs_of
 from fullpipe.studies.report import Report, Settings, complete, seeds_of
 from fullpipe.studies.sologon2025 import figures, measures, text
 from fullpipe.studies.transcription import of_package
@@ -73,16 +74,24 @@ def _queues(links: int, queue: Mapping[str, Any]) -> dict[str, Any]:
     return {f"topology.links.{i}.queue": queue for i in range(links)}
 
 
+def checker(found: Measurements) -> ClaimChecker:
+    """Every claim is held against every setting of its experiment."""
+    return ClaimChecker(found, READINGS, key=SETTING)
+
+
 def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
     """Every claim under every setting of its experiment."""
-    checker = ClaimChecker(found, READINGS, key=SETTING)
-    return [verdict for claim in claims for verdict in checker.check(claim)]
+    return checker(found).check_all(claims)
+
+
+def plan(*, quick: bool) -> Plan:
+    """Both experiments with both algorithms."""
+    return [(experiment, ALGORITHMS) for experiment in experiments(quick=quick)]
 
 
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    chosen = settings.seeds_or(SEEDS, QUICK_SEEDS)
-    return [job for e in experiments(quick=settings.quick) for job in e.jobs(ALGORITHMS, chosen)]
+    return jobs_of(plan(quick=settings.quick), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def run(settings: Settings) -> Report:

@@ -1,0 +1,59 @@
+"""What another engine has given for the claims of a study: kept in a small file beside what is printed."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fullpipe.io import files
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Ours by another engine, of one claim."""
+
+    id: str
+    """Of the claim."""
+    engine: str
+    version: str
+    date: str
+    seeds: int
+    setting: str
+    """What was set another way; empty for the study as it is."""
+    ours: str
+    verdict: str
+
+    @property
+    def source(self) -> str:
+        """Whose it is: engine, version and date."""
+        return f"{self.engine} {self.version}, {self.date}"
+
+    @property
+    def shown(self) -> str:
+        """Ours, the verdict, and what was set for it."""
+        return f"{self.ours}: {self.verdict}" + (f" ({self.setting})" if self.setting else "")
+
+
+def parsed(text: str) -> dict[str, Elsewhere]:
+    """By claim, what such a file has."""
+    return {row["id"]: Elsewhere(**row) for row in tomllib.loads(text).get("result", [])}
+
+
+def kept(path: Path) -> dict[str, Elsewhere]:
+    """The same; nothing if there is no such file."""
+    return parsed(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def keep(path: Path, results: Iterable[Elsewhere]) -> None:
+    """Write results into a file, over those that it has of the same claims."""
+    rows = kept(path) | {result.id: result for result in results}
+    files.make_folder(path.parent)
+    files.write(path, "\n".join(map(_table, map(asdict, rows.values()))).encode())
+
+
+def _table(row: Mapping[str, str | int]) -> str:
+    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in row.items())
+    return "\n".join(["[[result]]", *lines]) + "\n"

@@ -1,0 +1,131 @@
+"""Why a claim is not reproduced, shown: its runs as the study has them, and with the setting it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fullpipe import engines, sweeps
+from fullpipe.api import refusals
+from fullpipe.errors import EngineError
+from fullpipe.runs import Run
+from fullpipe.studies import tables
+from fullpipe.studies.causes import Cause
+from fullpipe.studies.claim_checks import ClaimResult
+from fullpipe.studies.claims import Claim
+from fullpipe.studies.experiments import Measurements, measured
+from fullpipe.studies.plan import jobs_for
+from fullpipe.studies.report import Settings
+from fullpipe.studies.settings import Setting
+from fullpipe.studies.study import Study
+from fullpipe.studies.text import aligned, wrapped
+from fullpipe.studies.verdicts import Verdict
+from fullpipe.sweeps import Job
+
+SEEDS, QUICK_SEEDS = 5, 3
+PLAIN = Setting()
+BETTER = (Verdict.REPRODUCED, Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A claim as the study has it, and with the setting that is said to turn its verdict."""
+
+    claim: Claim
+    plain: ClaimResult
+    changed: ClaimResult | None
+    """Nothing if no setting is named, or if its engine cannot run it here."""
+    refused: str = ""
+    """Why the engine cannot."""
+
+    @property
+    def turns(self) -> bool:
+        """Whether the setting makes the verdict better."""
+        if self.changed is None or self.changed.verdict not in BETTER or self.plain.verdict not in BETTER:
+            return False
+        return BETTER.index(self.changed.verdict) < BETTER.index(self.plain.verdict)
+
+    def text(self) -> str:
+        """Printed, ours, ours with the setting, and whether that turns the verdict."""
+        head = [f"{self.claim.id}: {self.claim.says}", f"Cause: {self.claim.why or Cause.UNKNOWN}"]
+        rows = [["", "ours", "verdict"], _row("as the study has it", self.plain)]
+        setting = self.claim.setting
+        if setting and self.changed:
+            rows.append(_row(str(setting), self.changed))
+        if setting and setting.name:
+            head.append(f"{setting.name}: {', '.join(setting.parts())}")
+        return "\n".join([*map(wrapped, head), "", aligned(rows), "", *map(wrapped, self._conclusion())])
+
+    def _conclusion(self) -> list[str]:
+        stored = self.claim.elsewhere
+        if self.claim.setting is None:
+            return ["No setting is named for it."]
+        if self.changed:
+            return [f"The setting {'turns' if self.turns else 'does not turn'} the verdict."]
+        lines = [f"It could not be run with {self.claim.setting}: {self.refused}"]
+        return lines + ([f"Kept of {stored.source}: {stored.shown}."] if stored else [])
+
+
+def jobs(study: Study, claim: Claim, settings: Settings) -> list[Job]:
+    """Every run of an explanation. Raises EngineError if the engine cannot run it as the study has it."""
+    plain, changed, _ = _jobs(study, claim, settings)
+    return plain + changed
+
+
+def explain(study: Study, claim: Claim, settings: Settings) -> Explanation:
+    """Run a claim as the study has it, and with its setting.
+
+    Raises:
+        EngineError: If the engine cannot run it as the study has it.
+        SweepError: If a run failed.
+    """
+    plain, changed, refused = _jobs(study, claim, settings)
+    runs = sweeps.run(
+        plain + changed, workers=settings.workers, store=settings.store, progress=settings.progress
+    )
+
+    def check(todo: Sequence[Job], made: Sequence[Run], setting: Setting) -> ClaimResult:
+        experiments = [experiment for experiment, _ in study.plan(quick=settings.quick)]
+        checker = study.checker(measured(experiments, todo, made))
+        reading = setting.reading or checker.readings[0]
+        return next(r for r in checker.check(claim) if r.reading in (reading, ""))
+
+    as_it_is = check(plain, runs[: len(plain)], PLAIN)
+    if claim.setting is None or refused:
+        return Explanation(claim, as_it_is, None, refused)
+    return Explanation(claim, as_it_is, check(changed, runs[len(plain) :], claim.setting))
+
+
+def seeds_for(settings: Settings) -> tuple[int, ...]:
+    """A few."""
+    return settings.seeds_or(SEEDS, QUICK_SEEDS)
+
+
+def _jobs(study: Study, claim: Claim, settings: Settings) -> tuple[list[Job], list[Job], str]:
+    """The runs as the study has them, those with the setting, and why its engine makes none of these."""
+    plan, checker, seeds = (
+        study.plan(quick=settings.quick),
+        study.checker(Measurements()),
+        seeds_for(settings),
+    )
+
+    def under(setting: Setting) -> list[Job]:
+        found = jobs_for(claim, setting, plan, checker, seeds)
+        return [replace(job, engine=setting.engine or settings.engine) for job in found]
+
+    plain = under(PLAIN)
+    if refused := _refused(plain):
+        raise EngineError(refused)
+    changed = under(claim.setting) if claim.setting else []
+    refused = _refused(changed)
+    return plain, [] if refused else changed, refused
+
+
+def _refused(todo: Sequence[Job]) -> str:
+    """Why the engine of these runs cannot make them; empty if it can."""
+    lines = (line for job in todo for line in refusals(engines.engine(job.engine), job.scenario))
+    return next(lines, "")
+
+
+def _row(what: str, result: ClaimResult) -> list[str]:
+    return [what, tables.ours_shown(result), tables.verdict_shown(result)]

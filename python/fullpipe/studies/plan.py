@@ -1,0 +1,65 @@
+"""The plan of a study: its experiments and the algorithms of each; and the runs that a claim needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fullpipe.studies.claim_checks import ClaimChecker
+from fullpipe.studies.claims import Claim
+from fullpipe.studies.experiments import Experiment, Value
+from fullpipe.studies.settings import Setting
+from fullpipe.sweeps import Job
+
+Algorithms = Mapping[str, Any]
+Plan = Sequence[tuple[Experiment, Algorithms]]
+
+
+def jobs_of(plan: Plan, seeds: Sequence[int]) -> list[Job]:
+    """Every run of a study."""
+    return [job for experiment, algorithms in plan for job in experiment.jobs(algorithms, seeds)]
+
+
+def jobs_for(
+    claim: Claim, setting: Setting, plan: Plan, checker: ClaimChecker, seeds: Sequence[int]
+) -> Iterator[Job]:
+    """The runs that a claim needs, under a setting.
+
+    Args:
+        claim: What is claimed.
+        setting: What is set another way; nothing, for the study as it is.
+        plan: The study.
+        checker: How it reads what is open; measurements are not asked.
+        seeds: The seeds of every run.
+    """
+    needed = _needed(claim, setting.reading or checker.readings[0], checker)
+    for experiment, algorithms in plan:
+        if experiment.name != claim.experiment:
+            continue
+        chosen = {
+            name: cca for name, cca in algorithms.items() if name in needed.get("algorithm", algorithms)
+        }
+        chosen |= {name: cca for name, cca in setting.algorithms.items() if name in chosen}
+        for job in experiment.jobs(chosen, seeds):
+            if all(job.point[key] in values for key, values in needed.items() if key in job.point):
+                yield Job(setting.on(job.scenario), job.seed, point=job.point)
+
+
+def _needed(claim: Claim, reading: str, checker: ClaimChecker) -> dict[str, set[Value]]:
+    """By condition, the values that a claim is about; what it does not name it needs all of."""
+    needed: dict[str, set[Value]] = {}
+    against = claim.against.where if claim.against else {}
+    compared = claim.what if claim.kind in ("higher", "lower") else {}
+    for table in (claim.where, claim.each, claim.lower, compared, against):
+        for key, value in table.items():
+            needed.setdefault(key, set()).update(value if isinstance(value, list | tuple) else (value,))
+    algorithms = needed.setdefault("algorithm", set())
+    if claim.kind == "change":
+        algorithms |= {claim.what["of"], claim.what["against"]}
+    if claim.kind in ("lowest", "highest"):
+        algorithms |= {*checker.others}
+    if checker.key:
+        needed[checker.key] = {reading}
+    elif checker.subject in algorithms:
+        algorithms.add(reading)
+    return needed

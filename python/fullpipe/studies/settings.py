@@ -1,0 +1,88 @@
+"""What is set another way so that a verdict turns: a setting of the study, values, algorithms, or an engine.
+
+A claim of `expected.toml` names one of these:
+
+- `setting = "fq_codel"`: a reading of the study, or a table `[[setting]]` of that `name`;
+- `setting = { key = "tcp.loss_detection", value = "dupack" }`: a path of the scenarios, `*` for every entry;
+- `setting = { engine = "ns3" }`.
+
+A table `[[setting]]` may have several of them: `reading`, `values` (by path), `algorithms` (by the name that
+claims use), `engine`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fullpipe.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What turns a verdict."""
+
+    name: str = ""
+    reading: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    algorithms: Mapping[str, Any] = field(default_factory=dict)
+    engine: str = ""
+
+    @classmethod
+    def from_row(cls, row: str | Mapping[str, Any]) -> Setting:
+        """From what a claim names, or from a table `[[setting]]`."""
+        if isinstance(row, str):
+            return cls(reading=row)
+        made = {key: value for key, value in row.items() if key not in ("key", "value")}
+        values = {**made.pop("values", {}), **({row["key"]: row["value"]} if "key" in row else {})}
+        return cls(values=values, **made)
+
+    def __str__(self) -> str:
+        return self.name or ", ".join(self.parts())
+
+    def parts(self) -> Iterator[str]:
+        """Everything that is set, as key and value.
+
+        >>> list(Setting(reading="fq_codel", values={"tcp.mss": 536}).parts())
+        ['fq_codel', 'tcp.mss = 536']
+        """
+        if self.reading:
+            yield self.reading
+        for key, value in (*self.values.items(), *self.algorithms.items()):
+            yield f"{key} = {_written(value)}"
+        if self.engine:
+            yield f"engine = {_written(self.engine)}"
+
+    def on(self, scenario: Scenario) -> Scenario:
+        """A scenario with its values."""
+        if not self.values:
+            return scenario
+        tree = scenario.to_dict()
+        return scenario.with_values({p: v for path, v in self.values.items() for p in _paths(tree, path)})
+
+
+def _written(value: Any) -> str:
+    """As in a TOML file: a table on one line.
+
+    >>> _written({"kind": "fq_codel", "ecn": False})
+    '{ kind = "fq_codel", ecn = false }'
+    """
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_written(v)}" for key, v in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _paths(tree: Any, path: str) -> list[str]:
+    """The paths that one with `*` stands for.
+
+    >>> _paths({"flows": [{}, {}]}, "flows.*.cca")
+    ['flows.0.cca', 'flows.1.cca']
+    """
+    head, star, tail = path.partition(".*.")
+    if not star:
+        return [path]
+    entries = tree
+    for key in head.split("."):
+        entries = entries[key]
+    return [f"{head}.{i}.{rest}" for i, entry in enumerate(entries) for rest in _paths(entry, tail)]

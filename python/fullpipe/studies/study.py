@@ -1,0 +1,36 @@
+"""What the package of a study offers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from fullpipe.studies.claim_checks import ClaimChecker
+from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.plan import Plan
+from fullpipe.studies.report import Report, Settings
+from fullpipe.studies.transcription import Transcription
+from fullpipe.sweeps import Job
+
+
+class Study(Protocol):
+    """A study."""
+
+    def transcription(self) -> Transcription:
+        """What is printed there."""
+        ...
+
+    def plan(self, *, quick: bool) -> Plan:
+        """Its experiments, in a quick form shorter ones, and the algorithms of each."""
+        ...
+
+    def checker(self, found: Measurements) -> ClaimChecker:
+        """What holds its claims against measurements."""
+        ...
+
+    def jobs(self, settings: Settings) -> list[Job]:
+        """Every run of it."""
+        ...
+
+    def run(self, settings: Settings) -> Report:
+        """Run what is missing and report."""
+        ...
