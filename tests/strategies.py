@@ -214,7 +214,12 @@ def links(span: Span, folder: Path) -> Tree:
     }
     fixed = services(span, folder).flatmap(lambda service: table(others, delay=span.delays, **service))
     changing = table(
-        {**others, "shapes": shapes(span), "changes": changes.map(in_order)},
+        {
+            **others,
+            "shapes": shapes(span),
+            "changes": changes.map(in_order),
+            "device_queue": table(packets=st.integers(1, 200)),
+        },
         rate=span.rates,
         delay=span.delays,
     )
@@ -243,6 +248,9 @@ def transports(span: Span) -> Tree:
             "min_burst": st.integers(1, 64),
             "gro": st.just("50 us"),
             "ecn": st.booleans() | st.just("accecn"),
+            "loss_detection": st.sampled_from(["rack", "dupack"]),
+            "min_rto": st.sampled_from(["1 ms", "1 s"]),
+            "tail_loss_probe": st.booleans(),
             "rate_sample": st.sampled_from(["linux", "ns3_3.40"]),
             "invalid_rate_samples": st.sampled_from(["discarded", "repeated"]),
             "rescue_retransmit": st.sampled_from(["none", "rfc6675", "unbounded"]),

@@ -200,6 +200,50 @@ def test_a_token_bucket_shapes_to_its_rate() -> None:
     assert goodput(NS3.run(made, seed=1)) == pytest.approx(10e6 * 1448 / 1514, rel=0.05)
 
 
+SHAPED = {
+    "rate": "20 Mbit/s",
+    "delay": "20 ms",
+    "queue": {"kind": "tbf", "rate_bps": 40_000_000, "burst_bytes": 125_000, "packets": 20},
+    "device_queue": {"packets": 50},
+}
+"""A shaper that is no limit at first, above a device that is."""
+
+
+@needs_ns3
+def test_what_a_device_holds_and_what_waits_above_it_are_the_backlog_as_natively() -> None:
+    made = ours("reno", **{"topology.bottleneck": SHAPED})
+    most = [engine.run(made, seed=1).links_summary["backlog_max_packets"][0] for engine in (NS3, NATIVE)]
+    assert most == [70, 70]
+
+
+@needs_ns3
+def test_above_a_device_the_rate_of_the_shaper_changes() -> None:
+    slower = {**SHAPED, "changes": [{"at": "1 s", "rate": "10 Mbit/s"}]}
+    run = NS3.run(ours("reno", **{"topology.bottleneck": slower, "warmup": "2 s"}), seed=1)
+    assert goodput(run) == pytest.approx(10e6 * 1448 / 1514, rel=0.05)
+
+
+@needs_ns3
+@pytest.mark.parametrize(("when_full", "refuses"), [("drop", True), ("block", False)])
+def test_an_application_loses_what_the_socket_refuses_or_waits(when_full: str, refuses: bool) -> None:
+    cbr = {"kind": "cbr", "rate": "30 Mbit/s", "write": "1024 B", "when_full": when_full}
+    run = NS3.run(ours("reno", **{"flows.0.workload": cbr, "tcp.send_buffer": "100 kB"}), seed=1)
+    assert goodput(run) > 17e6
+    assert (run.flows["refused_bytes"][0] > 0) == refuses
+
+
+@needs_ns3
+def test_an_application_writes_at_its_rate() -> None:
+    cbr = {"kind": "cbr", "rate": "8 Mbit/s", "write": "1024 B"}
+    assert goodput(NS3.run(ours("reno", **{"flows.0.workload": cbr}), seed=1)) == pytest.approx(8e6, rel=0.01)
+
+
+@needs_ns3
+def test_what_a_flow_loses_is_what_the_network_drops_of_its_data() -> None:
+    run = NS3.run(ours("cubic"), seed=1)
+    assert run.flows["lost_packets"][0] == run.links_summary["dropped_packets"][0] > 0
+
+
 @needs_ns3
 def test_marks_reach_a_sender_that_negotiated_them() -> None:
     queue = {"kind": "fq_codel", "ecn": True}

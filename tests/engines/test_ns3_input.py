@@ -74,6 +74,23 @@ def test_acks_are_those_of_ns3_unless_the_scenario_counts_them() -> None:
     assert attributes(scenario(tcp={"ack_every": 1}))["DelAckCount"] == "1"
 
 
+def test_what_ns3_does_anyway_is_no_reason_and_a_smallest_timeout_is_its_own() -> None:
+    made = scenario(tcp={"loss_detection": "dupack", "tail_loss_probe": False, "min_rto": "300 ms"})
+    assert refusals(made) == []
+    assert attributes(made)["MinRto"] == "300000000ns"
+
+
+def test_a_device_below_the_queue_holds_what_the_scenario_says() -> None:
+    assert lines(scenario(bottleneck={"device_queue": {"packets": 100}}), "device") == ["100", "0"]
+
+
+def test_an_application_writes_at_its_interval() -> None:
+    cbr = {"kind": "cbr", "rate": "8 Mbit/s", "write": "1 kB", "when_full": "drop"}
+    made = scenario(flow={"workload": cbr}, tcp={"send_buffer": "1 MiB"})
+    assert lines(made, "writes") == ["1000000 1000 1"]
+    assert lines(scenario(), "writes") == []
+
+
 def test_the_input_has_what_the_random_numbers_of_a_flow_are_called() -> None:
     assert lines(scenario(), "stream") == ["#0/0"]
     assert lines(scenario(flow={"stream": "own"}), "stream") == ["own/0"]
@@ -177,6 +194,8 @@ def test_a_parameter_of_a_queue_that_ns3_has_not_is_refused() -> None:
         ({"min_burst": 2}, "tcp.min_burst"),
         ({"pacing": "fq"}, "tcp.pacing"),
         ({"ecn": "accecn"}, "tcp.ecn"),
+        ({"loss_detection": "rack"}, "tcp.loss_detection"),
+        ({"tail_loss_probe": True}, "tcp.tail_loss_probe"),
         ({"rescue_retransmit": "unbounded"}, "tcp.rescue_retransmit"),
         ({"send_buffer": "1 GiB"}, "tcp.send_buffer"),
     ],

@@ -112,6 +112,16 @@ _CHANGES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+_DEVICES: Mapping[str, Mapping[str, Any]] = {
+    "below a shaper": {
+        "rate": "20 Mbit/s",
+        "queue": {"kind": "tbf", "rate_bps": 8_000_000, "burst_bytes": 40_000, "packets": 12},
+        "changes": [{"at": "700 ms", "rate": "30 Mbit/s"}],
+    },
+    "below CoDel": {"queue": {"kind": "codel"}},
+}
+
+
 def cases() -> Iterator[Case]:
     """Every packet that the receiver gets, and every ACK: what a link does shows in them first."""
     flows = ({"cca": "cubic"}, {"cca": "bbr1"}, PROBE)
@@ -120,6 +130,9 @@ def cases() -> Iterator[Case]:
     for name, values in _SERVICES.items():
         link = {"delay": "10 ms", "queue": LINK["queue"], **values}
         yield f"link {name}", dumbbell(*flows, link=link, record=ENDS)
+    for name, values in _DEVICES.items():
+        link = {**LINK, "device_queue": {"packets": 10}, **values}
+        yield f"link device {name}", dumbbell(*flows, link=link, record=ENDS)
     for name in ("loss bernoulli", "jitter uniform", "duplicate", "batch"):
         back = {"reverse": {**LINK, **_IMPAIRMENTS[name]}}
         yield f"link {name} of ACKs", dumbbell(*flows, topology=back, record=ENDS)

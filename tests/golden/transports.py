@@ -25,6 +25,9 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
         "rescue_retransmit": "none",
         "full_send_buffer": "app_limited",
     },
+    "duplicate ACKs": {"loss_detection": "dupack"},
+    "a smallest timeout": {"min_rto": "1 s"},
+    "no tail loss probes": {"tail_loss_probe": False, "loss_detection": "rack"},
     "rescue rfc6675": {"rescue_retransmit": "rfc6675"},
     "rescue unbounded": {"rescue_retransmit": "unbounded"},
 }

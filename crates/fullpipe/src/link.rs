@@ -27,6 +27,7 @@ impl Link {
             rate_bps: (rate != Rate::UNLIMITED).then(|| rate.bits_per_sec()),
             delay_ns: delay.as_nanos(),
             queue: entry("drop_tail", serde_json::json!({ "packets": null, "bytes": null })),
+            device_packets: None,
             loss: None,
             changes: Vec::new(),
             impairments: Vec::new(),
@@ -49,6 +50,13 @@ impl Link {
         make: impl Fn(u64) -> Box<dyn QueueDiscipline<Payload>> + Send + Sync + 'static,
     ) -> Link {
         self.queue = Some(Arc::new(make));
+        self
+    }
+
+    /// A device below the queue that holds so many packets, besides the one being sent, and stops the queue while it is
+    /// full. Then changes of the rate are those of the queue, if it shapes.
+    pub fn device_queue(mut self, packets: u64) -> Link {
+        self.plan.device_packets = Some(packets);
         self
     }
 

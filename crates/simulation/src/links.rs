@@ -3,7 +3,7 @@
 use crate::external::External;
 use crate::payload::Payload;
 use crate::plan::{ChangePlan, EntryPlan, LinkPlan, OpportunitiesPlan, PlanError, is_external};
-use network::queue::Limit;
+use network::queue::{Device, Limit};
 use network::{Dice, Impairment, Impairments, Link, LinkConfig, Loss, QueueDiscipline, SamplingTimes};
 use units::{Duration, Rate, Time};
 
@@ -27,14 +27,18 @@ pub(crate) fn build_link(
 ) -> Result<Link<Payload>, PlanError> {
     let path = format!("links[{n}]");
     let stream = Dice::new(seed, &*plan.stream);
-    let config = LinkConfig {
+    let mut config = LinkConfig {
         rate: plan.rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
         delay: Duration::from_nanos(plan.delay_ns),
         loss: build_loss(plan.loss.as_ref(), &path, &stream)?,
         sampling,
         impairments: build_impairments(plan, &path, seed, sampling.end())?,
     };
-    let queue = build_queue(&plan.queue, &path, &plan.stream, seed, hosts, external)?;
+    let mut queue = build_queue(&plan.queue, &path, &plan.stream, seed, hosts, external)?;
+    if let Some(packets) = plan.device_packets {
+        config.impairments.rates = queue.shape(config.impairments.rates);
+        queue = Box::new(Device::new(queue, packets));
+    }
     let link = if cut_through == CutThrough::Yes { Link::new } else { Link::replaying };
     Ok(link(config, queue).knowing_acks(Payload::is_plain_ack))
 }

@@ -14,6 +14,6 @@ pub use ranges::RangeSet;
 pub use receiver::{AckPolicy, Receiver, ReceiverConfig};
 pub use segment::{Riding, SackBlocks, Segment};
 pub use sender::{
-    FullSendBuffer, InvalidSamples, Limited, Nic, Pacing, Quirks, RateSampling, Rescue, Sender, SenderConfig,
-    SenderStats, Snapshot,
+    FullSendBuffer, InvalidSamples, Limited, LossDetection, Nic, Pacing, Quirks, RateSampling, Rescue,
+    Sender, SenderConfig, SenderStats, Snapshot,
 };

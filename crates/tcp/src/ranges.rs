@@ -13,7 +13,7 @@ impl RangeSet {
     }
 
     /// The ranges in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, u32)> + '_ {
         self.ranges.iter().copied()
     }
 
@@ -25,6 +25,15 @@ impl RangeSet {
     /// One past the highest number.
     pub fn end(&self) -> Option<u32> {
         self.ranges.last().map(|r| r.1)
+    }
+
+    /// The number that has `n` - 1 others above it in the set, if it holds so many; `n` counts from 1.
+    pub fn nth_highest(&self, n: u32) -> Option<u32> {
+        let mut above = 0;
+        self.iter().rev().find_map(|(start, end)| {
+            above += end - start;
+            (above >= n).then(|| start + (above - n))
+        })
     }
 
     /// The range that holds `number`.
@@ -132,6 +141,8 @@ mod tests {
                     reference.retain(|&n| n >= start / 4);
                 }
                 prop_assert_eq!(&model(&set), &reference);
+                let third = reference.iter().rev().nth(2).copied();
+                prop_assert_eq!(set.nth_highest(3), third);
                 let ranges: Vec<_> = set.iter().collect();
                 prop_assert!(ranges.windows(2).all(|w| w[0].1 < w[1].0), "{:?}", ranges);
             }

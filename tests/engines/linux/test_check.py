@@ -42,6 +42,8 @@ def test_the_first_study_is_not_refused(known: Installed) -> None:
         ("tcp.send_buffer", "1 MB", "tcp.send_buffer"),
         ("tcp.gro", "50 us", "tcp.gro"),
         ("tcp.rescue_retransmit", "rfc6675", "tcp.rescue_retransmit"),
+        ("tcp.loss_detection", "dupack", "tcp.loss_detection"),
+        ("topology.bottleneck.device_queue", {"packets": 100}, "topology.bottleneck.device_queue"),
         ("record.packets", ["sender"], "record.packets"),
         ("record.variables", True, "record.variables"),
         ("topology.bottleneck.batch", "10 ms", "topology.bottleneck.batch"),

@@ -223,6 +223,12 @@ def test_datagrams_set_nothing_where_they_are_sent(small: Scenario) -> None:
     assert (lines(scenario, "bursts"), "fq" in qdiscs(scenario)) == ([], False)
 
 
+def test_a_host_is_told_of_its_smallest_timeout_and_of_tail_loss_probes(small: Scenario) -> None:
+    options = lines(small.with_values({"tcp.min_rto": "1 s", "tcp.tail_loss_probe": False}), "sysctl")
+    told = {tuple(line.split()[-2:]) for line in options}
+    assert {("net/ipv4/tcp_rto_min_us", "1000000"), ("net/ipv4/tcp_early_retrans", "0")} <= told
+
+
 def test_dctcp_runs_at_both_ends(small: Scenario) -> None:
     [flow] = lines(small.with_values({"flows.0.cca": "dctcp", "tcp.ecn": True}), "flow")
     assert flow.split()[5:7] == ["dctcp", "dctcp"]

@@ -17,6 +17,7 @@ kind = "dumbbell"
 rate = "1 Gbit/s"
 delay = "50 ms"
 queue = { kind = "drop_tail", bytes = "1 MiB" }
+device_queue = { packets = 100 }
 loss = { kind = "bernoulli", probability = 0.01 }
 changes = [
     { at = "20 s", rate = "500 Mbit/s", delay = "5 ms" },
@@ -45,6 +46,9 @@ max_burst = "off"
 min_burst = 4
 gro = "50 us"
 sack_compression = false
+loss_detection = "dupack"
+min_rto = "1 s"
+tail_loss_probe = false
 ecn = true
 [[flows]]
 name = "first"
@@ -79,6 +83,7 @@ def test_every_field_of_a_plan() -> None:
                 "rate_bps": 1_000_000_000,
                 "delay_ns": 50_000_000,
                 "queue": {"kind": "drop_tail", "packets": None, "bytes": 1_048_576},
+                "device_packets": 100,
                 "loss": {"kind": "bernoulli", "probability": 0.01},
                 "changes": [
                     {"at_ns": 20_000_000_000, "rate_bps": 500_000_000, "delay_ns": 5_000_000},
@@ -113,6 +118,7 @@ def test_every_field_of_a_plan() -> None:
                 "rate_bps": None,
                 "delay_ns": 50_000_000,
                 "queue": back,
+                "device_packets": None,
                 "loss": None,
                 "changes": [],
                 "impairments": [],
@@ -156,6 +162,7 @@ def test_every_field_of_a_plan() -> None:
                     "min_burst_packets": 4,
                     "gro_ns": 50_000,
                     "ecn": True,
+                    "recovery": {"loss_detection": "dupack", "min_rto_ns": 10**9, "tail_loss_probe": False},
                     "quirks": AS_LINUX,
                 },
             }
@@ -179,6 +186,7 @@ def test_the_defaults_of_the_transport(small: Scenario) -> None:
         "min_burst_packets": None,
         "gro_ns": None,
         "ecn": False,
+        "recovery": {"loss_detection": "rack", "min_rto_ns": 200_000_000, "tail_loss_probe": True},
         "quirks": AS_LINUX,
     }
 

@@ -13,8 +13,13 @@ pub(super) struct Fifo<P> {
 
 impl<P: Copy> Fifo<P> {
     pub(super) fn push(&mut self, packet: Packet<P>, now: Time) {
-        self.backlog.add(packet.size);
-        self.ring.push(Waiting { packet, since: now });
+        self.append(Waiting { packet, since: now });
+    }
+
+    /// A packet that has waited somewhere else before.
+    pub(super) fn append(&mut self, waiting: Waiting<P>) {
+        self.backlog.add(waiting.packet.size);
+        self.ring.push(waiting);
     }
 
     pub(super) fn pop(&mut self) -> Option<Waiting<P>> {

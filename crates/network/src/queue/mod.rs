@@ -2,10 +2,12 @@
 //!
 //! Adding one is one file beside this one and one line in the list below.
 
+mod device;
 mod fair;
 mod fifo;
 mod registry;
 
+pub use device::Device;
 pub use drop_tail::{DropTail, Limit};
 pub use params::{BuildError, Descriptor};
 

@@ -102,6 +102,19 @@ proptest! {
     }
 
     #[test]
+    fn a_device_below_any_queue_conforms(bytes in bytes()) {
+        let script = Script::from_bytes(&bytes);
+        for kind in kinds() {
+            let link = |sampling| -> Box<dyn Element<Tag>> {
+                let queue = Box::new(queue::Device::new(tight(kind), 3));
+                Box::new(Link::new(config(sampling, Impairments::default()), queue))
+            };
+            let judged = judge(&link, &script);
+            prop_assert!(judged.is_ok(), "{kind}: {}", judged.unwrap_err());
+        }
+    }
+
+    #[test]
     fn a_link_with_any_impairment_conforms(bytes in bytes()) {
         let script = Script::from_bytes(&bytes);
         for n in 0..impairments().len() {

@@ -2,6 +2,7 @@
 
 mod codel;
 mod counters;
+mod device;
 mod dualpi2;
 mod fair;
 mod fq;

@@ -115,6 +115,9 @@ fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback) ->
         max_burst_bytes: plan.tcp.max_burst_bytes,
         min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
         ecn: feedback,
+        loss_detection: plan.tcp.recovery.loss_detection.into(),
+        min_rto: Duration::from_nanos(plan.tcp.recovery.min_rto_ns),
+        tail_loss_probe: plan.tcp.recovery.tail_loss_probe,
         quirks: plan.tcp.quirks.into(),
     }
 }

@@ -232,6 +232,7 @@ impl TcpPlan {
             within(field("ack.timeout_ns"), timeout_ns, 1..=LONGEST_NS),
             within(field("send_buffer_bytes"), self.send_buffer_bytes.unwrap_or(mss), mss..=MOST_BYTES),
             within(field("receive_buffer_bytes"), self.receive_buffer_bytes.unwrap_or(mss), mss..=MOST_BYTES),
+            self.recovery.check(&field("recovery")),
         ])
     }
 }

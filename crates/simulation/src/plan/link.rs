@@ -11,6 +11,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use units::Time;
 
+/// Packets that a device holds at most.
+const MOST_IN_DEVICE: u64 = 1_000_000;
+
 impl LinkPlan {
     pub(super) fn check(&self, path: &str, duration_ns: u64) -> Check {
         let rate = within(format!("{path}.rate_bps"), self.rate_bps.unwrap_or(1), 1..=Server::MAX_RATE);
@@ -30,6 +33,10 @@ impl LinkPlan {
     }
 
     fn check_service(&self, path: &str, duration_ns: u64) -> Check {
+        if self.device_packets.is_some() && self.rate_bps.is_none() {
+            refuse!(format!("{path}.device_packets"), "a device has a rate; without one nothing waits in it");
+        }
+        within(format!("{path}.device_packets"), self.device_packets.unwrap_or(1), 1..=MOST_IN_DEVICE)?;
         let Some(opportunities) = &self.opportunities else { return Ok(()) };
         let path = format!("{path}.opportunities");
         if self.rate_bps.is_some() {

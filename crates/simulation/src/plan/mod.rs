@@ -11,6 +11,7 @@ mod opportunities;
 mod periods;
 mod quirks;
 pub(crate) mod range;
+mod recovery;
 
 pub use crate::applications::{
     AbrPlan, DistributionPlan, PoissonPlan, RequestResponsePlan, VideoPlan, WebPlan, WorkloadPlan, WritesPlan,
@@ -24,6 +25,7 @@ pub use opportunities::OpportunitiesPlan;
 pub use periods::PeriodsPlan;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
 pub use range::MAX_ROWS;
+pub use recovery::{LossDetectionPlan, RecoveryPlan};
 
 use crate::routes::HopId;
 use schemars::JsonSchema;
@@ -68,6 +70,10 @@ pub struct LinkPlan {
     pub delay_ns: u64,
     /// Who waits.
     pub queue: EntryPlan,
+    /// Packets that the device below the queue holds, besides the one being sent; then changes of the rate are those of the
+    /// queue, if it shapes. `None`: the queue stands right at the wire.
+    #[serde(default)]
+    pub device_packets: Option<u64>,
     /// Loss that is not congestion.
     pub loss: Option<EntryPlan>,
     /// What changes during the run, in the order of time.
@@ -260,6 +266,9 @@ pub struct TcpPlan {
     pub gro_ns: Option<u64>,
     /// Whether packets may be marked instead of dropped, and how the receiver tells of it.
     pub ecn: EcnPlan,
+    /// How losses are found.
+    #[serde(default)]
+    pub recovery: RecoveryPlan,
     /// What is done otherwise than Linux does it.
     #[serde(default)]
     pub quirks: QuirksPlan,
@@ -283,6 +292,7 @@ impl TcpPlan {
             min_burst_packets: None,
             gro_ns: None,
             ecn: EcnPlan::Negotiated(false),
+            recovery: RecoveryPlan::default(),
             quirks: QuirksPlan::default(),
         }
     }

@@ -19,6 +19,7 @@ pub fn link(name: &str, rate_bps: Option<u64>, delay_ns: u64, packets: Option<u6
             kind: "drop_tail".to_owned(),
             params: json!({ "packets": packets, "bytes": null }),
         },
+        device_packets: None,
         loss: None,
         changes: Vec::new(),
         impairments: Vec::new(),

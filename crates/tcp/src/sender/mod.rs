@@ -6,6 +6,7 @@
 mod ack;
 mod closing;
 mod cwnd_validation;
+mod duplicates;
 mod ecn_marks;
 mod host;
 mod limits;
@@ -22,6 +23,7 @@ mod scoreboard;
 mod timers;
 mod undo;
 
+pub use duplicates::LossDetection;
 pub use host::{Nic, Pacing};
 pub use limits::Limited;
 pub use quirks::{FullSendBuffer, InvalidSamples, Quirks, RateSampling, Rescue};
@@ -68,6 +70,12 @@ pub struct SenderConfig {
     pub min_burst: u32,
     /// How the receiver tells of marks.
     pub ecn: Feedback,
+    /// How losses are found.
+    pub loss_detection: LossDetection,
+    /// The retransmission timeout is at least so much longer than the smoothed RTT (`rto_min` of a route).
+    pub min_rto: Duration,
+    /// Probe for losses at the end of a flight (sysctl tcp_early_retrans).
+    pub tail_loss_probe: bool,
     /// What is done otherwise than Linux does it.
     pub quirks: Quirks,
 }
@@ -85,6 +93,9 @@ impl Default for SenderConfig {
             max_burst_bytes: 65_536,
             min_burst: 1,
             ecn: Feedback::Off,
+            loss_detection: LossDetection::default(),
+            min_rto: rtt::MIN_RTO,
+            tail_loss_probe: true,
             quirks: Quirks::default(),
         }
     }
@@ -170,6 +181,8 @@ pub struct Sender {
     stats: SenderStats,
     marks: Marks,
     scratch: Vec<(u32, u32)>,
+    /// Duplicates find no packet below lost any more.
+    settled: u32,
     /// No packet below was sent again for want of anything else to send.
     rescued: u32,
 }
@@ -195,8 +208,8 @@ impl Sender {
             fin: Fin::default(),
             window_end: 0,
             board: Scoreboard::new(),
-            rtt: RttEstimator::new(),
-            rack: Rack::new(),
+            rtt: RttEstimator::new(config.min_rto),
+            rack: Rack::new(config.loss_detection),
             delivery: Delivery::with_quirks(config.quirks),
             recovery: Episode::default(),
             probe: TailProbe::default(),
@@ -210,6 +223,7 @@ impl Sender {
             stats: SenderStats::default(),
             marks: Marks::default(),
             scratch: Vec::new(),
+            settled: 0,
             rescued: 0,
             config,
             algorithm,

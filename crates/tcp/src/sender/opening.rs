@@ -83,7 +83,7 @@ impl Sender {
         let echoed_ms = u64::from(stamp(now).saturating_sub(echo).max(1));
         let repeated = self.opening.repeated;
         let rtt = if repeated { Duration::from_millis(echoed_ms) } else { now.since(self.last_send) };
-        self.rtt = RttEstimator::new(); // forget the back-off
+        self.rtt = RttEstimator::new(self.config.min_rto); // forget the back-off
         self.take_rtt_sample(now, rtt);
         self.window_end = u64::from(window);
         self.delivery.delivered = 1; // the SYN counts, as in Linux

@@ -22,17 +22,16 @@ pub(super) struct TailProbe {
 
 /// Slack of the probe timer.
 const SLACK: Duration = Duration::from_millis(2);
-/// The same for a lone packet, whose ACK may be delayed: the smallest timeout.
-const SLACK_ALONE: Duration = Duration::from_millis(200);
 
 impl Sender {
     /// Arms the probe timer if a probe is in order; `rto_from_now`: the RTO counts from now, not from the head.
     pub(super) fn schedule_probe(&mut self, now: Time, rto_from_now: bool) -> bool {
-        let calm = matches!(self.recovery.state, CaState::Open | CaState::Cwr);
+        let calm = matches!(self.recovery.state, CaState::Open | CaState::Cwr) && self.config.tail_loss_probe;
         let (Some(srtt), true) = (self.rtt.srtt(), calm && self.board.packets_out() > 0) else {
             return false;
         };
-        let slack = if self.board.packets_out() == 1 { SLACK_ALONE } else { SLACK };
+        // The ACK of a lone packet may be delayed.
+        let slack = if self.board.packets_out() == 1 { self.config.min_rto } else { SLACK };
         let timeout = now + srtt * 2 + slack;
         let rto_at = if rto_from_now { now + self.rtt.rto() } else { self.head_timeout() };
         let due = if rto_at > now { timeout.min(rto_at) } else { timeout };

@@ -1,12 +1,12 @@
 //! RACK: a packet is lost when one sent sufficiently later was delivered (RFC 8985; Linux `tcp_recovery.c`).
 
-use super::Sender;
 use super::scoreboard::{APP_LIMITED, LOST, RETRANSMITTED};
+use super::{LossDetection, Sender};
 use congestion::{CaState, LostPacket};
 use units::{Duration, Time};
 
 /// Duplicates after which reordering is no longer waited for, until reordering is seen (RFC 5681).
-const DUP_THRESHOLD: u32 = 3;
+pub(super) const DUP_THRESHOLD: u32 = 3;
 /// Largest reordering degree learnt, packets.
 const MAX_REORDERING: u32 = 300;
 /// Recoveries without a spurious retransmission after which the widened window narrows again.
@@ -23,6 +23,8 @@ pub(super) struct Rack {
     pub rtt: Duration,
     /// Reordering degree, packets.
     pub reordering: u32,
+    /// The largest that is learnt.
+    most_reordering: u32,
     pub reordering_seen: bool,
     pub dsack_seen: bool,
     steps: u32,
@@ -31,8 +33,11 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    pub fn new() -> Rack {
+    /// Who counts duplicates does not learn how many to wait for.
+    pub fn new(detection: LossDetection) -> Rack {
+        let learns = detection == LossDetection::Rack;
         Rack {
+            most_reordering: if learns { MAX_REORDERING } else { DUP_THRESHOLD },
             newest: (Time::ZERO, 0),
             rtt: Duration::ZERO,
             reordering: DUP_THRESHOLD,
@@ -56,7 +61,7 @@ impl Rack {
 
     /// A packet below the highest delivered one arrived late by `distance` packets.
     pub fn see_reordering(&mut self, distance: u32) {
-        self.reordering = self.reordering.max(distance.min(MAX_REORDERING));
+        self.reordering = self.reordering.max(distance.min(self.most_reordering));
         self.reordering_seen = true;
     }
 
@@ -121,6 +126,10 @@ impl Sender {
 
     /// Marks every packet lost whose time is up; returns how long until the next one's is.
     pub(super) fn detect_losses(&mut self, now: Time) -> Option<Duration> {
+        if self.config.loss_detection == LossDetection::DupAck {
+            self.detect_losses_by_duplicates(now);
+            return None;
+        }
         let window = self.reordering_window();
         let mut wait = None;
         let mut cursor = self.board.oldest_sent();

@@ -1,9 +1,9 @@
 //! Loss recovery: the congestion states, proportional rate reduction (RFC 9937) and F-RTO (RFC 5682),
 //! as in Linux `tcp_fastretrans_alert`, `tcp_cwnd_reduction`, `tcp_enter_loss` and `tcp_process_loss`.
 
-use super::Sender;
 use super::ack::AckSummary;
 use super::scoreboard::EVER_RETRANSMITTED;
+use super::{LossDetection, Sender};
 use congestion::{CaState, Congestion, Recovery};
 use units::Time;
 
@@ -336,12 +336,13 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// On a timeout the head is lost, and everything sent long enough ago.
+    /// On a timeout the head is lost, and everything sent long enough ago; without RACK everything.
     fn mark_timed_out(&mut self, now: Time) {
         let head = self.board.una;
+        let all = self.config.loss_detection == LossDetection::DupAck;
         for seq in head..self.board.next {
             let sent = self.board.get(seq).sent;
-            if seq == head || self.rack.time_left(now, sent, units::Duration::ZERO).is_none() {
+            if all || seq == head || self.rack.time_left(now, sent, units::Duration::ZERO).is_none() {
                 self.mark_lost(now, seq);
             }
         }

@@ -1,12 +1,13 @@
 //! Round-trip time and retransmission timeout as Linux estimates them (`tcp_rtt_estimator`, `tcp_set_rto`).
 //!
-//! Unlike RFC 6298, the variance term (not the sum) has a floor, so RTO >= srtt + 200 ms; it follows the
+//! Unlike RFC 6298, the variance term (not the sum) has a floor, so RTO >= srtt + 200 ms by default; it follows the
 //! largest deviation of each round trip, and falls slowly.
 
 use congestion::WindowedMax;
 use units::{Duration, Time};
 
-const RTO_MIN_US: i64 = 200_000;
+/// The timeout is at least so much longer than the smoothed RTT (`TCP_RTO_MIN`), unless told otherwise.
+pub(super) const MIN_RTO: Duration = Duration::from_millis(200);
 const RTO_INITIAL: Duration = Duration::from_secs(1);
 const RTO_MAX: Duration = Duration::from_secs(120);
 /// How long a minimum RTT is believed, in milliseconds (sysctl tcp_min_rtt_wlen).
@@ -21,11 +22,14 @@ pub(super) struct RttEstimator {
     rttvar_4: i64,
     round_end: u32,
     rto: Duration,
+    /// Floor of the variance term, in microseconds (`tcp_rto_min_us`).
+    floor: i64,
     min: WindowedMax, // of u64::MAX minus the RTT: the minimum
 }
 
 impl RttEstimator {
-    pub fn new() -> RttEstimator {
+    /// `min_rto`: by how much the timeout is longer than the smoothed RTT, at least.
+    pub fn new(min_rto: Duration) -> RttEstimator {
         RttEstimator {
             srtt_8: 0,
             mdev_4: 0,
@@ -33,6 +37,7 @@ impl RttEstimator {
             rttvar_4: 0,
             round_end: 0,
             rto: RTO_INITIAL,
+            floor: min_rto.as_micros() as i64,
             min: WindowedMax::default(),
         }
     }
@@ -69,7 +74,7 @@ impl RttEstimator {
         if self.srtt_8 == 0 {
             self.srtt_8 = sample * 8;
             self.mdev_4 = sample * 2;
-            self.rttvar_4 = self.mdev_4.max(RTO_MIN_US);
+            self.rttvar_4 = self.mdev_4.max(self.floor);
             self.mdev_max_4 = self.rttvar_4;
             self.round_end = next;
         } else {
@@ -102,7 +107,7 @@ impl RttEstimator {
             self.rttvar_4 -= (self.rttvar_4 - self.mdev_max_4) / 4;
         }
         self.round_end = next;
-        self.mdev_max_4 = RTO_MIN_US;
+        self.mdev_max_4 = self.floor;
     }
 }
 
@@ -112,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_constant_rtt_of_100_ms_gives_an_rto_of_300_ms() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(MIN_RTO);
         for round in 0..200 {
             rtt.update(Duration::from_millis(100), round * 10, round * 10 + 5);
         }
@@ -121,8 +126,17 @@ mod tests {
     }
 
     #[test]
+    fn the_timeout_is_longer_than_the_rtt_by_what_it_is_told() {
+        let mut rtt = RttEstimator::new(Duration::from_secs(1));
+        for round in 0..200 {
+            rtt.update(Duration::from_millis(100), round * 10, round * 10 + 5);
+        }
+        assert_eq!(rtt.rto(), Duration::from_millis(1_100));
+    }
+
+    #[test]
     fn the_timeout_doubles_up_to_two_minutes() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(MIN_RTO);
         rtt.back_off();
         assert_eq!(rtt.rto(), Duration::from_secs(2));
         for _ in 0..20 {
@@ -133,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_minimum_is_the_smallest_sample() {
-        let mut rtt = RttEstimator::new();
+        let mut rtt = RttEstimator::new(MIN_RTO);
         for ms in [50, 40, 60] {
             rtt.update_min(Duration::from_millis(ms), Time::from_nanos(ms * 1_000_000));
         }

@@ -15,6 +15,7 @@ from fullpipe.scenario.network.timeline import values_of
 from fullpipe.scenario.quantities import to_nanoseconds
 
 Plan = dict[str, Any]
+_MIN_RTO_S = 0.2
 _NEVER_FULL = DropTail.model_construct()
 
 
@@ -44,6 +45,7 @@ def _link(link: Link) -> Plan:
         "rate_bps": link.rate_bps,
         "delay_ns": link.delay_ns,
         "queue": _queue(link.queue),
+        "device_packets": link.device_packets,
         "loss": plan_of(link.loss) if link.loss else None,
         "changes": [{"at_ns": at_ns, **values} for at_ns, values in link.steps],
         "impairments": [{"kind": one.name, **one.params} for one in given(link.impairments)],
@@ -150,6 +152,11 @@ def _tcp(tcp: Tcp) -> Plan:
         "min_burst_packets": tcp.min_burst,
         "gro_ns": None if tcp.gro_s is None else to_nanoseconds(tcp.gro_s),
         "ecn": tcp.ecn,
+        "recovery": {
+            "loss_detection": tcp.loss_detection or "rack",
+            "min_rto_ns": to_nanoseconds(_MIN_RTO_S if tcp.min_rto_s is None else tcp.min_rto_s),
+            "tail_loss_probe": tcp.tail_loss_probe is not False,
+        },
         "quirks": {
             "rate_sample": tcp.rate_sample or "linux",
             "invalid_rate_samples": tcp.invalid_rate_samples or "discarded",

@@ -27,6 +27,7 @@ _FLOW = frozenset(
 _TCP = frozenset(
     {"mss_bytes", "timestamps", "link_overhead_bytes", "ack_every", "delayed_ack_timeout_s", "initial_window"}
     | {"send_buffer_bytes", "receive_buffer_bytes", "pacing", "ecn"}
+    | {"loss_detection", "min_rto_s", "tail_loss_probe"}
     | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s"}
 )
 
@@ -85,6 +86,8 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
         "max_burst": (tcp.max_burst_bytes > tcp.mss_bytes, 'ns-3 has no segmentation offload; write "off"'),
         "min_burst": ((tcp.min_burst or 1) > 1, "ns-3 has no segmentation offload; write 1"),
         "pacing": (tcp.pacing == "fq", "ns-3 has no sch_fq; its own pacing is auto or always"),
+        "loss_detection": (tcp.loss_detection == "rack", 'ns-3 has no RACK; write "dupack"'),
+        "tail_loss_probe": (tcp.tail_loss_probe is True, "ns-3 has no tail loss probes; write false"),
         "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
     }
     said = {Tcp.model_fields[name].alias or name for name in tcp.model_fields_set}

@@ -31,7 +31,7 @@ from fullpipe.scenario import Scenario, catalogue
 
 _MEASURED: Mapping[str, str] = {
     "flows": "flow cca start_s end_s delivered_bytes goodput_bps wire_bps sent_packets retransmitted_packets "
-    "marked_packets rtt_min_s rtt_mean_s rtt_p50_s rtt_p95_s rtt_p99_s fct_s",
+    "lost_packets marked_packets refused_bytes rtt_min_s rtt_mean_s rtt_p50_s rtt_p95_s rtt_p99_s fct_s",
     "series": "time_s flow goodput_bps cwnd_bytes in_flight_bytes srtt_s min_rtt_s pacing_bps delivery_bps "
     "retransmitted_packets state",
     "links": "time_s link backlog_bytes backlog_packets sojourn_s dropped_packets marked_packets utilisation",
@@ -65,6 +65,7 @@ class Ns3Engine:
         """ns-3's algorithms and queues by our names; other algorithms are ours, on its stack."""
         return Capabilities(
             ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
+            workloads=frozenset({"bulk", "cbr"}),
             queues=QUEUES,
             losses=frozenset({"bernoulli", "periodic", "gilbert_elliott"}),
             impairments=frozenset({"aggregation", "jitter", "reordering"}),

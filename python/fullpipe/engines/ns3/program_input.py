@@ -14,6 +14,7 @@ from fullpipe.scenario.model.flows import Cca
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.ns3 import Ns3
 from fullpipe.scenario.model.tcp import Tcp
+from fullpipe.scenario.model.workloads.writers import Cbr
 from fullpipe.scenario.quantities import to_nanoseconds
 
 NEVER = 2**63 - 1
@@ -44,6 +45,7 @@ def _link(link: Link) -> Iterator[str]:
     yield f"link {link.name}"
     yield f"wire {link.rate_bps or 0} {link.delay_ns} {to_nanoseconds(link.impairments.batch_s or 0)}"
     yield f"queue {queue.type} {queue.quantum}"
+    yield f"device {link.device_packets or 0}"
     for name, value in queue.attributes.items():
         yield f"queue_attribute {name} {value}"
     if link.loss:
@@ -86,12 +88,20 @@ def _flow(routed: RoutedFlow, options: Ns3) -> Iterator[str]:
         yield f"socket_attribute {name} {value}"
     for pace in flow.application or ():
         yield f"pace {to_nanoseconds(pace.at_s)} {-1 if pace.rate_bps is None else pace.rate_bps}"
+    if isinstance(flow.workload, Cbr):
+        yield f"writes {_writes(flow.workload, tcp)}"
     yield f"forward {_route(routed.forward)}"
     yield f"reverse {_route(routed.reverse)}"
     for reroute in routed.reroutes:
         for number, route in enumerate((reroute.forward, reroute.reverse)):
             if route is not None:
                 yield f"reroute {to_nanoseconds(reroute.at_s)} {number} {_route(route)}"
+
+
+def _writes(cbr: Cbr, tcp: Tcp) -> str:
+    """Nanoseconds between two writes, bytes of each, and whether what is refused is lost."""
+    size = cbr.write_bytes or tcp.mss_bytes
+    return f"{max(1, size * 8 * 10**9 // cbr.rate_bps)} {size} {int(cbr.when_full == 'drop')}"
 
 
 def _algorithm(cca: Cca | None, options: Ns3) -> Iterator[str]:
@@ -111,6 +121,7 @@ def _socket(tcp: Tcp, options: Ns3) -> dict[str, str]:
     stops on one."""
     receive = tcp.receive_buffer_bytes or NO_LIMIT_BYTES
     send = min(tcp.send_buffer_bytes or NO_LIMIT_BYTES, receive)
+    timeout = {} if tcp.min_rto_s is None else {"MinRto": f"{to_nanoseconds(tcp.min_rto_s)}ns"}
     acks = {} if tcp.ack_every is None else _acks(tcp)
     return {
         "SegmentSize": str(tcp.mss_bytes),
@@ -120,6 +131,7 @@ def _socket(tcp: Tcp, options: Ns3) -> dict[str, str]:
         "Timestamp": "true" if tcp.timestamps else "false",
         "Sack": "true" if options.sack else "false",
         "UseEcn": "On" if tcp.ecn else "Off",
+        **timeout,
         **acks,
     }
 

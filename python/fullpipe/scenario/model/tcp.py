@@ -58,6 +58,17 @@ class Tcp(Model):
     """Negotiate explicit congestion notification. `true`: using the feedback the algorithm wants: that is,
     DCTCP's for `dctcp` (RFC 8257), AccECN for `prague` (RFC 9768), else RFC 3168's, one echo per round trip.
     "accecn": with AccECN, which counts marks, whatever the algorithm. Prague sends ECT(1), others ECT(0)."""
+    loss_detection: Literal["rack", "dupack"] | None = None
+    """How losses are found: by the time at which packets were sent, with a reordering timer (RACK, RFC 8985),
+    or by three duplicates, as in ns-3 (RFC 6675): then a lost retransmission waits for the timeout. Left out:
+    as the engine's stack has it, which natively is Linux's RACK."""
+    min_rto_s: Annotated[Seconds, Field(ge=0.001, le=60)] | None = Field(
+        None, alias="min_rto", examples=["1 s"]
+    )
+    """By how much the retransmission timeout is longer than the smoothed RTT, at least, as Linux's
+    tcp_rto_min_us; in ns-3 the timeout itself is no shorter. Left out: 200 ms, in ns-3 1 s."""
+    tail_loss_probe: Switch | None = None
+    """Whether a flight whose end is lost is probed (RFC 8985 section 7). Left out: yes, in ns-3 no."""
     rate_sample: Literal["linux", "ns3_3.40"] | None = None
     """Where the interval of a delivery-rate sample begins: with the packet that is sampled, as in Linux, or
     with the sample before (after an invalid one, with the simulation), as in ns-3 3.40. Left out: Linux."""

@@ -25,6 +25,7 @@ def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, 
         described.queue,
         described.loss,
         where,
+        device_packets=described.device_queue.packets if described.device_queue else None,
         changes=described.changes or (),
         shapes=described.shapes or (),
         trace=described.trace,
@@ -37,8 +38,8 @@ def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, 
 def _known(described: LinkModel) -> dict[str, Any]:
     """What a link is like at the beginning, as far as the scenario says it, in the words of the plan."""
     queue, rate_bps = described.queue, described.rate_bps
-    if rate_bps is None and isinstance(queue, Discipline):
-        rate_bps = queue.rate_bps
+    if isinstance(queue, Discipline) and (rate_bps is None or described.device_queue):
+        rate_bps = queue.rate_bps or rate_bps
     known = {
         "rate_bps": rate_bps,
         "delay_ns": to_nanoseconds(described.delay_s),

@@ -40,6 +40,8 @@ class Link:
     loss: Loss | None
     where: str
     """The part of the scenario that describes it, for messages."""
+    device_packets: int | None = None
+    """What the device below the queue holds; None: there is none."""
     changes: tuple[Change, ...] = ()
     shapes: tuple[Shape, ...] = ()
     trace: Trace | None = None

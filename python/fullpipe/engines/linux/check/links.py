@@ -28,6 +28,9 @@ def problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
         yield from _of_nic(where, crossed_by)
     if link.frames is not None:
         yield Problem(f"{where}.frames", f"netem has nothing like it; {NATIVE}")
+    if link.device_packets is not None:
+        text = "the guest's links have no device below the qdisc whose queue stops it"
+        yield Problem(f"{where}.device_queue", f"{text}; {NATIVE}")
     for i, change in enumerate(link.changes):
         yield from unknown(change, _CHANGE, f"{where}.changes[{i}]")
     yield from _of_steps(where, link)

@@ -26,7 +26,7 @@ _TCP = {
         "ecn",
     ),
     *("sack_compression", "initial_window", "send_buffer_bytes", "receive_buffer_bytes", "max_burst_bytes"),
-    *("min_burst", "gro_s"),
+    *("min_burst", "gro_s", "loss_detection", "min_rto_s", "tail_loss_probe"),
 }
 _FLOW = {
     *("name", "cca", "count", "start_s", "start_jitter_s", "stop_s", "size_bytes", "application", "workload"),
@@ -87,6 +87,8 @@ def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Pr
     if tcp.send_buffer_bytes is not None:
         text = "Linux counts its own overhead in the send buffer, so a payload cannot be set"
         yield Problem(f"{path}.send_buffer", f"{text}; leave it out, or {NATIVE}")
+    if tcp.loss_detection == "dupack":
+        yield Problem(f"{path}.loss_detection", f"Linux finds losses by RACK alone since 6.17; {NATIVE}")
     if tcp.gro_s is not None:
         yield Problem(f"{path}.gro", f"the guest's devices do not collect packets; {NATIVE}")
     if tcp.min_burst is not None and kind.startswith(("bbr", "prague")):

@@ -46,6 +46,10 @@ def _host(name: str, tcp: Tcp) -> Iterator[str]:
     }
     if not tcp.sack_compression:
         values["comp_sack_nr"] = 0
+    if tcp.min_rto_s is not None:
+        values["rto_min_us"] = round(tcp.min_rto_s * 1e6)
+    if tcp.tail_loss_probe is False:
+        values["early_retrans"] = 0
     if tcp.min_burst is not None:
         values["min_tso_segs"] = tcp.min_burst
     for key, value in values.items():

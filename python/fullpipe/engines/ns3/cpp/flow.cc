@@ -49,7 +49,8 @@ Flow::Flow(const Input& input, uint32_t number, Network& network, const fullpipe
       m_application(
           m_input,
           [this]() { return m_scoreboard.Sent(); },
-          [this]() { Fill(); })
+          [this]() { Fill(); }),
+      m_writer(m_input.writes, [this](uint32_t bytes) { return Write(bytes); })
 {
     const double share = Dice(input.seed, "start/" + m_input.stream).Unit();
     m_start = m_input.start + static_cast<int64_t>(share * static_cast<double>(m_input.jitter));
@@ -155,6 +156,7 @@ Flow::Open()
     }
     m_socket->Bind();
     m_socket->Connect(InetSocketAddress(m_receiver.Address(), PORT));
+    m_writer.Start();
 }
 
 void
@@ -177,6 +179,10 @@ Flow::Fill()
     {
         return;
     }
+    if (m_writer.Exists())
+    {
+        return m_writer.Wake();
+    }
     const uint64_t most = m_input.bufferLimits ? UINT64_MAX : m_scoreboard.Sent() + MOST_UNSENT;
     const uint64_t wanted = std::min(m_application.Offered(), most);
     while (m_written < wanted)
@@ -191,11 +197,19 @@ Flow::Fill()
     }
 }
 
+// The socket takes all of a write, or nothing.
+bool
+Flow::Write(uint32_t bytes)
+{
+    return m_socket->GetTxAvailable() >= bytes && m_socket->Send(Create<Packet>(bytes), 0) >= 0;
+}
+
 void
 Flow::Stop()
 {
     if (m_phase == RUNNING)
     {
+        m_writer.Stop();
         m_application.Stop(m_written);
         Close();
     }
@@ -306,11 +320,20 @@ Flow::Deliver(Ptr<Parcel> parcel)
     (parcel->way == 0 ? m_receiver : m_sender).Receive(parcel->Whole());
 }
 
+void
+Flow::Lose(Ptr<Parcel> parcel)
+{
+    TcpHeader header;
+    parcel->GetPacket()->PeekHeader(header);
+    m_counters.lost += parcel->way == 0 && parcel->GetPacket()->GetSize() > header.GetSerializedSize();
+}
+
 Mark
 Flow::At(int64_t time) const
 {
     Mark mark = m_counters;
     mark.time = time;
+    mark.refused = m_writer.Refused();
     return mark;
 }
 

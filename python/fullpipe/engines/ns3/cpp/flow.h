@@ -8,6 +8,7 @@
 #include "input.h"
 #include "own.h"
 #include "scoreboard.h"
+#include "writer.h"
 
 #include <optional>
 
@@ -23,6 +24,8 @@ struct Mark
     uint64_t retransmitted = 0;
     uint64_t wireBytes = 0;
     uint64_t marked = 0;
+    uint64_t lost = 0; // data packets that were dropped or lost on their way
+    uint64_t refused = 0; // bytes
 };
 
 struct FlowSample
@@ -45,6 +48,9 @@ class Flow
 
     // A packet has reached the end of its route.
     void Deliver(ns3::Ptr<Parcel> parcel);
+
+    // A packet was dropped or lost.
+    void Lose(ns3::Ptr<Parcel> parcel);
 
     void OnWarmup();
     void OnEnd(int64_t time);
@@ -114,6 +120,7 @@ class Flow
     void Open();
     void Established();
     void Fill();
+    bool Write(uint32_t bytes);
     void Stop();
     void Close();
     void OnTransmit(ns3::Ptr<const ns3::Packet> packet, const ns3::TcpHeader& header);
@@ -134,6 +141,7 @@ class Flow
     ns3::Ptr<OwnAlgorithm> m_own;
     Scoreboard m_scoreboard;
     Application m_application;
+    Writer m_writer;
     Phase m_phase = WAITING;
     bool m_established = false;
     int64_t m_start = 0;

@@ -78,6 +78,10 @@ ReadLinkLine(LinkInput& link, const std::string& key, std::istream& words)
     {
         words >> link.queue >> link.quantum;
     }
+    else if (key == "device")
+    {
+        words >> link.device;
+    }
     else if (key == "queue_attribute")
     {
         ReadAttribute(words, link.queueAttributes);
@@ -161,6 +165,10 @@ ReadFlowLine(FlowInput& flow, const std::string& key, std::istream& words)
     {
         PaceInput& pace = flow.paces.emplace_back();
         words >> pace.at >> pace.rate;
+    }
+    else if (key == "writes")
+    {
+        words >> flow.writes.interval >> flow.writes.bytes >> flow.writes.drops;
     }
     else if (key == "forward" || key == "reverse")
     {

@@ -47,6 +47,7 @@ struct LinkInput
     std::string queue;
     Attributes queueAttributes;
     uint32_t quantum = 0; // of a fair queue; 0: it has none
+    uint32_t device = 0;  // packets that the device below the queue holds, besides the one being sent
     LossInput loss;
     std::vector<ChangeInput> changes;
     int64_t slot = 0;
@@ -60,6 +61,14 @@ struct PaceInput
 {
     int64_t at = 0;
     int64_t rate = -1; // bit/s; -1: without limit
+};
+
+// An application that writes at a constant rate.
+struct WritesInput
+{
+    int64_t interval = 0; // ns; 0: there is none
+    uint32_t bytes = 0;
+    bool drops = false; // what the socket refuses
 };
 
 struct RerouteInput
@@ -82,6 +91,7 @@ struct FlowInput
     int64_t start = 0, jitter = 0, stop = NEVER;
     uint64_t bytes = UINT64_MAX;
     std::vector<PaceInput> paces;
+    WritesInput writes;
     std::vector<uint32_t> path[2]; // of data and of acknowledgements
     std::vector<RerouteInput> reroutes;
     uint32_t mss = 1448;

@@ -55,7 +55,10 @@ Run(const Input& input, const std::string& folder, const fullpipe_congestion_api
 {
     SetDefaults(input);
     std::vector<std::unique_ptr<Flow>> flows;
-    Network network(input, [&flows](Ptr<Parcel> parcel) { flows[parcel->flow]->Deliver(parcel); });
+    Network network(
+        input,
+        [&flows](Ptr<Parcel> parcel) { flows[parcel->flow]->Deliver(parcel); },
+        [&flows](Ptr<Parcel> parcel) { flows[parcel->flow]->Lose(parcel); });
     for (uint32_t n = 0; n < input.flows.size(); n++)
     {
         flows.push_back(std::make_unique<Flow>(input, n, network, api));

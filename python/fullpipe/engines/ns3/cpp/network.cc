@@ -7,15 +7,14 @@ using namespace ns3;
 namespace fullpipe
 {
 
-Network::Network(const Input& input, Deliver deliver)
+Network::Network(const Input& input, Deliver deliver, const Deliver& lose)
     : m_deliver(std::move(deliver)),
       m_routes(2 * input.flows.size())
 {
     for (uint32_t i = 0; i < input.links.size(); i++)
     {
-        m_wires.push_back(std::make_unique<Wire>(input.links[i], input.seed, [this, i](Ptr<Parcel> parcel) {
-            Forward(i, parcel);
-        }));
+        const auto forward = [this, i](Ptr<Parcel> parcel) { Forward(i, parcel); };
+        m_wires.push_back(std::make_unique<Wire>(input.links[i], input.seed, forward, lose));
     }
     for (size_t flow = 0; flow < input.flows.size(); flow++)
     {

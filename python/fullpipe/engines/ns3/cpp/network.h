@@ -14,8 +14,8 @@ namespace fullpipe
 class Network
 {
   public:
-    // `deliver` is called with what has reached the end of its route.
-    Network(const Input& input, Deliver deliver);
+    // `deliver` is called with what has reached the end of its route, `lose` with what never will.
+    Network(const Input& input, Deliver deliver, const Deliver& lose);
 
     void Send(ns3::Ptr<Parcel> parcel);
 

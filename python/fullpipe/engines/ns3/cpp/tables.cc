@@ -198,8 +198,8 @@ Tables::WriteFlows()
 {
     std::ofstream file = Open("flows",
                               "flow\tcca\tstart_s\tend_s\tdelivered_bytes\tgoodput_bps\twire_bps\tsent_packets\t"
-                              "retransmitted_packets\tmarked_packets\trtt_min_s\trtt_mean_s\trtt_p50_s\trtt_p95_s\t"
-                              "rtt_p99_s\tfct_s\tall_sent_packets");
+                              "retransmitted_packets\tlost_packets\tmarked_packets\trefused_bytes\trtt_min_s\t"
+                              "rtt_mean_s\trtt_p50_s\trtt_p95_s\trtt_p99_s\tfct_s\tall_sent_packets");
     for (const auto& flow : m_flows)
     {
         const bool measured = flow->Begin() && flow->End();
@@ -213,7 +213,8 @@ Tables::WriteFlows()
              << (flow->End() ? Seconds(flow->End()->time) : "") << '\t' << end.delivered - begin.delivered << '\t'
              << Text(PerSecond(8 * delivered, span)) << '\t' << Text(PerSecond(8 * wire, span)) << '\t'
              << end.sent - begin.sent << '\t' << end.retransmitted - begin.retransmitted << '\t'
-             << end.marked - begin.marked << '\t' << Text(rtt.MinSeconds()) << '\t' << Text(rtt.MeanSeconds()) << '\t'
+             << end.lost - begin.lost << '\t' << end.marked - begin.marked << '\t' << end.refused - begin.refused
+             << '\t' << Text(rtt.MinSeconds()) << '\t' << Text(rtt.MeanSeconds()) << '\t'
              << Text(rtt.QuantileSeconds(0.5)) << '\t' << Text(rtt.QuantileSeconds(0.95)) << '\t'
              << Text(rtt.QuantileSeconds(0.99)) << '\t'
              << (flow->Finish() ? Seconds(*flow->Finish() - flow->Start()) : "") << '\t' << flow->SentPackets()

@@ -33,10 +33,11 @@ LossModel::Strikes()
     }
 }
 
-Wire::Wire(const LinkInput& input, uint64_t seed, Deliver deliver)
+Wire::Wire(const LinkInput& input, uint64_t seed, Deliver deliver, Deliver lose)
     : m_input(input),
       m_seed(seed),
       m_deliver(std::move(deliver)),
+      m_lose(std::move(lose)),
       m_jitterDice(seed, "jitter/" + input.name),
       m_rate(input.rate),
       m_delay(input.delay)
@@ -83,7 +84,8 @@ Wire::MakeQueue()
     m_disc->SetSendCallback([this](Ptr<QueueDiscItem> item) { Transmit(item); });
     m_disc->TraceConnectWithoutContext(
         "Drop",
-        Callback<void, Ptr<const QueueDiscItem>>([this](Ptr<const QueueDiscItem>) { m_counters.dropped++; }));
+        Callback<void, Ptr<const QueueDiscItem>>(
+            [this](Ptr<const QueueDiscItem> item) { Drop(StaticCast<Parcel>(ConstCast<QueueDiscItem>(item))); }));
     m_disc->TraceConnectWithoutContext(
         "Mark",
         Callback<void, Ptr<const QueueDiscItem>, const char*>(
@@ -99,32 +101,63 @@ Wire::Send(Ptr<Parcel> parcel)
     m_disc->Run();
     if (m_measuring)
     {
-        m_maxBacklog = std::max<uint64_t>(m_maxBacklog, m_disc->GetNPackets());
+        m_maxBacklog = std::max<uint64_t>(m_maxBacklog, BacklogPackets());
     }
 }
 
-// The queue hands over the packet that is sent next: at once if the wire was free.
+void
+Wire::Drop(Ptr<Parcel> parcel)
+{
+    m_counters.dropped++;
+    m_lose(parcel);
+}
+
+// The queue hands a packet to the device, which stops it when it is full.
 void
 Wire::Transmit(Ptr<QueueDiscItem> item)
 {
     Ptr<Parcel> parcel = StaticCast<Parcel>(item);
-    const int64_t now = Simulator::Now().GetNanoSeconds();
-    const int64_t waited = now - parcel->since;
+    if (m_input.rate == 0)
+    {
+        Leave(*parcel);
+        return Sent(parcel);
+    }
+    m_device.push_back(parcel);
+    m_deviceBytes += parcel->GetSize();
+    if (!m_sending)
+    {
+        Begin();
+    }
+    if (m_device.size() >= m_input.device)
+    {
+        m_port->GetTxQueue(0)->Stop();
+    }
+}
+
+// The first packet in the device is sent.
+void
+Wire::Begin()
+{
+    m_sending = m_device.front();
+    m_device.pop_front();
+    m_deviceBytes -= m_sending->GetSize();
+    Leave(*m_sending);
+    m_bitsLeft = static_cast<double>(m_sending->GetSize()) * 8;
+    m_since = Simulator::Now().GetNanoSeconds();
+    Continue();
+}
+
+// A packet waits no more.
+void
+Wire::Leave(const Parcel& parcel)
+{
+    const int64_t waited = Simulator::Now().GetNanoSeconds() - parcel.since;
     m_counters.started++;
     m_counters.waitedNanos += static_cast<double>(waited);
     if (m_measuring)
     {
         m_waits.Record(waited);
     }
-    if (m_input.rate == 0)
-    {
-        return Sent(parcel);
-    }
-    m_port->GetTxQueue(0)->Stop();
-    m_sending = parcel;
-    m_bitsLeft = static_cast<double>(parcel->GetSize()) * 8;
-    m_since = now;
-    Continue();
 }
 
 // The rest of the packet goes at the present rate. What the clock rounds up is carried over to the packet behind.
@@ -148,6 +181,10 @@ Wire::Complete()
     Ptr<Parcel> parcel = m_sending;
     m_sending = nullptr;
     Sent(parcel);
+    if (!m_device.empty())
+    {
+        Begin();
+    }
     m_port->GetTxQueue(0)->Start();
     m_disc->Run();
     if (!m_sending)
@@ -198,8 +235,7 @@ Wire::Arrive(Ptr<Parcel> parcel, bool lost)
 {
     if (lost)
     {
-        m_counters.dropped++;
-        return;
+        return Drop(parcel);
     }
     m_counters.forwarded++;
     m_counters.forwardedBytes += parcel->GetSize();
@@ -210,7 +246,7 @@ void
 Wire::Apply(const ChangeInput& change)
 {
     Ptr<TbfQueueDisc> shaper = DynamicCast<TbfQueueDisc>(m_disc);
-    if (change.rate >= 0 && m_input.rate == 0 && shaper)
+    if (change.rate >= 0 && (m_input.rate == 0 || m_input.device > 0) && shaper)
     {
         shaper->SetRate(DataRate(static_cast<uint64_t>(change.rate)));
     }
@@ -264,7 +300,7 @@ void
 Wire::BeginMeasuring()
 {
     m_measuring = true;
-    m_maxBacklog = m_disc->GetNPackets();
+    m_maxBacklog = BacklogPackets();
 }
 
 } // namespace fullpipe

@@ -14,6 +14,7 @@
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/queue-disc.h"
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -97,7 +98,8 @@ struct WireCounters
 class Wire
 {
   public:
-    Wire(const LinkInput& input, uint64_t seed, Deliver deliver);
+    // `lose` is told of every packet that is dropped or lost.
+    Wire(const LinkInput& input, uint64_t seed, Deliver deliver, Deliver lose);
 
     void Send(ns3::Ptr<Parcel> parcel);
 
@@ -106,12 +108,12 @@ class Wire
 
     uint32_t BacklogPackets() const
     {
-        return m_disc->GetNPackets();
+        return m_disc->GetNPackets() + static_cast<uint32_t>(m_device.size());
     }
 
     uint32_t BacklogBytes() const
     {
-        return m_disc->GetNBytes();
+        return m_disc->GetNBytes() + m_deviceBytes;
     }
 
     // From now on waits and the largest backlog are measured.
@@ -134,7 +136,10 @@ class Wire
 
   private:
     void MakeQueue();
+    void Drop(ns3::Ptr<Parcel> parcel);
     void Transmit(ns3::Ptr<ns3::QueueDiscItem> item);
+    void Begin();
+    void Leave(const Parcel& parcel);
     void Continue();
     void Complete();
     void Sent(ns3::Ptr<Parcel> parcel);
@@ -146,12 +151,15 @@ class Wire
     LinkInput m_input;
     uint64_t m_seed;
     Deliver m_deliver;
+    Deliver m_lose;
     ns3::Ptr<ns3::QueueDisc> m_disc;
     ns3::Ptr<ns3::NetDeviceQueueInterface> m_port;
     std::optional<LossModel> m_loss;
     Dice m_jitterDice;
     int64_t m_rate; // bit/s; 0 during an outage
     int64_t m_delay;
+    std::deque<ns3::Ptr<Parcel>> m_device; // waits below the queue discipline
+    uint32_t m_deviceBytes = 0;
     ns3::Ptr<Parcel> m_sending;  // null if the wire is free
     double m_bitsLeft = 0;       // of it, at m_since
     int64_t m_since = 0;

@@ -8,7 +8,7 @@ from fullpipe.scenario.model.base import Model
 from fullpipe.scenario.model.link.changes import Change, Delay, MarkovChannel, Shape
 from fullpipe.scenario.model.link.impairments import Impairments
 from fullpipe.scenario.model.link.losses import Loss
-from fullpipe.scenario.model.link.queues import Queue
+from fullpipe.scenario.model.link.queues import DeviceQueue, Queue
 from fullpipe.scenario.model.link.service import Frames, Trace
 from fullpipe.scenario.quantities import BitsPerSecond
 
@@ -43,6 +43,9 @@ class _Wire(Model):
     """Propagation, one way."""
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
     """Left out: never full."""
+    device_queue: DeviceQueue | None = Field(None, examples=["{ packets = 100 }"])
+    """A device of this rate below the queue, with a queue of its own. Changes of the rate are then those of
+    the queue, if it is a shaper such as tbf. Left out: the queue stands right at the wire."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
     """Loss apart from the queue: bernoulli, periodic, gilbert_elliott or replay. Left out: none."""
     changes: tuple[Change, ...] | None = Field(None, examples=['[{ at = "5 s", rate = "10 Mbit/s" }]'])
@@ -76,6 +79,8 @@ class LinkModel(Impairments, _Wire):
         given += ["rate"] if self.rate_bps is not None and given else []
         if len(given) > 1:
             raise ValueError(f"{given[0]}: stands in place of a rate; leave out {given[1]}")
+        if self.device_queue and self.rate_bps is None:
+            raise ValueError("device_queue: a device has a rate; add rate, or leave it out")
         if sum(isinstance(shape, MarkovChannel) for shape in self.shapes or ()) > 1:
             raise ValueError("shapes: a link has one Markov channel (wander) at most")
         return self

@@ -41,6 +41,13 @@ class DropTail(Model):
         return ("packets",) if self.limit_bytes is None else ("bytes",)
 
 
+class DeviceQueue(Model):
+    """The queue of a device: it stops the queue above it when it is full, and wakes it when it has room."""
+
+    packets: Annotated[Packets, Field(le=1_000_000)] = Field(examples=[100])
+    """What it holds besides the packet being sent, first in, first out."""
+
+
 class Discipline(Chosen):
     """Any other queue discipline of the catalogue, with the parameters that differ from its defaults.
 

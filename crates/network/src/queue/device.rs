@@ -1,0 +1,95 @@
+//! The queue of a device below a queue discipline: first in, first out, with flow control.
+//!
+//! A device takes packets from the discipline as long as it has room, stops it when it has none, and wakes it when
+//! a transmission has made room (Linux `netif_tx_stop_queue` and `netif_tx_wake_queue`). What waits in it is beyond the
+//! discipline, which drops it, marks it and reorders it no more. The packet being transmitted is not in it.
+
+use super::fifo::Fifo;
+use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
+use crate::Packet;
+use units::{Probe, Rate, Time};
+
+/// A discipline and the device below it, as one queue.
+pub struct Device<P> {
+    above: Box<dyn QueueDiscipline<P>>,
+    packets: u64,
+    waiting: Fifo<P>,
+    /// The last arrival or departure: what it makes possible cannot have happened before.
+    since: Time,
+}
+
+impl<P: Copy> Device<P> {
+    /// A device that holds so many packets, besides the one being transmitted.
+    pub fn new(above: Box<dyn QueueDiscipline<P>>, packets: u64) -> Device<P> {
+        Device { above, packets, waiting: Fifo::default(), since: Time::ZERO }
+    }
+
+    /// Takes what the discipline has let go by `now`, each packet at its exact time.
+    fn fill(&mut self, now: Time, events: &mut QueueEvents) {
+        if self.above.backlog().packets == 0 {
+            return;
+        }
+        while self.waiting.backlog().packets < self.packets {
+            let at = self.above.ready().max(self.since);
+            if at > now {
+                return;
+            }
+            match self.above.dequeue(at, events) {
+                Some(next) => self.waiting.append(next),
+                None => return,
+            }
+        }
+    }
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for Device<P> {
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+        self.fill(now, events);
+        self.above.enqueue(packet, now, events);
+        self.since = now;
+        self.fill(now, events);
+    }
+
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+        self.fill(now, events);
+        let next = self.waiting.pop();
+        self.since = now;
+        self.fill(now, events);
+        next
+    }
+
+    fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+        self.since = now;
+        self.above.pass(packet, now, events)
+    }
+
+    fn backlog(&self) -> Backlog {
+        let (above, below) = (self.above.backlog(), self.waiting.backlog());
+        Backlog { packets: above.packets + below.packets, bytes: above.bytes + below.bytes }
+    }
+
+    fn ready(&self) -> Time {
+        if self.waiting.is_empty() { self.above.ready() } else { Time::ZERO }
+    }
+
+    fn shape(&mut self, rates: Vec<(Time, Rate)>) -> Vec<(Time, Rate)> {
+        self.above.shape(rates)
+    }
+
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
+        self.fill(now, events);
+        self.above.resize(limit, now, events)
+    }
+
+    fn know_hosts(&mut self, hosts: &[Option<[u32; 2]>]) {
+        self.above.know_hosts(hosts);
+    }
+
+    fn know_redundancy(&mut self, redundant: fn(&P, &P) -> bool) {
+        self.above.know_redundancy(redundant);
+    }
+
+    fn observe(&self, now: Time, probe: &mut Probe<'_>) {
+        self.above.observe(now, probe);
+    }
+}
