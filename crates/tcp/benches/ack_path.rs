@@ -6,7 +6,9 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;
-use tcp::{AckPolicy, Feedback, Pacing, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use tcp::{
+    AckPolicy, Feedback, Pacing, ReceiveBuffer, Receiver, ReceiverConfig, Segment, Sender, SenderConfig,
+};
 use units::{Duration, Time};
 
 const PACKETS: u64 = 20_000;
@@ -40,7 +42,7 @@ impl Loop {
             gro: None,
             sack_compression: true,
             timestamps: true,
-            buffer: None,
+            buffer: ReceiveBuffer::default(),
         };
         let mut link = Loop {
             now: Time::ZERO,

@@ -25,7 +25,7 @@ impl Endpoint<'_> {
         let rtt = match *segment {
             Segment::Syn { stamp } => {
                 self.receiver.on_syn(now, stamp);
-                self.sender.accept(now, stamp, self.receiver.window(), out);
+                self.sender.accept(now, stamp, self.receiver.first_window(), out);
                 None
             }
             Segment::SynAck { .. } if self.sender.is_established() => {

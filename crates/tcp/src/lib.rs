@@ -11,7 +11,7 @@ mod sender;
 pub use endpoint::Endpoint;
 pub use feedback::Feedback;
 pub use ranges::RangeSet;
-pub use receiver::{AckPolicy, Receiver, ReceiverConfig};
+pub use receiver::{AckPolicy, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig};
 pub use segment::{Riding, SackBlocks, Segment};
 pub use sender::{
     FullSendBuffer, InvalidSamples, Limited, LossDetection, Nic, Pacing, Quirks, RateSampling, Rescue,

@@ -12,6 +12,11 @@ impl RangeSet {
         self.ranges.is_empty()
     }
 
+    /// How many ranges there are.
+    pub fn len(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// The ranges in ascending order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u32, u32)> + '_ {
         self.ranges.iter().copied()

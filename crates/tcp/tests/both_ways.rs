@@ -3,7 +3,9 @@
 //! What goes over the wire in the unloaded cases is what Linux 6.18 sends between two sockets whose ends read, answer and
 //! close at once.
 
-use tcp::{AckPolicy, Endpoint, Feedback, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use tcp::{
+    AckPolicy, Endpoint, Feedback, ReceiveBuffer, Receiver, ReceiverConfig, Segment, Sender, SenderConfig,
+};
 use units::{Duration, Time};
 
 const DELAY: Duration = Duration::from_millis(20);
@@ -27,7 +29,7 @@ impl Host {
             gro: None,
             sack_compression: true,
             timestamps: true,
-            buffer: None,
+            buffer: ReceiveBuffer::default(),
         };
         Host {
             name,

@@ -4,8 +4,8 @@ mod pipe;
 
 use congestion::CaState;
 use pipe::{Fate, Pipe, config, seconds};
-use tcp::{AckPolicy, Feedback, SenderConfig};
-use units::Duration;
+use tcp::{AckPolicy, Feedback, ReceiveBuffer, SenderConfig};
+use units::{Bytes, Duration};
 
 const EACH: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
 const UNBOUNDED: usize = usize::MAX;
@@ -131,7 +131,7 @@ fn a_full_receive_window_shows_as_receiver_limited() {
         gro: None,
         sack_compression: true,
         timestamps: true,
-        buffer: Some(window),
+        buffer: ReceiveBuffer::Payload(Bytes::new(window)),
     });
     p.run_until(seconds(10.0));
     let rate = p.receiver.delivered_bytes() as f64 * 8.0 / 10.0;

@@ -4,8 +4,10 @@ use crate::payload::{Packet, Payload};
 use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, LinkPlan, PacingPlan};
 use congestion::EcnMode;
 use network::{Ecn, StreamId};
-use tcp::{AckPolicy, Feedback, Nic, Pacing, ReceiverConfig, Segment, SenderConfig, SenderStats};
-use units::Duration;
+use tcp::{
+    AckPolicy, Feedback, Nic, Pacing, ReceiveBuffer, ReceiverConfig, Segment, SenderConfig, SenderStats,
+};
+use units::{Bytes, Duration};
 
 /// How the endpoints of a connection are set up.
 #[derive(Clone, Debug)]
@@ -136,7 +138,10 @@ fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
         gro: plan.tcp.gro_ns.map(Duration::from_nanos),
         sack_compression: plan.tcp.sack_compression,
         timestamps: plan.tcp.timestamps,
-        buffer: plan.tcp.receive_buffer_bytes,
+        buffer: plan
+            .tcp
+            .receive_buffer_bytes
+            .map_or_else(ReceiveBuffer::default, |bytes| ReceiveBuffer::Payload(Bytes::new(bytes))),
     }
 }
 

@@ -5,11 +5,6 @@ use super::{AckPolicy, Receiver};
 use crate::{Riding, SackBlocks, Segment};
 use units::{Duration, Time};
 
-/// Packets acknowledged one by one while Linux opens the receive window (`tcp_grow_window`): it grows by two segments a
-/// packet, here by the 2 MB that a 16 MiB buffer leaves to be opened.
-const OPENING_PACKETS: u64 = 770;
-/// The window that the receiver opens with, as large as fits into a header without scale.
-const FIRST_WINDOW_BYTES: u64 = 65_535;
 /// How long an acknowledgement waits (`TCP_DELACK_MIN`).
 pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Duplicate ACKs sent at once before compression begins, and the most that one ACK may stand for.
@@ -56,32 +51,9 @@ impl Receiver {
         }
     }
 
-    pub(super) fn linux_wants_ack(&mut self, push: bool) -> bool {
-        if self.opens_window() {
-            self.quick |= 1; // the quick ACKs of the beginning are left for afterwards
-        }
+    pub(super) fn linux_wants_ack(&self, push: bool) -> bool {
         let read = (push && self.unacked > 0) || self.quick > 0;
         self.unacked > 1 || (read && !self.expects_to_answer())
-    }
-
-    /// The packet that has just come lets the window grow. The last bit of the largest one is left for a packet that comes
-    /// out of order, while nothing else takes room in the buffer.
-    fn opens_window(&mut self) -> bool {
-        let limit = self.opening_packets();
-        if self.received - self.duplicates <= limit {
-            return true;
-        }
-        let last_bit = limit == OPENING_PACKETS && !self.opened && !self.out_of_order.is_empty();
-        self.opened |= last_bit;
-        last_bit
-    }
-
-    /// Packets until the window is as large as it gets: fewer if the buffer is smaller.
-    fn opening_packets(&self) -> u64 {
-        let growth = 2 * u64::from(self.config.mss);
-        self.config.buffer.map_or(OPENING_PACKETS, |bytes| {
-            bytes.saturating_sub(FIRST_WINDOW_BYTES).div_ceil(growth).min(OPENING_PACKETS)
-        })
     }
 
     /// Something is missing: the first duplicates go at once, later ones may be compressed into one.
@@ -119,11 +91,17 @@ impl Receiver {
     }
 
     /// What an acknowledgement says beside its selective ones.
-    pub(crate) fn riding(&self) -> Riding {
+    pub(crate) fn riding(&mut self) -> Riding {
+        let window = if self.out_of_order.is_empty() {
+            self.window.advertise(self.delivered_bytes)
+        } else {
+            let waiting = self.waiting();
+            self.window.advertise_beside(self.delivered_bytes, waiting, &mut self.quick)
+        };
         Riding {
             ack: self.next,
             echo: self.echo,
-            window: self.window(),
+            window,
             one_way_us: self.one_way_us,
             ce_count: self.echoed.count,
             ece: self.echoed.ece,

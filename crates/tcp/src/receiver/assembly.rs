@@ -1,6 +1,6 @@
 //! Putting packets in order, and what to say of those that are not (RFC 2018, RFC 2883, RFC 7323).
 
-use super::{QUICK_ACKS, Receiver};
+use super::Receiver;
 use crate::Segment;
 
 /// How much older than the timestamp to be echoed one may be, in the sender's clock units.
@@ -18,7 +18,7 @@ impl Receiver {
         if seq < self.next {
             self.duplicates += 1;
             self.dsack = Some((seq, seq + 1));
-            self.quicken(QUICK_ACKS);
+            self.quicken(self.window.quick_acks());
         }
         self.send_ack(out);
     }
@@ -33,7 +33,7 @@ impl Receiver {
             self.duplicates += 1;
             self.dsack = Some((seq, seq + 1));
             if seq < self.next {
-                self.quicken(QUICK_ACKS);
+                self.quicken(self.window.quick_acks());
                 self.ack_now = true;
             }
             return;
@@ -44,19 +44,37 @@ impl Receiver {
             }
             let range = self.out_of_order.insert(seq, seq + 1);
             self.remember(range);
-            return;
+            return self.file(len, range.0 < seq);
         }
         if self.unacked == 0 {
             self.echo = stamp; // RFC 7323: the oldest segment not yet acknowledged
         }
+        if self.window.may_open(len.into()) && self.window.take(len.into(), self.waiting()) {
+            self.quick |= 1;
+        }
         self.advance(len);
+    }
+
+    /// A packet beyond a hole takes memory; `joins`: it is joined to the one before it.
+    fn file(&mut self, len: u16, joins: bool) {
+        let before =
+            self.window.space(self.out_of_order_bytes, self.out_of_order.len() - usize::from(!joins));
+        if self.window.overflows(before) {
+            self.quick = 0;
+        }
+        if self.window.file(u32::from(len), before, self.beyond(), joins) {
+            self.quick |= 1;
+        }
+        self.out_of_order_bytes += u64::from(len);
     }
 
     pub(super) fn advance(&mut self, len: u16) {
         let mut bytes = u64::from(len);
         let mut end = self.next + 1;
         if let Some((start, stop)) = self.out_of_order.first().filter(|r| r.0 == end) {
-            bytes += self.bytes_of(start, stop);
+            let waited = self.bytes_of(start, stop);
+            self.out_of_order_bytes -= waited;
+            bytes += waited;
             end = stop;
             self.out_of_order.remove_below(end);
             self.recent.retain(|r| r.0 >= end);

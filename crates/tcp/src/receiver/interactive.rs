@@ -1,8 +1,8 @@
 //! Delayed acknowledgements at an end that sends data, too, on which they can ride (Linux `tcp_event_data_recv`,
 //! `tcp_event_data_sent`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`).
 
+use super::Receiver;
 use super::acknowledgement::DELAYED_ACK;
-use super::{QUICK_ACKS, Receiver};
 use crate::{Riding, Segment};
 use units::{Duration, Time};
 
@@ -127,7 +127,7 @@ impl Receiver {
         let Some(interactive) = &mut self.interactive else { return false };
         interactive.answers |= is_finished;
         if len > 0 && interactive.receive(now) {
-            self.quick = self.quick.max(QUICK_ACKS);
+            self.quick = self.quick.max(self.window.quick_acks());
         }
         len > 0 && u32::from(len) < self.config.mss
     }

@@ -6,6 +6,7 @@ mod assembly;
 mod interactive;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use crate::feedback::Echo;
 use crate::gro::Gro;
@@ -13,6 +14,8 @@ use crate::segment::micros;
 use crate::{Feedback, RangeSet, Segment};
 use interactive::Interactive;
 use units::{Duration, Time};
+pub use window::{ReceiveBuffer, ReceiveMemory};
+use window::{Space, Window};
 
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +48,9 @@ pub struct ReceiverConfig {
     pub sack_compression: bool,
     /// Segments bear timestamps (RFC 7323), by which those of an earlier age are known.
     pub timestamps: bool,
-    /// Receive buffer in bytes of payload: the window it advertises; `None`: no bound.
-    pub buffer: Option<u64>,
+    /// What it may hold: the window it advertises follows from that.
+    pub buffer: ReceiveBuffer,
 }
-
-/// Quick ACKs after a duplicate arrived.
-const QUICK_ACKS: u32 = 16;
 
 /// The receiving half of a connection.
 pub struct Receiver {
@@ -60,6 +60,8 @@ pub struct Receiver {
     received: u64,
     duplicates: u64,
     out_of_order: RangeSet,
+    /// Payload of it.
+    out_of_order_bytes: u64,
     /// Payload lengths of packets beyond `next` that are not a full MSS.
     short: Vec<(u32, u16)>,
     /// Ranges in the order in which they last grew, newest first.
@@ -67,8 +69,7 @@ pub struct Receiver {
     dsack: Option<(u32, u32)>,
     unacked: u32,
     quick: u32,
-    /// The window is as large as it gets.
-    opened: bool,
+    window: Window,
     ack_now: bool,
     delayed_at: Time,
     compressed: u32,
@@ -86,11 +87,14 @@ pub struct Receiver {
     interactive: Option<Interactive>,
 }
 
-/// A receiver's idea of the RTT: from the SYN-ACK to the first data.
+/// A receiver's idea of the RTT: from the SYN-ACK to what answers it. Later the way there changes that, which the receiver
+/// sees: the two ends of a simulated path share a clock. On the wire the echo of its own timestamp says the same.
 #[derive(Debug, Default)]
 struct RttGuess {
     answered: Option<Time>,
     rtt: Option<Duration>,
+    /// What the way back takes, microseconds.
+    back_us: Option<u32>,
 }
 
 impl Receiver {
@@ -100,7 +104,10 @@ impl Receiver {
     /// If the MSS is 0 or the buffer smaller than one MSS: nothing could ever be received.
     pub fn new(config: ReceiverConfig) -> Receiver {
         assert!(config.mss > 0, "an MSS of 0");
-        assert!(config.buffer.is_none_or(|b| b >= u64::from(config.mss)), "a receive buffer below one MSS");
+        let (ReceiveBuffer::Payload(least) | ReceiveBuffer::Memory(ReceiveMemory { first: least, .. })) =
+            config.buffer;
+        assert!(least.get() >= u64::from(config.mss), "a receive buffer below one MSS");
+        let window = Window::new(config.buffer, config.mss);
         Receiver {
             echoed: Echo::new(config.ecn),
             gro: config.gro.map(|delay| Gro::new(delay, config.mss)),
@@ -110,12 +117,13 @@ impl Receiver {
             received: 0,
             duplicates: 0,
             out_of_order: RangeSet::default(),
+            out_of_order_bytes: 0,
             short: Vec::new(),
             recent: Vec::with_capacity(8),
             dsack: None,
             unacked: 0,
-            quick: QUICK_ACKS,
-            opened: false,
+            quick: window.quick_acks(),
+            window,
             ack_now: false,
             delayed_at: Time::NEVER,
             compressed: 0,
@@ -182,12 +190,17 @@ impl Receiver {
             Segment::Syn { stamp } => {
                 self.rtt.answered = Some(now);
                 let echo = stamp;
-                out.push(Segment::SynAck { echo, stamp: crate::segment::stamp(now), window: self.window() });
+                out.push(Segment::SynAck {
+                    echo,
+                    stamp: crate::segment::stamp(now),
+                    window: self.first_window(),
+                });
             }
             Segment::Data { .. } => match &mut self.gro {
                 Some(gro) => gro.hold(now, *segment, ce),
                 None => self.on_data(now, segment, ce, false, out),
             },
+            Segment::HandshakeAck { .. } => self.rtt.guess(now),
             _ => {}
         }
     }
@@ -198,15 +211,24 @@ impl Receiver {
         self.received += 1;
         self.one_way_us = micros(now).wrapping_sub(sent_us);
         self.rtt.guess(now);
+        if self.window.wants_sample(now)
+            && let Some(rtt) = self.rtt.sample(self.one_way_us)
+        {
+            self.window.sample(now, rtt);
+        }
         self.note_ecn(ce, cwr, out);
         if self.looks_old(stamp) {
             return self.refuse(seq, out);
         }
         self.release_before_losing_blocks(seq, out);
+        let delivered = self.delivered_bytes;
         self.take(seq, len, stamp);
         let read = self.interactive.is_some() && self.interact(now, seq, len, fin);
         if !more {
             self.decide(now, push || read, out);
+        }
+        if self.delivered_bytes > delivered && self.window.is_due(now) {
+            self.window.read(now, self.delivered_bytes, self.beyond());
         }
     }
 
@@ -222,9 +244,19 @@ impl Receiver {
         self.ack_now |= wanted.now;
     }
 
-    /// The window that it advertises, bytes.
-    pub fn window(&self) -> u32 {
-        self.config.buffer.map_or(u32::MAX, |b| b.min(u64::from(u32::MAX)) as u32)
+    /// The window that a SYN-ACK tells, bytes.
+    pub fn first_window(&self) -> u32 {
+        self.window.unscaled()
+    }
+
+    /// Memory that packets out of order take.
+    fn waiting(&self) -> Space {
+        self.window.space(self.out_of_order_bytes, self.out_of_order.len())
+    }
+
+    /// How far packets out of order are beyond what has come in order, bytes.
+    fn beyond(&self) -> u64 {
+        self.out_of_order.end().map_or(0, |end| u64::from(end - self.next) * u64::from(self.config.mss))
     }
 }
 
@@ -233,5 +265,14 @@ impl RttGuess {
         if let Some(answered) = self.answered.take() {
             self.rtt = Some(now.since(answered));
         }
+    }
+
+    /// The RTT of data that were so long on their way.
+    fn sample(&mut self, one_way_us: u32) -> Option<Duration> {
+        let micros = |rtt: Duration| (rtt.as_nanos() / 1_000) as u32;
+        if self.back_us.is_none() {
+            self.back_us = self.rtt.map(|rtt| micros(rtt).saturating_sub(one_way_us));
+        }
+        self.back_us.map(|back_us| Duration::from_micros(u64::from(back_us) + u64::from(one_way_us)))
     }
 }

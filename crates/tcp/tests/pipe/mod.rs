@@ -6,7 +6,7 @@ pub mod spy;
 
 use congestion::CongestionControl;
 use std::collections::VecDeque;
-use tcp::{AckPolicy, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
+use tcp::{AckPolicy, ReceiveBuffer, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Rate, Time};
 
 /// What happens to a data packet that reaches the bottleneck, or to an ACK.
@@ -74,7 +74,7 @@ impl Pipe {
             gro: None,
             sack_compression: true,
             timestamps: true,
-            buffer: None,
+            buffer: ReceiveBuffer::default(),
         };
         let mut pipe = Pipe {
             now: Time::ZERO,
