@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fullpipe.engines.base import Problem
 from fullpipe.engines.lacking import NATIVE, lacking
-from fullpipe.engines.linux.check import links
+from fullpipe.engines.linux.check import applications, links
 from fullpipe.engines.linux.check.capabilities import capabilities, remedy
 from fullpipe.engines.linux.check.unsupported import unknown
 from fullpipe.engines.linux.install.installed import Installed
@@ -13,7 +13,6 @@ from fullpipe.scenario import Network, RoutedFlow, Scenario
 from fullpipe.scenario.model.tcp import Tcp
 
 _MOST_FLOWS = 2_000
-_MOST_PACES = 64
 _LEAST_PAYLOAD_BYTES = 8
 _TCP = {
     *(
@@ -59,10 +58,9 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
         if flow.cca.params:
             text = f"{', '.join(flow.cca.params)}: parameters cannot be set in the kernel; leave them out"
             yield Problem(f"{path}.cca.params", f"{text}, or {NATIVE}")
-        if len(flow.application or ()) > _MOST_PACES:
-            yield Problem(f"{path}.application", f"more than {_MOST_PACES} entries; {NATIVE}")
         where = f"{path}.tcp" if flow.tcp else "tcp"
         yield from _of_tcp(where, scenario.tcp_of(flow), flow.cca.kind, installed)
+        yield from applications.problems(path, flow, scenario)
     for link, crossed_by in zip(network.links, crossing(network), strict=True):
         yield from links.problems(link, crossed_by)
     for routed in network.flows if not network.media else ():

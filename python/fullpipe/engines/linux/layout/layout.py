@@ -15,6 +15,7 @@ from fullpipe.engines.linux.layout.network import (
     NetworkLayout,
     RerouteLayout,
 )
+from fullpipe.engines.linux.layout.paces import paces
 from fullpipe.engines.linux.layout.sizes import crossing, mtu_bytes
 from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.quantities import to_nanoseconds
@@ -51,14 +52,11 @@ def _flow(
     hops: tuple[Hop, ...],
     reroutes: tuple[RerouteLayout, ...],
 ) -> FlowLayout:
-    flow, start_ns = routed.flow, _start_ns(routed, seed)
-    leave_ns = (
-        departures_ns(flow.datagrams, routed.stream, start_ns, _end_ns(routed, scenario), seed)
-        if flow.datagrams
-        else ()
-    )
+    flow, start_ns, end_ns = routed.flow, _start_ns(routed, seed), _end_ns(routed, scenario)
+    leave_ns = departures_ns(flow.datagrams, routed.stream, start_ns, end_ns, seed) if flow.datagrams else ()
+    handed_out = paces(flow, routed.tcp, start_ns, end_ns)
     sender, receiver = (_host(places, end, number) for end in ("sender", "receiver"))
-    return FlowLayout(routed, sender, receiver, hops, reroutes, start_ns, tuple(leave_ns))
+    return FlowLayout(routed, sender, receiver, hops, reroutes, start_ns, handed_out, tuple(leave_ns))
 
 
 def _start_ns(routed: RoutedFlow, seed: int) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from fullpipe.engines.linux.layout.paces import Pace
 from fullpipe.engines.linux.tc.qdisc import QdiscTree, TcObject
 from fullpipe.scenario import RoutedFlow
 
@@ -106,6 +107,8 @@ class FlowLayout:
     hops: tuple[Hop, ...]
     reroutes: tuple[RerouteLayout, ...]
     start_ns: int
+    paces: tuple[Pace, ...]
+    """At which its application hands data out; empty if there is always more."""
     departures_ns: tuple[int, ...]
     """When its datagrams leave; empty for a connection."""
 

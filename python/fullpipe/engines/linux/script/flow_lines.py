@@ -16,8 +16,8 @@ def lines(number: int, flow: FlowLayout, known_ccas: Collection[str]) -> Iterato
         yield _datagrams(number, flow, described.datagrams)
         return
     yield _connection(number, flow, known_ccas)
-    for pace in described.application or ():
-        yield f"pace {to_nanoseconds(pace.at_s)} {-1 if pace.rate_bps is None else pace.rate_bps}"
+    for at_ns, rate_bps in flow.paces:
+        yield f"pace {at_ns} {rate_bps}"
 
 
 def departures(network: NetworkLayout) -> dict[str, bytes]:
