@@ -54,15 +54,14 @@ def case(
     seeds: int = STARTS,
     **more: Any,
 ) -> Case:
-    """A case that lasts as long as all others. In ns-3 it runs ns-3's own algorithms or not at all."""
+    """A case; it lasts as long as most unless told. In ns-3 it runs ns-3's own algorithms or not at all."""
+    lasts = {"duration": f"{DURATION_S} s", "warmup": f"{WARMUP_S} s"}
     scenario = Scenario(
         name=name,
-        duration=f"{DURATION_S} s",
-        warmup=f"{WARMUP_S} s",
         topology=dict(topology),
-        flows=[{**flow, "start_jitter": START_JITTER} for flow in flows],
+        flows=[{"start_jitter": START_JITTER, **flow} for flow in flows],
         ns3={"algorithms": "ns3-only"},
-        **more,
+        **(lasts | more),
     )
     return Case(name, family, scenario, seeds)
 

@@ -50,9 +50,11 @@ QUANTITIES = (
     ErrorTarget("goodput", "goodput", 0.0, 0.005, 0.03),
     ErrorTarget("srtt_mean", "mean RTT", 0.0, 0.02, 0.08),
     ErrorTarget("retransmitted", "retransmissions", 20.0, 0.10, 0.40),
+    ErrorTarget("fct_p50", "completion time", 0.0, 0.02, 0.10),
 )
 """Differences in retransmissions are shares of at least 20 packets: 2 in place of 1 is no error of 100 %. The
-mean RTT is that over time, of samples that all engines take alike."""
+mean RTT is that over time, of samples that all engines take alike. The completion time is the median over
+flows of a given size; others have none."""
 
 
 def errors_of(case: Case, comparison: Comparison) -> pl.DataFrame:

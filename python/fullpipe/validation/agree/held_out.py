@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fullpipe.validation.agree.case import Case, lossy, managed, mix, single, step, transfer
+from fullpipe.validation.agree.held_out_regimes import REGIMES, regime_cases
 
 HELD_OUT = "held out"
 LAST = "held out to the end"
 """Run for the first time when the model was finished."""
+FAMILIES = (HELD_OUT, LAST, REGIMES)
 
 
 def held_out_cases() -> list[Case]:
     """Every held-out case."""
-    return [*_first(), *_second()]
+    return [*_first(), *_second(), *regime_cases()]
 
 
 def _first() -> Iterator[Case]:

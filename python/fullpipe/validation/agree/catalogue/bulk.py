@@ -1,4 +1,4 @@
-"""The catalogue: the cases that the native engine is developed against."""
+"""Bulk flows: every algorithm, on many paths, behind many queues, with loss, marks, steps and company."""
 
 from __future__ import annotations
 
@@ -28,58 +28,52 @@ ALGORITHMS = (
 _COMMON = ("cubic", "bbr1", "reno")
 
 
-def cases() -> list[Case]:
-    """Every case, in the order of the page."""
-    families = (_algorithms, _rates_and_rtts, _buffers, _loss, _queues, _marks, _steps, _mixes, _transfers)
-    return [case for family in families for case in family()]
-
-
-def _algorithms() -> Iterator[Case]:
+def algorithms() -> Iterator[Case]:
     for cca in ALGORITHMS:
         yield single("algorithms", cca, 20, 40, 1)
         yield single("algorithms", cca, 50, 20, 0.5)
 
 
-def _rates_and_rtts() -> Iterator[Case]:
+def rates_and_rtts() -> Iterator[Case]:
     for cca in _COMMON:
         for rate_mbps, rtt_ms in ((2, 40), (10, 100), (100, 20), (100, 5)):
             yield single("rates and RTTs", cca, rate_mbps, rtt_ms, 1)
 
 
-def _buffers() -> Iterator[Case]:
+def buffers() -> Iterator[Case]:
     for cca in _COMMON:
         for bdp in (0.25, 2, 4):
             yield single("buffers", cca, 20, 40, bdp)
 
 
-def _loss() -> Iterator[Case]:
+def loss() -> Iterator[Case]:
     for cca in (*_COMMON, "westwood"):
         for percent in (0.1, 1):
             yield lossy("loss", cca, 20, 40, percent)
 
 
-def _queues() -> Iterator[Case]:
+def queues() -> Iterator[Case]:
     for kind in ("codel", "fq_codel", "pie", "fq_pie", "cake"):
         for cca in ("cubic", "bbr1"):
             yield managed("queues", kind, {cca: 1}, 20, 40)
         yield managed("queues", kind, {"cubic": 4}, 50, 40)
 
 
-def _marks() -> Iterator[Case]:
+def marks() -> Iterator[Case]:
     yield managed("marks", "codel", {"cubic": 1}, 20, 40, ecn=True)
     yield managed("marks", "fq_codel", {"cubic": 4}, 50, 40, ecn=True)
     yield managed("marks", "codel", {"dctcp": 1}, 20, 40, ecn=True)
     yield managed("marks", "dualpi2", {"cubic": 2}, 50, 20, ecn=True)
 
 
-def _steps() -> Iterator[Case]:
+def steps() -> Iterator[Case]:
     for cca in _COMMON:
         yield step("steps", cca, "rate-down", 20, 40, 1, rate="5 Mbit/s")
         yield step("steps", cca, "rate-up", 5, 40, 2, rate="20 Mbit/s")
         yield step("steps", cca, "delay-up", 20, 40, 1, delay="40 ms")
 
 
-def _mixes() -> Iterator[Case]:
+def mixes() -> Iterator[Case]:
     family = "mixes"
     yield mix(family, [("cubic", 2, 40)], 20, 1)
     yield mix(family, [("cubic", 4, 40)], 50, 1)
@@ -91,6 +85,9 @@ def _mixes() -> Iterator[Case]:
     yield mix(family, [("bbr1", 4, 40)], 50, 1)
 
 
-def _transfers() -> Iterator[Case]:
+def transfers() -> Iterator[Case]:
     for cca in _COMMON:
         yield transfer("transfers", cca, "1 MB", 20, 40, 1)
+
+
+FAMILIES = (algorithms, rates_and_rtts, buffers, loss, queues, marks, steps, mixes, transfers)
