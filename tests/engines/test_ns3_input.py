@@ -185,6 +185,10 @@ def test_a_parameter_of_a_queue_that_ns3_has_not_is_refused() -> None:
         ns3_queue(Discipline(kind="fq_codel", memory_limit_bytes=1_000_000))
 
 
+def test_a_host_like_that_of_ns3_says_what_ns3_does() -> None:
+    assert refusals(scenario(tcp={"host": "ns3-like"})) == []
+
+
 @pytest.mark.parametrize(
     ("tcp", "where"),
     [
@@ -196,6 +200,8 @@ def test_a_parameter_of_a_queue_that_ns3_has_not_is_refused() -> None:
         ({"ecn": "accecn"}, "tcp.ecn"),
         ({"loss_detection": "rack"}, "tcp.loss_detection"),
         ({"tail_loss_probe": True}, "tcp.tail_loss_probe"),
+        ({"host": "linux"}, "tcp.host"),
+        ({"receive_memory": "1 MiB"}, "tcp.receive_memory_bytes"),
         ({"rescue_retransmit": "unbounded"}, "tcp.rescue_retransmit"),
         ({"send_buffer": "1 GiB"}, "tcp.send_buffer"),
     ],

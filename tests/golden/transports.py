@@ -28,6 +28,15 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     "duplicate ACKs": {"loss_detection": "dupack"},
     "a smallest timeout": {"min_rto": "1 s"},
     "no tail loss probes": {"tail_loss_probe": False, "loss_detection": "rack"},
+    "as Linux ships": {"host": "linux-defaults"},
+    "as ns-3": {"host": "ns3-like"},
+    "memory": {
+        "send_memory": "20 kB",
+        "send_memory_most": "60 kB",
+        "receive_memory": "30 kB",
+        "receive_memory_most": "200 kB",
+        "packet_memory": "2 KiB",
+    },
     "rescue rfc6675": {"rescue_retransmit": "rfc6675"},
     "rescue unbounded": {"rescue_retransmit": "unbounded"},
 }

@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;
 use tcp::{
-    AckPolicy, Feedback, Pacing, ReceiveBuffer, Receiver, ReceiverConfig, Segment, Sender, SenderConfig,
+    AckPolicy, Feedback, Pacing, ReceiveBuffer, Receiver, ReceiverConfig, Segment, SendBuffer, Sender,
+    SenderConfig,
 };
-use units::{Duration, Time};
+use units::{Bytes, Duration, Time};
 
 const PACKETS: u64 = 20_000;
 const GAP: Duration = Duration::from_micros(12);
@@ -31,7 +32,7 @@ impl Loop {
         let ack = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
         let sender = SenderConfig {
             initial_window: 500,
-            send_buffer: Some(500 * 1448),
+            send_buffer: SendBuffer::Payload(Bytes::new(500 * 1448)),
             pacing: if paced { Pacing::Always } else { Pacing::Auto },
             ..SenderConfig::default()
         };

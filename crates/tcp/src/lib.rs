@@ -15,5 +15,5 @@ pub use receiver::{AckPolicy, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverCo
 pub use segment::{Riding, SackBlocks, Segment};
 pub use sender::{
     FullSendBuffer, InvalidSamples, Limited, LossDetection, Nic, Pacing, Quirks, RateSampling, Rescue,
-    Sender, SenderConfig, SenderStats, Snapshot,
+    SendBuffer, SendMemory, Sender, SenderConfig, SenderStats, Snapshot,
 };

@@ -8,11 +8,13 @@ pub struct RangeSet {
 
 impl RangeSet {
     /// Nothing in it.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// How many ranges there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.ranges.len()
     }
@@ -28,6 +30,7 @@ impl RangeSet {
     }
 
     /// One past the highest number.
+    #[inline]
     pub fn end(&self) -> Option<u32> {
         self.ranges.last().map(|r| r.1)
     }

@@ -5,8 +5,8 @@ mod pipe;
 
 use pipe::{Fate, Pipe, config, seconds};
 use proptest::prelude::*;
-use tcp::{AckPolicy, Feedback, Pacing, SenderConfig};
-use units::{Duration, Rng};
+use tcp::{AckPolicy, Feedback, Pacing, ReceiveBuffer, ReceiveMemory, SendBuffer, SendMemory, SenderConfig};
+use units::{Bytes, Duration, Rng};
 
 /// Probabilities of what befalls a packet.
 #[derive(Clone, Debug)]
@@ -49,6 +49,16 @@ fn impairments(marks: bool) -> impl Strategy<Value = Impairments> {
     )
 }
 
+fn send_memory(kilobytes: u64) -> SendBuffer {
+    let [first, most, per_packet] = [1_000, 1_000 * kilobytes, 832].map(Bytes::new);
+    SendBuffer::Memory(SendMemory { first, most, per_packet })
+}
+
+fn receive_memory(kilobytes: u64) -> ReceiveBuffer {
+    let [first, most, per_packet] = [1_000 * kilobytes, 2_000 * kilobytes, 832].map(Bytes::new);
+    ReceiveBuffer::Memory(ReceiveMemory { first, most, per_packet })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -59,6 +69,7 @@ proptest! {
         mss in prop::sample::select(vec![100u32, 536, 1448, 8948]),
         initial_window in prop::sample::select(vec![1u32, 2, 10, 40]),
         send_buffer in prop::option::of(1u64..30),
+        memory in prop::option::of(1u64..300),
         pacing in prop::sample::select(vec![Pacing::Auto, Pacing::Always, Pacing::Fq]),
         ecn in prop::sample::select(vec![Feedback::Off, Feedback::Classic, Feedback::EveryMark, Feedback::Accurate]),
         ack_every in prop::option::of(1u32..4),
@@ -72,7 +83,11 @@ proptest! {
             mss,
             initial_window,
             data: Some(bytes),
-            send_buffer: send_buffer.map(|packets| packets * u64::from(mss)),
+            send_buffer: match (send_buffer, memory) {
+                (Some(packets), _) => SendBuffer::Payload(Bytes::new(packets * u64::from(mss))),
+                (None, Some(kilobytes)) => send_memory(kilobytes),
+                (None, None) => SendBuffer::Unlimited,
+            },
             pacing,
             ecn,
             ..config()
@@ -85,6 +100,9 @@ proptest! {
         let mut p = Pipe::new(cca, config, policy, mbps, 40, queue)
             .with_fate(move |n, _| data.fate(n, &mut data_dice))
             .with_ack_fate(move |n| acks.fate(n, &mut ack_dice));
+        if let Some(kilobytes) = memory {
+            p = p.with_receive_buffer(receive_memory(64 + kilobytes));
+        }
         // Long: what the network did to the RTT estimate makes the timeouts that follow long, too.
         p.run_until(seconds(100_000.0));
         prop_assert!(p.sender.is_done(), "{:?}", p.sender.snapshot());

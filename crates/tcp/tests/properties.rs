@@ -4,7 +4,7 @@ mod pipe;
 
 use congestion::CaState;
 use pipe::{Fate, Pipe, config, seconds};
-use tcp::{AckPolicy, Feedback, ReceiveBuffer, SenderConfig};
+use tcp::{AckPolicy, Feedback, ReceiveBuffer, SendBuffer, SendMemory, SenderConfig};
 use units::{Bytes, Duration};
 
 const EACH: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
@@ -91,7 +91,7 @@ fn small_reordering_is_never_taken_for_loss_once_reordering_was_seen() {
 fn a_spurious_timeout_is_undone() {
     // A whole window, the probe and the first retransmission are held up for longer than the timeout.
     let pause = Duration::from_millis(600);
-    let config = SenderConfig { send_buffer: Some(30 * 1448), ..config() };
+    let config = SenderConfig { send_buffer: SendBuffer::Payload(Bytes::new(30 * 1448)), ..config() };
     let mut p = Pipe::new("reno", config, EACH, 10, 40, UNBOUNDED)
         .with_fate(move |n, _| if (200..235).contains(&n) { Fate::Delay(pause) } else { Fate::Pass });
     let mut before = 0;
@@ -141,9 +141,31 @@ fn a_full_receive_window_shows_as_receiver_limited() {
     assert!(limited.receiver > Duration::from_secs(9), "{limited:?}");
 }
 
+/// The largest flight, in packets, of a flow that nothing but the memory of its sender limits to so many bytes.
+fn largest_flight(most: u64) -> u32 {
+    let [first, most, per_packet] = [16 << 10, most, 832].map(Bytes::new);
+    let send_buffer = SendBuffer::Memory(SendMemory { first, most, per_packet });
+    let mut p = Pipe::new("reno", SenderConfig { send_buffer, ..config() }, EACH, 1_000, 40, UNBOUNDED);
+    let mut largest = 0;
+    for step in 1..=400 {
+        p.run_until(seconds(f64::from(step) / 100.0));
+        largest = largest.max(p.sender.snapshot().in_flight);
+    }
+    largest
+}
+
+#[test]
+fn the_memory_of_a_sender_grows_with_its_window_up_to_its_limit() {
+    for most in [64 << 10, 256 << 10, 1 << 20] {
+        let payload = f64::from(largest_flight(most)) * 1448.0;
+        let share = payload / most as f64;
+        assert!((0.70..1.07).contains(&share), "{share} of {most} bytes are payload in the network");
+    }
+}
+
 #[test]
 fn a_full_send_buffer_shows_as_such_and_stops_growth() {
-    let config = SenderConfig { send_buffer: Some(20 * 1448), ..config() };
+    let config = SenderConfig { send_buffer: SendBuffer::Payload(Bytes::new(20 * 1448)), ..config() };
     let mut p = Pipe::new("cubic", config, EACH, 1_000, 40, UNBOUNDED);
     p.run_until(seconds(10.0));
     assert!(p.sender.limited(p.now).send_buffer > Duration::from_secs(9));

@@ -5,14 +5,14 @@ mod pipe;
 use pipe::spy::Spy;
 use pipe::{Fate, Pipe, config, seconds};
 use std::collections::BTreeMap;
-use tcp::{AckPolicy, FullSendBuffer, Quirks, Rescue, SenderConfig};
-use units::Duration;
+use tcp::{AckPolicy, FullSendBuffer, Quirks, Rescue, SendBuffer, SenderConfig};
+use units::{Bytes, Duration};
 
 const LOST: u32 = 2_000;
 const EVERY: AckPolicy = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(200) };
 
 /// How often each packet was sent by a BBR flow that loses one, and whose send buffer is below its window.
-fn times_sent(rescue: Rescue, send_buffer: Option<u64>) -> BTreeMap<u32, u32> {
+fn times_sent(rescue: Rescue, send_buffer: SendBuffer) -> BTreeMap<u32, u32> {
     let quirks = Quirks { rescue, ..Quirks::default() };
     let config = SenderConfig { send_buffer, quirks, ..config() };
     let mut seen = 0; // the only one to be dropped is the first copy
@@ -32,7 +32,7 @@ fn sent_again(times: &BTreeMap<u32, u32>) -> Vec<u32> {
     again
 }
 
-const BUFFER: Option<u64> = Some(80 * 1448);
+const BUFFER: SendBuffer = SendBuffer::Payload(Bytes::new(80 * 1448));
 
 #[test]
 fn without_a_rescue_rule_only_what_is_lost_is_sent_again() {
@@ -59,11 +59,11 @@ fn nothing_is_sent_for_a_third_time_without_a_loss() {
 
 #[test]
 fn while_there_is_new_data_nothing_needs_a_rescue() {
-    assert_eq!(sent_again(&times_sent(Rescue::Unbounded, None)), [LOST]);
+    assert_eq!(sent_again(&times_sent(Rescue::Unbounded, SendBuffer::Unlimited)), [LOST]);
 }
 
 /// Whether the samples of a flow count as application-limited whose send buffer is half of its window.
-fn app_limited(full_send_buffer: FullSendBuffer, send_buffer: Option<u64>) -> Vec<bool> {
+fn app_limited(full_send_buffer: FullSendBuffer, send_buffer: SendBuffer) -> Vec<bool> {
     let quirks = Quirks { full_send_buffer, ..Quirks::default() };
     let (spy, seen) = Spy::asking(0..0);
     let config = SenderConfig { send_buffer, quirks, ..config() };
@@ -75,7 +75,7 @@ fn app_limited(full_send_buffer: FullSendBuffer, send_buffer: Option<u64>) -> Ve
 
 #[test]
 fn a_full_send_buffer_looks_like_an_idle_application_on_linux_alone() {
-    let half = Some(5 * 1448);
+    let half = SendBuffer::Payload(Bytes::new(5 * 1448));
     assert!(app_limited(FullSendBuffer::AppLimited, half).iter().all(|&limited| limited));
     assert!(!app_limited(FullSendBuffer::NetworkLimited, half).iter().any(|&limited| limited));
 }

@@ -40,6 +40,7 @@ def test_the_first_study_is_not_refused(known: Installed) -> None:
         ("flows.0.cca", {"kind": "cubic", "beta": 0.5}, "flows[0].cca.params"),
         ("tcp.ack_every", 4, "tcp.ack_every"),
         ("tcp.send_buffer", "1 MB", "tcp.send_buffer"),
+        ("tcp.packet_memory", "2 KiB", "tcp.packet_memory"),
         ("tcp.gro", "50 us", "tcp.gro"),
         ("tcp.rescue_retransmit", "rfc6675", "tcp.rescue_retransmit"),
         ("tcp.loss_detection", "dupack", "tcp.loss_detection"),

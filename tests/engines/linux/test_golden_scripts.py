@@ -75,6 +75,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
             "pacing": "fq",
         }
     },
+    "host": {"tcp": {"host": "linux-defaults", "send_memory_most": "8 MiB"}},
     "always-paced": {"tcp.pacing": "always", "flows.0.dscp": 46, "flows.0.cca": "dctcp", "tcp.ecn": "accecn"},
     "application": {
         "flows.0.application": [{"at": "0 s", "rate": "1 Mbit/s"}, {"at": "2 s"}],

@@ -41,6 +41,9 @@ ack_every = 2
 initial_window = 4
 send_buffer = "1 MiB"
 receive_buffer = "2 MiB"
+host = "linux-defaults"
+receive_memory_most = "64 MiB"
+packet_memory = "2 KiB"
 pacing = "always"
 max_burst = "off"
 min_burst = 4
@@ -68,6 +71,10 @@ AS_LINUX = {
     "rescue_retransmit": "none",
     "full_send_buffer": "app_limited",
 }
+
+
+def memory(first_bytes: int, most_bytes: int, per_packet_bytes: int) -> dict[str, int]:
+    return {"first_bytes": first_bytes, "most_bytes": most_bytes, "per_packet_bytes": per_packet_bytes}
 
 
 def test_every_field_of_a_plan() -> None:
@@ -157,6 +164,8 @@ def test_every_field_of_a_plan() -> None:
                     "initial_window": 4,
                     "send_buffer_bytes": 1_048_576,
                     "receive_buffer_bytes": 2_097_152,
+                    "send_memory": memory(16 * 2**10, 4 * 2**20, 2_048),
+                    "receive_memory": memory(128 * 2**10, 64 * 2**20, 2_048),
                     "pacing": "always",
                     "max_burst_bytes": 0,
                     "min_burst_packets": 4,
@@ -181,6 +190,8 @@ def test_the_defaults_of_the_transport(small: Scenario) -> None:
         "initial_window": 10,
         "send_buffer_bytes": None,
         "receive_buffer_bytes": None,
+        "send_memory": None,
+        "receive_memory": None,
         "pacing": "auto",
         "max_burst_bytes": 65_536,
         "min_burst_packets": None,

@@ -1,11 +1,12 @@
 //! Builds the endpoints of connections and their packets from the plan of a flow.
 
 use crate::payload::{Packet, Payload};
-use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, LinkPlan, PacingPlan};
+use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, LinkPlan, MemoryPlan, PacingPlan, TcpPlan};
 use congestion::EcnMode;
 use network::{Ecn, StreamId};
 use tcp::{
-    AckPolicy, Feedback, Nic, Pacing, ReceiveBuffer, ReceiverConfig, Segment, SenderConfig, SenderStats,
+    AckPolicy, Feedback, Nic, Pacing, ReceiveBuffer, ReceiverConfig, Segment, SendBuffer, SenderConfig,
+    SenderStats,
 };
 use units::{Bytes, Duration};
 
@@ -106,7 +107,7 @@ fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback) ->
         mss: plan.tcp.mss_bytes,
         initial_window: plan.tcp.initial_window,
         data: Some(0), // nothing before the application writes
-        send_buffer: plan.tcp.send_buffer_bytes,
+        send_buffer: send_buffer(&plan.tcp),
         pacing: match plan.tcp.pacing {
             _ if paces => Pacing::Fq,
             PacingPlan::Auto => Pacing::Auto,
@@ -124,6 +125,17 @@ fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback) ->
     }
 }
 
+/// What is counted in payload takes the place of what memory is good for, as SO_SNDBUF ends the kernel's tuning.
+fn send_buffer(plan: &TcpPlan) -> SendBuffer {
+    let payload = plan.send_buffer_bytes.map(|bytes| SendBuffer::Payload(Bytes::new(bytes)));
+    payload.or_else(|| plan.send_memory.map(MemoryPlan::to_send)).unwrap_or_default()
+}
+
+fn receive_buffer(plan: &TcpPlan) -> ReceiveBuffer {
+    let payload = plan.receive_buffer_bytes.map(|bytes| ReceiveBuffer::Payload(Bytes::new(bytes)));
+    payload.or_else(|| plan.receive_memory.map(MemoryPlan::to_receive)).unwrap_or_default()
+}
+
 fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
     let ack = match plan.tcp.ack {
         AckPlan::Linux {} => AckPolicy::Linux,
@@ -138,10 +150,7 @@ fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
         gro: plan.tcp.gro_ns.map(Duration::from_nanos),
         sack_compression: plan.tcp.sack_compression,
         timestamps: plan.tcp.timestamps,
-        buffer: plan
-            .tcp
-            .receive_buffer_bytes
-            .map_or_else(ReceiveBuffer::default, |bytes| ReceiveBuffer::Payload(Bytes::new(bytes))),
+        buffer: receive_buffer(&plan.tcp),
     }
 }
 

@@ -233,6 +233,8 @@ impl TcpPlan {
             within(field("send_buffer_bytes"), self.send_buffer_bytes.unwrap_or(mss), mss..=MOST_BYTES),
             within(field("receive_buffer_bytes"), self.receive_buffer_bytes.unwrap_or(mss), mss..=MOST_BYTES),
             self.recovery.check(&field("recovery")),
+            self.send_memory.map_or(Ok(()), |memory| memory.check(&field("send_memory"), mss)),
+            self.receive_memory.map_or(Ok(()), |memory| memory.check(&field("receive_memory"), mss)),
         ])
     }
 }

@@ -6,6 +6,7 @@ mod error;
 mod link;
 mod markov;
 mod medium;
+mod memory;
 mod nic;
 mod opportunities;
 mod periods;
@@ -21,6 +22,7 @@ pub use error::PlanError;
 pub use markov::MarkovPlan;
 pub(crate) use medium::HopPlan;
 pub use medium::{MediumPlan, PortPlan};
+pub use memory::MemoryPlan;
 pub use opportunities::OpportunitiesPlan;
 pub use periods::PeriodsPlan;
 pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
@@ -252,10 +254,16 @@ pub struct TcpPlan {
     pub sack_compression: bool,
     /// Initial window in packets.
     pub initial_window: u32,
-    /// Send buffer; `None`: never limits.
+    /// Send buffer, payload; `None`: what the memory is good for.
     pub send_buffer_bytes: Option<u64>,
-    /// Receive buffer; `None`: never limits.
+    /// Receive window; `None`: what the memory is good for.
     pub receive_buffer_bytes: Option<u64>,
+    /// Memory of the sender's socket; `None`: never limits.
+    #[serde(default)]
+    pub send_memory: Option<MemoryPlan>,
+    /// Memory of the receiver's socket; `None`: never limits, and opens its window as the guest of the Linux engine.
+    #[serde(default)]
+    pub receive_memory: Option<MemoryPlan>,
     /// Whether to pace algorithms that do not need pacing.
     pub pacing: PacingPlan,
     /// Longest burst of segmentation offload; 0: single packets.
@@ -287,6 +295,8 @@ impl TcpPlan {
             initial_window: 10,
             send_buffer_bytes: None,
             receive_buffer_bytes: None,
+            send_memory: None,
+            receive_memory: None,
             pacing: PacingPlan::Auto,
             max_burst_bytes: 65_536,
             min_burst_packets: None,

@@ -59,13 +59,17 @@ impl Receiver {
     fn file(&mut self, len: u16, joins: bool) {
         let before =
             self.window.space(self.out_of_order_bytes, self.out_of_order.len() - usize::from(!joins));
+        self.out_of_order_bytes += u64::from(len);
+        let beyond = self.beyond();
+        if self.window.is_settled(len.into(), before, beyond) {
+            return;
+        }
         if self.window.overflows(before) {
             self.quick = 0;
         }
-        if self.window.file(u32::from(len), before, self.beyond(), joins) {
+        if self.window.file(len.into(), before, beyond, joins) {
             self.quick |= 1;
         }
-        self.out_of_order_bytes += u64::from(len);
     }
 
     pub(super) fn advance(&mut self, len: u16) {

@@ -227,8 +227,9 @@ impl Receiver {
         if !more {
             self.decide(now, push || read, out);
         }
-        if self.delivered_bytes > delivered && self.window.is_due(now) {
-            self.window.read(now, self.delivered_bytes, self.beyond());
+        let newly = self.delivered_bytes - delivered;
+        if newly > 0 && self.window.is_due(now) {
+            self.window.read(now, self.delivered_bytes, newly, self.beyond());
         }
     }
 

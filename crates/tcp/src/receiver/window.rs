@@ -9,6 +9,7 @@
 //! Not modelled: packets that are dropped, or merged by copying, because the memory is full; pressure on the memory of the
 //! whole host; a packet size that falls (`rcv_mss` only rises here); that a reader that has made much room says so at once.
 
+use std::ops::RangeInclusive;
 use units::{Bytes, Duration, Time};
 
 /// Memory of a receiver's socket, and what a packet takes of it.
@@ -79,6 +80,8 @@ const LARGEST_SCALE: u32 = 14;
 const LOW_RTT: Duration = Duration::from_millis(1);
 /// Time between two samples of the round trip: timestamps change so often.
 const SAMPLED: Duration = Duration::from_millis(1);
+/// Pieces that one buffer of the kernel has at most (`MAX_SKB_FRAGS`): packets out of order that are joined.
+const FRAGMENTS: u64 = 17;
 /// Quick ACKs at most (`TCP_MAX_QUICKACKS`).
 const QUICK_ACKS: u64 = 16;
 
@@ -105,6 +108,11 @@ pub(super) struct Window {
     /// As far as it opens while nothing but the packet that has come waits, and what is advertised while nothing waits.
     open: u64,
     told: u64,
+    /// How much may wait before quick ACKs end, and how far it may reach before the buffer grows.
+    calm: Space,
+    spare: u64,
+    /// What waits is more than a packet, so that an open window does not grow, and fits into the memory.
+    busy: RangeInclusive<Space>,
     /// One past the highest byte that was allowed (`rcv_wup + rcv_wnd`).
     edge: u64,
     /// Bytes read in a round trip, and when and where the present one began (`rcvq_space`).
@@ -138,6 +146,9 @@ impl Window {
             opened: 0,
             open: 0,
             told: 0,
+            calm: Space(0),
+            spare: 0,
+            busy: Space(0)..=Space(0),
             edge: 0,
             read_in_rtt: 0,
             since: Time::ZERO,
@@ -163,9 +174,20 @@ impl Window {
         u64::from(len) + self.per_packet
     }
 
+    /// Keeps what the fast paths compare with. Half of the window is in use when more than half of the space is, and the
+    /// buffer grows when it is not good for twice what is read.
     fn settle(&mut self) {
         let packet = Space(self.truesize(self.largest));
+        let all = self.window_of(self.memory);
+        self.busy = packet..=self.memory;
         self.open = if self.is_fixed { 0 } else { self.clamp.min(self.window_of(self.memory.less(packet))) };
+        let half = Space(((self.clamp.min(all) / 2) << RATIO_BITS).div_ceil(self.ratio));
+        self.calm = if self.is_fixed { Space(u64::MAX) } else { self.memory.less(half) };
+        self.spare = match self.rtt < LOW_RTT {
+            true => 0,
+            false if self.is_fixed => u64::MAX,
+            false => all.saturating_sub(2 * self.read_in_rtt),
+        };
         self.tell();
     }
 
@@ -176,6 +198,7 @@ impl Window {
 
     /// What waits out of order takes so much memory: payload, and packets that others could not be joined to
     /// (`tcp_ooo_try_coalesce`).
+    #[inline]
     pub fn space(&self, bytes: u64, ranges: usize) -> Space {
         Space(bytes + ranges as u64 * self.per_packet)
     }
@@ -195,18 +218,26 @@ impl Window {
         self.opened < self.open && self.grow(len, waiting.and(self.truesize(len)), true)
     }
 
+    /// A packet that is filed out of order, beside so much memory that waits, changes nothing.
+    #[inline]
+    pub fn is_settled(&self, len: u32, waiting: Space, beyond: u64) -> bool {
+        len <= self.largest
+            && self.opened >= self.open
+            && beyond <= self.spare
+            && self.busy.contains(&waiting)
+    }
+
     /// A packet has come that is filed out of order, beside so much other memory; `beyond`: how far it all reaches; `joins`: the packet
     /// before it is there, so that it needs no head of its own. True as above (`tcp_data_queue_ofo`).
     pub fn file(&mut self, len: u32, waiting: Space, beyond: u64, joins: bool) -> bool {
         if len > self.largest {
             self.measure(len);
         }
-        if self.is_fixed {
-            return false;
-        }
         let counted = if joins { waiting.and(u64::from(len)) } else { waiting };
         let grows = self.grow(len, counted, joins);
-        self.tune(self.read_in_rtt, beyond);
+        if beyond > self.spare {
+            self.tune(self.read_in_rtt, beyond);
+        }
         grows
     }
 
@@ -225,6 +256,9 @@ impl Window {
     /// Opens the window by a packet, while so much memory is in use (`tcp_grow_window`). Of a packet that is in pages alone
     /// the head does not count, `lean` (`truesize_adjust`).
     fn grow(&mut self, len: u32, used: Space, lean: bool) -> bool {
+        if self.is_fixed {
+            return false;
+        }
         let room = self.clamp.min(self.window_of(self.memory.less(used))).saturating_sub(self.opened);
         if room == 0 || len < SMALLEST {
             return false;
@@ -253,17 +287,22 @@ impl Window {
     }
 
     /// The memory does not hold what waits out of order (`tcp_clamp_window`). True if it was so: no more quick ACKs.
+    #[inline]
     pub fn overflows(&mut self, waiting: Space) -> bool {
-        let overflows = !self.is_fixed && waiting > self.memory;
+        let overflows = waiting > self.memory && !self.is_fixed;
         if overflows {
-            self.memory = waiting.min(self.most);
-            self.settle();
-            if waiting > self.memory {
-                self.opened = self.clamp.min(2 * self.mss);
-                self.tell();
-            }
+            self.clamp_to(waiting);
         }
         overflows
+    }
+
+    #[cold]
+    fn clamp_to(&mut self, waiting: Space) {
+        self.memory = waiting.min(self.most);
+        if waiting > self.memory {
+            self.opened = self.clamp.min(2 * self.mss);
+        }
+        self.settle();
     }
 
     /// The window to advertise when so many bytes have come in order and nothing waits out of order, never less than was
@@ -274,7 +313,16 @@ impl Window {
     }
 
     /// The same while so much waits out of order. Quick ACKs end when half of the space is in use (`__tcp_select_window`).
+    #[inline]
     pub fn advertise_beside(&mut self, received: u64, waiting: Space, quick: &mut u32) -> u32 {
+        let allowed = self.edge.saturating_sub(received);
+        if waiting <= self.calm && self.told <= allowed && allowed & self.scale == 0 {
+            return allowed.min(u64::from(u32::MAX)) as u32;
+        }
+        self.weigh(received, waiting, quick)
+    }
+
+    fn weigh(&mut self, received: u64, waiting: Space, quick: &mut u32) -> u32 {
         let window = if self.is_fixed { self.told } else { self.select(waiting, quick) };
         self.promise(received, window)
     }
@@ -325,6 +373,9 @@ impl Window {
     pub fn sample(&mut self, now: Time, rtt: Duration) {
         self.rtt = if rtt < self.rtt { rtt } else { self.rtt - self.rtt / 8 + rtt / 8 };
         self.next_sample = now + SAMPLED;
+        if self.rtt < LOW_RTT {
+            self.spare = 0;
+        }
     }
 
     /// A round trip has passed since the buffer was looked at.
@@ -333,14 +384,17 @@ impl Window {
         now.since(self.since) >= self.rtt
     }
 
-    /// The application has read all that came in order, so many bytes by now; what is out of order reaches `beyond`
-    /// (`tcp_rcv_space_adjust`).
-    pub fn read(&mut self, now: Time, bytes: u64, beyond: u64) {
-        let read = bytes - self.from;
+    /// The application reads all that came in order, `bytes` by now, of which a packet has brought `newly`, with what it has
+    /// joined; what is out of order reaches `beyond`. It looks at the buffer after the first piece: the rest is not read yet
+    /// (`tcp_recvmsg_locked`, `tcp_rcv_space_adjust`).
+    pub fn read(&mut self, now: Time, bytes: u64, newly: u64, beyond: u64) {
+        let unread = newly.saturating_sub(FRAGMENTS * self.mss);
+        let until = bytes - unread;
+        let read = (until - self.from).saturating_sub(unread);
         if read > self.read_in_rtt {
             self.tune(read, beyond);
         }
-        (self.since, self.from) = (now, bytes);
+        (self.since, self.from) = (now, until);
     }
 
     /// Makes the buffer good for twice what is read in a round trip, for more while that grows, and for what is out of order
@@ -357,14 +411,11 @@ impl Window {
             2 * twice * (read - before) / before
         };
         let wanted = (twice + more + beyond) << RATIO_BITS;
-        if wanted <= self.memory.0 * self.ratio {
-            return;
-        }
         let memory = Space(wanted / self.ratio).min(self.most);
         if memory > self.memory {
             self.memory = memory;
             self.clamp = self.window_of(memory);
-            self.settle();
         }
+        self.settle();
     }
 }

@@ -22,11 +22,13 @@ mod rtt;
 mod scoreboard;
 mod timers;
 mod undo;
+mod write_queue;
 
 pub use duplicates::LossDetection;
 pub use host::{Nic, Pacing};
 pub use limits::Limited;
 pub use quirks::{FullSendBuffer, InvalidSamples, Quirks, RateSampling, Rescue};
+pub use write_queue::{SendBuffer, SendMemory};
 
 use crate::segment::stamp;
 use crate::{Feedback, Segment};
@@ -47,6 +49,7 @@ use scoreboard::Scoreboard;
 use std::ops::AddAssign;
 use timers::Timer;
 use units::{Duration, Rate, Time};
+use write_queue::WriteQueue;
 
 /// How a sender is set up.
 #[derive(Clone, Debug)]
@@ -57,8 +60,8 @@ pub struct SenderConfig {
     pub initial_window: u32,
     /// Bytes the application has to send; `None`: without end.
     pub data: Option<u64>,
-    /// Bytes that may be unacknowledged at most (SO_SNDBUF, payload only); `None`: no bound.
-    pub send_buffer: Option<u64>,
+    /// What it may hold until it is acknowledged.
+    pub send_buffer: SendBuffer,
     /// Who paces what.
     pub pacing: Pacing,
     /// The network interface of the host, if it tells what leaves it; `None`: nothing waits in the host.
@@ -87,7 +90,7 @@ impl Default for SenderConfig {
             mss: 1448,
             initial_window: 10,
             data: None,
-            send_buffer: None,
+            send_buffer: SendBuffer::Unlimited,
             pacing: Pacing::Auto,
             nic: None,
             max_burst_bytes: 65_536,
@@ -163,6 +166,7 @@ pub struct Sender {
     /// One past the highest byte the receiver's window allows.
     window_end: u64,
     board: Scoreboard,
+    queue: WriteQueue,
     rtt: RttEstimator,
     rack: Rack,
     delivery: Delivery,
@@ -196,7 +200,9 @@ impl Sender {
     pub fn new(config: SenderConfig, mut algorithm: Box<dyn CongestionControl>) -> Sender {
         assert!((1..=65_535).contains(&config.mss), "MSS {}", config.mss);
         assert!(config.initial_window > 0, "an initial window of 0");
-        assert!(config.send_buffer.is_none_or(|b| b >= u64::from(config.mss)), "a send buffer below one MSS");
+        if let SendBuffer::Payload(least) = config.send_buffer {
+            assert!(least.get() >= u64::from(config.mss), "a send buffer below one MSS");
+        }
         algorithm.set_cwnd(config.initial_window);
         let traits = algorithm.traits();
         Sender {
@@ -208,6 +214,7 @@ impl Sender {
             fin: Fin::default(),
             window_end: 0,
             board: Scoreboard::new(),
+            queue: WriteQueue::new(config.send_buffer),
             rtt: RttEstimator::new(config.min_rto),
             rack: Rack::new(config.loss_detection),
             delivery: Delivery::with_quirks(config.quirks),
@@ -275,6 +282,7 @@ impl Sender {
     /// Nothing more is sent for the first time, and no FIN; what is outstanding is still repaired.
     pub fn stop(&mut self, now: Time) {
         self.config.data = Some(self.board.next_bytes);
+        self.queue.is_full = false;
         if self.fin == Fin::Due {
             self.fin = Fin::Open;
         }

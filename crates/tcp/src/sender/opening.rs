@@ -95,5 +95,6 @@ impl Sender {
         self.pacer = pacer(self.traits, self.config.pacing);
         self.refresh_control();
         self.update_pacing_rate();
+        self.expand_send_buffer();
     }
 }

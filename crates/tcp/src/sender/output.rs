@@ -7,7 +7,7 @@ use super::limits::Limit;
 use super::pacing::GSO_MAX_BYTES;
 use super::quirks::FullSendBuffer;
 use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, FIN, PUSH, Record};
-use super::{Sender, stamp};
+use super::{SendBuffer, Sender, stamp};
 use crate::Segment;
 use crate::segment::micros;
 use congestion::{CaState, Sent};
@@ -99,33 +99,42 @@ impl Sender {
         if self.has_new_data() {
             self.restart_after_idle(now);
         }
+        let managed = self.queue.is_managed();
+        if managed {
+            self.write_more();
+        }
         let largest = self.burst_packets();
         let mut sent = 0;
         let mut deferred = false;
         let limit = loop {
-            if self.must_wait(now) {
-                break Limit::Pacing;
-            }
-            let room = self.control.cwnd.saturating_sub(self.board.in_flight());
-            if room == 0 {
-                break Limit::Cwnd;
-            }
-            let half = (self.control.cwnd / 2).max(1);
-            let quota = room.min(half).min(largest);
-            let count = match self.sendable(quota) {
-                Ok(count) => count,
-                Err(limit) if self.rescue(now, limit, out) => continue,
-                Err(limit) => break limit,
+            let limit = loop {
+                if self.must_wait(now) {
+                    break Limit::Pacing;
+                }
+                let room = self.control.cwnd.saturating_sub(self.board.in_flight());
+                if room == 0 {
+                    break Limit::Cwnd;
+                }
+                let half = (self.control.cwnd / 2).max(1);
+                let quota = room.min(half).min(largest);
+                let count = match self.sendable(quota) {
+                    Ok(count) => count,
+                    Err(limit) if self.rescue(now, limit, out) => continue,
+                    Err(limit) => break limit,
+                };
+                if self.should_defer(now, room, largest) {
+                    deferred = true;
+                    break Limit::Cwnd;
+                }
+                if self.is_throttled(count, NEW_DATA) {
+                    break Limit::Host;
+                }
+                self.send_burst(now, count, out);
+                sent += count;
             };
-            if self.should_defer(now, room, largest) {
-                deferred = true;
-                break Limit::Cwnd;
+            if !managed || !self.make_room(now) {
+                break limit;
             }
-            if self.is_throttled(count, NEW_DATA) {
-                break Limit::Host;
-            }
-            self.send_burst(now, count, out);
-            sent += count;
         };
         self.after_push(now, limit, sent, deferred);
     }
@@ -133,14 +142,13 @@ impl Sender {
     fn after_push(&mut self, now: Time, limit: Limit, sent: u32, deferred: bool) {
         let starved = match limit {
             Limit::Application => true,
-            Limit::SendBuffer => self.config.quirks.full_send_buffer == FullSendBuffer::AppLimited,
+            Limit::SendBuffer => self.payload_is_full() && self.full_buffer_looks_idle(),
             Limit::Cwnd | Limit::Pacing | Limit::Host | Limit::Receiver | Limit::Over => false,
         };
-        let in_flight = self.board.in_flight();
-        let idle = self.host.is_empty();
-        if starved && idle && in_flight < self.control.cwnd && self.board.lost_out <= self.board.retrans_out {
-            self.delivery.mark_app_limited(in_flight);
+        if starved {
+            self.check_app_limited();
         }
+        let in_flight = self.board.in_flight();
         let cwnd_limited = deferred || in_flight >= self.control.cwnd;
         if sent > 0 || cwnd_limited {
             self.note_window_usage(now, cwnd_limited);
@@ -160,11 +168,11 @@ impl Sender {
         let mss = u64::from(self.config.mss);
         let fits = |room: u64| room / mss;
         let receiver = fits(self.window_end.saturating_sub(self.board.next_bytes));
-        let buffer =
-            fits(self.config.send_buffer.map_or(u64::MAX, |b| b.saturating_sub(self.board.bytes_out())));
+        let buffer = fits(self.payload_room());
         let data = self.unsent().div_ceil(mss);
         let count = u64::from(quota).min(receiver).min(buffer).min(data);
         match count {
+            0 if data == 0 && self.queue.is_full => Err(Limit::SendBuffer),
             0 if data == 0 => self.without_data(),
             0 if buffer == 0 => Err(Limit::SendBuffer),
             0 => Err(Limit::Receiver),
@@ -172,16 +180,35 @@ impl Sender {
         }
     }
 
-    fn unsent(&self) -> u64 {
-        self.config.data.map_or(u64::MAX / 2, |total| total.saturating_sub(self.board.next_bytes))
+    /// What has been written and not sent, bytes.
+    pub(super) fn unsent(&self) -> u64 {
+        let end = self.config.data.unwrap_or(u64::MAX / 2).min(self.queue.written);
+        end.saturating_sub(self.board.next_bytes)
     }
 
     pub(super) fn has_new_data(&self) -> bool {
-        self.unsent() > 0 && !self.waits_for_send_buffer()
+        self.unsent() > 0 && !self.payload_is_full()
     }
 
+    /// The application waits for room in the send buffer.
     pub(super) fn waits_for_send_buffer(&self) -> bool {
-        self.config.send_buffer.is_some_and(|b| self.board.bytes_out() + u64::from(self.config.mss) > b)
+        self.queue.is_full || self.payload_is_full()
+    }
+
+    /// What a buffer that is counted in payload has room for.
+    fn payload_room(&self) -> u64 {
+        match self.config.send_buffer {
+            SendBuffer::Payload(bytes) => bytes.get().saturating_sub(self.board.bytes_out()),
+            SendBuffer::Unlimited | SendBuffer::Memory(_) => u64::MAX,
+        }
+    }
+
+    fn payload_is_full(&self) -> bool {
+        self.payload_room() < u64::from(self.config.mss)
+    }
+
+    fn full_buffer_looks_idle(&self) -> bool {
+        self.config.quirks.full_send_buffer == FullSendBuffer::AppLimited
     }
 
     pub(super) fn receiver_has_room(&self) -> bool {
@@ -270,7 +297,7 @@ impl Sender {
     /// Linux `tcp_push`, `tcp_send_fin`.
     fn ends_write(&mut self, len: u16) -> u16 {
         let push = if len > 0 { PUSH } else { 0 };
-        if self.fin != Fin::Due {
+        if self.fin != Fin::Due || self.queue.is_full {
             return push;
         }
         self.fin = Fin::Sent;

@@ -79,6 +79,8 @@ pub(super) struct Scoreboard {
     /// Bytes below `una` and below `next`.
     pub una_bytes: u64,
     pub next_bytes: u64,
+    /// Packets among the outstanding ones that are the first of their burst.
+    heads: u32,
 }
 
 impl Scoreboard {
@@ -112,6 +114,12 @@ impl Scoreboard {
         self.next_bytes - self.una_bytes
     }
 
+    /// Bursts of which something is outstanding.
+    pub fn bursts_out(&self) -> u64 {
+        let begun = self.packets_out() > 0 && !self.get(self.una).is(BURST_HEAD);
+        u64::from(self.heads + u32::from(begun))
+    }
+
     /// One past the highest selectively acknowledged packet, or `una`.
     pub fn highest_sacked(&self) -> u32 {
         self.sacked.end().unwrap_or(self.una)
@@ -127,6 +135,7 @@ impl Scoreboard {
         self.ring[slot] = record;
         self.next += 1;
         self.next_bytes += u64::from(record.len);
+        self.heads += u32::from(record.is(BURST_HEAD));
         self.link_newest(seq);
         seq
     }
@@ -212,6 +221,7 @@ impl Scoreboard {
         self.sacked_out -= u32::from(record.is(SACKED));
         self.lost_out -= u32::from(record.is(LOST));
         self.retrans_out -= u32::from(record.is(RETRANSMITTED));
+        self.heads -= u32::from(record.is(BURST_HEAD));
         self.una += 1;
         self.una_bytes += u64::from(record.len);
         record

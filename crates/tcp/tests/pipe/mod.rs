@@ -106,6 +106,12 @@ impl Pipe {
         self
     }
 
+    /// Gives the receiver another buffer. Before anything has arrived.
+    pub fn with_receive_buffer(mut self, buffer: ReceiveBuffer) -> Pipe {
+        self.receiver = Receiver::new(ReceiverConfig { buffer, ..self.receiver.config().clone() });
+        self
+    }
+
     /// Decides the fate of each data packet from its count and number.
     pub fn with_fate(mut self, fate: impl FnMut(u64, u32) -> Fate + 'static) -> Pipe {
         self.fate = Box::new(fate);

@@ -8,7 +8,12 @@ from fullpipe.scenario.model.link.changes import MarkovChannel
 from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
-from fullpipe.scenario.model.tcp import Tcp
+from fullpipe.scenario.model.tcp import (
+    LARGEST_MEMORY_BYTES,
+    RECEIVE_MEMORY_BYTES,
+    SEND_MEMORY_BYTES,
+    Tcp,
+)
 from fullpipe.scenario.network import Hop, Reroute
 from fullpipe.scenario.network.context import flow_context
 from fullpipe.scenario.network.timeline import values_of
@@ -132,6 +137,18 @@ def _reroute(reroute: Reroute) -> Plan:
     }
 
 
+def _memory(tcp: Tcp, first: int | None, most: int | None, otherwise: int) -> Plan | None:
+    """Memory of a socket; without, it is never in the way."""
+    if first is None and most is None:
+        return None
+    most = most or LARGEST_MEMORY_BYTES
+    return {
+        "first_bytes": first or min(otherwise, most),
+        "most_bytes": most,
+        "per_packet_bytes": tcp.packet_memory_bytes,
+    }
+
+
 def _tcp(tcp: Tcp) -> Plan:
     every = {
         "kind": "every",
@@ -147,6 +164,10 @@ def _tcp(tcp: Tcp) -> Plan:
         "initial_window": tcp.initial_window,
         "send_buffer_bytes": tcp.send_buffer_bytes,
         "receive_buffer_bytes": tcp.receive_buffer_bytes,
+        "send_memory": _memory(tcp, tcp.send_memory_bytes, tcp.send_memory_most_bytes, SEND_MEMORY_BYTES),
+        "receive_memory": _memory(
+            tcp, tcp.receive_memory_bytes, tcp.receive_memory_most_bytes, RECEIVE_MEMORY_BYTES
+        ),
         "pacing": tcp.pacing,
         "max_burst_bytes": tcp.max_burst_bytes,
         "min_burst_packets": tcp.min_burst,

@@ -28,7 +28,7 @@ _TCP = frozenset(
     {"mss_bytes", "timestamps", "link_overhead_bytes", "ack_every", "delayed_ack_timeout_s", "initial_window"}
     | {"send_buffer_bytes", "receive_buffer_bytes", "pacing", "ecn"}
     | {"loss_detection", "min_rto_s", "tail_loss_probe"}
-    | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s"}
+    | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s", "host"}
 )
 
 
@@ -81,6 +81,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
         if getattr(tcp, name) is not None:
             yield Problem(f"{path}.{name}", "the ns3 engine does not know this; leave it out")
     refused = {
+        "host": (tcp.host != "ns3-like", 'the hosts of ns-3 are its own; leave it out, or write "ns3-like"'),
         "sack_compression": (tcp.sack_compression, "ns-3 merges no duplicate ACKs; write false"),
         "gro": (tcp.gro_s is not None, "ns-3 has no receive offload; leave it out"),
         "max_burst": (tcp.max_burst_bytes > tcp.mss_bytes, 'ns-3 has no segmentation offload; write "off"'),

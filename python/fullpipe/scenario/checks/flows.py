@@ -53,6 +53,14 @@ def flow_problems(scenario: ScenarioModel) -> Iterator[str]:
         ):
             if size is not None and size < tcp.mss_bytes:
                 yield f"tcp.{key}: {size} B is less than one segment, {tcp.mss_bytes} B"
+        for key, first, most in (
+            ("send_memory", tcp.send_memory_bytes, tcp.send_memory_most_bytes),
+            ("receive_memory", tcp.receive_memory_bytes, tcp.receive_memory_most_bytes),
+        ):
+            if first and most and first > most:
+                yield f"tcp.{key}_most: {most} B is less than {key}, {first} B"
+            if first and first < tcp.mss_bytes:
+                yield f"tcp.{key}: {first} B is less than one segment, {tcp.mss_bytes} B"
         paces = flow.application or ()
         if paces and flow.size_bytes is not None:
             yield f"flows[{i}].size: an application with a pace never ends; give one of the two"

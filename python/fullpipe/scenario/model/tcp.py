@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from fullpipe.scenario.model.base import Model, Switch
+from fullpipe.scenario.model.host_profiles import with_profile
 from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds, shown
 
 IP_AND_TCP_HEADERS_BYTES = 40
@@ -19,10 +20,21 @@ def _ecn(value: object) -> object:
 
 Ecn = Annotated[bool | Literal["accecn"], BeforeValidator(_ecn)]
 
+LARGEST_MEMORY_BYTES = 2**31 - 1
+"""The largest buffer of a socket on Linux."""
+RECEIVE_MEMORY_BYTES = 16 * 2**20
+SEND_MEMORY_BYTES = 64 * 2**10
+"""What sockets begin with where nothing is said."""
+Memory = Annotated[Bytes, Field(ge=4_096, le=LARGEST_MEMORY_BYTES)]
+
 
 class Tcp(Model):
     """The transport of a flow. Defaults are Linux on Ethernet: 1514 B per full segment, 66 B per bare ACK."""
 
+    host: Literal["linux", "linux-defaults", "ns3-like"] = "linux"
+    """Sets other keys, each of which can be given beside it: "linux" leaves their defaults, under which no
+    buffer is in the way; "linux-defaults" has the buffers that Linux 7.2 ships, which tune themselves on both
+    sides; "ns3-like" finds losses, times out and acknowledges as ns-3 does."""
     mss_bytes: Annotated[Bytes, Field(ge=1, le=9_000)] = Field(1448, alias="mss", examples=["1448 B"])
     """Payload of a full segment."""
     timestamps: Switch = True
@@ -40,9 +52,23 @@ class Tcp(Model):
     initial_window: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 10
     """Packets that may be sent before the first ACK."""
     send_buffer_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="send_buffer")
-    """Payload that the sender may hold until it is acknowledged. Left out: never a limit."""
+    """Payload that the sender may hold until it is acknowledged. Left out: what its memory is good for."""
     receive_buffer_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="receive_buffer")
-    """The window that the receiver advertises. Left out: never a limit."""
+    """The window that the receiver advertises. Left out: what its memory is good for."""
+    send_memory_bytes: Memory | None = Field(None, alias="send_memory", examples=["16 KiB"])
+    """Memory that a sender's socket begins with (Linux: tcp_wmem[1]). It grows with the window. Left out:
+    never a limit, or 64 KiB if `send_memory_most` is given."""
+    send_memory_most_bytes: Memory | None = Field(None, alias="send_memory_most", examples=["4 MiB"])
+    """What that grows to at most (tcp_wmem[2]). Left out: as much as Linux knows, 2 GiB."""
+    receive_memory_bytes: Memory | None = Field(None, alias="receive_memory", examples=["128 KiB"])
+    """Memory that a receiver's socket begins with (tcp_rmem[1]). It grows with what is read in a round trip;
+    while the window opens, every packet is acknowledged. Left out: 16 MiB."""
+    receive_memory_most_bytes: Memory | None = Field(None, alias="receive_memory_most", examples=["32 MiB"])
+    """What that grows to at most (tcp_rmem[2]). Left out: never a limit."""
+    packet_memory_bytes: Annotated[Bytes, Field(le=2**20)] = Field(
+        832, alias="packet_memory", examples=["832 B"]
+    )
+    """Memory that a packet takes beside its payload in a socket (skb->truesize), as over virtual Ethernet."""
     pacing: Literal["auto", "always", "fq"] = "auto"
     """Pace when the algorithm needs it, or always. With "fq" everything is paced by sch_fq at the host, to
     which packets are handed up to a millisecond, or two bursts, ahead of their departure."""
@@ -82,6 +108,11 @@ class Tcp(Model):
     full_send_buffer: Literal["app_limited", "network_limited"] | None = None
     """What a sender looks like whose send buffer is all in flight and its window not full: on Linux limited
     by the application, so that BBR ignores its low samples; in ns-3 not. Left out: as on Linux."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_profile(cls, values: object) -> object:
+        return with_profile(values)
 
     @property
     def overhead_bytes(self) -> int:

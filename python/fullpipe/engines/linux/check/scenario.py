@@ -25,6 +25,8 @@ _TCP = {
         "ecn",
     ),
     *("sack_compression", "initial_window", "send_buffer_bytes", "receive_buffer_bytes", "max_burst_bytes"),
+    *("host", "send_memory_bytes", "send_memory_most_bytes"),
+    *("receive_memory_bytes", "receive_memory_most_bytes"),
     *("min_burst", "gro_s", "loss_detection", "min_rto_s", "tail_loss_probe"),
 }
 _FLOW = {

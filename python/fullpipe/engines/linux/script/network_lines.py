@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator
 
 from fullpipe.engines.linux.layout.network import FlowLayout, Hop, NetworkLayout
-from fullpipe.scenario.model.tcp import Tcp
+from fullpipe.scenario.model.tcp import RECEIVE_MEMORY_BYTES, SEND_MEMORY_BYTES, Tcp
 
-_RECEIVE_BUFFER = "4096 16777216 134217728"
-_SEND_BUFFER = "4096 65536 134217728"
+_LEAST_BYTES = 4_096
+_MOST_BYTES = 134_217_728
+"""Memory of a socket that is never in the way."""
 
 
 def kernel() -> Iterator[str]:
@@ -36,8 +37,8 @@ def _options(network: NetworkLayout) -> dict[str, Tcp]:
 
 def _host(name: str, tcp: Tcp) -> Iterator[str]:
     values: dict[str, object] = {
-        "rmem": _RECEIVE_BUFFER,
-        "wmem": _SEND_BUFFER,
+        "rmem": _memory(tcp.receive_memory_bytes, tcp.receive_memory_most_bytes, RECEIVE_MEMORY_BYTES),
+        "wmem": _memory(tcp.send_memory_bytes, tcp.send_memory_most_bytes, SEND_MEMORY_BYTES),
         "no_metrics_save": 1,
         "ecn": 3 if tcp.ecn == "accecn" else int(tcp.ecn),
         "timestamps": int(tcp.timestamps),
@@ -54,6 +55,11 @@ def _host(name: str, tcp: Tcp) -> Iterator[str]:
         values["min_tso_segs"] = tcp.min_burst
     for key, value in values.items():
         yield f"sysctl {name} net/ipv4/tcp_{key} {value}"
+
+
+def _memory(first: int | None, most: int | None, otherwise: int) -> str:
+    most = most or _MOST_BYTES
+    return f"{_LEAST_BYTES} {first or min(otherwise, most)} {most}"
 
 
 def cables(network: NetworkLayout) -> Iterator[str]:

@@ -1,0 +1,50 @@
+//! Memory of sockets in a plan.
+
+use super::error::together;
+use super::range::{Check, within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tcp::{ReceiveBuffer, ReceiveMemory, SendBuffer, SendMemory};
+use units::Bytes;
+
+/// The largest buffer that Linux knows.
+const MOST: u64 = (1 << 31) - 1;
+
+/// What a socket has for data that wait, which grows with the flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryPlan {
+    /// At first.
+    pub first_bytes: u64,
+    /// At most.
+    pub most_bytes: u64,
+    /// What a packet takes beside its payload.
+    pub per_packet_bytes: u64,
+}
+
+impl MemoryPlan {
+    pub(super) fn check(&self, path: &str, mss: u64) -> Check {
+        let field = |name: &str| format!("{path}.{name}");
+        together([
+            within(field("first_bytes"), self.first_bytes, mss..=MOST),
+            within(field("most_bytes"), self.most_bytes, self.first_bytes..=MOST),
+            within(field("per_packet_bytes"), self.per_packet_bytes, 0..=1 << 20),
+        ])
+    }
+
+    fn sizes(self) -> [Bytes; 3] {
+        [self.first_bytes, self.most_bytes, self.per_packet_bytes].map(Bytes::new)
+    }
+
+    /// Of a sender.
+    pub fn to_send(self) -> SendBuffer {
+        let [first, most, per_packet] = self.sizes();
+        SendBuffer::Memory(SendMemory { first, most, per_packet })
+    }
+
+    /// Of a receiver.
+    pub fn to_receive(self) -> ReceiveBuffer {
+        let [first, most, per_packet] = self.sizes();
+        ReceiveBuffer::Memory(ReceiveMemory { first, most, per_packet })
+    }
+}

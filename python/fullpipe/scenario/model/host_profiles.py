@@ -1,0 +1,34 @@
+"""Profiles of hosts: what `tcp.host` says, as values of other keys of `tcp`.
+
+A key that is given beside it takes their place.
+"""
+
+from collections.abc import Mapping
+
+PROFILES: Mapping[str, Mapping[str, object]] = {
+    # Its own defaults: Linux with buffers that are never in the way, as in the guest of the Linux engine.
+    "linux": {},
+    # Linux 7.2 as it ships (tcp_init): buffers that tune themselves on both sides.
+    "linux-defaults": {
+        "receive_memory": "128 KiB",
+        "receive_memory_most": "32 MiB",
+        "send_memory": "16 KiB",
+        "send_memory_most": "4 MiB",
+    },
+    # ns-3 (TcpSocketBase, TcpSocket): duplicates, a long timeout, and no offloads.
+    "ns3-like": {
+        "loss_detection": "dupack",
+        "min_rto": "1 s",
+        "tail_loss_probe": False,
+        "sack_compression": False,
+        "ack_every": 2,
+        "max_burst": "off",
+    },
+}
+
+
+def with_profile(values: object) -> object:
+    """What `tcp` says, and what its host says besides."""
+    if not isinstance(values, Mapping) or not isinstance(values.get("host"), str):
+        return values
+    return {**PROFILES.get(values["host"], {}), **values}
