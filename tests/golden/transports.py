@@ -18,12 +18,14 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     "gro": {"gro": "200 us"},
     "ecn": {"ecn": True},
     "accecn": {"ecn": "accecn"},
+    "accecn without its option": {"ecn": "accecn", "accecn_option": False},
     "ns-3 samples": {"rate_sample": "ns3_3.40", "invalid_rate_samples": "repeated"},
     "Linux written out": {
         "rate_sample": "linux",
         "invalid_rate_samples": "discarded",
         "rescue_retransmit": "none",
         "full_send_buffer": "app_limited",
+        "lost_in_flight": "counted",
     },
     "duplicate ACKs": {"loss_detection": "dupack"},
     "a smallest timeout": {"min_rto": "1 s"},
@@ -52,3 +54,5 @@ def cases() -> Iterator[Case]:
     }
     for name, values in _TRANSPORTS.items():
         yield f"tcp {name}", dumbbell(CUBIC, {"cca": "bbr1"}, short, link=link, tcp=values, record=ENDS)
+    shifted = {"lost_in_flight": "shifted"}
+    yield "tcp lost in flight shifted", dumbbell({"cca": "bbr3"}, CUBIC, tcp=shifted, record=ENDS)

@@ -12,7 +12,9 @@ pub enum Feedback {
     /// kind only, so a change from marked to unmarked or back is acknowledged at once.
     EveryMark,
     /// RFC 9768, AccECN: every ACK carries the number of marked packets. Here it has 16 bits, as if the option with the
-    /// counters went with every ACK: no ACK loss can hide marks, as it can in the three bits of the header.
+    /// counters went with every ACK: no ACK loss can hide marks, as it can in the three bits of the header. A change
+    /// from marked to unmarked or back is acknowledged at once (RFC 9768 section 3.2.2.5.1, change-triggered ACKs;
+    /// Linux `tcp_ecn_received_counters`).
     Accurate,
 }
 
@@ -45,6 +47,8 @@ pub(crate) struct Echo {
     pub ece: bool,
     /// Marks that no ACK has reported yet.
     pending: u32,
+    /// The packet before was marked.
+    last: bool,
 }
 
 /// Packets acknowledged at once after the first mark of an episode (Linux `__tcp_ecn_check_ce`).
@@ -76,7 +80,8 @@ impl Echo {
             }
             Feedback::Accurate => {
                 self.pending += u32::from(marked);
-                wanted.now |= self.pending >= MOST_PENDING;
+                wanted.now |= self.pending >= MOST_PENDING || marked != self.last;
+                self.last = marked;
             }
         }
         wanted
@@ -110,12 +115,24 @@ mod tests {
     }
 
     #[test]
-    fn two_marks_are_reported_at_once_by_accurate_feedback() {
+    fn accurate_feedback_reports_changes_at_once_and_nothing_between() {
         let mut echo = Echo::new(Feedback::Accurate);
-        assert!(!echo.arrive(true, false).now);
-        assert!(!echo.arrive(false, false).now);
-        assert!(echo.arrive(true, false).now);
+        let now = [false, true, false, false, true].map(|marked| {
+            let now = echo.arrive(marked, false).now;
+            echo.reported();
+            now
+        });
+        assert_eq!(now, [false, true, true, false, true]);
         assert_eq!((echo.count, echo.ece), (2, false));
+    }
+
+    #[test]
+    fn two_marks_that_no_ack_has_reported_are_reported_at_once() {
+        let mut echo = Echo::new(Feedback::Accurate);
+        echo.arrive(true, false);
+        assert!(echo.arrive(true, false).now);
+        echo.reported();
+        assert!(!echo.arrive(true, false).now);
     }
 
     #[test]

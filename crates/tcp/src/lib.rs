@@ -12,8 +12,8 @@ pub use endpoint::Endpoint;
 pub use feedback::Feedback;
 pub use ranges::RangeSet;
 pub use receiver::{AckPolicy, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig};
-pub use segment::{Riding, SackBlocks, Segment};
+pub use segment::{ACCECN_OPTION_BYTES, Riding, SackBlocks, Segment};
 pub use sender::{
-    FullSendBuffer, InvalidSamples, Limited, LossDetection, Nic, Pacing, Quirks, RateSampling, Rescue,
-    SendBuffer, SendMemory, Sender, SenderConfig, SenderStats, Snapshot,
+    FullSendBuffer, InvalidSamples, Limited, LossDetection, LostInFlight, Nic, Pacing, Quirks, RateSampling,
+    Rescue, SendBuffer, SendMemory, Sender, SenderConfig, SenderStats, Snapshot,
 };

@@ -47,6 +47,11 @@ impl SackBlocks {
     }
 }
 
+/// Room for options in the header of TCP.
+const MOST_OPTION_BYTES: u16 = 40;
+/// The AccECN option with its three counters, padded to whole words (RFC 9768 section 3.2.3).
+pub const ACCECN_OPTION_BYTES: u16 = 12;
+
 /// One TCP segment. Packets are numbered from 0; a packet is a full MSS except where the application ran dry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
@@ -181,18 +186,18 @@ impl Segment {
 
     /// Bytes of options in the header beside timestamps: MSS and window scale in a SYN and its answer, and that selective
     /// acknowledgements may come, which hides in the padding of timestamps; of such acknowledgements the option's own
-    /// two, two of padding, and eight per block (RFC 2018; Linux `tcp_syn_options`, `tcp_established_options`).
-    pub fn option_bytes(&self, timestamps: bool) -> u16 {
+    /// two, two of padding, and eight per block (RFC 2018; Linux `tcp_syn_options`, `tcp_established_options`). Then
+    /// `accecn` bytes of the AccECN option in all but a SYN, or what is left of the room for options (Linux
+    /// `tcp_options_fit_accecn`; that it takes the place of a third block is not modelled).
+    pub fn option_bytes(&self, timestamps: bool, accecn: u16) -> u16 {
+        let (stamps, opening) = if timestamps { (12, 8) } else { (0, 12) };
         match self {
-            Segment::Syn { .. } | Segment::SynAck { .. } => {
-                if timestamps {
-                    8
-                } else {
-                    12
-                }
+            Segment::Syn { .. } => opening,
+            Segment::SynAck { .. } => opening + accecn,
+            Segment::Ack { sacks, .. } if !sacks.is_empty() => {
+                (4 + 8 * sacks.len() as u16 + accecn).min(MOST_OPTION_BYTES - stamps)
             }
-            Segment::Ack { sacks, .. } if !sacks.is_empty() => 4 + 8 * sacks.len() as u16,
-            _ => 0,
+            _ => accecn,
         }
     }
 
@@ -258,8 +263,17 @@ mod tests {
     #[test]
     fn selective_acknowledgements_take_room_in_the_header() {
         let sizes = [&[][..], &[(7, 8)], &[(7, 8), (9, 12), (20, 21)]]
-            .map(|blocks| ack(5, blocks).option_bytes(true));
+            .map(|blocks| ack(5, blocks).option_bytes(true, 0));
         assert_eq!(sizes, [0, 12, 28]);
+    }
+
+    #[test]
+    fn the_accecn_option_takes_what_selective_acknowledgements_leave() {
+        let sizes = [&[][..], &[(7, 8)], &[(7, 8), (9, 12)], &[(7, 8), (9, 12), (20, 21)]]
+            .map(|blocks| ack(5, blocks).option_bytes(true, ACCECN_OPTION_BYTES));
+        assert_eq!(sizes, [12, 24, 28, 28]);
+        let opening = [Segment::Syn { stamp: 0 }, Segment::SynAck { echo: 0, stamp: 0, window: 0 }];
+        assert_eq!(opening.map(|segment| segment.option_bytes(true, ACCECN_OPTION_BYTES)), [8, 20]);
     }
 
     #[test]

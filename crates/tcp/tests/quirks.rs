@@ -1,11 +1,11 @@
-//! What ns-3 does otherwise than Linux, when a sender is told to.
+//! What ns-3, or Google's kernel, does otherwise than Linux, when a sender is told to.
 
 mod pipe;
 
 use pipe::spy::Spy;
 use pipe::{Fate, Pipe, config, seconds};
 use std::collections::BTreeMap;
-use tcp::{AckPolicy, FullSendBuffer, Quirks, Rescue, SendBuffer, SenderConfig};
+use tcp::{AckPolicy, FullSendBuffer, LostInFlight, Quirks, Rescue, SendBuffer, SenderConfig};
 use units::{Bytes, Duration};
 
 const LOST: u32 = 2_000;
@@ -78,4 +78,28 @@ fn a_full_send_buffer_looks_like_an_idle_application_on_linux_alone() {
     let half = SendBuffer::Payload(Bytes::new(5 * 1448));
     assert!(app_limited(FullSendBuffer::AppLimited, half).iter().all(|&limited| limited));
     assert!(!app_limited(FullSendBuffer::NetworkLimited, half).iter().any(|&limited| limited));
+}
+
+/// What was in flight when each of three lost packets left, by number. Packets leave in bursts of two.
+fn in_flight_of_lost(lost_in_flight: LostInFlight) -> Vec<(u64, u32)> {
+    let quirks = Quirks { lost_in_flight, ..Quirks::default() };
+    let (spy, seen) = Spy::asking(0..0);
+    let second = AckPolicy::Every { packets: 2, timeout: Duration::from_millis(200) };
+    let pipe = Pipe::with_algorithm(spy, SenderConfig { quirks, ..config() }, second, 20, 40, 10_000);
+    let mut pipe =
+        pipe.with_fate(|_, seq| if [100, 104, 107].contains(&seq) { Fate::Drop } else { Fate::Pass });
+    pipe.run_until(seconds(1.0));
+    let lost = &seen.lock().unwrap().lost;
+    lost.iter().take(3).map(|lost| (lost.number, lost.tx_in_flight)).collect()
+}
+
+#[test]
+fn what_moves_to_the_burst_before_is_taken_from_the_flight_of_a_lost_packet() {
+    let [counted, shifted] = [LostInFlight::Counted, LostInFlight::Shifted].map(in_flight_of_lost);
+    let numbers: Vec<u64> = counted.iter().map(|lost| lost.0).collect();
+    let less: Vec<u32> =
+        counted.iter().zip(&shifted).map(|(counted, shifted)| counted.1 - shifted.1).collect();
+    assert_eq!(numbers, [100, 104, 107]);
+    // One of the last two is the second of its burst; before the first nothing is left in the queue.
+    assert_eq!((less[0], less[1] + less[2]), (0, 1), "{less:?}");
 }

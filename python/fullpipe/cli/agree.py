@@ -19,7 +19,7 @@ from fullpipe.io import files
 from fullpipe.plots import check_format, save_as
 from fullpipe.runs import Store
 from fullpipe.validation import agree as agreement
-from fullpipe.validation.agree import Case, Found, seeds_of
+from fullpipe.validation.agree import SUITES, Case, Found, Suite, seeds_of
 from fullpipe.validation.agree.figure import figure
 
 
@@ -27,6 +27,13 @@ def agree(
     engines: Annotated[
         str, typer.Option(metavar="NAMES", help="The reference first, then what is held against it.")
     ] = "linux,native",
+    suite: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"Which catalogue: {', '.join(SUITES)}; all but the first need a kernel that has it.",
+        ),
+    ] = "linux",
     case: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this case, or those like bbr1-*; may be repeated."),
@@ -70,7 +77,10 @@ def agree(
     """
     if plot:
         _check_format(plot)
-    chosen = _chosen(case or [], family or [], held_out)[:limit]
+    if suite not in SUITES:
+        raise UnknownNameError("suite", suite, SUITES)
+    of_suite = SUITES[suite]
+    chosen = _chosen(of_suite, case or [], family or [], held_out)[:limit]
     if seeds:
         chosen = [replace(one, seeds=min(one.seeds, seeds)) for one in chosen]
     names = engine_names(engines)
@@ -79,7 +89,9 @@ def agree(
         return
     todo = agreement.job_list(chosen, names)
     with progress_bar(todo.jobs) as progress:
-        found = agreement.run(todo, workers=workers or processors(), store=Store(out), progress=progress)
+        found = agreement.run(
+            todo, of_suite, workers=workers or processors(), store=Store(out), progress=progress
+        )
     if plot and not found.errors.is_empty():
         _draw(found, plot)
     if as_json:
@@ -127,8 +139,8 @@ def _link(figure: Path | None, page: Path | None) -> str | None:
     return Path(os.path.relpath(figure, page.parent if page else Path())).as_posix() if figure else None
 
 
-def _chosen(names: Sequence[str], families: Sequence[str], held_out: bool) -> list[Case]:
-    known = [*agreement.cases(), *(agreement.held_out_cases() if held_out else [])]
+def _chosen(suite: Suite, names: Sequence[str], families: Sequence[str], held_out: bool) -> list[Case]:
+    known = [*suite.cases(), *(suite.held_out() if held_out else [])]
     for family in families:
         if family not in {case.family for case in known}:
             raise UnknownNameError("family", family, dict.fromkeys(case.family for case in known))

@@ -12,6 +12,7 @@ from fullpipe import Scenario
 from fullpipe.engines.linux.install import kernel, source_trees
 from fullpipe.engines.linux.install.algorithms import in_kernel
 from fullpipe.engines.linux.layout.departures import departures_ns
+from fullpipe.engines.linux.layout.sizes import accecn_option_bytes
 from fullpipe.engines.linux.machine.memory import needed_mb
 from fullpipe.engines.linux.tables import datagrams, tables
 from fullpipe.engines.linux.tables.ecn_marks import marked
@@ -29,6 +30,22 @@ def test_a_start_is_the_same_as_in_the_simulator(small: Scenario, seed: int) -> 
     scenario = small.with_values({"flows.0.start_jitter": "100 ms", "duration": "200 ms"})
     run = NativeEngine().run(scenario, seed=seed)
     assert run.flows["start_s"][0] == start_ns(0, 100_000_000, seed, "#0/0") / 1e9
+
+
+@pytest.mark.parametrize(
+    ("tcp", "cca", "size"),
+    [
+        ({"ecn": "accecn"}, "cubic", 12),
+        ({"ecn": True}, "prague", 12),
+        ({"ecn": True}, "cubic", 0),
+        ({"ecn": "accecn", "accecn_option": False}, "cubic", 0),
+    ],
+)
+def test_the_accecn_option_counts_on_the_wire(
+    small: Scenario, tcp: dict[str, object], cca: str, size: int
+) -> None:
+    (routed,) = resolve(small.with_values({"flows.0.cca": cca, "tcp": tcp})).flows
+    assert accecn_option_bytes(routed) == size
 
 
 def test_rtts_of_a_kernel_are_said_to_be_smoothed(small: Scenario) -> None:

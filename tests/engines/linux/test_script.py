@@ -217,6 +217,15 @@ def test_a_ping_leaves_the_options_of_the_connections_of_its_host_alone(small: S
     assert options == [*of_host, *of_host]
 
 
+@pytest.mark.parametrize(("option", "set_to"), [(None, []), (True, []), (False, ["0"] * 2)])
+def test_accecn_without_its_option_is_a_switch_of_both_hosts(
+    small: Scenario, option: bool | None, set_to: list[str]
+) -> None:
+    values = {"tcp.ecn": "accecn"} | ({} if option is None else {"tcp.accecn_option": option})
+    found = [line.split()[-1] for line in lines(small.with_values(values), "sysctl") if "ecn_option" in line]
+    assert found == set_to
+
+
 def test_datagrams_set_nothing_where_they_are_sent(small: Scenario) -> None:
     ping = {"workload": {"kind": "ping"}, "tcp": {"max_burst": "off", "pacing": "fq"}}
     scenario = small.with_values({"flows": [ping]})

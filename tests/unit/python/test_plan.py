@@ -70,6 +70,7 @@ AS_LINUX = {
     "invalid_rate_samples": "discarded",
     "rescue_retransmit": "none",
     "full_send_buffer": "app_limited",
+    "lost_in_flight": "counted",
 }
 
 
@@ -198,6 +199,7 @@ def test_the_defaults_of_the_transport(small: Scenario) -> None:
         "gro_ns": None,
         "ecn": False,
         "recovery": {"loss_detection": "rack", "min_rto_ns": 200_000_000, "tail_loss_probe": True},
+        "accecn_option": True,
         "quirks": AS_LINUX,
     }
 

@@ -1,4 +1,4 @@
-"""The behaviours of ns-3 that a transport may be given."""
+"""The behaviours of ns-3, and one of Google's kernel, that a transport may be given."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ LINUX = {
     "rescue_retransmit": "none",
     "full_send_buffer": "app_limited",
 }
+SHIFTED = {"lost_in_flight": "shifted"}
 NS3 = {
     "rate_sample": "ns3_3.40",
     "invalid_rate_samples": "repeated",
@@ -27,12 +28,12 @@ def with_quirks(values: dict[str, str]) -> Scenario:
 
 def test_left_out_all_of_them_are_linuxs() -> None:
     [flow] = plan(Scenario.named("single-bbr1"))["flows"]
-    assert flow["tcp"]["quirks"] == LINUX
+    assert flow["tcp"]["quirks"] == {**LINUX, "lost_in_flight": "counted"}
 
 
 def test_the_plan_has_what_the_scenario_says() -> None:
-    [flow] = plan(with_quirks(NS3))["flows"]
-    assert flow["tcp"]["quirks"] == NS3
+    [flow] = plan(with_quirks({**NS3, **SHIFTED}))["flows"]
+    assert flow["tcp"]["quirks"] == {**NS3, **SHIFTED}
 
 
 def test_they_survive_toml() -> None:

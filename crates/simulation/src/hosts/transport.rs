@@ -5,8 +5,8 @@ use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, LinkPlan, MemoryPlan,
 use congestion::EcnMode;
 use network::{Ecn, StreamId};
 use tcp::{
-    AckPolicy, Feedback, Nic, Pacing, ReceiveBuffer, ReceiverConfig, Segment, SendBuffer, SenderConfig,
-    SenderStats,
+    ACCECN_OPTION_BYTES, AckPolicy, Feedback, Nic, Pacing, ReceiveBuffer, ReceiverConfig, Segment,
+    SendBuffer, SenderConfig, SenderStats,
 };
 use units::{Bytes, Duration};
 
@@ -28,17 +28,20 @@ impl Transport {
     /// routes there and back begin.
     pub fn new(plan: &FlowPlan, nics: [Option<&LinkPlan>; 2], mode: EcnMode) -> Transport {
         let feedback = agree(plan.tcp.ecn, mode);
+        let bears_counters = feedback == Feedback::Accurate && plan.tcp.accecn_option;
+        let accecn = if bears_counters { ACCECN_OPTION_BYTES } else { 0 };
         let headers = Headers {
             overhead: plan.tcp.overhead_bytes as u16,
+            accecn,
             timestamps: plan.tcp.timestamps,
             dscp: plan.dscp,
             feedback,
             mode,
         };
         Transport {
-            sender: sender_config(plan, nics[0], feedback),
-            requester: sender_config(plan, nics[1], feedback),
-            receiver: receiver_config(plan, feedback),
+            sender: sender_config(plan, nics[0], feedback, accecn),
+            requester: sender_config(plan, nics[1], feedback, accecn),
+            receiver: receiver_config(plan, feedback, accecn),
             headers,
         }
     }
@@ -48,6 +51,8 @@ impl Transport {
 #[derive(Clone, Copy, Debug)]
 pub struct Headers {
     overhead: u16,
+    /// Bytes of the AccECN option; 0 without.
+    accecn: u16,
     timestamps: bool,
     dscp: u8,
     feedback: Feedback,
@@ -60,7 +65,7 @@ impl Headers {
     pub fn packet(&self, stream: StreamId, segment: &Segment) -> Packet {
         Packet {
             stream,
-            size: segment.payload() + segment.option_bytes(self.timestamps) + self.overhead,
+            size: segment.payload() + segment.option_bytes(self.timestamps, self.accecn) + self.overhead,
             ecn: ecn_bits(segment, self.feedback, self.mode),
             dscp: self.dscp,
             payload: Payload::Tcp(*segment),
@@ -69,7 +74,7 @@ impl Headers {
 
     /// All data that a sender has sent, with every header.
     pub fn bytes(&self, stats: &SenderStats) -> u64 {
-        stats.sent_bytes + stats.sent_packets * u64::from(self.overhead)
+        stats.sent_bytes + stats.sent_packets * u64::from(self.overhead + self.accecn)
     }
 }
 
@@ -100,11 +105,16 @@ fn ecn_bits(segment: &Segment, feedback: Feedback, mode: EcnMode) -> Ecn {
     }
 }
 
+/// Payload of a full segment: options come out of it (Linux `tcp_current_mss`).
+fn payload_bytes(plan: &FlowPlan, accecn: u16) -> u32 {
+    plan.tcp.mss_bytes.saturating_sub(accecn.into()).max(1)
+}
+
 /// An interface with `sch_fq` paces all of TCP that leaves by it (Linux `fq_classify` sets `SK_PACING_FQ`).
-fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback) -> SenderConfig {
+fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback, accecn: u16) -> SenderConfig {
     let paces = nic.is_some_and(|nic| nic.queue.kind == "fq");
     SenderConfig {
-        mss: plan.tcp.mss_bytes,
+        mss: payload_bytes(plan, accecn),
         initial_window: plan.tcp.initial_window,
         data: Some(0), // nothing before the application writes
         send_buffer: send_buffer(&plan.tcp),
@@ -114,7 +124,7 @@ fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback) ->
             PacingPlan::Always => Pacing::Always,
             PacingPlan::Fq => Pacing::Fq,
         },
-        nic: nic.map(|_| Nic { header_bytes: plan.tcp.overhead_bytes }),
+        nic: nic.map(|_| Nic { header_bytes: plan.tcp.overhead_bytes + u32::from(accecn) }),
         max_burst_bytes: plan.tcp.max_burst_bytes,
         min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
         ecn: feedback,
@@ -136,7 +146,7 @@ fn receive_buffer(plan: &TcpPlan) -> ReceiveBuffer {
     payload.or_else(|| plan.receive_memory.map(MemoryPlan::to_receive)).unwrap_or_default()
 }
 
-fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
+fn receiver_config(plan: &FlowPlan, feedback: Feedback, accecn: u16) -> ReceiverConfig {
     let ack = match plan.tcp.ack {
         AckPlan::Linux {} => AckPolicy::Linux,
         AckPlan::Every { packets, timeout_ns } => {
@@ -144,7 +154,7 @@ fn receiver_config(plan: &FlowPlan, feedback: Feedback) -> ReceiverConfig {
         }
     };
     ReceiverConfig {
-        mss: plan.tcp.mss_bytes,
+        mss: payload_bytes(plan, accecn),
         ack,
         ecn: feedback,
         gro: plan.tcp.gro_ns.map(Duration::from_nanos),

@@ -25,7 +25,9 @@ pub use medium::{MediumPlan, PortPlan};
 pub use memory::MemoryPlan;
 pub use opportunities::OpportunitiesPlan;
 pub use periods::PeriodsPlan;
-pub use quirks::{FullSendBufferPlan, InvalidSamplesPlan, QuirksPlan, RateSamplePlan, RescuePlan};
+pub use quirks::{
+    FullSendBufferPlan, InvalidSamplesPlan, LostInFlightPlan, QuirksPlan, RateSamplePlan, RescuePlan,
+};
 pub use range::MAX_ROWS;
 pub use recovery::{LossDetectionPlan, RecoveryPlan};
 
@@ -277,6 +279,9 @@ pub struct TcpPlan {
     /// How losses are found.
     #[serde(default)]
     pub recovery: RecoveryPlan,
+    /// With AccECN every packet but the SYN bears its option, whose 12 bytes come out of the payload.
+    #[serde(default = "yes")]
+    pub accecn_option: bool,
     /// What is done otherwise than Linux does it.
     #[serde(default)]
     pub quirks: QuirksPlan,
@@ -303,9 +308,14 @@ impl TcpPlan {
             gro_ns: None,
             ecn: EcnPlan::Negotiated(false),
             recovery: RecoveryPlan::default(),
+            accecn_option: true,
             quirks: QuirksPlan::default(),
         }
     }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// When the receiver acknowledges.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcp::Quirks;
 
-/// Behaviours of another simulator's TCP, each named for what it does; Linux has none of them.
+/// Behaviours of another simulator's or kernel's TCP, each named for what it does; Linux as released has none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuirksPlan {
@@ -16,6 +16,8 @@ pub struct QuirksPlan {
     pub rescue_retransmit: RescuePlan,
     /// What a sender looks like whose send buffer is all in flight, below its window.
     pub full_send_buffer: FullSendBufferPlan,
+    /// What was in flight when a lost packet left, for algorithms that ask for it.
+    pub lost_in_flight: LostInFlightPlan,
 }
 
 /// Where the interval of a delivery-rate sample begins.
@@ -65,6 +67,17 @@ pub enum FullSendBufferPlan {
     NetworkLimited,
 }
 
+/// What was in flight when a lost packet left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LostInFlightPlan {
+    /// What was counted when it left.
+    #[default]
+    Counted,
+    /// Less what has been moved from the head of its burst into the burst before.
+    Shifted,
+}
+
 impl From<QuirksPlan> for Quirks {
     fn from(plan: QuirksPlan) -> Quirks {
         Quirks {
@@ -84,6 +97,10 @@ impl From<QuirksPlan> for Quirks {
             full_send_buffer: match plan.full_send_buffer {
                 FullSendBufferPlan::AppLimited => tcp::FullSendBuffer::AppLimited,
                 FullSendBufferPlan::NetworkLimited => tcp::FullSendBuffer::NetworkLimited,
+            },
+            lost_in_flight: match plan.lost_in_flight {
+                LostInFlightPlan::Counted => tcp::LostInFlight::Counted,
+                LostInFlightPlan::Shifted => tcp::LostInFlight::Shifted,
             },
         }
     }

@@ -27,7 +27,7 @@ mod write_queue;
 pub use duplicates::LossDetection;
 pub use host::{Nic, Pacing};
 pub use limits::Limited;
-pub use quirks::{FullSendBuffer, InvalidSamples, Quirks, RateSampling, Rescue};
+pub use quirks::{FullSendBuffer, InvalidSamples, LostInFlight, Quirks, RateSampling, Rescue};
 pub use write_queue::{SendBuffer, SendMemory};
 
 use crate::segment::stamp;

@@ -1,12 +1,13 @@
-//! Behaviours of ns-3's TCP that differ from Linux, to measure their effect. All of them are off by default.
+//! Behaviours that differ from those of Linux as it is released, to measure their effect. All of them are off by default.
 //!
-//! ns-3 3.40 let BBR flows starve where Linux does not. Each switch here is one of its behaviours, named for what
-//! it does, so that a run can have one of them without the others.
+//! ns-3 3.40 let BBR flows starve where Linux does not, and Google's kernel with BBRv3 counts what is in flight in a way of
+//! its own. Each switch here is one of their behaviours, named for what it does, so that a run can have one of them without
+//! the others.
 
 use super::Sender;
 use super::limits::Limit;
 use super::rate::Sampling;
-use super::scoreboard::{APP_LIMITED, LOST, RETRANSMITTED, SACKED};
+use super::scoreboard::{APP_LIMITED, BURST_HEAD, LOST, RETRANSMITTED, SACKED};
 use congestion::{CaState, RateSample};
 use units::{Duration, Time};
 
@@ -54,6 +55,18 @@ pub enum FullSendBuffer {
     NetworkLimited,
 }
 
+/// What was in flight when a packet left that is lost, for algorithms that ask for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LostInFlight {
+    /// What was counted when it left.
+    #[default]
+    Counted,
+    /// Less those of its burst before it that have been acknowledged selectively, if the burst before has been, too: what is
+    /// moved from the head of a burst into the one before is taken from the count of the rest (`tcp_shifted_skb` of Google's
+    /// kernel with BBRv3).
+    Shifted,
+}
+
 /// Which of the behaviours are on; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quirks {
@@ -65,6 +78,8 @@ pub struct Quirks {
     pub rescue: Rescue,
     /// Whether samples count that a full send buffer has kept low.
     pub full_send_buffer: FullSendBuffer,
+    /// What was in flight when a lost packet left.
+    pub lost_in_flight: LostInFlight,
 }
 
 /// The sample that is carried over from one ACK to the next.
@@ -146,6 +161,25 @@ impl Carried {
 }
 
 impl Sender {
+    /// What was in flight when a lost packet left.
+    pub(super) fn in_flight_before_loss(&self, seq: u32) -> u32 {
+        let counted = self.board.get(seq).in_flight;
+        match self.config.quirks.lost_in_flight {
+            LostInFlight::Counted => counted,
+            LostInFlight::Shifted => counted.saturating_sub(self.shifted_away(seq)),
+        }
+    }
+
+    /// Packets before this one in its burst that have been moved into the burst before.
+    fn shifted_away(&self, seq: u32) -> u32 {
+        let mut head = seq;
+        while head > self.board.una && !self.board.get(head).is(BURST_HEAD) {
+            head -= 1;
+        }
+        let moved = head > self.board.una && (head - 1..seq).all(|before| self.board.get(before).is(SACKED));
+        if moved { seq - head } else { 0 }
+    }
+
     /// `limit` forbids to send anything new: sends one outstanding packet again, if the rule for that says so.
     pub(super) fn rescue(&mut self, now: Time, limit: Limit, out: &mut Vec<crate::Segment>) -> bool {
         let nothing_new = matches!(limit, Limit::Application | Limit::SendBuffer);

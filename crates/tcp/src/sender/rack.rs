@@ -176,7 +176,7 @@ impl Sender {
         let record = self.board.get(seq);
         let lost = LostPacket {
             number: u64::from(seq),
-            tx_in_flight: record.in_flight,
+            tx_in_flight: self.in_flight_before_loss(seq),
             lost: (self.delivery.lost as u32).wrapping_sub(record.lost),
             app_limited: record.is(APP_LIMITED),
         };

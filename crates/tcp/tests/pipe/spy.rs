@@ -1,6 +1,8 @@
 //! An algorithm that records what it is told.
 
-use congestion::{Ack, CaState, Congestion, CongestionControl, Control, Path, Probe, Traits, Undo, Window};
+use congestion::{
+    Ack, CaState, Congestion, CongestionControl, Control, LostPacket, Path, Probe, Traits, Undo, Window,
+};
 use std::sync::{Arc, Mutex};
 use units::Rate;
 
@@ -14,6 +16,7 @@ pub struct Seen {
     pub undone: usize,
     /// The window when the end of an episode was reported.
     pub exits: Vec<u32>,
+    pub lost: Vec<LostPacket>,
 }
 
 /// A window that is halved on congestion and never grows; asks for a reduction on every ACK in `asks`.
@@ -46,6 +49,10 @@ impl CongestionControl for Spy {
         self.seen.lock().unwrap().congestion.push((congestion, path.next));
     }
 
+    fn on_lost(&mut self, lost: &LostPacket, _path: &Path) {
+        self.seen.lock().unwrap().lost.push(*lost);
+    }
+
     fn on_undo(&mut self, _undo: &Undo, _path: &Path) {
         self.seen.lock().unwrap().undone += 1;
     }
@@ -65,6 +72,6 @@ impl CongestionControl for Spy {
     fn observe(&self, _probe: &mut Probe<'_>) {}
 
     fn traits(&self) -> Traits {
-        Traits { needs_pacing: self.pace.is_some(), ..Traits::default() }
+        Traits { needs_pacing: self.pace.is_some(), watches_losses: true, ..Traits::default() }
     }
 }

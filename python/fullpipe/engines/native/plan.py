@@ -178,10 +178,12 @@ def _tcp(tcp: Tcp) -> Plan:
             "min_rto_ns": to_nanoseconds(_MIN_RTO_S if tcp.min_rto_s is None else tcp.min_rto_s),
             "tail_loss_probe": tcp.tail_loss_probe is not False,
         },
+        "accecn_option": tcp.accecn_option is not False,
         "quirks": {
             "rate_sample": tcp.rate_sample or "linux",
             "invalid_rate_samples": tcp.invalid_rate_samples or "discarded",
             "rescue_retransmit": tcp.rescue_retransmit or "none",
             "full_send_buffer": tcp.full_send_buffer or "app_limited",
+            "lost_in_flight": tcp.lost_in_flight or "counted",
         },
     }

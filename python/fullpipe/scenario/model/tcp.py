@@ -95,6 +95,9 @@ class Tcp(Model):
     tcp_rto_min_us; in ns-3 the timeout itself is no shorter. Left out: 200 ms, in ns-3 1 s."""
     tail_loss_probe: Switch | None = None
     """Whether a flight whose end is lost is probed (RFC 8985 section 7). Left out: yes, in ns-3 no."""
+    accecn_option: Switch | None = None
+    """With AccECN every packet but the SYN bears its option (Linux: tcp_ecn_option), whose 12 bytes come out
+    of the payload. Left out: it does, as on Linux. Feedback is the same without, natively."""
     rate_sample: Literal["linux", "ns3_3.40"] | None = None
     """Where the interval of a delivery-rate sample begins: with the packet that is sampled, as in Linux, or
     with the sample before (after an invalid one, with the simulation), as in ns-3 3.40. Left out: Linux."""
@@ -108,6 +111,10 @@ class Tcp(Model):
     full_send_buffer: Literal["app_limited", "network_limited"] | None = None
     """What a sender looks like whose send buffer is all in flight and its window not full: on Linux limited
     by the application, so that BBR ignores its low samples; in ns-3 not. Left out: as on Linux."""
+    lost_in_flight: Literal["counted", "shifted"] | None = None
+    """What BBRv2 and BBRv3 are told was in flight when a lost packet left: what was counted then, or less
+    those before it in its burst that were acknowledged selectively, as Google's kernel with BBRv3 has it
+    (tcp_shifted_skb). Left out: what was counted."""
 
     @model_validator(mode="before")
     @classmethod

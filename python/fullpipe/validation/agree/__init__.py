@@ -9,13 +9,17 @@ from fullpipe.validation.agree.errors import QUANTITIES, ErrorTarget, chance, er
 from fullpipe.validation.agree.held_out import held_out_cases
 from fullpipe.validation.agree.page import page
 from fullpipe.validation.agree.suite import Found, Refused, job_list, run, seeds_of
+from fullpipe.validation.agree.suites import LINUX, SUITES, Suite
 
 __all__ = [
+    "LINUX",
     "QUANTITIES",
+    "SUITES",
     "Case",
     "ErrorTarget",
     "Found",
     "Refused",
+    "Suite",
     "cases",
     "chance",
     "errors_of",

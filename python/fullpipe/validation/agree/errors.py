@@ -57,7 +57,9 @@ mean RTT is that over time, of samples that all engines take alike. The completi
 flows of a given size; others have none."""
 
 
-def errors_of(case: Case, comparison: Comparison) -> pl.DataFrame:
+def errors_of(
+    case: Case, comparison: Comparison, quantities: Iterable[ErrorTarget] = QUANTITIES
+) -> pl.DataFrame:
     """The errors of every engine in a case, one row per group of flows and quantity.
 
     Formula: error = mean of (value - reference) over the seeds that both have / max(|mean reference|, floor).
@@ -69,11 +71,13 @@ def errors_of(case: Case, comparison: Comparison) -> pl.DataFrame:
         unit of the metric; error; real, whether Student's 99 % interval of the mean difference leaves out 0,
         null of a single pair; scatter, the runs of the reference around their mean, as errors are given.
     """
-    return pl.DataFrame(list(_errors(case, comparison)), schema=SCHEMA, orient="row")
+    return pl.DataFrame(list(_errors(case, comparison, quantities)), schema=SCHEMA, orient="row")
 
 
-def _errors(case: Case, comparison: Comparison) -> Iterator[tuple[object, ...]]:
-    wanted = {quantity.metric: quantity for quantity in QUANTITIES}
+def _errors(
+    case: Case, comparison: Comparison, quantities: Iterable[ErrorTarget]
+) -> Iterator[tuple[object, ...]]:
+    wanted = {quantity.metric: quantity for quantity in quantities}
     for row in comparison.rows:
         if row.kind == "flows" and row.of != ALL and row.metric in wanted:
             reference, of_reference = row.mean(comparison.reference), row.values[comparison.reference]

@@ -6,7 +6,6 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fullpipe import plots
-from fullpipe.validation.agree.errors import QUANTITIES
 from fullpipe.validation.agree.page import with_chance
 from fullpipe.validation.agree.suite import Found
 
@@ -25,9 +24,9 @@ def figure(found: Found) -> tuple[Figure, pl.DataFrame]:
     if found.errors.is_empty():
         raise ValueError("no errors; there was nothing to compare")
     errors = with_chance(found.errors, found.engines[0]).drop_nulls("error")
-    made, axes = plots.new_figure(1, len(QUANTITIES), row_height=2.0, share_y=True)
+    made, axes = plots.new_figure(1, len(found.suite.quantities), row_height=2.0, share_y=True)
     shown = []
-    for place, quantity in zip(axes, QUANTITIES, strict=True):
+    for place, quantity in zip(axes, found.suite.quantities, strict=True):
         own = errors.filter(quantity=quantity.metric)
         groups = {
             str(name): (100 * rows["error"].abs()).to_list()

@@ -14,6 +14,7 @@ from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job, Outcome, Progress, stream
 from fullpipe.validation.agree.case import Case
 from fullpipe.validation.agree.errors import SCHEMA, errors_of
+from fullpipe.validation.agree.suites import LINUX, Suite
 from fullpipe.validation.compare import compare
 
 MOST_SEEDS = {"ns3": 3}
@@ -50,6 +51,7 @@ class Found:
     """Of the engines."""
     errors: pl.DataFrame
     refused: tuple[Refused, ...]
+    suite: Suite = LINUX
 
 
 def seeds_of(case: Case, engine_name: str) -> range:
@@ -82,9 +84,17 @@ def job_list(cases: Iterable[Case], engines: Sequence[str]) -> JobList:
 
 
 def run(
-    todo: JobList, *, workers: int = 1, store: Store | None = None, progress: Progress | None = None
+    todo: JobList,
+    suite: Suite = LINUX,
+    *,
+    workers: int = 1,
+    store: Store | None = None,
+    progress: Progress | None = None,
 ) -> Found:
-    """Run the jobs and compare engines with the first. A run that fails takes its case from its engine."""
+    """Run the jobs and compare engines with the first, in what the suite holds against it.
+
+    A run that fails takes its case from its engine.
+    """
     by_name, reference = {case.name: case for case in todo.cases}, todo.engines[0]
     frames, refused = [pl.DataFrame(schema=SCHEMA)], list(todo.refused)
     outcomes = stream(todo.jobs, workers=workers, store=store, progress=progress)
@@ -92,13 +102,14 @@ def run(
         runs, failed = _sorted(name, of_case)
         refused += failed
         if reference in runs and len(runs) > 1:
-            frames.append(errors_of(by_name[name], compare(runs, reference)))
+            frames.append(errors_of(by_name[name], compare(runs, reference), suite.quantities))
     return Found(
         cases=todo.cases,
         engines=todo.engines,
         versions={name: _version(engine(name)) for name in todo.engines},
         errors=pl.concat(frames),
         refused=tuple(refused),
+        suite=suite,
     )
 
 

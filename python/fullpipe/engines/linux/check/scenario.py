@@ -8,7 +8,7 @@ from fullpipe.engines.linux.check import applications, links
 from fullpipe.engines.linux.check.capabilities import capabilities, remedy
 from fullpipe.engines.linux.check.unsupported import unknown
 from fullpipe.engines.linux.install.installed import Installed
-from fullpipe.engines.linux.layout.sizes import crossing, routes_of
+from fullpipe.engines.linux.layout.sizes import crossing, has_accecn, routes_of
 from fullpipe.scenario import Network, RoutedFlow, Scenario
 from fullpipe.scenario.model.tcp import Tcp
 
@@ -27,7 +27,7 @@ _TCP = {
     *("sack_compression", "initial_window", "send_buffer_bytes", "receive_buffer_bytes", "max_burst_bytes"),
     *("host", "send_memory_bytes", "send_memory_most_bytes"),
     *("receive_memory_bytes", "receive_memory_most_bytes"),
-    *("min_burst", "gro_s", "loss_detection", "min_rto_s", "tail_loss_probe"),
+    *("min_burst", "gro_s", "accecn_option", "loss_detection", "min_rto_s", "tail_loss_probe"),
 }
 _FLOW = {
     *("name", "cca", "count", "start_s", "start_jitter_s", "stop_s", "size_bytes", "application", "workload"),
@@ -93,6 +93,5 @@ def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Pr
         yield Problem(f"{path}.gro", f"the guest's devices do not collect packets; {NATIVE}")
     if tcp.min_burst is not None and kind.startswith(("bbr", "prague")):
         yield Problem(f"{path}.min_burst", f"{kind} decides it itself in the kernel; leave it out")
-    accurate = tcp.ecn == "accecn" or (tcp.ecn is True and kind == "prague")
-    if accurate and not installed.accecn:
+    if has_accecn(tcp, kind) and not installed.accecn:
         yield Problem(f"{path}.ecn", f"Linux {installed.release} has no AccECN, which 7.0 has; {NATIVE}")

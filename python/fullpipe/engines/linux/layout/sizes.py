@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from fullpipe.engines.linux.tc.qdisc import ETHERNET_BYTES
 from fullpipe.scenario import Network, RoutedFlow
-from fullpipe.scenario.model.tcp import IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES
+from fullpipe.scenario.model.tcp import IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES, Tcp
 
 _LEAST_MTU_BYTES = 576
 _LARGEST_FRAME_BYTES = 1514
@@ -47,3 +47,14 @@ def mtu_bytes(routed: RoutedFlow) -> int:
     if datagrams:
         return max(_LEAST_MTU_BYTES, datagrams.payload_bytes + datagrams.headers_bytes)
     return tcp.mss_bytes + IP_AND_TCP_HEADERS_BYTES + TIMESTAMPS_BYTES * tcp.timestamps
+
+
+def has_accecn(tcp: Tcp, kind: str) -> bool:
+    """Whether a connection of an algorithm counts marks: Prague asks for it by itself."""
+    return tcp.ecn == "accecn" or (tcp.ecn is True and kind == "prague")
+
+
+def accecn_option_bytes(routed: RoutedFlow) -> int:
+    """What AccECN's option takes of every data packet (`tcp_options_fit_accecn`)."""
+    kind = routed.flow.cca.kind if routed.flow.cca else ""
+    return 12 if has_accecn(routed.tcp, kind) and routed.tcp.accecn_option is not False else 0

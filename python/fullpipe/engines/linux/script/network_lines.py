@@ -53,6 +53,8 @@ def _host(name: str, tcp: Tcp) -> Iterator[str]:
         values["early_retrans"] = 0
     if tcp.min_burst is not None:
         values["min_tso_segs"] = tcp.min_burst
+    if tcp.accecn_option is False:
+        values["ecn_option"] = 0
     for key, value in values.items():
         yield f"sysctl {name} net/ipv4/tcp_{key} {value}"
 

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.engines.linux.layout.network import FlowLayout, NetworkLayout
+from fullpipe.engines.linux.layout.sizes import accecn_option_bytes
 from fullpipe.engines.linux.tables.samples import LATE_NS
 from fullpipe.scenario import RoutedFlow, Scenario
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
@@ -79,7 +80,8 @@ def flow(laid: FlowLayout, samples: pl.DataFrame, marks: pl.DataFrame, scenario:
     after = _row(samples.filter(pl.col("time") >= end_ns).head(1)) if span_s > 0 else before
     delivered = after["received"] - before["received"]
     sent = after["sent"] - before["sent"]
-    wire = after["sent_bytes"] - before["sent_bytes"] + sent * routed.tcp.overhead_bytes
+    overhead_bytes = routed.tcp.overhead_bytes + accecn_option_bytes(routed)
+    wire = after["sent_bytes"] - before["sent_bytes"] + sent * overhead_bytes
     marked = marks.sort("time")["marked"]
     only = not laid.receiver.is_shared
     return {
