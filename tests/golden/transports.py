@@ -21,6 +21,7 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     "accecn without its option": {"ecn": "accecn", "accecn_option": False},
     "ns-3 samples": {"rate_sample": "ns3_3.40", "invalid_rate_samples": "repeated"},
     "Linux written out": {
+        "host": "linux",
         "rate_sample": "linux",
         "invalid_rate_samples": "discarded",
         "rescue_retransmit": "none",

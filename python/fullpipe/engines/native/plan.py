@@ -10,6 +10,7 @@ from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.model.tcp import (
     LARGEST_MEMORY_BYTES,
+    PACKET_MEMORY_BYTES,
     RECEIVE_MEMORY_BYTES,
     SEND_MEMORY_BYTES,
     Tcp,
@@ -145,7 +146,9 @@ def _memory(tcp: Tcp, first: int | None, most: int | None, otherwise: int) -> Pl
     return {
         "first_bytes": first or min(otherwise, most),
         "most_bytes": most,
-        "per_packet_bytes": tcp.packet_memory_bytes,
+        "per_packet_bytes": (
+            PACKET_MEMORY_BYTES if tcp.packet_memory_bytes is None else tcp.packet_memory_bytes
+        ),
     }
 
 

@@ -81,7 +81,10 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
         if getattr(tcp, name) is not None:
             yield Problem(f"{path}.{name}", "the ns3 engine does not know this; leave it out")
     refused = {
-        "host": (tcp.host != "ns3-like", 'the hosts of ns-3 are its own; leave it out, or write "ns3-like"'),
+        "host": (
+            tcp.host not in (None, "ns3-like"),
+            'the hosts of ns-3 are its own; leave it out, or write "ns3-like"',
+        ),
         "sack_compression": (tcp.sack_compression, "ns-3 merges no duplicate ACKs; write false"),
         "gro": (tcp.gro_s is not None, "ns-3 has no receive offload; leave it out"),
         "max_burst": (tcp.max_burst_bytes > tcp.mss_bytes, 'ns-3 has no segmentation offload; write "off"'),

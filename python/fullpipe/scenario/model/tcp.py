@@ -25,16 +25,18 @@ LARGEST_MEMORY_BYTES = 2**31 - 1
 RECEIVE_MEMORY_BYTES = 16 * 2**20
 SEND_MEMORY_BYTES = 64 * 2**10
 """What sockets begin with where nothing is said."""
+PACKET_MEMORY_BYTES = 832
+"""And what a packet takes there beside its payload."""
 Memory = Annotated[Bytes, Field(ge=4_096, le=LARGEST_MEMORY_BYTES)]
 
 
 class Tcp(Model):
     """The transport of a flow. Defaults are Linux on Ethernet: 1514 B per full segment, 66 B per bare ACK."""
 
-    host: Literal["linux", "linux-defaults", "ns3-like"] = "linux"
+    host: Literal["linux", "linux-defaults", "ns3-like"] | None = None
     """Sets other keys, each of which can be given beside it: "linux" leaves their defaults, under which no
     buffer is in the way; "linux-defaults" has the buffers that Linux 7.2 ships, which tune themselves on both
-    sides; "ns3-like" finds losses, times out and acknowledges as ns-3 does."""
+    sides; "ns3-like" finds losses, times out and acknowledges as ns-3 does. Left out: "linux"."""
     mss_bytes: Annotated[Bytes, Field(ge=1, le=9_000)] = Field(1448, alias="mss", examples=["1448 B"])
     """Payload of a full segment."""
     timestamps: Switch = True
@@ -65,10 +67,11 @@ class Tcp(Model):
     while the window opens, every packet is acknowledged. Left out: 16 MiB."""
     receive_memory_most_bytes: Memory | None = Field(None, alias="receive_memory_most", examples=["32 MiB"])
     """What that grows to at most (tcp_rmem[2]). Left out: never a limit."""
-    packet_memory_bytes: Annotated[Bytes, Field(le=2**20)] = Field(
-        832, alias="packet_memory", examples=["832 B"]
+    packet_memory_bytes: Annotated[Bytes, Field(le=2**20)] | None = Field(
+        None, alias="packet_memory", examples=["832 B"]
     )
-    """Memory that a packet takes beside its payload in a socket (skb->truesize), as over virtual Ethernet."""
+    """Memory that a packet takes in a socket beside its payload (skb->truesize), if the memory of sockets is
+    given. Left out: 832 B, as over virtual Ethernet."""
     pacing: Literal["auto", "always", "fq"] = "auto"
     """Pace when the algorithm needs it, or always. With "fq" everything is paced by sch_fq at the host, to
     which packets are handed up to a millisecond, or two bursts, ahead of their departure."""
