@@ -33,4 +33,16 @@ def windows() -> Iterator[Case]:
     yield host(family, "initial-window-1", "cubic", 30, 40, initial_window=1)
 
 
-FAMILIES = (segments, offloads, windows)
+def stock_buffers() -> Iterator[Case]:
+    """Buffers as Linux ships them, which tune themselves on both sides and limit long fat paths."""
+    for cca, rate_mbps, rtt_ms in (
+        ("cubic", 100, 100),
+        ("cubic", 200, 50),
+        ("bbr1", 100, 50),
+        ("reno", 50, 80),
+        ("hybla", 20, 200),
+    ):
+        yield host("stock buffers", "stock-buffers", cca, rate_mbps, rtt_ms, host="linux-defaults")
+
+
+FAMILIES = (segments, offloads, windows, stock_buffers)
