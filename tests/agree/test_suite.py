@@ -197,6 +197,22 @@ def test_the_page_tells_differences_from_chance() -> None:
     assert "| goodput | kernel again | 2 |" in text
 
 
+def test_completion_times_are_compared_of_flows_of_a_given_size() -> None:
+    found = next(c for c in cases() if c.name == "cubic-1MB-20m-40ms-1bdp")
+    errors = run(job_list([replace(found, seeds=1)], ["kernel", "native"])).errors
+    assert errors.filter(quantity="fct_p50")["error"].to_list() == [0]
+
+
+def test_a_table_of_cases_has_no_column_without_values() -> None:
+    (header,) = [
+        line
+        for line in page(run(job_list([case("cubic")], ["kernel", "native"]))).splitlines()
+        if line.startswith("| case | flows |")
+    ]
+    assert "retransmissions" in header
+    assert "completion time" not in header
+
+
 def test_ns3_runs_fewer_seeds() -> None:
     many = case("cubic", seeds=60)
     assert [len(seeds_of(many, name)) for name in ("linux", "ns3", "ns3-3.43")] == [60, 3, 3]
