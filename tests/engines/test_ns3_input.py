@@ -75,7 +75,8 @@ def test_acks_are_those_of_ns3_unless_the_scenario_counts_them() -> None:
 
 
 def test_what_ns3_does_anyway_is_no_reason_and_a_smallest_timeout_is_its_own() -> None:
-    made = scenario(tcp={"loss_detection": "dupack", "tail_loss_probe": False, "min_rto": "300 ms"})
+    tcp = {"loss_detection": "dupack", "tail_loss_probe": False, "full_send_buffer": "network_limited"}
+    made = scenario({"kind": "bbr1", "policer": False}, tcp={**tcp, "min_rto": "300 ms"})
     assert refusals(made) == []
     assert attributes(made)["MinRto"] == "300000000ns"
 
@@ -112,7 +113,7 @@ def test_parameters_that_ns3_has_are_handed_on() -> None:
 
 
 def test_parameters_that_it_has_not_are_refused_by_name() -> None:
-    [told] = refusals(scenario({"kind": "bbr1", "policer": False}))
+    [told] = refusals(scenario({"kind": "bbr1", "policer": True}))
     assert told.startswith("flows[0].cca.policer: TcpBbr has no such parameter; leave it out, or write")
 
 
@@ -199,6 +200,7 @@ def test_a_host_like_that_of_ns3_says_what_ns3_does() -> None:
         ({"pacing": "fq"}, "tcp.pacing"),
         ({"ecn": "accecn"}, "tcp.ecn"),
         ({"loss_detection": "rack"}, "tcp.loss_detection"),
+        ({"full_send_buffer": "app_limited"}, "tcp.full_send_buffer"),
         ({"tail_loss_probe": True}, "tcp.tail_loss_probe"),
         ({"host": "linux"}, "tcp.host"),
         ({"receive_memory": "1 MiB"}, "tcp.receive_memory_bytes"),

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from fullpipe import studies
+from fullpipe.engines.ns3 import Ns3Engine
+from fullpipe.engines.ns3.check import problems
 from fullpipe.runs import Run
+from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.network import resolve
 from fullpipe.studies import tables
 from fullpipe.studies.experiments import Measurements
@@ -37,7 +41,7 @@ def quantities(job: Job) -> list[str]:
     names = ("CUBIC", "BBRv1") if experiment == study.TWO_FLOWS else ("one",)
     samples = int(phases.edges[-1])
     flows = pl.DataFrame(
-        {"flow": names, "sent_packets": [10] * len(names), "lost_packets": [1] * len(names)}
+        {"flow": names, "delivered_bytes": [10_240] * len(names), "lost_packets": [1] * len(names)}
     ).with_columns(goodput_bps=pl.lit(1e6))
     links = pl.DataFrame({"link": ["bottleneck"], "dropped_packets": [1]})
     lines = pl.concat([series([1.0] * samples, [1000] * samples, name) for name in names])
@@ -78,22 +82,57 @@ def test_five_per_cent_are_not_the_least_of_the_table() -> None:
 def test_jobs_cover_scenarios_settings_delays_and_algorithms() -> None:
     todo = studies.jobs("gniaz2025", seeds=5)
     counts = {name: sum(job.point["experiment"] == name for job in todo) for name in PHASES}
-    # Five settings, five seeds, and twice as much for two delays and for two algorithms.
+    # Six settings, five seeds, and twice as much for two delays and for two algorithms.
     assert counts == {
-        "large step": 100,
-        "small step": 100,
-        "two flows": 50,
-        "small spikes": 50,
-        "big spike": 50,
-        "rate and delay": 50,
+        "large step": 120,
+        "small step": 120,
+        "two flows": 60,
+        "small spikes": 60,
+        "big spike": 60,
+        "rate and delay": 60,
     }
 
 
-def test_the_queue_of_the_big_spike_holds_twelve_packets() -> None:
-    (job, *_) = [job for job in studies.jobs("gniaz2025", seeds=1) if job.point["experiment"] == "big spike"]
-    queue = resolve(job.scenario).links[0].queue
-    assert queue is not None
-    assert queue.params["packets"] == 12  # type: ignore[union-attr]
+def test_on_another_engine_the_study_is_as_coded() -> None:
+    todo = studies.jobs("gniaz2025", seeds=1, engine="ns3")
+    assert {job.point[study.SETTING] for job in todo} == {study.CODED}
+
+
+def test_ns3_refuses_nothing_of_what_was_coded() -> None:
+    can = Ns3Engine().capabilities()
+    todo = studies.jobs("gniaz2025", seeds=1, engine="ns3")
+    assert [str(problem) for job in todo for problem in problems(job.scenario, can)] == []
+
+
+def test_queues_hold_what_was_coded() -> None:
+    """2 x rate x one-way delay, in packets of 1024 B."""
+    held: dict[tuple[Any, ...], set[int]] = {}
+    for job in studies.jobs("gniaz2025", seeds=1):
+        queue = resolve(job.scenario).links[0].queue
+        assert isinstance(queue, Discipline)
+        reading, where = job.point[study.SETTING], (job.point["experiment"], job.point.get("delay"))
+        key = "highest" if reading == study.HIGHEST else "first"
+        held.setdefault((key, *where), set()).add(queue.params["packets"])
+    assert {where[1:]: packets for where, packets in held.items() if where[0] == "first"} == {
+        ("large step", 50): {61},
+        ("large step", 100): {122},
+        ("small step", 50): {366},
+        ("small step", 100): {732},
+        ("two flows", 50): {12},
+        ("two flows", 100): {24},
+        (study.GOING_ON, 50): {12},
+        (study.GOING_ON, 100): {24},
+        ("small spikes", None): {61},
+        ("big spike", None): {12},
+        ("rate and delay", None): {244},
+    }
+    assert held["highest", "large step", 50] == {1_220}
+
+
+def test_without_a_device_the_bucket_is_all_there_is() -> None:
+    of = [j for j in studies.jobs("gniaz2025", seeds=1) if j.point[study.SETTING] == study.NO_DEVICE]
+    links = [link for job in of for link in resolve(job.scenario).links]
+    assert {(link.rate_bps, link.device_packets) for link in links} == {(None, None)}
 
 
 def test_phases_of_the_measures_are_those_of_the_scenarios() -> None:
@@ -128,7 +167,7 @@ def test_a_fall_is_one_of_the_phase_before() -> None:
 
 
 def test_loss_and_rates_of_a_lone_flow_by_hand() -> None:
-    flows = pl.DataFrame({"sent_packets": [200], "goodput_bps": [2e6]})
+    flows = pl.DataFrame({"delivered_bytes": [190 * 1024], "goodput_bps": [2e6]})
     links = pl.DataFrame({"link": ["bottleneck", "bottleneck-reverse"], "dropped_packets": [10, 99]})
     run = made(flows=flows, links_summary=links, series=series([1.0, 1.0, 3.0, 3.0], [1000] * 4))
     found = measures.lone_flow(run, Phases((0, 2, 4), (1, 3)))

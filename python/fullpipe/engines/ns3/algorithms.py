@@ -34,6 +34,12 @@ class Counterpart:
 
     type: str
     attributes: Mapping[str, tuple[str, Value]] = field(default_factory=dict)
+    lacks: frozenset[str] = frozenset()
+    """Switches of ours that it has off, and not on."""
+
+    def knows(self, key: str, value: Any) -> bool:
+        """Whether it has a parameter of ours, or does what its value says anyway."""
+        return key in self.attributes or (key in self.lacks and value is False)
 
 
 COUNTERPARTS: Mapping[str, Counterpart] = {
@@ -94,6 +100,7 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
             "min_rtt_window_s": ("RttWindowLength", lambda value: _ms(1e3 * value)),
             "probe_rtt_ms": ("ProbeRttDuration", _ms),
         },
+        lacks=frozenset({"policer"}),
     ),
     "dctcp": Counterpart(
         "ns3::TcpDctcp",

@@ -4,7 +4,8 @@ What a scenario says is refused if ns-3 cannot do it. What it leaves out is as n
 defaults of `tcp` describe Linux.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from fullpipe.algorithms import classes
 from fullpipe.engines.base import Capabilities, Problem
@@ -27,7 +28,7 @@ _FLOW = frozenset(
 _TCP = frozenset(
     {"mss_bytes", "timestamps", "link_overhead_bytes", "ack_every", "delayed_ack_timeout_s", "initial_window"}
     | {"send_buffer_bytes", "receive_buffer_bytes", "pacing", "ecn"}
-    | {"loss_detection", "min_rto_s", "tail_loss_probe"}
+    | {"loss_detection", "min_rto_s", "tail_loss_probe", "full_send_buffer"}
     | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s", "host"}
 )
 
@@ -92,6 +93,10 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
         "pacing": (tcp.pacing == "fq", "ns-3 has no sch_fq; its own pacing is auto or always"),
         "loss_detection": (tcp.loss_detection == "rack", 'ns-3 has no RACK; write "dupack"'),
         "tail_loss_probe": (tcp.tail_loss_probe is True, "ns-3 has no tail loss probes; write false"),
+        "full_send_buffer": (
+            tcp.full_send_buffer == "app_limited",
+            'in ns-3 a full send buffer is no limit of the application; write "network_limited"',
+        ),
         "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
     }
     said = {Tcp.model_fields[name].alias or name for name in tcp.model_fields_set}
@@ -120,9 +125,9 @@ def _flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
         yield Problem(f"{path}.tcp.ecn", "ns-3's DCTCP always negotiates ECN; write ecn = true")
 
 
-def _parameters(path: str, params: Iterable[str], theirs: Counterpart) -> Iterator[Problem]:
-    for key in params:
-        if key not in theirs.attributes:
+def _parameters(path: str, params: Mapping[str, Any], theirs: Counterpart) -> Iterator[Problem]:
+    for key, value in params.items():
+        if not theirs.knows(key, value):
             name = theirs.type.removeprefix("ns3::")
             yield Problem(
                 f"{path}.cca.{key}",

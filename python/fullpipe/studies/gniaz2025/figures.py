@@ -42,7 +42,8 @@ def draw(runs: Drawn, folder: Path) -> list[Path]:
         lines = runs["two flows", CODED, "both", delay].series
         written += _throughput(lines, "two flows", folder, rates)
         written += _windows(lines, "two flows", folder, windows)
-    return written + sockets(runs, folder)
+    compared = any(setting == LARGE for _, setting, _, _ in runs)
+    return written + (sockets(runs, folder) if compared else [])
 
 
 def sockets(runs: Drawn, folder: Path) -> list[Path]:

@@ -17,8 +17,10 @@ from fullpipe.runs import Run
 
 MBPS = 1e-6
 KB = 1e-3
-WITH_HEADERS = 1076 / 1024
+WITH_HEADERS = 588 / 536
 """Bytes of IP per byte of payload."""
+WRITE_BYTES = 1024
+"""What the application writes at a time."""
 START_S = 1.0
 
 FULL = 0.8
@@ -47,14 +49,19 @@ class Phases:
 
 def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
     """What a flow lost, and what it got and how large its window was in every phase."""
-    (sent,) = run.flows["sent_packets"]
+    (delivered_bytes,) = run.flows["delivered_bytes"]
     lost = _dropped(run.links_summary)
     found = {
         "lost": lost,
-        "lost_percent": 100 * lost / sent,
+        "lost_percent": lost_percent(lost, delivered_bytes),
         "mean": float(run.flows["goodput_bps"][0]) * MBPS * WITH_HEADERS,
     }
     return found | of_phases(run.series, phases)
+
+
+def lost_percent(lost: float, delivered_bytes: float) -> float:
+    """As the thesis counts: of packets lost, and writes of the application that were delivered."""
+    return 100 * lost / (lost + delivered_bytes / WRITE_BYTES)
 
 
 def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
@@ -95,7 +102,7 @@ def two_flows(run: Run, phases: Phases) -> dict[str, float]:
     for name, key in (("CUBIC", "cubic"), ("BBRv1", "bbr")):
         (row,) = run.flows.filter(pl.col("flow") == name).iter_rows(named=True)
         found[f"{key}_lost"] = float(row["lost_packets"])
-        found[f"{key}_lost_percent"] = 100 * row["lost_packets"] / row["sent_packets"]
+        found[f"{key}_lost_percent"] = lost_percent(row["lost_packets"], row["delivered_bytes"])
         found[f"{key}_mean"] = row["goodput_bps"] * MBPS * WITH_HEADERS
         of_flow = run.series.filter(pl.col("flow") == name)
         for n, (span, _) in phases:

@@ -13,7 +13,7 @@ from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Experiment, Measurements, Variants, measured
 from fullpipe.studies.gniaz2025 import figures
-from fullpipe.studies.gniaz2025.measures import PHASES, lone_flow, two_flows, two_flows_on
+from fullpipe.studies.gniaz2025.measures import PHASES, Phases, lone_flow, two_flows, two_flows_on
 from fullpipe.studies.plan import jobs_of
 from fullpipe.studies.report import Report, Settings, complete, seeds_of
 from fullpipe.studies.transcription import of_package
@@ -21,8 +21,8 @@ from fullpipe.sweeps import Job
 
 transcription = of_package(__package__)
 
-ALGORITHMS: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
-UNPOLICED: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": {"kind": "bbr1", "policer": False}}
+ALGORITHMS: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": {"kind": "bbr1", "policer": False}}
+OF_LINUX: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 TOGETHER = "both"
 TWO_FLOWS = "two flows"
 GOING_ON, ON_UNTIL = "two flows, going on", "40 s"
@@ -30,14 +30,23 @@ GOING_ON, ON_UNTIL = "two flows, going on", "40 s"
 STEPS = ("large step", "small step", TWO_FLOWS)
 """Run with both delays."""
 
-SETTING, CODED, NO_POLICER = "setting", "as coded", "no policer detection"
+SETTING, CODED, LINUX = "setting", "as coded", "Linux's TCP"
 LARGE_SOCKETS, SMALL_BURST, HIGHEST = "large sockets", "small burst", "queue by highest rate"
-READINGS = (CODED, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_POLICER)
+NO_DEVICE = "no device"
+READINGS = (CODED, LINUX, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_DEVICE)
 """What counts is what was coded."""
-SMALL_BURST_BYTES = 3228
+SMALL_BURST_BYTES = 1764
 """Three packets."""
-QUEUE_PER_BDP = 1.051
-"""The limit counts payload of 1024 B, our BDP packets of 1076 B."""
+WRITE_BITS = 8192
+"""The limit of the queue counts writes of the application."""
+TCP_OF_LINUX: Mapping[str, Any] = {
+    "tcp.loss_detection": "rack",
+    "tcp.min_rto": "200 ms",
+    "tcp.tail_loss_probe": True,
+    "tcp.full_send_buffer": "app_limited",
+    "tcp.sack_compression": True,
+    "tcp.max_burst": "64 KiB",
+}
 
 REMARKS = (
     ". Throughput counts the headers of IP and TCP, lost packets every drop. Access is wired: Wi-Fi is not "
@@ -48,25 +57,22 @@ SEEDS = 10
 QUICK_SEEDS = 3
 
 
-def plan(*, quick: bool = False) -> list[tuple[Experiment, Mapping[str, Any]]]:
+def plan(
+    *, quick: bool = False, readings: Sequence[str] = READINGS
+) -> list[tuple[Experiment, Mapping[str, Any]]]:
     """The six scenarios with their algorithms, under every setting; those with a step under both delays.
 
     They are short: a quick form has fewer seeds only."""
     del quick
     found = []
     for number, (name, phases) in enumerate(PHASES.items(), start=1):
-        together = name == TWO_FLOWS
-        delays: dict[str, Variants] = {"delay": {delay: _delay(delay) for delay in (50, 100)}}
+        together, scenario = name == TWO_FLOWS, Scenario.named(f"gniaz2025-{number}")
         measure = partial(two_flows if together else lone_flow, phases=phases)
-        without = {"flows.1.cca": UNPOLICED["BBRv1"]} if together else {}
-        settings: list[tuple[Variants, Mapping[str, Any]]] = [
-            (_settings(max(phases.rates) / phases.rates[0]), ALGORITHMS),
-            ({NO_POLICER: without}, UNPOLICED),
-        ]
-        for values, algorithms in settings:
-            variants = {SETTING: values, **(delays if name in STEPS else {})}
-            scenario, flows = Scenario.named(f"gniaz2025-{number}"), () if together else None
-            chosen = {TOGETHER: None} if together else algorithms
+        for reading in readings:
+            of = OF_LINUX if reading == LINUX else ALGORITHMS
+            variants = _variants(scenario, phases, reading, delays=name in STEPS, together=together)
+            flows = () if together else None
+            chosen = {TOGETHER: None} if together else of
             found.append((Experiment(name, scenario, {}, measure, variants, flows), chosen))
             if together:
                 on = scenario.with_values({"duration": ON_UNTIL})
@@ -74,14 +80,37 @@ def plan(*, quick: bool = False) -> list[tuple[Experiment, Mapping[str, Any]]]:
     return found
 
 
-def _settings(highest_to_first: float) -> Variants:
-    queue = "topology.bottleneck.queue"
+def _variants(
+    scenario: Scenario, phases: Phases, reading: str, *, delays: bool, together: bool
+) -> dict[str, Variants]:
+    """The setting, and the delays with the queue that each has, which is made for the rate at first."""
+    values = _settings(together)[reading]
+    rate_mbps = max(phases.rates) if reading == HIGHEST else phases.rates[0]
+    if delays:
+        each = {delay: {**_delay(delay), **_queue(rate_mbps, delay)} for delay in (50, 100)}
+        return {SETTING: {reading: values}, "delay": each}
+    first_ms = 1e3 * scenario.topology.bottleneck.delay_s  # type: ignore[union-attr]
+    return {SETTING: {reading: {**values, **_queue(rate_mbps, first_ms)}}}
+
+
+def _settings(together: bool) -> Variants:
+    """What each sets another way than was coded."""
+    links = ("topology.bottleneck", "topology.reverse")
+    linux = {**TCP_OF_LINUX, **({"flows.1.cca": OF_LINUX["BBRv1"]} if together else {})}
     return {
         CODED: {},
-        LARGE_SOCKETS: {"tcp.send_buffer": "1 GB", "tcp.receive_buffer": "1 GB"},
-        SMALL_BURST: {f"{queue}.burst_bytes": SMALL_BURST_BYTES},
-        HIGHEST: {f"{queue}.size": f"{QUEUE_PER_BDP * highest_to_first:.3f} bdp"},
+        LINUX: linux,
+        LARGE_SOCKETS: {"tcp.send_buffer": "500 MB", "tcp.receive_buffer": "500 MB"},
+        SMALL_BURST: {"topology.bottleneck.queue.burst_bytes": SMALL_BURST_BYTES},
+        HIGHEST: {},
+        NO_DEVICE: {f"{link}.{key}": None for link in links for key in ("rate", "device_queue")},
     }
+
+
+def _queue(rate_mbps: float, delay_ms: float) -> dict[str, int]:
+    """As it was coded: 2 x rate x one-way delay, in writes of the application."""
+    packets = int(2 * rate_mbps * 1e6 * delay_ms / 1e3 / WRITE_BITS)
+    return {"topology.bottleneck.queue.packets": packets}
 
 
 def _delay(delay_ms: int) -> dict[str, str]:
@@ -100,7 +129,8 @@ def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResu
 
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    return jobs_of(plan(), settings.seeds_or(SEEDS, QUICK_SEEDS))
+    readings = READINGS if settings.engine == "native" else (CODED,)
+    return jobs_of(plan(readings=readings), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def run(settings: Settings) -> Report:
