@@ -51,6 +51,47 @@ TcpTxBuffer::CopyFromSequence(uint32_t numBytes, const SequenceNumber32& seq)
     return item;
 }
 
+// A segment of other bounds than it was sent with, which ns-3 makes of the items that it covers. Of those alone: on the
+// list of all, ns-3 compares it with itself at every step.
+TcpTxItem*
+TcpTxBuffer::GetPacketFromList(PacketList& list,
+                               const SequenceNumber32& startingSeq,
+                               uint32_t numBytes,
+                               const SequenceNumber32& requestedSeq,
+                               bool* listEdited) const
+{
+    static const auto theirs = Theirs<TcpTxItem*(const TcpTxBuffer*,
+                                                 PacketList&,
+                                                 const SequenceNumber32&,
+                                                 uint32_t,
+                                                 const SequenceNumber32&,
+                                                 bool*)>(
+        "_ZNK3ns311TcpTxBuffer17GetPacketFromListERNSt7__cxx114listIPNS_9TcpTxItemESaIS4_EEERKNS_"
+        "14SequenceNumberIjiEEjSB_Pb");
+    if (&list != &m_sentList)
+    {
+        return theirs(this, list, startingSeq, numBytes, requestedSeq, listEdited);
+    }
+    fullpipe::SentArray& sent = fullpipe::SentArray::Of(*this);
+    auto first = sent.From(requestedSeq);
+    auto last = first;
+    while (last != sent.End() && last->start < requestedSeq + numBytes)
+    {
+        ++last;
+    }
+    if (first == last || first->start != requestedSeq)
+    {
+        return theirs(this, list, startingSeq, numBytes, requestedSeq, listEdited);
+    }
+    const auto behind = last == sent.End() ? list.end() : last->place;
+    PacketList covered;
+    covered.splice(covered.end(), list, first->place, behind);
+    sent.Distrust();
+    TcpTxItem* item = theirs(this, covered, requestedSeq, numBytes, requestedSeq, listEdited);
+    list.splice(behind, covered);
+    return item;
+}
+
 // NextSeg of RFC 6675: what is lost, else what is new.
 bool
 TcpTxBuffer::NextSeg(SequenceNumber32* seq, SequenceNumber32* seqHigh, bool isRecovery) const

@@ -101,7 +101,7 @@ SentArray::FirstWaiting() const
 void
 SentArray::Append()
 {
-    if (m_buffer->m_sentList.size() == m_sent.size() + 1)
+    if (m_totals != Totals() && m_buffer->m_sentList.size() == m_sent.size() + 1)
     {
         Add(std::prev(m_buffer->m_sentList.end()));
         auto& [segments, bytes, sacked, lost, again] = m_totals;

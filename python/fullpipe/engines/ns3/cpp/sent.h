@@ -47,6 +47,12 @@ class SentArray
     // The oldest one that is lost and not sent again; null if there is none.
     const Sent* FirstWaiting() const;
 
+    // ns-3 changes the bounds of segments: everything is to be copied anew.
+    void Distrust()
+    {
+        m_totals = {};
+    }
+
     // The buffer has sent another segment.
     void Append();
 
