@@ -33,6 +33,44 @@ Theirs(const char* symbol)
 namespace ns3
 {
 
+namespace
+{
+
+// A segment that was sent with other bounds before: ns-3 makes it of the items that it covers. It is shown those alone,
+// as if the buffer began there, because it compares the list of all with itself at every step.
+TcpTxItem*
+OfOtherBounds(TcpTxBuffer& buffer,
+              fullpipe::SentArray& sent,
+              fullpipe::SentArray::Iterator found,
+              uint32_t numBytes,
+              TcpTxItem* (*theirs)(TcpTxBuffer*, uint32_t, const SequenceNumber32&))
+{
+    const SequenceNumber32 seq = found->start;
+    const auto skipped = static_cast<uint32_t>(seq - buffer.m_firstByteSeq.Get());
+    auto last = found;
+    while (last != sent.End() && last->start < seq + numBytes)
+    {
+        ++last;
+    }
+    auto& list = buffer.m_sentList;
+    TcpTxBuffer::PacketList below, above;
+    above.splice(above.end(), list, last == sent.End() ? list.end() : last->place, list.end());
+    below.splice(below.end(), list, list.begin(), found->place);
+    buffer.m_firstByteSeq.m_v += skipped;
+    buffer.m_sentSize -= skipped;
+    buffer.m_size -= skipped;
+    TcpTxItem* item = theirs(&buffer, numBytes, seq);
+    buffer.m_firstByteSeq.m_v -= skipped;
+    buffer.m_sentSize += skipped;
+    buffer.m_size += skipped;
+    list.splice(list.begin(), below);
+    list.splice(list.end(), above);
+    sent.Distrust();
+    return item;
+}
+
+} // namespace
+
 // The segment to be sent: one that was sent before, as a whole, or a new one.
 TcpTxItem*
 TcpTxBuffer::CopyFromSequence(uint32_t numBytes, const SequenceNumber32& seq)
@@ -46,49 +84,12 @@ TcpTxBuffer::CopyFromSequence(uint32_t numBytes, const SequenceNumber32& seq)
         sent.Repeat(*found);
         return *found->place;
     }
+    if (found != sent.End() && found->start == seq && seq + numBytes <= m_firstByteSeq + m_sentSize)
+    {
+        return OfOtherBounds(*this, sent, found, numBytes, theirs);
+    }
     TcpTxItem* item = theirs(this, numBytes, seq);
     sent.Append();
-    return item;
-}
-
-// A segment of other bounds than it was sent with, which ns-3 makes of the items that it covers. Of those alone: on the
-// list of all, ns-3 compares it with itself at every step.
-TcpTxItem*
-TcpTxBuffer::GetPacketFromList(PacketList& list,
-                               const SequenceNumber32& startingSeq,
-                               uint32_t numBytes,
-                               const SequenceNumber32& requestedSeq,
-                               bool* listEdited) const
-{
-    static const auto theirs = Theirs<TcpTxItem*(const TcpTxBuffer*,
-                                                 PacketList&,
-                                                 const SequenceNumber32&,
-                                                 uint32_t,
-                                                 const SequenceNumber32&,
-                                                 bool*)>(
-        "_ZNK3ns311TcpTxBuffer17GetPacketFromListERNSt7__cxx114listIPNS_9TcpTxItemESaIS4_EEERKNS_"
-        "14SequenceNumberIjiEEjSB_Pb");
-    if (&list != &m_sentList)
-    {
-        return theirs(this, list, startingSeq, numBytes, requestedSeq, listEdited);
-    }
-    fullpipe::SentArray& sent = fullpipe::SentArray::Of(*this);
-    auto first = sent.From(requestedSeq);
-    auto last = first;
-    while (last != sent.End() && last->start < requestedSeq + numBytes)
-    {
-        ++last;
-    }
-    if (first == last || first->start != requestedSeq)
-    {
-        return theirs(this, list, startingSeq, numBytes, requestedSeq, listEdited);
-    }
-    const auto behind = last == sent.End() ? list.end() : last->place;
-    PacketList covered;
-    covered.splice(covered.end(), list, first->place, behind);
-    sent.Distrust();
-    TcpTxItem* item = theirs(this, covered, requestedSeq, numBytes, requestedSeq, listEdited);
-    list.splice(behind, covered);
     return item;
 }
 
