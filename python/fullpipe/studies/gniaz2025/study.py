@@ -87,7 +87,7 @@ def _variants(
     values = _settings(together)[reading]
     rate_mbps = max(phases.rates) if reading == HIGHEST else phases.rates[0]
     if delays:
-        each = {delay: {**_delay(delay), **_queue(rate_mbps, delay)} for delay in (50, 100)}
+        each: Variants = {delay: {**_delay(delay), **_queue(rate_mbps, delay)} for delay in (50, 100)}
         return {SETTING: {reading: values}, "delay": each}
     first_ms = 1e3 * scenario.topology.bottleneck.delay_s  # type: ignore[union-attr]
     return {SETTING: {reading: {**values, **_queue(rate_mbps, first_ms)}}}
