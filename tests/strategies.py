@@ -257,6 +257,7 @@ def transports(span: Span) -> Tree:
             "loss_detection": st.sampled_from(["rack", "dupack"]),
             "min_rto": st.sampled_from(["1 ms", "1 s"]),
             "tail_loss_probe": st.booleans(),
+            "undo": st.booleans(),
             "rate_sample": st.sampled_from(["linux", "ns3_3.40"]),
             "invalid_rate_samples": st.sampled_from(["discarded", "repeated"]),
             "rescue_retransmit": st.sampled_from(["none", "rfc6675", "unbounded"]),

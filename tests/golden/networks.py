@@ -40,8 +40,23 @@ def cases() -> Iterator[Case]:
     flows = [{"cca": "cubic", **ends}, {**PROBE, "from": "d", "to": "a"}]
     tree = {"duration": "2 s", "topology": _graph({}), "mobility": mobility, "flows": flows, "record": record}
     yield "graph mobility", tree
+    yield from _route_controllers(ends)
     yield from _hosts()
     yield from _cells()
+
+
+def _route_controllers(ends: Mapping[str, str]) -> Iterator[Case]:
+    """Two flows by two links and short transfers beside, of which a controller steers some or all."""
+    flows = [{"cca": "cubic", **ends, "name": name} for name in ("first", "second")]
+    short = {"workload": {"kind": "poisson", "sizes": "20 kB", "interval": "200 ms"}, "cca": "cubic", **ends}
+    for name, more in (
+        ("periodic", {"policy": "periodic", "flows": ["first"], "delay": "3 ms", "ways": "data"}),
+        ("least loaded", {"policy": "least_loaded"}),
+        ("least loaded ACKs", {"policy": "least_loaded", "ways": "acks"}),
+    ):
+        controller = {"every": "500 ms", "via": [["c"], ["b"]], **more}
+        tree = {"topology": _graph({}), "route_controllers": [controller], "flows": [*flows, short]}
+        yield f"graph {name} controller", {"duration": "2 s", **tree, "record": ENDS}
 
 
 def _hosts() -> Iterator[Case]:

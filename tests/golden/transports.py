@@ -40,6 +40,7 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
         "receive_memory_most": "200 kB",
         "packet_memory": "2 KiB",
     },
+    "no undo": {"undo": False, "loss_detection": "dupack"},
     "rescue rfc6675": {"rescue_retransmit": "rfc6675"},
     "rescue unbounded": {"rescue_retransmit": "unbounded"},
 }

@@ -10,6 +10,7 @@ use crate::net::Net;
 use crate::payload::{Packet, Payload};
 use crate::plan::{Plan, PlanError, WorkloadPlan};
 use crate::record::{Grown, Recorder};
+use crate::route_control::{self, RouteController};
 use crate::routes::{HopId, Reroute};
 use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
@@ -28,6 +29,7 @@ pub(crate) struct Engine<R> {
     net: Net<Payload>,
     flows: Vec<Endpoints>,
     sampling: SamplingTimes,
+    controllers: Vec<RouteController>,
     recorder: R,
     now: Time,
     /// Segments between an endpoint and its first link; empty between events.
@@ -62,12 +64,24 @@ impl<R: Recorder> Engine<R> {
         let flows = flows.map(|n| build_flow(n, &plan, streams, sampling, seed, (&controllers, &external)));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<HopId>> = plan.routes().map(|path| hops(path)).collect();
-        let mut net = Net::new(links, media, &routes, reroutes(&plan), cut_through == CutThrough::Yes);
+        let steering = route_control::controllers(&plan);
+        let changes = reroutes(&plan).into_iter().chain(route_control::alternatives(&steering)).collect();
+        let mut net = Net::new(links, media, &routes, changes, cut_through == CutThrough::Yes);
         let names = plan.hop_names();
         net.tap(|hop| plan.record.packets.contains(&names[hop.index()]));
         net.set_nics(|link| plan.links[link].nic);
         let segments = Vec::new();
-        let mut engine = Engine { plan, seed, net, flows, sampling, recorder, now: Time::ZERO, segments };
+        let mut engine = Engine {
+            plan,
+            seed,
+            net,
+            flows,
+            sampling,
+            controllers: steering,
+            recorder,
+            now: Time::ZERO,
+            segments,
+        };
         let Net { actors, schedule, .. } = &mut engine.net;
         for (n, flow) in (0..).zip(&engine.flows) {
             let sender = actors.end(RouteId::new(n, End::Sender.direction()));
@@ -173,6 +187,9 @@ impl<R: Recorder> Engine<R> {
             if sample && self.plan.record.variables {
                 self.recorder.queue_variables(now, hop, &self.net);
             }
+        }
+        for controller in &mut self.controllers {
+            controller.run(now, &mut self.net);
         }
         for flow in &mut self.flows {
             if sample {

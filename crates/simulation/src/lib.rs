@@ -13,6 +13,7 @@ mod payload;
 mod periods;
 pub mod plan;
 mod record;
+mod route_control;
 mod routes;
 pub mod samples;
 mod schedule;

@@ -102,7 +102,8 @@ impl Successors {
 /// A route from a time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reroute {
-    /// When packets that reach a fork take the new route. Those past it finish on the old one.
+    /// When packets that reach a fork take the new route. Those past it finish on the old one. Never: there is room for it
+    /// in the tables, and a controller may install it.
     pub at: Time,
     /// Number of the route.
     pub route: RouteId,
@@ -165,7 +166,8 @@ impl Feeder {
 }
 
 impl Routes {
-    /// Tables for so many hops, and the given routes: lists of hops, none empty, none twice in one.
+    /// Tables for so many hops, and the given routes: lists of hops, none empty, none twice in one. Of two that never
+    /// begin, both have room.
     pub fn new(hops: usize, routes: &[Vec<HopId>], mut reroutes: Vec<Reroute>) -> Routes {
         reroutes.sort_by_key(|reroute| reroute.at); // stable: of two at a time the later one in the list holds
         let first = (0u32..).zip(routes).map(|(n, path)| Reroute {
@@ -193,6 +195,7 @@ impl Routes {
                 }
             }
         }
+        switches.retain(|&(at, _)| at < Time::NEVER);
         let tables = tables.into_iter().zip(&switches_at);
         Routes {
             entries: routes.iter().map(|path| path[0]).collect(),

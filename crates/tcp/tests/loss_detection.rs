@@ -91,3 +91,13 @@ fn the_timeout_is_as_long_as_it_is_told_at_least() {
     let (short, long) = (Duration::from_millis(200), Duration::from_secs(1));
     assert_eq!(lost_tail(with(long)).0 - lost_tail(with(short)).0, 800);
 }
+
+#[test]
+fn a_reduction_that_was_spurious_is_taken_back_unless_that_is_off() {
+    let window = |undo| {
+        let config = SenderConfig { undo, ..detecting(LossDetection::DupAck) };
+        let (_, pipe) = times(config, 2_000, 0, Some(Duration::from_millis(5)));
+        pipe.sender.snapshot().cwnd
+    };
+    assert!(window(true) > window(false), "{} {}", window(true), window(false));
+}

@@ -42,6 +42,8 @@ class Capabilities:
     media: frozenset[str] = frozenset()
     workloads: frozenset[str] = frozenset({"bulk"})
     """By their `kind` in scenarios."""
+    route_policies: frozenset[str] = frozenset()
+    """Of controllers of routes."""
     own_algorithms: bool = False
     """Whether algorithms written in Python run."""
     not_measured: frozenset[str] = frozenset()

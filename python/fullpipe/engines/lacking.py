@@ -8,6 +8,8 @@ from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.model.link.impairments import given
 
 NATIVE = "use --engine native"
+KINDS = {"media": "cells of kind {}", "route_policies": "{} controller of routes"}
+"""What an entry of a family is called, if not by its name alone."""
 Remedy = Callable[[str, str], str]
 """What to do about an entry of a family of the capabilities that is lacking."""
 
@@ -42,7 +44,7 @@ def _problem(
     if family == "ccas" and name.startswith(classes.PREFIX):
         text = f"an algorithm written in Python runs on the native engine only; {NATIVE}"
         return None if can.own_algorithms else Problem(path, text)
-    what = f"cells of kind {name}" if family == "media" else name
+    what = KINDS.get(family, "{}").format(name)
     has = ", ".join(sorted(getattr(can, family)))
     return Problem(path, f"{engine} has no {what}{f'; it has {has}' if has else ''}; {remedy(family, name)}")
 
@@ -62,6 +64,8 @@ def _named(scenario: Scenario, network: Network) -> Iterator[tuple[str, str, str
         for _, values in link.steps:
             if "loss" in values:
                 yield "losses", f"{link.where}.changes", values["loss"]["kind"]
+    for i, controller in enumerate(scenario.route_controllers or ()):
+        yield "route_policies", f"route_controllers[{i}].policy", controller.policy
     for i, flow in enumerate(scenario.flows):
         if flow.cca:
             yield "ccas", f"flows[{i}].cca", flow.cca.kind

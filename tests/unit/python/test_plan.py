@@ -52,6 +52,7 @@ sack_compression = false
 loss_detection = "dupack"
 min_rto = "1 s"
 tail_loss_probe = false
+undo = false
 ecn = true
 [[flows]]
 name = "first"
@@ -172,7 +173,12 @@ def test_every_field_of_a_plan() -> None:
                     "min_burst_packets": 4,
                     "gro_ns": 50_000,
                     "ecn": True,
-                    "recovery": {"loss_detection": "dupack", "min_rto_ns": 10**9, "tail_loss_probe": False},
+                    "recovery": {
+                        "loss_detection": "dupack",
+                        "min_rto_ns": 10**9,
+                        "tail_loss_probe": False,
+                        "undo": False,
+                    },
                     "quirks": AS_LINUX,
                 },
             }
@@ -198,7 +204,12 @@ def test_the_defaults_of_the_transport(small: Scenario) -> None:
         "min_burst_packets": None,
         "gro_ns": None,
         "ecn": False,
-        "recovery": {"loss_detection": "rack", "min_rto_ns": 200_000_000, "tail_loss_probe": True},
+        "recovery": {
+            "loss_detection": "rack",
+            "min_rto_ns": 200_000_000,
+            "tail_loss_probe": True,
+            "undo": True,
+        },
         "accecn_option": True,
         "quirks": AS_LINUX,
     }

@@ -131,6 +131,7 @@ fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback, ac
         loss_detection: plan.tcp.recovery.loss_detection.into(),
         min_rto: Duration::from_nanos(plan.tcp.recovery.min_rto_ns),
         tail_loss_probe: plan.tcp.recovery.tail_loss_probe,
+        undo: plan.tcp.recovery.undo,
         quirks: plan.tcp.quirks.into(),
     }
 }

@@ -116,6 +116,24 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
+    /// A router has been told to do this, or does it from the beginning.
+    pub fn is_so(&self, switch: &Switch) -> bool {
+        match *switch {
+            Switch::Entry { route, hop } => self.entries[route.index()] == hop,
+            Switch::Fork { route, hop, next } => match self.nodes.get(hop.index()) {
+                Some(node) => node.next.hop(route) == next,
+                None => self.ports[hop.index() - self.nodes.len()].next.hop(route) == next,
+            },
+        }
+    }
+
+    /// A route will change, after all that change at that time by what is known.
+    pub fn change_at(&mut self, at: Time, switch: Switch) {
+        let place = self.switches.partition_point(|later| later.0 > at);
+        self.switches.insert(place, (at, switch));
+        self.schedule.request(Actors::CONTROL, at);
+    }
+
     /// Changes the routes whose time has come.
     fn change_routes(&mut self, now: Time) {
         while let Some((_, switch)) = self.switches.pop_if(|switch| switch.0 <= now) {

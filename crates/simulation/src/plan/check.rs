@@ -41,6 +41,7 @@ impl Plan {
         let media = self.media.iter().enumerate().map(|(n, medium)| medium.check(&format!("media[{n}]")));
         together(links.chain(media).chain([self.check_record()]))?;
         together(self.flows.iter().enumerate().map(|(n, flow)| flow.check(&format!("flows[{n}]"), self)))?;
+        self.check_route_controllers()?;
         self.check_nics()
     }
 
@@ -57,6 +58,26 @@ impl Plan {
         unique(media.map(|(n, medium)| (format!("media[{n}]"), &medium.name, &medium.stream)))?;
         let flows = self.flows.iter().enumerate();
         unique(flows.map(|(n, flow)| (format!("flows[{n}]"), &flow.name, &flow.stream)))
+    }
+
+    /// Refuses a route that is empty, leads where nothing is, or crosses a hop twice.
+    pub(super) fn check_route(&self, path: &str, hops: &[u32]) -> Check {
+        let kinds = if self.media.is_empty() { "link" } else { "link or port" };
+        if hops.is_empty() {
+            refuse!(path, "the route is empty; name at least one {kinds}");
+        }
+        let known = self.hops().count();
+        let mut seen = BTreeSet::new();
+        for (n, &hop) in hops.iter().enumerate() {
+            let path = format!("{path}[{n}]");
+            if hop as usize >= known {
+                refuse!(path, "there is no {kinds} {hop}; the last one is {}", known - 1);
+            }
+            if !seen.insert(hop) {
+                refuse!(path, "the route already crosses {kinds} {hop}; a packet would go round in circles");
+            }
+        }
+        Ok(())
     }
 
     fn check_record(&self) -> Check {
@@ -123,14 +144,14 @@ impl FlowPlan {
                 );
             }
         }
-        route(&format!("{path}.forward"), &self.forward, plan)?;
-        route(&format!("{path}.reverse"), &self.reverse, plan)?;
+        plan.check_route(&format!("{path}.forward"), &self.forward)?;
+        plan.check_route(&format!("{path}.reverse"), &self.reverse)?;
         in_order(&format!("{path}.reroutes"), self.reroutes.iter().map(|reroute| reroute.at_ns))?;
         for (n, reroute) in self.reroutes.iter().enumerate() {
             let path = format!("{path}.reroutes[{n}]");
             for (direction, hops) in [("forward", &reroute.forward), ("reverse", &reroute.reverse)] {
                 if let Some(hops) = hops {
-                    route(&format!("{path}.{direction}"), hops, plan)?;
+                    plan.check_route(&format!("{path}.{direction}"), hops)?;
                 }
             }
         }
@@ -159,7 +180,7 @@ impl FlowPlan {
     ///
     /// What is sent without a rate on the route of the data is bounded neither by loss, which some algorithms pass over,
     /// nor by a slow route of ACKs: fewer of them acknowledge more.
-    fn check_bounds(&self, path: &str, plan: &Plan) -> Check {
+    pub(super) fn check_bounds(&self, path: &str, plan: &Plan) -> Check {
         let hop = |&hop: &u32| plan.hop(hop as usize);
         if self.forward.iter().chain(&self.reverse).filter_map(hop).all(|hop| hop.delay_ns() == 0) {
             refuse!(path, "a round trip takes no time; give one of the links a delay");
@@ -250,25 +271,6 @@ fn unique<'a>(all: impl Iterator<Item = (String, &'a String, &'a String)>) -> Ch
             if !seen.insert(value) {
                 refuse!(format!("{path}.{key}"), "\"{value}\" is taken; make it unique");
             }
-        }
-    }
-    Ok(())
-}
-
-fn route(path: &str, hops: &[u32], plan: &Plan) -> Check {
-    let kinds = if plan.media.is_empty() { "link" } else { "link or port" };
-    if hops.is_empty() {
-        refuse!(path, "the route is empty; name at least one {kinds}");
-    }
-    let known = plan.hops().count();
-    let mut seen = BTreeSet::new();
-    for (n, &hop) in hops.iter().enumerate() {
-        let path = format!("{path}[{n}]");
-        if hop as usize >= known {
-            refuse!(path, "there is no {kinds} {hop}; the last one is {}", known - 1);
-        }
-        if !seen.insert(hop) {
-            refuse!(path, "the route already crosses {kinds} {hop}; a packet would go round in circles");
         }
     }
     Ok(())

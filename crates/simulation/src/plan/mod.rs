@@ -13,6 +13,7 @@ mod periods;
 mod quirks;
 pub(crate) mod range;
 mod recovery;
+mod route_control;
 
 pub use crate::applications::{
     AbrPlan, DistributionPlan, PoissonPlan, RequestResponsePlan, VideoPlan, WebPlan, WorkloadPlan, WritesPlan,
@@ -30,6 +31,7 @@ pub use quirks::{
 };
 pub use range::MAX_ROWS;
 pub use recovery::{LossDetectionPlan, RecoveryPlan};
+pub use route_control::{PolicyPlan, RouteControllerPlan, SteeredPlan, WayPlan};
 
 use crate::routes::HopId;
 use schemars::JsonSchema;
@@ -52,6 +54,9 @@ pub struct Plan {
     pub media: Vec<MediumPlan>,
     /// Who sends.
     pub flows: Vec<FlowPlan>,
+    /// What chooses the routes of flows in the course of the run.
+    #[serde(default)]
+    pub route_controllers: Vec<RouteControllerPlan>,
     /// What to write down besides summaries.
     pub record: RecordPlan,
 }

@@ -35,7 +35,7 @@ impl LinkPlan {
 }
 
 impl FlowPlan {
-    fn check_nics(&self, path: &str, plan: &Plan) -> Check {
+    pub(super) fn check_nics(&self, path: &str, plan: &Plan) -> Check {
         let later = |route: &[u32]| route.iter().skip(1).any(|&hop| plan.nic(&[hop]).is_some());
         let ends = [("forward", &self.forward), ("reverse", &self.reverse)];
         for (direction, route) in ends {

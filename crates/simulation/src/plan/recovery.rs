@@ -18,6 +18,8 @@ pub struct RecoveryPlan {
     pub min_rto_ns: u64,
     /// Whether it probes for losses at the end of a flight.
     pub tail_loss_probe: bool,
+    /// Whether it takes a reduction back that turns out to be spurious.
+    pub undo: bool,
 }
 
 /// By what losses are found.
@@ -37,6 +39,7 @@ impl Default for RecoveryPlan {
             loss_detection: LossDetectionPlan::default(),
             min_rto_ns: 200 * MILLISECOND_NS,
             tail_loss_probe: true,
+            undo: true,
         }
     }
 }

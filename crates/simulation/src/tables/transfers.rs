@@ -4,7 +4,7 @@ use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
 use crate::hosts::{Endpoints, Transfer};
-use crate::plan::{FlowPlan, HopPlan, LinkPlan, Plan};
+use crate::plan::{HopPlan, LinkPlan, Plan};
 use units::{Duration, Time};
 
 table! {
@@ -42,12 +42,11 @@ table! {
 impl Made for TransferRow {
     /// Flow by flow.
     fn rows(run: &mut Finished<'_>) -> Rows<TransferRow> {
-        let flows = (0u32..).zip(&run.plan.flows).zip(run.flows);
-        let of_flow = |((n, plan), flow): ((u32, &FlowPlan), &Endpoints)| {
-            let ideal = Ideal::new(plan, run.plan);
+        let of_flow = |(n, flow): (u32, &Endpoints)| {
+            let ideal = Ideal::new(n, run.plan);
             flow.transfers().iter().map(|transfer| row(n, transfer, &ideal)).collect::<Vec<_>>()
         };
-        flows.flat_map(of_flow).collect()
+        (0u32..).zip(run.flows).flat_map(of_flow).collect()
     }
 }
 
@@ -78,10 +77,13 @@ struct Ideal {
 }
 
 impl Ideal {
-    fn new(flow: &FlowPlan, plan: &Plan) -> Ideal {
+    fn new(number: u32, plan: &Plan) -> Ideal {
+        let flow = &plan.flows[number as usize];
         let of_route = |route: &[u32]| Leg::of_route(route.iter().filter_map(|&n| plan.hop(n as usize)));
-        let forward = flow.reroutes.iter().filter_map(|reroute| reroute.forward.as_deref());
-        let reverse = flow.reroutes.iter().filter_map(|reroute| reroute.reverse.as_deref());
+        let controlled = plan.choices_of(number).map(|way| (&way.forward, &way.reverse));
+        let later = flow.reroutes.iter().map(|reroute| (&reroute.forward, &reroute.reverse)).chain(controlled);
+        let forward = later.clone().filter_map(|(forward, _)| forward.as_deref());
+        let reverse = later.filter_map(|(_, reverse)| reverse.as_deref());
         let forward = forward.fold(of_route(&flow.forward), |best, route| best.or(of_route(route)));
         let reverse = reverse.fold(of_route(&flow.reverse), |best, route| best.or(of_route(route)));
         Ideal {

@@ -79,6 +79,8 @@ pub struct SenderConfig {
     pub min_rto: Duration,
     /// Probe for losses at the end of a flight (sysctl tcp_early_retrans).
     pub tail_loss_probe: bool,
+    /// Take a reduction back that turns out to be spurious.
+    pub undo: bool,
     /// What is done otherwise than Linux does it.
     pub quirks: Quirks,
 }
@@ -99,6 +101,7 @@ impl Default for SenderConfig {
             loss_detection: LossDetection::default(),
             min_rto: rtt::MIN_RTO,
             tail_loss_probe: true,
+            undo: true,
             quirks: Quirks::default(),
         }
     }

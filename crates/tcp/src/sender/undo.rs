@@ -10,7 +10,7 @@ impl Sender {
     pub(super) fn watch_for_undo(&mut self) {
         let probe = self.probe.end.is_some() && self.probe.was_retransmission;
         let out = self.board.retrans_out + u32::from(probe);
-        self.recovery.undo_from = Some(self.board.una);
+        self.recovery.undo_from = self.config.undo.then_some(self.board.una);
         self.recovery.unproven = (out > 0).then_some(out);
     }
 

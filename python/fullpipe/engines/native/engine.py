@@ -4,7 +4,7 @@ import json
 import re
 import time
 import traceback
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
 from fullpipe.algorithms import classes
@@ -15,6 +15,7 @@ from fullpipe.runs import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.checks.limits import check_grown
 from fullpipe.scenario.model.flows import own_algorithms
+from fullpipe.scenario.model.route_control import Policy
 from fullpipe.scenario.model.workloads import workload_kinds
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class NativeEngine:
             impairments=frozenset(catalogue.family("impairments")),
             media=frozenset(catalogue.family("media")),
             workloads=frozenset(workload_kinds()),
+            route_policies=frozenset(get_args(Policy)),
             own_algorithms=True,
         )
 

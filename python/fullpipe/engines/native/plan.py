@@ -15,7 +15,7 @@ from fullpipe.scenario.model.tcp import (
     SEND_MEMORY_BYTES,
     Tcp,
 )
-from fullpipe.scenario.network import Hop, Reroute
+from fullpipe.scenario.network import Hop, Reroute, Way
 from fullpipe.scenario.network.context import flow_context
 from fullpipe.scenario.network.timeline import values_of
 from fullpipe.scenario.quantities import to_nanoseconds
@@ -35,12 +35,31 @@ def plan(scenario: Scenario) -> Plan:
         "links": [_link(link) for link in network.links],
         **({"media": [_medium(medium) for medium in network.media]} if network.media else {}),
         "flows": [_flow(routed, hosts, network.hops) for routed in network.flows],
+        **_route_controllers(scenario, network),
         "record": {
             "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
             "variables": scenario.record.variables,
             "packets": list(scenario.record.packets or ()),
         },
     }
+
+
+def _route_controllers(scenario: Scenario, network: Network) -> Plan:
+    """Nothing, if there is none."""
+    found = [
+        {
+            "every_ns": to_nanoseconds(controller.every_s),
+            "policy": controller.policy,
+            "delay_ns": to_nanoseconds(controller.delay_s),
+            "flows": [
+                {"flow": n, "ways": [_way(way) for way in routed.steering.ways]}
+                for n, routed in enumerate(network.flows)
+                if routed.steering and routed.steering.controller == number
+            ],
+        }
+        for number, controller in enumerate(scenario.route_controllers or ())
+    ]
+    return {"route_controllers": found} if found else {}
 
 
 def _link(link: Link) -> Plan:
@@ -131,10 +150,13 @@ def _flow(routed: RoutedFlow, hosts: Mapping[str, int], hops: Sequence[Hop]) -> 
 
 
 def _reroute(reroute: Reroute) -> Plan:
+    return {"at_ns": to_nanoseconds(reroute.at_s), **_way(reroute)}
+
+
+def _way(way: Reroute | Way) -> Plan:
     return {
-        "at_ns": to_nanoseconds(reroute.at_s),
-        "forward": None if reroute.forward is None else list(reroute.forward),
-        "reverse": None if reroute.reverse is None else list(reroute.reverse),
+        "forward": None if way.forward is None else list(way.forward),
+        "reverse": None if way.reverse is None else list(way.reverse),
     }
 
 
@@ -180,6 +202,7 @@ def _tcp(tcp: Tcp) -> Plan:
             "loss_detection": tcp.loss_detection or "rack",
             "min_rto_ns": to_nanoseconds(_MIN_RTO_S if tcp.min_rto_s is None else tcp.min_rto_s),
             "tail_loss_probe": tcp.tail_loss_probe is not False,
+            "undo": tcp.undo is not False,
         },
         "accecn_option": tcp.accecn_option is not False,
         "quirks": {

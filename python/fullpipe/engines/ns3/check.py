@@ -28,7 +28,7 @@ _FLOW = frozenset(
 _TCP = frozenset(
     {"mss_bytes", "timestamps", "link_overhead_bytes", "ack_every", "delayed_ack_timeout_s", "initial_window"}
     | {"send_buffer_bytes", "receive_buffer_bytes", "pacing", "ecn"}
-    | {"loss_detection", "min_rto_s", "tail_loss_probe", "full_send_buffer"}
+    | {"loss_detection", "min_rto_s", "tail_loss_probe", "full_send_buffer", "undo"}
     | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s", "host"}
 )
 
@@ -97,6 +97,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             tcp.full_send_buffer == "app_limited",
             'in ns-3 a full send buffer is no limit of the application; write "network_limited"',
         ),
+        "undo": (tcp.undo is True, "ns-3 takes no reduction back; write false"),
         "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
     }
     said = {Tcp.model_fields[name].alias or name for name in tcp.model_fields_set}

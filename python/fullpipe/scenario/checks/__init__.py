@@ -11,6 +11,7 @@ from fullpipe.scenario.checks.limits import too_many_reroutes, too_many_rows, to
 from fullpipe.scenario.checks.links import change_problems, limit_problems
 from fullpipe.scenario.checks.mobility import idle_mobility_problems, mobility_problems
 from fullpipe.scenario.checks.reroutes import moved_link_problems
+from fullpipe.scenario.checks.route_control import route_controller_problems
 from fullpipe.scenario.checks.routes import route_problems
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import flow_names
@@ -32,6 +33,7 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
         *host_problems(scenario),
         *cell_problems(scenario),
         *mobility_problems(scenario),
+        *route_controller_problems(scenario),
         *limit_problems(scenario.topology),
         *too_many_steps(scenario),
         *too_many_reroutes(scenario),

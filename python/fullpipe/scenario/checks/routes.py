@@ -20,7 +20,7 @@ def route_problems(network: Network) -> Iterator[str]:
         routes = [
             routed.forward,
             routed.reverse,
-            *(r for new in routed.reroutes for r in (new.forward, new.reverse) if r),
+            *(r for new in routed.later for r in (new.forward, new.reverse) if r),
         ]
         if any(len(set(route)) < len(route) for route in routes):
             yield f"flows: {shown(routed.name)} would cross a link twice; change its via"
@@ -39,5 +39,5 @@ def _is_boundless(network: Network, routed: RoutedFlow) -> bool:
         return False
     if (routed.tcp.send_buffer_bytes, routed.tcp.receive_buffer_bytes, routed.flow.size_bytes) != (None,) * 3:
         return False
-    routes = (routed.forward, *(new.forward for new in routed.reroutes if new.forward is not None))
+    routes = (routed.forward, *(new.forward for new in routed.later if new.forward is not None))
     return any(all(network.hops[i].limit_bps is None for i in route) for route in routes)

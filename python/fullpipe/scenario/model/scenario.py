@@ -11,6 +11,7 @@ from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.hosts import Host
 from fullpipe.scenario.model.mobility import Move
 from fullpipe.scenario.model.ns3 import Ns3
+from fullpipe.scenario.model.route_control import RouteController
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.topology import Graph, Topology
 from fullpipe.scenario.quantities import Seconds, SecondsOrOff
@@ -18,6 +19,7 @@ from fullpipe.scenario.quantities import Seconds, SecondsOrOff
 MAX_HOSTS = 10_000
 MAX_CELLS = 1_000
 MAX_MOVES = 1_000
+MAX_CONTROLLERS = 100
 ENGINE_OPTIONS = frozenset({"ns3"})
 """Keys that only some engines read: they have no part in what stands for a run of the others."""
 
@@ -57,6 +59,10 @@ class ScenarioModel(Model):
         None, examples=['[{ at = "20 s", node = "handset", to = "mast-b" }]']
     )
     """Nodes of a graph that move from one medium to another, in the order of time. Left out: none does."""
+    route_controllers: (
+        Annotated[tuple[RouteController, ...], Field(min_length=1, max_length=MAX_CONTROLLERS)] | None
+    ) = Field(None, examples=['[{ every = "3 s", policy = "least_loaded", via = [["slow"], ["fast"]] }]'])
+    """What chooses the routes of flows of a graph in the course of a run. Left out: nothing does."""
     flows: Annotated[tuple[Flow, ...], Field(min_length=1)] = Field(examples=['[{ cca = "cubic" }]'])
     record: Record = Record()
     ns3: Ns3 | None = Field(None, examples=['{ algorithms = "fullpipe" }'])

@@ -4,10 +4,10 @@ from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.scenario.network.dumbbell import from_dumbbell
 from fullpipe.scenario.network.graph import from_graph
-from fullpipe.scenario.network.parts import Hop, Link, Medium, Network, Node, Port, Reroute, RoutedFlow
+from fullpipe.scenario.network.parts import Hop, Link, Medium, Network, Node, Port, Reroute, RoutedFlow, Way
 from fullpipe.scenario.network.sizes import sized
 
-__all__ = ["Hop", "Link", "Medium", "Network", "Node", "Port", "Reroute", "RoutedFlow", "resolve"]
+__all__ = ["Hop", "Link", "Medium", "Network", "Node", "Port", "Reroute", "RoutedFlow", "Way", "resolve"]
 
 
 def resolve(scenario: ScenarioModel, each: int | None = None) -> Network:

@@ -15,6 +15,7 @@ from fullpipe.scenario.network.mobility import attachments, mobile_reroutes
 from fullpipe.scenario.network.nics import nics_of
 from fullpipe.scenario.network.parts import Link, Network, Node, Route, RoutedFlow
 from fullpipe.scenario.network.rerouting import fixed_reroutes, replacements
+from fullpipe.scenario.network.route_control import steering, steers
 from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteError, Router
 
 MAX_CROSSED = 5_000_000
@@ -106,13 +107,15 @@ class _Finder:
                 else fixed_reroutes(flow, self._router, self._replaced, duration_s)
             )
             found = tuple(later)
+            steered = steering(self._scenario.route_controllers or (), flow, self._router)
         except NoRouteError as error:
             raise ProblemsError(f"flows[{entry.place}]: {error}") from None
         for single in entry.singles:
-            yield RoutedFlow(*single, flow, tcp, source, target, forward, reverse, found)
+            yield RoutedFlow(*single, flow, tcp, source, target, forward, reverse, found, steered)
 
     def _count(self, flow: Flow, forward: Route, reverse: Route) -> None:
-        times = 1 + self._changes + reroute_count(flow, self._scenario.duration_s)
+        ways = sum(len(one.vias) for one in self._scenario.route_controllers or () if steers(one, flow))
+        times = 1 + self._changes + reroute_count(flow, self._scenario.duration_s) + ways
         self._crossed += flow.count * times * (len(forward) + len(reverse))
         if self._crossed > MAX_CROSSED:
             crossed = f"their routes have {self._crossed:,} links"

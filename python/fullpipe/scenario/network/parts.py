@@ -139,6 +139,22 @@ class Reroute:
 
 
 @dataclass(frozen=True)
+class Way:
+    """Routes of data and of ACKs that a controller may choose; `None`: as before."""
+
+    forward: Route | None
+    reverse: Route | None
+
+
+@dataclass(frozen=True)
+class Steering:
+    """The controller that chooses the route of a flow, by its number, and the ways."""
+
+    controller: int
+    ways: tuple[Way, ...]
+
+
+@dataclass(frozen=True)
 class RoutedFlow:
     """One flow with its transport, and the routes of its data and its ACKs."""
 
@@ -156,6 +172,12 @@ class RoutedFlow:
     reverse: Route
     reroutes: tuple[Reroute, ...] = ()
     """Other routes from given times on, in the order of time."""
+    steering: Steering | None = None
+
+    @property
+    def later(self) -> tuple["Reroute | Way", ...]:
+        """Every other route that it takes or may take."""
+        return (*self.reroutes, *(self.steering.ways if self.steering else ()))
 
     @property
     def hosts(self) -> tuple[str, str] | None:

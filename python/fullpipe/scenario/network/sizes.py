@@ -53,7 +53,7 @@ def _circles(routed: RoutedFlow) -> Iterator[tuple[int, ...]]:
     """The hops of every round trip that a flow makes, one after the other as its routes change."""
     forward, reverse = routed.forward, routed.reverse
     yield (*forward, *reverse)
-    for reroute in routed.reroutes:
+    for reroute in routed.later:
         forward, reverse = reroute.forward or forward, reroute.reverse or reverse
         yield (*forward, *reverse)
 

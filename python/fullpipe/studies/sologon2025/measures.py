@@ -19,6 +19,8 @@ WITH_HEADERS = 1500 / 1448
 DELAYS_MS = (30, 50, 70, 90)
 """One way, along the faster of two routes: how both the thesis and our scenarios name the flows."""
 
+SHORT = "short"
+"""The flow of short transfers beside a controller's long ones."""
 BEFORE_S, AFTER_S, CUT = 0.5, 2.0, 0.9
 """A window is cut if it falls below this share of what it was, so soon after a change of the route."""
 FULL, OVER_S, WITHIN_S = 0.95, 1.0, 10.0
@@ -114,6 +116,20 @@ def nine_flows(run: Run) -> dict[str, float]:
     }
 
 
+def controlled_flows(run: Run) -> dict[str, float]:
+    """What the long flows got, how evenly, how full both links were, and how long short transfers took."""
+    long = run.flows.filter(pl.col("flow") != SHORT)["goodput_bps"]
+    took_ms = run.transfers.filter(pl.col("flow") == SHORT)["fct_s"].drop_nulls() * 1e3
+    return {
+        "long_mean": _mean_of(long) * MBPS * WITH_HEADERS,
+        "jain": jain(long) or math.nan,
+        "link_1": 100 * _utilisation(run.links, "link 1", 0),
+        "link_2": 100 * _utilisation(run.links, "link 2", 0),
+        "short_median_ms": _quantile(took_ms, 0.5),
+        "short_p95_ms": _quantile(took_ms, 0.95),
+    }
+
+
 def seconds_not_full(links: pl.DataFrame, link: str, start_s: float) -> float:
     """For how long in the `WITHIN_S` after a time a link was not full, by means over `OVER_S`."""
     samples = between(links.filter(pl.col("link") == link), start_s, start_s + WITHIN_S)
@@ -168,6 +184,11 @@ def _unevenness(values: Sequence[float]) -> float:
 def _mean(values: Iterable[float]) -> float:
     found = list(values)
     return sum(found) / len(found) if found else math.nan
+
+
+def _quantile(values: pl.Series, share: float) -> float:
+    found = values.quantile(share, "linear")
+    return math.nan if found is None else found
 
 
 def _mean_of(column: pl.Series) -> float:

@@ -1,4 +1,4 @@
-"""Runs both experiments, each under several settings of what the thesis leaves open."""
+"""Runs both experiments under several settings of what the thesis leaves open, and a controller."""
 
 from __future__ import annotations
 
@@ -20,28 +20,41 @@ from fullpipe.sweeps import Job
 transcription = of_package(__package__)
 
 ALGORITHMS: Mapping[str, Any] = {"BBRv3": "bbr3", "CUBIC": "cubic"}
-INTERVALS: Mapping[Value, str] = {"never": "1000 s", 10: "10 s", 5: "5 s", 3: "3 s"}
+NEVER = "1000 s"
+INTERVALS: Mapping[Value, str] = {"never": NEVER, 10: "10 s", 5: "5 s", 3: "3 s"}
 SETTING, STATED = "setting", "as stated"
 ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL = "ACKs too", "every 10 s", "100 packets", "fq_codel"
-READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL)
+DUPLICATES = "fq_codel, duplicate ACKs"
+READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL, DUPLICATES)
 """What counts is what is stated."""
 SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
 FAIR_QUEUE = {"kind": "fq_codel"}
+BY_DUPLICATES = {"tcp.loss_detection": "dupack", "tcp.undo": False}
+"""As ns-3, whose default queue is fq_codel: three duplicates are a loss, and no reduction is taken back."""
 
 SEEDS = 5
 QUICK_SEEDS = 2
 QUICK_S = 70
 """Experiment 1 lasts so long in quick form, under every setting. The schedule of experiment 2 stays."""
 FLOWS, LINKS = 4, 2
+POLICIES = ("periodic", "least_loaded")
+"""Of a controller, of which the thesis prints nothing: no claim is about it."""
 
 
 def experiments(*, quick: bool) -> list[Experiment]:
     """Both experiments, each under every setting."""
     routes, links = Scenario.named("sologon2025-routes"), Scenario.named("sologon2025-links")
+    controlled, many = Scenario.named("sologon2025-controller"), measures.controlled_flows
     four, nine = measures.four_flows, measures.nine_flows
+    policies: Variants = {
+        "never": {"route_controllers.0.every": NEVER},
+        **{policy: {"route_controllers.0.policy": policy} for policy in POLICIES},
+    }
+    controlled = controlled.with_values({"route_controllers.0.policy": POLICIES[0]})
     return [
         Experiment("routes", routes, {}, four, {SETTING: _routes(quick=quick), "interval": _intervals()}),
         Experiment("links", links, {}, nine, {SETTING: _links()}, flows=(0,)),
+        Experiment("controller", controlled, {}, many, {"policy": policies}, flows=(0,)),
     ]
 
 
@@ -58,6 +71,7 @@ def _routes(*, quick: bool) -> Variants:
         ACKS_TOO: {**lasting, **{f"flows.{i}.alternate.ways": "both" for i in range(FLOWS)}},
         PACKETS_100: {**lasting, **_queues(FLOWS, SHORT_QUEUE)},
         FQ_CODEL: {**lasting, **_queues(FLOWS, FAIR_QUEUE)},
+        DUPLICATES: {**lasting, **_queues(FLOWS, FAIR_QUEUE), **BY_DUPLICATES},
     }
 
 
@@ -67,6 +81,7 @@ def _links() -> Variants:
         EVERY_10_S: {"flows.0.alternate.every": "10 s"},
         PACKETS_100: _queues(LINKS, SHORT_QUEUE),
         FQ_CODEL: _queues(LINKS, FAIR_QUEUE),
+        DUPLICATES: {**_queues(LINKS, FAIR_QUEUE), **BY_DUPLICATES},
     }
 
 
@@ -113,6 +128,6 @@ def _first(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Drawn:
     found: figures.Drawn = {}
     for job, one in zip(todo, runs, strict=True):
         key = (job.point["experiment"], job.point["algorithm"], job.point.get("interval", ""))
-        if job.point[SETTING] == STATED:
+        if job.point.get(SETTING) == STATED:
             found.setdefault(key, one)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.studies.experiments import Measurements
@@ -17,6 +18,14 @@ LINKS: Mapping[str, str] = {
     "bbr_gap_s": "link 1 not full (s)",
     "cubic_gap_s": "link 2 not full (s)",
 }
+CONTROLLED: Mapping[str, str] = {
+    "long_mean": "long flows",
+    "jain": "Jain",
+    "link_1": "link 1 (%)",
+    "link_2": "link 2 (%)",
+    "short_median_ms": "50 kB, median (ms)",
+    "short_p95_ms": "p95 (ms)",
+}
 
 
 REMARKS = (
@@ -29,24 +38,28 @@ def sections(found: Measurements) -> list[str]:
     """What the open settings do, in both experiments."""
     return [
         "Experiment 1 under every setting, throughput in Mbit/s:",
-        settings_text(found, "routes", ROUTES, "interval"),
+        settings_text(found, "routes", ROUTES, "setting", "interval"),
         "Experiment 2 under every setting, throughput of the dynamic flow in Mbit/s:",
-        settings_text(found, "links", LINKS),
+        settings_text(found, "links", LINKS, "setting"),
+        "Under a controller (nothing is printed of one), by the algorithm of the ninth flow:",
+        settings_text(found, "controller", CONTROLLED, "policy"),
     ]
 
 
 def settings_text(
-    found: Measurements, experiment: str, quantities: Mapping[str, str], key: str | None = None
+    found: Measurements, experiment: str, quantities: Mapping[str, str], first: str, *more: str
 ) -> str:
-    """A row per setting, algorithm and value of the condition `key`."""
-    rows = [["setting", "algorithm", *([key] if key else []), *quantities.values()]]
-    for setting in found.choices(experiment, "setting"):
-        for algorithm in ("BBRv3", "CUBIC"):
-            for value in found.choices(experiment, key) if key else [None]:
-                where = {"setting": setting} | ({key: value} if key and value is not None else {})
-                cells = [_cell(found.at(experiment, quantity, algorithm, where)) for quantity in quantities]
-                rows.append([str(setting), algorithm, *([str(value)] if key else []), *cells])
-    return aligned(rows, right=range(3 if key else 2, len(rows[0])))
+    """A row per value of the first condition, algorithm and values of the other conditions."""
+    rows = [[first, "algorithm", *more, *quantities.values()]]
+    for value, algorithm, *others in product(
+        found.choices(experiment, first),
+        ("BBRv3", "CUBIC"),
+        *(found.choices(experiment, key) for key in more),
+    ):
+        where = {first: value, **dict(zip(more, others, strict=True))}
+        cells = [_cell(found.at(experiment, quantity, str(algorithm), where)) for quantity in quantities]
+        rows.append([str(value), str(algorithm), *map(str, others), *cells])
+    return aligned(rows, right=range(2 + len(more), len(rows[0])))
 
 
 def _cell(values: Sequence[float]) -> str:
