@@ -1,4 +1,4 @@
-"""Counterparts of Figures 5, 8 to 11 and 14 to 16, from the tables of our runs."""
+"""Counterparts of Figures 2, 3, 5, 8 to 11 and 14 to 16, from the tables of our runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from fullpipe import plots
 from fullpipe.analysis.metrics import interval_goodput
 from fullpipe.runs import Run
+from fullpipe.studies.adbbr2025 import operating_points
 from fullpipe.studies.adbbr2025.measures import jain_over_time
 from fullpipe.studies.experiments import Measurements
 
@@ -19,6 +20,7 @@ Series = dict[tuple[str, str, str], list[Run]]
 
 SMOOTH_S = 0.5
 """Delivery in order is ragged on the scale of a round trip."""
+LONE = "a flow by itself"
 HEADLINE = "Ad-BBR faithful"
 
 
@@ -26,7 +28,10 @@ HEADLINE = "Ad-BBR faithful"
 def draw(found: Measurements, series: Series, folder: Path) -> list[Path]:
     """Write all figures."""
     names = list(dict.fromkeys(name for _, name, _ in series))
-    written = figure_5(found, names, folder)
+    lone = {name: series[LONE, name, ""][0] for name in names if (LONE, name, "") in series}
+    written = operating_points.figure_2(lone, folder)
+    written += operating_points.figure_3(series["fairness", "BBRv1", "5 bdp"][0], folder)
+    written += figure_5(found, names, folder)
     for buffer, over_time, means in (
         ("0.5 bdp", "figure-8", "figure-10"),
         ("5 bdp", "figure-9", "figure-11"),

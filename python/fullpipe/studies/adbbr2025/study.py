@@ -20,6 +20,7 @@ from fullpipe.sweeps import Job
 transcription = of_package(__package__)
 
 SUBJECT = "Ad-BBR"
+LONE = figures.LONE
 OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
 PRESETS = ("faithful", "literal", "sane", "dynamic", "si", "reduce", "reduce_dynamic")
 """Readings of the pseudo-code, that nearest to the printed text first; the last two are fitted to claims."""
@@ -62,9 +63,21 @@ def experiments(*, quick: bool) -> list[Experiment]:
     return found
 
 
+def lone_flows() -> Experiment:
+    """One flow by itself without loss, from nothing to a full buffer, for Figure 2: no claim is about it."""
+    values = {
+        "duration": "30 s",
+        "topology.bottleneck.queue.size": "5 bdp",
+        "topology.bottleneck.loss.probability": 0.0,
+        "record.interval": "10 ms",
+    }
+    return Experiment(LONE, Scenario.named("adbbr2025-loss").with_values(values), {}, measures.lone_flow)
+
+
 def plan(*, quick: bool) -> Plan:
-    """The five experiments with all algorithms."""
-    return [(experiment, ALGORITHMS) for experiment in experiments(quick=quick)]
+    """The five experiments with all algorithms, and lone flows of two."""
+    every = [(experiment, ALGORITHMS) for experiment in experiments(quick=quick)]
+    return [*every, (lone_flows(), {name: OTHERS[name] for name in ("BBRv1", "CUBIC")})]
 
 
 def jobs(settings: Settings) -> list[Job]:
@@ -76,7 +89,7 @@ def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
     source, todo = transcription(), jobs(settings)
     runs = settings.run(todo)
-    found = measured(experiments(quick=settings.quick), todo, runs)
+    found = measured([*experiments(quick=settings.quick), lone_flows()], todo, runs)
     checked = check_claims(source.claims, found)
     written = tables.write(settings, found, checked, seeds_of(todo))
     if whole := complete(runs):

@@ -1,0 +1,113 @@
+"""Counterparts of Figures 2 and 3: delivery rate and RTT over what is in flight, and where flows operate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+from matplotlib.axes import Axes
+
+from fullpipe import plots
+from fullpipe.runs import Run
+from fullpipe.studies.adbbr2025.measures import MBPS, MS, SETTLED_S
+
+POINT = {"run": pl.String, "flow": pl.String, "point": pl.String} | dict.fromkeys(
+    ("inflight_mb", "rate_mbps", "rtt_ms"), pl.Float64
+)
+MB = 1e-6
+GRID_MB = 0.02
+"""What is in flight is drawn in steps of this, as the median of all samples there."""
+
+
+def figure_2(lone: Mapping[str, Run], folder: Path) -> list[Path]:
+    """One flow of each algorithm by itself: medians over what is in flight, and where each operates."""
+    figure, (rates, rtts) = plots.new_figure(2, row_height=2.2)
+    bdp_mb = max(_bdp_mb(run) for run in lone.values())
+    frames = []
+    for name, run in lone.items():
+        found = over_inflight(run)
+        frames.append(found.select(pl.lit(name).alias("algorithm"), pl.all()))
+        for place, column in ((rates, "rate_mbps"), (rtts, "rtt_ms")):
+            (dots,) = place.plot(found["inflight_mb"].to_numpy(), found[column].to_numpy(), ".", label=name)
+            (at,) = operating(run)
+            place.plot(at["inflight_mb"], at[column], "s", color=dots.get_color())
+    for place in (rates, rtts):
+        place.axvline(bdp_mb, color="#999999", linewidth=0.5, linestyle=":")
+        place.legend()
+    _label(rates, rtts)
+    rates.set_title("one flow: medians of samples, and where it is once settled (square); dotted: one BDP")
+    return plots.save(figure, pl.concat(frames), folder, "figure-2")
+
+
+def figure_3(run: Run, folder: Path) -> list[Path]:
+    """A short and a long flow: A and B, where a fair share would be, and C and D, where they are."""
+    figure, (rates, rtts) = plots.new_figure(2, row_height=2.2)
+    found = points(run)
+    for row in found.iter_rows(named=True):
+        for place, column in ((rates, "rate_mbps"), (rtts, "rtt_ms")):
+            ideal = row["point"] in ("A", "B")
+            place.plot(
+                row["inflight_mb"], row[column], "o", fillstyle="none" if ideal else "full", color="#333333"
+            )
+            place.annotate(
+                f"{row['point']}: {row['flow']}",
+                (row["inflight_mb"], row[column]),
+                (4, 4),
+                textcoords="offset points",
+            )
+    _label(rates, rtts)
+    rates.set_title("BBRv1, 5 BDP: a fair share without a queue (hollow), and where the flows are")
+    return plots.save(figure, found, folder, "figure-3")
+
+
+def over_inflight(run: Run) -> pl.DataFrame:
+    """Median delivery rate and RTT of a flow by itself, by what is in flight."""
+    samples = run.series.filter(pl.col("in_flight_bytes") > 0, pl.col("delivery_bps") > 0)
+    step = (pl.col("in_flight_bytes") * MB / GRID_MB).round() * GRID_MB
+    return (
+        samples.group_by(inflight_mb=step)
+        .agg(rate_mbps=pl.col("delivery_bps").median() * MBPS, rtt_ms=pl.col("srtt_s").median() * MS)
+        .sort("inflight_mb")
+    )
+
+
+def operating(run: Run) -> list[dict[str, float]]:
+    """Of every flow once settled, the mean of what it has in flight, of its rate and of its RTT."""
+    settled = run.series.filter(pl.col("time_s") > SETTLED_S)
+    means = settled.group_by("flow", maintain_order=True).agg(
+        inflight_mb=pl.col("in_flight_bytes").mean() * MB,
+        rate_mbps=pl.col("goodput_bps").mean() * MBPS,
+        rtt_ms=pl.col("srtt_s").mean() * MS,
+    )
+    return list(means.drop("flow").iter_rows(named=True))
+
+
+def points(run: Run) -> pl.DataFrame:
+    """A and B: every flow with its share of the link, its own RTT, one BDP in flight; C and D: as it is."""
+    names = list(run.flows["flow"])
+    share_mbps = float(run.scenario.topology.bottleneck.rate_bps) * MBPS / len(names)  # type: ignore[union-attr, arg-type]
+    smallest = run.series.group_by("flow").agg(pl.col("min_rtt_s").min())
+    rtt_s: dict[str, float] = dict(smallest.iter_rows())
+    ideal = [
+        (name, label, share_mbps * rtt_s[name] / 8, share_mbps, rtt_s[name] * MS)
+        for name, label in zip(names, ("A", "B"), strict=True)
+    ]
+    actual = [
+        (name, label, at["inflight_mb"], at["rate_mbps"], at["rtt_ms"])
+        for name, label, at in zip(names, ("C", "D"), operating(run), strict=True)
+    ]
+    rows = [("BBRv1", *row) for row in (*ideal, *actual)]
+    return pl.DataFrame(rows, schema=POINT, orient="row")
+
+
+def _bdp_mb(run: Run) -> float:
+    dumbbell = run.scenario.topology
+    delays_s = 2 * (dumbbell.bottleneck.delay_s + 2 * dumbbell.access.delay_s)  # type: ignore[union-attr]
+    return float(dumbbell.bottleneck.rate_bps) * delays_s / 8 * MB  # type: ignore[union-attr, arg-type]
+
+
+def _label(rates: Axes, rtts: Axes) -> None:
+    rates.set_ylabel("delivery rate (Mbit/s)")
+    rtts.set_ylabel("RTT (ms)")
+    rtts.set_xlabel("in flight (MB)")

@@ -1,0 +1,30 @@
+"""Claims of studies, run as the study has them and with the setting that is said to turn them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fullpipe import studies
+from fullpipe.studies.causes import Cause
+
+EXPLAINED = {
+    "kato2025": ("Table II, 100: standard deviation", "Fig. 2, 100: starved flows", "Fig. 4: the slow flow"),
+    "sologon2025": (
+        "4.1: CUBIC, faster route",
+        "Fig. 11: CUBIC, 5 s, longer flows",
+        "4.1: BBRv3 and CUBIC",
+    ),
+    "adbbr2025": ("Abstract: RTT fairness, two flows",),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_the_setting_that_is_named_turns_the_verdict(name: str, tmp_path: Path) -> None:
+    for claim in EXPLAINED[name]:
+        found = studies.explain(name, claim, out=tmp_path, workers=2, quick=True)
+        assert found.turns, found.text()
+        assert found.claim.why not in (None, Cause.UNKNOWN)
+        assert found.text().endswith("The setting turns the verdict.")
