@@ -121,6 +121,7 @@ DIGESTS = {
     "single-bbr1": "f2070a0709444618",
     "single-cubic": "ff84d3f7605ff769",
     "single-reno": "a137b039ba9e701a",
+    "sologon2025-controller": "e7cb370c1ade289c",
     "sologon2025-links": "de81eda05ccc7198",
     "sologon2025-routes": "a8d8644d26c60c01",
     "web-1000": "8d658627d8204c59",

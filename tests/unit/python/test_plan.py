@@ -173,6 +173,7 @@ def test_every_field_of_a_plan() -> None:
                     "min_burst_packets": 4,
                     "gro_ns": 50_000,
                     "ecn": True,
+                    "accecn_option": True,
                     "recovery": {
                         "loss_detection": "dupack",
                         "min_rto_ns": 10**9,

@@ -360,7 +360,9 @@ impl Variant for Adaptive {
     fn bdp(&self, core: &Core, bw: Bandwidth, gain: Gain) -> u32 {
         let probing = matches!(core.mode, Mode::ProbeBw { .. });
         match self.params.bdp_ref {
-            BdpReference::Nrtt if probing && self.nrtt > 0.0 => bw.bdp(Duration::from_micros(self.nrtt as u64), gain),
+            BdpReference::Nrtt if probing && self.nrtt > 0.0 => {
+                bw.bdp(Duration::from_micros(self.nrtt as u64), gain)
+            }
             _ => core.bdp(bw, gain),
         }
     }

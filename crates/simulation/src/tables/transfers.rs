@@ -81,7 +81,8 @@ impl Ideal {
         let flow = &plan.flows[number as usize];
         let of_route = |route: &[u32]| Leg::of_route(route.iter().filter_map(|&n| plan.hop(n as usize)));
         let controlled = plan.choices_of(number).map(|way| (&way.forward, &way.reverse));
-        let later = flow.reroutes.iter().map(|reroute| (&reroute.forward, &reroute.reverse)).chain(controlled);
+        let later =
+            flow.reroutes.iter().map(|reroute| (&reroute.forward, &reroute.reverse)).chain(controlled);
         let forward = later.clone().filter_map(|(forward, _)| forward.as_deref());
         let reverse = later.filter_map(|(_, reverse)| reverse.as_deref());
         let forward = forward.fold(of_route(&flow.forward), |best, route| best.or(of_route(route)));
