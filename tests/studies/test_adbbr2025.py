@@ -166,7 +166,9 @@ def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyP
     report = studies.run("adbbr2025", seeds=1, workers=2, out=tmp_path, quick=True, echo=None)
     names = {path.name for path in report.files}
     figures = {
-        f"figure-{n}.{suffix}" for n in (5, 8, 9, 10, 11, 14, 15, 16) for suffix in ("png", "svg", "csv")
+        f"figure-{n}.{suffix}"
+        for n in (2, 3, 5, 8, 9, 10, 11, 14, 15, 16)
+        for suffix in ("png", "svg", "csv")
     }
     assert names == figures | {"measured.csv", "verdicts.csv", "verdicts.md"}
     assert all(path.exists() for path in report.files)

@@ -171,5 +171,5 @@ def test_neither_prague_nor_cubic_starves_through_dualpi2(seed: int) -> None:
     prague, cubic = goodputs_mbps(
         scenario(["prague", "cubic"], {"kind": "dualpi2"}, rate_mbps=40, rtt_ms=[40, 40]), seed
     )
-    assert prague + cubic > 38
+    assert prague * 1448 / 1436 + cubic > 38  # the AccECN option takes 12 bytes of Prague's packets
     assert min(prague, cubic) > 0.25 * (prague + cubic)

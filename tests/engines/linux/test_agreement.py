@@ -13,7 +13,12 @@ from fullpipe.engines.native import NativeEngine
 from fullpipe.validation.agree import QUANTITIES, ErrorTarget, cases, job_list, run
 from fullpipe.validation.agree.case import drop_tail, dumbbell
 
-CHOSEN = ("cubic-20m-40ms-1bdp", "bbr1-20m-40ms-1bdp", "cubic-20m-40ms-1bdp-rate-down")
+CHOSEN = (
+    "cubic-20m-40ms-1bdp",
+    "bbr1-20m-40ms-1bdp",
+    "cubic-20m-40ms-1bdp-rate-down",
+    "cubic-1MB-20m-40ms-1bdp",
+)
 
 
 @pytest.fixture(scope="module")

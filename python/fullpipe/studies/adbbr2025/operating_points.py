@@ -74,7 +74,8 @@ def over_inflight(run: Run) -> pl.DataFrame:
 
 def operating(run: Run) -> list[dict[str, float]]:
     """Of every flow once settled, the mean of what it has in flight, of its rate and of its RTT."""
-    settled = run.series.filter(pl.col("time_s") > SETTLED_S)
+    settled_s = min(SETTLED_S, run.scenario.duration_s / 2)
+    settled = run.series.filter(pl.col("time_s") > settled_s)
     means = settled.group_by("flow", maintain_order=True).agg(
         inflight_mb=pl.col("in_flight_bytes").mean() * MB,
         rate_mbps=pl.col("goodput_bps").mean() * MBPS,
