@@ -11,7 +11,7 @@ mod sender;
 pub use endpoint::Endpoint;
 pub use feedback::Feedback;
 pub use ranges::RangeSet;
-pub use receiver::{AckPolicy, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig};
+pub use receiver::{AckPolicy, LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig};
 pub use segment::{ACCECN_OPTION_BYTES, Riding, SackBlocks, Segment};
 pub use sender::{
     FullSendBuffer, InvalidSamples, Limited, LossDetection, LostInFlight, Nic, Pacing, Quirks, RateSampling,

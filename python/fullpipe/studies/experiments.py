@@ -13,6 +13,7 @@ import polars as pl
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.sweeps import Job
 
 Value = str | int | float
@@ -152,3 +153,10 @@ def measured(
     for job, has in values:
         found.add(job, has or known.get(job.point["experiment"], {}))
     return found
+
+
+def dumbbell_of(scenario: Scenario) -> Dumbbell:
+    """The topology of a scenario that has one bottleneck. Raises TypeError if it is another."""
+    if not isinstance(scenario.topology, Dumbbell):
+        raise TypeError(f"{scenario.name} is no dumbbell")
+    return scenario.topology

@@ -251,9 +251,9 @@ def _setting(j: ClaimResult) -> str:
 
 
 def _kept(checked: Sequence[ClaimResult]) -> list[str]:
-    """The head of the column of results that are kept of another engine; none if there are none."""
-    sources = [j.claim.elsewhere.source for j in checked if j.claim.elsewhere]
-    return sorted(set(sources))[-1:]
+    """The head of the column of results that are kept of other engines: whose; none if there are none."""
+    sources = {j.claim.elsewhere.source for j in checked if j.claim.elsewhere}
+    return ["; ".join(sorted(sources))] if sources else []
 
 
 def _elsewhere(j: ClaimResult, width: int = 200) -> str:

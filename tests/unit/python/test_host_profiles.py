@@ -9,22 +9,10 @@ from fullpipe.engines.native.plan import plan
 from fullpipe.scenario.model.host_profiles import PROFILES
 from fullpipe.scenario.model.tcp import Tcp
 
+from .conftest import SMALL
+
 SHIPPED = {"receive_memory_bytes": 131_072, "receive_memory_most_bytes": 33_554_432}
 SHIPPED |= {"send_memory_bytes": 16_384, "send_memory_most_bytes": 4_194_304}
-
-
-SMALL = """
-name = "hosts"
-duration = "1 s"
-[topology]
-kind = "dumbbell"
-[topology.bottleneck]
-rate = "10 Mbit/s"
-delay = "10 ms"
-queue = { kind = "drop_tail", packets = 100 }
-[[flows]]
-cca = "cubic"
-"""
 
 
 def scenario(tcp: dict[str, Any], of_flow: dict[str, Any] | None = None) -> Scenario:

@@ -14,7 +14,7 @@ from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.model.route_control import Policy
 
-GRAPH = {
+GRAPH: dict[str, Any] = {
     "kind": "graph",
     "nodes": ["s", "a", "b"],
     "links": [
@@ -79,7 +79,7 @@ def test_nothing_else_moves_what_it_steers() -> None:
     flow = {"cca": "cubic", "from": "s", "to": "b", "alternate": turns}
     with pytest.raises(ScenarioError, match=r"flows\[0\]: route_controllers\[0\] steers it; leave out"):
         scenario(flows=[flow])
-    moved = {**GRAPH, "links": [*GRAPH["links"][:2], {**GRAPH["links"][2], "alternate": turns}]}  # type: ignore[index, dict-item]
+    moved = {**GRAPH, "links": [*GRAPH["links"][:2], {**GRAPH["links"][2], "alternate": turns}]}
     with pytest.raises(ScenarioError, match="route_controllers: links or nodes are moved as well"):
         scenario(topology=moved)
     dumbbell = Scenario.named("single-reno").to_dict()

@@ -4,11 +4,8 @@ use super::error::together;
 use super::range::{Check, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcp::{ReceiveBuffer, ReceiveMemory, SendBuffer, SendMemory};
+use tcp::{LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, SendBuffer, SendMemory};
 use units::Bytes;
-
-/// The largest buffer that Linux knows.
-const MOST: u64 = (1 << 31) - 1;
 
 /// What a socket has for data that wait, which grows with the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -26,8 +23,8 @@ impl MemoryPlan {
     pub(super) fn check(&self, path: &str, mss: u64) -> Check {
         let field = |name: &str| format!("{path}.{name}");
         together([
-            within(field("first_bytes"), self.first_bytes, mss..=MOST),
-            within(field("most_bytes"), self.most_bytes, self.first_bytes..=MOST),
+            within(field("first_bytes"), self.first_bytes, mss..=LARGEST_BUFFER),
+            within(field("most_bytes"), self.most_bytes, self.first_bytes..=LARGEST_BUFFER),
             within(field("per_packet_bytes"), self.per_packet_bytes, 0..=1 << 20),
         ])
     }

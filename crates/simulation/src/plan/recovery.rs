@@ -3,7 +3,7 @@
 use super::range::{Check, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcp::LossDetection;
+use tcp::{LossDetection, SenderConfig};
 
 const MILLISECOND_NS: u64 = 1_000_000;
 const LONGEST_MIN_RTO_NS: u64 = 60_000 * MILLISECOND_NS;
@@ -35,12 +35,9 @@ pub enum LossDetectionPlan {
 
 impl Default for RecoveryPlan {
     fn default() -> RecoveryPlan {
-        RecoveryPlan {
-            loss_detection: LossDetectionPlan::default(),
-            min_rto_ns: 200 * MILLISECOND_NS,
-            tail_loss_probe: true,
-            undo: true,
-        }
+        let SenderConfig { min_rto, tail_loss_probe, undo, .. } = SenderConfig::default();
+        let loss_detection = LossDetectionPlan::default();
+        RecoveryPlan { loss_detection, min_rto_ns: min_rto.as_nanos(), tail_loss_probe, undo }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::segment::micros;
 use crate::{Feedback, RangeSet, Segment};
 use interactive::Interactive;
 use units::{Duration, Time};
-pub use window::{ReceiveBuffer, ReceiveMemory};
+pub use window::{LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory};
 use window::{Space, Window};
 
 /// When a receiver acknowledges.

@@ -24,14 +24,18 @@ pub struct ReceiveMemory {
     pub per_packet: Bytes,
 }
 
-/// The largest buffer that Linux knows (`sk_rcvbuf` is an `int`).
-const LARGEST: u64 = (1 << 31) - 1;
+/// The largest buffer that Linux knows, bytes (`sk_rcvbuf` and `sk_sndbuf` are an `int`).
+pub const LARGEST_BUFFER: u64 = (1 << 31) - 1;
 
 impl Default for ReceiveMemory {
     /// Never a limit. It begins with 16 MiB, as in the guest of the Linux engine, where a packet over virtual Ethernet takes
     /// 576 bytes for headers and 256 for its description (`SKB_TRUESIZE` of a head of 256 bytes).
     fn default() -> ReceiveMemory {
-        ReceiveMemory { first: Bytes::new(16 << 20), most: Bytes::new(LARGEST), per_packet: Bytes::new(832) }
+        ReceiveMemory {
+            first: Bytes::new(16 << 20),
+            most: Bytes::new(LARGEST_BUFFER),
+            per_packet: Bytes::new(832),
+        }
     }
 }
 

@@ -23,6 +23,14 @@ pub struct SendMemory {
     pub per_packet: Bytes,
 }
 
+impl SendMemory {
+    /// What a packet may take if each has a head of its own, which is allocated in powers of two.
+    fn per_segment(&self, mss: u64) -> u64 {
+        let head = mss + TIMESTAMPS + self.per_packet.get().saturating_sub(DESCRIPTION);
+        head.next_power_of_two() + DESCRIPTION
+    }
+}
+
 /// What a sender may hold until it is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendBuffer {
@@ -72,12 +80,6 @@ impl WriteQueue {
     pub fn is_managed(&self) -> bool {
         self.memory.is_some()
     }
-
-    /// What a packet may take if each has a head of its own, which is allocated in powers of two.
-    fn per_segment(&self, memory: &SendMemory, mss: u64) -> u64 {
-        let head = mss + TIMESTAMPS + memory.per_packet.get().saturating_sub(DESCRIPTION);
-        head.next_power_of_two() + DESCRIPTION
-    }
 }
 
 impl Sender {
@@ -85,7 +87,7 @@ impl Sender {
     pub(super) fn expand_send_buffer(&mut self) {
         let Some(memory) = self.queue.memory else { return };
         let packets = u64::from(self.control.cwnd.max(LEAST_PACKETS));
-        let per_segment = self.queue.per_segment(&memory, u64::from(self.config.mss));
+        let per_segment = memory.per_segment(u64::from(self.config.mss));
         let windows = if self.traits.recovery == Recovery::Algorithm { WINDOWS_OF_BBR } else { WINDOWS };
         let wanted = windows * packets * per_segment;
         self.queue.limit = self.queue.limit.max(wanted.min(memory.most.get()));
@@ -156,13 +158,9 @@ mod tests {
 
     #[test]
     fn a_buffer_is_good_for_packets_that_each_have_a_head() {
-        let memory = |per_packet| {
-            let [first, most, per_packet] = [16 << 10, 4 << 20, per_packet].map(Bytes::new);
-            SendMemory { first, most, per_packet }
-        };
         let per_segment = |per_packet| {
-            let memory = memory(per_packet);
-            WriteQueue::new(SendBuffer::Memory(memory)).per_segment(&memory, 1448)
+            let [first, most, per_packet] = [16 << 10, 4 << 20, per_packet].map(Bytes::new);
+            SendMemory { first, most, per_packet }.per_segment(1448)
         };
         assert_eq!(per_segment(832), 2_304);
         assert_eq!(per_segment(960), 4_352, "twenty of them were seen as 87,040 bytes");

@@ -99,8 +99,9 @@ class Tcp(Model):
     tail_loss_probe: Switch | None = None
     """Whether a flight whose end is lost is probed (RFC 8985 section 7). Left out: yes, in ns-3 no."""
     undo: Switch | None = None
-    """Whether a reduction that turns out to be spurious is taken back: by duplicates reported (RFC 3708),
-    timestamps (Eifel, RFC 3522) or F-RTO (RFC 5682). Left out: yes, in ns-3 no."""
+    """Whether a reduction that turns out to be spurious is taken back: by duplicates reported (RFC 3708) or
+    timestamps (Eifel, RFC 3522). What F-RTO proves (RFC 5682) is, natively, in any case. Left out: yes, in
+    ns-3 no."""
     accecn_option: Switch | None = None
     """With AccECN every packet but the SYN bears its option (Linux: tcp_ecn_option), whose 12 bytes come out
     of the payload. Left out: it does, as on Linux. Feedback is the same without, natively."""

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from fullpipe import plots
 from fullpipe.runs import Run
 from fullpipe.studies.adbbr2025.measures import MBPS, MS, SETTLED_S
+from fullpipe.studies.experiments import dumbbell_of
 
 POINT = {"run": pl.String, "flow": pl.String, "point": pl.String} | dict.fromkeys(
     ("inflight_mb", "rate_mbps", "rtt_ms"), pl.Float64
@@ -87,7 +88,7 @@ def operating(run: Run) -> list[dict[str, float]]:
 def points(run: Run) -> pl.DataFrame:
     """A and B: every flow with its share of the link, its own RTT, one BDP in flight; C and D: as it is."""
     names = list(run.flows["flow"])
-    share_mbps = float(run.scenario.topology.bottleneck.rate_bps) * MBPS / len(names)  # type: ignore[union-attr, arg-type]
+    share_mbps = _rate_mbps(run) / len(names)
     smallest = run.series.group_by("flow").agg(pl.col("min_rtt_s").min())
     rtt_s: dict[str, float] = dict(smallest.iter_rows())
     ideal = [
@@ -103,9 +104,13 @@ def points(run: Run) -> pl.DataFrame:
 
 
 def _bdp_mb(run: Run) -> float:
-    dumbbell = run.scenario.topology
-    delays_s = 2 * (dumbbell.bottleneck.delay_s + 2 * dumbbell.access.delay_s)  # type: ignore[union-attr]
-    return float(dumbbell.bottleneck.rate_bps) * delays_s / 8 * MB  # type: ignore[union-attr, arg-type]
+    dumbbell = dumbbell_of(run.scenario)
+    delays_s = 2 * (dumbbell.bottleneck.delay_s + 2 * dumbbell.access.delay_s)
+    return _rate_mbps(run) * delays_s / 8
+
+
+def _rate_mbps(run: Run) -> float:
+    return float(dumbbell_of(run.scenario).bottleneck.rate_bps or 0) * MBPS
 
 
 def _label(rates: Axes, rtts: Axes) -> None:

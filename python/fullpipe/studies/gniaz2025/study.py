@@ -11,7 +11,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.studies import tables
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
-from fullpipe.studies.experiments import Experiment, Measurements, Variants, measured
+from fullpipe.studies.experiments import Experiment, Measurements, Variants, dumbbell_of, measured
 from fullpipe.studies.gniaz2025 import figures
 from fullpipe.studies.gniaz2025.measures import PHASES, Phases, lone_flow, two_flows, two_flows_on
 from fullpipe.studies.plan import jobs_of
@@ -89,7 +89,7 @@ def _variants(
     if delays:
         each: Variants = {delay: {**_delay(delay), **_queue(rate_mbps, delay)} for delay in (50, 100)}
         return {SETTING: {reading: values}, "delay": each}
-    first_ms = 1e3 * scenario.topology.bottleneck.delay_s  # type: ignore[union-attr]
+    first_ms = 1e3 * dumbbell_of(scenario).bottleneck.delay_s
     return {SETTING: {reading: {**values, **_queue(rate_mbps, first_ms)}}}
 
 

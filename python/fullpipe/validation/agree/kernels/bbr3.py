@@ -19,15 +19,14 @@ from fullpipe.validation.agree.case import (
     transfer,
 )
 from fullpipe.validation.agree.errors import ErrorTarget
+from fullpipe.validation.agree.kernels import LOSSES_AND_MARKS
 
 _CCA = "bbr3"
 QUANTITIES = (
     ErrorTarget("goodput", "goodput", 0.0, 0.0025, 0.01),
     ErrorTarget("srtt_mean", "mean RTT", 0.0, 0.005, 0.02),
-    ErrorTarget("retransmitted", "retransmissions", 80.0, 0.05, 0.25),
-    ErrorTarget("marking_rate", "marks", 0.0, 0.05, 0.15),
+    *LOSSES_AND_MARKS,
 )
-"""A quarter of 80 packets is 20."""
 KERNEL = """\
 The reference is Linux 7.2 with BBRv3 as Google has published it, beside BBRv1. To build it: take the
 source of the kernel (Debian's `linux-source-7.2`), and add what the branch `v3` of the repository

@@ -8,13 +8,13 @@ from typing import Any
 
 from fullpipe.validation.agree.case import STARTS, Case, case, drop_tail, dumbbell, managed
 from fullpipe.validation.agree.errors import ErrorTarget
+from fullpipe.validation.agree.kernels import LOSSES_AND_MARKS
 
 _CCA = "prague"
 QUANTITIES = (
     ErrorTarget("goodput", "goodput", 0.0, 0.01, 0.03),
     ErrorTarget("srtt_mean", "mean RTT", 0.0, 0.02, 0.05),
-    ErrorTarget("retransmitted", "retransmissions", 80.0, 0.05, 0.25),
-    ErrorTarget("marking_rate", "marks", 0.0, 0.05, 0.15),
+    *LOSSES_AND_MARKS,
 )
 KERNEL = """\
 The reference is Linux 7.2 with version 0.6 of L4STeam's TCP Prague, which the native algorithm is
