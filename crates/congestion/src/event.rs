@@ -257,4 +257,7 @@ pub struct Traits {
     pub grows_unused: bool,
     /// `on_lost` is wanted for every packet deemed lost.
     pub watches_losses: bool,
+    /// Pauses of the application are looked for before every ACK and timer, too, not only when it writes: a packet sent again
+    /// after one is application-limited, then (draft-ietf-ccwg-bbr section 4.1.1.3; Google's Linux for BBRv2 and v3).
+    pub watches_pauses: bool,
 }

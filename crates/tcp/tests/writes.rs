@@ -2,9 +2,10 @@
 
 mod pipe;
 
+use pipe::spy::Spy;
 use pipe::{Fate, Pipe, config};
 use tcp::{AckPolicy, SenderConfig};
-use units::Duration;
+use units::{Duration, Time};
 
 const PACKET: u64 = 1448;
 
@@ -68,4 +69,36 @@ fn the_last_packet_of_a_write_is_acknowledged_at_once_when_it_is_sent_again_too(
     }
     let again = pipe.sent.last().unwrap().0;
     assert!(pipe.now.since(again) < Duration::from_millis(42), "{:?}", pipe.now.since(again));
+}
+
+/// Whether the samples of the second write's packets count as application-limited, by the ACKs that bring them. The write is of
+/// ten packets, of which the first is lost, and the application pauses before and after.
+fn limited_samples(watches_pauses: bool) -> Vec<bool> {
+    let (mut spy, seen) = Spy::asking(0..0);
+    spy.watches_pauses = watches_pauses;
+    let config = SenderConfig { data: Some(10 * PACKET), ..config() };
+    let mut pipe = Pipe::with_algorithm(spy, config, AckPolicy::Linux, 20, 40, 1_000)
+        .with_fate(|count, _| if count == 10 { Fate::Drop } else { Fate::Pass });
+    pipe.run_until(Time::ZERO + Duration::from_millis(500));
+    let before = seen.lock().unwrap().acks.len();
+    pipe.write(20 * PACKET);
+    pipe.run_until(Time::ZERO + Duration::from_millis(1_500));
+    assert!(pipe.sender.is_done());
+    let acks = &seen.lock().unwrap().acks;
+    acks[before..].iter().filter_map(|(ack, _)| ack.rate.map(|rate| rate.app_limited)).collect()
+}
+
+/// Linux `tcp_rate_check_app_limited`, which `tcp_sendmsg_locked` calls: a pause is seen by the write after it.
+#[test]
+fn what_is_written_after_a_pause_is_application_limited_and_what_is_sent_again_is_not() {
+    let limited = limited_samples(false);
+    let (again, first) = limited.split_last().unwrap();
+    assert!(!again && first.iter().all(|&limited| limited), "{limited:?}");
+}
+
+/// draft-ietf-ccwg-bbr section 4.1.1.3 (`CheckIfApplicationLimited` before an ACK is processed).
+#[test]
+fn what_is_sent_again_after_a_pause_is_application_limited_if_the_algorithm_watches_pauses() {
+    let limited = limited_samples(true);
+    assert!(limited.iter().all(|&limited| limited), "{limited:?}");
 }

@@ -73,6 +73,7 @@ impl Sender {
         if *ack > self.board.next {
             return; // acknowledges what was never sent
         }
+        self.watch_pauses();
         let (overtaken, ack) = (*ack < self.board.una, (*ack).max(self.board.una));
         self.last_echo = *echo;
         let mut summary = self.start_summary(ack, *echo);

@@ -273,6 +273,9 @@ impl Sender {
 
     /// The application has handed out so many bytes by now (`None`: there is always more); sends what that releases.
     pub fn offer(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
+        if bytes > self.config.data || bytes.is_none() {
+            self.check_app_limited();
+        }
         self.config.data = bytes;
         self.push(now, out);
     }

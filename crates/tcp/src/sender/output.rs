@@ -140,13 +140,8 @@ impl Sender {
     }
 
     fn after_push(&mut self, now: Time, limit: Limit, sent: u32, deferred: bool) {
-        let starved = match limit {
-            Limit::Application => true,
-            Limit::SendBuffer => self.payload_is_full() && self.full_buffer_looks_idle(),
-            Limit::Cwnd | Limit::Pacing | Limit::Host | Limit::Receiver | Limit::Over => false,
-        };
-        if starved {
-            self.check_app_limited();
+        if matches!(limit, Limit::SendBuffer) && self.payload_is_full() && self.full_buffer_looks_idle() {
+            self.check_path_idle();
         }
         let in_flight = self.board.in_flight();
         let cwnd_limited = deferred || in_flight >= self.control.cwnd;

@@ -21,8 +21,8 @@ pub(super) struct Delivery {
     pub lost: u64,
     /// When the packet most recently delivered was sent: the flight in the sample begins there.
     flight_start: Time,
-    /// `delivered` at which what was sent while application-limited is gone; 0: not limited.
-    app_limited_until: u64,
+    /// `delivered` beyond which the pause of the application has left the path, if there was one.
+    app_limited_until: Option<u64>,
     /// Packets and time of the last sample of the bandwidth, for traces.
     pub last_rate: Option<(u32, Duration)>,
     /// What is carried over from one ACK to the next, on stacks that do so.
@@ -84,8 +84,8 @@ impl Delivery {
         sampling: &Sampling,
         min_rtt: Option<Duration>,
     ) -> Option<RateSample> {
-        if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
-            self.app_limited_until = 0;
+        if self.app_limited_until.is_some_and(|until| self.delivered > until) {
+            self.app_limited_until = None;
         }
         if delivered > 0 {
             self.delivered_time = now;
@@ -116,12 +116,12 @@ impl Delivery {
 
     /// Everything sent from now until what is in flight is delivered was not limited by the network.
     pub fn mark_app_limited(&mut self, in_flight: u32) {
-        self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
+        self.app_limited_until = Some(self.delivered + u64::from(in_flight));
     }
 
     /// Packets sent now count as application-limited.
     pub fn is_app_limited(&self) -> bool {
-        self.app_limited_until != 0
+        self.app_limited_until.is_some()
     }
 }
 

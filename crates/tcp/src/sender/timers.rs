@@ -75,6 +75,7 @@ impl Sender {
             self.update_pacing_rate();
         }
         if self.timer.at <= now {
+            self.watch_pauses();
             match self.timer.purpose {
                 Purpose::Retransmission if !self.established => self.on_syn_timeout(now, out),
                 Purpose::Retransmission => self.on_timeout(now, out),

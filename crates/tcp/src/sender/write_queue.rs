@@ -136,18 +136,31 @@ impl Sender {
             return false;
         }
         self.queue.is_full = false;
-        if self.unsent() < u64::from(self.config.mss) {
-            self.check_app_limited();
-        }
+        self.check_app_limited();
         self.write_more()
     }
 
-    /// Marks what is sent from now on: nothing but the application is in the way (`tcp_rate_check_app_limited`).
+    /// Marks what is sent from now on if nothing but the application was in the way (`tcp_rate_check_app_limited`). To be
+    /// called before the application writes.
     pub(super) fn check_app_limited(&mut self) {
+        if self.unsent() < u64::from(self.config.mss) {
+            self.check_path_idle();
+        }
+    }
+
+    /// The same where a full send buffer is what keeps the application from writing.
+    pub(super) fn check_path_idle(&mut self) {
         let in_flight = self.board.in_flight();
         let idle = self.host.is_empty();
         if idle && in_flight < self.control.cwnd && self.board.lost_out <= self.board.retrans_out {
             self.delivery.mark_app_limited(in_flight);
+        }
+    }
+
+    /// What algorithms are told that watch for pauses between ACKs and timers, too.
+    pub(super) fn watch_pauses(&mut self) {
+        if self.traits.watches_pauses {
+            self.check_app_limited();
         }
     }
 }

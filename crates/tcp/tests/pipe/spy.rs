@@ -24,6 +24,8 @@ pub struct Spy {
     window: Window,
     /// Pace at this rate.
     pub pace: Option<Rate>,
+    /// Have pauses of the application looked for before ACKs and timers, too.
+    pub watches_pauses: bool,
     reduce: bool,
     asks: std::ops::Range<usize>,
     seen: Arc<Mutex<Seen>>,
@@ -32,7 +34,14 @@ pub struct Spy {
 impl Spy {
     pub fn asking(asks: std::ops::Range<usize>) -> (Box<Spy>, Arc<Mutex<Seen>>) {
         let seen = Arc::default();
-        let spy = Spy { window: Window::default(), pace: None, reduce: false, asks, seen: Arc::clone(&seen) };
+        let spy = Spy {
+            window: Window::default(),
+            pace: None,
+            watches_pauses: false,
+            reduce: false,
+            asks,
+            seen: Arc::clone(&seen),
+        };
         (Box::new(spy), seen)
     }
 }
@@ -72,6 +81,11 @@ impl CongestionControl for Spy {
     fn observe(&self, _probe: &mut Probe<'_>) {}
 
     fn traits(&self) -> Traits {
-        Traits { needs_pacing: self.pace.is_some(), watches_losses: true, ..Traits::default() }
+        Traits {
+            needs_pacing: self.pace.is_some(),
+            watches_losses: true,
+            watches_pauses: self.watches_pauses,
+            ..Traits::default()
+        }
     }
 }

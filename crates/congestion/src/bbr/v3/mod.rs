@@ -292,6 +292,7 @@ impl CongestionControl for V3 {
             ecn: self.rules.ecn.map_or(EcnMode::Classic, |rules| rules.mode),
             needs_pacing: true,
             watches_losses: true,
+            watches_pauses: true,
             ..Traits::default()
         }
     }
