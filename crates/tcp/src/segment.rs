@@ -14,8 +14,8 @@ impl SackBlocks {
     /// Adds a block behind those already there; a fourth one is left out. Of a block longer than 65,535 packets only
     /// the end is kept, which is what the other side cannot know yet.
     pub fn push(&mut self, start: u32, end: u32) {
-        let lengths = self.lengths;
-        if let Some(free) = lengths.iter().position(|&length| length == 0) {
+        let free = self.len();
+        if free < self.lengths.len() {
             let length = (end - start).min(u32::from(u16::MAX));
             self.starts[free] = end - length;
             self.lengths[free] = length as u16;
@@ -42,8 +42,8 @@ impl SackBlocks {
 
     /// How many blocks there are.
     pub fn len(&self) -> usize {
-        let lengths = self.lengths;
-        lengths.iter().take_while(|&&length| length > 0).count()
+        let lengths = self.lengths; // those without a block come last
+        lengths.into_iter().map(|length| usize::from(length > 0)).sum()
     }
 }
 

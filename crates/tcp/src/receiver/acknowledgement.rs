@@ -91,6 +91,7 @@ impl Receiver {
     }
 
     /// What an acknowledgement says beside its selective ones.
+    #[inline]
     pub(crate) fn riding(&mut self) -> Riding {
         let window = if self.out_of_order.is_empty() {
             self.window.advertise(self.delivered_bytes)

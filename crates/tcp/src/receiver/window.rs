@@ -9,7 +9,6 @@
 //! Not modelled: packets that are dropped, or merged by copying, because the memory is full; pressure on the memory of the
 //! whole host; a packet size that falls (`rcv_mss` only rises here); that a reader that has made much room says so at once.
 
-use std::ops::RangeInclusive;
 use units::{Bytes, Duration, Time};
 
 /// Memory of a receiver's socket, and what a packet takes of it.
@@ -112,11 +111,13 @@ pub(super) struct Window {
     /// As far as it opens while nothing but the packet that has come waits, and what is advertised while nothing waits.
     open: u64,
     told: u64,
+    /// What waits leaves no room to open further once it takes so much.
+    crowd: Space,
     /// How much may wait before quick ACKs end, and how far it may reach before the buffer grows.
     calm: Space,
     spare: u64,
-    /// What waits is more than a packet, so that an open window does not grow, and fits into the memory.
-    busy: RangeInclusive<Space>,
+    /// What waits is more than a packet, so that an open window does not grow.
+    busy: Space,
     /// One past the highest byte that was allowed (`rcv_wup + rcv_wnd`).
     edge: u64,
     /// Bytes read in a round trip, and when and where the present one began (`rcvq_space`).
@@ -150,9 +151,10 @@ impl Window {
             opened: 0,
             open: 0,
             told: 0,
+            crowd: Space(0),
             calm: Space(0),
             spare: 0,
-            busy: Space(0)..=Space(0),
+            busy: Space(0),
             edge: 0,
             read_in_rtt: 0,
             since: Time::ZERO,
@@ -183,7 +185,7 @@ impl Window {
     fn settle(&mut self) {
         let packet = Space(self.truesize(self.largest));
         let all = self.window_of(self.memory);
-        self.busy = packet..=self.memory;
+        self.busy = packet;
         self.open = if self.is_fixed { 0 } else { self.clamp.min(self.window_of(self.memory.less(packet))) };
         let half = Space(((self.clamp.min(all) / 2) << RATIO_BITS).div_ceil(self.ratio));
         self.calm = if self.is_fixed { Space(u64::MAX) } else { self.memory.less(half) };
@@ -198,6 +200,8 @@ impl Window {
     fn tell(&mut self) {
         let free = if self.is_fixed { u64::MAX } else { self.window_of(self.memory) };
         self.told = self.round_up(free.min(self.opened));
+        let taken = ((self.opened + 1) << RATIO_BITS).saturating_sub(1) / self.ratio;
+        self.crowd = self.memory.less(Space(taken));
     }
 
     /// What waits out of order takes so much memory: payload, and packets that others could not be joined to
@@ -226,9 +230,10 @@ impl Window {
     #[inline]
     pub fn is_settled(&self, len: u32, waiting: Space, beyond: u64) -> bool {
         len <= self.largest
-            && self.opened >= self.open
+            && (self.opened >= self.open || waiting >= self.crowd)
             && beyond <= self.spare
-            && self.busy.contains(&waiting)
+            && self.busy <= waiting
+            && waiting <= self.memory
     }
 
     /// A packet has come that is filed out of order, beside so much other memory; `beyond`: how far it all reaches; `joins`: the packet
@@ -320,7 +325,8 @@ impl Window {
     #[inline]
     pub fn advertise_beside(&mut self, received: u64, waiting: Space, quick: &mut u32) -> u32 {
         let allowed = self.edge.saturating_sub(received);
-        if waiting <= self.calm && self.told <= allowed && allowed & self.scale == 0 {
+        let is_less = !self.is_fixed && self.window_of(self.memory.less(waiting)) <= allowed;
+        if (self.told <= allowed || is_less) && waiting <= self.calm && allowed & self.scale == 0 {
             return allowed.min(u64::from(u32::MAX)) as u32;
         }
         self.weigh(received, waiting, quick)

@@ -29,7 +29,14 @@ struct Flags {
 
 impl Sender {
     /// Retransmits lost packets, lowest first.
+    #[inline]
     pub(super) fn retransmit_lost(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if self.board.next_to_retransmit().is_some() {
+            self.retransmit_in_order(now, out);
+        }
+    }
+
+    fn retransmit_in_order(&mut self, now: Time, out: &mut Vec<Segment>) {
         let largest = self.burst_packets();
         while let Some(seq) = self.board.next_to_retransmit() {
             let room = self.control.cwnd.saturating_sub(self.board.in_flight());
@@ -103,7 +110,6 @@ impl Sender {
         if managed {
             self.write_more();
         }
-        let largest = self.burst_packets();
         let mut sent = 0;
         let mut deferred = false;
         let limit = loop {
@@ -116,11 +122,12 @@ impl Sender {
                     break Limit::Cwnd;
                 }
                 let half = (self.control.cwnd / 2).max(1);
+                let largest = self.burst_packets();
                 let quota = room.min(half).min(largest);
                 let count = match self.sendable(quota) {
                     Ok(count) => count,
                     Err(limit) if self.rescue(now, limit, out) => continue,
-                    Err(limit) => break limit,
+                    Err(limit) => break self.starved(limit),
                 };
                 if self.should_defer(now, room, largest) {
                     deferred = true;
@@ -139,10 +146,15 @@ impl Sender {
         self.after_push(now, limit, sent, deferred);
     }
 
-    fn after_push(&mut self, now: Time, limit: Limit, sent: u32, deferred: bool) {
-        if matches!(limit, Limit::SendBuffer) && self.payload_is_full() && self.full_buffer_looks_idle() {
+    /// There is nothing to send, for this reason, which it gives back.
+    fn starved(&mut self, limit: Limit) -> Limit {
+        if limit == Limit::SendBuffer && self.payload_is_full() && self.full_buffer_looks_idle() {
             self.check_path_idle();
         }
+        limit
+    }
+
+    fn after_push(&mut self, now: Time, limit: Limit, sent: u32, deferred: bool) {
         let in_flight = self.board.in_flight();
         let cwnd_limited = deferred || in_flight >= self.control.cwnd;
         if sent > 0 || cwnd_limited {
