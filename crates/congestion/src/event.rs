@@ -132,7 +132,8 @@ impl Ack {
 pub struct Path {
     /// Now.
     pub now: Time,
-    /// Payload bytes of a full packet.
+    /// Payload bytes of a full packet, with what options that come and go take of it: rates are reckoned in it (Linux
+    /// `mss_cache`).
     pub mss: u32,
     /// Where loss recovery stands.
     pub state: CaState,
@@ -157,7 +158,8 @@ pub struct Path {
     /// ECN was negotiated: congestion may show as marks.
     pub ecn: bool,
     /// cwnd was what stopped the sender in the round just acknowledged, or slow start has not yet doubled what was in
-    /// flight (Linux `tcp_is_cwnd_limited`); the latter not for algorithms that own recovery: they have no slow start.
+    /// flight (Linux `tcp_is_cwnd_limited`); the latter not for algorithms that own recovery, unless they have slow start
+    /// as well ([`Traits::slow_start`]).
     pub cwnd_limited: bool,
     /// The application has been the limit since the last rate sample bubble was opened.
     pub app_limited: bool,
@@ -260,4 +262,6 @@ pub struct Traits {
     /// Pauses of the application are looked for before every ACK and timer, too, not only when it writes: a packet sent again
     /// after one is application-limited, then (draft-ietf-ccwg-bbr section 4.1.1.3; Google's Linux for BBRv2 and v3).
     pub watches_pauses: bool,
+    /// It owns recovery and yet is in slow start below its threshold.
+    pub slow_start: bool,
 }

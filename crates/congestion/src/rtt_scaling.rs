@@ -20,26 +20,40 @@ pub enum RttScaling {
 
 /// Longer RTTs are not scaled.
 const LONGEST: Duration = Duration::from_millis(100);
+/// RTTs are counted in so many microseconds, as a power of two, and the rest is left out.
+/// L4STeam/linux `US2RTT` (RTT_UNIT).
+const UNIT_SHIFT: u32 = 7;
 /// RTT at which scalable growth begins to exceed an eighth of a packet, and over how much more it goes on, seconds.
 const SCALABLE_FROM: f64 = 1_536e-6;
 const SCALABLE_SPAN: f64 = 16_384e-6;
 
+/// A time in whole units.
+/// L4STeam/linux `US2RTT`, `RTT2US`.
+fn in_units(time: Duration) -> Duration {
+    Duration::from_micros(time.as_micros() >> UNIT_SHIFT << UNIT_SHIFT)
+}
+
 impl RttScaling {
-    /// RTT in seconds that a flow is to behave as if it had, for a target of `target` seconds.
-    pub(crate) fn target(self, target: f64, path: &Path) -> f64 {
-        let own = path.srtt.unwrap_or_default().as_secs_f64();
-        if self == RttScaling::Additive { target + own } else { target }
+    /// RTT that a flow is to behave as if it had.
+    /// L4STeam/linux `prague_target_rtt`, `prague_dynamic_rtt_target`.
+    pub(crate) fn target(self, target: Duration, path: &Path) -> Duration {
+        let own = if self == RttScaling::Additive { path.srtt.unwrap_or_default() } else { Duration::ZERO };
+        in_units(target) + in_units(own)
     }
 
     /// Packets per round trip to grow by in place of one: as much smaller as there are more round trips in the
     /// target's, and again because the same rate is a smaller window.
-    pub(crate) fn increase(self, target: f64, path: &Path) -> f64 {
-        let Some(rtt) = path.srtt.filter(|&rtt| rtt <= LONGEST).map(Duration::as_secs_f64) else {
+    /// L4STeam/linux `prague_ai_ack_increase`.
+    pub(crate) fn increase(self, target: Duration, path: &Path) -> f64 {
+        let rtt = in_units(path.srtt.filter(|&rtt| rtt <= LONGEST).unwrap_or_default()).as_secs_f64();
+        if rtt == 0.0 {
             return 1.0;
-        };
+        }
         match self {
             RttScaling::None => 1.0,
-            RttScaling::Rate | RttScaling::Additive => (rtt / self.target(target, path)).min(1.0).powi(2),
+            RttScaling::Rate | RttScaling::Additive => {
+                (rtt / self.target(target, path).as_secs_f64()).min(1.0).powi(2)
+            }
             RttScaling::Scalable => {
                 let above = (rtt - SCALABLE_FROM).clamp(0.0, SCALABLE_SPAN);
                 (SCALABLE_SPAN / 8.0 + above) * rtt / SCALABLE_SPAN.powi(2)
@@ -54,12 +68,29 @@ mod tests {
     use crate::test_support::path_at;
 
     fn increase(scaling: RttScaling, rtt_us: u64) -> f64 {
-        scaling.increase(0.025, &Path { srtt: Some(Duration::from_micros(rtt_us)), ..path_at(0) })
+        scaling.increase(
+            Duration::from_millis(25),
+            &Path { srtt: Some(Duration::from_micros(rtt_us)), ..path_at(0) },
+        )
     }
 
     #[test]
     fn at_a_fifth_of_the_target_growth_is_a_twenty_fifth() {
+        // 39 of 195 units of 128 microseconds.
         assert!((increase(RttScaling::Rate, 5_000) - 0.04).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_beyond_whole_units_does_not_count() {
+        assert_eq!(increase(RttScaling::Rate, 5_119), increase(RttScaling::Rate, 4_992));
+        assert!(increase(RttScaling::Rate, 5_120) > increase(RttScaling::Rate, 5_119));
+        assert_eq!(increase(RttScaling::Rate, 127), 1.0);
+    }
+
+    #[test]
+    fn the_target_is_in_whole_units_too() {
+        let target = RttScaling::Rate.target(Duration::from_millis(25), &path_at(0));
+        assert_eq!(target, Duration::from_micros(195 * 128));
     }
 
     #[test]
@@ -76,7 +107,7 @@ mod tests {
 
     #[test]
     fn scalable_growth_is_at_least_an_eighth_of_a_packet_per_reference_rtt() {
-        let per_reference = increase(RttScaling::Scalable, 100) / (100e-6 / SCALABLE_SPAN);
+        let per_reference = increase(RttScaling::Scalable, 128) / (128e-6 / SCALABLE_SPAN);
         assert!((per_reference - 0.125).abs() < 1e-12, "{per_reference}");
     }
 }

@@ -204,8 +204,7 @@ impl Made for VariableRow {
 
 impl Made for PacketRow {
     fn rows(run: &mut Finished<'_>) -> Rows<PacketRow> {
-        let mss: Vec<u32> = run.plan.flows.iter().map(|flow| flow.tcp.mss_bytes).collect();
         let capture = run.recorded.capture.take().unwrap_or_default();
-        capture.rows_until(&mss, Time::from_nanos(run.plan.duration_ns))
+        capture.rows_until(Time::from_nanos(run.plan.duration_ns))
     }
 }

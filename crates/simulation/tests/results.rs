@@ -225,6 +225,19 @@ fn a_capture_has_the_handshake_and_every_byte_at_its_time() {
 }
 
 #[test]
+fn a_capture_counts_bytes_in_what_packets_carry_beside_the_accecn_option() {
+    let mut plan = single("reno", 1_000);
+    plan["flows"][0]["bytes"] = json!(14_360);
+    plan["flows"][0]["tcp"]["ecn"] = json!("accecn");
+    plan["record"]["packets"] = json!(["sender"]);
+    let packets = run(&plan, 1).packets;
+    let ends: Vec<f64> =
+        packets.numbers("seq").iter().zip(&packets.numbers("len")).map(|(a, b)| a + b).collect();
+    assert_eq!(ends.iter().copied().fold(0.0, f64::max), 14_360.0);
+    assert_eq!(packets.numbers("ack").iter().copied().fold(0.0, f64::max), 14_360.0);
+}
+
+#[test]
 fn an_application_keeps_its_pace_and_its_silence() {
     // 1 Mbit/s of payload from 1 s on, nothing from 3 s on, and as much as goes from 4 s on.
     let mut plan = single("cubic", 5_000);

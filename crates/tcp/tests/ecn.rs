@@ -42,6 +42,14 @@ fn accurate_feedback_counts_every_mark() {
 }
 
 #[test]
+fn what_options_take_from_the_payload_is_left_in_the_mss_that_algorithms_see() {
+    let (spy, seen) = Spy::asking(0..0);
+    let config = SenderConfig { mss: 1436, option_bytes: 12, ..config() };
+    Pipe::with_algorithm(spy, config, EVERY_SECOND, 100, 40, usize::MAX).run_until(seconds(0.2));
+    assert_eq!(seen.lock().unwrap().mss, 1448);
+}
+
+#[test]
 fn classic_feedback_takes_all_for_marked_until_the_sender_has_reduced() {
     let (p, seen) = run(Feedback::Classic, |n| n == 50);
     let (marked, _) = marked_and_acked(&seen.lock().unwrap());

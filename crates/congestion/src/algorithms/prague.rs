@@ -19,14 +19,12 @@
 //! recovery is over. alpha ← alpha + (F - alpha) / 16 once per round trip, from the first mark on.
 //!
 //! ## Deviations from the source
-//! Floating point in place of fixed point. The fractional window follows slow start, and the first marks end it at
-//! once: 0.6 forgets to, and would fall back to the initial window. Detection of classic queues is left out, as it is
-//! off by default. Without ECN it is Reno with the transport's recovery, as in the source.
+//! Floating point in place of fixed point, but for RTTs. Detection of classic queues is left out, as it is off by
+//! default. Without ECN it is Reno with the transport's recovery, as in the source.
 //!
 //! A timeout moves the slow-start threshold to half the window at once. In the source the window runs to the old
-//! threshold and then steps down; but what is sent is paced by the half all the time. The growth per round trip is
-//! reckoned once per round, in the source with every change of the window, too. RTTs above 100 ms are not scaled; 0.6
-//! compares other units and scales up to 12.8 s, which only matters for `additive` and `scalable`.
+//! threshold and then steps down; but what is sent is paced by the half all the time. RTTs above 100 ms are not scaled;
+//! 0.6 compares other units and scales up to 12.8 s, which only matters for `additive` and `scalable`.
 //!
 //! Two things of 0.7 are not built: up to four packets of window its law is one of the rate, paced 3 % above and below
 //! in turn, and there packets shrink, down to 150 bytes.
@@ -46,7 +44,7 @@ use crate::{
     Window,
 };
 use params::params;
-use units::{Rate, Time};
+use units::{Duration, Rate, Time};
 
 params! {
     /// Parameters of Prague, as the module has them.
@@ -69,12 +67,15 @@ params! {
         pace_by_flight: bool = false, "";
         /// Growth is per fractional window, not per window in whole packets.
         growth_by_fraction: bool = false, "";
+        /// The fractional window follows slow start. If not, pacing stays at the initial window, so that slow start soon
+        /// ends for want of packets in flight, and the window grows from there by a packet per round trip.
+        slow_start_counts: bool = false, "";
     }
     presets {
         "v0.6" => {},
         "v0.7" => {
             rtt_transition: 4, min_burst: 1, initial_alpha: 0.0, first_mark_halves: true, pace_by_flight: true,
-            growth_by_fraction: true,
+            growth_by_fraction: true, slow_start_counts: true,
         },
     }
 }
@@ -167,8 +168,11 @@ impl Prague {
     /// L4STeam/linux `prague_target_rtt_elapsed`.
     fn must_wait(&self, last: Time, path: &Path) -> bool {
         let independent = self.is_old() && !self.window.in_slow_start();
-        let target = self.params.rtt_scaling.target(self.params.rtt_target_ms / 1e3, path);
-        independent && path.now.since(last).as_secs_f64() < target
+        independent && path.now.since(last) < self.params.rtt_scaling.target(self.rtt_target(), path)
+    }
+
+    fn rtt_target(&self) -> Duration {
+        Duration::from_nanos((self.params.rtt_target_ms * 1e6) as u64)
     }
 
     /// Slow start, then additive increase. False if slow start took all: then the window does not follow the target,
@@ -178,7 +182,9 @@ impl Prague {
         let mut left = unmarked;
         if self.window.in_slow_start() {
             left = self.window.slow_start(unmarked);
-            self.target = self.target.max(f64::from(self.window.cwnd));
+            if self.params.slow_start_counts {
+                self.target = self.target.max(f64::from(self.window.cwnd));
+            }
             if left == 0 {
                 return false;
             }
@@ -243,8 +249,13 @@ impl Prague {
     /// L4STeam/linux `prague_new_round`.
     fn start_round(&mut self, path: &Path) {
         self.round = Round { end: path.next, delivered: path.delivered, marked: path.marked, ..self.round };
+        self.scale_increase(path);
+    }
+
+    /// L4STeam/linux `prague_ai_ack_increase`, which `prague_new_round` and `prague_cwnd_changed` call.
+    fn scale_increase(&mut self, path: &Path) {
         let scaling = if self.is_old() { self.params.rtt_scaling } else { RttScaling::None };
-        self.increase = scaling.increase(self.params.rtt_target_ms / 1e3, path);
+        self.increase = scaling.increase(self.rtt_target(), path);
     }
 
     /// A window per RTT, two in early slow start; bursts of at most 1/4096 s.
@@ -302,14 +313,14 @@ impl CongestionControl for Prague {
         self.state = path.state;
         self.in_loss &= path.state != CaState::Open;
         self.see_marks(ack.marked);
-        // In slow start the window may be twice what is in flight: pacing has not filled it yet (Linux
-        // `tcp_is_cwnd_limited`). A cut that the window has not followed yet ends slow start.
-        let opening = self.window.in_slow_start() && self.window.cwnd / 2 < ack.prior_in_flight;
-        let cut = self.window.in_slow_start() && self.whole() < f64::from(self.window.cwnd);
+        let before = self.window.cwnd;
         let unmarked = ack.acked.saturating_sub(ack.marked);
-        let may_grow = unmarked > 0 && !self.in_loss && !cut && (path.cwnd_limited || opening);
+        let may_grow = unmarked > 0 && !self.in_loss && path.cwnd_limited;
         if !may_grow || self.grow(unmarked) {
             self.follow();
+        }
+        if self.window.cwnd != before {
+            self.scale_increase(path);
         }
         self.end_round(path);
         self.pace(path);
@@ -369,7 +380,7 @@ impl CongestionControl for Prague {
 
     fn traits(&self) -> Traits {
         let recovery = if self.ecn { Recovery::Algorithm } else { Recovery::Transport };
-        Traits { recovery, ecn: EcnMode::L4s, needs_pacing: self.ecn, ..Traits::default() }
+        Traits { recovery, ecn: EcnMode::L4s, needs_pacing: self.ecn, slow_start: true, ..Traits::default() }
     }
 }
 

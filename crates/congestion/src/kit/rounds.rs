@@ -50,14 +50,24 @@ pub struct Rounds<'a> {
     lost: u64,
     rtt: Duration,
     in_flight: u32,
+    /// The window was what held the last round.
+    full: bool,
 }
 
 impl<'a> Rounds<'a> {
     /// The algorithm's handshake is over, and nothing has been sent.
     pub fn new(algorithm: &'a mut dyn CongestionControl, bottleneck: Bottleneck) -> Rounds<'a> {
         let rtt = bottleneck.rtt;
-        let rounds =
-            Rounds { algorithm, bottleneck, now: Time::ZERO, delivered: 1, lost: 0, rtt, in_flight: 0 };
+        let rounds = Rounds {
+            algorithm,
+            bottleneck,
+            now: Time::ZERO,
+            delivered: 1,
+            lost: 0,
+            rtt,
+            in_flight: 0,
+            full: true,
+        };
         let path = rounds.path(CaState::Open);
         rounds.algorithm.on_established(&path);
         rounds
@@ -73,8 +83,16 @@ impl<'a> Rounds<'a> {
         u128::from(control.cwnd).min(paced) as u32
     }
 
+    /// Linux `tcp_is_cwnd_limited`.
+    fn cwnd_limited(&self) -> bool {
+        let control = self.algorithm.control();
+        let opening = control.cwnd < control.ssthresh && control.cwnd < 2 * self.in_flight;
+        self.full || (opening && self.algorithm.traits().slow_start)
+    }
+
     fn path(&self, state: CaState) -> Path {
         Path {
+            cwnd_limited: self.cwnd_limited(),
             state,
             srtt: Some(self.rtt),
             min_rtt: Some(self.bottleneck.rtt),
@@ -91,6 +109,7 @@ impl<'a> Rounds<'a> {
     fn round(&mut self) -> Round {
         let Bottleneck { bdp, buffer, rtt } = self.bottleneck;
         let sent = self.allowed();
+        self.full = sent >= self.algorithm.control().cwnd;
         let lost = sent.saturating_sub(bdp + buffer);
         let arrived = sent - lost;
         self.rtt = rtt * u64::from(arrived.max(bdp)) / u64::from(bdp);

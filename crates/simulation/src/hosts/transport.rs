@@ -115,6 +115,7 @@ fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback, ac
     let paces = nic.is_some_and(|nic| nic.queue.kind == "fq");
     SenderConfig {
         mss: payload_bytes(plan, accecn),
+        option_bytes: accecn.into(),
         initial_window: plan.tcp.initial_window,
         data: Some(0), // nothing before the application writes
         send_buffer: send_buffer(&plan.tcp),

@@ -95,7 +95,9 @@ struct Stream {
     sent: Vec<Sent>,
     /// Per point: how many of `sent` came past, those lost on the way included.
     seen: Vec<usize>,
-    /// Packets shorter than the MSS: number, and bytes missing up to and including it. A FIN takes one, as in TCP.
+    /// Payload of a full packet.
+    mss: u32,
+    /// Packets shorter than that: number, and bytes missing up to and including it. A FIN takes one, as in TCP.
     short: Vec<(u32, i64)>,
     next: u32,
 }
@@ -199,18 +201,17 @@ impl Capture {
     }
 
     /// Rows up to `end`, in the order of time.
-    pub fn rows_until(mut self, mss: &[u32], end: Time) -> Rows<PacketRow> {
+    pub fn rows_until(mut self, end: Time) -> Rows<PacketRow> {
         let mut seen = std::mem::take(&mut self.seen);
         seen.retain(|seen| seen.time <= end);
         seen.sort_by_key(|seen| (seen.time, seen.point));
-        seen.iter().map(|seen| self.row(seen, mss)).collect()
+        seen.iter().map(|seen| self.row(seen)).collect()
     }
 
-    fn row(&self, seen: &Seen, mss: &[u32]) -> PacketRow {
+    fn row(&self, seen: &Seen) -> PacketRow {
         let stream = &self.streams[seen.stream];
-        let mss = mss[stream.flow as usize];
-        let own = |number: u32| stream.byte(number, mss);
-        let other = |number: u32| self.streams[opposite(seen.stream)].byte(number, mss);
+        let own = |number: u32| stream.byte(number);
+        let other = |number: u32| self.streams[opposite(seen.stream)].byte(number);
         let payload = &seen.sent.payload;
         let acknowledged = acknowledgement(payload);
         PacketRow {
@@ -244,6 +245,7 @@ impl Stream {
     /// A packet leaves; `mss`: payload of a full one.
     fn send(&mut self, sent: Sent, mss: u32) {
         self.sent.push(sent);
+        self.mss = mss;
         if let Payload::Tcp(Segment::Data { seq, len, fin, .. }) = sent.payload
             && seq >= self.next
         {
@@ -271,10 +273,10 @@ impl Stream {
     }
 
     /// First byte of packet `number`, from 0.
-    fn byte(&self, number: u32, mss: u32) -> i64 {
+    fn byte(&self, number: u32) -> i64 {
         let before = self.short.partition_point(|short| short.0 < number);
         let missing = before.checked_sub(1).map_or(0, |last| self.short[last].1);
-        i64::from(number) * i64::from(mss) - missing
+        i64::from(number) * i64::from(self.mss) - missing
     }
 }
 

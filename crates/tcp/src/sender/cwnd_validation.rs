@@ -29,7 +29,8 @@ impl WindowUsage {
 impl Sender {
     /// cwnd stopped the sender in this round, or slow start has not yet doubled what was in flight.
     pub(super) fn is_cwnd_limited(&self) -> bool {
-        let slow_start = self.window_belongs_to_transport() && self.control.cwnd < self.control.ssthresh;
+        let has_slow_start = self.traits.slow_start || self.window_belongs_to_transport();
+        let slow_start = has_slow_start && self.control.cwnd < self.control.ssthresh;
         self.usage.cwnd_limited || (slow_start && self.control.cwnd < 2 * self.usage.most_out)
     }
 

@@ -56,6 +56,8 @@ use write_queue::WriteQueue;
 pub struct SenderConfig {
     /// Payload of a full segment, bytes.
     pub mss: u32,
+    /// What options that come and go take from it, bytes. Rates are reckoned without (Linux `mss_cache`).
+    pub option_bytes: u32,
     /// Initial window, packets.
     pub initial_window: u32,
     /// Bytes the application has to send; `None`: without end.
@@ -90,6 +92,7 @@ impl Default for SenderConfig {
     fn default() -> SenderConfig {
         SenderConfig {
             mss: 1448,
+            option_bytes: 0,
             initial_window: 10,
             data: None,
             send_buffer: SendBuffer::Unlimited,
@@ -104,6 +107,13 @@ impl Default for SenderConfig {
             undo: true,
             quirks: Quirks::default(),
         }
+    }
+}
+
+impl SenderConfig {
+    /// The MSS in which rates are reckoned.
+    fn rate_mss(&self) -> u32 {
+        self.mss + self.option_bytes
     }
 }
 
@@ -334,7 +344,7 @@ impl Sender {
             min_rtt: self.rtt.min(),
             pacing_rate: self.pacer.enabled().then(|| self.pacer.rate()),
             delivery_rate: self.delivery.last_rate.map(|(packets, interval)| {
-                let bits = u128::from(packets) * u128::from(self.config.mss) * 8_000_000_000;
+                let bits = u128::from(packets) * u128::from(self.config.rate_mss()) * 8_000_000_000;
                 Rate::from_bits_per_sec((bits / u128::from(interval.as_nanos())) as u64)
             }),
             state: self.recovery.state,
@@ -345,7 +355,7 @@ impl Sender {
     fn path(&self, now: Time) -> Path {
         Path {
             now,
-            mss: self.config.mss,
+            mss: self.config.rate_mss(),
             state: self.recovery.state,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),

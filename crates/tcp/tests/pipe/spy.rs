@@ -17,6 +17,8 @@ pub struct Seen {
     /// The window when the end of an episode was reported.
     pub exits: Vec<u32>,
     pub lost: Vec<LostPacket>,
+    /// The MSS, as it was last told.
+    pub mss: u32,
 }
 
 /// A window that is halved on congestion and never grows; asks for a reduction on every ACK in `asks`.
@@ -51,6 +53,7 @@ impl CongestionControl for Spy {
         let mut seen = self.seen.lock().unwrap();
         self.reduce = self.asks.contains(&seen.acks.len());
         seen.acks.push((*ack, path.state));
+        seen.mss = path.mss;
     }
 
     fn on_congestion(&mut self, congestion: Congestion, path: &Path) {

@@ -134,6 +134,39 @@ fn after_an_idle_time_the_window_grows_by_slow_start_alone() {
     assert_eq!(rounds.prague.target, 100.0);
 }
 
+#[test]
+fn the_fractional_window_stays_behind_in_slow_start_but_in_0_7() {
+    for (params, target) in [(PragueParams::default(), 10.0), (preset_0_7(), 20.0)] {
+        let mut rounds = Rounds::new(10, Duration::from_millis(40), params);
+        rounds.prague.window.ssthresh = u32::MAX;
+        rounds.round(|_| false);
+        assert_eq!((rounds.prague.control().cwnd, rounds.prague.target), (20, target));
+    }
+}
+
+#[test]
+fn slow_start_ends_with_the_first_ack_that_finds_the_window_unused() {
+    let mut rounds = avoidance(20);
+    rounds.prague.window.ssthresh = u32::MAX;
+    rounds.prague.target = 10.0;
+    rounds.path.cwnd_limited = false;
+    rounds.prague.on_ack(&ideal::ack(2), &rounds.path);
+    assert_eq!((rounds.prague.control().cwnd, rounds.prague.control().ssthresh), (19, 19));
+}
+
+#[test]
+fn growth_is_scaled_anew_when_the_window_changes() {
+    let params = PragueParams { rtt_transition: 0, ..PragueParams::default() };
+    let mut rounds = Rounds::new(50, Duration::from_millis(5), params);
+    let before = rounds.prague.increase;
+    rounds.path.srtt = Some(Duration::from_millis(10));
+    rounds.prague.on_ack(&ideal::ack(1), &rounds.path);
+    assert_eq!(rounds.prague.increase, before);
+    rounds.prague.target = 60.0;
+    rounds.prague.on_ack(&ideal::ack(1), &rounds.path);
+    assert!((rounds.prague.increase / before - 4.0).abs() < 1e-9, "{}", rounds.prague.increase);
+}
+
 fn preset_0_7() -> PragueParams {
     params::read(&serde_json::json!({ "preset": "v0.7" })).unwrap()
 }
