@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 from fullpipe.algorithms import Ack, Controller, Episode
 from fullpipe.algorithms import Path as PathView
 from fullpipe.cli import app
+from fullpipe.engines.base import Problem
+from fullpipe.scenario import Scenario
 from fullpipe.validation.conformance import DraftVerdict, Result, cases, judge
 from fullpipe.validation.conformance.lab import state_name
 
@@ -86,6 +88,26 @@ def test_an_algorithm_from_outside_is_judged_too() -> None:
 @pytest.mark.parametrize("spelling", ["ProbeBW:Up", "PROBE_BW_UP", "PROBE_UP", "ProbeUp", "probe_bw_up"])
 def test_states_are_known_by_any_spelling(spelling: str) -> None:
     assert state_name(spelling) == "ProbeBW_UP"
+
+
+class Refusing:
+    """An engine that can run nothing, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Scenario] = []
+
+    def check(self, scenario: Scenario) -> list[Problem]:
+        self.asked.append(scenario)
+        return [Problem("topology.bottleneck", "there is no cable")]
+
+
+def test_what_another_engine_cannot_run_does_not_apply(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing = Refusing()
+    monkeypatch.setattr("fullpipe.validation.conformance.lab.engine", lambda name: refusing)
+    (result,) = judge("bbr3", engine="other", only=["A.14"])
+    assert result.verdict == DraftVerdict.not_applicable
+    assert "there is no cable" in result.explanation
+    assert not refusing.asked[0].record.variables
 
 
 def command(*words: str) -> Any:

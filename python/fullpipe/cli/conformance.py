@@ -33,6 +33,12 @@ def conformance(
         typer.Option(metavar="TEST", help="Only this test, by section (A.5) or name; may be repeated."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, metavar="N", help="For random waits and random loss.")] = 1,
+    engine_name: Annotated[
+        str,
+        typer.Option(
+            "--engine", metavar="NAME", help="Whose algorithm it is; what it cannot run is left out."
+        ),
+    ] = "native",
     workers: Jobs = None,
     out: Annotated[
         Path | None,
@@ -64,8 +70,8 @@ def conformance(
     values = dict(_parameter(text) for text in params or ())
     store = Store(out) if out else None
     subject, jobs = {"kind": cca, **values}, workers or processors()
-    _check(subject)
-    results = judge(subject, only=only or (), workers=jobs, store=store, seed=seed)
+    _check(subject, engine_name)
+    results = judge(subject, only=only or (), workers=jobs, store=store, seed=seed, engine=engine_name)
     name = " ".join([cca, *(params or ())])
     _show(console, name, results, as_json)
     if junit:
@@ -74,9 +80,9 @@ def conformance(
         raise typer.Exit(1)
 
 
-def _check(subject: Mapping[str, Any]) -> None:
+def _check(subject: Mapping[str, Any], engine_name: str) -> None:
     """Refuse a mistaken algorithm as `fullpipe run` does, before anything runs."""
-    lines = refusals(engine("native"), Scenario.named("single-reno").with_values({"flows.0.cca": subject}))
+    lines = refusals(engine(engine_name), Scenario.named("single-reno").with_values({"flows.0.cca": subject}))
     if lines:
         raise ScenarioError(lines)
 

@@ -7,6 +7,8 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import states as spans_of
+from fullpipe.engines import engine
+from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job, run
@@ -136,11 +138,17 @@ def rate_pps(mbps: float) -> float:
 class Lab:
     """Runs scenarios with the algorithm under test, each once, and remembers what it published."""
 
-    def __init__(self, cca: str | Mapping[str, Any], store: Store | None = None, seed: int = 1) -> None:
+    def __init__(
+        self,
+        cca: str | Mapping[str, Any],
+        store: Store | None = None,
+        seed: int = 1,
+        engine_name: str = "native",
+    ) -> None:
         self.cca = cca
         self.published: set[str] = set()
         """Names of variables and of states, the latter as the draft spells them."""
-        self._store, self._seed = store, seed
+        self._store, self._seed, self._engine = store, seed, engine_name
         self._known: dict[str, ObservedRun] = {}
         self._lock = Lock()
 
@@ -187,12 +195,20 @@ class Lab:
         )
 
     def observe(self, scenario: Scenario) -> ObservedRun:
-        """The run of a scenario whose flow of interest is called "subject"."""
+        """The run of a scenario whose flow of interest is called "subject".
+
+        Raises:
+            ScenarioError: If the engine cannot run it.
+        """
+        if self._engine != "native":  # others cannot tell variables
+            scenario = scenario.with_values({"record.variables": False})
+        if refused := [str(problem) for problem in engine(self._engine).check(scenario)]:
+            raise ScenarioError(refused)
         key = scenario.digest
         with self._lock:
             if key in self._known:
                 return self._known[key]
-        found = ObservedRun(run([Job(scenario, self._seed)], store=self._store)[0])
+        found = ObservedRun(run([Job(scenario, self._seed, self._engine)], store=self._store)[0])
         with self._lock:
             self.published |= found.names | {name for name, _, _ in found.states}
             return self._known.setdefault(key, found)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from fullpipe.errors import ScenarioError
 from fullpipe.runs import Store
 from fullpipe.validation.conformance import (
     drain,
@@ -34,6 +35,7 @@ def judge(
     workers: int = 1,
     store: Store | None = None,
     seed: int = 1,
+    engine: str = "native",
     done: Callable[[Result], None] | None = None,
 ) -> list[Result]:
     """Judge an algorithm by every case.
@@ -44,9 +46,10 @@ def judge(
         workers: How many cases at the same time. Has no influence on results.
         store: Where runs are kept; None keeps them in memory.
         seed: Feeds random waits and random loss; a verdict should not depend on it.
+        engine: Whose algorithm it is. What an engine cannot run does not apply.
         done: Told about every case when its runs are over, before it is known whether it applies.
     """
-    lab = Lab(cca, store, seed)
+    lab = Lab(cca, store, seed, engine)
     chosen = [case for case in cases() if not only or case.section in only or case.name in only]
 
     def attempt(case: DraftTest) -> Result:
@@ -68,6 +71,8 @@ def _attempt(case: DraftTest, lab: Lab) -> Result:
         steps.extend(case.steps(lab))
     except StuckError as stuck:
         reason = str(stuck)
+    except ScenarioError as refusal:
+        return Result(case, DraftVerdict.not_applicable, (), str(refusal), time.perf_counter() - started)
     good = not reason and all(step.holds for step in steps)
     verdict = DraftVerdict.passed if good else DraftVerdict.failed
     return Result(case, verdict, tuple(steps), reason, time.perf_counter() - started)
@@ -77,7 +82,7 @@ def _applied(result: Result, published: set[str]) -> Result:
     """A case does not apply if the algorithm never published what it needs, in any of the runs."""
     case = result.case
     missing = [name for name in case.needs if not published & set(ALIASES.get(name, (name,)))]
-    if not missing:
+    if not missing or result.verdict is DraftVerdict.not_applicable:
         return result
     reason = f"never publishes {', '.join(missing)}"
     return Result(case, DraftVerdict.not_applicable, (), reason, result.seconds)

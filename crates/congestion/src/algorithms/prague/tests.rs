@@ -160,11 +160,21 @@ fn growth_is_scaled_anew_when_the_window_changes() {
     let mut rounds = Rounds::new(50, Duration::from_millis(5), params);
     let before = rounds.prague.increase;
     rounds.path.srtt = Some(Duration::from_millis(10));
+    rounds.prague.target = 49.5; // the window of 50 holds
     rounds.prague.on_ack(&ideal::ack(1), &rounds.path);
     assert_eq!(rounds.prague.increase, before);
     rounds.prague.target = 60.0;
     rounds.prague.on_ack(&ideal::ack(1), &rounds.path);
     assert!((rounds.prague.increase / before - 4.0).abs() < 1e-9, "{}", rounds.prague.increase);
+}
+
+#[test]
+fn losses_in_a_row_leave_a_packet_per_64_round_trips() {
+    let mut rounds = avoidance(10);
+    (0..40).for_each(|_| rounds.prague.on_congestion(Congestion::Loss, &rounds.path));
+    rounds.prague.pace(&rounds.path);
+    let rate = rounds.prague.control().pacing_rate.unwrap().bits_per_sec() as f64;
+    assert!((rate / (1_500.0 * 8.0 / 0.04 / 64.0) - 1.0).abs() < 1e-3, "{rate}");
 }
 
 fn preset_0_7() -> PragueParams {
