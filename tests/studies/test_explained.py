@@ -16,7 +16,7 @@ EXPLAINED = {
         "Fig. 11: CUBIC, 5 s, longer flows",
         "4.1: BBRv3 and CUBIC",
     ),
-    "adbbr2025": ("Abstract: RTT fairness, two flows",),
+    "adbbr2025": ("5.3.2: at 30 s, Ad-BBR", "5.5: one flow", "5.2: BBRv1, throughput"),
 }
 
 

@@ -150,6 +150,19 @@ def test_a_star_stands_for_every_entry() -> None:
     assert [flow.alternate.every_s for flow in changed.flows if flow.alternate] == [7.0] * 4
 
 
+def test_a_value_of_a_sweep_is_replaced_by_the_one_in_its_place() -> None:
+    size = "topology.bottleneck.queue.size"
+    swaps = Setting(instead={size: {"0.5 bdp": "1 bdp", "5 bdp": "10 bdp"}})
+    swept = Scenario.named("adbbr2025-fairness").expand()
+    assert [swaps.on(one).to_dict()["topology"]["bottleneck"]["queue"]["size"] for one in swept] == [
+        "1 bdp",
+        "10 bdp",
+    ]
+    assert str(swaps) == f'{size} = "1 bdp" for "0.5 bdp", "10 bdp" for "5 bdp"'
+    with pytest.raises(KeyError):
+        Setting(instead={size: {}}).on(next(iter(swept)))
+
+
 def test_results_of_another_engine_replace_those_of_the_same_claims(tmp_path: Path) -> None:
     path = tmp_path / "there" / "ns3_results.toml"
     other = Elsewhere("another", "ns3", "3.44", "2026-11-23", 3, "", 'a "quote"', "not reproduced")

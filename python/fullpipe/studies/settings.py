@@ -6,8 +6,8 @@ A claim of `expected.toml` names one of these:
 - `setting = { key = "tcp.loss_detection", value = "dupack" }`: a path of the scenarios, `*` for every entry;
 - `setting = { engine = "ns3" }`.
 
-A table `[[setting]]` may have several of them: `reading`, `values` (by path), `algorithms` (by the name that
-claims use), `engine`."""
+A table `[[setting]]` may have several of them: `reading`, `values` (by path), `instead` (by path, for every
+value of a sweep the one in its place), `algorithms` (by the name that claims use), `engine`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ class Setting:
     name: str = ""
     reading: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    instead: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By path, for every value that the study sweeps the one in its place."""
     algorithms: Mapping[str, Any] = field(default_factory=dict)
     engine: str = ""
 
@@ -51,15 +53,19 @@ class Setting:
             yield self.reading
         for key, value in (*self.values.items(), *self.algorithms.items()):
             yield f"{key} = {_written(value)}"
+        for key, swaps in self.instead.items():
+            yield f"{key} = " + ", ".join(f"{_written(v)} for {_written(old)}" for old, v in swaps.items())
         if self.engine:
             yield f"engine = {_written(self.engine)}"
 
     def on(self, scenario: Scenario) -> Scenario:
-        """A scenario with its values."""
-        if not self.values:
+        """A scenario with its values. Raises KeyError for a value in whose place there is none."""
+        if not (self.values or self.instead):
             return scenario
         tree = scenario.to_dict()
-        return scenario.with_values({p: v for path, v in self.values.items() for p in _paths(tree, path)})
+        swaps = {path: swaps[str(_at(tree, path))] for path, swaps in self.instead.items()}
+        values = {**self.values, **swaps}
+        return scenario.with_values({p: v for path, v in values.items() for p in _paths(tree, path)})
 
 
 def _written(value: Any) -> str:
@@ -71,6 +77,17 @@ def _written(value: Any) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_written(v)}" for key, v in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)
+
+
+def _at(tree: Any, path: str) -> Any:
+    """What is there.
+
+    >>> _at({"queue": {"size": "1 bdp"}}, "queue.size")
+    '1 bdp'
+    """
+    for key in path.split("."):
+        tree = tree[key]
+    return tree
 
 
 def _paths(tree: Any, path: str) -> list[str]:
