@@ -37,21 +37,18 @@ Version 0.6 leaves slow start after some round trips, whatever the link: its fra
 it paces, stays at the initial one. Natively too, since a single flow follows the kernel packet by packet
 for its first tenths of a second: behind CoDel at 50 Mbit/s, 40 ms a run of either has 791 marks.
 
-What parts them then is where the kernel's chunks of data end, on which what stands above hangs. A burst
-smaller than it could be waits for the next ACK, but not the last packet of a chunk that is
-queued for segmentation (`tcp_tso_should_defer`), and that packet makes an odd number in flight even or an
-even one odd for many round trips. With two packets a burst and a queue of four packets at the step of
-1 ms this decides whether there are marks. Natively chunks end as for a sender whose window opens fast;
-with a small window the kernel's application writes before a chunk is used up, and fills it again
-(`tcp_sendmsg_locked`, `tcp_xmit_size_goal`). At 5 Mbit/s, 40 ms a native flow parts from the kernel with
-the last packet of its second chunk, after 0.63 s. One whose chunks never end goes on with it to 1.4 s and
-has 1.69 Mbit/s as the kernel has, 13.2 % of marks for 12.9 at 20 Mbit/s, 5 ms, and more marks at
-50 Mbit/s, 10 ms (9.3 % for 5.6), where the kernel's chunks do end. How they end is not modelled: it takes
-the memory of the send buffer. So it is shown that these values hang on it, and not that nothing else is
-amiss.
-
-Two flows of Prague beside two of CUBIC have 0.70 of the link for 0.67, and with chunks that never end
-0.69, within chance."""
+On what stands above hangs where the kernel's chunks of data end. A burst smaller than it could be waits
+for the next ACK, but not the last packet of a chunk that is queued for segmentation
+(`tcp_tso_should_defer`), and that packet makes an odd number in flight even or an even one odd for many
+round trips. With two packets a burst and a queue of four packets at the step of 1 ms this decides whether
+there are marks. Natively chunks end where they do for other algorithms, and with Prague the kernel's end
+elsewhere. At 5 Mbit/s, 40 ms a native flow parts from the kernel with the last packet of its second chunk,
+after 0.63 s, which the kernel holds back. One whose chunks never end goes on with it to 1.4 s and has 1.69
+Mbit/s as the kernel has. At 20 Mbit/s, 5 ms such a one has 13.2 % of marks for the kernel's 12.9, and at
+50 Mbit/s, 10 ms 9.3 % for 5.6, so that something ends there. Two flows beside two of CUBIC have 0.69 of the
+link then for the kernel's 0.67, within chance. Where the kernel's chunks end is not known: chunks by the
+memory of its send buffer were tried, and they bring 5 Mbit/s, 40 ms within 3.1 % and the four flows within
+chance, but not the marks."""
 _QUEUES: Mapping[str, Mapping[str, Any]] = {
     "dualpi2": {"kind": "dualpi2"},
     "step": {"kind": "step", "mark_ms": 1},
