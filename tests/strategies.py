@@ -262,6 +262,8 @@ def transports(span: Span) -> Tree:
             "invalid_rate_samples": st.sampled_from(["discarded", "repeated"]),
             "rescue_retransmit": st.sampled_from(["none", "rfc6675", "unbounded"]),
             "full_send_buffer": st.sampled_from(["app_limited", "network_limited"]),
+            "idle_application": st.sampled_from(["app_limited", "network_limited"]),
+            "prr": st.sampled_from(["rfc9937", "ns3"]),
             "lost_in_flight": st.sampled_from(["counted", "shifted"]),
             "accecn_option": st.booleans(),
         }

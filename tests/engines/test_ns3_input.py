@@ -76,7 +76,8 @@ def test_acks_are_those_of_ns3_unless_the_scenario_counts_them() -> None:
 
 def test_what_ns3_does_anyway_is_no_reason_and_a_smallest_timeout_is_its_own() -> None:
     tcp = {"loss_detection": "dupack", "tail_loss_probe": False, "full_send_buffer": "network_limited"}
-    made = scenario({"kind": "bbr1", "policer": False}, tcp={**tcp, "undo": False, "min_rto": "300 ms"})
+    tcp |= {"undo": False, "idle_application": "network_limited", "prr": "ns3"}
+    made = scenario({"kind": "bbr1", "policer": False}, tcp={**tcp, "min_rto": "300 ms"})
     assert refusals(made) == []
     assert attributes(made)["MinRto"] == "300000000ns"
 
@@ -205,6 +206,8 @@ def test_a_host_like_that_of_ns3_says_what_ns3_does() -> None:
         ({"host": "linux"}, "tcp.host"),
         ({"receive_memory": "1 MiB"}, "tcp.receive_memory_bytes"),
         ({"undo": True}, "tcp.undo"),
+        ({"idle_application": "app_limited"}, "tcp.idle_application"),
+        ({"prr": "rfc9937"}, "tcp.prr"),
         ({"rescue_retransmit": "unbounded"}, "tcp.rescue_retransmit"),
         ({"send_buffer": "1 GiB"}, "tcp.send_buffer"),
     ],

@@ -19,6 +19,8 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
     "ecn": {"ecn": True},
     "accecn": {"ecn": "accecn"},
     "accecn without its option": {"ecn": "accecn", "accecn_option": False},
+    "idle application limited by the network": {"idle_application": "network_limited"},
+    "ns-3 reduction": {"prr": "ns3"},
     "ns-3 samples": {"rate_sample": "ns3_3.40", "invalid_rate_samples": "repeated"},
     "Linux written out": {
         "host": "linux",
@@ -26,6 +28,8 @@ _TRANSPORTS: Mapping[str, Mapping[str, Any]] = {
         "invalid_rate_samples": "discarded",
         "rescue_retransmit": "none",
         "full_send_buffer": "app_limited",
+        "idle_application": "app_limited",
+        "prr": "rfc9937",
         "lost_in_flight": "counted",
     },
     "duplicate ACKs": {"loss_detection": "dupack"},

@@ -1,4 +1,4 @@
-//! HyStart as Linux has it, and HyStart++ (RFC 9406): leaving slow start before it overshoots.
+//! HyStart as Linux and as ns-3 have it, and HyStart++ (RFC 9406): leaving slow start before it overshoots.
 
 use crate::{Ack, Path};
 use units::{Duration, Time};
@@ -18,10 +18,21 @@ fn delay_threshold(base: Duration) -> Duration {
     (base / 8).clamp(Duration::from_millis(4), Duration::from_millis(16))
 }
 
-/// Linux HyStart: ends slow start when the ACKs of one round come as a train longer than half the base RTT,
-/// or when the smallest of eight RTTs of a round shows a queue (`hystart_update` in `tcp_cubic.c`).
+/// Whose HyStart it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Trains of half the base RTT, of all of it if paced; an eighth of it is a queue.
+    #[default]
+    Linux,
+    /// Trains of the whole base RTT; all of it again is a queue (ns-3 `TcpCubic::HystartUpdate`).
+    Ns3,
+}
+
+/// HyStart: ends slow start when the ACKs of one round come as a train that lasts half the base RTT, or when the smallest
+/// of eight RTTs of a round shows a queue (`hystart_update` in `tcp_cubic.c`).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStart {
+    rule: Rule,
     found: bool,
     round_start: Time,
     round_end: u64,
@@ -31,6 +42,10 @@ pub(crate) struct HyStart {
 }
 
 impl HyStart {
+    pub(crate) fn new(rule: Rule) -> HyStart {
+        HyStart { rule, ..HyStart::default() }
+    }
+
     /// Below this window slow start is left alone, packets.
     /// Linux `hystart_low_window`.
     const LOW_WINDOW: u32 = 16;
@@ -85,11 +100,12 @@ impl HyStart {
             return false;
         }
         self.last_ack = path.now;
-        let mut threshold = base + burst_allowance(path);
-        if !path.paced {
-            threshold = threshold / 2;
-        }
-        path.now.since(self.round_start) > threshold
+        let longest = match self.rule {
+            Rule::Linux if path.paced => base + burst_allowance(path),
+            Rule::Linux => (base + burst_allowance(path)) / 2,
+            Rule::Ns3 => base,
+        };
+        path.now.since(self.round_start) > longest
     }
 
     /// Linux `hystart_update`.
@@ -100,7 +116,18 @@ impl HyStart {
             self.samples += 1;
             return false;
         }
-        smallest > base + delay_threshold(base)
+        smallest > base + self.rule.threshold(base)
+    }
+}
+
+impl Rule {
+    /// By how much the RTT of a round may grow.
+    fn threshold(self, base: Duration) -> Duration {
+        match self {
+            Rule::Linux => delay_threshold(base),
+            // ns-3 `TcpCubic::HystartDelayThresh`.
+            Rule::Ns3 => base.clamp(Duration::from_millis(4), Duration::from_secs(1)),
+        }
     }
 }
 
@@ -195,5 +222,19 @@ impl HyStartPlusPlus {
             }
         }
         Exit::NotYet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn to_ns3_a_queue_is_a_whole_rtt_and_at_most_a_second() {
+        let [linux, ns3] = [Rule::Linux, Rule::Ns3].map(|rule| {
+            [2, 40, 2_000].map(|base| rule.threshold(Duration::from_millis(base)).as_nanos() / 1_000_000)
+        });
+        assert_eq!(linux, [4, 5, 16]);
+        assert_eq!(ns3, [4, 40, 1_000]);
     }
 }

@@ -14,6 +14,7 @@ pub use ranges::RangeSet;
 pub use receiver::{AckPolicy, LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory, Receiver, ReceiverConfig};
 pub use segment::{ACCECN_OPTION_BYTES, Riding, SackBlocks, Segment};
 pub use sender::{
-    FullSendBuffer, InvalidSamples, Limited, LossDetection, LostInFlight, Nic, Pacing, Quirks, RateSampling,
-    Rescue, SendBuffer, SendMemory, Sender, SenderConfig, SenderStats, Snapshot,
+    FullSendBuffer, IdleApplication, InvalidSamples, Limited, LossDetection, LostInFlight, Nic, Pacing,
+    Proportion, Quirks, RateSampling, Rescue, SendBuffer, SendMemory, Sender, SenderConfig, SenderStats,
+    Snapshot,
 };

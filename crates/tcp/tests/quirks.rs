@@ -5,7 +5,10 @@ mod pipe;
 use pipe::spy::Spy;
 use pipe::{Fate, Pipe, config, seconds};
 use std::collections::BTreeMap;
-use tcp::{AckPolicy, FullSendBuffer, LostInFlight, Quirks, Rescue, SendBuffer, SenderConfig};
+use tcp::{
+    AckPolicy, FullSendBuffer, IdleApplication, LostInFlight, Proportion, Quirks, Rescue, SendBuffer,
+    SenderConfig,
+};
 use units::{Bytes, Duration};
 
 const LOST: u32 = 2_000;
@@ -78,6 +81,50 @@ fn a_full_send_buffer_looks_like_an_idle_application_on_linux_alone() {
     let half = SendBuffer::Payload(Bytes::new(5 * 1448));
     assert!(app_limited(FullSendBuffer::AppLimited, half).iter().all(|&limited| limited));
     assert!(!app_limited(FullSendBuffer::NetworkLimited, half).iter().any(|&limited| limited));
+}
+
+/// Whether samples count as application-limited of a flow that writes two packets every 10 ms, less than its window.
+fn writes_little(idle_application: IdleApplication) -> Vec<bool> {
+    let quirks = Quirks { idle_application, ..Quirks::default() };
+    let (spy, seen) = Spy::asking(0..0);
+    let mut pipe = Pipe::with_algorithm(spy, SenderConfig { quirks, ..config() }, EVERY, 20, 40, 10_000);
+    for n in 1..=50 {
+        pipe.write(n * 2 * 1448);
+        pipe.run_until(seconds(f64::from(n as u32) / 100.0));
+    }
+    let seen = seen.lock().unwrap();
+    seen.acks.iter().filter_map(|(ack, _)| ack.rate).map(|rate| rate.app_limited).skip(10).collect()
+}
+
+#[test]
+fn an_application_that_writes_little_is_a_limit_on_linux_alone() {
+    let [linux, ns3] = [IdleApplication::AppLimited, IdleApplication::NetworkLimited].map(writes_little);
+    assert!(!linux.is_empty() && linux.iter().all(|&limited| limited));
+    assert!(!ns3.is_empty() && !ns3.iter().any(|&limited| limited));
+}
+
+/// How many packets leave within half a round of the first retransmission, behind a queue that overflows.
+fn sent_while_reducing(prr: Proportion, mbps: u64, limit: usize) -> usize {
+    let config = SenderConfig { quirks: Quirks { prr, ..Quirks::default() }, ..config() };
+    let mut pipe = Pipe::new("cubic", config, EVERY, mbps, 40, limit);
+    pipe.run_until(seconds(4.0));
+    let mut sent = std::collections::BTreeSet::new();
+    let (begins, _) = *pipe.sent.iter().find(|(_, seq)| !sent.insert(*seq)).unwrap();
+    let during = begins..begins + Duration::from_millis(20);
+    pipe.sent.iter().filter(|(time, _)| during.contains(time)).count()
+}
+
+#[test]
+fn ns3_counts_selective_acks_twice_and_sends_more_than_arrives() {
+    let [rfc, ns3] = [Proportion::Rfc9937, Proportion::Ns3].map(|prr| sent_while_reducing(prr, 4, 12));
+    let arrive = 4_000_000 / 50 / 8 / 1448; // in 20 ms
+    assert!(rfc < arrive && ns3 > arrive, "{rfc} {ns3} {arrive}");
+}
+
+#[test]
+fn the_product_of_ns3_wraps_and_it_sends_less() {
+    let [rfc, ns3] = [Proportion::Rfc9937, Proportion::Ns3].map(|prr| sent_while_reducing(prr, 100, 100));
+    assert!(3 * ns3 < 2 * rfc, "{rfc} {ns3}");
 }
 
 /// What was in flight when each of three lost packets left, by number. Packets leave in bursts of two.

@@ -46,6 +46,7 @@ SCHEMA = {
 }
 SIGNS = {Verdict.REPRODUCED: "+", Verdict.SAME_DIRECTION: "~", Verdict.NOT_REPRODUCED: "-"}
 LEGEND = "In the columns of other readings: + reproduced, ~ same direction, - not reproduced."
+_TO_TURN = (Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
 _NUMBERS = 4
 """How many numbers of a claim are shown in a row; of more, how many are as printed."""
 
@@ -242,12 +243,17 @@ def verdict_shown(j: ClaimResult) -> str:
 
 
 def _why(j: ClaimResult) -> str:
-    return "not counted" if j.claim.uncounted else str(j.why or "")
+    """The cause; of what is not counted, the one that is named."""
+    if not j.claim.uncounted:
+        return str(j.why or "")
+    named = j.claim.why if j.verdict in _TO_TURN else None
+    return f"not counted; {named}" if named else "not counted"
 
 
 def _setting(j: ClaimResult) -> str:
     """What turns the verdict, where one is to be turned."""
-    return str(j.claim.setting) if j.why and j.claim.setting else ""
+    told = j.verdict in _TO_TURN and (j.why or j.claim.uncounted)
+    return str(j.claim.setting) if told and j.claim.setting else ""
 
 
 def _kept(checked: Sequence[ClaimResult]) -> list[str]:

@@ -55,6 +55,12 @@ def test_a_host_like_that_of_ns3_finds_losses_by_duplicates() -> None:
     like = transport({"host": "ns3-like"})
     assert (like.loss_detection, like.min_rto_s, like.tail_loss_probe) == ("dupack", 1.0, False)
     assert (like.ack_every, like.sack_compression, like.max_burst_bytes) == (2, False, 0)
+    assert (like.undo, like.full_send_buffer, like.idle_application, like.prr) == (
+        False,
+        "network_limited",
+        "network_limited",
+        "ns3",
+    )
 
 
 def test_every_profile_can_be_named_and_reads_as_it_is_written() -> None:

@@ -71,6 +71,8 @@ AS_LINUX = {
     "invalid_rate_samples": "discarded",
     "rescue_retransmit": "none",
     "full_send_buffer": "app_limited",
+    "idle_application": "app_limited",
+    "prr": "rfc9937",
     "lost_in_flight": "counted",
 }
 

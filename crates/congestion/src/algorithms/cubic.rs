@@ -21,7 +21,7 @@
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`), the average window of RFC 9438 section 5.1 (`tests/theory`).
 
-use crate::hystart::{Exit, HyStart, HyStartPlusPlus};
+use crate::hystart::{Exit, HyStart, HyStartPlusPlus, Rule};
 use crate::registry::Algorithm;
 use crate::{Ack, Congestion, Path, Probe, Sent, Window, WindowAlgorithm};
 use params::params;
@@ -33,6 +33,8 @@ use units::{Duration, Time};
 pub enum SlowStartExit {
     /// Linux HyStart: ACK trains and delay.
     Linux,
+    /// ns-3's HyStart, which waits for trains and delays of a whole RTT, and sees smoothed ones.
+    Ns3,
     /// HyStart++ (RFC 9406).
     Rfc9406,
     /// Only a loss ends it.
@@ -50,7 +52,7 @@ params! {
         fast_convergence: bool = true, "";
         /// Never grow slower than Reno would.
         reno_friendly: bool = true, "";
-        /// How the first slow start ends: linux, rfc9406 or off.
+        /// How the first slow start ends: linux, ns3, rfc9406 or off.
         hystart: SlowStartExit = SlowStartExit::Linux, "";
     }
 }
@@ -117,7 +119,7 @@ impl Algorithm for Cubic {
             delay_min: None,
             epoch: None,
             exit: params.hystart,
-            hystart: HyStart::default(),
+            hystart: HyStart::new(if params.hystart == SlowStartExit::Ns3 { Rule::Ns3 } else { Rule::Linux }),
             hystart_pp: HyStartPlusPlus::default(),
         }
     }
@@ -219,7 +221,7 @@ impl Cubic {
         let rtt = rtt.max(Duration::from_micros(1));
         let base = self.delay_min.map_or(rtt, |d| d.min(rtt));
         self.delay_min = Some(base);
-        if self.exit == SlowStartExit::Linux
+        if matches!(self.exit, SlowStartExit::Linux | SlowStartExit::Ns3)
             && self.window.in_slow_start()
             && self.hystart.on_rtt(rtt, base, self.window.cwnd, ack, path) == Exit::Now
         {
@@ -260,7 +262,9 @@ impl WindowAlgorithm for Cubic {
 
     /// Linux `cubictcp_acked`.
     fn measure(&mut self, ack: &Ack, path: &Path) {
-        if let Some(rtt) = ack.rtt {
+        // ns-3 `TcpSocketBase::ProcessAck`: what congestion control is told is the smoothed RTT.
+        let rtt = if self.exit == SlowStartExit::Ns3 { ack.rtt.and(path.srtt) } else { ack.rtt };
+        if let Some(rtt) = rtt {
             self.on_rtt(rtt, ack, path);
         }
     }

@@ -28,7 +28,8 @@ pub use memory::MemoryPlan;
 pub use opportunities::OpportunitiesPlan;
 pub use periods::PeriodsPlan;
 pub use quirks::{
-    FullSendBufferPlan, InvalidSamplesPlan, LostInFlightPlan, QuirksPlan, RateSamplePlan, RescuePlan,
+    FullSendBufferPlan, IdleApplicationPlan, InvalidSamplesPlan, LostInFlightPlan, ProportionPlan,
+    QuirksPlan, RateSamplePlan, RescuePlan,
 };
 pub use range::MAX_ROWS;
 pub use recovery::{LossDetectionPlan, RecoveryPlan};

@@ -16,6 +16,10 @@ pub struct QuirksPlan {
     pub rescue_retransmit: RescuePlan,
     /// What a sender looks like whose send buffer is all in flight, below its window.
     pub full_send_buffer: FullSendBufferPlan,
+    /// What a sender looks like that has sent all its application has written, below its window.
+    pub idle_application: IdleApplicationPlan,
+    /// How proportional rate reduction counts.
+    pub prr: ProportionPlan,
     /// What was in flight when a lost packet left, for algorithms that ask for it.
     pub lost_in_flight: LostInFlightPlan,
 }
@@ -67,6 +71,28 @@ pub enum FullSendBufferPlan {
     NetworkLimited,
 }
 
+/// What a sender looks like that has sent all its application has written, below its window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IdleApplicationPlan {
+    /// Limited by the application.
+    #[default]
+    AppLimited,
+    /// Limited by the network.
+    NetworkLimited,
+}
+
+/// How proportional rate reduction counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProportionPlan {
+    /// What is delivered.
+    #[default]
+    Rfc9937,
+    /// A packet more for every ACK that only reports selectively, in 32 bits.
+    Ns3,
+}
+
 /// What was in flight when a lost packet left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -97,6 +123,14 @@ impl From<QuirksPlan> for Quirks {
             full_send_buffer: match plan.full_send_buffer {
                 FullSendBufferPlan::AppLimited => tcp::FullSendBuffer::AppLimited,
                 FullSendBufferPlan::NetworkLimited => tcp::FullSendBuffer::NetworkLimited,
+            },
+            idle_application: match plan.idle_application {
+                IdleApplicationPlan::AppLimited => tcp::IdleApplication::AppLimited,
+                IdleApplicationPlan::NetworkLimited => tcp::IdleApplication::NetworkLimited,
+            },
+            prr: match plan.prr {
+                ProportionPlan::Rfc9937 => tcp::Proportion::Rfc9937,
+                ProportionPlan::Ns3 => tcp::Proportion::Ns3,
             },
             lost_in_flight: match plan.lost_in_flight {
                 LostInFlightPlan::Counted => tcp::LostInFlight::Counted,

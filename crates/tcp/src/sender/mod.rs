@@ -14,6 +14,7 @@ mod opening;
 mod output;
 mod pacing;
 mod probe;
+mod proportion;
 mod quirks;
 mod rack;
 mod rate;
@@ -27,7 +28,9 @@ mod write_queue;
 pub use duplicates::LossDetection;
 pub use host::{Nic, Pacing};
 pub use limits::Limited;
-pub use quirks::{FullSendBuffer, InvalidSamples, LostInFlight, Quirks, RateSampling, Rescue};
+pub use quirks::{
+    FullSendBuffer, IdleApplication, InvalidSamples, LostInFlight, Proportion, Quirks, RateSampling, Rescue,
+};
 pub use write_queue::{SendBuffer, SendMemory};
 
 use crate::segment::stamp;

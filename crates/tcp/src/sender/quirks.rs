@@ -55,6 +55,27 @@ pub enum FullSendBuffer {
     NetworkLimited,
 }
 
+/// What a sender looks like that has sent all its application has written, below its window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdleApplication {
+    /// Limited by the application, as Linux asks before it takes what the application writes.
+    #[default]
+    AppLimited,
+    /// Limited by the network, as in ns-3, which asks afterwards: a write of a segment or more then waits to be sent.
+    NetworkLimited,
+}
+
+/// How proportional rate reduction counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Proportion {
+    /// What is delivered (RFC 9937 section 6).
+    #[default]
+    Rfc9937,
+    /// An ACK that only reports selectively for one packet more, as if nothing were reported, and what it multiplies in 32
+    /// bits (ns-3 3.44 `TcpPrrRecovery::DoRecovery`).
+    Ns3,
+}
+
 /// What was in flight when a packet left that is lost, for algorithms that ask for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LostInFlight {
@@ -78,6 +99,10 @@ pub struct Quirks {
     pub rescue: Rescue,
     /// Whether samples count that a full send buffer has kept low.
     pub full_send_buffer: FullSendBuffer,
+    /// Whether samples count that an application has kept low which writes too little.
+    pub idle_application: IdleApplication,
+    /// How proportional rate reduction counts.
+    pub prr: Proportion,
     /// What was in flight when a lost packet left.
     pub lost_in_flight: LostInFlight,
 }

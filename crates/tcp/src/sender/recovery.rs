@@ -1,5 +1,5 @@
-//! Loss recovery: the congestion states, proportional rate reduction (RFC 9937) and F-RTO (RFC 5682),
-//! as in Linux `tcp_fastretrans_alert`, `tcp_cwnd_reduction`, `tcp_enter_loss` and `tcp_process_loss`.
+//! Loss recovery: the congestion states and F-RTO (RFC 5682), as in Linux `tcp_fastretrans_alert`, `tcp_enter_loss` and
+//! `tcp_process_loss`.
 
 use super::ack::AckSummary;
 use super::scoreboard::EVER_RETRANSMITTED;
@@ -23,7 +23,7 @@ pub(super) struct Episode {
     pub state: CaState,
     /// `next` when the episode began: it ends when everything below is acknowledged.
     pub high: u32,
-    prior_cwnd: u32,
+    pub prior_cwnd: u32,
     /// Threshold to go back to if the episode was spurious; 0: must not be undone.
     pub prior_ssthresh: u32,
     /// `una` when the episode began, while it may still turn out spurious.
@@ -32,7 +32,7 @@ pub(super) struct Episode {
     pub unproven: Option<u32>,
     /// Timestamp of the episode's first retransmission.
     pub first_retransmission: Option<u32>,
-    delivered: u32,
+    pub delivered: u32,
     pub sent: u32,
     /// Looking for a sign that the timeout was spurious.
     pub frto: bool,
@@ -278,35 +278,13 @@ impl Sender {
 
     /// The reduction is over: the window is the threshold.
     pub(super) fn end_reduction(&mut self, now: Time) {
-        let due = self.recovery.state == CaState::Cwr || self.recovery.can_undo(); // and was not undone
+        let undone = self.config.undo && !self.recovery.can_undo();
+        let due = self.recovery.state == CaState::Cwr || !undone;
         if due && self.traits.recovery == Recovery::Transport && self.control.ssthresh != u32::MAX {
             self.set_cwnd(self.control.ssthresh);
             self.usage.confirm(now);
         }
         self.end_episode(now);
-    }
-
-    /// Proportional rate reduction: sends in proportion to what is delivered, so that the window reaches the
-    /// threshold when the round ends (RFC 9937).
-    pub(super) fn reduce_proportionally(&mut self, delivered: u32, lost: u32, advanced: bool) {
-        if delivered == 0 || self.traits.recovery == Recovery::Algorithm {
-            return;
-        }
-        let episode = &mut self.recovery;
-        let ssthresh = i64::from(self.control.ssthresh);
-        let in_flight = i64::from(self.board.in_flight());
-        episode.delivered += delivered;
-        let (total, sent) = (i64::from(episode.delivered), i64::from(episode.sent));
-        let room = ssthresh - in_flight;
-        let mut allowed = if room < 0 {
-            let prior = i64::from(episode.prior_cwnd.max(1));
-            (ssthresh * total + prior - 1) / prior - sent
-        } else {
-            let catch_up = (total - sent).max(i64::from(delivered)) + i64::from(advanced && lost == 0);
-            catch_up.min(room)
-        };
-        allowed = allowed.max(i64::from(sent == 0)); // the first retransmission always goes
-        self.set_cwnd((in_flight + allowed).max(1) as u32);
     }
 
     /// The retransmission timer fired.

@@ -9,6 +9,7 @@
 
 use super::Sender;
 use super::pacing::GSO_MAX_BYTES;
+use super::quirks::IdleApplication;
 use congestion::Recovery;
 use units::{Bytes, Time};
 
@@ -143,7 +144,8 @@ impl Sender {
     /// Marks what is sent from now on if nothing but the application was in the way (`tcp_rate_check_app_limited`). To be
     /// called before the application writes.
     pub(super) fn check_app_limited(&mut self) {
-        if self.unsent() < u64::from(self.config.mss) {
+        let counts = self.config.quirks.idle_application == IdleApplication::AppLimited;
+        if counts && self.unsent() < u64::from(self.config.mss) {
             self.check_path_idle();
         }
     }

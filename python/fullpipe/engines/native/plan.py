@@ -210,6 +210,8 @@ def _tcp(tcp: Tcp) -> Plan:
             "invalid_rate_samples": tcp.invalid_rate_samples or "discarded",
             "rescue_retransmit": tcp.rescue_retransmit or "none",
             "full_send_buffer": tcp.full_send_buffer or "app_limited",
+            "idle_application": tcp.idle_application or "app_limited",
+            "prr": tcp.prr or "rfc9937",
             "lost_in_flight": tcp.lost_in_flight or "counted",
         },
     }

@@ -34,12 +34,12 @@ class Counterpart:
 
     type: str
     attributes: Mapping[str, tuple[str, Value]] = field(default_factory=dict)
-    lacks: frozenset[str] = frozenset()
-    """Switches of ours that it has off, and not on."""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of ours of which it has one value, and no other."""
 
     def knows(self, key: str, value: Any) -> bool:
         """Whether it has a parameter of ours, or does what its value says anyway."""
-        return key in self.attributes or (key in self.lacks and value is False)
+        return key in self.attributes or (key in self.fixed and self.fixed[key] == value)
 
 
 COUNTERPARTS: Mapping[str, Counterpart] = {
@@ -47,6 +47,7 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
     "cubic": Counterpart(
         "ns3::TcpCubic",
         {"beta": ("Beta", _number), "c": ("C", _number), "fast_convergence": ("FastConvergence", _switch)},
+        fixed={"hystart": "ns3"},
     ),
     "bic": Counterpart(
         "ns3::TcpBic",
@@ -100,7 +101,7 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
             "min_rtt_window_s": ("RttWindowLength", lambda value: _ms(1e3 * value)),
             "probe_rtt_ms": ("ProbeRttDuration", _ms),
         },
-        lacks=frozenset({"policer"}),
+        fixed={"policer": False},
     ),
     "dctcp": Counterpart(
         "ns3::TcpDctcp",

@@ -29,6 +29,7 @@ _TCP = frozenset(
     {"mss_bytes", "timestamps", "link_overhead_bytes", "ack_every", "delayed_ack_timeout_s", "initial_window"}
     | {"send_buffer_bytes", "receive_buffer_bytes", "pacing", "ecn"}
     | {"loss_detection", "min_rto_s", "tail_loss_probe", "full_send_buffer", "undo"}
+    | {"idle_application", "prr"}
     | {"sack_compression", "max_burst_bytes", "min_burst", "gro_s", "host"}
 )
 
@@ -97,6 +98,11 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             tcp.full_send_buffer == "app_limited",
             'in ns-3 a full send buffer is no limit of the application; write "network_limited"',
         ),
+        "idle_application": (
+            tcp.idle_application == "app_limited",
+            'in ns-3 an application that writes segments is never the limit; write "network_limited"',
+        ),
+        "prr": (tcp.prr == "rfc9937", 'ns-3 reduces the window in its own way; write "ns3"'),
         "undo": (tcp.undo is True, "ns-3 takes no reduction back; write false"),
         "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
     }

@@ -15,7 +15,8 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "send_memory": "16 KiB",
         "send_memory_most": "4 MiB",
     },
-    # ns-3 (TcpSocketBase, TcpSocket): duplicates, a long timeout, and no offloads.
+    # ns-3 (TcpSocketBase, TcpPrrRecovery): duplicates, a long timeout, a reduction of its own, nothing taken
+    # back, and no offloads; an application that writes segments is never the limit.
     "ns3-like": {
         "loss_detection": "dupack",
         "min_rto": "1 s",
@@ -23,6 +24,10 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "sack_compression": False,
         "ack_every": 2,
         "max_burst": "off",
+        "undo": False,
+        "full_send_buffer": "network_limited",
+        "idle_application": "network_limited",
+        "prr": "ns3",
     },
 }
 

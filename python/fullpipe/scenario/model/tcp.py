@@ -36,7 +36,7 @@ class Tcp(Model):
     host: Literal["linux", "linux-defaults", "ns3-like"] | None = None
     """Sets other keys, each of which can be given beside it: "linux" leaves their defaults, under which no
     buffer is in the way; "linux-defaults" has the buffers that Linux 7.2 ships, which tune themselves on both
-    sides; "ns3-like" finds losses, times out and acknowledges as ns-3 does. Left out: "linux"."""
+    sides; "ns3-like" finds losses, reduces, times out and acknowledges as ns-3 does. Left out: "linux"."""
     mss_bytes: Annotated[Bytes, Field(ge=1, le=9_000)] = Field(1448, alias="mss", examples=["1448 B"])
     """Payload of a full segment."""
     timestamps: Switch = True
@@ -118,6 +118,14 @@ class Tcp(Model):
     full_send_buffer: Literal["app_limited", "network_limited"] | None = None
     """What a sender looks like whose send buffer is all in flight and its window not full: on Linux limited
     by the application, so that BBR ignores its low samples; in ns-3 not. Left out: as on Linux."""
+    idle_application: Literal["app_limited", "network_limited"] | None = None
+    """What a sender looks like that has sent all its application has written, its window not full: limited by
+    the application, as Linux asks before it takes a write; in ns-3, which asks afterwards, not, if the
+    application writes a segment or more at a time. Left out: as on Linux."""
+    prr: Literal["rfc9937", "ns3"] | None = None
+    """How proportional rate reduction counts: as RFC 9937 says, or as ns-3, which takes every ACK that only
+    reports packets selectively for one packet more, so that a sender in recovery sends more than arrives, and
+    whose product of bytes wraps at 2^32, so that it then stops for a while. Left out: as in the RFC."""
     lost_in_flight: Literal["counted", "shifted"] | None = None
     """What BBRv2 and BBRv3 are told was in flight when a lost packet left: what was counted then, or less
     those before it in its burst that were acknowledged selectively, as Google's kernel with BBRv3 has it

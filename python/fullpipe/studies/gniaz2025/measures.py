@@ -20,7 +20,7 @@ KB = 1e-3
 WITH_HEADERS = 588 / 536
 """Bytes of IP per byte of payload."""
 WRITE_BYTES = 1024
-"""What the application writes at a time."""
+"""What the application writes at a time, and what the thesis takes for a packet received."""
 START_S = 1.0
 
 FULL = 0.8
@@ -60,8 +60,8 @@ def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
 
 
 def lost_percent(lost: float, delivered_bytes: float) -> float:
-    """As the thesis counts: of packets lost, and writes of the application that were delivered."""
-    return 100 * lost / (lost + delivered_bytes / WRITE_BYTES)
+    """As the thesis counts: of packets lost, and bytes of IP received (FlowMonitor's) in units of a write."""
+    return 100 * lost / (lost + delivered_bytes * WITH_HEADERS / WRITE_BYTES)
 
 
 def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:

@@ -21,7 +21,10 @@ from fullpipe.sweeps import Job
 
 transcription = of_package(__package__)
 
-ALGORITHMS: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": {"kind": "bbr1", "policer": False}}
+ALGORITHMS: Mapping[str, Any] = {
+    "CUBIC": {"kind": "cubic", "hystart": "ns3"},
+    "BBRv1": {"kind": "bbr1", "policer": False},
+}
 OF_LINUX: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 TOGETHER = "both"
 TWO_FLOWS = "two flows"
@@ -43,7 +46,10 @@ TCP_OF_LINUX: Mapping[str, Any] = {
     "tcp.loss_detection": "rack",
     "tcp.min_rto": "200 ms",
     "tcp.tail_loss_probe": True,
+    "tcp.undo": True,
+    "tcp.prr": "rfc9937",
     "tcp.full_send_buffer": "app_limited",
+    "tcp.idle_application": "app_limited",
     "tcp.sack_compression": True,
     "tcp.max_burst": "64 KiB",
 }
@@ -96,7 +102,8 @@ def _variants(
 def _settings(together: bool) -> Variants:
     """What each sets another way than was coded."""
     links = ("topology.bottleneck", "topology.reverse")
-    linux = {**TCP_OF_LINUX, **({"flows.1.cca": OF_LINUX["BBRv1"]} if together else {})}
+    algorithms = {f"flows.{i}.cca": cca for i, cca in enumerate(OF_LINUX.values())}
+    linux = {**TCP_OF_LINUX, **(algorithms if together else {})}
     return {
         CODED: {},
         LINUX: linux,
