@@ -20,6 +20,7 @@ from fullpipe.validation.agree import (
     Case,
     cases,
     chance,
+    confirmed,
     errors_of,
     job_list,
     page,
@@ -190,11 +191,32 @@ def test_of_single_runs_chance_is_not_known(one_run: Run) -> None:
 
 def test_the_page_tells_differences_from_chance() -> None:
     text = page(run(job_list([case("cubic", seeds=3), case("reno", seeds=3)], ["kernel", "native"])))
-    (row,) = [line for line in text.splitlines() if line.startswith("| reno-20m-40ms-1bdp |")]
+    of_cases = text.partition("## Case by case")[2]
+    (row,) = [line for line in of_cases.splitlines() if line.startswith("| reno-20m-40ms-1bdp |")]
     assert "| **-20.00** |" in row
+    assert "| reno-20m-40ms-1bdp | reno-1 | goodput | native | -20.0 % |" in text
     (line,) = [line for line in text.splitlines() if line.startswith("| goodput | native |")]
     assert line.split(" | ")[-2] == "2"
     assert "| goodput | kernel again | 2 |" in text
+
+
+def test_a_doubtful_case_is_run_from_as_many_starts_as_any_and_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = Kernel.run
+
+    def run_like_reno(
+        self: Kernel, scenario: Scenario, *, seed: int, progress: Progress | None = None
+    ) -> Run:
+        chosen = 1.25 if scenario.flows[0].cca.kind == "reno" else 1.0
+        monkeypatch.setattr(Kernel, "factor", chosen)
+        return whole(self, scenario, seed=seed, progress=progress)
+
+    monkeypatch.setattr(Kernel, "run", run_like_reno)
+    found = confirmed(run(job_list([case("cubic", seeds=2), case("reno", seeds=2)], ["kernel", "native"])))
+    runs = found.errors.filter(quantity="goodput")["runs"].to_list()
+    assert runs == [2, 20]
+    assert [one.seeds for one in found.cases] == runs
 
 
 def test_completion_times_are_compared_of_flows_of_a_given_size() -> None:
@@ -204,11 +226,8 @@ def test_completion_times_are_compared_of_flows_of_a_given_size() -> None:
 
 
 def test_a_table_of_cases_has_no_column_without_values() -> None:
-    (header,) = [
-        line
-        for line in page(run(job_list([case("cubic")], ["kernel", "native"]))).splitlines()
-        if line.startswith("| case | flows |")
-    ]
+    text = page(run(job_list([case("cubic")], ["kernel", "native"]))).partition("## Case by case")[2]
+    (header,) = [line for line in text.splitlines() if line.startswith("| case | flows |")]
     assert "retransmissions" in header
     assert "completion time" not in header
 

@@ -51,6 +51,12 @@ def agree(
         int | None,
         typer.Option(min=1, metavar="N", help="At most so many seeds of a case, to be quick about it."),
     ] = None,
+    confirm: Annotated[
+        bool,
+        typer.Option(
+            "--confirm", help="Run cases that differ by more than is aimed at again, from more starts."
+        ),
+    ] = False,
     workers: Jobs = None,
     out: Out = Path("runs"),
     page: Annotated[
@@ -87,11 +93,11 @@ def agree(
     if list_cases:
         _list(chosen, names, as_json)
         return
-    todo = agreement.job_list(chosen, names)
+    todo, store, workers = agreement.job_list(chosen, names), Store(out), workers or processors()
     with progress_bar(todo.jobs) as progress:
-        found = agreement.run(
-            todo, of_suite, workers=workers or processors(), store=Store(out), progress=progress
-        )
+        found = agreement.run(todo, of_suite, workers=workers, store=store, progress=progress)
+    if confirm:
+        found = agreement.confirmed(found, workers=workers, store=store)
     if plot and not found.errors.is_empty():
         _draw(found, plot)
     if as_json:

@@ -99,6 +99,13 @@ def _real(differences: Sequence[float]) -> bool | None:
     return 0.0 not in t_interval(differences, LEVEL) if len(differences) > 1 else None
 
 
+def beyond(errors: pl.DataFrame, quantities: Iterable[ErrorTarget]) -> pl.DataFrame:
+    """Errors that are larger than is aimed at for the 95th percentile, and more than chance or of one run."""
+    aims = {quantity.metric: quantity.p95 for quantity in quantities}
+    large = pl.col("error").abs() > pl.col("quantity").replace_strict(aims, return_dtype=pl.Float64)
+    return errors.filter(large, pl.col("real").fill_null(value=True))
+
+
 def chance(errors: pl.DataFrame, name: str, by: Sequence[str] = ()) -> pl.DataFrame:
     """The errors that the reference would show against itself, had its runs begun at other moments.
 

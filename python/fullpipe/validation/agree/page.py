@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import polars as pl
 
 from fullpipe.validation.agree.case import DURATION_S, START_JITTER, WARMUP_S, Case
-from fullpipe.validation.agree.errors import LEVEL, QUANTITIES, ErrorTarget, chance, summarised
+from fullpipe.validation.agree.errors import LEVEL, QUANTITIES, ErrorTarget, beyond, chance, summarised
 from fullpipe.validation.agree.held_out import FAMILIES as HELD_OUT
 from fullpipe.validation.agree.suite import Found, Refused, seeds_of
 from fullpipe.validation.agree.suites import Suite
@@ -61,8 +61,9 @@ def page(found: Found, figure: str | None = None) -> str:
     if figure:
         caption = "The share of errors up to a size; crosses are the aims for median and 95th percentile."
         parts += [f"![{caption}]({figure})", caption]
-    if suite.kernel:
-        parts += ["## What differs, and why", _beyond(errors, suite), *filter(None, [suite.known])]
+    of_first = errors.filter(engine=found.engines[1])
+    why = ", and why" if suite.known else ""
+    parts += [f"## What differs{why}", _beyond(of_first, suite), *filter(None, [suite.known])]
     if errors.height:
         parts += ["## By family", "Median and 95th percentile.", _by_family(errors, reference)]
         parts += ["## Case by case", *_cases(found)]
@@ -167,11 +168,9 @@ def _titles(errors: pl.DataFrame) -> dict[str, str]:
 
 def _beyond(errors: pl.DataFrame, suite: Suite) -> str:
     """Every error that is larger than the aim for the 95th percentile, and more than chance."""
-    aims = {quantity.metric: quantity.p95 for quantity in suite.quantities}
-    large = pl.col("error").abs() > pl.col("quantity").replace_strict(aims, return_dtype=pl.Float64)
     rows = [
         [row["case"], row["of"], _TITLES[row["quantity"]], row["engine"], f"{100 * row['error']:+.1f} %"]
-        for row in errors.filter(large, pl.col("real").fill_null(value=True)).iter_rows(named=True)
+        for row in beyond(errors, suite.quantities).iter_rows(named=True)
     ]
     if not rows:
         return "No error is larger than the aim for the 95th percentile and more than chance."
