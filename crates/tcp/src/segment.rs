@@ -49,6 +49,8 @@ impl SackBlocks {
 
 /// Room for options in the header of TCP.
 const MOST_OPTION_BYTES: u16 = 40;
+/// The timestamps option, padded to whole words.
+const STAMP_BYTES: u16 = 12;
 /// The AccECN option with its three counters, padded to whole words (RFC 9768 section 3.2.3).
 pub const ACCECN_OPTION_BYTES: u16 = 12;
 
@@ -150,6 +152,16 @@ impl Riding {
     }
 }
 
+/// What is left of the room beside timestamps, if there are.
+fn room_for_options(timestamps: bool) -> u16 {
+    if timestamps { MOST_OPTION_BYTES - STAMP_BYTES } else { MOST_OPTION_BYTES }
+}
+
+/// Options of the handshake beyond those of a data packet, or all of them without timestamps.
+fn opening_bytes(timestamps: bool) -> u16 {
+    if timestamps { 8 } else { 12 }
+}
+
 #[cfg(test)]
 impl Segment {
     /// New data with nothing to say beside it.
@@ -190,13 +202,14 @@ impl Segment {
     /// `accecn` bytes of the AccECN option in all but a SYN, or what is left of the room for options (Linux
     /// `tcp_options_fit_accecn`; that it takes the place of a third block is not modelled).
     pub fn option_bytes(&self, timestamps: bool, accecn: u16) -> u16 {
-        let (stamps, opening) = if timestamps { (12, 8) } else { (0, 12) };
         match self {
-            Segment::Syn { .. } => opening,
-            Segment::SynAck { .. } => opening + accecn,
+            Segment::Data { .. } => accecn,
             Segment::Ack { sacks, .. } if !sacks.is_empty() => {
-                (4 + 8 * sacks.len() as u16 + accecn).min(MOST_OPTION_BYTES - stamps)
+                let blocks = 4 + 8 * sacks.len() as u16;
+                if accecn == 0 { blocks } else { (blocks + accecn).min(room_for_options(timestamps)) }
             }
+            Segment::Syn { .. } => opening_bytes(timestamps),
+            Segment::SynAck { .. } => opening_bytes(timestamps) + accecn,
             _ => accecn,
         }
     }

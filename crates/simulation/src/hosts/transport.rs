@@ -6,7 +6,7 @@ use congestion::EcnMode;
 use network::{Ecn, StreamId};
 use tcp::{
     ACCECN_OPTION_BYTES, AckPolicy, Feedback, Nic, Pacing, ReceiveBuffer, ReceiverConfig, Segment,
-    SendBuffer, SenderConfig, SenderStats,
+    SendBuffer, SendMemory, SenderConfig, SenderStats,
 };
 use units::{Bytes, Duration};
 
@@ -140,7 +140,10 @@ fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback, ac
 /// What is counted in payload takes the place of what memory is good for, as SO_SNDBUF ends the kernel's tuning.
 fn send_buffer(plan: &TcpPlan) -> SendBuffer {
     let payload = plan.send_buffer_bytes.map(|bytes| SendBuffer::Payload(Bytes::new(bytes)));
-    payload.or_else(|| plan.send_memory.map(MemoryPlan::to_send)).unwrap_or_default()
+    let segments_later = plan.max_burst_bytes >= 2 * plan.mss_bytes;
+    let otherwise =
+        || if segments_later { SendBuffer::Memory(SendMemory::default()) } else { SendBuffer::Unlimited };
+    payload.or_else(|| plan.send_memory.map(MemoryPlan::to_send)).unwrap_or_else(otherwise)
 }
 
 fn receive_buffer(plan: &TcpPlan) -> ReceiveBuffer {

@@ -4,7 +4,6 @@
 use super::closing::Fin;
 use super::host::{NEW_DATA, RETRANSMISSIONS};
 use super::limits::Limit;
-use super::pacing::GSO_MAX_BYTES;
 use super::quirks::FullSendBuffer;
 use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, FIN, PUSH, Record};
 use super::{SendBuffer, Sender, stamp};
@@ -15,10 +14,22 @@ use units::{Duration, Time};
 
 /// A burst may wait for the next ACK to grow if that is due within this time.
 const DEFER_FOR: Duration = Duration::from_millis(1);
-/// The largest window that fits into a SYN-ACK, which knows no scale.
-const SYN_WINDOW_BYTES: u32 = 65_535;
-/// What an ACK lets go in slow start.
-const UNDEFERRED: u32 = 2;
+
+/// Whether a burst that is smaller than it could be may wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hurry {
+    None,
+    /// It goes at once (`tcp_push_one`).
+    Pushed,
+}
+
+/// Why nothing more was sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    By(Limit),
+    /// The next burst waits for an ACK, to be larger.
+    Deferred,
+}
 
 /// Where a data packet stands.
 struct Flags {
@@ -106,44 +117,47 @@ impl Sender {
         if self.has_new_data() {
             self.restart_after_idle(now);
         }
-        let managed = self.queue.is_managed();
-        if managed {
-            self.write_more();
-        }
-        let mut sent = 0;
-        let mut deferred = false;
-        let limit = loop {
-            let limit = loop {
-                if self.must_wait(now) {
-                    break Limit::Pacing;
-                }
-                let room = self.control.cwnd.saturating_sub(self.board.in_flight());
-                if room == 0 {
-                    break Limit::Cwnd;
-                }
-                let half = (self.control.cwnd / 2).max(1);
-                let largest = self.burst_packets();
-                let quota = room.min(half).min(largest);
-                let count = match self.sendable(quota) {
-                    Ok(count) => count,
-                    Err(limit) if self.rescue(now, limit, out) => continue,
-                    Err(limit) => break self.starved(limit),
-                };
-                if self.should_defer(now, room, largest) {
-                    deferred = true;
-                    break Limit::Cwnd;
-                }
-                if self.is_throttled(count, NEW_DATA) {
-                    break Limit::Host;
-                }
-                self.send_burst(now, count, out);
-                sent += count;
-            };
-            if !managed || !self.make_room(now) {
-                break limit;
+        let mut sent = self.write(now, out);
+        let stop = loop {
+            match self.send_next(now, Hurry::None, out) {
+                Ok(count) => sent += count,
+                Err(_) if self.has_room_again(now) => sent += self.write(now, out),
+                Err(stop) => break stop,
             }
         };
-        self.after_push(now, limit, sent, deferred);
+        self.after_push(now, stop, sent);
+    }
+
+    /// Sends the next burst, if everything allows: its packets; or what stands in the way.
+    #[inline(always)]
+    fn send_next(&mut self, now: Time, hurry: Hurry, out: &mut Vec<Segment>) -> Result<u32, Stop> {
+        if self.must_wait(now) {
+            return Err(Stop::By(Limit::Pacing));
+        }
+        let room = self.control.cwnd.saturating_sub(self.board.in_flight());
+        if room == 0 {
+            return Err(Stop::By(Limit::Cwnd));
+        }
+        let half = (self.control.cwnd / 2).max(1);
+        let largest = self.burst_packets();
+        let count = match self.sendable(room.min(half).min(largest)) {
+            Ok(count) => count,
+            Err(limit) if self.rescue(now, limit, out) => return Ok(0),
+            Err(limit) => return Err(Stop::By(self.starved(limit))),
+        };
+        if hurry == Hurry::None && self.should_defer(now, room, largest) {
+            return Err(Stop::Deferred);
+        }
+        if self.is_throttled(count, NEW_DATA) {
+            return Err(Stop::By(Limit::Host));
+        }
+        self.send_burst(now, count, out);
+        Ok(count)
+    }
+
+    /// Sends what the window lets go of a chunk that was filled up: its packets.
+    pub(super) fn push_one(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
+        self.send_next(now, Hurry::Pushed, out).unwrap_or(0)
     }
 
     /// There is nothing to send, for this reason, which it gives back.
@@ -154,9 +168,9 @@ impl Sender {
         limit
     }
 
-    fn after_push(&mut self, now: Time, limit: Limit, sent: u32, deferred: bool) {
+    fn after_push(&mut self, now: Time, stop: Stop, sent: u32) {
         let in_flight = self.board.in_flight();
-        let cwnd_limited = deferred || in_flight >= self.control.cwnd;
+        let cwnd_limited = stop == Stop::Deferred || in_flight >= self.control.cwnd;
         if sent > 0 || cwnd_limited {
             self.note_window_usage(now, cwnd_limited);
         }
@@ -166,7 +180,7 @@ impl Sender {
             }
             self.schedule_probe(now, false);
         }
-        self.limits.switch(now, limit);
+        self.limits.switch(now, if let Stop::By(limit) = stop { limit } else { Limit::Cwnd });
     }
 
     /// How many of `quota` packets may be sent, given what there is to send and what the receiver takes; or
@@ -193,8 +207,9 @@ impl Sender {
         end.saturating_sub(self.board.next_bytes)
     }
 
+    /// The application has more than was sent, written or not.
     pub(super) fn has_new_data(&self) -> bool {
-        self.unsent() > 0 && !self.payload_is_full()
+        self.config.data.is_none_or(|end| end > self.board.next_bytes) && !self.payload_is_full()
     }
 
     /// The application waits for room in the send buffer.
@@ -222,10 +237,12 @@ impl Sender {
         self.window_end >= self.board.next_bytes + u64::from(self.config.mss)
     }
 
-    /// A burst smaller than it could be waits for the next ACK, if that is about to come. A single packet does, too,
-    /// but for the last one of a chunk of data that Linux queues for segmentation.
+    /// A burst smaller than it could be waits for the next ACK, if that is about to come. A single packet does, too, but for
+    /// the last one of what is written, and of a chunk to which no more may come (`tcp_tso_should_defer`).
     fn should_defer(&self, now: Time, room: u32, largest: u32) -> bool {
-        if self.left_in_chunk() <= room || self.unsent() <= u64::from(self.config.mss) {
+        let (mss, next) = (u64::from(self.config.mss), self.board.next_bytes);
+        let ends_chunk = self.queue.left_of_chunk(next).is_some_and(|left| left <= u64::from(room) * mss);
+        if ends_chunk || self.unsent() <= mss {
             return false;
         }
         let idle = now.since(self.pacer.next_departure()) > DEFER_FOR;
@@ -242,22 +259,6 @@ impl Sender {
         }
         let expected = self.board.get(self.board.una).sent + srtt;
         expected.since(now) <= DEFER_FOR.min(srtt / 2)
-    }
-
-    /// Packets left of the chunk of data that Linux has queued for segmentation (`tcp_xmit_size_goal`). The first two
-    /// chunks behind the initial window are half of the largest window that a SYN-ACK can tell, and fill the send buffer;
-    /// the next are full ones, written when all of that has been sent, whose first burst waits for nothing
-    /// (`tcp_push_one`).
-    fn left_in_chunk(&self) -> u32 {
-        let (next, mss) = (self.board.next, self.config.mss);
-        let half = (SYN_WINDOW_BYTES / 2 / mss).max(1);
-        let first = self.config.initial_window + half;
-        let early = [first, first + half, first + half + UNDEFERRED];
-        if let Some(end) = early.into_iter().find(|&end| next < end) {
-            return end - next;
-        }
-        let full = (GSO_MAX_BYTES / mss).max(1);
-        full - (next - early[2]) % full
     }
 
     /// Sends `count` new packets as one burst.

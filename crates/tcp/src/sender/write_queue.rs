@@ -2,14 +2,17 @@
 //! `tcp_sndbuf_expand`, `sk_stream_write_space`).
 //!
 //! An application that finds the buffer full waits until a third of it is free again (`sk_stream_min_wspace`), and then writes
-//! until it is full. The buffer grows with the window while that is not filled, up to the limit of the host.
+//! until it is full. The buffer grows with the window while that is not filled, up to the limit of the host. What is written lies
+//! in chunks that are segmented later; the last one is filled up before another begins, whatever the buffer holds.
 //!
-//! Not modelled: writes smaller than what fits, pressure on the memory of the whole host, and what retransmissions and
-//! selective acknowledgements split and merge.
+//! Not modelled: pressure on the memory of the whole host, chunks of two sizes behind each other but for the first ones, and
+//! what retransmissions and selective acknowledgements split and merge.
 
 use super::Sender;
 use super::pacing::GSO_MAX_BYTES;
 use super::quirks::IdleApplication;
+use crate::Segment;
+use crate::receiver::{LARGEST_BUFFER, ReceiveMemory};
 use congestion::Recovery;
 use units::{Bytes, Time};
 
@@ -24,6 +27,15 @@ pub struct SendMemory {
     pub per_packet: Bytes,
 }
 
+impl Default for SendMemory {
+    /// Never a limit. It begins with 64 KiB, as in the guest of the Linux engine, where a burst takes as much beside its payload
+    /// as a packet does that is received.
+    fn default() -> SendMemory {
+        let per_packet = ReceiveMemory::default().per_packet;
+        SendMemory { first: Bytes::new(64 << 10), most: Bytes::new(LARGEST_BUFFER), per_packet }
+    }
+}
+
 impl SendMemory {
     /// What a packet may take if each has a head of its own, which is allocated in powers of two.
     fn per_segment(&self, mss: u64) -> u64 {
@@ -35,7 +47,7 @@ impl SendMemory {
 /// What a sender may hold until it is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendBuffer {
-    /// Whatever is written.
+    /// Whatever is written, all of it at once.
     #[default]
     Unlimited,
     /// So much payload in the network, whatever memory that takes.
@@ -59,86 +71,141 @@ const FIRST_CHUNK: u64 = 65_535 / 2;
 /// What has been written.
 #[derive(Debug)]
 pub(super) struct WriteQueue {
-    memory: Option<SendMemory>,
+    /// What a burst takes beside its payload, and what a packet of the window is reckoned with.
+    per_packet: u64,
+    per_segment: u64,
+    /// The largest buffer; 0 if memory is not counted.
+    most: u64,
     /// The buffer (`sk_sndbuf`).
     limit: u64,
+    /// Payload of a chunk (`tcp_xmit_size_goal`), and of one before the first ACK.
+    chunk: u64,
+    first_chunk: u64,
     /// All that has been written since the start; without limit, more than there can ever be.
     pub written: u64,
+    /// Where the last chunk begins, or what is left of it.
+    tail: u64,
     /// The application waits for room (`SOCK_NOSPACE`).
     pub is_full: bool,
 }
 
 impl WriteQueue {
-    pub fn new(buffer: SendBuffer) -> WriteQueue {
-        let SendBuffer::Memory(memory) = buffer else {
-            return WriteQueue { memory: None, limit: u64::MAX, written: u64::MAX, is_full: false };
-        };
-        WriteQueue { memory: Some(memory), limit: memory.first.get(), written: 0, is_full: false }
+    pub fn new(buffer: SendBuffer, mss: u32) -> WriteQueue {
+        let mss = u64::from(mss);
+        let whole = |bytes: u64| (bytes / mss).max(1) * mss;
+        let memory = if let SendBuffer::Memory(memory) = buffer { Some(memory) } else { None };
+        WriteQueue {
+            per_packet: memory.map_or(0, |memory| memory.per_packet.get()),
+            most: memory.map_or(0, |memory| memory.most.get()),
+            per_segment: memory.map_or(0, |memory| memory.per_segment(mss)),
+            limit: memory.map_or(u64::MAX, |memory| memory.first.get()),
+            chunk: whole(GSO_MAX_BYTES.into()),
+            first_chunk: whole(FIRST_CHUNK),
+            written: if memory.is_some() { 0 } else { u64::MAX },
+            tail: 0,
+            is_full: false,
+        }
     }
 
     /// Its memory is counted.
     #[inline]
-    pub fn is_managed(&self) -> bool {
-        self.memory.is_some()
+    fn is_managed(&self) -> bool {
+        self.most > 0
+    }
+
+    /// Less than a third is free while so much is taken (`sk_stream_is_writeable`).
+    fn is_tight(&self, queued: u64) -> bool {
+        self.limit.saturating_sub(queued) < queued / 2
+    }
+
+    /// Payload left of the chunk that holds the byte `next`; none if that is the last one, to which more may come.
+    pub fn left_of_chunk(&self, next: u64) -> Option<u64> {
+        if !self.is_managed() {
+            return Some(self.chunk - next % self.chunk);
+        }
+        let before_tail = self.tail.checked_sub(next + 1)?;
+        Some(before_tail % self.chunk + 1)
     }
 }
 
 impl Sender {
     /// Makes the buffer good for a multiple of the window (`tcp_sndbuf_expand`).
     pub(super) fn expand_send_buffer(&mut self) {
-        let Some(memory) = self.queue.memory else { return };
         let packets = u64::from(self.control.cwnd.max(LEAST_PACKETS));
-        let per_segment = memory.per_segment(u64::from(self.config.mss));
         let windows = if self.traits.recovery == Recovery::Algorithm { WINDOWS_OF_BBR } else { WINDOWS };
-        let wanted = windows * packets * per_segment;
-        self.queue.limit = self.queue.limit.max(wanted.min(memory.most.get()));
+        let wanted = windows * packets * self.queue.per_segment;
+        self.queue.limit = self.queue.limit.max(wanted.min(self.queue.most));
     }
 
     /// Memory of what is written and not acknowledged (`sk_wmem_queued`): payload, and a head for each burst in the network
     /// and each chunk that waits.
-    fn queued(&self, memory: &SendMemory) -> u64 {
-        let waiting = self.queue.written.saturating_sub(self.board.next_bytes);
-        let heads = self.board.bursts_out() + waiting.div_ceil(self.chunk());
-        self.queue.written.saturating_sub(self.board.una_bytes) + heads * memory.per_packet.get()
+    fn queued(&self) -> u64 {
+        let waiting = self.queue.written - self.board.next_bytes;
+        let heads = self.board.bursts_out() + waiting.div_ceil(self.queue.chunk);
+        self.queue.written - self.board.una_bytes + heads * self.queue.per_packet
     }
 
-    /// Payload of what is queued for segmentation as one (`tcp_xmit_size_goal`).
-    fn chunk(&self) -> u64 {
-        let most = if self.board.una == 0 { FIRST_CHUNK } else { GSO_MAX_BYTES.into() };
-        let mss = u64::from(self.config.mss);
-        (most / mss).max(1) * mss
+    /// The application writes until the buffer is full or there is no more (`tcp_sendmsg_locked`). Packets sent meanwhile.
+    #[inline]
+    pub(super) fn write(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
+        if self.queue.is_full || !self.queue.is_managed() { 0 } else { self.write_chunks(now, out) }
     }
 
-    /// The application writes until the buffer is full or there is no more. True if it has written.
-    pub(super) fn write_more(&mut self) -> bool {
-        let Some(memory) = self.queue.memory else { return false };
+    /// A chunk that is filled and that is the next to be sent goes as far as the window lets it, and waits for nothing
+    /// (`tcp_push_one`).
+    fn write_chunks(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
+        let mut sent = 0;
+        while self.write_chunk() {
+            let (tail, is_whole) =
+                (self.queue.tail, self.queue.written - self.queue.tail == self.chunk_size());
+            if is_whole && tail == self.board.next_bytes {
+                sent += self.push_one(now, out);
+            }
+        }
+        sent
+    }
+
+    fn chunk_size(&self) -> u64 {
+        if self.board.una == 0 { self.queue.first_chunk } else { self.queue.chunk }
+    }
+
+    /// Fills up the last chunk, or begins another if there is memory. False if nothing was written.
+    fn write_chunk(&mut self) -> bool {
         let end = self.config.data.unwrap_or(u64::MAX / 2);
-        if self.queue.is_full || self.queue.written >= end {
+        if self.queue.written >= end {
             return false;
         }
-        let free = self.queue.limit.saturating_sub(self.queued(&memory));
-        let chunks = free.div_ceil(self.chunk() + memory.per_packet.get());
-        let wanted = self.queue.written + chunks * self.chunk();
-        self.queue.is_full = wanted < end;
-        self.queue.written = wanted.min(end);
-        chunks > 0
+        let (size, written) = (self.chunk_size(), self.queue.written);
+        let tail = self.queue.tail.max(self.board.next_bytes);
+        let is_new = written == tail || written - tail >= size;
+        if is_new && self.queued() >= self.queue.limit {
+            self.queue.is_full = true;
+            return false;
+        }
+        self.queue.tail = if is_new { written } else { tail };
+        self.queue.written = (self.queue.tail + size).min(end);
+        true
     }
 
-    /// After an ACK: the buffer may grow, and if there is room the application, which has waited for it, writes. True if it
-    /// has (`tcp_check_space`, `sk_stream_write_space`).
-    pub(super) fn make_room(&mut self, now: Time) -> bool {
-        let Some(memory) = self.queue.memory.filter(|_| self.queue.is_full) else { return false };
+    /// After an ACK: the buffer may grow, and if there is room the application, which has waited for it, is to write. True if
+    /// so (`tcp_check_space`, `sk_stream_write_space`).
+    #[inline]
+    pub(super) fn has_room_again(&mut self, now: Time) -> bool {
+        if !self.queue.is_full {
+            return false;
+        }
         if self.board.in_flight() < self.control.cwnd {
             self.expand_send_buffer();
             self.usage.confirm(now);
         }
-        let queued = self.queued(&memory);
-        if self.queue.limit.saturating_sub(queued) < queued / 2 {
+        if self.queue.is_tight(self.queue.written - self.board.una_bytes)
+            || self.queue.is_tight(self.queued())
+        {
             return false;
         }
         self.queue.is_full = false;
         self.check_app_limited();
-        self.write_more()
+        true
     }
 
     /// Marks what is sent from now on if nothing but the application was in the way (`tcp_rate_check_app_limited`). To be
