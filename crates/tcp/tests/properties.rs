@@ -163,11 +163,12 @@ fn the_memory_of_a_sender_grows_with_its_window_up_to_its_limit() {
 
 /// Linux `tcp_sendmsg_locked` asks for memory when it begins a chunk, not when it fills one up: where bursts are smaller than
 /// chunks, what was sent of one is filled up again and again. A Reno flow of Linux 7.2 over 200 Mbit/s and 100 ms with 256 KiB has
-/// up to 12 times as much in flight (10.5 times in this simulator).
+/// up to 12 times as much in flight, and 10.5 times in this simulator; over the path of this test it is 3.5 times.
 #[test]
 fn a_small_buffer_does_not_bound_what_is_filled_up() {
     let payload = f64::from(largest_flight(256 << 10)) * 1448.0;
-    assert!(payload > 2.0 * f64::from(256 << 10), "{payload} bytes");
+    let share = payload / f64::from(256 << 10);
+    assert!((3.0..4.0).contains(&share), "{share} of 256 KiB are in the network");
 }
 
 #[test]

@@ -155,7 +155,7 @@ impl Sender {
         Ok(count)
     }
 
-    /// Sends what the window lets go of a chunk that was filled up: its packets.
+    /// Sends a burst of a chunk that was filled up, however small: its packets.
     pub(super) fn push_one(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         self.send_next(now, Hurry::Pushed, out).unwrap_or(0)
     }

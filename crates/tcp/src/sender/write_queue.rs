@@ -5,7 +5,7 @@
 //! until it is full. The buffer grows with the window while that is not filled, up to the limit of the host. What is written lies
 //! in chunks that are segmented later; the last one is filled up before another begins, whatever the buffer holds.
 //!
-//! Not modelled: pressure on the memory of the whole host, chunks of two sizes behind each other but for the first ones, and
+//! Not modelled: writes smaller than what fits, and what is pushed on the way (`forced_push`); pressure on the memory of the whole host, chunks of two sizes behind each other but for the first ones, and
 //! what retransmissions and selective acknowledgements split and merge.
 
 use super::Sender;
@@ -28,7 +28,7 @@ pub struct SendMemory {
 }
 
 impl Default for SendMemory {
-    /// Never a limit. It begins with 64 KiB, as in the guest of the Linux engine, where a burst takes as much beside its payload
+    /// Grows with the window without end. It begins with 64 KiB, as in the guest of the Linux engine, where a burst takes as much beside its payload
     /// as a packet does that is received.
     fn default() -> SendMemory {
         let per_packet = ReceiveMemory::default().per_packet;
@@ -151,7 +151,7 @@ impl Sender {
         if self.queue.is_full || !self.queue.is_managed() { 0 } else { self.write_chunks(now, out) }
     }
 
-    /// A chunk that is filled and that is the next to be sent goes as far as the window lets it, and waits for nothing
+    /// Of a chunk that is filled and that is the next to be sent one burst goes, which does not wait for an ACK to become larger
     /// (`tcp_push_one`).
     fn write_chunks(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         let mut sent = 0;

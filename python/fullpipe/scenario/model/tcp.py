@@ -59,7 +59,7 @@ class Tcp(Model):
     """The window that the receiver advertises. Left out: what its memory is good for."""
     send_memory_bytes: Memory | None = Field(None, alias="send_memory", examples=["16 KiB"])
     """Memory that a sender's socket begins with (Linux: tcp_wmem[1]). It grows with the window. Left out:
-    never a limit, or 64 KiB if `send_memory_most` is given."""
+    64 KiB; all is written at once if `max_burst` is off."""
     send_memory_most_bytes: Memory | None = Field(None, alias="send_memory_most", examples=["4 MiB"])
     """What that grows to at most (tcp_wmem[2]). Left out: as much as Linux knows, 2 GiB."""
     receive_memory_bytes: Memory | None = Field(None, alias="receive_memory", examples=["128 KiB"])
