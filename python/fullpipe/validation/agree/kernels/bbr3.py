@@ -50,8 +50,8 @@ selectively acknowledged at the head of a burst is moved into the burst before a
 `tx.in_flight` of the rest, so that `inflight_hi` lands one to three packets lower and the next probe
 loses more. `tcp.lost_in_flight = "shifted"` does the same natively, and is off by default: it is no part
 of the law. With it 100 Mbit/s, 5 ms has 501 retransmissions for the kernel's 572, within chance, where it
-has 292, and 50 Mbit/s, 20 ms, half a BDP 77 for 76, where it has 59. On 100 Mbit/s, 20 ms, a fifth of a BDP it changes
-little (103 for 134).
+has 292, and 50 Mbit/s, 20 ms, half a BDP 77 for 76, where it has 59. On 100 Mbit/s, 20 ms, a fifth of
+a BDP it changes little (103 for 134).
 
 **The end of STARTUP on 20 Mbit/s, 40 ms, 1 BDP.** It ends by loss if six ACKs of a round tell of losses,
 and then `inflight_hi` bounds the window from then on; or because the bandwidth has not grown for three
