@@ -7,6 +7,7 @@ follows from when the application writes and which chunk of data a burst ends (`
 """
 
 import polars as pl
+import pytest
 
 from fullpipe import Scenario, run
 
@@ -38,3 +39,27 @@ def test_a_flow_on_a_short_path_has_the_window_and_the_flight_of_linux() -> None
     )
     found = {ms: (window, flight) for ms, window, flight in packets.iter_rows() if ms in BY_LINUX}
     assert found == BY_LINUX
+
+
+@pytest.mark.parametrize(("memory_kib", "linux"), [(256, 12.0), (1024, 3.43)])
+def test_a_small_send_buffer_is_overrun_as_on_linux(memory_kib: int, linux: float) -> None:
+    """The largest flight of a Reno flow over 200 Mbit/s and 100 ms, in units of its largest send buffer.
+
+    A chunk that is filled up asks for no memory (`tcp_sendmsg_locked`).
+    """
+    scenario = Scenario(
+        name="small-buffer",
+        duration="6 s",
+        topology={
+            "kind": "dumbbell",
+            "bottleneck": {
+                "rate": "200 Mbit/s",
+                "delay": "50 ms",
+                "queue": {"kind": "drop_tail", "size": "1 bdp"},
+            },
+        },
+        tcp={"send_memory": "16 KiB", "send_memory_most": f"{memory_kib} KiB"},
+        flows=[{"cca": "reno"}],
+    )
+    flight_bytes = max(run(scenario).series["in_flight_bytes"].drop_nulls().to_list())
+    assert flight_bytes / (memory_kib * 2**10) == pytest.approx(linux, rel=0.15)

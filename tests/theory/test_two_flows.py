@@ -110,7 +110,8 @@ def test_prague_shares_across_rtts_as_its_kernel_does(rtt_ms: float, linux: floa
     assert second_share("prague", "prague", rtt_ms) == pytest.approx(linux, abs=0.03)
 
 
-@pytest.mark.parametrize("rtt_ms", [5, 50])
-def test_prague_depends_less_on_the_rtt_than_dctcp(rtt_ms: float) -> None:
+@pytest.mark.parametrize(("rtt_ms", "margin"), [(5, 0.1), (50, 0.0)])
+def test_prague_depends_less_on_the_rtt_than_dctcp(rtt_ms: float, margin: float) -> None:
+    """At 50 ms the unevenness of the two is 0.12 apart in kernels, and 0.10 here."""
     unevenness = {cca: abs(second_share(cca, cca, rtt_ms) - 0.5) for cca in ("dctcp", "prague")}
-    assert unevenness["prague"] < unevenness["dctcp"]
+    assert unevenness["prague"] < unevenness["dctcp"] - margin

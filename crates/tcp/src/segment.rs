@@ -205,8 +205,7 @@ impl Segment {
         match self {
             Segment::Data { .. } => accecn,
             Segment::Ack { sacks, .. } if !sacks.is_empty() => {
-                let blocks = 4 + 8 * sacks.len() as u16;
-                if accecn == 0 { blocks } else { (blocks + accecn).min(room_for_options(timestamps)) }
+                (4 + 8 * sacks.len() as u16 + accecn).min(room_for_options(timestamps))
             }
             Segment::Syn { .. } => opening_bytes(timestamps),
             Segment::SynAck { .. } => opening_bytes(timestamps) + accecn,

@@ -54,7 +54,8 @@ def agree(
     confirm: Annotated[
         bool,
         typer.Option(
-            "--confirm", help="Run cases that differ by more than is aimed at again, from more starts."
+            "--confirm",
+            help="Run cases that differ by more than is aimed at and chance again, from 20 starts.",
         ),
     ] = False,
     workers: Jobs = None,
@@ -93,11 +94,10 @@ def agree(
     if list_cases:
         _list(chosen, names, as_json)
         return
-    todo, store, workers = agreement.job_list(chosen, names), Store(out), workers or processors()
-    with progress_bar(todo.jobs) as progress:
-        found = agreement.run(todo, of_suite, workers=workers, store=store, progress=progress)
-    if confirm:
-        found = agreement.confirmed(found, workers=workers, store=store)
+    how = Store(out), workers or processors()
+    found = _run(chosen, names, of_suite, *how)
+    if confirm and (again := agreement.doubtful(found)):
+        found = agreement.confirmed(found, _run(again, names, of_suite, *how))
     if plot and not found.errors.is_empty():
         _draw(found, plot)
     if as_json:
@@ -105,6 +105,12 @@ def agree(
     else:
         _write(agreement.page(found, _link(plot, page)), page)
     _exit(found)
+
+
+def _run(cases: Sequence[Case], engines: Sequence[str], suite: Suite, store: Store, workers: int) -> Found:
+    todo = agreement.job_list(cases, engines)
+    with progress_bar(todo.jobs) as progress:
+        return agreement.run(todo, suite, workers=workers, store=store, progress=progress)
 
 
 def _list(cases: Sequence[Case], engines: Sequence[str], as_json: bool) -> None:

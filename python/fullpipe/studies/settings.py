@@ -99,7 +99,5 @@ def _paths(tree: Any, path: str) -> list[str]:
     head, star, tail = path.partition(".*.")
     if not star:
         return [path]
-    entries = tree
-    for key in head.split("."):
-        entries = entries[key]
-    return [f"{head}.{i}.{rest}" for i, entry in enumerate(entries) for rest in _paths(entry, tail)]
+    entries = enumerate(_at(tree, head))
+    return [f"{head}.{i}.{rest}" for i, entry in entries for rest in _paths(entry, tail)]

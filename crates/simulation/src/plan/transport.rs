@@ -24,7 +24,8 @@ pub struct TcpPlan {
     pub send_buffer_bytes: Option<u64>,
     /// Receive window; `None`: what the memory is good for.
     pub receive_buffer_bytes: Option<u64>,
-    /// Memory of the sender's socket; `None`: never limits.
+    /// Memory of the sender's socket; `None`: 64 KiB at first, as in the guest of the Linux engine, and without end; all is
+    /// written at once by a host that does not segment later.
     #[serde(default)]
     pub send_memory: Option<MemoryPlan>,
     /// Memory of the receiver's socket; `None`: never limits, and opens its window as the guest of the Linux engine.
@@ -53,7 +54,7 @@ pub struct TcpPlan {
 
 impl TcpPlan {
     /// The options that Linux has on Ethernet: 1448 bytes of payload with timestamps in 66 bytes of headers, and buffers
-    /// that never limit.
+    /// that grow without end.
     pub fn linux() -> TcpPlan {
         TcpPlan {
             mss_bytes: 1448,

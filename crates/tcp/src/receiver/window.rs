@@ -116,8 +116,8 @@ pub(super) struct Window {
     /// How much may wait before quick ACKs end, and how far it may reach before the buffer grows.
     calm: Space,
     spare: u64,
-    /// What waits is more than a packet, so that an open window does not grow.
-    busy: Space,
+    /// What one packet takes: an open window does not grow while that much waits.
+    one_packet: Space,
     /// One past the highest byte that was allowed (`rcv_wup + rcv_wnd`).
     edge: u64,
     /// Bytes read in a round trip, and when and where the present one began (`rcvq_space`).
@@ -154,7 +154,7 @@ impl Window {
             crowd: Space(0),
             calm: Space(0),
             spare: 0,
-            busy: Space(0),
+            one_packet: Space(0),
             edge: 0,
             read_in_rtt: 0,
             since: Time::ZERO,
@@ -185,7 +185,7 @@ impl Window {
     fn settle(&mut self) {
         let packet = Space(self.truesize(self.largest));
         let all = self.window_of(self.memory);
-        self.busy = packet;
+        self.one_packet = packet;
         self.open = if self.is_fixed { 0 } else { self.clamp.min(self.window_of(self.memory.less(packet))) };
         let half = Space(((self.clamp.min(all) / 2) << RATIO_BITS).div_ceil(self.ratio));
         self.calm = if self.is_fixed { Space(u64::MAX) } else { self.memory.less(half) };
@@ -200,7 +200,7 @@ impl Window {
     fn tell(&mut self) {
         let free = if self.is_fixed { u64::MAX } else { self.window_of(self.memory) };
         self.told = self.round_up(free.min(self.opened));
-        let taken = ((self.opened + 1) << RATIO_BITS).saturating_sub(1) / self.ratio;
+        let taken = (((self.opened + 1) << RATIO_BITS) - 1) / self.ratio;
         self.crowd = self.memory.less(Space(taken));
     }
 
@@ -232,7 +232,7 @@ impl Window {
         len <= self.largest
             && (self.opened >= self.open || waiting >= self.crowd)
             && beyond <= self.spare
-            && self.busy <= waiting
+            && self.one_packet <= waiting
             && waiting <= self.memory
     }
 
@@ -321,12 +321,12 @@ impl Window {
         self.promise(received, self.told)
     }
 
-    /// The same while so much waits out of order. Quick ACKs end when half of the space is in use (`__tcp_select_window`).
+    /// The same while so much waits out of order: mostly what was allowed before, as nothing that is free adds to it. Quick ACKs end when half of the space is in use (`__tcp_select_window`).
     #[inline]
     pub fn advertise_beside(&mut self, received: u64, waiting: Space, quick: &mut u32) -> u32 {
         let allowed = self.edge.saturating_sub(received);
-        let is_less = !self.is_fixed && self.window_of(self.memory.less(waiting)) <= allowed;
-        if (self.told <= allowed || is_less) && waiting <= self.calm && allowed & self.scale == 0 {
+        let adds_nothing = !self.is_fixed && self.window_of(self.memory.less(waiting)) <= allowed;
+        if (self.told <= allowed || adds_nothing) && waiting <= self.calm && allowed & self.scale == 0 {
             return allowed.min(u64::from(u32::MAX)) as u32;
         }
         self.weigh(received, waiting, quick)

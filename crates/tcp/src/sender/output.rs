@@ -15,12 +15,13 @@ use units::{Duration, Time};
 /// A burst may wait for the next ACK to grow if that is due within this time.
 const DEFER_FOR: Duration = Duration::from_millis(1);
 
-/// Whether a burst that is smaller than it could be may wait.
+/// What becomes of a burst that is smaller than it could be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Hurry {
-    None,
+enum Small {
+    /// It may wait for an ACK.
+    MayWait,
     /// It goes at once (`tcp_push_one`).
-    Pushed,
+    Goes,
 }
 
 /// Why nothing more was sent.
@@ -119,7 +120,7 @@ impl Sender {
         }
         let mut sent = self.write(now, out);
         let stop = loop {
-            match self.send_next(now, Hurry::None, out) {
+            match self.send_next(now, Small::MayWait, out) {
                 Ok(count) => sent += count,
                 Err(_) if self.has_room_again(now) => sent += self.write(now, out),
                 Err(stop) => break stop,
@@ -130,7 +131,7 @@ impl Sender {
 
     /// Sends the next burst, if everything allows: its packets; or what stands in the way.
     #[inline(always)]
-    fn send_next(&mut self, now: Time, hurry: Hurry, out: &mut Vec<Segment>) -> Result<u32, Stop> {
+    fn send_next(&mut self, now: Time, small: Small, out: &mut Vec<Segment>) -> Result<u32, Stop> {
         if self.must_wait(now) {
             return Err(Stop::By(Limit::Pacing));
         }
@@ -143,9 +144,12 @@ impl Sender {
         let count = match self.sendable(room.min(half).min(largest)) {
             Ok(count) => count,
             Err(limit) if self.rescue(now, limit, out) => return Ok(0),
-            Err(limit) => return Err(Stop::By(self.starved(limit))),
+            Err(limit) => {
+                self.note_full_buffer(limit);
+                return Err(Stop::By(limit));
+            }
         };
-        if hurry == Hurry::None && self.should_defer(now, room, largest) {
+        if small == Small::MayWait && self.should_defer(now, room, largest) {
             return Err(Stop::Deferred);
         }
         if self.is_throttled(count, NEW_DATA) {
@@ -157,15 +161,14 @@ impl Sender {
 
     /// Sends a burst of a chunk that was filled up, however small: its packets.
     pub(super) fn push_one(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
-        self.send_next(now, Hurry::Pushed, out).unwrap_or(0)
+        self.send_next(now, Small::Goes, out).unwrap_or(0)
     }
 
-    /// There is nothing to send, for this reason, which it gives back.
-    fn starved(&mut self, limit: Limit) -> Limit {
+    /// A full send buffer may look like an application that has nothing to send.
+    fn note_full_buffer(&mut self, limit: Limit) {
         if limit == Limit::SendBuffer && self.payload_is_full() && self.full_buffer_looks_idle() {
             self.check_path_idle();
         }
-        limit
     }
 
     fn after_push(&mut self, now: Time, stop: Stop, sent: u32) {

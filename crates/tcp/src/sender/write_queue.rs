@@ -5,8 +5,9 @@
 //! until it is full. The buffer grows with the window while that is not filled, up to the limit of the host. What is written lies
 //! in chunks that are segmented later; the last one is filled up before another begins, whatever the buffer holds.
 //!
-//! Not modelled: writes smaller than what fits, and what is pushed on the way (`forced_push`); pressure on the memory of the whole host, chunks of two sizes behind each other but for the first ones, and
-//! what retransmissions and selective acknowledgements split and merge.
+//! Not modelled: writes smaller than what fits, and what is pushed on the way (`forced_push`); pressure on the memory of the
+//! whole host; chunks of two sizes behind each other but for the first ones; what retransmissions and selective
+//! acknowledgements split and merge.
 
 use super::Sender;
 use super::pacing::GSO_MAX_BYTES;
@@ -28,8 +29,8 @@ pub struct SendMemory {
 }
 
 impl Default for SendMemory {
-    /// Grows with the window without end. It begins with 64 KiB, as in the guest of the Linux engine, where a burst takes as much beside its payload
-    /// as a packet does that is received.
+    /// Grows with the window without end. It begins with 64 KiB, as in the guest of the Linux engine, where a burst takes as
+    /// much beside its payload as a packet does that is received.
     fn default() -> SendMemory {
         let per_packet = ReceiveMemory::default().per_packet;
         SendMemory { first: Bytes::new(64 << 10), most: Bytes::new(LARGEST_BUFFER), per_packet }
@@ -187,8 +188,8 @@ impl Sender {
         true
     }
 
-    /// After an ACK: the buffer may grow, and if there is room the application, which has waited for it, is to write. True if
-    /// so (`tcp_check_space`, `sk_stream_write_space`).
+    /// The buffer may grow, and if there is room the application, which has waited for it, is to write. True if so. Asked after
+    /// every attempt to send, in Linux after ACKs only (`tcp_check_space`, `sk_stream_write_space`).
     #[inline]
     pub(super) fn has_room_again(&mut self, now: Time) -> bool {
         if !self.queue.is_full {
@@ -198,9 +199,8 @@ impl Sender {
             self.expand_send_buffer();
             self.usage.confirm(now);
         }
-        if self.queue.is_tight(self.queue.written - self.board.una_bytes)
-            || self.queue.is_tight(self.queued())
-        {
+        let payload = self.queue.written - self.board.una_bytes; // without heads, which is enough to see it mostly
+        if self.queue.is_tight(payload) || self.queue.is_tight(self.queued()) {
             return false;
         }
         self.queue.is_full = false;

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from fullpipe import plots
 from fullpipe.runs import Run
+from fullpipe.scenario import resolve
 from fullpipe.studies.adbbr2025.measures import MBPS, MS, SETTLED_S
 from fullpipe.studies.experiments import dumbbell_of
 
@@ -104,9 +105,8 @@ def points(run: Run) -> pl.DataFrame:
 
 
 def _bdp_mb(run: Run) -> float:
-    dumbbell = dumbbell_of(run.scenario)
-    delays_s = 2 * (dumbbell.bottleneck.delay_s + 2 * dumbbell.access.delay_s)
-    return _rate_mbps(run) * delays_s / 8
+    network = resolve(run.scenario)
+    return _rate_mbps(run) * network.base_rtt_s(network.flows[0]) / 8
 
 
 def _rate_mbps(run: Run) -> float:

@@ -8,7 +8,7 @@ from functools import partial
 
 import polars as pl
 
-from fullpipe.analysis.metrics import between, jain, spacing_s
+from fullpipe.analysis.metrics import between, completion_percentiles_s, jain, spacing_s
 from fullpipe.runs import Run
 
 MBPS = 1e-6
@@ -119,14 +119,16 @@ def nine_flows(run: Run) -> dict[str, float]:
 def controlled_flows(run: Run) -> dict[str, float]:
     """What the long flows got, how evenly, how full both links were, and how long short transfers took."""
     long = run.flows.filter(pl.col("flow") != SHORT)["goodput_bps"]
-    took_ms = run.transfers.filter(pl.col("flow") == SHORT)["fct_s"].drop_nulls() * 1e3
+    took = completion_percentiles_s(run.transfers.filter(pl.col("flow") == SHORT), (50, 95)).row(
+        0, named=True
+    )
     return {
         "long_mean": _mean_of(long) * MBPS * WITH_HEADERS,
         "jain": jain(long) or math.nan,
         "link_1": 100 * _utilisation(run.links, "link 1", 0),
         "link_2": 100 * _utilisation(run.links, "link 2", 0),
-        "short_median_ms": _quantile(took_ms, 0.5),
-        "short_p95_ms": _quantile(took_ms, 0.95),
+        "short_median_ms": _milliseconds(took["p50_s"]),
+        "short_p95_ms": _milliseconds(took["p95_s"]),
     }
 
 
@@ -186,9 +188,8 @@ def _mean(values: Iterable[float]) -> float:
     return sum(found) / len(found) if found else math.nan
 
 
-def _quantile(values: pl.Series, share: float) -> float:
-    found = values.quantile(share, "linear")
-    return math.nan if found is None else found
+def _milliseconds(time_s: float | None) -> float:
+    return math.nan if time_s is None else 1e3 * time_s
 
 
 def _mean_of(column: pl.Series) -> float:

@@ -5,7 +5,7 @@ against; the held-out ones are run to see whether that carries over, and nothing
 
 from fullpipe.validation.agree.case import Case
 from fullpipe.validation.agree.catalogue import cases
-from fullpipe.validation.agree.confirm import confirmed
+from fullpipe.validation.agree.confirm import confirmed, doubtful
 from fullpipe.validation.agree.errors import QUANTITIES, ErrorTarget, chance, errors_of, summarised
 from fullpipe.validation.agree.held_out import held_out_cases
 from fullpipe.validation.agree.page import page
@@ -24,6 +24,7 @@ __all__ = [
     "cases",
     "chance",
     "confirmed",
+    "doubtful",
     "errors_of",
     "held_out_cases",
     "job_list",
