@@ -190,10 +190,12 @@ impl Sender {
     /// what forbids it.
     fn sendable(&self, quota: u32) -> Result<u32, Limit> {
         let mss = u64::from(self.config.mss);
-        let fits = |room: u64| room / mss;
-        let receiver = fits(self.window_end.saturating_sub(self.board.next_bytes));
-        let buffer = fits(self.payload_room());
-        let data = self.unsent().div_ceil(mss);
+        let receiver = self.window_end.saturating_sub(self.board.next_bytes);
+        let (buffer, data) = (self.payload_room(), self.unsent());
+        if receiver.min(buffer).min(data) >= u64::from(quota) * mss {
+            return Ok(quota);
+        }
+        let (receiver, buffer, data) = (receiver / mss, buffer / mss, data.div_ceil(mss));
         let count = u64::from(quota).min(receiver).min(buffer).min(data);
         match count {
             0 if data == 0 && self.queue.is_full => Err(Limit::SendBuffer),
@@ -243,25 +245,23 @@ impl Sender {
     /// A burst smaller than it could be waits for the next ACK, if that is about to come. A single packet does, too, but for
     /// the last one of what is written, and of a chunk to which no more may come (`tcp_tso_should_defer`).
     fn should_defer(&self, now: Time, room: u32, largest: u32) -> bool {
-        let (mss, next) = (u64::from(self.config.mss), self.board.next_bytes);
-        let ends_chunk = self.queue.left_of_chunk(next).is_some_and(|left| left <= u64::from(room) * mss);
-        if ends_chunk || self.unsent() <= mss {
+        if room >= largest || room >= self.control.cwnd.div_ceil(3) {
             return false;
         }
         let idle = now.since(self.pacer.next_departure()) > DEFER_FOR;
-        if self.recovery.state >= CaState::Recovery
-            || idle
-            || room >= largest
-            || room >= self.control.cwnd.div_ceil(3)
-        {
+        if idle || self.recovery.state >= CaState::Recovery || self.board.packets_out() == 0 {
             return false;
         }
         let Some(srtt) = self.rtt.srtt() else { return false };
-        if self.board.packets_out() == 0 {
-            return false;
-        }
         let expected = self.board.get(self.board.una).sent + srtt;
-        expected.since(now) <= DEFER_FOR.min(srtt / 2)
+        expected.since(now) <= DEFER_FOR.min(srtt / 2) && !self.ends_chunk(room)
+    }
+
+    /// So many packets bring a chunk to its end, or all that was written.
+    fn ends_chunk(&self, room: u32) -> bool {
+        let mss = u64::from(self.config.mss);
+        let left = self.queue.left_of_chunk(self.board.next_bytes);
+        self.unsent() <= mss || left.is_some_and(|left| left <= u64::from(room) * mss)
     }
 
     /// Sends `count` new packets as one burst.
