@@ -264,4 +264,6 @@ pub struct Traits {
     pub watches_pauses: bool,
     /// It owns recovery and yet is in slow start below its threshold.
     pub slow_start: bool,
+    /// Its send buffer is good for three windows instead of two (Linux `sndbuf_expand`, which the BBRs have).
+    pub buffers_three_windows: bool,
 }

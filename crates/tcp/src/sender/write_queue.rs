@@ -14,7 +14,6 @@ use super::pacing::GSO_MAX_BYTES;
 use super::quirks::IdleApplication;
 use crate::Segment;
 use crate::receiver::{LARGEST_BUFFER, ReceiveMemory};
-use congestion::Recovery;
 use units::{Bytes, Time};
 
 /// Memory of a sender's socket, and what a burst takes of it.
@@ -63,7 +62,7 @@ const DESCRIPTION: u64 = 256;
 const TIMESTAMPS: u64 = 12;
 /// The buffer is good for so many packets at least (`TCP_INIT_CWND`).
 const LEAST_PACKETS: u32 = 10;
-/// The buffer is good for so many windows. Algorithms that see to recovery themselves have that of BBR (`bbr_sndbuf_expand`).
+/// The buffer is good for so many windows, or for as many as BBR wants (`bbr_sndbuf_expand`).
 const WINDOWS: u64 = 2;
 const WINDOWS_OF_BBR: u64 = 3;
 /// Before the first ACK a chunk has half of the largest window that a SYN-ACK can tell (`tcp_bound_to_half_wnd`).
@@ -133,7 +132,7 @@ impl Sender {
     /// Makes the buffer good for a multiple of the window (`tcp_sndbuf_expand`).
     pub(super) fn expand_send_buffer(&mut self) {
         let packets = u64::from(self.control.cwnd.max(LEAST_PACKETS));
-        let windows = if self.traits.recovery == Recovery::Algorithm { WINDOWS_OF_BBR } else { WINDOWS };
+        let windows = if self.traits.buffers_three_windows { WINDOWS_OF_BBR } else { WINDOWS };
         let wanted = windows * packets * self.queue.per_segment;
         self.queue.limit = self.queue.limit.max(wanted.min(self.queue.most));
     }

@@ -201,6 +201,11 @@ impl<V: Variant> CongestionControl for V1<V> {
     }
 
     fn traits(&self) -> Traits {
-        Traits { recovery: Recovery::Algorithm, needs_pacing: true, ..Traits::default() }
+        Traits {
+            recovery: Recovery::Algorithm,
+            needs_pacing: true,
+            buffers_three_windows: true,
+            ..Traits::default()
+        }
     }
 }

@@ -293,6 +293,7 @@ impl CongestionControl for V3 {
             needs_pacing: true,
             watches_losses: true,
             watches_pauses: true,
+            buffers_three_windows: true,
             ..Traits::default()
         }
     }
