@@ -38,6 +38,7 @@ impl Loop {
         };
         let receiver = ReceiverConfig {
             mss: 1448,
+            option_bytes: 0,
             ack,
             ecn: Feedback::Off,
             gro: None,

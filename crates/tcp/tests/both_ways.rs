@@ -24,6 +24,7 @@ impl Host {
         let algorithm = congestion::build("reno", &serde_json::Value::Null, 1).unwrap();
         let receiver = ReceiverConfig {
             mss: 1448,
+            option_bytes: 0,
             ack: AckPolicy::Linux,
             ecn: Feedback::Off,
             gro: None,

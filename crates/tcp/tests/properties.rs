@@ -126,6 +126,7 @@ fn a_full_receive_window_shows_as_receiver_limited() {
     let mut p = Pipe::new("reno", config(), EACH, 1_000, 40, UNBOUNDED);
     p.receiver = Receiver::new(ReceiverConfig {
         mss: 1448,
+        option_bytes: 0,
         ack: EACH,
         ecn: Feedback::Off,
         gro: None,

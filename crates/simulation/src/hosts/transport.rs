@@ -160,6 +160,7 @@ fn receiver_config(plan: &FlowPlan, feedback: Feedback, accecn: u16) -> Receiver
     };
     ReceiverConfig {
         mss: payload_bytes(plan, accecn),
+        option_bytes: accecn.into(),
         ack,
         ecn: feedback,
         gro: plan.tcp.gro_ns.map(Duration::from_nanos),

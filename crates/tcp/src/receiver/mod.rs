@@ -38,6 +38,8 @@ pub enum AckPolicy {
 pub struct ReceiverConfig {
     /// Payload of a full segment, bytes.
     pub mss: u32,
+    /// What options that come and go take from it, bytes. The window grows by segments without them (Linux `advmss`).
+    pub option_bytes: u32,
     /// When to acknowledge.
     pub ack: AckPolicy,
     /// How marks are told to the sender.
@@ -107,7 +109,7 @@ impl Receiver {
         let (ReceiveBuffer::Payload(least) | ReceiveBuffer::Memory(ReceiveMemory { first: least, .. })) =
             config.buffer;
         assert!(least.get() >= u64::from(config.mss), "a receive buffer below one MSS");
-        let window = Window::new(config.buffer, config.mss);
+        let window = Window::new(config.buffer, config.mss + config.option_bytes);
         Receiver {
             echoed: Echo::new(config.ecn),
             gro: config.gro.map(|delay| Gro::new(delay, config.mss)),

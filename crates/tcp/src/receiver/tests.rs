@@ -6,6 +6,7 @@ use units::Bytes;
 fn receiver(ack: AckPolicy) -> Receiver {
     Receiver::new(ReceiverConfig {
         mss: 1448,
+        option_bytes: 0,
         ack,
         ecn: Feedback::Off,
         gro: None,
@@ -141,6 +142,21 @@ fn the_window_opens_by_the_memory_that_packets_take() {
         let mut r = with_memory(16 << 20, 128 << 20, per_packet);
         assert_eq!(alone(&mut r, 0, 0..2_000), opening + 16, "{per_packet} bytes beside the payload");
     }
+}
+
+#[test]
+fn the_window_opens_by_segments_without_the_options_that_come_and_go() {
+    let config = receiver(AckPolicy::Linux).config().clone();
+    let opening = [(1_448, 0), (1_436, 12)].map(|(mss, option_bytes)| {
+        let mut r = Receiver::new(ReceiverConfig { mss, option_bytes, ..config.clone() });
+        let mut one_by_one = |seq: &u32| {
+            let (mut acks, at) = (Vec::new(), Time::from_nanos(12_000 * u64::from(*seq)));
+            r.on_segment(at, &Segment::plain_data(*seq, mss as u16, 0), false, &mut acks);
+            !acks.is_empty()
+        };
+        (0..2_000).take_while(&mut one_by_one).count()
+    });
+    assert_eq!(opening, [786, 786], "with AccECN, too, the 787th packet is the first that Linux lets wait");
 }
 
 #[test]

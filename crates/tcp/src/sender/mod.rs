@@ -230,7 +230,7 @@ impl Sender {
             fin: Fin::default(),
             window_end: 0,
             board: Scoreboard::new(),
-            queue: WriteQueue::new(config.send_buffer, config.mss),
+            queue: WriteQueue::new(config.send_buffer, config.mss, config.option_bytes),
             rtt: RttEstimator::new(config.min_rto),
             rack: Rack::new(config.loss_detection),
             delivery: Delivery::with_quirks(config.quirks),

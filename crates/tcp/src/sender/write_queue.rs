@@ -90,14 +90,15 @@ pub(super) struct WriteQueue {
 }
 
 impl WriteQueue {
-    pub fn new(buffer: SendBuffer, mss: u32) -> WriteQueue {
-        let mss = u64::from(mss);
+    /// For segments of so much payload, which options that come and go have taken so much from.
+    pub fn new(buffer: SendBuffer, mss: u32, option_bytes: u32) -> WriteQueue {
+        let (mss, largest) = (u64::from(mss), u64::from(mss + option_bytes));
         let whole = |bytes: u64| (bytes / mss).max(1) * mss;
         let memory = if let SendBuffer::Memory(memory) = buffer { Some(memory) } else { None };
         WriteQueue {
             per_packet: memory.map_or(0, |memory| memory.per_packet.get()),
             most: memory.map_or(0, |memory| memory.most.get()),
-            per_segment: memory.map_or(0, |memory| memory.per_segment(mss)),
+            per_segment: memory.map_or(0, |memory| memory.per_segment(largest)),
             limit: memory.map_or(u64::MAX, |memory| memory.first.get()),
             chunk: whole(GSO_MAX_BYTES.into()),
             first_chunk: whole(FIRST_CHUNK),

@@ -69,6 +69,7 @@ impl Pipe {
     ) -> Pipe {
         let receiver = ReceiverConfig {
             mss: config.mss,
+            option_bytes: 0,
             ack,
             ecn: config.ecn,
             gro: None,
