@@ -22,20 +22,23 @@ pub enum Actor {
 /// The numbers of all actors. At equal times they run in this order:
 ///
 /// 1. the control, which changes routes, so that whatever else happens at that time sees the new ones;
-/// 2. the links, then the media;
-/// 3. the ends of flows, in the order of the routes that begin there;
+/// 2. the ends of flows, in the order of the routes that begin there: a timer runs before a packet that arrives at that
+///    time is looked at, as in Linux, which takes packets in after the timers that are due (`__do_softirq`: what is
+///    raised meanwhile waits for the next pass). An ACK that a paced burst has caused comes back at the very time at
+///    which pacing lets the next burst leave;
+/// 3. the links, then the media;
 /// 4. the sampler, so that a sample sees everything that happens at its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Actors {
+    /// The first link.
+    links: u32,
     /// The first medium.
     media: u32,
-    /// The first end of a flow.
-    ends: u32,
     sampler: u32,
 }
 
-/// The first link.
-const LINKS: u32 = 1;
+/// The first end of a flow.
+const ENDS: u32 = 1;
 
 impl Actors {
     /// What changes the network.
@@ -43,9 +46,9 @@ impl Actors {
 
     /// Of a network of so many links, media and routes.
     pub fn new(links: usize, media: usize, routes: usize) -> Actors {
-        let media_from = LINKS + links as u32;
-        let ends = media_from + media as u32;
-        Actors { media: media_from, ends, sampler: ends + routes as u32 }
+        let links_from = ENDS + routes as u32;
+        let media_from = links_from + links as u32;
+        Actors { links: links_from, media: media_from, sampler: media_from + media as u32 }
     }
 
     /// How many there are.
@@ -55,8 +58,8 @@ impl Actors {
 
     /// A link.
     #[inline]
-    pub fn link(link: HopId) -> ActorId {
-        ActorId(LINKS + link.0)
+    pub fn link(self, link: HopId) -> ActorId {
+        ActorId(self.links + link.0)
     }
 
     /// A medium, by its number.
@@ -68,7 +71,7 @@ impl Actors {
     /// The end of a flow at which a route begins.
     #[inline]
     pub fn end(self, route: RouteId) -> ActorId {
-        ActorId(self.ends + route.0)
+        ActorId(ENDS + route.0)
     }
 
     /// What takes samples.
@@ -78,8 +81,8 @@ impl Actors {
 
     /// The link that an actor is; a number beyond all links if it is none.
     #[inline]
-    pub fn as_link(actor: ActorId) -> HopId {
-        HopId(actor.0.wrapping_sub(LINKS))
+    pub fn as_link(self, actor: ActorId) -> HopId {
+        HopId(actor.0.wrapping_sub(self.links))
     }
 
     /// The number of the medium that an actor of the network is.
@@ -91,10 +94,10 @@ impl Actors {
     /// What an actor is.
     #[inline]
     pub fn actor(self, actor: ActorId) -> Actor {
-        match actor.0.checked_sub(self.ends) {
-            None => Actor::Network,
-            Some(route) if actor.0 < self.sampler => Actor::End(RouteId(route)),
-            Some(_) => Actor::Sampler,
+        match actor.0.checked_sub(ENDS) {
+            Some(route) if actor.0 < self.links => Actor::End(RouteId(route)),
+            _ if actor.0 < self.sampler => Actor::Network,
+            _ => Actor::Sampler,
         }
     }
 }
@@ -106,12 +109,14 @@ mod tests {
     #[test]
     fn every_actor_has_one_number() {
         let actors = Actors::new(3, 2, 4);
-        let links = (0..3).map(|n| Actors::link(HopId(n)));
+        let links = (0..3).map(|n| actors.link(HopId(n)));
         let media = (0..2).map(|n| actors.medium(n));
-        let network: Vec<_> = [Actors::CONTROL].into_iter().chain(links).chain(media).collect();
+        let network: Vec<_> = links.chain(media).collect();
         let ends: Vec<_> = (0..4).map(|n| actors.end(RouteId(n))).collect();
-        let all: Vec<_> = network.iter().chain(&ends).copied().chain([actors.sampler()]).collect();
+        let before = [Actors::CONTROL].into_iter().chain(ends.clone());
+        let all: Vec<_> = before.chain(network.clone()).chain([actors.sampler()]).collect();
         assert_eq!(all, (0..actors.count() as u32).map(ActorId).collect::<Vec<_>>());
+        assert_eq!(actors.actor(Actors::CONTROL), Actor::Network);
         assert!(network.iter().all(|&actor| actors.actor(actor) == Actor::Network));
         assert!((0..).zip(&ends).all(|(n, &actor)| actors.actor(actor) == Actor::End(RouteId(n))));
         assert_eq!(actors.actor(actors.sampler()), Actor::Sampler);
@@ -120,9 +125,9 @@ mod tests {
     #[test]
     fn links_and_media_are_found_by_their_actors() {
         let actors = Actors::new(3, 2, 4);
-        assert_eq!([1, 2, 3].map(|n| Actors::as_link(ActorId(n)).0), [0, 1, 2]);
-        assert_eq!([0, 3, 4, 5].map(|n| actors.as_medium(ActorId(n))), [None, None, Some(0), Some(1)]);
+        assert_eq!([5, 6, 7].map(|n| actors.as_link(ActorId(n)).0), [0, 1, 2]);
+        assert_eq!([0, 7, 8, 9].map(|n| actors.as_medium(ActorId(n))), [None, None, Some(0), Some(1)]);
         // Neither the control nor a medium is a link.
-        assert!([0, 4, 5].iter().all(|&n| Actors::as_link(ActorId(n)).index() >= 3));
+        assert!([0, 8, 9].iter().all(|&n| actors.as_link(ActorId(n)).index() >= 3));
     }
 }

@@ -236,7 +236,7 @@ impl<P: Copy + Send> Net<P> {
                 if node.nic {
                     self.released.extend(node.link.dropped());
                 }
-                return self.schedule.request(Actors::link(hop), node.link.next_arrival());
+                return self.schedule.request(self.actors.link(hop), node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
             if let Next::Hop(next) = node.next.hop(route)
@@ -246,7 +246,7 @@ impl<P: Copy + Send> Net<P> {
                 continue;
             }
             if self.nodes[hop.index()].link.hold(packet, arrival) {
-                self.schedule.request(Actors::link(hop), arrival);
+                self.schedule.request(self.actors.link(hop), arrival);
             }
             return;
         }
@@ -263,7 +263,7 @@ impl<P: Copy + Send> Net<P> {
     /// The turn of the control, a link or a medium. A packet that reaches the far end of a link or a port goes on to the
     /// next hop or is delivered to its endpoint.
     pub fn run(&mut self, actor: ActorId, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
-        let link = Actors::as_link(actor);
+        let link = self.actors.as_link(actor);
         let arrived = match self.nodes.get_mut(link.index()) {
             Some(node) => {
                 let arrived = node.link.take(now).map(|packet| {
