@@ -55,7 +55,7 @@ def agree(
         bool,
         typer.Option(
             "--confirm",
-            help="Run cases that differ by more than is aimed at and chance again, from 20 starts.",
+            help="Run cases that differ by more than is aimed at again, from 20 starts.",
         ),
     ] = False,
     workers: Jobs = None,

@@ -1,4 +1,4 @@
-"""More starts for differences that few starts may show by chance: one in a hundred does, of hundreds."""
+"""More starts for differences that few starts may show, or hide, by chance."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from dataclasses import replace
 import polars as pl
 
 from fullpipe.validation.agree.case import CHANCE_STARTS, Case
-from fullpipe.validation.agree.errors import beyond
+from fullpipe.validation.agree.errors import large
 from fullpipe.validation.agree.suite import Found
 
 
 def doubtful(found: Found) -> list[Case]:
     """The cases to run again, with as many starts as any case has.
 
-    A case is doubtful if the first engine after the reference is further from it than is aimed at, and
-    further than by chance.
+    A case is doubtful if the first engine after the reference is further from it than is aimed at, whether or
+    not that can be told from chance by the starts that there are.
     """
-    large = beyond(found.errors.filter(engine=found.engines[1]), found.suite.quantities)
-    names = set(large["case"])
+    names = set(large(found.errors.filter(engine=found.engines[1]), found.suite.quantities)["case"])
     return [replace(case, seeds=max(case.seeds, CHANCE_STARTS)) for case in found.cases if case.name in names]
 
 

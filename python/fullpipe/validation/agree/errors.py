@@ -99,11 +99,17 @@ def _real(differences: Sequence[float]) -> bool | None:
     return 0.0 not in t_interval(differences, LEVEL) if len(differences) > 1 else None
 
 
-def beyond(errors: pl.DataFrame, quantities: Iterable[ErrorTarget]) -> pl.DataFrame:
-    """Errors that are larger than is aimed at for the 95th percentile, and more than chance or of one run."""
+def large(errors: pl.DataFrame, quantities: Iterable[ErrorTarget]) -> pl.DataFrame:
+    """Errors that are larger than is aimed at for the 95th percentile."""
     aims = {quantity.metric: quantity.p95 for quantity in quantities}
-    large = pl.col("error").abs() > pl.col("quantity").replace_strict(aims, return_dtype=pl.Float64)
-    return errors.filter(large, pl.col("real").fill_null(value=True))
+    return errors.filter(
+        pl.col("error").abs() > pl.col("quantity").replace_strict(aims, return_dtype=pl.Float64)
+    )
+
+
+def beyond(errors: pl.DataFrame, quantities: Iterable[ErrorTarget]) -> pl.DataFrame:
+    """Those of them that are more than chance, or of one run."""
+    return large(errors, quantities).filter(pl.col("real").fill_null(value=True))
 
 
 def chance(errors: pl.DataFrame, name: str, by: Sequence[str] = ()) -> pl.DataFrame:

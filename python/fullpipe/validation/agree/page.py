@@ -35,9 +35,8 @@ _INTRODUCTION = (
 )
 _HELD_OUT = (
     "Nothing is fitted to the held-out cases; those held out to the end, and those in every regime, were run "
-    "for the first time when the model was finished. Three of the last were looked into afterwards "
-    "(`bbr1-400kB-each-2s-29m-42ms`, `reno-40m-0.8ms-5bdp-12s`, `bbr1-150m-1.2ms-3bdp-12s`), and what the "
-    "kernel's source says of them changed the model."
+    "for the first time when the model was finished. A case that was looked into moved to the catalogue, and "
+    "another like it that had not run yet took its place."
 )
 
 

@@ -23,6 +23,7 @@ def applications() -> Iterator[Case]:
     ):
         for cca in ccas:
             yield paced(family, label, cca, 20, 40, paces)
+    yield paced(family, "400kB-each-2s", "bbr1", 29, 42, bursts(count=11, every_s=2, size_bytes=400_000))
     on_off = {"kind": "on_off", "rate": "15 Mbit/s", "on": "1.5 s", "off": "1 s"}
     for cca in ("cubic", "bbr1"):
         yield working(family, "on-off-15m", cca, 20, 40, on_off)

@@ -28,6 +28,8 @@ def short_rtts() -> Iterator[Case]:
     for cca in ("cubic", "dctcp"):
         yield lasting(family, cca, 100, 2, drop_tail(1), 12)
     yield lasting(family, "bbr1", 50, 0.5, drop_tail(8), 12)
+    yield lasting(family, "reno", 40, 0.8, drop_tail(5), 12)
+    yield lasting(family, "bbr1", 150, 1.2, drop_tail(3), 12)
     yield mix(family, [("cubic", 1, 1), ("bbr1", 1, 1)], 100, 4)
 
 

@@ -50,18 +50,8 @@ selectively acknowledged at the head of a burst is moved into the burst before a
 `tx.in_flight` of the rest, so that `inflight_hi` lands one to three packets lower and the next probe
 loses more. `tcp.lost_in_flight = "shifted"` does the same natively, and is off by default: it is no part
 of the law. With it 100 Mbit/s, 5 ms has 501 retransmissions for the kernel's 572, within chance, where it
-has 292, and 50 Mbit/s, 20 ms, half a BDP 77 for 76, where it has 59. On 100 Mbit/s, 20 ms, a fifth of
+has 292, and 50 Mbit/s, 20 ms, half a BDP 79 for 76, where it has 61. On 100 Mbit/s, 20 ms, a fifth of
 a BDP it changes little (103 for 134).
-
-**The end of STARTUP on 20 Mbit/s, 40 ms, 1 BDP.** It ends by loss if six ACKs of a round tell of losses,
-and then `inflight_hi` bounds the window from then on; or because the bandwidth has not grown for three
-rounds, and then nothing does. Here both come in one round. When this was traced, before written data lay in
-the kernel's chunks natively, the kernel had 140 packets in flight and seven such ACKs, a native flow 138
-and five. So the kernel cruises with a window of 114 packets and the native
-flow with 133, and when the link falls to a quarter of its rate they lose 120 and 200 packets. With
-`full_loss_events = 5` the native flow loses 121, and neither it nor the transfer of 1 MB, which ends soon
-after, differs beyond chance. The two packets come of one sample of the bandwidth, 165 ms after the start,
-that is 2.6 % larger in the kernel; before it the two agree to the packet. Why is not known.
 
 A run of the kernel draws the same random numbers whenever it begins: its waits between probes are one
 draw, and not three."""
