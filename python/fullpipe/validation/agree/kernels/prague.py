@@ -38,11 +38,11 @@ it paces, stays at the initial one. Natively too, since a single flow follows th
 for its first tenths of a second: behind CoDel at 50 Mbit/s, 40 ms a run of either has 791 marks.
 
 Which of two packets waits for the next ACK decides for many round trips whether there are marks: with
-two packets a burst, a queue of four at the step of 1 ms. So a flow follows the kernel only as long as it is
-the same to the packet, and it is so for 6 s at 10 Mbit/s, 20 ms, the longest that was looked at. That took three
-things which hold for every algorithm: the receive window opens by segments without the AccECN option, the send
-buffer holds two windows where an algorithm does not ask for three, and a timer runs before a packet that arrives
-at the very same time."""
+two packets a burst, a queue of four at the step of 1 ms. So a flow follows the kernel only as long as it
+is the same to the packet, and it is so for 6 s at 10 Mbit/s, 20 ms, the longest that was looked at. That
+took three things which hold for every algorithm: the receive window opens by segments without the AccECN
+option, the send buffer holds two windows where an algorithm does not ask for three, and a timer runs
+before a packet that arrives at the very same time."""
 _QUEUES: Mapping[str, Mapping[str, Any]] = {
     "dualpi2": {"kind": "dualpi2"},
     "step": {"kind": "step", "mark_ms": 1},
