@@ -47,7 +47,8 @@ def _paths() -> Iterator[Case]:
         ("cubic", 4, 300, 90, 0.04),
     ):
         yield of.starting(REGIMES, cca, count, rate_mbps, rtt_ms, drop_tail(bdp))
-    for cca, rate_mbps, short_ms, bdp in (("cubic", 70, 1.5, 2), ("bbr1", 110, 1.6, 2.5), ("reno", 55, 0.9, 4)):
+    short = (("cubic", 70, 1.5, 2), ("bbr1", 110, 1.6, 2.5), ("reno", 55, 0.9, 4))
+    for cca, rate_mbps, short_ms, bdp in short:
         yield of.lasting(REGIMES, cca, rate_mbps, short_ms, drop_tail(bdp), 12)
     for cca, slow_mbps in (("cubic", 0.7), ("bbr1", 0.35), ("reno", 0.9)):
         yield of.lasting(REGIMES, cca, slow_mbps, 85, {"kind": "drop_tail", "packets": 12}, 60)
