@@ -23,9 +23,9 @@ pub enum Actor {
 ///
 /// 1. the control, which changes routes, so that whatever else happens at that time sees the new ones;
 /// 2. the ends of flows, in the order of the routes that begin there: a timer runs before a packet that arrives at that
-///    time is looked at, as in Linux, which takes packets in after the timers that are due (`__do_softirq`: what is
-///    raised meanwhile waits for the next pass). An ACK that a paced burst has caused comes back at the very time at
-///    which pacing lets the next burst leave;
+///    time is looked at. So it is in the guest of the Linux engine, where the path lets a packet go in NET_TX, so that
+///    NET_RX waits for the next pass, after the timers (`handle_softirqs`). An ACK that a paced burst has caused comes
+///    back at the very time at which pacing lets the next burst leave;
 /// 3. the links, then the media;
 /// 4. the sampler, so that a sample sees everything that happens at its time.
 #[derive(Clone, Copy, Debug)]
@@ -120,6 +120,14 @@ mod tests {
         assert!(network.iter().all(|&actor| actors.actor(actor) == Actor::Network));
         assert!((0..).zip(&ends).all(|(n, &actor)| actors.actor(actor) == Actor::End(RouteId(n))));
         assert_eq!(actors.actor(actors.sampler()), Actor::Sampler);
+    }
+
+    #[test]
+    fn a_timer_runs_before_a_packet_that_arrives_at_its_time() {
+        let actors = Actors::new(1, 1, 2);
+        let [first, last] = [0, 1].map(|n| actors.end(RouteId(n)));
+        assert!(Actors::CONTROL < first && first < last, "routes change before anything leaves");
+        assert!(last < actors.link(HopId(0)) && last < actors.medium(0));
     }
 
     #[test]

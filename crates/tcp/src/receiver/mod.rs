@@ -109,7 +109,7 @@ impl Receiver {
         let (ReceiveBuffer::Payload(least) | ReceiveBuffer::Memory(ReceiveMemory { first: least, .. })) =
             config.buffer;
         assert!(least.get() >= u64::from(config.mss), "a receive buffer below one MSS");
-        let window = Window::new(config.buffer, config.mss + config.option_bytes);
+        let window = Window::new(config.buffer, config.mss, config.mss + config.option_bytes);
         Receiver {
             echoed: Echo::new(config.ecn),
             gro: config.gro.map(|delay| Gro::new(delay, config.mss)),

@@ -93,7 +93,9 @@ const QUICK_ACKS: u64 = 16;
 pub(super) struct Window {
     /// It stays as it is.
     is_fixed: bool,
+    /// Payload of a full segment, and what the window opens by: the same without options that come and go.
     mss: u64,
+    advmss: u64,
     most: Space,
     per_packet: u64,
     /// Unit of what is advertised, less one.
@@ -131,16 +133,17 @@ pub(super) struct Window {
 
 impl Window {
     /// The window before anything came (`tcp_select_initial_window`, `tcp_init_buffer_space`).
-    pub fn new(buffer: ReceiveBuffer, mss: u32) -> Window {
+    pub fn new(buffer: ReceiveBuffer, mss: u32, advmss: u32) -> Window {
         let (memory, fixed) = match buffer {
             ReceiveBuffer::Payload(bytes) => (ReceiveMemory::default(), Some(bytes.get())),
             ReceiveBuffer::Memory(memory) => (memory, None),
         };
-        let mss = u64::from(mss);
+        let (mss, advmss) = (u64::from(mss), u64::from(advmss));
         let (first, most) = (memory.first.get(), memory.most.get().max(memory.first.get()));
         let mut window = Window {
             is_fixed: fixed.is_some(),
             mss,
+            advmss,
             most: Space(most),
             per_packet: memory.per_packet.get(),
             scale: (1 << most.ilog2().saturating_sub(15).min(LARGEST_SCALE)) - 1,
@@ -163,9 +166,9 @@ impl Window {
             next_sample: Time::ZERO,
         };
         let full = window.window_of(window.memory);
-        window.clamp = fixed.unwrap_or(full.saturating_sub(mss).max(2 * mss));
-        window.opened = fixed.unwrap_or((full - full % mss).min(window.clamp));
-        window.read_in_rtt = window.opened.min(FIRST_FLIGHT * mss).max(1);
+        window.clamp = fixed.unwrap_or(full.saturating_sub(advmss).max(2 * advmss));
+        window.opened = fixed.unwrap_or((full - full % advmss).min(window.clamp));
+        window.read_in_rtt = window.opened.min(FIRST_FLIGHT * advmss).max(1);
         window.settle();
         window
     }
@@ -273,7 +276,7 @@ impl Window {
             return false;
         }
         let wasteful = !lean && self.window_of(Space(self.truesize(len))) > u64::from(len);
-        let step = if wasteful { self.wasteful_step(len) } else { 2 * self.mss };
+        let step = if wasteful { self.wasteful_step(len) } else { 2 * self.advmss };
         if step > 0 {
             self.opened += room.min(step.max(2 * u64::from(len)));
             self.tell();
@@ -309,7 +312,7 @@ impl Window {
     fn clamp_to(&mut self, waiting: Space) {
         self.memory = waiting.min(self.most);
         if waiting > self.memory {
-            self.opened = self.clamp.min(2 * self.mss);
+            self.opened = self.clamp.min(2 * self.advmss);
         }
         self.settle();
     }

@@ -114,8 +114,8 @@ impl Default for SenderConfig {
 }
 
 impl SenderConfig {
-    /// The MSS in which rates are reckoned.
-    fn rate_mss(&self) -> u32 {
+    /// Payload of a segment without options that come and go, by which rates and memory are reckoned.
+    fn largest_segment(&self) -> u32 {
         self.mss + self.option_bytes
     }
 }
@@ -230,7 +230,7 @@ impl Sender {
             fin: Fin::default(),
             window_end: 0,
             board: Scoreboard::new(),
-            queue: WriteQueue::new(config.send_buffer, config.mss, config.option_bytes),
+            queue: WriteQueue::new(config.send_buffer, config.mss, config.largest_segment()),
             rtt: RttEstimator::new(config.min_rto),
             rack: Rack::new(config.loss_detection),
             delivery: Delivery::with_quirks(config.quirks),
@@ -347,7 +347,7 @@ impl Sender {
             min_rtt: self.rtt.min(),
             pacing_rate: self.pacer.enabled().then(|| self.pacer.rate()),
             delivery_rate: self.delivery.last_rate.map(|(packets, interval)| {
-                let bits = u128::from(packets) * u128::from(self.config.rate_mss()) * 8_000_000_000;
+                let bits = u128::from(packets) * u128::from(self.config.largest_segment()) * 8_000_000_000;
                 Rate::from_bits_per_sec((bits / u128::from(interval.as_nanos())) as u64)
             }),
             state: self.recovery.state,
@@ -358,7 +358,7 @@ impl Sender {
     fn path(&self, now: Time) -> Path {
         Path {
             now,
-            mss: self.config.rate_mss(),
+            mss: self.config.largest_segment(),
             state: self.recovery.state,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),

@@ -74,7 +74,7 @@ impl Sender {
         let percent = if self.control.cwnd < self.control.ssthresh / 2 { 200 } else { 120 };
         let packets = self.control.cwnd.max(self.board.packets_out());
         // Bits times 10^6 microseconds, times percent / 100; 64 bits last up to 25 million packets of 9 kB.
-        let bits = u64::from(self.config.rate_mss()) * u64::from(packets) * percent * 80_000;
+        let bits = u64::from(self.config.largest_segment()) * u64::from(packets) * percent * 80_000;
         self.pacer.rate = Rate::from_bits_per_sec(bits / srtt.as_micros().max(1));
     }
 

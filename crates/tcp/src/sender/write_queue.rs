@@ -5,7 +5,8 @@
 //! until it is full. The buffer grows with the window while that is not filled, up to the limit of the host. What is written lies
 //! in chunks that are segmented later; the last one is filled up before another begins, whatever the buffer holds.
 //!
-//! Not modelled: writes smaller than what fits, and what is pushed on the way (`forced_push`); pressure on the memory of the
+//! Not modelled: writes smaller than what fits; what is pushed on the way (`forced_push`), and the last chunk when the
+//! application finds the buffer full (`tcp_mark_push`); pressure on the memory of the
 //! whole host; chunks of two sizes behind each other but for the first ones; what retransmissions and selective
 //! acknowledgements split and merge.
 
@@ -90,15 +91,15 @@ pub(super) struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// For segments of so much payload, which options that come and go have taken so much from.
-    pub fn new(buffer: SendBuffer, mss: u32, option_bytes: u32) -> WriteQueue {
-        let (mss, largest) = (u64::from(mss), u64::from(mss + option_bytes));
+    /// For segments of so much payload, and without options that come and go of so much more.
+    pub fn new(buffer: SendBuffer, mss: u32, largest: u32) -> WriteQueue {
+        let mss = u64::from(mss);
         let whole = |bytes: u64| (bytes / mss).max(1) * mss;
         let memory = if let SendBuffer::Memory(memory) = buffer { Some(memory) } else { None };
         WriteQueue {
             per_packet: memory.map_or(0, |memory| memory.per_packet.get()),
             most: memory.map_or(0, |memory| memory.most.get()),
-            per_segment: memory.map_or(0, |memory| memory.per_segment(largest)),
+            per_segment: memory.map_or(0, |memory| memory.per_segment(largest.into())),
             limit: memory.map_or(u64::MAX, |memory| memory.first.get()),
             chunk: whole(GSO_MAX_BYTES.into()),
             first_chunk: whole(FIRST_CHUNK),
@@ -236,6 +237,7 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SenderConfig;
     use super::*;
 
     #[test]
@@ -246,5 +248,19 @@ mod tests {
         };
         assert_eq!(per_segment(832), 2_304);
         assert_eq!(per_segment(960), 4_352, "twenty of them were seen as 87,040 bytes");
+    }
+
+    #[test]
+    fn a_buffer_holds_two_windows_or_three_for_an_algorithm_that_asks_for_them() {
+        let limit = |name: &str| {
+            let [first, most, per_packet] = [16 << 10, 4 << 20, 960].map(Bytes::new);
+            let send_buffer = SendBuffer::Memory(SendMemory { first, most, per_packet });
+            let algorithm = congestion::build(name, &serde_json::Value::Null, 1).unwrap();
+            let mut sender = Sender::new(SenderConfig { send_buffer, ..SenderConfig::default() }, algorithm);
+            sender.expand_send_buffer();
+            sender.queue.limit
+        };
+        assert_eq!(["cubic", "prague"].map(limit), [87_040; 2]);
+        assert_eq!(["bbr1", "bbr3"].map(limit), [130_560; 2], "bbr_sndbuf_expand");
     }
 }

@@ -1,8 +1,7 @@
 """Sixty held-out cases over every regime, at rates and RTTs that no other case has.
 
-They were written down before any of them had run on the native engine, and first run there when the model
-was finished. Nothing is tuned on them: one that is looked into moves to the catalogue, and another like it,
-which has not run yet, takes its place."""
+They were written down before any of them had run on the native engine. Nothing is tuned on them: one that is
+looked into moves to the catalogue, and another like it, which has not run yet, takes its place."""
 
 from __future__ import annotations
 
@@ -67,7 +66,7 @@ def _applications() -> Iterator[Case]:
         ("cbr-900k", "bbr1", 11, 27, [(0, "900 kbit/s")]),
         ("cbr-2m-then-bulk", "reno", 22, 32, [(0, "2 Mbit/s"), (11, None)]),
         ("60kB-each-700ms", "cubic", 13, 74, of.bursts(count=31, every_s=0.7, size_bytes=60_000)),
-        ("350kB-each-1.5s", "bbr1", 21, 53, of.bursts(count=15, every_s=1.5, size_bytes=350_000)),
+        ("350kB-each-1.5s", "bbr1", 23, 57, of.bursts(count=15, every_s=1.5, size_bytes=350_000)),
     ):
         yield of.paced(REGIMES, label, cca, rate_mbps, rtt_ms, paces)
     on_off = {"kind": "on_off", "rate": "12 Mbit/s", "on": "700 ms", "off": "2 s"}

@@ -34,9 +34,9 @@ _INTRODUCTION = (
     "otherwise: transfers and start-up count from the start."
 )
 _HELD_OUT = (
-    "Nothing is fitted to the held-out cases; those held out to the end, and those in every regime, were run "
-    "for the first time when the model was finished. A case that was looked into moved to the catalogue, and "
-    "another like it that had not run yet took its place."
+    "Nothing is fitted to the held-out cases. The model has changed since most of them first ran, for what other cases "
+    "and suites showed; one that was looked into itself moved to the catalogue, and another like it that had not run "
+    "yet took its place."
 )
 
 
