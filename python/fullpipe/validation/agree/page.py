@@ -34,9 +34,9 @@ _INTRODUCTION = (
     "otherwise: transfers and start-up count from the start."
 )
 _HELD_OUT = (
-    "Nothing is fitted to the held-out cases. The model has changed since most of them first ran, for what other cases "
-    "and suites showed; one that was looked into itself moved to the catalogue, and another like it that had not run "
-    "yet took its place."
+    "Nothing is fitted to the held-out cases. The model has changed since most of them first ran, for what "
+    "other cases and suites showed; one that was looked into itself moved to the catalogue, and another like "
+    "it that had not run yet took its place."
 )
 
 
