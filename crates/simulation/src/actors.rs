@@ -95,9 +95,10 @@ impl Actors {
     #[inline]
     pub fn actor(self, actor: ActorId) -> Actor {
         match actor.0.checked_sub(ENDS) {
+            _ if actor.0 >= self.links && actor.0 < self.sampler => Actor::Network,
             Some(route) if actor.0 < self.links => Actor::End(RouteId(route)),
-            _ if actor.0 < self.sampler => Actor::Network,
-            _ => Actor::Sampler,
+            None => Actor::Network,
+            Some(_) => Actor::Sampler,
         }
     }
 }

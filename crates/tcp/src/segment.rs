@@ -11,18 +11,20 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Adds a block behind those already there; a fourth one is left out. Of a block longer than 65,535 packets only
-    /// the end is kept, which is what the other side cannot know yet.
-    pub fn push(&mut self, start: u32, end: u32) {
-        let free = self.len();
-        if free < self.lengths.len() {
+    /// The first three of these blocks that are not empty, in their order. Of a block longer than 65,535 packets only the end is kept, which
+    /// is what the other side cannot know yet.
+    #[inline]
+    pub fn from_ranges(blocks: impl IntoIterator<Item = (u32, u32)>) -> SackBlocks {
+        let mut made = SackBlocks::default();
+        for (place, (start, end)) in (0..3).zip(blocks.into_iter().filter(|(start, end)| start < end)) {
             let length = (end - start).min(u32::from(u16::MAX));
-            self.starts[free] = end - length;
-            self.lengths[free] = length as u16;
+            made.starts[place] = end - length;
+            made.lengths[place] = length as u16;
         }
+        made
     }
 
-    /// The blocks in the order they were pushed.
+    /// The blocks in their order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let (starts, lengths) = (self.starts, self.lengths);
         let block = move |n: usize| (lengths[n] > 0).then(|| (starts[n], starts[n] + u32::from(lengths[n])));
@@ -255,8 +257,7 @@ mod tests {
     use super::*;
 
     fn ack(ack: u32, blocks: &[(u32, u32)]) -> Segment {
-        let mut sacks = SackBlocks::default();
-        blocks.iter().for_each(|&(start, end)| sacks.push(start, end));
+        let sacks = SackBlocks::from_ranges(blocks.iter().copied());
         Segment::Ack { ack, echo: 0, window: 0, one_way_us: 0, ce_count: 0, ece: false, dsack: false, sacks }
     }
 
@@ -311,17 +312,13 @@ mod tests {
 
     #[test]
     fn three_blocks_fit_and_an_empty_one_takes_no_room() {
-        let mut blocks = SackBlocks::default();
-        [(5, 9), (3, 3), (1, 2), (20, 30), (40, 50)]
-            .into_iter()
-            .for_each(|(start, end)| blocks.push(start, end));
+        let blocks = SackBlocks::from_ranges([(5, 9), (3, 3), (1, 2), (20, 30), (40, 50)]);
         assert_eq!(blocks.iter().collect::<Vec<_>>(), [(5, 9), (1, 2), (20, 30)]);
     }
 
     #[test]
     fn a_very_long_block_keeps_its_end() {
-        let mut blocks = SackBlocks::default();
-        blocks.push(10, 100_000);
+        let blocks = SackBlocks::from_ranges([(10, 100_000)]);
         assert_eq!(blocks.iter().collect::<Vec<_>>(), [(34_465, 100_000)]);
     }
 }

@@ -77,13 +77,7 @@ impl Receiver {
     }
 
     pub(super) fn send_ack(&mut self, out: &mut Vec<Segment>) {
-        let mut sacks = SackBlocks::default();
-        if let Some((start, end)) = self.dsack {
-            sacks.push(start, end);
-        }
-        for &(start, end) in &self.recent {
-            sacks.push(start, end);
-        }
+        let sacks = SackBlocks::from_ranges(self.dsack.into_iter().chain(self.recent.iter().copied()));
         let Riding { ack, echo, window, one_way_us, ce_count, ece } = self.riding();
         let dsack = self.dsack.is_some();
         out.push(Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks });
