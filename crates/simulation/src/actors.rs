@@ -94,11 +94,12 @@ impl Actors {
     /// What an actor is.
     #[inline]
     pub fn actor(self, actor: ActorId) -> Actor {
-        match actor.0.checked_sub(ENDS) {
-            _ if actor.0 >= self.links && actor.0 < self.sampler => Actor::Network,
-            Some(route) if actor.0 < self.links => Actor::End(RouteId(route)),
-            None => Actor::Network,
-            Some(_) => Actor::Sampler,
+        if actor == Actors::CONTROL || (self.links..self.sampler).contains(&actor.0) {
+            Actor::Network
+        } else if actor == self.sampler() {
+            Actor::Sampler
+        } else {
+            Actor::End(RouteId(actor.0 - ENDS))
         }
     }
 }

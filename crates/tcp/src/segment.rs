@@ -11,8 +11,8 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// The first three of these blocks that are not empty, in their order. Of a block longer than 65,535 packets only the end is kept, which
-    /// is what the other side cannot know yet.
+    /// The first three of these blocks that are not empty, in their order. Of a block longer than 65,535 packets only the
+    /// end is kept, which is what the other side cannot know yet.
     #[inline]
     pub fn from_ranges(blocks: impl IntoIterator<Item = (u32, u32)>) -> SackBlocks {
         let mut made = SackBlocks::default();

@@ -6,9 +6,8 @@
 //! in chunks that are segmented later; the last one is filled up before another begins, whatever the buffer holds.
 //!
 //! Not modelled: writes smaller than what fits; what is pushed on the way (`forced_push`), and the last chunk when the
-//! application finds the buffer full (`tcp_mark_push`); pressure on the memory of the
-//! whole host; chunks of two sizes behind each other but for the first ones; what retransmissions and selective
-//! acknowledgements split and merge.
+//! application finds the buffer full (`tcp_mark_push`); pressure on the memory of the whole host; chunks of two sizes
+//! behind each other but for the first ones; what retransmissions and selective acknowledgements split and merge.
 
 use super::Sender;
 use super::pacing::GSO_MAX_BYTES;
@@ -91,7 +90,7 @@ pub(super) struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// For segments of so much payload, and without options that come and go of so much more.
+    /// For segments of so much payload; `largest`: the same without options that come and go.
     pub fn new(buffer: SendBuffer, mss: u32, largest: u32) -> WriteQueue {
         let mss = u64::from(mss);
         let whole = |bytes: u64| (bytes / mss).max(1) * mss;
