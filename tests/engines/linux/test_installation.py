@@ -18,6 +18,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What looks like a tree, in front of an empty cache and all the tools that a build needs."""
     monkeypatch.setenv("FULLPIPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(install, "compile_program", lambda: tmp_path)
+    monkeypatch.setattr(install, "_BUILD_MB", 0)
     monkeypatch.setattr(toolchain, "check", lambda: None)
     monkeypatch.setattr(toolchain, "borrowed", lambda *_: {})
     (tmp_path / "tree/arch/um").mkdir(parents=True)
