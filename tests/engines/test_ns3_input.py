@@ -204,7 +204,7 @@ def test_a_host_like_that_of_ns3_says_what_ns3_does() -> None:
         ({"full_send_buffer": "app_limited"}, "tcp.full_send_buffer"),
         ({"tail_loss_probe": True}, "tcp.tail_loss_probe"),
         ({"host": "linux"}, "tcp.host"),
-        ({"receive_memory": "1 MiB"}, "tcp.receive_memory_bytes"),
+        ({"receive_memory": "1 MiB"}, "tcp.receive_memory"),
         ({"undo": True}, "tcp.undo"),
         ({"idle_application": "app_limited"}, "tcp.idle_application"),
         ({"prr": "rfc9937"}, "tcp.prr"),

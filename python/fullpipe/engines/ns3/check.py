@@ -14,6 +14,7 @@ from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
 from fullpipe.engines.ns3.program_input import NO_LIMIT_BYTES
 from fullpipe.engines.ns3.queues import QUEUES, NoCounterpartError, ns3_queue
 from fullpipe.scenario import Link, Network, Scenario, resolve
+from fullpipe.scenario.model.base import Model
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link.changes import MarkovChannel
 from fullpipe.scenario.model.ns3 import Ns3
@@ -75,13 +76,18 @@ def _changes(link: Link) -> Iterator[Problem]:
         yield Problem(link.where, "the ns3 engine has no traces of deliveries; it has traces of rates")
 
 
+def _unknown(path: str, said: Model, known: frozenset[str]) -> Iterator[Problem]:
+    for name in sorted(said.model_fields_set - known):
+        if getattr(said, name) is not None:
+            key = type(said).model_fields[name].alias or name
+            yield Problem(f"{path}.{key}", "the ns3 engine does not know this; leave it out")
+
+
 def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
     """What `tcp` says itself; what it leaves out is no promise."""
     if tcp is None:
         return
-    for name in sorted(tcp.model_fields_set - _TCP):
-        if getattr(tcp, name) is not None:
-            yield Problem(f"{path}.{name}", "the ns3 engine does not know this; leave it out")
+    yield from _unknown(path, tcp, _TCP)
     refused = {
         "host": (
             tcp.host not in (None, "ns3-like"),
@@ -117,9 +123,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
 
 def _flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
     yield from _transport(f"{path}.tcp", flow.tcp)
-    for name in sorted(flow.model_fields_set - _FLOW):
-        if getattr(flow, name) is not None:
-            yield Problem(f"{path}.{name}", "the ns3 engine does not know this; leave it out")
+    yield from _unknown(path, flow, _FLOW)
     if flow.cca is None or flow.cca.kind.startswith(classes.PREFIX):
         return
     kind = flow.cca.kind

@@ -51,14 +51,14 @@ def limit_problems(topology: Dumbbell | Graph) -> Iterator[str]:
         if link.queue is None:
             continue
         units = link.queue.limit_units
-        for place, state in _states(link):
+        for place, state in named_states(link):
             for unit, limit in (("packets", state.packets), ("bytes", state.limit_bytes)):
                 if limit is not None and unit not in units:
                     what = f"the limit of this {link.queue.kind} is in {units[0]}"
                     yield f"{where}.{place}.{unit}: {what}; write {units[0]}"
 
 
-def _states(link: LinkModel) -> Iterator[tuple[str, State]]:
+def named_states(link: LinkModel | Link) -> Iterator[tuple[str, State]]:
     """What a link becomes in its changes and shapes, each with its place."""
     yield from ((f"changes[{i}]", change) for i, change in enumerate(link.changes or ()))
     for i, shape in enumerate(link.shapes or ()):

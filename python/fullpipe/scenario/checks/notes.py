@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from fullpipe.scenario.checks.mobility import idle_move_notes
+from fullpipe.scenario.checks.shaping import shaping_notes
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.model.workloads.transfers import Poisson
@@ -10,12 +11,14 @@ from fullpipe.scenario.network import resolve
 
 
 def notes_of(scenario: ScenarioModel) -> list[str]:
-    """Changes after the end, moves that move nothing, and loads that never get done, one line each."""
+    """What never happens, moves that move nothing, shapers left to their defaults, and loads that never get
+    done, one line each."""
     end_s = scenario.duration_s
     lines: list[str] = []
     network = resolve(scenario)
     for link in network.links:
         lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
+    lines += shaping_notes(network)
     lines += _late("mobility", (move.at_s for move in scenario.mobility or ()), end_s)
     lines += idle_move_notes(scenario, network)
     moving = scenario.topology.links if isinstance(scenario.topology, Graph) else ()

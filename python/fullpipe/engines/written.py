@@ -1,0 +1,42 @@
+"""Refusals as a scenario spells what they are about, with the profile that a value of `tcp` comes from."""
+
+import re
+
+from fullpipe.engines.base import Problem
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.host_profiles import PROFILES
+from fullpipe.scenario.model.tcp import Tcp
+
+_OF_TCP = re.compile(r"(?:flows\[(\d+)\]\.)?tcp\.(\w+)")
+_NAMES = {field.alias or name: name for name, field in Tcp.model_fields.items()}
+"""Fields of the transport by their keys in scenarios."""
+
+
+def as_written(problem: Problem, scenario: Scenario) -> Problem:
+    """The same problem at the place where the scenario has its cause."""
+    path = problem.path.replace(".cca.params", ".cca")
+    found = _OF_TCP.fullmatch(path)
+    if not found or found[2] not in _NAMES:
+        return Problem(path, problem.message)
+    where, said = _holder(found[1], _NAMES[found[2]], scenario)
+    message = problem.message
+    if _by_profile(found[2], said):
+        message += f' (set by {where}.host = "{said.host}")'
+    return Problem(f"{where}.{found[2]}", message)
+
+
+def _holder(flow: str | None, name: str, scenario: Scenario) -> tuple[str, Tcp]:
+    """The transport that says a value of a flow: its own, or that of all flows."""
+    own = scenario.flows[int(flow)].tcp if flow else None
+    if own is not None and name in own.model_fields_set:
+        return f"flows[{flow}].tcp", own
+    is_said = not flow or name in scenario.tcp.model_fields_set
+    return ("tcp" if is_said else f"flows[{flow}].tcp"), scenario.tcp
+
+
+def _by_profile(key: str, said: Tcp) -> bool:
+    """Whether a value is the one that the host has."""
+    if said.host is None or key not in PROFILES[said.host]:
+        return False
+    name = _NAMES[key]
+    return bool(getattr(said, name) == getattr(Tcp.model_validate({"host": said.host}), name))
