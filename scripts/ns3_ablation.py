@@ -22,7 +22,7 @@ from fullpipe.sweeps import Job
 ASSETS = Path(__file__).resolve().parent.parent / "docs" / "assets"
 SEEDS = range(1, 6)
 SCENARIO = Scenario.named("kato2025-ablation")
-LINUX, NS3 = ({path: values[i] for path, values in SCENARIO.sweep.items()} for i in (0, -1))
+LINUX, NS3 = (SCENARIO.points()[i] for i in (0, -1))
 LATE_S = 10.0
 """The end of a run in which a flow counts as alive if it delivers anything."""
 FROM_S, UNTIL_S, EVERY = 0.9, 3.0, "5 ms"

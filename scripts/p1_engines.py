@@ -22,7 +22,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job, Update
 
 PAPER, ABLATION = Scenario.named("kato2025"), Scenario.named("kato2025-ablation")
-SWITCHES = {path: values[-1] for path, values in ABLATION.sweep.items()}
+SWITCHES = ABLATION.points()[-1]
 """All that makes the native transport ns-3 3.40's, as far as it matters here."""
 STARVED_MBPS = 1
 WARMUP_S = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -72,6 +73,7 @@ def _fields(described: type) -> Iterator[tuple[str, str]]:
 def scenario_page() -> str:
     """Every key of a scenario file, from the models that read it."""
     from fullpipe.scenario import Scenario
+    from fullpipe.scenario.model.tcp import Tcp
 
     parts = [
         "# Scenario file",
@@ -88,7 +90,29 @@ def scenario_page() -> str:
             inspect.getdoc(model) or "",
             table(["key", "default", "meaning"], rows),
         ]
+        parts += _profiles() if model is Tcp else []
     return "\n\n".join(_without_doctest(part) for part in parts)
+
+
+def _profiles() -> list[str]:
+    """What each profile of hosts sets, from their declaration; what one leaves out has its own default."""
+    from fullpipe.scenario.model.host_profiles import PROFILES
+
+    names = [name for name, said in PROFILES.items() if said]
+    keys = dict.fromkeys(key for name in names for key in PROFILES[name])
+    rows = [[f"`{key}`", *(_written(PROFILES[name].get(key)) for name in names)] for key in keys]
+    return [
+        "### What a host sets",
+        '`host = "linux"` sets nothing. A key beside `host` takes the place of what the host says.',
+        table(["key", *(f"`{name}`" for name in names)], rows),
+        '"ns3-like" is of the transport alone. It does not make BBR like ns-3\'s own, whose rate samples '
+        "overestimate, so that it [fills the queue](../how-to/engines.md#our-algorithms-inside-ns-3).",
+    ]
+
+
+def _written(value: object) -> str:
+    """A value as a scenario has it; nothing for none."""
+    return "" if value is None else f"`{json.dumps(value)}`"
 
 
 def _collect(model: type[BaseModel], seen: list[type[BaseModel]]) -> None:
@@ -115,7 +139,7 @@ def _field(name: str, field: Any) -> list[str]:
         default = ""
     else:
         default = f"`{_default(field)}`"
-    return [f"`{field.alias or name}`", default, (field.description or "") + example]
+    return [f"`{field.serialization_alias or name}`", default, (field.description or "") + example]
 
 
 def _default(field: Any) -> str:
@@ -221,7 +245,7 @@ def queues_page() -> str:
         "# Queues",
         'What may stand in front of a link: `queue = { kind = "codel", target_ms = 2 }`. What each source '
         "file says of itself, the parameters that it takes, and what `fullpipe import-tc` reads into them. "
-        '`size = "1 bdp"` stands for any limit in packets.',
+        '`size = "1 bdp"` and `size = "50 ms"` stand for any limit in packets.',
     ]
     for name, entry in catalogue.queues().items():
         parts += [f"## {name}: {entry.title}", f"Source: {entry.source}.", _head(QUEUES / name)]
@@ -294,19 +318,24 @@ def metrics_page() -> str:
         "Values per entry of the scenario's `flows`, per link at which packets waited, were dropped or were "
         "marked, and of all flows together. All but `convergence` leave out the warm-up.",
         f"**Bulk flows** are {_after(metrics.bulk_flows, ': ')}",
-        table(
-            ["of flows", "unit", "meaning"], [[f"`{m.name}`", m.unit, m.meaning] for m in metrics.MEASURES]
-        ),
-        table(
-            ["of links", "unit", "meaning"],
-            [[f"`{m.name}`", m.unit, m.meaning] for m in metrics.LINK_MEASURES],
-        ),
+        "**Better** says which direction is, for verdicts; a difference within the **margin** does not "
+        "matter, unless `--margin` says another. A margin is a share of the reference, or an amount in the "
+        "unit of the metric, whichever is larger.",
+        table(["of flows", *_MEASURE], [_measure(m) for m in metrics.MEASURES]),
+        table(["of links", *_MEASURE], [_measure(m) for m in metrics.LINK_MEASURES]),
     ]
     for module, functions in _metrics().items():
         parts.append(f"## {module.rpartition('.')[2].capitalize()}")
         for name, function in functions.items():
             parts += [f"### {name}", _call(name, function), _metric_doc(function)]
     return "\n\n".join(parts)
+
+
+_MEASURE = ["unit", "better", "margin", "meaning"]
+
+
+def _measure(measure: Any) -> list[str]:
+    return [f"`{measure.name}`", measure.unit, measure.better, str(measure.margin), measure.meaning]
 
 
 def _after(function: Any, mark: str) -> str:

@@ -210,6 +210,19 @@ def test_the_tally_counts_a_printed_number_once_and_under_one_reading() -> None:
     assert lines[-1] == "With new b, of 1: 1 not reproduced."
 
 
+def test_causes_of_what_is_not_reproduced_add_up_to_it() -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "where": {"algorithm": "old", "size": 2}, "between": [7, 7]},
+        {"id": "b", "where": {"algorithm": "old", "size": 2}, "between": [7, 7], "why": "queue size"},
+        {"id": "c", "untestable": "needs a radio", "why": "Wi-Fi access"},
+        {"id": "d", "contradicted": "another table"},
+    ]
+    lines = tables.tallies([j for row in rows for j in checked(row, VALUES)]).splitlines()
+    assert "Of 2 not reproduced, the cause of 1 is unknown." in lines
+    assert "Why not reproduced: 1 queue size, 1 unknown." in lines
+    assert "Why not testable here: 1 Wi-Fi access." in lines
+
+
 def test_an_experiment_runs_all_algorithms_under_all_conditions() -> None:
     swept = Scenario.named("cubic-vs-bbr1")
     (path,) = swept.sweep

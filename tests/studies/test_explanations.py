@@ -81,20 +81,56 @@ def test_a_claim_is_run_as_the_study_has_it_and_with_its_setting(tmp_path: Path)
     assert found.turns
     lines = found.text().splitlines()
     assert lines[:2] == ["a claim: so", "Cause: token bucket"]
-    assert lines[-1] == "The setting turns the verdict."
+    assert "The setting turns the verdict." in lines
     assert any(line.startswith('topology.bottleneck.rate = "40 Mbit/s"') for line in lines)
 
 
 def test_a_setting_that_does_not_turn_the_verdict_is_said_to_do_so(tmp_path: Path) -> None:
     found = explain(tmp_path, claim(setting={**FASTER, "value": "15 Mbit/s"}))
     assert not found.turns
-    assert found.text().endswith("The setting does not turn the verdict.")
+    assert "The setting does not turn the verdict." in found.text()
 
 
 def test_a_claim_without_a_setting_says_so(tmp_path: Path) -> None:
     found = explain(tmp_path, claim(why="unknown"))
     assert "Cause: unknown" in found.text()
-    assert found.text().endswith("No setting is named for it.")
+    assert "No setting is named for it." in found.text()
+
+
+def test_what_is_reproduced_needs_no_explanation(tmp_path: Path) -> None:
+    found = explain(tmp_path, claim(between=[2e7, 2e7], why="unknown"))
+    assert "there is nothing to explain" in found.text()
+    assert "Cause" not in found.text()
+
+
+def test_what_the_paper_contradicts_is_its_own_error(tmp_path: Path) -> None:
+    row = {"id": "a claim", "says": "so", "contradicted": "a table has another number"}
+    text = explain(tmp_path, Claim.from_row(row)).text()
+    assert "Cause: paper's own error" in text
+    assert text.endswith("there is nothing to run.")
+
+
+def test_what_is_not_counted_has_the_reason_in_place_of_a_cause(tmp_path: Path) -> None:
+    row = {"id": "a claim", "says": "so", "experiment": "one", "quantity": "rate", "uncounted": "said twice"}
+    text = explain(
+        tmp_path, Claim.from_row({**row, "where": {"algorithm": "Reno", "delay": 1}, "above": 4e7})
+    ).text()
+    assert "Not counted: said twice" in text
+    assert "Cause" not in text
+
+
+def test_few_seeds_are_said_to_leave_a_rule_out(tmp_path: Path) -> None:
+    few = " ".join(explain(tmp_path, claim(setting=FASTER)).text().split())
+    assert few.endswith("verdicts may differ from those of the full form.")
+    enough = Settings(tmp_path, studies.Store(tmp_path), (1, 2, 3, 4, 5))
+    assert explained(SMALL, claim(setting=FASTER), enough).text().endswith("turns the verdict.")
+
+
+def test_reports_over_few_seeds_say_what_they_are_worth() -> None:
+    source = transcription.transcription("fullpipe.studies.kato2025")
+    assert "Over 3 seeds a number is not judged" in tables.report(source, [], 3, "")
+    assert "This is the quick form: verdicts may" in tables.report(source, [], 5, "", quick=True)
+    assert "may differ" not in tables.report(source, [], 5, "")
 
 
 def test_only_what_a_claim_names_is_run(tmp_path: Path) -> None:
@@ -129,7 +165,7 @@ def test_a_setting_may_be_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Other, "lacks", [Problem("", "it is not installed")])
     found = explain(tmp_path, claim(setting={"engine": "other"}, elsewhere=KEPT))
     assert found.changed is None
-    assert found.text().splitlines()[-2:] == [
+    assert found.text().splitlines()[-4:-2] == [
         'It could not be run with engine = "other": it is not installed',
         "Kept of ns3 3.44, 2026-11-22: 77 Mbit/s: reproduced (fq_codel).",
     ]
@@ -185,9 +221,16 @@ def test_reports_show_what_is_kept_with_version_and_date() -> None:
 
 
 def test_an_unknown_claim_is_misuse(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="unknown claim"):
+    with pytest.raises(UnknownNameError, match="`fullpipe paper kato2025 --explain list` lists all"):
         studies.explain("kato2025", "Table III", out=tmp_path)
     assert CliRunner().invoke(app, ["paper", "kato2025", "--explain", "Table III"]).exit_code == 2
+
+
+def test_claims_can_be_listed() -> None:
+    printed = CliRunner().invoke(app, ["paper", "kato2025", "--explain", "list"]).output.splitlines()
+    assert [line.split(": ")[0] for line in printed] == [
+        one.id.split(": ")[0] for one in studies.printed("kato2025")
+    ]
 
 
 @pytest.mark.parametrize("name", studies.names())

@@ -104,3 +104,22 @@ fn a_flow_of_one_connection_that_lasts_as_long_as_it_sends_no_fin() {
     plan["flows"][0]["bytes"] = json!(20_000);
     assert!(wire(&run(&plan, 1)).iter().all(|sent| !sent.contains("fin")));
 }
+
+#[test]
+fn an_ack_that_is_due_leaves_before_a_packet_that_arrives_at_that_nanosecond() {
+    // A packet every 40 ms, on a path without a rate; the receiver waits for a second packet, for 40 ms or a little longer.
+    let acks_per_packet = |timeout_ns: u64| {
+        let links = vec![link("there", None, 20_000_000, None), link("back", None, 20_000_000, None)];
+        let mut only = flow("only", "cubic", &[0], &[1]);
+        only["application"] = json!([{ "at_ns": 0, "rate_bps": 1_448 * 8 * 25 }]);
+        only["tcp"]["receive_buffer_bytes"] = json!(64_000);
+        only["tcp"]["ack"] = json!({ "kind": "every", "packets": 2, "timeout_ns": timeout_ns });
+        let mut plan = plan(4_000, links, vec![only]);
+        plan["record"]["packets"] = json!(["there", "back"]);
+        let wire = wire(&run(&plan, 1));
+        let count = |kind: &str| wire.iter().filter(|packet| packet.contains(kind)).count() as f64;
+        count(" ack ") / count(" data ")
+    };
+    let [due, later] = [40_000_000, 40_000_001].map(acks_per_packet);
+    assert!((due - 1.0).abs() < 0.03 && (later - 0.5).abs() < 0.03, "{due} {later}");
+}

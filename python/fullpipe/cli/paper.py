@@ -22,13 +22,19 @@ def paper(
     engine: Annotated[str, typer.Option(help="Whose numbers are to be ours.", metavar="NAME")] = "native",
     explain: Annotated[
         str | None,
-        typer.Option(metavar="CLAIM", help="Only this claim, and with the setting that turns its verdict."),
+        typer.Option(
+            metavar="CLAIM",
+            help="Only this claim, and with the setting that turns its verdict; list lists the claims.",
+        ),
     ] = None,
 ) -> None:
     """Run every experiment of a study, print its tables with ours beside them, and draw its figures.
 
     What an engine cannot run is left out, with the reason; the exit code is 1 if it can run nothing.
     """
+    if explain == "list":
+        echo("\n".join(f"{claim.id}: {claim.says}" for claim in studies.printed(name)))
+        return
     if explain is not None:
         with progress_bar(
             studies.explaining(name, explain, seeds=seeds, quick=quick, engine=engine)

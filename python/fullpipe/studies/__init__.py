@@ -197,7 +197,7 @@ def _chosen(seeds: int | Iterable[int] | None) -> tuple[int, ...] | None:
 def _claim(name: str, claim: str) -> Claim:
     known = {one.id: one for one in printed(name)}
     if claim not in known:
-        raise UnknownNameError("claim", claim, known)
+        raise UnknownNameError("claim", claim, known, f"fullpipe paper {name} --explain list")
     return known[claim]
 
 

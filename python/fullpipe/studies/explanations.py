@@ -37,6 +37,8 @@ class Explanation:
     """Nothing if no setting is named, or if its engine cannot run it here."""
     refused: str = ""
     """Why the engine cannot."""
+    caveat: str = ""
+    """What verdicts over so few seeds are worth."""
 
     @property
     def turns(self) -> bool:
@@ -47,7 +49,7 @@ class Explanation:
 
     def text(self) -> str:
         """Printed, ours, ours with the setting, and whether that turns the verdict."""
-        head = [f"{self.claim.id}: {self.claim.says}", f"Cause: {self.claim.why or Cause.UNKNOWN}"]
+        head = [f"{self.claim.id}: {self.claim.says}", *self._cause()]
         rows = [["", "ours", "verdict"], _row("as the study has it", self.plain)]
         setting = self.claim.setting
         if setting and self.changed:
@@ -56,8 +58,25 @@ class Explanation:
             head.append(f"{setting.name}: {', '.join(setting.parts())}")
         return "\n".join([*map(wrapped, head), "", aligned(rows), "", *map(wrapped, self._conclusion())])
 
+    def _cause(self) -> list[str]:
+        """As in reports: none for what is reproduced, and for what is not counted the one that is named."""
+        if self.plain.verdict is Verdict.REPRODUCED:
+            return []
+        if self.plain.verdict is Verdict.CONTRADICTED:
+            return [f"Cause: {Cause.OWN_ERROR}"]
+        if self.claim.uncounted and not self.claim.why:
+            return [f"Not counted: {self.claim.uncounted}"]
+        return [f"Cause: {self.claim.why or Cause.UNKNOWN}"]
+
     def _conclusion(self) -> list[str]:
+        return [*self._verdict(), *([self.caveat] if self.caveat and self.plain.parts else [])]
+
+    def _verdict(self) -> list[str]:
         stored = self.claim.elsewhere
+        if self.plain.verdict is Verdict.REPRODUCED:
+            return ["It is reproduced as the study has it: there is nothing to explain."]
+        if self.plain.verdict is Verdict.CONTRADICTED:
+            return ["Printed numbers exclude each other: there is nothing to run."]
         if self.claim.setting is None:
             return ["No setting is named for it."]
         if self.changed:
@@ -91,9 +110,9 @@ def explain(study: Study, claim: Claim, settings: Settings) -> Explanation:
         return next(r for r in checker.check(claim) if r.reading in (reading, ""))
 
     as_it_is = check(plain, runs[: len(plain)], PLAIN)
-    if claim.setting is None or refused:
-        return Explanation(claim, as_it_is, None, refused)
-    return Explanation(claim, as_it_is, check(changed, runs[len(plain) :], claim.setting))
+    turned = check(changed, runs[len(plain) :], claim.setting) if claim.setting and not refused else None
+    caveat = tables.caveat(len(seeds_for(settings)), quick=settings.quick)
+    return Explanation(claim, as_it_is, turned, refused, caveat)
 
 
 def seeds_for(settings: Settings) -> tuple[int, ...]:

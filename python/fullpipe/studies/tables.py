@@ -22,7 +22,7 @@ from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.report import Settings
 from fullpipe.studies.text import aligned, shortened, tally, wrapped
 from fullpipe.studies.transcription import Transcription
-from fullpipe.studies.verdicts import RULE, RULE_FOR_WORDS, Verdict
+from fullpipe.studies.verdicts import ENOUGH_RUNS, RULE, RULE_FOR_WORDS, Verdict
 
 SCHEMA = {
     "where": pl.String,
@@ -47,6 +47,11 @@ SCHEMA = {
 SIGNS = {Verdict.REPRODUCED: "+", Verdict.SAME_DIRECTION: "~", Verdict.NOT_REPRODUCED: "-"}
 LEGEND = "In the columns of other readings: + reproduced, ~ same direction, - not reproduced."
 _TO_TURN = (Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
+_WHY = {
+    Verdict.NOT_REPRODUCED: "Why not reproduced",
+    Verdict.SAME_DIRECTION: "Why no more than the same direction",
+    Verdict.NOT_TESTABLE: "Why not testable here",
+}
 _NUMBERS = 4
 """How many numbers of a claim are shown in a row; of more, how many are as printed."""
 
@@ -116,6 +121,19 @@ def counted(seeds: int) -> str:
     return f"{seeds} seed{'' if seeds == 1 else 's'}"
 
 
+def caveat(seeds: int, *, quick: bool = False) -> str:
+    """What verdicts over few seeds or shorter runs are worth; nothing for the full form.
+
+    >>> caveat(5)
+    ''
+    """
+    differ = "verdicts may differ from those of the full form."
+    if seeds < ENOUGH_RUNS:
+        why = f"a number is not judged by its prediction interval, which takes {ENOUGH_RUNS} runs"
+        return f"Over {counted(seeds)} {why}: {differ}"
+    return f"This is the quick form: {differ}" if quick else ""
+
+
 def by(engine: str, table: pl.DataFrame) -> pl.DataFrame:
     """A table that says whose numbers it has."""
     return table.select(pl.lit(engine).alias("engine"), pl.all())
@@ -148,7 +166,8 @@ def report(
         + remarks
         + (" This is the quick form: shorter runs than the study's." if quick else "")
     )
-    verdicts = (verdict_text(checked), tallies(checked))
+    few = [wrapped(line) for line in [caveat(seeds, quick=quick)] if line]
+    verdicts = (verdict_text(checked), tallies(checked), *few)
     parts = (source.title, wrapped(how), *verdicts, *sections, RULES, setup, setup_text(source.setup))
     return "\n\n".join(parts)
 
@@ -223,8 +242,9 @@ def tallies(checked: Sequence[ClaimResult]) -> str:
     if repeated:
         lines.append(f"{repeated} rows are not counted: printed twice, or true by definition.")
     lines += _unknown(counted)
-    if causes := _causes(counted):
-        lines.append(f"Why not reproduced: {causes}.")
+    for verdict, why in _WHY.items():
+        if causes := _causes(j for j in counted if j.verdict is verdict):
+            lines.append(f"{why}: {causes}.")
     for other in other_readings(checked):
         mine = [j for j in checked if j.reading == other and not j.claim.uncounted]
         lines.append(f"With {other}, of {len(mine)}: {_tally(mine)}.")
@@ -287,8 +307,8 @@ def _tally(checked: Sequence[ClaimResult]) -> str:
     return tally(j.verdict for j in checked)
 
 
-def _causes(checked: Sequence[ClaimResult]) -> str:
-    given = [str(j.why) for j in checked if j.why and j.verdict is not Verdict.CONTRADICTED]
+def _causes(checked: Iterable[ClaimResult]) -> str:
+    given = [str(j.why) for j in checked if j.why]
     order = sorted(dict.fromkeys(given), key=lambda cause: (-given.count(cause), cause))
     return ", ".join(f"{given.count(cause)} {cause}" for cause in order)
 

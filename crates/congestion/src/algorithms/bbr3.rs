@@ -29,8 +29,8 @@
 //! Google's kernel counts packets of a burst that were acknowledged selectively out of the flight of the rest of that
 //! burst (`tcp_shifted_skb` lowers `tx.in_flight`), though they were in it. The bound so learnt is 1 to 3 packets lower,
 //! the next probe begins below the edge, goes on for a round longer and loses 9 to 11 packets instead of 5: behind half
-//! a BDP of 50 Mbit/s and 20 ms a flow there retransmits 90 packets, here 67, and 89 if this is emulated. It looks like
-//! a mistake, and is not followed. For a burst that is acknowledged in part, that kernel takes the flight at its end as
+//! a BDP of 50 Mbit/s and 20 ms a flow there retransmits 76 packets, here 61, and 79 if this is emulated (in 25 s
+//! without the first 5 s, means of three runs). It looks like a mistake, and is not followed. For a burst that is acknowledged in part, that kernel takes the flight at its end as
 //! the sample's, here it is that of the packet.
 //!
 //! ## Validated against

@@ -33,7 +33,7 @@ SMALL = BUFFERS[0]
 """The buffer at which pacing rates are looked at."""
 SOCKET_BYTES = 1 << 20
 ONE_MIB = {"tcp.send_buffer": "1 MiB", "tcp.receive_buffer": "1 MiB"}
-SWITCHES = {path: values[-1] for path, values in Scenario.named("kato2025-ablation").sweep.items()}
+SWITCHES = Scenario.named("kato2025-ablation").points()[-1]
 """Four behaviours of ns-3 3.40's transport; docs/explanation/why-ns3-versions-differ.md."""
 HOST = {"tcp.sack_compression": False, "tcp.max_burst": "off"}
 """Neither merges acknowledgements nor offloads segmentation, as ns-3."""
