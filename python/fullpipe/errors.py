@@ -34,8 +34,9 @@ class ScenarioError(FullpipeError):
 class UnknownNameError(FullpipeError):
     """A name that is not in the list of scenarios, engines, studies or algorithms."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f'unknown {what} "{brief(name)}"{suggestion(name, known)}')
+    def __init__(self, what: str, name: str, known: Iterable[str], listed_by: str = "") -> None:
+        all_of_them = f"; `{listed_by}` lists all" if listed_by else ""
+        super().__init__(f'unknown {what} "{brief(name)}"{suggestion(name, known)}{all_of_them}')
 
 
 class EngineError(FullpipeError):

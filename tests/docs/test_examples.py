@@ -28,7 +28,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
 
 def scenario(text: str) -> None:
     """A scenario that is written out in full is read, and saved under its name for what follows."""
-    if "[topology]" not in text:
+    if "[topology]" not in text and not text.startswith("base = "):
         return
     Path(f"{Scenario.from_toml(text).name}.toml").write_text(text, encoding="utf-8")
     assert Scenario.from_toml(text).expand()

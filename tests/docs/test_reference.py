@@ -13,9 +13,17 @@ import fullpipe
 from fullpipe import Scenario, _native, metrics
 from fullpipe.engines.native.plan import plan
 from fullpipe.scenario import catalogue
+from fullpipe.scenario.model.host_profiles import PROFILES
 from scripts.api_pages import MODULES, module_pages, page, public_names
 from scripts.plan_page import plan_page
-from scripts.reference_pages import algorithm_page, algorithms_page, links_page, metrics_page, queues_page
+from scripts.reference_pages import (
+    algorithm_page,
+    algorithms_page,
+    links_page,
+    metrics_page,
+    queues_page,
+    scenario_page,
+)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = [
@@ -51,6 +59,15 @@ def test_the_table_of_algorithms_links_to_every_page() -> None:
 def test_the_readme_counts_the_algorithms() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"**{len(catalogue.controllers())} algorithms**" in readme
+
+
+def test_the_page_of_scenarios_has_every_value_that_a_host_sets() -> None:
+    section = scenario_page().split("### What a host sets")[1].split("\n## ")[0]
+    table = [line.replace("`", "").split(" | ") for line in section.splitlines() if line.startswith("| ")]
+    head, _, *rows = ([cell.strip("| ") for cell in line] for line in table)
+    for name, said in PROFILES.items():
+        shown = {row[0]: row[head.index(name)] for row in rows} if said else {}
+        assert {key: json.dumps(value) for key, value in said.items()}.items() <= shown.items()
 
 
 @pytest.mark.parametrize("name", catalogue.queues())

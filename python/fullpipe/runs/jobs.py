@@ -33,7 +33,7 @@ def jobs(scenario: Scenario, seeds: Iterable[int] = (1,), engine: str = "native"
     Raises:
         ScenarioError: If a point or a seed is wrong, or there are more than a million jobs.
     """
-    count = prod(len(values) for values in scenario.sweep.values())
+    count = prod(len(axis) for axis in scenario.sweep.values())
     seeds = _few(seeds, count)
     points = zip(scenario.expand(), scenario.points(), strict=True)
     return [Job(expanded, seed, engine, point) for expanded, point in points for seed in seeds]

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +123,7 @@ class Run:
         """One row per packet captured; empty unless the scenario says where to capture."""
         return self.tables["packets"]
 
-    @property
+    @cached_property
     def scenario(self) -> Scenario:
         """What was run, without a sweep.
 

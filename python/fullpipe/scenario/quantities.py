@@ -10,7 +10,7 @@ durations as seconds (`delay_s`), because that is what tables and people use; na
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Any
@@ -154,6 +154,28 @@ SIZE = Dimension(
 )
 
 
+def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
+    """Numbers, or quantities of one dimension as numbers in the unit of the first; None if one is neither.
+
+    >>> as_numbers(["10 Mbit/s", "1 Gbit/s"])
+    ([10.0, 1000.0], 'Mbit/s')
+    """
+    if values and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return [float(str(value)) for value in values], ""
+    found = [_TEXT.fullmatch(value) if isinstance(value, str) else None for value in values]
+    if not found or not all(found):
+        return None
+    parts = [(Decimal(part[1]), part[2]) for part in found if part]
+    unit = parts[0][1]
+    if all(other == unit for _, other in parts):
+        return [float(number) for number, _ in parts], unit
+    for dimension in (DURATION, RATE, SIZE):
+        if all(other in dimension.units for _, other in parts):
+            one = dimension.units[unit]
+            return [float(number * dimension.units[other] / one) for number, other in parts], unit
+    return None
+
+
 def to_nanoseconds(seconds: float) -> int:
     """Seconds as whole nanoseconds."""
     return round(seconds * NANOSECONDS)
@@ -175,19 +197,35 @@ def _bytes_or_off(value: object) -> int:
     return 0 if value == OFF else SIZE.parse(value)
 
 
-def _bdps(value: object) -> float:
+def _is_time(value: object) -> bool:
+    found = _TEXT.fullmatch(value) if isinstance(value, str) and len(value) <= _LONGEST else None
+    return found is not None and found[2] in DURATION.units
+
+
+def _bdps(value: object) -> float | None:
+    if _is_time(value):
+        return None
     number, unit = split(value, "relative size", "1 bdp")
     if unit.lower() != "bdp":
         raise ValueError(
-            f'unknown unit "{brief(unit)}"; write "1 bdp", or use packets = 100 or bytes = "1 MiB"'
+            f'unknown unit "{brief(unit)}"; write "1 bdp" or "50 ms", or use packets = 100 or bytes = "1 MiB"'
         )
     if not 0 < number <= 1_000_000:
         raise ValueError(f"expected more than 0 bdp and at most 1000000 bdp, got {shown(value)}")
     return float(number)
 
 
+def _drain_seconds(value: object) -> float | None:
+    if not _is_time(value):
+        return None
+    seconds = _seconds(value)
+    if not seconds:
+        raise ValueError(f"expected more than 0 s, got {shown(value)}")
+    return seconds
+
+
 def _text(write: Any) -> PlainSerializer:
-    return PlainSerializer(write, return_type=str, when_used="json")
+    return PlainSerializer(write, return_type=str, when_used="json-unless-none")
 
 
 Seconds = Annotated[float, BeforeValidator(_seconds), _text(_seconds_text)]
@@ -204,5 +242,10 @@ BytesOrOff = Annotated[
     int, BeforeValidator(_bytes_or_off), _text(lambda value: SIZE.format(value) if value else OFF)
 ]
 """A size or "off", held in bytes or 0."""
-Bdps = Annotated[float, BeforeValidator(_bdps), _text(lambda value: f"{repr(value).removesuffix('.0')} bdp")]
-"""A size relative to the path, such as "1 bdp", held as a multiple of the bandwidth-delay product."""
+Bdps = Annotated[
+    float | None, BeforeValidator(_bdps), _text(lambda value: f"{repr(value).removesuffix('.0')} bdp")
+]
+"""A size relative to the path, such as "1 bdp", held as a multiple of the bandwidth-delay product; None of a
+time."""
+DrainSeconds = Annotated[float | None, BeforeValidator(_drain_seconds), _text(_seconds_text)]
+"""A size as the time in which it drains, such as "50 ms", held in seconds; None of anything but a time."""

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +20,7 @@ from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import MAX_GROUPS
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.quantities import shown
-from fullpipe.scenario.read import dotted, files
+from fullpipe.scenario.read import axes, dotted, files, overlay
 from fullpipe.scenario.read.problems import MOST_LINES, problems
 
 _DIGEST_DIGITS = 16
@@ -46,6 +46,8 @@ class Scenario(ScenarioModel):
 
     def __init__(self, /, **data: Any) -> None:
         files.check_plain(data)
+        if overlay.BASE in data or overlay.SET in data:
+            data = overlay.resolved(data, Path())
         try:
             super().__init__(**data)
         except ValidationError as error:
@@ -68,7 +70,7 @@ class Scenario(ScenarioModel):
             ScenarioError: If the file cannot be read or does not hold a scenario.
         """
         tree = files.parse_toml(files.read_text(Path(path)), str(path))
-        return cls(**files.located(tree, Path(path).parent))
+        return cls(**overlay.resolved(tree, Path(path).parent))
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -77,7 +79,7 @@ class Scenario(ScenarioModel):
         Raises:
             UnknownNameError: If there is none of that name.
         """
-        return cls(**files.located(files.parse_toml(files.named_text(name)), files.folder_of_names()))
+        return cls(**overlay.resolved(files.parse_toml(files.named_text(name)), files.folder_of_names()))
 
     def to_toml(self) -> str:
         """The scenario as TOML, without what was left to its default: `from_toml(to_toml(s)) == s`."""
@@ -95,21 +97,18 @@ class Scenario(ScenarioModel):
         files.check_plain(values)
         tree = self.to_dict()
         for path, value in values.items():
-            for swept in tree.get("sweep", {}):
-                if swept != path and dotted.covers(swept, path) and not dotted.covers(path, swept):
-                    raise ScenarioError([f"{path}: the scenario sweeps {swept} as a whole; set that instead"])
-            tree["sweep"] = {
-                swept: v for swept, v in tree.get("sweep", {}).items() if not dotted.covers(path, swept)
-            }
-            tree = dotted.replaced(tree, path, value)
+            left, at_paths = axes.pinned(tree.get("sweep", {}), path, value)
+            tree["sweep"] = left
+            for where, what in at_paths.items():
+                tree = dotted.replaced(tree, where, what)
         return type(self)(**tree)
 
     def points(self) -> list[dict[str, Any]]:
-        """Every combination of swept values, as path to value; one empty combination if nothing is swept.
+        """Every combination of the values of all axes; one empty combination if nothing is swept.
 
-        The last path changes fastest.
+        The last axis changes fastest. A point has the value of every swept path, and of variants the name.
         """
-        return [dict(zip(self.sweep, values, strict=True)) for values in product(*self.sweep.values())]
+        return [dict(point.named) for point in axes.points(self.sweep)]
 
     def expand(self) -> "list[Self]":
         """One scenario without a sweep for each of `points()`, in the same order.
@@ -118,7 +117,7 @@ class Scenario(ScenarioModel):
             ScenarioError: If a combination is wrong.
         """
         base = self.model_copy(update={"sweep": {}})
-        return [base.with_values(point) for point in self.points()]
+        return [base.with_values(point.values) for point in axes.points(self.sweep)]
 
     @property
     def digest(self) -> str:
@@ -148,15 +147,10 @@ class Scenario(ScenarioModel):
         """A class in a sweep stands for its name. There is no None, which TOML cannot write."""
         if not isinstance(value, dict):
             return value
-        for path, values in value.items():
-            if files.holds_none(values):
-                raise ValueError(f"{shown(path)}: None is no value; write what is meant by it")
-        return {
-            path: [classes.name(v) if isinstance(v, type) else v for v in values]
-            if isinstance(values, list | tuple)
-            else values
-            for path, values in value.items()
-        }
+        for key, axis in value.items():
+            if files.holds_none(axis):
+                raise ValueError(f"{shown(key)}: None is no value; write what is meant by it")
+        return _spelt(value)
 
     @field_validator("flows", mode="before")
     @classmethod
@@ -172,6 +166,15 @@ class Scenario(ScenarioModel):
         if lines:
             raise ProblemsError(*lines)
         return self
+
+
+def _spelt(value: Any) -> Any:
+    """Plain data in which the names of classes stand for them."""
+    if isinstance(value, dict):
+        return {key: _spelt(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_spelt(part) for part in value]
+    return classes.name(value) if isinstance(value, type) else value
 
 
 def _escaped(character: re.Match[str]) -> str:

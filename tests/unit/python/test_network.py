@@ -8,6 +8,7 @@ import pytest
 
 from fullpipe import Scenario, ScenarioError
 from fullpipe.scenario import Network, resolve
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network.shortest_paths import Edge, NoRouteError, Router
 
 
@@ -181,3 +182,50 @@ def test_the_data_of_an_upload_crosses_the_reverse_direction(small: Scenario) ->
 def test_an_upload_in_a_graph_goes_from_where_it_begins() -> None:
     with pytest.raises(ScenarioError, match=r"flows\[0\]\.direction: only with topology\.kind"):
         graph([{"from": "a", "to": "b", "delay": "1 ms"}], {"from": "a", "to": "b", "direction": "reverse"})
+
+
+def test_a_queue_of_a_time_is_what_the_link_sends_in_it(small: Scenario) -> None:
+    bottleneck = {"rate": "50 Mbit/s", "delay": "10 ms", "queue": {"size": "1 s"}}
+    queue = resolve(small.with_values({"topology.bottleneck": bottleneck})).links[0].queue
+    assert isinstance(queue, DropTail)
+    assert (queue.packets, queue.limit_bytes) == (None, 6_250_000)
+
+
+def test_a_discipline_of_a_time_counts_full_segments(small: Scenario) -> None:
+    queue = {"kind": "codel", "size": "100 ms"}
+    bottleneck = {"rate": "12112 kbit/s", "delay": "5 ms", "queue": queue}  # 1000 packets per second
+    found = resolve(small.with_values({"topology.bottleneck": bottleneck})).links[0].queue
+    assert isinstance(found, Discipline)
+    assert found.params == {"limit": 100}
+
+
+def test_a_queue_of_a_time_takes_a_rate(small: Scenario) -> None:
+    with pytest.raises(ScenarioError, match="a link of unlimited rate has no time in which a queue drains"):
+        small.with_values({"topology.reverse": {"delay": "5 ms", "queue": {"size": "50 ms"}}})
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "table"),
+    [
+        ("topology.bottleneck.queue", "fq_codel", {"kind": "fq_codel"}),
+        ("flows.0.workload", "bulk", {"kind": "bulk"}),
+    ],
+)
+def test_a_name_stands_for_its_table(small: Scenario, path: str, text: str, table: dict[str, str]) -> None:
+    assert small.with_values({path: text}) == small.with_values({path: table})
+
+
+def test_a_file_stands_for_its_table(small: Scenario, tmp_path: Path) -> None:
+    steps = tmp_path / "steps.csv"
+    steps.write_text("time_s,rate_bps\n0,1e6\n1,2e6\n", encoding="utf-8")
+    written, short = {"file": str(steps), "kind": "csv"}, str(steps)
+    assert small.with_values({"topology.bottleneck.trace": short}).digest == (
+        small.with_values({"topology.bottleneck.trace": written}).digest
+    )
+
+
+def test_a_parameter_of_what_is_written_as_a_name_may_be_set(small: Scenario) -> None:
+    given = {**small.to_dict(), "topology": {**small.to_dict()["topology"]}}
+    given["topology"]["bottleneck"] = {**given["topology"]["bottleneck"], "queue": "codel"}
+    queue = Scenario(**given).with_values({"topology.bottleneck.queue.target_ms": 3})
+    assert queue.to_dict()["topology"]["bottleneck"]["queue"] == {"kind": "codel", "target_ms": 3}

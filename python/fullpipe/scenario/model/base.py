@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 MAX_PACKETS = 1_000_000_000
 
@@ -17,6 +17,11 @@ class Model(BaseModel):
         allow_inf_nan=False,
         hide_input_in_errors=True,
     )
+
+
+def short_for(key: str) -> BeforeValidator:
+    """Lets text stand for a table of which it is the value of one key: `queue = "fq_codel"`."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
 
 
 class ProblemsError(ValueError):

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from fullpipe.scenario.model.base import Model, Name, Switch
 from fullpipe.scenario.model.cells import Cell
@@ -14,7 +14,7 @@ from fullpipe.scenario.model.ns3 import Ns3
 from fullpipe.scenario.model.route_control import RouteController
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.topology import Graph, Topology
-from fullpipe.scenario.quantities import Seconds, SecondsOrOff
+from fullpipe.scenario.quantities import Seconds, SecondsOrOff, shown
 
 MAX_HOSTS = 10_000
 MAX_CELLS = 1_000
@@ -22,6 +22,22 @@ MAX_MOVES = 1_000
 MAX_CONTROLLERS = 100
 ENGINE_OPTIONS = frozenset({"ns3"})
 """Keys that only some engines read: they have no part in what stands for a run of the others."""
+
+
+def _axis(value: object) -> object:
+    if not isinstance(value, list | tuple | dict):
+        raise ValueError(f"expected a list of values or a table of variants, got {shown(value)}")
+    if not value:
+        raise ValueError("has 0, must have at least 1")
+    for name, values in value.items() if isinstance(value, dict) else ():
+        if not isinstance(values, dict):
+            example = f'{name} = {{ "tcp.mss" = "1420 B" }}'
+            raise ValueError(f"{name}: expected paths and their values, as in {example}; got {shown(values)}")
+    return value
+
+
+Axis = Annotated[tuple[Any, ...] | dict[str, dict[str, Any]], BeforeValidator(_axis)]
+"""Values, or variants by name."""
 
 
 class Record(Model):
@@ -67,8 +83,9 @@ class ScenarioModel(Model):
     record: Record = Record()
     ns3: Ns3 | None = Field(None, examples=['{ algorithms = "fullpipe" }'])
     """Options of the ns3 engine. Left out: its defaults."""
-    sweep: dict[str, Annotated[tuple[Any, ...], Field(min_length=1)]] = Field(default_factory=dict)
-    """Paths and the values that each takes in turn: the scenario stands for every combination."""
+    sweep: dict[str, Axis] = Field(default_factory=dict)
+    """Axes: a path, or several with commas between them, with the values that they take in turn; or a word
+    with named variants, each of them paths and their values. The scenario stands for every combination."""
 
     def places(self) -> Collection[str]:
         """What a route may lead past: every node and link of a graph, and every station's port in a cell."""

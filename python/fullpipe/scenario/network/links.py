@@ -51,7 +51,7 @@ def _known(described: LinkModel) -> dict[str, Any]:
 
 def _limit(queue: DropTail | Discipline | None) -> dict[str, int | None] | None:
     """The limit that a queue has, if the scenario says it in packets or bytes."""
-    if isinstance(queue, DropTail) and queue.size_bdp is None:
+    if isinstance(queue, DropTail) and not queue.is_relative:
         return {"packets": queue.packets, "bytes": queue.limit_bytes}
     if isinstance(queue, Discipline) and queue.limit_key in queue.params:
         return {"packets": queue.params[queue.limit_key], "bytes": None}

@@ -1,4 +1,4 @@
-"""Sizes of queues relative to the paths of the flows that cross them, such as "1 bdp", made absolute."""
+"""Sizes of queues relative to a link or a path, such as "50 ms" and "1 bdp", made absolute."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from typing import TypeVar
 from fullpipe.scenario.model.base import MAX_PACKETS, ProblemsError
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network.parts import Hop, Link, Network, Port, RoutedFlow
-from fullpipe.scenario.quantities import NANOSECONDS
+from fullpipe.scenario.quantities import BITS, NANOSECONDS, SIZE, to_nanoseconds
 
 H = TypeVar("H", Link, Port)
 
@@ -20,7 +20,7 @@ def sized(network: Network) -> Network:
         ProblemsError: If a size is relative to a link that has no rate or no flow.
     """
     hops = network.hops
-    relative = {i for i, hop in enumerate(hops) if hop.queue and hop.queue.size_bdp is not None}
+    relative = {i for i, hop in enumerate(hops) if hop.queue and hop.queue.is_relative}
     crossing: dict[int, list[_Crossing]] = {i: [] for i in relative}
     for routed in network.flows if relative else ():
         for circle in set(_circles(routed)):
@@ -58,21 +58,38 @@ def _circles(routed: RoutedFlow) -> Iterator[tuple[int, ...]]:
         yield (*forward, *reverse)
 
 
+_SEGMENT_BYTES = 1_514
+"""Of a link that no flow crosses."""
+
+
 def _absolute(hop: Hop, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
-    """Rate times the largest base RTT of the flows that cross, in whole segments, and at least one."""
+    """The queue with a limit in packets or bytes."""
     queue, where = hop.queue, f"{hop.where}.queue.size"
-    if queue is None or queue.size_bdp is None or hop.limit_bps is None:
+    if queue is None or hop.limit_bps is None:
+        what = "BDP" if queue and queue.size_bdp else "time in which a queue drains"
         raise ProblemsError(
-            f"{where}: a link of unlimited rate has no BDP; give it a rate, or use packets = 100"
+            f"{where}: a link of unlimited rate has no {what}; give it a rate, or use packets = 100"
         )
-    if not crossing:
+    segment_bytes = max((flow.segment_bytes for flow in crossing), default=_SEGMENT_BYTES)
+    if queue.size_s is not None:
+        multiple, time_ns = 1.0, to_nanoseconds(queue.size_s)
+    elif queue.size_bdp is not None and crossing:
+        multiple, time_ns = queue.size_bdp, max(flow.rtt_ns for flow in crossing)
+    else:
         raise ProblemsError(f"{where}: no flow crosses this link, so it has no BDP; use packets = 100")
-    rtt_ns = max(flow.rtt_ns for flow in crossing)
-    segment_bits = 8 * max(flow.segment_bytes for flow in crossing)
-    packets = max(1, int(queue.size_bdp * hop.limit_bps * rtt_ns / (segment_bits * NANOSECONDS)))
+    if isinstance(queue, DropTail) and queue.size_s is not None:
+        size = hop.limit_bps * time_ns // (BITS * NANOSECONDS)
+        return _with_bytes(max(segment_bytes, size), where)
+    packets = max(1, int(multiple * hop.limit_bps * time_ns / (BITS * segment_bytes * NANOSECONDS)))
     if packets > MAX_PACKETS:
         raise ProblemsError(f"{where}: makes {packets:,} packets, more than {MAX_PACKETS:,}")
     if isinstance(queue, DropTail):
         return DropTail(packets=packets)
     params = {**queue.params, queue.limit_key or "": packets}
-    return queue.model_copy(update={"size_bdp": None, "params": params})
+    return queue.model_copy(update={"size_bdp": None, "size_s": None, "params": params})
+
+
+def _with_bytes(size: int, where: str) -> DropTail:
+    if size > SIZE.limit:
+        raise ProblemsError(f"{where}: makes {size:,} bytes, more than {SIZE.limit:,}")
+    return DropTail(bytes=f"{size} B")

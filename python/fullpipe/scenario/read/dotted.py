@@ -1,10 +1,7 @@
 """Dotted paths into a scenario as it is written: `topology.bottleneck.queue.packets`, `flows.0.cca`."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable
 from copy import deepcopy
-from itertools import accumulate
 from typing import Any
 
 from fullpipe.errors import ScenarioError, brief
@@ -12,6 +9,10 @@ from fullpipe.errors import ScenarioError, brief
 Tree = dict[str, Any]
 MAX_PARTS = 50
 """Of a path; a scenario has some eight levels."""
+EVERY = "*"
+"""In a path: every entry of a list."""
+_SHORT = {"cca": "kind", "queue": "kind", "workload": "kind", "trace": "file"}
+"""What may be written as text, and which key of its table that is."""
 _DIGITS = 9
 """Of the number of an entry."""
 
@@ -22,30 +23,33 @@ def normal(path: str) -> str:
 
 
 def covers(path: str, other: str) -> bool:
-    """Whether `path` is `other` or a part of the tree that holds it."""
-    path, other = normal(path), normal(other)
-    return other == path or other.startswith(f"{path}.")
+    """Whether `path` is `other` or a part of the tree that holds it; `*` is every entry of a list.
 
-
-def as_written(path: str, counts: Iterable[int]) -> str:
-    """The path that a user writes for one in a plan, which has every flow by itself.
-
-    Args:
-        path: A path in the plan, such as `flows[7].cca.params`.
-        counts: How many flows each entry of `flows` stands for.
+    >>> covers("flows.*.cca", "flows.0.cca.preset")
+    True
     """
-    found = re.match(r"flows\[(\d+)\](.*)", path)
-    if not found:
-        return path
-    last = list(accumulate(counts))
-    entry = min(bisect_right(last, int(found[1])), len(last) - 1)
-    return f"flows[{entry}]{found[2].replace('.cca.params', '.cca')}"
+    parts, others = normal(path).split("."), normal(other).split(".")
+    return len(parts) <= len(others) and all(map(_is_within, parts, others))
+
+
+def of_every(path: str) -> str:
+    """The path of every entry in place of one.
+
+    >>> of_every("flows.0.cca")
+    'flows.*.cca'
+    """
+    return ".".join(EVERY if part.isdecimal() else part for part in normal(path).split("."))
+
+
+def _is_within(part: str, other: str) -> bool:
+    return part == other or (part == EVERY and other.isdecimal())
 
 
 def replaced(tree: Tree, path: str, value: object) -> Tree:
     """A copy of `tree` with `value` at `path`; tables on the way are made when they are missing.
 
-    An algorithm written as a name becomes a table when one of its parameters is set.
+    What is written as a name, such as an algorithm, becomes a table when one of its parameters is set. `*`
+    in place of the number of an entry is every entry.
 
     Raises:
         ScenarioError: If the path has no place in the tree.
@@ -54,24 +58,29 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
     if not all(parts) or len(parts) > MAX_PARTS:
         raise ScenarioError([f'"{brief(path)}": not a path; write it as in topology.bottleneck.rate'])
     tree = deepcopy(tree)
-    node: Any = tree
+    nodes: list[Any] = [tree]
     for part in parts[:-1]:
-        node = _step(node, part, path)
-    if isinstance(node, list):
-        node[_index(node, parts[-1], path)] = value
-    else:
-        node[parts[-1]] = value
+        nodes = [_step(node, key, path) for node in nodes for key in _keys(node, part, path)]
+    for node in nodes:
+        for key in _keys(node, parts[-1], path):
+            node[key] = value
     return tree
 
 
-def _step(node: Any, part: str, path: str) -> Any:
-    key = _index(node, part, path) if isinstance(node, list) else part
+def _keys(node: Any, part: str, path: str) -> list[Any]:
+    """The keys in a table or a list that a part of a path is."""
+    if not isinstance(node, list):
+        return [part]
+    return list(range(len(node))) if part == EVERY else [_index(node, part, path)]
+
+
+def _step(node: Any, key: Any, path: str) -> Any:
     if isinstance(node, dict):
         node.setdefault(key, {})
-    if part == "cca" and isinstance(node[key], str):
-        node[key] = {"kind": node[key]}
+    if key in _SHORT and isinstance(node[key], str):
+        node[key] = {_SHORT[key]: node[key]}
     if not isinstance(node[key], dict | list):
-        raise ScenarioError([f'{brief(path)}: "{brief(part)}" is a single value and has no parts'])
+        raise ScenarioError([f'{brief(path)}: "{brief(key)}" is a single value and has no parts'])
     return node[key]
 
 

@@ -15,6 +15,8 @@ MAX_DEPTH = 50
 MAX_BITS = 1_024
 """Of a number. Python writes no much larger ones."""
 _SUFFIX = ".toml"
+_FILES = ("file", "trace")
+"""Keys whose text names a file."""
 
 
 def read_text(path: Path) -> str:
@@ -114,12 +116,18 @@ def located(tree: Any, folder: Path) -> Any:
 
 
 def _located(key: str, value: Any, folder: Path) -> Any:
-    names = key == "file" or key.endswith(".file")  # the latter in a sweep
-    if names and isinstance(value, str):
-        return _beside(value, folder)
-    if names and isinstance(value, list):
-        return [_beside(item, folder) if isinstance(item, str) else item for item in value]
+    paths = [path.strip().rpartition(".")[2] for path in key.split(",")]  # of a sweep, which may link several
+    if isinstance(value, str):
+        return _beside(value, folder) if paths[-1] in _FILES else value
+    if isinstance(value, list):
+        return [_located_in_sweep(paths, key, item, folder) for item in value]
     return located(value, folder)
+
+
+def _located_in_sweep(paths: list[str], key: str, item: Any, folder: Path) -> Any:
+    if isinstance(item, list) and len(item) == len(paths) > 1:
+        return [_located(path, part, folder) for path, part in zip(paths, item, strict=True)]
+    return _located(key, item, folder)
 
 
 def _beside(name: str, folder: Path) -> str:

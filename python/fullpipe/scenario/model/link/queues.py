@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_serializer, model_validator
+from pydantic import AliasChoices, Discriminator, Field, Tag, model_serializer, model_validator
 
 from fullpipe.scenario import catalogue
-from fullpipe.scenario.model.base import Model, Packets
+from fullpipe.scenario.model.base import Model, Packets, short_for
 from fullpipe.scenario.model.chosen import Chosen
-from fullpipe.scenario.quantities import Bdps, Bytes
+from fullpipe.scenario.quantities import Bdps, Bytes, DrainSeconds
 
 
 class DropTail(Model):
@@ -22,13 +22,19 @@ class DropTail(Model):
     """At most so many packets."""
     limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="bytes", examples=["1 MiB"])
     """At most so many bytes on the wire."""
-    size_bdp: Bdps | None = Field(None, alias="size", examples=["1 bdp"])
+    size_bdp: Bdps = Field(None, alias="size", examples=["1 bdp"])
     """A multiple of the link's bandwidth-delay product: its rate times the largest base RTT of the flows that
-    cross it, rounded down to whole packets of a full segment on the wire, and at least one."""
+    cross it, rounded down to whole packets of a full segment on the wire, and at least one. The rate is
+    that of the link as it begins; of a trace or of frames it is their mean."""
+    size_s: DrainSeconds = Field(
+        None, validation_alias=AliasChoices("size"), serialization_alias="size", examples=["50 ms"]
+    )
+    """Or a time: what the link sends in it, in bytes on the wire, and at least a full segment."""
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
-        given = sum(limit is not None for limit in (self.packets, self.limit_bytes, self.size_bdp))
+        limits = (self.packets, self.limit_bytes, self.size_bdp, self.size_s)
+        given = sum(limit is not None for limit in limits)
         if given != 1:
             raise ValueError(
                 f'give one of packets = 100, bytes = "1 MiB" and size = "1 bdp"; there are {given}'
@@ -36,9 +42,14 @@ class DropTail(Model):
         return self
 
     @property
+    def is_relative(self) -> bool:
+        """Whether its limit takes a rate, or a path, to be known."""
+        return self.size_bdp is not None or self.size_s is not None
+
+    @property
     def limit_units(self) -> tuple[str, ...]:
         """Of what its limit is one: "packets" or "bytes"."""
-        return ("packets",) if self.limit_bytes is None else ("bytes",)
+        return ("packets",) if self.limit_bytes is None and self.size_s is None else ("bytes",)
 
 
 class DeviceQueue(Model):
@@ -54,8 +65,13 @@ class Discipline(Chosen):
     Written { kind = "codel", parameter = value }. `size` sets its limit in packets, as for drop_tail.
     """
 
-    size_bdp: Bdps | None = Field(None, alias="size", examples=["1 bdp"])
-    """A multiple of the link's bandwidth-delay product in place of the parameter that limits packets."""
+    size_bdp: Bdps = Field(None, alias="size", examples=["1 bdp"])
+    """A multiple of the link's bandwidth-delay product in place of the parameter that limits packets. Of
+    a shaper that is slower than the link, or its device, the product is that of the shaper's rate."""
+    size_s: DrainSeconds = Field(
+        None, validation_alias=AliasChoices("size"), serialization_alias="size", examples=["50 ms"]
+    )
+    """Or a time: as many full segments as the link sends in it."""
 
     _example = 'a queue such as { kind = "codel", ... }'
 
@@ -69,6 +85,11 @@ class Discipline(Chosen):
     @classmethod
     def _entry(cls, name: str) -> catalogue.Entry:
         return catalogue.queue(name)
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether its limit takes a rate, or a path, to be known."""
+        return self.size_bdp is not None or self.size_s is not None
 
     @property
     def limit_key(self) -> str | None:
@@ -94,15 +115,16 @@ class Discipline(Chosen):
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
-        if self.size_bdp is not None and self.limit_key is None:
+        if self.is_relative and self.limit_key is None:
             raise ValueError(f"{self.kind} has no limit in packets that a size could set")
-        if self.size_bdp is not None and self.limit_key in self.params:
+        if self.is_relative and self.limit_key in self.params:
             raise ValueError(f"give one of {self.limit_key} and size")
         return self
 
     @model_serializer(mode="wrap")
     def _write(self, write: Any) -> dict[str, Any]:
-        size = {key: v for key, v in write(self).items() if key in ("size", "size_bdp") and v is not None}
+        sizes = ("size", "size_bdp", "size_s")
+        size = {key: v for key, v in write(self).items() if key in sizes and v is not None}
         return {"kind": self.kind, **size, **self.params}
 
 
@@ -116,4 +138,6 @@ def _queue_class(value: object) -> str:
 Queue = Annotated[
     Annotated[DropTail, Tag("DropTail")] | Annotated[Discipline, Tag("Discipline")],
     Discriminator(_queue_class),
+    short_for("kind"),
 ]
+"""A queue; its name stands for it with its defaults."""

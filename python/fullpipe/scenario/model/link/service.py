@@ -52,6 +52,14 @@ class Trace(Model):
         trace = self.deliveries
         return None if trace is None else round(trace.mean_bps * self.opportunity_bytes / OPPORTUNITY_BYTES)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_file(cls, value: object) -> object:
+        """Text stands for the recording of that name; its ending says which kind it is."""
+        if not isinstance(value, str):
+            return value
+        return {"file": value, "kind": "csv" if value.endswith(".csv") else "mahimahi"}
+
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:
         self._digest = (_MAHIMAHI if self.kind == "mahimahi" else _CSV).digest(self.file)

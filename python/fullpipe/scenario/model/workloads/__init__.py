@@ -4,6 +4,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from fullpipe.scenario.model.base import short_for
 from fullpipe.scenario.model.workloads.application import Application, FlowContext
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.model.workloads.transfers import Transfers
@@ -19,7 +20,8 @@ class Bulk(Application):
         """Nothing: the plan says it by having no workload."""
 
 
-Workload = Annotated[Bulk | Transfers | Writer | Datagrams, Field(discriminator="kind")]
+Workload = Annotated[Bulk | Transfers | Writer | Datagrams, Field(discriminator="kind"), short_for("kind")]
+"""A workload; its name stands for one that needs no more."""
 
 
 def workload_kinds() -> list[str]:
