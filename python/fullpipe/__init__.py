@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from fullpipe.runs import Run
     from fullpipe.scenario import Scenario
     from fullpipe.validation import compare
+    from fullpipe.validation.over import compare_over
 
     __version__: str
 
@@ -43,6 +44,7 @@ __all__ = [
     "ScenarioError",
     "UnknownNameError",
     "compare",
+    "compare_over",
     "load",
     "metrics",
     "plots",
@@ -53,7 +55,14 @@ __all__ = [
     "traces",
 ]
 
-_HOMES = {"load": "api", "run": "api", "sweep": "api", "Run": "runs", "Scenario": "scenario"}
+_HOMES = {
+    "load": "api",
+    "run": "api",
+    "sweep": "api",
+    "compare_over": "validation.over",
+    "Run": "runs",
+    "Scenario": "scenario",
+}
 _MODULES = {
     "compare": "validation.compare",
     "metrics": "analysis.metrics",

@@ -1,19 +1,19 @@
 """The functions of the top level: run a scenario once, run its sweep, load a finished run."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fullpipe import sweeps
 from fullpipe.algorithms import classes
-from fullpipe.engines import Engine, Problem, Progress
+from fullpipe.engines import Engine, Progress
 from fullpipe.engines import engine as engine_named
+from fullpipe.engines.written import as_written
 from fullpipe.errors import EngineError, FolderError, ScenarioError
 from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.checks import check_seed
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.quantities import shown
-from fullpipe.scenario.read import dotted
 from fullpipe.sweeps import Job, KeptRuns
 
 
@@ -102,12 +102,31 @@ def sweep(
     """
     if not isinstance(scenario, Scenario):
         raise ScenarioError([_no_scenario(scenario)])
-    todo = sweeps.jobs(scenario, seeds, engine)
-    points = list({job.scenario.digest: job.scenario for job in todo}.values())
-    for point in points if allow_python else ():
-        import_algorithms(point)
-    chosen = engine_named(engine)
-    lines = dict.fromkeys(line for point in points for line in refusals(chosen, point))
+    return run_all(
+        sweeps.jobs(scenario, seeds, engine),
+        workers=workers,
+        out=out,
+        progress=progress,
+        allow_python=allow_python,
+        cca_timeout_s=cca_timeout_s,
+    )
+
+
+def run_all(
+    todo: Sequence[Job],
+    *,
+    workers: int = 1,
+    out: str | Path | None = None,
+    progress: sweeps.Progress | None = None,
+    allow_python: bool = False,
+    cca_timeout_s: float | None = None,
+) -> list[Run]:
+    """Run jobs, in their order; nothing is run if an engine cannot run one of them. See `sweep`."""
+    points = list({(job.engine, job.scenario.digest): job for job in todo}.values())
+    for job in points if allow_python else ():
+        import_algorithms(job.scenario)
+    used = {name: engine_named(name) for name in {job.engine for job in points}}
+    lines = dict.fromkeys(line for job in points for line in refusals(used[job.engine], job.scenario))
     if lines:
         raise EngineError("\n".join(lines))
     store = _store(out)
@@ -132,12 +151,8 @@ def import_algorithms(scenario: Scenario) -> None:
 
 def refusals(engine: Engine, scenario: Scenario) -> list[str]:
     """Why an engine cannot run a scenario, one line each, with paths as they stand in the scenario."""
-    return [str(_as_written(problem, scenario)) for problem in engine.check(scenario)]
-
-
-def _as_written(problem: Problem, scenario: Scenario) -> Problem:
-    path = dotted.as_written(problem.path, [flow.count for flow in scenario.flows])
-    return Problem(path, problem.message)
+    found = (str(as_written(problem, scenario)) for problem in engine.check(scenario))
+    return list(dict.fromkeys(found))
 
 
 def _no_scenario(given: object) -> str:

@@ -28,7 +28,7 @@ COMMANDS = {
     "compare": Entry(
         "compare",
         "compare",
-        "Run a scenario by several engines and compare them: values, differences, and verdicts.",
+        "Run variants of a scenario, or one by several engines, and compare them: differences and verdicts.",
     ),
     "agree": Entry(
         "agree",
@@ -43,7 +43,7 @@ COMMANDS = {
     "plot": Entry(
         "plot",
         "plot",
-        "Draw runs over time, several in the same axes, as PNG and SVG with the numbers as CSV.",
+        "Draw runs over time, or a metric over many runs, as PNG and SVG with the numbers as CSV.",
     ),
     "export": Entry(
         "export",

@@ -1,36 +1,97 @@
-"""The progress bar: simulated time and what is left, on a terminal; nothing in a pipe."""
+"""Progress of many runs: a bar on a terminal, and a line now and then in a pipe or a log."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from threading import Lock
+from time import monotonic
 
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from fullpipe.cli.console import terminal
+from fullpipe.cli.output import complain
 from fullpipe.sweeps import Job, Update
 from fullpipe.sweeps import Progress as Listener
+
+EVERY_S = 10.0
+"""Between two lines; work that takes less has none."""
+
+
+class Reached:
+    """How far all jobs are."""
+
+    def __init__(self, todo: Sequence[Job]) -> None:
+        self.runs = len(todo)
+        self.total_s = sum(job.scenario.duration_s for job in todo)
+        self.simulated_s = 0.0
+        self.finished = 0
+        self._of_job = [0.0] * len(todo)
+        self._is_done = [False] * len(todo)
+        self._lock = Lock()
+
+    def update(self, update: Update) -> None:
+        """Take in what a job says; called from any thread."""
+        is_done = update.state != "running"
+        simulated_s = update.job.scenario.duration_s if is_done else update.simulated_s
+        with self._lock:
+            self.simulated_s += simulated_s - self._of_job[update.index]
+            self.finished += is_done - self._is_done[update.index]
+            self._of_job[update.index], self._is_done[update.index] = simulated_s, is_done
 
 
 @contextmanager
 def progress_bar(todo: Sequence[Job]) -> Iterator[Listener]:
-    """A bar on standard error over all jobs, as something to report updates to."""
-    console = terminal(stderr=True)
-    total_s = sum(job.scenario.duration_s for job in todo)
+    """Progress on standard error over all jobs, as something to report updates to."""
+    console, reached = terminal(stderr=True), Reached(todo)
+    if not console.is_terminal:
+        yield lines(reached, monotonic)
+        return
+    with _bar(console) as bar:
+        task = bar.add_task(f"0/{reached.runs} runs", total=reached.total_s)
+
+        def report(update: Update) -> None:
+            reached.update(update)
+            said = f"{reached.finished}/{reached.runs} runs"
+            bar.update(task, completed=reached.simulated_s, description=said)
+
+        yield report
+
+
+def _bar(console: Console) -> Progress:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,.1f} of {task.total:,.1f} s simulated"),
         TimeRemainingColumn(),
     )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal, redirect_stdout=False
-    ) as bar:
-        task = bar.add_task(f"0/{len(todo)} runs", total=total_s)
-        reached_s, done = [0.0] * len(todo), [False] * len(todo)
+    return Progress(*columns, console=console, transient=True, redirect_stdout=False)
 
-        def report(update: Update) -> None:
-            final = update.state != "running"
-            reached_s[update.index] = update.job.scenario.duration_s if final else update.simulated_s
-            done[update.index] = final
-            bar.update(task, completed=sum(reached_s), description=f"{sum(done)}/{len(todo)} runs")
 
-        yield report
+def lines(reached: Reached, now_s: Callable[[], float], say: Callable[[str], None] = complain) -> Listener:
+    """A listener that says how far it is every ten seconds, and how long the rest takes at this rate."""
+    begun_s = said_s = now_s()
+
+    def report(update: Update) -> None:
+        nonlocal said_s
+        reached.update(update)
+        passed_s = now_s() - begun_s
+        if now_s() - said_s < EVERY_S or reached.finished == reached.runs:
+            return
+        said_s = now_s()
+        share = reached.simulated_s / reached.total_s if reached.total_s else 1.0
+        left = f", about {_shown(passed_s * (1 - share) / share)} left" if share else ""
+        say(f"{reached.finished:,} of {reached.runs:,} runs finished, {100 * share:.0f} % simulated{left}")
+
+    return report
+
+
+def _shown(seconds: float) -> str:
+    """A time to wait, roughly.
+
+    >>> _shown(200)
+    '3 min'
+    """
+    for unit, length in (("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli import tables
+from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.output import complain
 from fullpipe.cli.progress import progress_bar
@@ -14,13 +15,16 @@ from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,
     Assignments,
+    FormOption,
     Jobs,
+    Metrics,
     Out,
     ScenarioName,
     processors,
     read_scenario,
     values_of,
 )
+from fullpipe.cli.summary import check_metrics
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Store
 from fullpipe.scenario.checks import MAX_SEED
@@ -51,12 +55,17 @@ def run(
         str | None,
         typer.Option(metavar="TIME", help='Longest call into an algorithm of yours, such as "10 s".'),
     ] = None,
+    metric: Metrics = None,
+    form: FormOption = Form.TABLE,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
     """Run a scenario: every point of its sweep with every seed.
 
+    Of several runs there is a row per point of the sweep and group of flows: means over seeds with their
+    95 % intervals.
     Finished runs are kept and never made again, so the same command continues an interrupted sweep.
     """
+    check_metrics(metric or ())
     if seed is not None and seeds is not None:
         raise typer.BadParameter("give one of --seed and --seeds")
     timeout_s = _seconds(cca_timeout)
@@ -74,7 +83,7 @@ def run(
         complain("interrupted; nothing was kept")
         raise typer.Exit(1) from None
     if not as_json:
-        tables.show([outcome for outcome in outcomes if outcome.error is None])
+        tables.show([outcome for outcome in outcomes if outcome.error is None], metric, form)
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         complain(f"{tables.label(outcome.job)}: {outcome.error!s}")

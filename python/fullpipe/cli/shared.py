@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fullpipe.cli.forms import Form
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, scenario_names
 
@@ -41,6 +42,10 @@ Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."),
 ]
+Metrics = Annotated[
+    list[str] | None, typer.Option("--metric", metavar="NAME", help="Show this metric; may be repeated.")
+]
+FormOption = Annotated[Form, typer.Option("--format", help="How a table of several runs is printed.")]
 AllowPython = Annotated[
     bool, typer.Option("--allow-python", help="Import what python:module:Class names, which runs its code.")
 ]

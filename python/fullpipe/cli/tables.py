@@ -14,10 +14,12 @@ from fullpipe.analysis.metrics import (
     datagrams,
     jain_among,
     measured_transfers,
-    retransmission_rate,
     total_goodput_bps,
 )
+from fullpipe.cli import forms, summary
 from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.forms import Form
+from fullpipe.cli.output import complain
 from fullpipe.cli.shown import point_shown, table
 from fullpipe.runs import Run
 from fullpipe.sweeps import Job, Outcome
@@ -28,14 +30,14 @@ _RTTS = {"rtt_min": "RTT min", "rtt_mean": "RTT mean", "rtt_p95": "RTT p95"}
 _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 
 
-def show(outcomes: Sequence[Outcome]) -> None:
-    """Print one run in full, or one line for each of several."""
+def show(outcomes: Sequence[Outcome], metrics: Sequence[str] | None = None, form: Form = Form.TABLE) -> None:
+    """Print one run in full, or, of several, or if metrics are named, a row per point and group of flows."""
     console = terminal()
-    if len(outcomes) == 1:
+    if len(outcomes) == 1 and not metrics and form == Form.TABLE:
         _one(console, outcomes[0].run)
     elif outcomes:
-        _many(console, outcomes)
-    for folder in _folders(outcomes):
+        _many(console, outcomes, metrics, form)
+    for folder in _folders(outcomes) if form == Form.TABLE else ():
         console.print(folder, soft_wrap=True)
 
 
@@ -199,41 +201,19 @@ def _links(links: pl.DataFrame) -> Any:
     return made
 
 
-def _many(console: Console, outcomes: Sequence[Outcome]) -> None:
-    first = outcomes[0].run
-    about = f", {first.meta.duration_s:g} s, engine {first.meta.engine.name}"
-    console.print(led(first.name, "bold", about))
-    bulk = [bulk_flows(outcome.run) for outcome in outcomes]
-    fairness = [_among(flows) for flows in bulk] if any(flows.height > 1 for flows in bulk) else []
-    made = table(
-        "run",
-        "goodput\nMbit/s",
-        *(["Jain (bulk\nflows)"] if fairness else []),
-        "retrans-\nmitted %",
-        "dropped",
-        "RTT mean\nms",
-        "took\ns",
-    )
-    for number, outcome in enumerate(outcomes):
-        run = outcome.run
-        rate = retransmission_rate(run.flows)
-        rtts_s = run.flows["rtt_mean_s"].drop_nulls().to_list()
-        made.add_row(
-            label(outcome.job),
-            _mbps(total_goodput_bps(run.flows)),
-            *fairness[number : number + 1],
-            _number(None if rate is None else 100 * rate, 2),
-            _number(int(run.links_summary["dropped_packets"].sum())),
-            _ms(sum(rtts_s) / len(rtts_s) if rtts_s else None),
-            f"{run.meta.wall_s:.2f}",
-        )
-    console.print(made)
-
-
-def _among(bulk: pl.DataFrame) -> str:
-    """Jain's index, and of how many flows it is."""
-    index = jain_among(bulk)
-    return "-" if index is None else f"{index:.3f} ({bulk.height})"
+def _many(console: Console, outcomes: Sequence[Outcome], metrics: Sequence[str] | None, form: Form) -> None:
+    first = outcomes[0]
+    found = summary.summary_of([(outcome.job.point, outcome.run) for outcome in outcomes], metrics)
+    if form == Form.TABLE:
+        seeds = len({outcome.job.seed for outcome in outcomes})
+        over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""
+        about = f", {first.run.meta.duration_s:g} s, engine {first.run.meta.engine.name}{over}"
+        console.print(led(first.run.name, "bold", about))
+    forms.show(summary.grid(found, metrics, form), form)
+    for line in summary.jain_is_of(found) if form == Form.TABLE else ():
+        console.print(styled(line, "dim"))
+    for note in summary.equal_seeds(found, first.job.scenario):
+        complain(note)
 
 
 def _folders(outcomes: Sequence[Outcome]) -> list[str]:

@@ -242,9 +242,34 @@ def test_a_table_for_people_names_flows_links_and_the_folder(fullpipe: Cli, smal
     assert all(text in result.stdout for text in ("cubic-1", "bottleneck", "total", "kept in runs/"))
 
 
-def test_a_sweep_is_shown_with_one_line_per_run(fullpipe: Cli) -> None:
+def test_a_sweep_is_shown_with_a_row_per_point(fullpipe: Cli) -> None:
     result = fullpipe("run", "kato2025", "--set", "duration=100 ms", "--set", "flows.0.count=1")
-    assert [f"packets={packets}" in result.stdout for packets in (100, 500, 1000, 2000, 5000)] == [True] * 5
+    shown = [line.split()[0] for line in result.stdout.splitlines() if "bbr1-1" in line]
+    assert shown[:5] == ["100", "500", "1000", "2000", "5000"]
+
+
+SHARES = ("run", "cubic-vs-bbr1", "--set", "duration=12 s", "--seeds", 3, "--metric", "share")
+
+
+def test_several_seeds_are_a_mean_with_an_interval(fullpipe: Cli) -> None:
+    result = fullpipe(*SHARES, "--set", "topology.bottleneck.queue.size=1 bdp")
+    assert re.search(r"cubic-1 +0\.\d+ \[-?\d\.\d+, \d\.\d+\]", result.stdout)
+
+
+def test_a_summary_as_csv_is_in_base_units(fullpipe: Cli) -> None:
+    lines = fullpipe(*SHARES, "--format", "csv").stdout.splitlines()
+    assert lines[0] == "topology.bottleneck.queue.size,of,share_n,share_mean,share_low,share_high"
+    assert len(lines) == 1 + 5 * 3
+
+
+def test_seeds_that_change_nothing_are_told(fullpipe: Cli) -> None:
+    result = fullpipe("run", "single-cubic", "--set", "duration=1 s", "--seeds", 2)
+    assert "all seeds gave the same run" in result.stderr
+
+
+def test_an_unknown_metric_is_refused_before_anything_runs(fullpipe: Cli, small_file: Path) -> None:
+    result = fullpipe("run", small_file, "--metric", "goodputt")
+    assert (result.exit_code, "goodput" in result.stderr, Path("runs").exists()) == (2, True, False)
 
 
 def test_help_teaches_with_examples(fullpipe: Cli) -> None:

@@ -47,7 +47,12 @@ from fullpipe.analysis.metrics.throughput import (
     total_goodput_bps,
     utilisation,
 )
-from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers, slowdowns
+from fullpipe.analysis.metrics.transfers import (
+    completion_percentiles_s,
+    measured_transfers,
+    page_times_s,
+    slowdowns,
+)
 from fullpipe.analysis.metrics.variables import numbers, states
 from fullpipe.analysis.metrics.voice import call_scores, mos, mouth_to_ear_s, opinion, rating
 
@@ -85,6 +90,7 @@ __all__ = [
     "normalised_power",
     "numbers",
     "opinion",
+    "page_times_s",
     "power",
     "queue_sojourn_s",
     "rating",

@@ -1,8 +1,9 @@
 """The values measured of a run, per group of flows and per link, the same for every engine."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
 import polars as pl
 
@@ -12,8 +13,18 @@ from fullpipe.analysis.metrics.dynamics import convergence_time_s
 from fullpipe.analysis.metrics.fairness import jain_among, starved_flows
 from fullpipe.analysis.metrics.groups import flow_groups
 from fullpipe.analysis.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
+from fullpipe.analysis.metrics.margins import (
+    DELAY,
+    FLOWS,
+    PACKETS,
+    RATE,
+    SHARE,
+    SHARE_OF_PACKETS,
+    WAIT,
+    Margin,
+)
 from fullpipe.analysis.metrics.samples import mean, real
-from fullpipe.analysis.metrics.transfers import measured_transfers, slowdowns
+from fullpipe.analysis.metrics.transfers import measured_transfers, page_times_s, slowdowns
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.runs import Run
 
@@ -21,16 +32,41 @@ ALL = "all flows"
 SCHEMA = {"kind": pl.String, "of": pl.String, "metric": pl.String, "value": pl.Float64, "unit": pl.String}
 
 
+@dataclass(frozen=True)
 class Whole:
     """What the groups of a run have in common. Transfers are to be had without those of the warm-up only."""
 
-    def __init__(self, run: Run) -> None:
-        self.flows = run.flows
-        self.series = run.series
-        self.warmup_s = run.scenario.warmup_s
-        self.transfers = measured_transfers(run)
-        self.bulk = bulk_flows(run)
-        self.scores = call_scores(run)
+    run: Run
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow."""
+        return self.run.flows
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """One row per sample and flow."""
+        return self.run.series
+
+    @cached_property
+    def warmup_s(self) -> float:
+        """The time that is left out."""
+        return self.run.scenario.warmup_s
+
+    @cached_property
+    def transfers(self) -> pl.DataFrame:
+        """Those that began after the warm-up."""
+        return measured_transfers(self.run)
+
+    @cached_property
+    def bulk(self) -> pl.DataFrame:
+        """The rows of bulk flows."""
+        return bulk_flows(self.run)
+
+    @cached_property
+    def scores(self) -> Mapping[str, float | None]:
+        """The opinion scores of calls, by the name of the flow."""
+        return call_scores(self.run)
 
 
 @dataclass(frozen=True)
@@ -40,17 +76,17 @@ class Group:
     flows: pl.DataFrame
     whole: Whole
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """Of its flows."""
         return [str(name) for name in self.flows["flow"]]
 
-    @property
+    @cached_property
     def bulk(self) -> pl.DataFrame:
         """The rows of its bulk flows."""
         return self.whole.bulk.filter(pl.col("flow").is_in(self.names))
 
-    @property
+    @cached_property
     def transfers(self) -> pl.DataFrame:
         """The rows of its transfers that began after the warm-up."""
         return self.whole.transfers.filter(pl.col("flow").is_in(self.names))
@@ -59,12 +95,19 @@ class Group:
 Value = Callable[[Group], float | None]
 
 
+Better = Literal["higher", "lower", ""]
+"""Which direction is better; empty of what is neither."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """A number per group of flows: what it is called, in which unit, and how it comes about."""
 
     name: str
     unit: str
+    better: Better
+    margin: Margin
+    """The difference that does not matter, unless a user says another."""
     meaning: str
     value: Value
     column: str
@@ -79,6 +122,8 @@ class LinkMeasure:
 
     name: str
     unit: str
+    better: Better
+    margin: Margin
     meaning: str
     value: Callable[[dict[str, Any], pl.DataFrame], float | None]
     column: str
@@ -96,13 +141,23 @@ def _of_bulk(metric: Callable[[pl.DataFrame], float | None]) -> Value:
     return lambda group: None if group.bulk.is_empty() else metric(group.bulk)
 
 
-def _summed(name: str, unit: str, meaning: str, column: str) -> Measure:
-    return Measure(name, unit, meaning, lambda group: _sum(group.flows[column]), f"flows.{column}")
+def _summed(name: str, unit: str, better: Better, margin: Margin, meaning: str, column: str) -> Measure:
+    return Measure(
+        name, unit, better, margin, meaning, lambda group: _sum(group.flows[column]), f"flows.{column}"
+    )
 
 
-def _averaged(name: str, unit: str, meaning: str, column: str) -> Measure:
-    meaning = f"mean over its flows of {meaning}"
-    return Measure(name, unit, meaning, lambda group: mean(group.flows[column].to_list()), f"flows.{column}")
+def _averaged(name: str, margin: Margin, meaning: str, column: str) -> Measure:
+    """A time, of which less is better."""
+    return Measure(
+        name,
+        "s",
+        "lower",
+        margin,
+        f"mean over its flows of {meaning}",
+        lambda group: mean(group.flows[column].to_list()),
+        f"flows.{column}",
+    )
 
 
 def _sum(values: pl.Series) -> float | None:
@@ -142,6 +197,10 @@ def _fct(percentile: float) -> Value:
     return lambda group: real(group.transfers["fct_s"].drop_nulls().quantile(percentile / 100, "linear"))
 
 
+def _page(percentile: float) -> Value:
+    return lambda group: real(page_times_s(group.transfers).quantile(percentile / 100, "linear"))
+
+
 def _slowdown(group: Group) -> float | None:
     return real(slowdowns(group.transfers)["slowdown"].median())
 
@@ -155,14 +214,21 @@ _OWN_TIME = "each over its own time after the warm-up"
 _LATER = "the transfers that began after the warm-up"
 _FINISHED = "any transfer that began after the warm-up finishes"
 MEASURES = (
-    _summed("goodput", "bit/s", f"sum over its flows, {_OWN_TIME}", "goodput_bps"),
+    _summed("goodput", "bit/s", "higher", RATE, f"sum over its flows, {_OWN_TIME}", "goodput_bps"),
     _summed(
-        "wire", "bit/s", f"with headers and retransmissions, sum over its flows, {_OWN_TIME}", "wire_bps"
+        "wire",
+        "bit/s",
+        "",
+        RATE,
+        f"with headers and retransmissions, sum over its flows, {_OWN_TIME}",
+        "wire_bps",
     ),
-    Measure("share", "1", "of the goodput of all flows", _share, "flows.goodput_bps"),
+    Measure("share", "1", "", SHARE, "of the goodput of all flows", _share, "flows.goodput_bps"),
     Measure(
         "bulk",
         "flows",
+        "",
+        FLOWS,
         "bulk flows: those that jain, starved and convergence are of",
         lambda group: float(group.bulk.height),
         "flows.goodput_bps",
@@ -170,6 +236,8 @@ MEASURES = (
     Measure(
         "jain",
         "1",
+        "higher",
+        SHARE,
         f"Jain's index of its bulk flows, {_OWN_TIME}; none for fewer than two",
         _of_bulk(jain_among),
         "flows.goodput_bps",
@@ -177,69 +245,138 @@ MEASURES = (
     Measure(
         "starved",
         "flows",
+        "lower",
+        FLOWS,
         "bulk flows below 1 Mbit/s; none if it has none",
         _of_bulk(starved_flows),
         "flows.goodput_bps",
     ),
-    _averaged("rtt_min", "s", "the smallest RTT", "rtt_min_s"),
-    _averaged("rtt_mean", "s", "the mean of RTT samples", "rtt_mean_s"),
+    _averaged("rtt_min", DELAY, "the smallest RTT", "rtt_min_s"),
+    _averaged("rtt_mean", DELAY, "the mean of RTT samples", "rtt_mean_s"),
     Measure(
         "srtt_mean",
         "s",
+        "lower",
+        DELAY,
         "mean over its flows of the mean over time of the smoothed RTT",
         _srtt,
         "series.srtt_s",
     ),
-    _averaged("rtt_p95", "s", "the 95th percentile of RTT samples", "rtt_p95_s"),
+    _averaged("rtt_p95", DELAY, "the 95th percentile of RTT samples", "rtt_p95_s"),
     Measure(
         "srtt_p95",
         "s",
+        "lower",
+        DELAY,
         "mean over its flows of the 95th percentile over time of the smoothed RTT",
         _srtt_p95,
         "series.srtt_s",
     ),
     Measure(
-        "rtt_inflation", "1", "95th percentile over the smallest RTT", _of(rtt_inflation), "flows.rtt_p95_s"
+        "rtt_inflation",
+        "1",
+        "lower",
+        DELAY,
+        "95th percentile over the smallest RTT",
+        _of(rtt_inflation),
+        "flows.rtt_p95_s",
     ),
-    _averaged("owd_mean", "s", "the mean one-way delay", "owd_mean_s"),
-    _averaged("owd_p95", "s", "the 95th percentile of the one-way delay", "owd_p95_s"),
-    _averaged("jitter", "s", "the interarrival jitter of datagrams", "jitter_s"),
+    _averaged("owd_mean", DELAY, "the mean one-way delay", "owd_mean_s"),
+    _averaged("owd_p95", DELAY, "the 95th percentile of the one-way delay", "owd_p95_s"),
+    _averaged("jitter", Margin(0.20, 0.0005), "the interarrival jitter of datagrams", "jitter_s"),
     Measure(
-        "call_score", "1", "mean opinion score of its calls, by the E-model", _call_score, "flows.owd_mean_s"
+        "call_score",
+        "1",
+        "higher",
+        Margin(absolute=0.1),
+        "mean opinion score of its calls, by the E-model",
+        _call_score,
+        "flows.owd_mean_s",
     ),
-    _summed("retransmitted", "packets", "data packets sent again", "retransmitted_packets"),
+    _summed("retransmitted", "packets", "lower", PACKETS, "data packets sent again", "retransmitted_packets"),
     Measure(
         "retransmission_rate",
         "1",
+        "lower",
+        SHARE_OF_PACKETS,
         "of all data packets",
         _of(retransmission_rate),
         "flows.retransmitted_packets",
     ),
-    Measure("loss_rate", "1", "data packets marked as lost, of all", _of(loss_rate), "flows.lost_packets"),
     Measure(
-        "marking_rate", "1", "data packets with a mark, of all", _of(marking_rate), "flows.marked_packets"
+        "loss_rate",
+        "1",
+        "lower",
+        SHARE_OF_PACKETS,
+        "data packets marked as lost, of all",
+        _of(loss_rate),
+        "flows.lost_packets",
     ),
-    Measure("power", "bit/s²", "goodput over mean RTT", _power, "flows.rtt_mean_s"),
+    Measure(
+        "marking_rate",
+        "1",
+        "",
+        SHARE_OF_PACKETS,
+        "data packets with a mark, of all",
+        _of(marking_rate),
+        "flows.marked_packets",
+    ),
+    Measure("power", "bit/s²", "higher", Margin(0.10), "goodput over mean RTT", _power, "flows.rtt_mean_s"),
     Measure(
         "convergence",
         "s",
+        "lower",
+        Margin(0.20, 1.0),
         "slowest of its bulk flows, each from its start, in the warm-up or not; none if one never does",
         _convergence,
         "series.goodput_bps",
         event="all its bulk flows converge",
     ),
-    Measure("fct_p50", "s", f"median completion time of {_LATER}", _fct(50), "transfers.fct_s", _FINISHED),
+    Measure(
+        "fct_p50",
+        "s",
+        "lower",
+        DELAY,
+        f"median completion time of {_LATER}",
+        _fct(50),
+        "transfers.fct_s",
+        _FINISHED,
+    ),
     Measure(
         "fct_p95",
         "s",
+        "lower",
+        DELAY,
         f"95th percentile of the completion time of {_LATER}",
         _fct(95),
         "transfers.fct_s",
         _FINISHED,
     ),
     Measure(
+        "page_p50",
+        "s",
+        "lower",
+        DELAY,
+        "median time to load a web page that began after the warm-up",
+        _page(50),
+        "transfers.page",
+        "a web page that began after the warm-up is loaded",
+    ),
+    Measure(
+        "page_p95",
+        "s",
+        "lower",
+        DELAY,
+        "95th percentile of the time to load a web page that began after the warm-up",
+        _page(95),
+        "transfers.page",
+        "a web page that began after the warm-up is loaded",
+    ),
+    Measure(
         "slowdown",
         "1",
+        "lower",
+        DELAY,
         f"median of the completion time over that of an empty path, of {_LATER}",
         _slowdown,
         "transfers.ideal_s",
@@ -249,34 +386,48 @@ MEASURES = (
 """Per group of flows. All but convergence leave out the warm-up."""
 
 
-def _of_link(name: str, unit: str, meaning: str, column: str) -> LinkMeasure:
-    return LinkMeasure(name, unit, meaning, lambda row, _: row[column], f"links_summary.{column}")
+def _of_link(name: str, unit: str, better: Better, margin: Margin, meaning: str, column: str) -> LinkMeasure:
+    return LinkMeasure(
+        name, unit, better, margin, meaning, lambda row, _: row[column], f"links_summary.{column}"
+    )
 
 
 LINK_MEASURES = (
-    _of_link("utilisation", "1", "share of the time in which it sent", "utilisation"),
-    _of_link("sojourn_mean", "s", "mean wait in the queue", "sojourn_mean_s"),
-    _of_link("sojourn_p95", "s", "95th percentile of it", "sojourn_p95_s"),
-    _of_link("dropped", "packets", "dropped or lost", "dropped_packets"),
+    _of_link(
+        "utilisation",
+        "1",
+        "higher",
+        SHARE,
+        "share of the time in which it sent, at its own rate, not that of a shaper in its queue",
+        "utilisation",
+    ),
+    _of_link("sojourn_mean", "s", "lower", WAIT, "mean wait in the queue", "sojourn_mean_s"),
+    _of_link("sojourn_p95", "s", "lower", WAIT, "95th percentile of it", "sojourn_p95_s"),
+    _of_link("dropped", "packets", "lower", PACKETS, "dropped or lost", "dropped_packets"),
     LinkMeasure(
         "drop_rate",
         "1",
+        "lower",
+        SHARE_OF_PACKETS,
         "of all packets that came",
         lambda row, links: drop_rate(links, str(row["link"])),
         "links_summary.dropped_packets",
     ),
-    _of_link("marked", "packets", "marked by the queue", "marked_packets"),
+    _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets"),
 )
 """Per link that did something to packets; the warm-up is left out."""
 _WAIT_S = 1e-4
 
 
-def measured(run: Run, links: Collection[str] | None = None) -> pl.DataFrame:
+def measured(
+    run: Run, links: Collection[str] | None = None, metrics: Collection[str] | None = None
+) -> pl.DataFrame:
     """Every measure of every group of flows, of all flows together if there are several groups, and of links.
 
     Args:
         run: What is measured.
         links: Names of links. Left out: those of `busy_links`.
+        metrics: Names of measures. Left out: all.
 
     Returns:
         The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. What a
@@ -288,12 +439,14 @@ def measured(run: Run, links: Collection[str] | None = None) -> pl.DataFrame:
         ("flows", name, measure.name, measure.value(group), measure.unit)
         for name, group in groups.items()
         for measure in MEASURES
+        if metrics is None or measure.name in metrics
     ]
     chosen = pl.col("link").is_in(list(busy_links(run) if links is None else links))
     of_links = [
         ("link", str(row["link"]), measure.name, measure.value(row, run.links_summary), measure.unit)
         for row in run.links_summary.filter(chosen).iter_rows(named=True)
         for measure in LINK_MEASURES
+        if metrics is None or measure.name in metrics
     ]
     return pl.DataFrame([*of_flows, *of_links], schema=SCHEMA, orient="row")
 

@@ -126,6 +126,8 @@ def cumulative_wire_bps(flows: pl.DataFrame) -> float:
 def utilisation(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
     """Share of the time in which a link sent; None if its rate is unlimited.
 
+    Below a shaper it is the link that counts: one of 100 Mbit/s below a bucket of 10 Mbit/s has 0.1 at most.
+
     Formula: time in which a packet was being sent, over the time after the warm-up.
     Source: RFC 5166, section 2.1, throughput as the utilisation of a link.
 

@@ -58,3 +58,21 @@ def slowdowns(transfers: pl.DataFrame) -> pl.DataFrame:
     [3.0]
     """
     return transfers.drop_nulls("fct_s").with_columns(slowdown=pl.col("fct_s") / pl.col("ideal_s"))
+
+
+def page_times_s(transfers: pl.DataFrame) -> pl.Series:
+    """How long web pages took to load, s; those of which an object did not finish are left out.
+
+    Formula: the largest end_s less the smallest start_s of the transfers of a page.
+    Source: page load time, W3C Navigation Timing (from the start of navigation to `loadEventEnd`), without
+    what a browser computes.
+
+    Args:
+        transfers: Rows of the table of transfers, such as `measured_transfers` gives. A page of which the
+            first objects are not among them is measured from the first that is.
+    """
+    pages = transfers.drop_nulls("page").group_by("flow", "page", maintain_order=True)
+    found = pages.agg(
+        time_s=pl.col("end_s").max() - pl.col("start_s").min(), whole=pl.col("fct_s").is_not_null().all()
+    )
+    return found.filter("whole")["time_s"]

@@ -12,6 +12,7 @@ from fullpipe.analysis.statistics.autocorrelation import (
 )
 from fullpipe.analysis.statistics.effects import Magnitude, cliffs_delta, cohens_d, magnitude_of_delta
 from fullpipe.analysis.statistics.intervals import Interval, bootstrap_interval, t_interval, welch_interval
+from fullpipe.analysis.statistics.paired import Paired, holm, paired, pairs_that_decide
 from fullpipe.analysis.statistics.stationarity import (
     Doubt,
     Steadiness,
@@ -26,6 +27,7 @@ __all__ = [
     "Doubt",
     "Interval",
     "Magnitude",
+    "Paired",
     "Steadiness",
     "Summary",
     "autocorrelation_warning",
@@ -35,9 +37,12 @@ __all__ = [
     "doubtful_means",
     "effective_sample_size",
     "geweke",
+    "holm",
     "lag1_autocorrelation",
     "magnitude_of_delta",
     "mser5",
+    "paired",
+    "pairs_that_decide",
     "steadiness",
     "summarise",
     "t_interval",

@@ -1,0 +1,52 @@
+"""Means over seeds with their intervals, from a table of values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from scipy.special import stdtrit
+
+from fullpipe.analysis.values import MEASURED
+
+LEVEL = 0.95
+
+
+def paths_of(values: pl.DataFrame) -> list[str]:
+    """What tells the points of a table of values apart: swept paths, keys of variants, and the engine."""
+    before = values.columns[: values.columns.index(MEASURED[0])]
+    return [name for name in before if name != "seed"]
+
+
+def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:
+    """Means over the seeds of every point, group of flows or link, and metric.
+
+    Args:
+        values: As `fullpipe.analysis.values.values_of` gives them.
+        level: Of the interval, which is Student's: see `fullpipe.statistics.t_interval`.
+
+    Returns:
+        The columns of `values` but for seed and value; `n`, how many seeds have a value; `mean`; `low` and
+        `high`, which are null for fewer than two; and `alike`, whether all values are the same.
+    """
+    keys = [*paths_of(values), *(name for name in MEASURED if name != "value")]
+    return means(values, keys, level)
+
+
+def means(rows: pl.DataFrame, keys: Sequence[str], level: float = LEVEL) -> pl.DataFrame:
+    """Of the rows with the same keys: `n`, `mean`, `low`, `high` and `alike` of `value`."""
+    value = pl.col("value")
+    found = rows.group_by(keys, maintain_order=True).agg(
+        n=value.count().cast(pl.Int64),
+        mean=value.mean(),
+        deviation=value.std(ddof=1),
+        alike=value.n_unique() == 1,
+    )
+    n = found["n"].to_numpy()
+    quantile = stdtrit(np.maximum(n - 1, 1), (1 + level) / 2)
+    half = pl.Series(quantile / np.sqrt(np.maximum(n, 1))) * found["deviation"]
+    known = pl.col("n") > 1
+    return found.with_columns(
+        low=pl.when(known).then(pl.col("mean") - half), high=pl.when(known).then(pl.col("mean") + half)
+    ).select(*keys, "n", "mean", "low", "high", "alike")

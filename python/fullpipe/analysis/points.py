@@ -1,0 +1,83 @@
+"""What tells runs apart: the paths whose values differ between their scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from fullpipe.runs import Run
+
+_ASIDE = ("name", "sweep", "record")
+"""What has no part in what is simulated, or in what is measured."""
+
+
+def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """The point of every run: the paths at which their scenarios differ, each with the value there.
+
+    A table of which the kind differs is one path, with the table as its value. Of paths that tell the same
+    runs apart, such as linked ones, the first is there.
+
+    >>> from fullpipe import Scenario, run
+    >>> base = Scenario.named("single-cubic").with_values({"duration": "1 s"})
+    >>> points_of([run(base), run(base.with_values({"flows.0.cca": "reno"}))])
+    [{'flows.0.cca': 'cubic'}, {'flows.0.cca': 'reno'}]
+    """
+    trees = [{key: value for key, value in run.meta.scenario.items() if key not in _ASIDE} for run in runs]
+    paths = _distinct(list(dict.fromkeys(_paths(trees, ()))), trees)
+    return [{".".join(map(str, path)): _at(tree, path) for path in paths} for tree in trees]
+
+
+def _distinct(paths: Sequence[tuple[str | int, ...]], trees: Sequence[Any]) -> list[tuple[str | int, ...]]:
+    """The paths without those by whose values runs fall into the same classes as by those of another."""
+    classes: dict[tuple[int, ...], tuple[str | int, ...]] = {}
+    for path in paths:
+        numbers: dict[str, int] = {}
+        of_run = tuple(numbers.setdefault(repr(_at(tree, path)), len(numbers)) for tree in trees)
+        classes.setdefault(of_run, path)
+    return list(classes.values())
+
+
+def _paths(trees: Sequence[Any], path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    """The deepest paths at which trees differ."""
+    if all(tree == trees[0] for tree in trees):
+        return
+    keys = _keys(trees)
+    if not keys:
+        yield path
+        return
+    for key in keys:
+        yield from _paths([_at(tree, (key,)) for tree in trees], (*path, key))
+
+
+def _keys(trees: Sequence[Any]) -> list[str | int]:
+    """The keys of tables, or the places of lists of one length; none of what is to be taken as a whole."""
+    if all(isinstance(tree, Mapping) for tree in trees):
+        kinds = {str(tree.get("kind")) for tree in trees}
+        return [] if len(kinds) > 1 else list(dict.fromkeys(key for tree in trees for key in tree))
+    if all(isinstance(tree, list) for tree in trees) and len({len(tree) for tree in trees}) == 1:
+        return list(range(len(trees[0])))
+    return []
+
+
+def _at(tree: Any, path: Iterable[str | int]) -> Any:
+    for key in path:
+        if isinstance(tree, Mapping):
+            tree = tree.get(key)
+        elif isinstance(tree, list) and isinstance(key, int):
+            tree = tree[key]
+        else:
+            return None
+    return tree
+
+
+def path_called(word: str, known: Iterable[str]) -> str | None:
+    """The path that is called so: by itself, or by its end if no other has it.
+
+    >>> path_called("cca", ["flows.0.cca", "topology.bottleneck.rate"])
+    'flows.0.cca'
+    """
+    paths = list(known)
+    if word in paths:
+        return word
+    ending = [path for path in paths if path.endswith(f".{word}")]
+    return ending[0] if len(ending) == 1 else None

@@ -1,0 +1,75 @@
+"""Many runs as one long table: a row per run, group of flows or link, and metric."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.metrics import flow_groups, measured
+from fullpipe.runs import Run
+
+IDENTITY = ("seed", "engine")
+"""Columns that tell runs of a point apart."""
+MEASURED = ("kind", "entry", "of", "metric", "value", "unit")
+"""Columns of what is measured; those of the swept paths come before, with `IDENTITY`."""
+_PLAIN = (bool, int, float, str)
+
+
+def values_of(
+    runs: Iterable[tuple[Mapping[str, Any], Run]],
+    metrics: Collection[str] | None = None,
+    links: Collection[str] | None = None,
+) -> pl.DataFrame:
+    """What is measured of runs, each with the point of the sweep that it is of.
+
+    Args:
+        runs: Points, such as `Job.point`, and their runs.
+        metrics: Names of measures. Left out: all.
+        links: Names of links. Left out: of every run, those that did something.
+
+    Returns:
+        A column for every swept path or key of variants, `seed`, `engine`, and `kind` ("flows" or "link"),
+        `entry` (the place in the scenario's `flows`; null of all flows and of links), `of` (the name of the
+        group or link), `metric`, `value` (null if there is none) and `unit`.
+    """
+    parts, points = [], []
+    for number, (point, run) in enumerate(runs):
+        points.append({**point, "seed": run.meta.seed, "engine": run.meta.engine.name})
+        places = {name: place for place, name in enumerate(flow_groups(run))}
+        entry = pl.col("of").replace_strict(places, default=None, return_dtype=pl.Int64)
+        is_flow = pl.col("kind") == "flows"
+        parts.append(
+            measured(run, links, metrics).with_columns(
+                entry=pl.when(is_flow).then(entry), run=pl.lit(number, pl.Int64)
+            )
+        )
+    if not parts:
+        return pl.DataFrame(schema=dict.fromkeys((*IDENTITY, *MEASURED), pl.String))
+    told = _table(points)
+    table = pl.concat(parts).join(told, on="run", how="left", maintain_order="left")
+    return table.select(*(name for name in told.columns if name != "run"), *MEASURED)
+
+
+def _table(points: list[dict[str, Any]]) -> pl.DataFrame:
+    """A row per run and a column per path; a table, or values of several kinds, as text."""
+    names = dict.fromkeys(name for point in points for name in point)
+    columns = {name: _column([point.get(name) for point in points]) for name in names}
+    return pl.DataFrame({"run": range(len(points)), **columns}, schema_overrides={"run": pl.Int64})
+
+
+def _column(values: list[Any]) -> list[Any]:
+    kinds = {type(value) for value in values if value is not None}
+    if (len(kinds) <= 1 and kinds <= set(_PLAIN)) or kinds == {int, float}:
+        return [float(value) if kinds == {int, float} and value is not None else value for value in values]
+    return [None if value is None else value_text(value) for value in values]
+
+
+def value_text(value: Any) -> str:
+    """A value of a sweep as text; of a table only what is in it.
+
+    >>> value_text({"kind": "drop_tail", "packets": 50})
+    'drop_tail 50'
+    """
+    return " ".join(map(str, value.values())) if isinstance(value, Mapping) else str(value)

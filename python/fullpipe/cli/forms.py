@@ -1,0 +1,124 @@
+"""Grids of text in the forms that a table can take: on a terminal, and as CSV, Markdown and LaTeX."""
+
+import csv
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from io import StringIO
+from typing import Any
+
+from fullpipe.cli.console import terminal
+from fullpipe.cli.output import plain
+from fullpipe.cli.shown import table
+
+NOTHING = "-"
+"""A cell without a number."""
+
+
+class Form(StrEnum):
+    """How a table is printed."""
+
+    TABLE = "table"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as text."""
+
+    names: Sequence[str]
+    """Headings of columns of words, at the left."""
+    numbers: Sequence[str]
+    """Headings of columns of numbers."""
+    rows: Sequence[Sequence[str]]
+    """A cell for every heading."""
+
+    @property
+    def headings(self) -> list[str]:
+        """Of all columns."""
+        return [*self.names, *self.numbers]
+
+
+def text_of(grid: Grid, form: Form) -> str:
+    """A grid as CSV, Markdown or LaTeX."""
+    return {Form.CSV: _csv, Form.MARKDOWN: _markdown, Form.LATEX: _latex}[form](grid)
+
+
+def drawn(grid: Grid, width: int) -> Iterator[Any]:
+    """A grid for a terminal of a width: as many tables as it takes, each with the columns of words."""
+    left = len(grid.names)
+    widths = [_width(grid, n) for n in range(len(grid.headings))]
+    room = max(width - sum(widths[:left]), 0)
+    taken: list[int] = []
+    for n in range(left, len(widths)):
+        if taken and sum(widths[k] for k in (*taken, n)) > room:
+            yield _drawn(grid, taken)
+            taken = []
+        taken.append(n)
+    yield _drawn(grid, taken)
+
+
+def _width(grid: Grid, n: int) -> int:
+    """Of a column, with the space behind it."""
+    return 1 + max(len(line) for row in (grid.headings, *grid.rows) for line in row[n].split("\n"))
+
+
+def _drawn(grid: Grid, chosen: Sequence[int]) -> Any:
+    left = len(grid.names)
+    made = table(*grid.names[:1], *grid.names[1:], *(grid.headings[n] for n in chosen))
+    for column in made.columns[:left]:
+        column.justify, column.min_width = "left", None
+    for row in grid.rows:
+        if any(row[n] != NOTHING for n in chosen):
+            made.add_row(*row[:left], *(row[n] for n in chosen))
+    return made
+
+
+def show(grid: Grid, form: Form) -> None:
+    """Print a grid."""
+    if form == Form.TABLE:
+        console = terminal()
+        for each in drawn(grid, console.width):
+            console.print(each)
+    else:
+        print(plain(text_of(grid, form)), end="")
+
+
+def _csv(grid: Grid) -> str:
+    written = StringIO()
+    csv.writer(written, lineterminator="\n").writerows([grid.headings, *grid.rows])
+    return written.getvalue()
+
+
+def _markdown(grid: Grid) -> str:
+    marks = ["---"] * len(grid.names) + ["--:"] * len(grid.numbers)
+    rows = [_escaped(grid.headings, _in_markdown), marks, *(_escaped(row, _in_markdown) for row in grid.rows)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _in_markdown(text: str) -> str:
+    return re.sub(r"([|\\`*_\[\]])", r"\\\1", html.escape(text, quote=False)).replace("\n", " ")
+
+
+def _latex(grid: Grid) -> str:
+    """In the style of the package booktabs."""
+    columns = "l" * len(grid.names) + "r" * len(grid.numbers)
+    head, *rows = [" & ".join(_escaped(row, _in_latex)) + r" \\" for row in (grid.headings, *grid.rows)]
+    body = [r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]
+    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}", ""])
+
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\n": " "}
+
+
+def _in_latex(text: str) -> str:
+    escaped = re.sub(r"[\\~^\n]|[&%$#_{}]", lambda m: _LATEX.get(m[0], "\\" + m[0]), text)
+    return escaped.replace("²", r"\textsuperscript{2}")
+
+
+def _escaped(row: Sequence[str], escape: Callable[[str], str]) -> list[str]:
+    return [escape(cell) for cell in row]

@@ -1,0 +1,131 @@
+"""Several runs on a terminal: a row per point and group of flows, means over seeds with their intervals."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.over_seeds import over_seeds, paths_of
+from fullpipe.analysis.values import value_text, values_of
+from fullpipe.cli.forms import Form, Grid
+from fullpipe.cli.shown import number_shown, unit_shown
+from fullpipe.errors import UnknownNameError
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+
+HEADLINES = (
+    "goodput",
+    "share",
+    "jain",
+    "rtt_mean",
+    "retransmission_rate",
+    "owd_p95",
+    "call_score",
+    "fct_p50",
+    "fct_p95",
+    "page_p50",
+)
+"""Shown unless others are asked for, of those that any group has."""
+_UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
+
+
+def check_metrics(names: Sequence[str]) -> None:
+    """Raise UnknownNameError if one is no metric."""
+    for name in names:
+        if name not in _UNITS:
+            raise UnknownNameError("metric", name, _UNITS)
+
+
+def summary_of(
+    runs: Sequence[tuple[Mapping[str, Any], Run]], metrics: Sequence[str] | None = None
+) -> pl.DataFrame:
+    """Means over seeds of what is shown."""
+    return over_seeds(values_of(runs, (*(metrics or HEADLINES), "bulk")))
+
+
+def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid:
+    """The rows of a table: a column per swept path, and per metric the mean and its interval.
+
+    As CSV they are numbers in base units, with columns of their own for the ends of the interval.
+    """
+    wanted = [name for name in metrics or HEADLINES if not _of_metric(found, name)["mean"].is_null().all()]
+    keys = [*_telling(found, form), "of"]
+    cells = _numbers if form == Form.CSV else _cells
+    rows = []
+    for row in found.select(*keys).unique(maintain_order=True).iter_rows(named=True):
+        of_row = found.filter(pl.col(key).eq_missing(pl.lit(value)) for key, value in row.items())
+        by_metric = {part["metric"]: part for part in of_row.iter_rows(named=True)}
+        if all(by_metric.get(name, {}).get("mean") is None for name in wanted):
+            continue
+        rows.append([*(value_text(row[key]) for key in keys), *cells(by_metric, wanted)])
+    headings = [key if form == Form.CSV else _short(key, keys) for key in keys]
+    return Grid(headings, list(_headings(wanted, form)), rows)
+
+
+def _telling(found: pl.DataFrame, form: Form) -> list[str]:
+    """The columns that tell points apart; on paper without those that say what another does."""
+    paths = [path for path in paths_of(found) if path != "engine" or found[path].n_unique() > 1]
+    if form == Form.CSV:
+        return paths
+    columns = {path: found[path].cast(pl.String).to_list() for path in paths}
+    return [path for n, path in enumerate(paths) if columns[path] not in [columns[p] for p in paths[:n]]]
+
+
+def jain_is_of(found: pl.DataFrame) -> list[str]:
+    """Of how many flows Jain's index is, where it is shown."""
+    of_several = found.filter(pl.col("metric") == "jain").drop_nulls("mean")
+    keys = [*paths_of(found), "of"]
+    bulk = found.filter(pl.col("metric") == "bulk").join(of_several, on=keys, how="semi", nulls_equal=True)
+    counts = [f"{count:g}" for count in bulk["mean"].unique().sort()]
+    return [f"jain is of {' or '.join(counts)} bulk flows"] if counts else []
+
+
+def equal_seeds(found: pl.DataFrame, scenario: Scenario) -> list[str]:
+    """What is to be said if seeds changed nothing."""
+    several = found.filter(pl.col("n") > 1)
+    if several.is_empty() or not several["alike"].all():
+        return []
+    if all(flow.start_jitter_s == 0 for flow in scenario.flows):
+        how = 'give flows a start_jitter, such as "100 ms"'
+    else:
+        how = "a flow alone is the same whenever it starts; add others, random loss or a workload of chance"
+    return [f"note: all seeds gave the same run, so there are no intervals; {how}"]
+
+
+def _of_metric(found: pl.DataFrame, name: str) -> pl.DataFrame:
+    return found.filter(pl.col("metric") == name)
+
+
+def _short(key: str, keys: Sequence[str]) -> str:
+    """The last word of a path, if no other ends in it; what rows are of has no heading."""
+    if key == "of":
+        return "flows"
+    word = key.rsplit(".", 1)[-1]
+    return key if [other.rsplit(".", 1)[-1] for other in keys].count(word) > 1 else word
+
+
+def _headings(metrics: Sequence[str], form: Form) -> Iterator[str]:
+    for name in metrics:
+        if form == Form.CSV:
+            yield from (f"{name}_n", f"{name}_mean", f"{name}_low", f"{name}_high")
+        else:
+            unit = unit_shown(_UNITS[name])
+            yield f"{name}\n{unit}" if unit and unit != "1" else name
+
+
+def _cells(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iterator[str]:
+    for name in metrics:
+        part, unit = row.get(name, {}), _UNITS[name]
+        mean = number_shown(part.get("mean"), unit)
+        if part.get("low") is None or part["alike"]:
+            yield mean
+        else:
+            yield f"{mean} [{number_shown(part['low'], unit)}, {number_shown(part['high'], unit)}]"
+
+
+def _numbers(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iterator[str]:
+    for name in metrics:
+        part = row.get(name, {})
+        values = (part.get(key) for key in ("n", "mean", "low", "high"))
+        yield from ("" if value is None else repr(value) for value in values)

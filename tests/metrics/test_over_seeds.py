@@ -1,0 +1,43 @@
+"""Means over seeds with their intervals."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fullpipe.analysis.over_seeds import over_seeds, paths_of
+from fullpipe.statistics import t_interval
+
+
+def values(rows: list[tuple[str, int, float | None]]) -> pl.DataFrame:
+    table = pl.DataFrame(rows, schema=["flows.0.cca", "seed", "value"], orient="row")
+    said = {"engine": "native", "kind": "flows", "entry": 0, "of": "x", "metric": "goodput", "unit": "bit/s"}
+    table = table.with_columns(**{name: pl.lit(value) for name, value in said.items()})
+    return table.select("flows.0.cca", "seed", "engine", "kind", "entry", "of", "metric", "value", "unit")
+
+
+def test_a_row_is_the_mean_over_seeds_with_students_interval() -> None:
+    draws = [3.0, 5.0, 4.5, 7.25]
+    row = over_seeds(values([("cubic", seed, value) for seed, value in enumerate(draws)])).row(0, named=True)
+    interval = t_interval(draws)
+    assert (row["n"], row["mean"]) == (4, np.mean(draws))
+    assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_points_stay_apart_and_in_their_order() -> None:
+    found = over_seeds(values([("cubic", 1, 1.0), ("bbr1", 1, 3.0), ("cubic", 2, 2.0), ("bbr1", 2, 3.0)]))
+    assert found["flows.0.cca"].to_list() == ["cubic", "bbr1"]
+    assert found["alike"].to_list() == [False, True]
+
+
+def test_one_seed_has_no_interval() -> None:
+    row = over_seeds(values([("cubic", 1, 1.0)])).row(0, named=True)
+    assert (row["n"], row["mean"], row["low"], row["high"]) == (1, 1.0, None, None)
+
+
+def test_seeds_without_a_value_do_not_count() -> None:
+    row = over_seeds(values([("cubic", 1, 1.0), ("cubic", 2, None), ("cubic", 3, 2.0)])).row(0, named=True)
+    assert (row["n"], row["mean"]) == (2, 1.5)
+
+
+def test_the_engine_tells_points_apart() -> None:
+    assert paths_of(values([("cubic", 1, 1.0)])) == ["flows.0.cca", "engine"]
