@@ -11,7 +11,7 @@ import pytest
 import fullpipe
 from fullpipe import Run, Scenario
 from fullpipe.analysis.metrics.measures import ALL
-from fullpipe.cli.compare import _show
+from fullpipe.cli.compare_engines import show
 from fullpipe.validation.compare import Comparison, Margin, compare, overlay
 from fullpipe.validation.compare.comparison import Row
 
@@ -62,7 +62,7 @@ def test_both_names_are_in_json_and_on_the_screen(capsys: pytest.CaptureFixture[
         ("cubic-2", 1, {"baseline": "cubic-2", "variant": "cubic-1"}),
         (ALL, None, {"baseline": ALL, "variant": ALL}),
     ]
-    _show(found, ["goodput"], {})
+    show(found, ["goodput"], {})
     assert "cubic-1 -> vegas-1" in capsys.readouterr().out
 
 
@@ -138,7 +138,7 @@ def test_entries_of_other_sizes_are_compared_with_a_remark(capsys: pytest.Captur
     assert found.remarks == (remark,)
     assert found.to_dict()["remarks"] == [remark]
     assert set(goodputs(found)) == {0, 1, ALL}
-    _show(found, ["goodput"], {})
+    show(found, ["goodput"], {})
     assert remark in capsys.readouterr().out
 
 

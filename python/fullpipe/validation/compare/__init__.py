@@ -2,9 +2,11 @@
 
 Everything here takes finished runs; it runs nothing and draws nothing."""
 
+from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.validation.compare.comparison import Comparison, Row, compare
-from fullpipe.validation.compare.margins import MARGINS, Margin, read_margin
+from fullpipe.validation.compare.margins import MARGINS, read_margin
 from fullpipe.validation.compare.overlay import overlay
+from fullpipe.validation.compare.variants import VariantComparison, compare_variants
 from fullpipe.validation.compare.verdicts import Equivalence, Judgement, equivalence
 
 __all__ = [
@@ -14,7 +16,9 @@ __all__ = [
     "Judgement",
     "Margin",
     "Row",
+    "VariantComparison",
     "compare",
+    "compare_variants",
     "equivalence",
     "overlay",
     "read_margin",

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullpipe.analysis.metrics import busy_links, measured
+from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.validation.compare.gaps import Cell, reasons
-from fullpipe.validation.compare.margins import MARGINS, Margin, check_margin
+from fullpipe.validation.compare.margins import MARGINS, check_margin
 from fullpipe.validation.compare.pairs import Runs, Side, joint, paired
 from fullpipe.validation.compare.verdicts import LEVEL, Judgement, equivalence
 

@@ -77,7 +77,7 @@ def paired(runs: Runs, reference: str) -> Pairs:
         _check(name, runs[name])
     scenarios = {name: runs[name][0].scenario for name in names}
     against = (reference, scenarios[reference])
-    sides = {name: _side(runs[name], _places(against, (name, scenarios[name]))) for name in names}
+    sides = {name: _side(runs[name], places(against, (name, scenarios[name]))) for name in names}
     remarks = [
         remark
         for name in names[1:]
@@ -116,8 +116,13 @@ def _check(side: str, runs: Sequence[Run]) -> None:
             )
 
 
-def _places(reference: tuple[str, Scenario], other: tuple[str, Scenario]) -> list[int]:
-    """For every entry of the other's `flows` its place among those of the reference."""
+def places(reference: tuple[str, Scenario], other: tuple[str, Scenario]) -> list[int]:
+    """For every entry of the other's `flows` its place among those of the reference.
+
+    Raises:
+        ValueError: If sides differ in the number of entries, the duration or the warm-up, or if names are at
+            other places.
+    """
     (first, theirs), (side, ours) = reference, other
     for what, there, here in (
         ("duration", theirs.duration_s, ours.duration_s),

@@ -1,0 +1,69 @@
+"""`fullpipe compare --baseline`: what was measured once, against what is measured now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.cli.output import echo
+from fullpipe.errors import ScenarioError
+from fullpipe.runs import Run
+from fullpipe.sweeps import Outcome
+from fullpipe.validation import baseline as baselines
+from fullpipe.validation.compare.variants import Variant, VariantComparison, compare_variants
+
+Points = list[tuple[Mapping[str, Any], list[Run]]]
+
+
+def seeds_of(file: Path, asked: int | None, otherwise: int) -> list[int]:
+    """The seeds to run: those of the baseline if there is one.
+
+    Raises:
+        ScenarioError: If others are asked for than the baseline has.
+    """
+    if not file.exists():
+        return list(range(1, (asked or otherwise) + 1))
+    kept = baselines.read(file).seeds
+    if asked is not None and kept != list(range(1, asked + 1)):
+        raise ScenarioError(
+            [f"--seeds {asked}: {file} has {len(kept)} seeds; leave --seeds out, or delete it"]
+        )
+    return kept
+
+
+def points_of(outcomes: Sequence[Outcome]) -> Points:
+    """The runs of every point of the sweep."""
+    points: dict[str, tuple[Mapping[str, Any], list[Run]]] = {}
+    for outcome in outcomes:
+        points.setdefault(str(outcome.job.point), (outcome.job.point, []))[1].append(outcome.run)
+    return list(points.values())
+
+
+def keep(file: Path, points: Points) -> None:
+    """Write the file, and say what it is for."""
+    baselines.write(file, baselines.baseline_of(points))
+    echo(f"kept in {file}: the same command compares with it from now on")
+
+
+def against(
+    file: Path, points: Points, metrics: Sequence[str], margins: Mapping[str, Margin]
+) -> Iterator[VariantComparison]:
+    """What is said of runs against the baseline, point by point.
+
+    Raises:
+        ScenarioError: If the sweep has other points now, or a scenario measures other things.
+    """
+    kept = baselines.read(file).variants()
+    if [point for point, _ in kept] != [dict(point) for point, _ in points]:
+        raise ScenarioError([f"{file}: the sweep had other points; delete the file to keep another"])
+    for (point, reference), (_, runs) in zip(kept, points, strict=True):
+        links = [str(name) for name in runs[0].links_summary["link"]]
+        engine = runs[0].meta.engine
+        name = f"{engine.name} {engine.version}"
+        other = Variant.of_runs("now" if name == reference.name else name, runs, metrics, links)
+        try:
+            yield compare_variants(reference, other, metrics, margins, point)
+        except ValueError as error:
+            raise ScenarioError([f"{file}: {error}"]) from None

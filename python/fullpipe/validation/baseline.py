@@ -1,0 +1,123 @@
+"""What was measured of a scenario, kept in a file, to compare later runs with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fullpipe.analysis.values import values_of
+from fullpipe.errors import ScenarioError
+from fullpipe.io import files
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.validation.compare.variants import Variant
+
+MAX_FILE_BYTES = 200_000_000
+_COLUMNS = {
+    "seed": pl.Int64,
+    "engine": pl.String,
+    "kind": pl.String,
+    "entry": pl.Int64,
+    "of": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+    "unit": pl.String,
+}
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Kept(_Strict):
+    """A point of the scenario's sweep, and what was measured there."""
+
+    point: dict[str, Any]
+    scenario: dict[str, Any]
+    """Without a sweep, as TOML has it."""
+    rows: list[tuple[int, str, Literal["flows", "link"], int | None, str, str, float | None, str]]
+    """Seed, engine, kind, entry, of, metric, value and unit of every value."""
+
+
+class Baseline(_Strict):
+    """The content of the file."""
+
+    format: Literal[1] = 1
+    engine: str
+    version: str
+    """Of the engine."""
+    points: list[Kept] = Field(min_length=1)
+
+    @property
+    def name(self) -> str:
+        """What a comparison calls it."""
+        return f"{self.engine} {self.version}"
+
+    @property
+    def seeds(self) -> list[int]:
+        """Those that were run, in ascending order."""
+        return sorted({row[0] for row in self.points[0].rows})
+
+    def variants(self) -> list[tuple[dict[str, Any], Variant]]:
+        """The sides of a comparison, point by point.
+
+        Raises:
+            ScenarioError: If what was run is no scenario today.
+        """
+        return [
+            (
+                kept.point,
+                Variant(
+                    self.name,
+                    Scenario(**kept.scenario),
+                    pl.DataFrame(kept.rows, schema=_COLUMNS, orient="row"),
+                ),
+            )
+            for kept in self.points
+        ]
+
+
+def baseline_of(points: Sequence[tuple[Mapping[str, Any], Sequence[Run]]]) -> Baseline:
+    """What is to be kept of the runs of every point: every metric of every group of flows and link."""
+    first = points[0][1][0].meta.engine
+    return Baseline(engine=first.name, version=first.version, points=[_kept(*each) for each in points])
+
+
+def _kept(point: Mapping[str, Any], runs: Sequence[Run]) -> Kept:
+    links = [str(name) for name in runs[0].links_summary["link"]]
+    values = values_of((({}, run) for run in runs), links=links)
+    return Kept(point=dict(point), scenario=runs[0].scenario.to_dict(), rows=values.select(*_COLUMNS).rows())
+
+
+def write(path: Path, baseline: Baseline) -> None:
+    """Write a baseline.
+
+    Raises:
+        ResultError: If the file cannot be written.
+    """
+    files.write(path, baseline.model_dump_json().encode())
+
+
+def read(path: Path) -> Baseline:
+    """Read a baseline.
+
+    Raises:
+        ScenarioError: If the file cannot be read or is none.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise ScenarioError([f"{path}: larger than {MAX_FILE_BYTES // 10**6} MB; not a baseline"])
+        return Baseline.model_validate_json(data)
+    except OSError as error:
+        raise ScenarioError([f"{path}: cannot be read: {error.strerror or error}"]) from None
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"])) or "the file"
+        raise ScenarioError(
+            [f"{path}: not a baseline: {where} is wrong; delete it to keep another"]
+        ) from None

@@ -1,0 +1,140 @@
+"""Runs variants of a scenario with the same seeds, and compares each with the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fullpipe import api, sweeps
+from fullpipe.analysis.metrics import busy_links
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.values import value_text
+from fullpipe.errors import ScenarioError
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.read import axes
+from fullpipe.scenario.read.axes import Axis
+from fullpipe.sweeps import Job
+from fullpipe.validation.compare.variants import Variant, VariantComparison, compare_variants
+
+HEADLINES = (
+    "goodput",
+    "jain",
+    "rtt_mean",
+    "srtt_mean",
+    "rtt_p95",
+    "srtt_p95",
+    "owd_mean",
+    "call_score",
+    "retransmitted",
+    "convergence",
+    "fct_p50",
+    "utilisation",
+    "sojourn_mean",
+    "dropped",
+)
+"""What is compared unless other metrics are named."""
+_Points = dict[str, tuple[Mapping[str, Any], list[Run]]]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A variant before it is run: its name, and the jobs of every point of the scenario's own sweep."""
+
+    name: str
+    jobs: Sequence[Job]
+
+
+def sides_of(
+    scenario: Scenario, over: Mapping[str, Axis], seeds: Iterable[int], engine: str = "native"
+) -> list[Side]:
+    """Every combination of the values of all axes, the reference first.
+
+    Raises:
+        ScenarioError: If one is no variant of the scenario, two have the same name, or there is one only.
+    """
+    chosen, found = list(seeds), []
+    for step in axes.points(over):
+        name = ", ".join(value_text(value) for value in step.named.values())
+        found.append(Side(name, sweeps.jobs(scenario.with_values(step.values), chosen, engine)))
+    if len(found) < 2:
+        raise ScenarioError(["over: give two values or more, as in flows.0.cca=cubic,bbr3"])
+    names = [side.name for side in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ScenarioError([f'over: "{name}" stands there twice; write it once'])
+    return found
+
+
+def compared(
+    sides: Sequence[Side],
+    runs: Iterable[Run],
+    metrics: Sequence[str] = HEADLINES,
+    margins: Mapping[str, Margin] | None = None,
+) -> Iterator[VariantComparison]:
+    """For every point of the sweep and every variant but the first, what is said of it against the first.
+
+    Args:
+        sides: The variants.
+        runs: Those of their jobs, in order.
+        metrics: What is compared, and one family: see `fullpipe.validation.compare.judge.assessed`.
+        margins: Other margins than those of the metrics.
+
+    Raises:
+        ScenarioError: If two sides cannot be compared.
+    """
+    waiting = iter(runs)
+    points = [_points(side, waiting) for side in sides]
+    for key, (point, first) in points[0].items():
+        at_point = [of_side[key][1] for of_side in points]
+        links = dict.fromkeys(link for of_side in at_point for run in of_side for link in busy_links(run))
+        reference = Variant.of_runs(sides[0].name, first, metrics, links)
+        for side, of_side in zip(sides[1:], at_point[1:], strict=True):
+            other = Variant.of_runs(side.name, of_side, metrics, links)
+            try:
+                yield compare_variants(reference, other, metrics, margins, point)
+            except ValueError as error:
+                raise ScenarioError([f"over: {error}"]) from None
+
+
+def _points(side: Side, runs: Iterator[Run]) -> _Points:
+    points: _Points = {}
+    for job in side.jobs:
+        points.setdefault(str(job.point), (job.point, []))[1].append(next(runs))
+    return points
+
+
+def compare_over(
+    scenario: Scenario,
+    over: Mapping[str, Axis],
+    seeds: Iterable[int] = range(1, 21),
+    *,
+    metrics: Sequence[str] = HEADLINES,
+    margins: Mapping[str, Margin] | None = None,
+    engine: str = "native",
+    workers: int = 1,
+    out: str | Path | None = None,
+) -> list[VariantComparison]:
+    """Run variants of a scenario and compare each with the first: `fullpipe compare --over` in Python.
+
+    Args:
+        scenario: What is varied. If it has a sweep, variants are compared at every point.
+        over: Paths with their values, or a word with named variants, as `[sweep]` has them.
+        seeds: The same for every variant.
+        metrics: What is compared.
+        margins: Other margins than those of the metrics.
+        engine: What runs it.
+        workers: How many runs at the same time.
+        out: Folder in which runs are kept and looked up, or None for memory.
+
+    Raises:
+        ScenarioError: If a variant is wrong, or two cannot be compared.
+        EngineError: If the engine cannot run one of them: nothing is run then.
+        SweepError: If any run failed, after all others have finished.
+    """
+    sides = sides_of(scenario, over, seeds, engine)
+    todo = [job for side in sides for job in side.jobs]
+    runs = api.run_all(todo, workers=workers, out=out)
+    return list(compared(sides, runs, metrics, margins))

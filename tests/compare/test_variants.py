@@ -1,0 +1,210 @@
+"""Variants of a scenario, pair by pair of runs with the same seed."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import fullpipe
+from fullpipe import Scenario, sweeps
+from fullpipe.cli import app
+from fullpipe.statistics import holm, paired, pairs_that_decide, t_interval
+from fullpipe.validation.compare.judge import Contrast, assessed
+from fullpipe.validation.compare.variants import Variant, VariantComparison, compare_variants
+
+BASE: dict[str, Any] = {
+    "name": "two",
+    "duration": "6 s",
+    "topology": {
+        "kind": "dumbbell",
+        "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"size": "1 bdp"}},
+    },
+    "flows": [{"cca": "cubic", "start_jitter": "1 s"}, {"cca": "cubic", "start_jitter": "1 s"}],
+    "record": {"interval": "off"},
+}
+
+
+def variant(name: str, values: dict[str, Any] | None = None, seeds: range = range(1, 5)) -> Variant:
+    scenario = Scenario(**BASE).with_values(values or {})
+    runs = sweeps.run(sweeps.jobs(scenario, seeds))
+    return Variant.of_runs(name, runs, ["goodput", "dropped"])
+
+
+def against(values: dict[str, Any]) -> VariantComparison:
+    return compare_variants(variant("before"), variant("after", values), ["goodput", "dropped"])
+
+
+def test_entries_are_matched_by_place_whatever_their_algorithms() -> None:
+    found = against({"flows.0.cca": "vegas"})
+    labels = {row.entry: row.of for row in found.rows if row.kind == "flows"}
+    assert labels == {0: "cubic-1 -> vegas-1", 1: "cubic-2 -> cubic-1", None: "all flows"}
+
+
+def test_an_equal_copy_is_equivalent_in_every_row() -> None:
+    found = against({"name": "a copy"})
+    assert {row.assessment.verdict for row in found.rows} == {"equivalent"}
+    assert {row.assessment.reason for row in found.rows} == {"every seed gives the same on both sides"}
+
+
+def test_half_the_rate_is_worse() -> None:
+    found = against({"topology.bottleneck.rate": "5 Mbit/s"})
+    (row,) = [row for row in found.rows if row.metric == "goodput" and row.of == "all flows"]
+    assert row.assessment.verdict == "worse"
+    assert found.is_worse
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ({"duration": "7 s"}, "duration: 7 s"),
+        ({"flows": [{"cca": "cubic"}]}, 'flows: 1 entries in "after" and 2 in "before"'),
+    ],
+)
+def test_what_is_not_measured_alike_is_not_compared(values: dict[str, Any], line: str) -> None:
+    with pytest.raises(ValueError, match=line):
+        against(values)
+
+
+def test_other_seeds_are_no_pairs() -> None:
+    with pytest.raises(ValueError, match="seeds: "):
+        compare_variants(variant("before"), variant("after", seeds=range(2, 6)), ["goodput"])
+
+
+def say(reference: list[float], other: list[float], margin: float = 1.0, better: Any = "higher") -> Any:
+    return assessed([Contrast(reference, other, margin, better)])[0]
+
+
+@pytest.mark.parametrize(
+    ("difference", "better", "verdict"),
+    [
+        (5, "higher", "better"),
+        (-5, "higher", "worse"),
+        (5, "lower", "worse"),
+        (-5, "", "lower"),
+        (0.1, "higher", "equivalent"),
+    ],
+)
+def test_the_word_is_of_the_direction_that_is_better(difference: float, better: str, verdict: str) -> None:
+    reference = [10.0, 11.0, 12.0, 13.0, 14.0]
+    other = [
+        value + difference + spread
+        for value, spread in zip(reference, (0.1, -0.1, 0, 0.2, -0.2), strict=True)
+    ]
+    assert say(reference, other, better=better).verdict == verdict
+
+
+def test_what_is_undecided_says_how_many_seeds_would_decide() -> None:
+    found = say([1.0, 9.0, 4.0], [3.0, 8.0, 9.0], margin=0.5)
+    assert (found.verdict, found.seeds is not None and found.seeds > 3) == ("undecided", True)
+
+
+def test_one_seed_decides_nothing() -> None:
+    assert say([1.0], [9.0]).verdict == "undecided"
+
+
+def test_seeds_that_change_nothing_are_one_run() -> None:
+    found = say([1.0] * 20, [9.0] * 20)
+    assert (found.verdict, found.interval) == ("undecided", None)
+
+
+def test_rows_that_are_judged_together_share_the_chance_of_an_error() -> None:
+    draw = np.random.Generator(np.random.PCG64(7))
+    steps = 0.5 + 0.614 * np.resize([1.0, -1.0], 12)  # p = 0.02
+    contrast = Contrast([0.0] * 12, steps.tolist(), 0.1, "higher")
+    chance = [Contrast(*draw.normal(0, 1, (2, 12)).tolist(), 0.1, "") for _ in range(20)]
+    alone, together = assessed([contrast])[0], assessed([contrast, *chance])[0]
+    assert (alone.verdict, together.verdict) == ("better", "undecided")
+
+
+def test_holm_is_the_step_down_of_his_paper() -> None:
+    assert holm([0.01, 0.04, 0.03, math.nan]) == pytest.approx([0.03, 0.06, 0.06, math.nan], nan_ok=True)
+
+
+def test_pairs_that_decide_are_the_least() -> None:
+    found = paired([1.0, 9.0, 4.0, 6.0], [3.0, 8.0, 9.0, 6.5])
+    needed = pairs_that_decide(found, margin=0.0)
+    assert needed is not None
+    half_widths = [_half_width(found.deviation, n) for n in (needed - 1, needed)]
+    assert half_widths[0] > abs(found.difference) >= half_widths[1]
+
+
+def _half_width(deviation: float, n: int) -> float:
+    signs = np.resize([1.0, -1.0], n)
+    draws = signs * deviation / signs.std(ddof=1) if n % 2 == 0 else None
+    if draws is None:  # an odd number: one in the middle, and the others as far out as it takes
+        signs[-1] = 0
+        draws = signs * deviation / signs.std(ddof=1)
+    return t_interval(draws).half_width
+
+
+def test_pairs_never_decide_without_a_difference() -> None:
+    assert pairs_that_decide(paired([1.0, 2.0], [2.0, 1.0]), margin=0.0) is None
+
+
+def test_in_python_it_is_one_call() -> None:
+    over = {"flows.*.cca": ["cubic", "reno"]}
+    (found,) = fullpipe.compare_over(Scenario(**BASE), over, seeds=[1, 2, 3], metrics=["goodput"])
+    assert (found.reference, found.other, found.seeds) == ("cubic", "reno", [1, 2, 3])
+
+
+def test_variants_are_compared_at_every_point_of_a_sweep() -> None:
+    scenario = Scenario(**BASE, sweep={"topology.bottleneck.queue.size": ["1 bdp", "50 ms"]})
+    found = fullpipe.compare_over(
+        scenario, {"kind": {"two": {"flows.*.cca": "cubic"}, "reno": {"flows.0.cca": "reno"}}}, seeds=[1, 2]
+    )
+    assert [list(each.point.values()) for each in found] == [["1 bdp"], ["50 ms"]]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Any:
+    (tmp_path / "two.toml").write_text(Scenario(**BASE).to_toml(), encoding="utf-8")
+    fixed = ["--out", str(tmp_path / "runs"), "--jobs", "1", "--seeds", "3"]
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(app, ["compare", str(tmp_path / "two.toml"), *words, *fixed])
+
+    return run
+
+
+def test_variants_are_compared_and_exit_1_means_worse(command: Any) -> None:
+    result = command("--over", "topology.bottleneck.rate=10 Mbit/s,5 Mbit/s")
+    assert result.exit_code == 1, result.output
+    assert "5 Mbit/s against 10 Mbit/s: two, 3 seeds" in result.output
+
+
+def test_nothing_worse_is_exit_0(command: Any) -> None:
+    assert (
+        command("--over", "topology.bottleneck.rate=5 Mbit/s,10 Mbit/s", "--metric", "goodput").exit_code == 0
+    )
+
+
+def test_json_has_a_verdict_per_row(command: Any) -> None:
+    result = command("--over", "flows.*.cca=cubic,reno,bbr1", "--metric", "goodput", "--json")
+    found = [json.loads(line) for line in result.output.splitlines()]
+    assert [(each["reference"], each["variant"]) for each in found] == [("cubic", "reno"), ("cubic", "bbr1")]
+    assert {"verdict", "of", "metric"} <= found[0]["rows"][0].keys()
+
+
+@pytest.mark.parametrize(
+    ("over", "line"),
+    [
+        ("flows.0.cca=cubic", "over: give two values or more"),
+        ("flows.0.cca", "write it as PATH=VALUE,VALUE"),
+        ("flows.0.cca=cubic,cubic", "stands there twice"),
+        ("flows.0.cca=cubic,cubik", "cubik"),
+        ("duration=5 s,6 s", "over: duration: 6 s"),
+    ],
+)
+def test_wrong_variants_are_refused(command: Any, over: str, line: str) -> None:
+    result = command("--over", over)
+    assert result.exit_code == 2
+    assert line in result.output
+
+
+def test_tables_are_values_too(command: Any) -> None:
+    result = command("--over", 'topology.bottleneck.queue="codel", { kind = "drop_tail", packets = 5 }')
+    assert "drop_tail 5 against codel" in result.output
