@@ -3,15 +3,18 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import polars as pl
 import typer
 
 from fullpipe import plots
 from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import complain, echo
+from fullpipe.cli.plot_points import Chosen, Kind, figure_of, runs_in
 from fullpipe.cli.shared import target
 from fullpipe.errors import ResultError, UnknownNameError
+from fullpipe.plots.style import Width
 from fullpipe.runs import Run
 
 
@@ -37,6 +40,26 @@ def plot(
             parser=target, metavar="DIR", help="Folder of the figures, or a file: .png, .svg or .pdf."
         ),
     ] = Path("figures"),
+    kind: Annotated[
+        Kind | None,
+        typer.Option(help="Over many runs: what is drawn; lines unless given."),
+    ] = None,
+    metric: Annotated[str | None, typer.Option(metavar="NAME", help="Over many runs: this metric.")] = None,
+    x: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Along this swept path, or its end; flows: groups."),
+    ] = None,
+    y: Annotated[str | None, typer.Option(metavar="PATH", help="Of a heat map: upwards along this.")] = None,
+    colour: Annotated[str | None, typer.Option(metavar="PATH", help="A colour per value of this.")] = None,
+    panel: Annotated[str | None, typer.Option(metavar="PATH", help="A panel per value of this.")] = None,
+    of: Annotated[str | None, typer.Option(metavar="NAME", help="Of this group of flows or link.")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH=VALUE", help="Only these runs; may be repeated."),
+    ] = None,
+    width: Annotated[
+        str, typer.Option(metavar="WIDTH", help="Over many runs: page or column, as wide as one in a paper.")
+    ] = "page",
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")
     ] = None,
@@ -44,7 +67,19 @@ def plot(
         bool, typer.Option("--json", help="Print one JSON object: the files that were written.")
     ] = False,
 ) -> None:
-    """Draw runs over time, several in the same axes, as PNG and SVG with the numbers as CSV."""
+    """Draw runs over time, or a metric over many runs, as PNG and SVG with the numbers as CSV.
+
+    Over time, several runs are in the same axes. With --kind, --metric or --x folders may be those that --out
+    named: lines with bands, heat maps, throughput against delay, and distributions over what was swept.
+    """
+    if kind or metric or x:
+        if width not in ("page", "column"):
+            raise typer.BadParameter("must be page or column", param_hint="--width")
+        wide: Width = "column" if width == "column" else "page"
+        asked = Chosen(kind or Kind.LINES, metric, x, y, colour, panel, of, where or (), wide)
+        runs = read_runs(runs_in(folders))
+        figure, data = figure_of(runs, asked)
+        return _write(figure, data, out, f"{runs[0].name}-{asked.kind}" if name is None else name, as_json)
     runs = read_runs(folders)
     tables = [plots.presented(run) for run in runs]
     known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
@@ -63,11 +98,16 @@ def plot(
             figure, data = plots.overview(labelled, *chosen, only=only)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    return _write(figure, data, out, runs[0].name if name is None else name, as_json)
+
+
+def _write(figure: Any, data: pl.DataFrame, out: Path, name: str, as_json: bool) -> None:
+    """Write the figure and its numbers, and print the names of the files."""
     try:
         if out.suffix.removeprefix(".") in plots.FORMATS:
             written = plots.save_as(figure, data, out)
         else:
-            written = plots.save(figure, data, out, runs[0].name if name is None else name)
+            written = plots.save(figure, data, out, name)
     except (ValueError, ResultError) as error:
         complain(error)
         raise typer.Exit(2) from None

@@ -1,0 +1,179 @@
+"""Figures over many runs: lines with bands, heat maps, throughput against delay, and distributions.
+
+Every function takes one table with a row per run: `value`, and what tells runs apart as `x`, `y` and
+`colour`. Each returns the table of what it drew."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.patches import Ellipse
+
+from fullpipe.analysis.over_seeds import means
+from fullpipe.plots.comparisons import MARKERS
+from fullpipe.plots.style import in_house_style, look_of
+
+_DEVIATIONS = 1.0
+"""Half axes of an ellipse, in standard deviations of runs."""
+
+
+@in_house_style
+def lines_with_bands(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
+    """Means over runs along `x`, a line per `colour`, with bands of the 95 % interval.
+
+    Returns the columns colour, x, runs, mean, low, high.
+    """
+    data = summarised(rows, ["colour", "x"])
+    places = _places(axes, data["x"])
+    for number, (part, label) in enumerate(_by_colour(data)):
+        look = look_of(label, number)
+        x = [places[value] for value in part["x"]]
+        axes.plot(x, part["mean"], label=label, marker=MARKERS[number % len(MARKERS)], markersize=3, **look)
+        axes.fill_between(x, part["low"], part["high"], color=look["color"], alpha=0.18, linewidth=0)
+    return data
+
+
+@in_house_style
+def heat_map(axes: Axes, rows: pl.DataFrame) -> tuple[pl.DataFrame, Any]:
+    """The mean over runs as the colour of a cell, with its number; `x` and `y` are as they come.
+
+    Returns the columns y, x, runs, mean, low, high, and what a colour bar is of.
+    """
+    data = summarised(rows, ["y", "x"])
+    columns, lines = (data[name].unique(maintain_order=True).to_list() for name in ("x", "y"))
+    grid = np.full((len(lines), len(columns)), np.nan)
+    for row in data.iter_rows(named=True):
+        grid[lines.index(row["y"]), columns.index(row["x"])] = row["mean"]
+    drawn = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
+    axes.grid(visible=False)
+    axes.set_xticks(range(len(columns)), [_text(value) for value in columns])
+    axes.set_yticks(range(len(lines)), [_text(value) for value in lines])
+    middle = (np.nanmin(grid) + np.nanmax(grid)) / 2
+    for (line, column), value in np.ndenumerate(grid):
+        if not math.isnan(value) and grid.size <= 400:
+            colour = "white" if value < middle else "black"
+            axes.text(column, line, f"{value:.2g}", ha="center", va="center", fontsize=6, color=colour)
+    return data, drawn
+
+
+@in_house_style
+def throughput_and_delay(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
+    """Throughput (`value`) over delay (`x`, a number): a point per `colour` at the mean over runs, with an
+    ellipse of one standard deviation of both. The delay grows to the left, so that up and right is better.
+
+    Source: the figures of Winstein and Balakrishnan 2013, "TCP ex machina". Returns the columns colour, runs,
+    value, x, value_deviation, x_deviation, correlation.
+    """
+    found = []
+    for number, (part, label) in enumerate(_by_colour(rows)):
+        look = look_of(label, number)
+        x, y = part["x"].cast(pl.Float64).to_numpy(), part["value"].to_numpy()
+        covariance = np.cov(x, y) if part.height > 1 else np.zeros((2, 2))
+        axes.plot(x.mean(), y.mean(), MARKERS[number % len(MARKERS)], label=label, color=look["color"])
+        axes.add_patch(_ellipse((x.mean(), y.mean()), covariance, look["color"]))
+        spread = np.sqrt(np.diag(covariance))
+        alike = covariance[0, 1] / spread.prod() if spread.prod() else None
+        found.append((label, part.height, y.mean(), x.mean(), spread[1], spread[0], alike))
+    axes.autoscale_view()
+    axes.invert_xaxis()
+    columns = ["colour", "runs", "value", "x", "value_deviation", "x_deviation", "correlation"]
+    return pl.DataFrame(found, schema=columns, orient="row")
+
+
+def _ellipse(middle: tuple[float, float], covariance: Any, colour: str) -> Ellipse:
+    sizes, directions = np.linalg.eigh(covariance)
+    height, width = 2 * _DEVIATIONS * np.sqrt(np.maximum(sizes, 0))
+    angle = math.degrees(math.atan2(directions[1, 1], directions[0, 1]))
+    return Ellipse(middle, width, height, angle=angle, facecolor=colour, alpha=0.18, edgecolor=colour)
+
+
+@in_house_style
+def cumulative_shares(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
+    """The share of runs up to a value, a line per `colour`. Returns the columns colour, value, share."""
+    found = []
+    for number, (part, label) in enumerate(_by_colour(rows)):
+        ranked = part["value"].sort()
+        shares = [(rank + 1) / len(ranked) for rank in range(len(ranked))]
+        axes.step(ranked, shares, where="post", label=label, **look_of(label, number))
+        found.append(pl.DataFrame({"value": ranked, "share": shares}).with_columns(colour=pl.lit(label)))
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel("share of runs")
+    return pl.concat(found).select("colour", "value", "share")
+
+
+@in_house_style
+def distributions(axes: Axes, rows: pl.DataFrame, *, violins: bool = False) -> pl.DataFrame:
+    """A box, or a violin, of the runs of every `x` and `colour`; whiskers reach to the extremes.
+
+    Returns the columns x, colour, runs, minimum, q1, median, q3, maximum.
+    """
+    places = rows["x"].unique(maintain_order=True).to_list()
+    labels = rows["colour"].unique(maintain_order=True).to_list()
+    width = 0.8 / len(labels)
+    for number, (part, label) in enumerate(_by_colour(rows)):
+        colour = look_of(label, number)["color"]
+        groups = [(places.index(key[0]), group["value"].to_list()) for key, group in part.group_by(["x"])]
+        at = [place + (number - (len(labels) - 1) / 2) * width for place, _ in groups]
+        draw = _violins if violins else _boxes
+        draw(axes, [values for _, values in groups], at, 0.9 * width, colour)
+        axes.plot([], [], color=colour, linewidth=4, label=label)
+    axes.set_xticks(range(len(places)), [_text(value) for value in places])
+    return rows.group_by("x", "colour", maintain_order=True).agg(
+        runs=pl.len(),
+        minimum=pl.col("value").min(),
+        q1=pl.col("value").quantile(0.25, "linear"),
+        median=pl.col("value").median(),
+        q3=pl.col("value").quantile(0.75, "linear"),
+        maximum=pl.col("value").max(),
+    )
+
+
+def _boxes(axes: Axes, values: Sequence[Any], at: Sequence[float], width: float, colour: str) -> None:
+    line = {"color": colour}
+    axes.boxplot(
+        values, positions=at, widths=width, whis=(0, 100), patch_artist=True, manage_ticks=False,
+        boxprops={"facecolor": colour, "alpha": 0.35}, medianprops={"color": "black"}, whiskerprops=line,
+        capprops=line,
+    )  # fmt: skip
+
+
+def _violins(axes: Axes, values: Sequence[Any], at: Sequence[float], width: float, colour: str) -> None:
+    several = [(place, each) for place, each in zip(at, values, strict=True) if len(set(each)) > 1]
+    if several:
+        parts = axes.violinplot([each for _, each in several], [place for place, _ in several], widths=width)
+        drawn: list[Any] = [*cast(Sequence[Any], parts.pop("bodies")), *parts.values()]
+        for each in drawn:
+            each.set_color(colour)
+
+
+def summarised(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """Means over runs with Student's 95 % interval; the mean itself where there is one run."""
+    ends = (pl.col(end).fill_null(pl.col("mean")) for end in ("low", "high"))
+    return (
+        means(rows, by)
+        .select(*by, "mean", *ends, runs=pl.col("n"))
+        .select(*by, "runs", "mean", "low", "high")
+    )
+
+
+def _by_colour(rows: pl.DataFrame) -> list[tuple[pl.DataFrame, str]]:
+    parts = rows.partition_by("colour", maintain_order=True)
+    return [(part, str(part["colour"][0])) for part in parts]
+
+
+def _places(axes: Axes, values: pl.Series) -> dict[Any, float]:
+    """Where a value of an axis is: at itself if it is a number, else one after the other."""
+    distinct = values.unique(maintain_order=True).to_list()
+    if values.dtype.is_numeric():
+        return {value: float(value) for value in distinct}
+    axes.set_xticks(range(len(distinct)), [_text(value) for value in distinct])
+    return {value: float(place) for place, value in enumerate(distinct)}
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

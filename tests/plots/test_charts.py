@@ -1,0 +1,194 @@
+"""Figures over many runs: what they show, and what they refuse."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner, Result
+
+from fullpipe import Scenario, plots, sweeps
+from fullpipe.analysis.points import path_called, points_of
+from fullpipe.cli import app
+from fullpipe.plots import charts
+from fullpipe.plots.style import look_of
+from fullpipe.scenario.quantities import as_numbers
+from fullpipe.statistics import t_interval
+
+BASE: dict[str, Any] = {
+    "name": "charts",
+    "duration": "3 s",
+    "topology": {
+        "kind": "dumbbell",
+        "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms", "queue": {"size": "1 bdp"}},
+    },
+    "flows": [{"cca": "cubic", "name": "mine", "start_jitter": "1 s"}, {"cca": "cubic", "name": "other"}],
+    "record": {"interval": "off"},
+    "sweep": {"topology.bottleneck.rate": ["5 Mbit/s", "20 Mbit/s"], "flows.0.cca": ["cubic", "bbr3"]},
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    file = folder / "charts.toml"
+    file.write_text(Scenario(**BASE).to_toml(), encoding="utf-8")
+    result = CliRunner().invoke(
+        app, ["run", str(file), "--seeds", "2", "--out", str(folder / "runs"), "--jobs", "1"]
+    )
+    assert result.exit_code == 0, result.output
+    return folder / "runs"
+
+
+def plot(store: Path, out: Path, *words: str) -> Result:
+    return CliRunner().invoke(app, ["plot", str(store), "--out", str(out), "--json", *words])
+
+
+def drawn(store: Path, out: Path, *words: str) -> pl.DataFrame:
+    result = plot(store, out, *words)
+    assert result.exit_code == 0, result.output
+    (numbers,) = [path for path in json.loads(result.stdout)["files"] if path.endswith(".csv")]
+    return pl.read_csv(numbers)
+
+
+def test_lines_are_means_over_seeds_per_algorithm(store: Path, tmp_path: Path) -> None:
+    data = drawn(store, tmp_path, "--metric", "goodput", "--x", "rate")
+    assert data.select("colour", "x", "runs").rows() == [
+        ("bbr3", 5.0, 2), ("bbr3", 20.0, 2), ("cubic", 5.0, 2), ("cubic", 20.0, 2),
+    ]  # fmt: skip
+
+
+def test_a_heat_map_has_a_cell_per_pair(store: Path, tmp_path: Path) -> None:
+    words = ("--kind", "heatmap", "--x", "rate", "--y", "cca", "--metric", "share", "--of", "mine")
+    assert drawn(store, tmp_path, *words).height == 4
+
+
+@pytest.mark.parametrize("kind", ["delay", "cdf", "box", "violin"])
+def test_every_other_kind_is_drawn(store: Path, tmp_path: Path, kind: str) -> None:
+    along = () if kind in ("delay", "cdf") else ("--x", "cca")
+    assert drawn(store, tmp_path, "--kind", kind, "--panel", "rate", *along)["panel"].n_unique() == 2
+
+
+def test_a_share_is_of_every_group_of_flows(store: Path, tmp_path: Path) -> None:
+    data = drawn(store, tmp_path, "--metric", "share", "--x", "rate", "--where", "cca=bbr3")
+    assert data["colour"].unique(maintain_order=True).to_list() == ["mine", "other"]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--metric", "goodput", "--x", "cca", "--colour", "cca"), "runs differ in topology.bottleneck.rate"),
+        (("--metric", "goodputt"), "goodput"),
+        (("--metric", "goodput", "--x", "rat"), "rate"),
+        (("--metric", "goodput", "--where", "cca=reno"), "no run has this value"),
+        (("--metric", "goodput", "--of", "unknown"), "unknown"),
+        (("--metric", "call_score",), "no run has a value of call_score"),
+        (("--metric", "goodput", "--width", "wall"), "page or column"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_refused(
+    store: Path, tmp_path: Path, words: tuple[str, ...], line: str
+) -> None:
+    result = plot(store, tmp_path, *words)
+    assert result.exit_code == 2
+    assert line in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
+    assert plot(tmp_path, tmp_path, "--metric", "goodput").exit_code == 2
+
+
+def rows(values: dict[str, list[float]]) -> pl.DataFrame:
+    parts = [
+        pl.DataFrame({"value": numbers}).with_columns(colour=pl.lit(name)) for name, numbers in values.items()
+    ]
+    return pl.concat(parts).with_columns(x=pl.lit(1.0))
+
+
+def test_a_band_is_students_interval() -> None:
+    draws = [3.0, 5.0, 4.5]
+    _, (axes,) = plots.new_figure()
+    row = charts.lines_with_bands(axes, rows({"cubic": draws})).row(0, named=True)
+    interval = t_interval(draws)
+    assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_an_ellipse_is_one_deviation_of_both() -> None:
+    table = rows({"cubic": [1.0, 3.0, 2.0]}).with_columns(x=pl.Series([10.0, 30.0, 20.0]))
+    _, (axes,) = plots.new_figure()
+    row = charts.throughput_and_delay(axes, table).row(0, named=True)
+    assert (row["value"], row["x"], row["value_deviation"], row["x_deviation"]) == pytest.approx(
+        (2, 20, 1, 10)
+    )
+    assert row["correlation"] == pytest.approx(1)
+
+
+def test_shares_of_runs_end_at_one() -> None:
+    _, (axes,) = plots.new_figure()
+    assert charts.cumulative_shares(axes, rows({"cubic": [2.0, 1.0]}))["share"].to_list() == [0.5, 1.0]
+
+
+def test_a_group_of_equal_runs_has_no_violin_and_no_warning() -> None:
+    _, (axes,) = plots.new_figure()
+    assert charts.distributions(axes, rows({"cubic": [2.0, 2.0]}), violins=True)["median"].to_list() == [2.0]
+
+
+def test_an_algorithm_has_one_look_whatever_stands_behind_its_name() -> None:
+    assert look_of("bbr3", 0) == look_of("bbr3-1", 4) == look_of("bbr3 draft", 7)
+    assert look_of("bbr_n_plus", 0) != look_of("bbr1", 0)
+
+
+def test_points_are_the_paths_that_differ() -> None:
+    scenario = Scenario(**{**BASE, "sweep": {"topology.bottleneck.queue": ["codel", {"packets": 9}]}})
+    runs = sweeps.run(sweeps.jobs(scenario))
+    assert points_of(runs) == [
+        {"topology.bottleneck.queue": {"kind": "codel"}}, {"topology.bottleneck.queue": {"packets": 9}},
+    ]  # fmt: skip
+
+
+def test_of_linked_paths_the_first_is_there() -> None:
+    sweep = {"flows.*.cca": ["cubic", "bbr3"], "topology.bottleneck.rate": ["5 Mbit/s", "20 Mbit/s"]}
+    runs = sweeps.run(sweeps.jobs(Scenario(**{**BASE, "sweep": sweep})))
+    assert list(points_of(runs)[0]) == ["topology.bottleneck.rate", "flows.0.cca"]
+
+
+def test_runs_that_are_alike_have_no_point() -> None:
+    runs = sweeps.run(sweeps.jobs(Scenario(**BASE).expand()[0], [1, 2]))
+    assert points_of(runs) == [{}, {}]
+
+
+@pytest.mark.parametrize(
+    ("word", "path"), [("cca", None), ("rate", "a.rate"), ("flows.0.cca", "flows.0.cca"), ("nothing", None)]
+)
+def test_a_path_is_called_by_its_end_if_no_other_is(word: str, path: str | None) -> None:
+    assert path_called(word, ["flows.0.cca", "flows.1.cca", "a.rate"]) == path
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["10 ms", "1 s"], ([10.0, 1000.0], "ms")),
+        (["0.5 bdp", "4 bdp"], ([0.5, 4.0], "bdp")),
+        ([1, 2.5], ([1.0, 2.5], "")),
+        (["1 bdp", "10 ms"], None),
+        (["cubic", "bbr1"], None),
+        ([True, False], None),
+        ([], None),
+    ],
+)
+def test_quantities_of_one_dimension_are_numbers(values: list[Any], numbers: Any) -> None:
+    assert (
+        as_numbers(values) == (pytest.approx(numbers[0]), numbers[1])
+        if numbers
+        else as_numbers(values) is None
+    )
+
+
+def test_a_heat_map_shows_the_mean_of_a_cell() -> None:
+    table = pl.DataFrame({"x": ["a", "a", "b"], "y": ["c", "c", "c"], "value": [1.0, 3.0, 5.0]})
+    _, (axes,) = plots.new_figure()
+    data, image = charts.heat_map(axes, table)
+    assert data["mean"].to_list() == [2.0, 5.0]
+    assert np.asarray(image.get_array()).tolist() == [[2.0, 5.0]]
