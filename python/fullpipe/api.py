@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from fullpipe import sweeps
-from fullpipe.algorithms import classes
+from fullpipe.algorithms import own
 from fullpipe.engines import Engine, Progress
 from fullpipe.engines import engine as engine_named
 from fullpipe.engines.written import as_written
@@ -36,8 +36,9 @@ def run(
         out: Folder in which runs are kept and looked up, such as "runs"; a run that is there is not made
             again. Left out, the run stays in memory.
         progress: Told the simulated time reached, in seconds.
-        allow_python: Import the modules of algorithms written as "python:module:Class", which runs their
-            code. A class that was passed to the scenario itself needs no permission.
+        allow_python: Import the modules of algorithms written as "python:module:Class", and load the shared
+            objects of "library:PATH:NAME", which runs their code. A class that was passed to the scenario
+            itself needs no permission.
         cca_timeout_s: How long one call into an algorithm written in Python may take, in real time. Left out:
             for ever.
 
@@ -140,13 +141,13 @@ def _store(out: str | Path | None) -> Store | None:
 
 
 def import_algorithms(scenario: Scenario) -> None:
-    """Import the classes of Python-written algorithms that a scenario names: this runs their modules.
+    """Import the classes and allow the libraries that a scenario names: this runs their code.
 
     Raises:
-        ScenarioError: If one cannot be imported.
+        ScenarioError: If one cannot be imported or is not there.
     """
     for kind in own_algorithms(scenario.flows):
-        classes.import_class(kind)
+        own.permit(kind)
 
 
 def refusals(engine: Engine, scenario: Scenario) -> list[str]:

@@ -1,12 +1,17 @@
-/* The congestion control algorithms of fullpipe, for a stack written in C or C++.
+/* Congestion control algorithms behind a C interface: those of fullpipe for a stack written in C or C++, and those of a
+ * stack for fullpipe, which runs them in its simulator as "library:PATH:NAME".
  *
- * The library exports one symbol, fullpipe_congestion, which answers with a table of functions. What the calls mean, and
+ * Either library exports one symbol, fullpipe_congestion, which answers with a table of functions. What the calls mean, and
  * in which order a stack makes them, is documented at the trait CongestionControl of the crate fullpipe-congestion: the
  * table is that trait, function by function. Windows and counts are in packets of one MSS, times in nanoseconds since the
  * start, rates in bits per second.
  *
  * A handle belongs to one thread at a time. No function throws or aborts: one in which something went wrong answers
- * FULLPIPE_FAILED, after which the handle may only be destroyed. */
+ * FULLPIPE_FAILED, after which the handle may only be destroyed.
+ *
+ * A library that is written for fullpipe may leave out (null) what it has no use for: established, lost, recovery_exit,
+ * sent, next_wakeup, wakeup, observe, restart (then set_cwnd is called instead), and undo (then the window goes back to
+ * prior_cwnd by set_cwnd, if that is more). */
 #ifndef FULLPIPE_CONGESTION_H
 #define FULLPIPE_CONGESTION_H
 
@@ -17,7 +22,7 @@
 extern "C" {
 #endif
 
-#define FULLPIPE_ABI 1u
+#define FULLPIPE_ABI 2u
 #define FULLPIPE_NONE UINT64_MAX /* no such time, span or rate */
 
 enum fullpipe_status { FULLPIPE_OK = 0, FULLPIPE_FAILED = 1 };
@@ -45,6 +50,10 @@ typedef struct {
     uint32_t needs_pacing;
     uint32_t watches_sends; /* sent() is wanted for every burst, not only after idle times */
     uint32_t watches_losses;
+    uint32_t grows_unused;          /* its window grows even while it is not used */
+    uint32_t watches_pauses;        /* pauses of the application are looked for before every ACK and timer, too */
+    uint32_t slow_start;            /* it owns recovery and yet is in slow start below its threshold */
+    uint32_t buffers_three_windows; /* its send buffer holds three windows instead of two */
 } fullpipe_traits;
 
 /* The path as the stack sees it at the time of a call. */
@@ -106,8 +115,8 @@ typedef struct {
 /* What the algorithm allows. */
 typedef struct {
     uint64_t pacing_bps; /* or FULLPIPE_NONE */
-    uint32_t cwnd;
-    uint32_t ssthresh; /* UINT32_MAX: never set */
+    uint32_t cwnd;       /* at least 1; fullpipe takes more than 10,000,000 for that */
+    uint32_t ssthresh;   /* UINT32_MAX: never set */
     uint32_t min_burst;
     uint32_t max_burst;
     uint32_t hide_samples;
@@ -123,8 +132,8 @@ typedef void (*fullpipe_see)(void* context, const char* name, size_t name_length
 
 typedef struct {
     uint32_t abi; /* FULLPIPE_ABI; anything else: do not read on */
-    /* Makes an algorithm of the registry; params is a JSON object. Null if it cannot be made: then why is in error,
-     * terminated by a zero and cut to error_size. */
+    /* Makes the algorithm of this name; params is a JSON object. All its random numbers are to come from the seed. Null if
+     * it cannot be made: then why is in error, terminated by a zero and cut to error_size. */
     fullpipe_algorithm* (*create)(const char* name, const char* params, uint64_t seed, char* error, size_t error_size);
     void (*destroy)(fullpipe_algorithm*);
     int (*traits)(const fullpipe_algorithm*, fullpipe_traits*);
@@ -139,6 +148,9 @@ typedef struct {
     uint64_t (*next_wakeup)(const fullpipe_algorithm*); /* or FULLPIPE_NONE */
     int (*wakeup)(fullpipe_algorithm*, const fullpipe_path*);
     int (*observe)(const fullpipe_algorithm*, fullpipe_see, void* context);
+    /* The episode was spurious. prior_ssthresh is 0 if a mark since then forbids restoring it. */
+    int (*undo)(fullpipe_algorithm*, uint32_t prior_cwnd, uint32_t prior_ssthresh, const fullpipe_path*);
+    int (*restart)(fullpipe_algorithm*, uint32_t packets); /* the window stood unused for a timeout or longer */
 } fullpipe_congestion_api;
 
 const fullpipe_congestion_api* fullpipe_congestion(void);

@@ -5,10 +5,15 @@
 //! follow is `destroy`. Nothing is allocated between `create` and `destroy`.
 #![allow(unsafe_code, reason = "C hands over pointers")]
 
+mod foreign;
+mod host;
 mod records;
+mod written;
 
-use congestion::{Congestion, CongestionControl, Probe, Reading, Sent};
+use congestion::{Congestion, CongestionControl, Probe, Reading, Sent, Undo};
+pub use host::{Failure, Library};
 pub use records::{Ack, Control, Lost, NONE, Path, Traits};
+use serde_json::Value;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::Duration;
@@ -16,7 +21,7 @@ use units::Duration;
 /// The C header of the table.
 pub const HEADER: &str = include_str!("../include/fullpipe_congestion.h");
 /// Version of the table: changes whenever a layout does.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 /// The call did what it should.
 pub const OK: c_int = 0;
 /// A pointer was null, a value meaningless, or the algorithm failed.
@@ -34,44 +39,91 @@ pub type See =
 #[allow(missing_docs, reason = "named for the methods of the trait")]
 pub struct Api {
     pub abi: u32,
-    pub create: unsafe extern "C" fn(*const c_char, *const c_char, u64, *mut c_char, usize) -> *mut Algorithm,
-    pub destroy: unsafe extern "C" fn(*mut Algorithm),
-    pub traits: unsafe extern "C" fn(*const Algorithm, *mut Traits) -> c_int,
-    pub control: unsafe extern "C" fn(*const Algorithm, *mut Control) -> c_int,
-    pub established: unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int,
-    pub ack: unsafe extern "C" fn(*mut Algorithm, *const Ack, *const Path) -> c_int,
-    pub lost: unsafe extern "C" fn(*mut Algorithm, *const Lost, *const Path) -> c_int,
-    pub congestion: unsafe extern "C" fn(*mut Algorithm, u32, *const Path) -> c_int,
-    pub recovery_exit: unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int,
-    pub sent: unsafe extern "C" fn(*mut Algorithm, u32, u32, u64, *const Path) -> c_int,
-    pub set_cwnd: unsafe extern "C" fn(*mut Algorithm, u32) -> c_int,
-    pub next_wakeup: unsafe extern "C" fn(*const Algorithm) -> u64,
-    pub wakeup: unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int,
-    pub observe: unsafe extern "C" fn(*const Algorithm, See, *mut c_void) -> c_int,
+    pub create: Option<Create>,
+    pub destroy: Option<unsafe extern "C" fn(*mut Algorithm)>,
+    pub traits: Option<unsafe extern "C" fn(*const Algorithm, *mut Traits) -> c_int>,
+    pub control: Option<unsafe extern "C" fn(*const Algorithm, *mut Control) -> c_int>,
+    pub established: Option<OnPath>,
+    pub ack: Option<unsafe extern "C" fn(*mut Algorithm, *const Ack, *const Path) -> c_int>,
+    pub lost: Option<unsafe extern "C" fn(*mut Algorithm, *const Lost, *const Path) -> c_int>,
+    pub congestion: Option<unsafe extern "C" fn(*mut Algorithm, u32, *const Path) -> c_int>,
+    pub recovery_exit: Option<OnPath>,
+    pub sent: Option<unsafe extern "C" fn(*mut Algorithm, u32, u32, u64, *const Path) -> c_int>,
+    pub set_cwnd: Option<unsafe extern "C" fn(*mut Algorithm, u32) -> c_int>,
+    pub next_wakeup: Option<unsafe extern "C" fn(*const Algorithm) -> u64>,
+    pub wakeup: Option<OnPath>,
+    pub observe: Option<unsafe extern "C" fn(*const Algorithm, See, *mut c_void) -> c_int>,
+    pub undo: Option<unsafe extern "C" fn(*mut Algorithm, u32, u32, *const Path) -> c_int>,
+    pub restart: Option<unsafe extern "C" fn(*mut Algorithm, u32) -> c_int>,
 }
 
-static API: Api = Api {
+/// Makes an algorithm from a name, parameters and a seed, or says what is wrong.
+pub type Make = fn(&str, &Value, u64) -> Result<Box<dyn CongestionControl>, String>;
+/// The same for C, with parameters as JSON; the last two say where to write what is wrong.
+pub type Create =
+    unsafe extern "C" fn(*const c_char, *const c_char, u64, *mut c_char, usize) -> *mut Algorithm;
+/// An event that comes with the path alone.
+pub type OnPath = unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int;
+
+impl Api {
+    /// The table of algorithms that `create` makes: see [`export_algorithms`].
+    pub const fn with_create(create: Create) -> Api {
+        Api { create: Some(create), ..API }
+    }
+}
+
+static API_OF_THE_REGISTRY: Api = API;
+const API: Api = Api {
     abi: ABI,
-    create,
-    destroy,
-    traits,
-    control,
-    established,
-    ack,
-    lost,
-    congestion,
-    recovery_exit,
-    sent,
-    set_cwnd,
-    next_wakeup,
-    wakeup,
-    observe,
+    create: Some(create),
+    destroy: Some(destroy),
+    traits: Some(traits),
+    control: Some(control),
+    established: Some(established),
+    ack: Some(ack),
+    lost: Some(lost),
+    congestion: Some(congestion),
+    recovery_exit: Some(recovery_exit),
+    sent: Some(sent),
+    set_cwnd: Some(set_cwnd),
+    next_wakeup: Some(next_wakeup),
+    wakeup: Some(wakeup),
+    observe: Some(observe),
+    undo: Some(undo),
+    restart: Some(restart),
 };
 
 /// The table.
-#[unsafe(no_mangle)]
+#[cfg_attr(feature = "symbol", unsafe(no_mangle))]
 pub extern "C" fn fullpipe_congestion() -> &'static Api {
-    &API
+    &API_OF_THE_REGISTRY
+}
+
+/// Exports algorithms of yours from a crate of the type `cdylib`, which simulations name as "library:PATH:NAME".
+///
+/// Takes a function of a name, parameters and a seed, `fn(&str, &serde_json::Value, u64) -> Result<Box<dyn
+/// CongestionControl>, String>`. The crate needs `fullpipe-capi` without default features, since the symbol is its own.
+#[macro_export]
+macro_rules! export_algorithms {
+    ($make:path) => {
+        /// The table of functions.
+        #[allow(unsafe_code, reason = "C asks for it")]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn fullpipe_congestion() -> &'static $crate::Api {
+            unsafe extern "C" fn create(
+                name: *const std::ffi::c_char,
+                params: *const std::ffi::c_char,
+                seed: u64,
+                error: *mut std::ffi::c_char,
+                error_size: usize,
+            ) -> *mut $crate::Algorithm {
+                // SAFETY: as the header demands of the caller.
+                unsafe { $crate::created($make, name, params, seed, error, error_size) }
+            }
+            static API: $crate::Api = $crate::Api::with_create(create);
+            &API
+        }
+    };
 }
 
 /// Calls `f` with what two pointers point to.
@@ -104,32 +156,44 @@ unsafe extern "C" fn create(
     error: *mut c_char,
     error_size: usize,
 ) -> *mut Algorithm {
-    // SAFETY: the caller passes texts that end with a zero, or null.
-    let made = catch_unwind(|| unsafe { make(name, params, seed) });
+    // SAFETY: as documented in the header.
+    unsafe { created(of_the_registry, name, params, seed, error, error_size) }
+}
+
+fn of_the_registry(name: &str, params: &Value, seed: u64) -> Result<Box<dyn CongestionControl>, String> {
+    congestion::build(name, params, seed).map_err(|error| error.to_string())
+}
+
+/// What `create` does with a function that makes algorithms.
+///
+/// # Safety
+/// Texts end with a zero or are null, and `error` is null or has room for `error_size` bytes.
+#[doc(hidden)]
+pub unsafe fn created(
+    make: Make,
+    name: *const c_char,
+    params: *const c_char,
+    seed: u64,
+    error: *mut c_char,
+    error_size: usize,
+) -> *mut Algorithm {
+    let text =
+        // SAFETY: as the caller promises.
+        |p: *const c_char| (!p.is_null()).then(|| unsafe { CStr::from_ptr(p) }.to_str().ok()).flatten();
+    let made = catch_unwind(|| {
+        let name = text(name).ok_or("the name is no text")?;
+        let params = serde_json::from_str(text(params).ok_or("the parameters are no text")?)
+            .map_err(|error| format!("parameters of {name}: {error}"))?;
+        make(name, &params, seed)
+    });
     match made.unwrap_or_else(|_| Err("the algorithm panicked".to_owned())) {
         Ok(algorithm) => Box::into_raw(Box::new(Algorithm(algorithm))),
         Err(message) => {
-            // SAFETY: the caller passes a buffer of this size, or null.
+            // SAFETY: as the caller promises.
             unsafe { write_text(&message, error, error_size) };
             std::ptr::null_mut()
         }
     }
-}
-
-/// # Safety
-/// Both are null or texts that end with a zero.
-unsafe fn make(
-    name: *const c_char,
-    params: *const c_char,
-    seed: u64,
-) -> Result<Box<dyn CongestionControl>, String> {
-    // SAFETY: as the caller promises.
-    let text =
-        |p: *const c_char| (!p.is_null()).then(|| unsafe { CStr::from_ptr(p) }.to_str().ok()).flatten();
-    let name = text(name).ok_or("the name is no text")?;
-    let params = serde_json::from_str(text(params).ok_or("the parameters are no text")?)
-        .map_err(|error| format!("parameters of {name}: {error}"))?;
-    congestion::build(name, &params, seed).map_err(|error| error.to_string())
 }
 
 /// # Safety
@@ -295,6 +359,30 @@ unsafe extern "C" fn observe(handle: *const Algorithm, see: See, context: *mut c
             see(context, text(name), name.len(), value, text(unit), unit.len(), state_at, length);
         };
         handle.0.observe(&mut Probe::new(&mut sink));
+        Some(())
+    })
+}
+
+unsafe extern "C" fn undo(
+    handle: *mut Algorithm,
+    prior_cwnd: u32,
+    prior_ssthresh: u32,
+    path: *const Path,
+) -> c_int {
+    // SAFETY: see `established`.
+    unsafe {
+        with(handle, path, |algorithm, path| {
+            algorithm.on_undo(&Undo { prior_cwnd, prior_ssthresh }, &path.read()?);
+            Some(())
+        })
+    }
+}
+
+unsafe extern "C" fn restart(handle: *mut Algorithm, packets: u32) -> c_int {
+    // SAFETY: see `established`.
+    let Some(handle) = (unsafe { handle.as_mut() }) else { return FAILED };
+    status(|| {
+        handle.0.restart(packets);
         Some(())
     })
 }

@@ -16,6 +16,10 @@ pub struct Traits {
     pub needs_pacing: u32,
     pub watches_sends: u32,
     pub watches_losses: u32,
+    pub grows_unused: u32,
+    pub watches_pauses: u32,
+    pub slow_start: u32,
+    pub buffers_three_windows: u32,
 }
 
 /// `fullpipe_path`.
@@ -187,6 +191,10 @@ impl From<congestion::Traits> for Traits {
             needs_pacing: u32::from(traits.needs_pacing),
             watches_sends: u32::from(traits.watches_sends),
             watches_losses: u32::from(traits.watches_losses),
+            grows_unused: u32::from(traits.grows_unused),
+            watches_pauses: u32::from(traits.watches_pauses),
+            slow_start: u32::from(traits.slow_start),
+            buffers_three_windows: u32::from(traits.buffers_three_windows),
         }
     }
 }

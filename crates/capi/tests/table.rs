@@ -48,8 +48,9 @@ fn create(name: &str, params: &str) -> (*mut capi::Algorithm, String) {
     let mut error = [0 as c_char; 200];
     let table = fullpipe_congestion();
     // SAFETY: texts end with a zero, and the buffer has the size it says.
-    let handle =
-        unsafe { (table.create)(name.as_ptr(), params.as_ptr(), 1, error.as_mut_ptr(), error.len()) };
+    let handle = unsafe {
+        (table.create.unwrap())(name.as_ptr(), params.as_ptr(), 1, error.as_mut_ptr(), error.len())
+    };
     // SAFETY: the buffer ends with a zero.
     (handle, unsafe { CStr::from_ptr(error.as_ptr()) }.to_str().unwrap().to_owned())
 }
@@ -64,9 +65,9 @@ fn every_algorithm_of_the_registry_can_be_made_and_gives_its_control() {
         let (mut control, mut traits) = (Control::default(), Traits::default());
         // SAFETY: the handle is valid until destroyed.
         unsafe {
-            assert_eq!((table.control)(handle, &mut control), OK);
-            assert_eq!((table.traits)(handle, &mut traits), OK);
-            (table.destroy)(handle);
+            assert_eq!((table.control.unwrap())(handle, &mut control), OK);
+            assert_eq!((table.traits.unwrap())(handle, &mut traits), OK);
+            (table.destroy.unwrap())(handle);
         }
         assert!(control.cwnd >= 1);
     }
@@ -79,10 +80,10 @@ fn an_ack_grows_the_window_as_it_does_in_rust() {
     let mut control = Control::default();
     // SAFETY: the handle is valid until destroyed.
     unsafe {
-        assert_eq!((table.established)(handle, &path(1)), OK);
-        assert_eq!((table.ack)(handle, &ack(), &path(2)), OK);
-        assert_eq!((table.control)(handle, &mut control), OK);
-        (table.destroy)(handle);
+        assert_eq!((table.established.unwrap())(handle, &path(1)), OK);
+        assert_eq!((table.ack.unwrap())(handle, &ack(), &path(2)), OK);
+        assert_eq!((table.control.unwrap())(handle, &mut control), OK);
+        (table.destroy.unwrap())(handle);
     }
     assert_eq!(control.cwnd, 11); // slow start: one packet acknowledged, one more allowed
 }
@@ -101,12 +102,12 @@ fn nonsense_fails_and_does_not_crash() {
     let no_state = Path { state: 9, ..path(1) };
     // SAFETY: null is allowed everywhere.
     unsafe {
-        assert_eq!((table.ack)(handle, null(), &path(1)), FAILED);
-        assert_eq!((table.ack)(null_mut(), &ack(), &path(1)), FAILED);
-        assert_eq!((table.ack)(handle, &ack(), &no_state), FAILED);
-        assert_eq!((table.congestion)(handle, 77, &path(1)), FAILED);
-        (table.destroy)(handle);
-        (table.destroy)(null_mut());
+        assert_eq!((table.ack.unwrap())(handle, null(), &path(1)), FAILED);
+        assert_eq!((table.ack.unwrap())(null_mut(), &ack(), &path(1)), FAILED);
+        assert_eq!((table.ack.unwrap())(handle, &ack(), &no_state), FAILED);
+        assert_eq!((table.congestion.unwrap())(handle, 77, &path(1)), FAILED);
+        (table.destroy.unwrap())(handle);
+        (table.destroy.unwrap())(null_mut());
     }
 }
 
@@ -134,8 +135,8 @@ fn variables_come_by_name() {
     let mut names: Vec<String> = Vec::new();
     // SAFETY: the context is what `note` takes it for.
     unsafe {
-        assert_eq!((table.observe)(handle, note, (&raw mut names).cast()), OK);
-        (table.destroy)(handle);
+        assert_eq!((table.observe.unwrap())(handle, note, (&raw mut names).cast()), OK);
+        (table.destroy.unwrap())(handle);
     }
     assert!(names.contains(&"cwnd".to_owned()), "{names:?}");
 }

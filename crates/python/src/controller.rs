@@ -66,7 +66,10 @@ pub struct Controller {
     now: Time,
 }
 
-/// Makes the algorithm of a flow with the factory that stands under its kind.
+/// Of a kind that names an algorithm in a shared object.
+const LIBRARY: &str = "library:";
+
+/// Makes the algorithm of a flow with what stands under its kind: a factory, or the path of a shared object.
 pub fn make(
     factories: Option<&Py<PyDict>>,
     flow: &FlowPlan,
@@ -78,8 +81,14 @@ pub fn make(
     Python::attach(|py| {
         let factory = factories.and_then(|known| known.bind(py).get_item(kind).ok().flatten());
         let factory = factory.ok_or_else(|| {
-            format!("\"{kind}\" would run code that is not fullpipe's; if you trust it, say --allow-python (in Python: allow_python=True)")
+            let allow = if kind.starts_with(LIBRARY) { "--allow-code" } else { "--allow-python" };
+            format!("\"{kind}\" would run code that is not fullpipe's; if you trust it, say {allow} (in Python: allow_python=True)")
         })?;
+        if kind.starts_with(LIBRARY) {
+            let path = factory.extract::<String>().map_err(|error| error.to_string())?;
+            let name = kind.rsplit(':').next().unwrap_or_default();
+            return capi::Library::open(path.as_ref())?.create(name, &params, seed, &flow.name);
+        }
         let made = || -> PyResult<Controller> {
             let params = py.import("json")?.call_method1("loads", (params,))?;
             Controller::new(&factory.call1((params, seed))?, kind, &flow.name)

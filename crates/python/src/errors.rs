@@ -62,6 +62,14 @@ fn not_made(failure: AlgorithmFailure) -> PyErr {
     ControllerError::new_err((message, algorithm, flow, "__init__", time_s))
 }
 
+/// What an algorithm of a library did wrong.
+fn of_a_library(failure: capi::Failure) -> PyErr {
+    let capi::Failure { algorithm, flow, event, time, problem } = failure;
+    let time_s = time.as_secs_f64();
+    let message = format!("{algorithm} of flow {flow} failed at {time_s:.9} s in {event}: {problem}");
+    ControllerError::new_err((message, algorithm, flow, event, time_s))
+}
+
 /// A `PlanError` with its attributes.
 pub fn plan_error(error: simulation::PlanError) -> PyErr {
     let raised = PlanError::new_err(error.to_string());
@@ -98,7 +106,10 @@ impl Identity {
             Ok(failure) => failure.raised(),
             Err(payload) => match payload.downcast::<AlgorithmFailure>() {
                 Ok(failure) => not_made(*failure),
-                Err(payload) => self.panic(&*payload),
+                Err(payload) => match payload.downcast::<capi::Failure>() {
+                    Ok(failure) => of_a_library(*failure),
+                    Err(payload) => self.panic(&*payload),
+                },
             },
         })
     }

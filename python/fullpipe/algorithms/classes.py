@@ -35,11 +35,6 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def title(kind: str) -> str:
-    """The class of "python:module:Class", for the names of flows; any other name as it is."""
-    return kind.rpartition(":")[2].rpartition(".")[2] if kind.startswith(PREFIX) else kind
-
-
 def name(cls: type[Controller]) -> str:
     """The name under which scenarios, files and sweeps refer to a class, which is known from now on.
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fullpipe.algorithms import classes
+from fullpipe.algorithms import own
 from fullpipe.api import refusals
 from fullpipe.cli.console import terminal
 from fullpipe.cli.output import echo
@@ -22,7 +22,10 @@ from fullpipe.validation.conformance import Result, cases, judge, report
 
 def conformance(
     cca: Annotated[
-        str, typer.Argument(metavar="CCA", help="An algorithm from list ccas, or python:module:Class.")
+        str,
+        typer.Argument(
+            metavar="CCA", help="An algorithm from list ccas, python:module:Class, or library:PATH:NAME."
+        ),
     ] = "bbr3",
     params: Annotated[
         list[str] | None,
@@ -64,9 +67,9 @@ def conformance(
     for test in only or ():
         if test not in known:
             raise UnknownNameError("test", test, known)
-    if allow_python and cca.startswith(classes.PREFIX):
-        classes.look_in(Path())
-        classes.import_class(cca)
+    if allow_python and own.is_own(cca):
+        own.look_in(Path())
+        own.permit(cca)
     values = dict(_parameter(text) for text in params or ())
     store = Store(out) if out else None
     subject, jobs = {"kind": cca, **values}, workers or processors()

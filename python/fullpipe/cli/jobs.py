@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from fullpipe import engines
-from fullpipe.algorithms.classes import look_in
+from fullpipe.algorithms.own import look_in
 from fullpipe.api import import_algorithms, refusals
 from fullpipe.cli.output import complain
 from fullpipe.engines import engine
@@ -31,7 +31,7 @@ def read_runs(folders: Iterable[Path]) -> list[Run]:
 
 
 def bring_all(todo: list[Job], scenario: str) -> None:
-    """Import Python-written algorithms; modules are found beside the scenario's file and in this folder."""
+    """Bring algorithms of your own; they are found beside the scenario's file and in this folder."""
     look_in(Path(scenario).parent, Path())
     for job in todo:
         import_algorithms(job.scenario)

@@ -47,7 +47,12 @@ Metrics = Annotated[
 ]
 FormOption = Annotated[Form, typer.Option("--format", help="How a table of several runs is printed.")]
 AllowPython = Annotated[
-    bool, typer.Option("--allow-python", help="Import what python:module:Class names, which runs its code.")
+    bool,
+    typer.Option(
+        "--allow-python",
+        "--allow-code",
+        help="Run the code that python:module:Class or library:PATH:NAME names.",
+    ),
 ]
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
-from fullpipe.algorithms import classes
+from fullpipe.algorithms import own
 from fullpipe.errors import InstallOptionError
 from fullpipe.runs import SCHEMA_VERSION, TABLES, EngineId, Meta, Run, host, versions
 from fullpipe.scenario import ENGINE_OPTIONS, Scenario
@@ -175,12 +175,12 @@ def missing(engine: Engine) -> list[Problem]:
 
 def identity(engine: Engine, scenario: Scenario) -> EngineId:
     """What results depend on apart from scenario and seed: the code, that of own algorithms included."""
-    own = [kind for kind in own_algorithms(scenario.flows) if classes.find(kind)]
+    kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
     return EngineId(
         name=engine.name,
         version=engine.version(),
         model_version=engine.model_version(),
-        code=" ".join(classes.fingerprint(kind) for kind in own),
+        code=" ".join(own.fingerprint(kind) for kind in kinds),
     )
 
 

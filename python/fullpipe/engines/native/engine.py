@@ -7,7 +7,7 @@ import traceback
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
-from fullpipe.algorithms import classes
+from fullpipe.algorithms import own
 from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, digest_of, origin
 from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ControllerError, EngineError
@@ -133,5 +133,5 @@ def _tell(progress: Progress | None, reached_ns: int) -> None:
 
 
 def _simulation(scenario: Scenario, seed: int) -> Simulation:
-    kinds = [kind for kind in own_algorithms(scenario.flows) if classes.find(kind)]
-    return Simulation(json.dumps(plan(scenario)), seed, {kind: classes.factory(kind) for kind in kinds})
+    kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
+    return Simulation(json.dumps(plan(scenario)), seed, {kind: own.maker(kind) for kind in kinds})

@@ -7,7 +7,7 @@ defaults of `tcp` describe Linux.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fullpipe.algorithms import classes
+from fullpipe.algorithms import own
 from fullpipe.engines.base import Capabilities, Problem
 from fullpipe.engines.lacking import lacking
 from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
@@ -124,7 +124,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
 def _flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
     yield from _transport(f"{path}.tcp", flow.tcp)
     yield from _unknown(path, flow, _FLOW)
-    if flow.cca is None or flow.cca.kind.startswith(classes.PREFIX):
+    if flow.cca is None or own.is_own(flow.cca.kind):
         return
     kind = flow.cca.kind
     theirs = counterpart(kind, options.algorithms == "fullpipe")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_serializer
 
-from fullpipe.algorithms import classes
+from fullpipe.algorithms import classes, own
 from fullpipe.algorithms.controller import parameters
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
@@ -19,7 +19,7 @@ from fullpipe.scenario.model.rerouting import Alternation, RerouteModel
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.workloads import Workload
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
-from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds, shown
+from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds
 
 MAX_FLOWS = 100_000
 MAX_GROUPS = 10_000
@@ -29,18 +29,15 @@ MAX_GROUPS = 10_000
 class Cca(Chosen):
     """A congestion control algorithm and the parameters that differ from its defaults.
 
-    Written "bbr1", or { kind = "bbr1", parameter = value }. One of your own is "python:module:Class"; in
-    Python the class itself will do.
+    Written "bbr1", or { kind = "bbr1", parameter = value }. One of your own is "python:module:Class", or
+    "library:PATH:NAME" in a shared object; in Python the class itself will do.
     """
 
     @classmethod
     def _entry(cls, name: str) -> catalogue.Entry | None:
-        if not name.startswith(classes.PREFIX):
+        if not own.is_own(name):
             return catalogue.controller(name)
-        if not classes.is_name(name):
-            raise ValueError(
-                f'{shown(name)} is no name of a class; write it as in "python:my_module:MyClass"'
-            )
+        own.check_name(name)
         return _own_entry(name)
 
     @classmethod
@@ -84,9 +81,9 @@ def _own_entry(name: str) -> catalogue.Entry | None:
 
 
 def own_algorithms(flows: "Sequence[Flow]") -> list[str]:
-    """The names of the Python-written algorithms that flows use, each once."""
+    """The names of algorithms that are not of the registry, each once."""
     kinds = [flow.cca.kind for flow in flows if flow.cca]
-    return [kind for kind in dict.fromkeys(kinds) if kind.startswith(classes.PREFIX)]
+    return [kind for kind in dict.fromkeys(kinds) if own.is_own(kind)]
 
 
 Direction = Literal["forward", "reverse"]
@@ -183,4 +180,4 @@ def _numbered(flow: Flow, numbers: Iterator[int]) -> list[str]:
 
 
 def _base_name(flow: Flow) -> str:
-    return flow.name or classes.title(flow.described)
+    return flow.name or own.title(flow.described)

@@ -1,0 +1,102 @@
+//! Libraries of others: shared objects that export the table of the header, and the algorithms that they make.
+
+use crate::foreign::Foreign;
+use crate::{ABI, Api};
+use congestion::CongestionControl;
+use std::ffi::{CStr, CString, c_char};
+use std::path::Path;
+use units::Time;
+
+const SYMBOL: &CStr = c"fullpipe_congestion";
+const ERROR_BYTES: usize = 500;
+
+/// What an algorithm of a library did wrong. It travels through the simulator as a panic without a message.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Name of the flow.
+    pub flow: String,
+    /// The function of the table.
+    pub event: &'static str,
+    /// Simulated time.
+    pub time: Time,
+    /// What is wrong.
+    pub problem: String,
+}
+
+/// A table of functions with all that a host needs.
+#[derive(Clone, Copy)]
+pub struct Library(&'static Api);
+
+impl Library {
+    /// Loads a shared object, which runs what it does when it is loaded. It stays for as long as the process lives.
+    ///
+    /// # Errors
+    /// If it cannot be loaded, exports no table, or one of another version.
+    pub fn open(path: &Path) -> Result<Library, String> {
+        let at = path.display();
+        // SAFETY: the user who names a library trusts it: its code runs in this process.
+        let loaded = unsafe { libloading::Library::new(path) };
+        let loaded = loaded.map_err(|error| format!("{at}: cannot be loaded: {error}"))?;
+        type Entry = unsafe extern "C" fn() -> *const Api;
+        // SAFETY: the symbol has this type in every library that is made for the header.
+        let entry = unsafe { loaded.get::<Entry>(SYMBOL.to_bytes_with_nul()) };
+        let entry = *entry.map_err(|_| format!("{at}: exports no fullpipe_congestion"))?;
+        std::mem::forget(loaded);
+        // SAFETY: as above; the table is static.
+        let table = unsafe { entry().as_ref() };
+        Library::from_table(table.ok_or_else(|| format!("{at}: fullpipe_congestion answers with null"))?)
+            .map_err(|problem| format!("{at}: {problem}"))
+    }
+
+    /// The algorithms of a table.
+    ///
+    /// # Errors
+    /// If it is of another version, or lacks a function that a host cannot do without.
+    pub fn from_table(table: &'static Api) -> Result<Library, String> {
+        if table.abi != ABI {
+            return Err(format!("has version {} of the interface, not {ABI}; build it anew", table.abi));
+        }
+        let needed = [
+            ("create", table.create.is_some()),
+            ("destroy", table.destroy.is_some()),
+            ("traits", table.traits.is_some()),
+            ("control", table.control.is_some()),
+            ("ack", table.ack.is_some()),
+            ("congestion", table.congestion.is_some()),
+            ("set_cwnd", table.set_cwnd.is_some()),
+        ];
+        match needed.iter().find(|(_, is_there)| !is_there) {
+            Some((name, _)) => Err(format!("its table has no {name}")),
+            None => Ok(Library(table)),
+        }
+    }
+
+    /// Makes an algorithm by its name, with parameters as a JSON object, for a flow.
+    ///
+    /// # Errors
+    /// What the library says if it cannot, or if what it makes makes no sense.
+    pub fn create(
+        self,
+        name: &str,
+        params: &str,
+        seed: u64,
+        flow: &str,
+    ) -> Result<Box<dyn CongestionControl>, String> {
+        let text = |text: &str| CString::new(text).map_err(|_| "a text has a zero in it".to_owned());
+        let (c_name, c_params) = (text(name)?, text(params)?);
+        let mut error = [0 as c_char; ERROR_BYTES];
+        let create = self.0.create.expect("checked when the library was opened");
+        // SAFETY: texts end with a zero, and the buffer is as long as it is said to be.
+        let handle =
+            unsafe { create(c_name.as_ptr(), c_params.as_ptr(), seed, error.as_mut_ptr(), ERROR_BYTES) };
+        if handle.is_null() {
+            error[ERROR_BYTES - 1] = 0;
+            // SAFETY: the buffer ends with a zero.
+            let said = unsafe { CStr::from_ptr(error.as_ptr()) }.to_string_lossy();
+            return Err(format!("{name} cannot be made: {said}"));
+        }
+        Ok(Box::new(Foreign::new(self.0, handle, name, flow)?))
+    }
+}

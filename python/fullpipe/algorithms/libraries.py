@@ -1,0 +1,56 @@
+"""Algorithms in shared objects, by names such as "library:build/libmine.so:mine".
+
+A scenario only ever holds the name. A file is loaded once it was allowed, which happens only where the user
+says so: a scenario from elsewhere runs no code. The header `fullpipe_congestion.h` says what it exports.
+"""
+
+import hashlib
+import re
+from pathlib import Path
+
+from fullpipe.errors import ScenarioError
+
+PREFIX = "library:"
+_NAME = re.compile(r"library:(?P<path>[^:\x00-\x1f\x7f]+):(?P<name>[\w.+-]+)")
+_DIGITS = 16
+
+_folders: list[Path] = [Path()]
+_allowed: dict[str, Path] = {}
+
+
+def is_name(text: str) -> bool:
+    """Whether it is written as an algorithm of a library: "library:PATH:NAME"."""
+    return _NAME.fullmatch(text) is not None
+
+
+def find(kind: str) -> Path | None:
+    """The file of a name if it is allowed."""
+    return _allowed.get(kind)
+
+
+def allow(kind: str) -> None:
+    """Let the file of "library:PATH:NAME" be loaded, which runs its code; relative paths are looked for.
+
+    Raises:
+        ScenarioError: If there is no such file.
+    """
+    if kind in _allowed:
+        return
+    match = _NAME.fullmatch(kind)
+    path = Path(match["path"]) if match else Path(kind)
+    found = next((folder / path for folder in _folders if (folder / path).is_file()), None)
+    if found is None:
+        places = ", ".join(dict.fromkeys(str(folder.resolve()) for folder in _folders))
+        raise ScenarioError([f"{kind}: there is no file {path} in {places}; give its whole path"])
+    _allowed[kind] = found.resolve()
+
+
+def fingerprint(kind: str) -> str:
+    """What results depend on: a digest of the file as it is now."""
+    with _allowed[kind].open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+
+
+def look_in(*folders: Path) -> None:
+    """Let files be found in these folders first, in their order."""
+    _folders[:0] = [folder.resolve() for folder in folders if folder.resolve() not in _folders]

@@ -1,0 +1,61 @@
+"""Algorithms that the registry does not have: Python classes, and shared objects with a C interface."""
+
+from pathlib import Path
+
+from fullpipe.algorithms import classes, libraries
+from fullpipe.algorithms.classes import Factory
+from fullpipe.errors import brief
+
+
+def is_own(kind: str) -> bool:
+    """Whether the name says that it is one of them."""
+    return kind.startswith((classes.PREFIX, libraries.PREFIX))
+
+
+def check_name(kind: str) -> None:
+    """Raise ValueError unless it is written as it should be."""
+    if classes.is_name(kind) or libraries.is_name(kind):
+        return
+    what, example = "a class", "python:my_module:MyClass"
+    if kind.startswith(libraries.PREFIX):
+        what, example = "an algorithm in a library", "library:libmine.so:mine"
+    raise ValueError(f'"{brief(kind)}" is no name of {what}; write it as in "{example}"')
+
+
+def title(kind: str) -> str:
+    """The short name, for the names of flows; any other name as it is."""
+    return kind.rpartition(":")[2].rpartition(".")[2] if is_own(kind) else kind
+
+
+def is_known(kind: str) -> bool:
+    """Whether its code may run: its class was passed or imported, or its file allowed."""
+    return classes.find(kind) is not None or libraries.find(kind) is not None
+
+
+def permit(kind: str) -> None:
+    """Import the class, or allow the file: this runs the code of others.
+
+    Raises:
+        ScenarioError: If it is not there.
+    """
+    if kind.startswith(libraries.PREFIX):
+        libraries.allow(kind)
+    else:
+        classes.import_class(kind)
+
+
+def maker(kind: str) -> Factory | str:
+    """What the simulator makes it with: a factory, or the path of a shared object."""
+    path = libraries.find(kind)
+    return classes.factory(kind) if path is None else str(path)
+
+
+def fingerprint(kind: str) -> str:
+    """What results depend on: a digest of the code."""
+    return classes.fingerprint(kind) if libraries.find(kind) is None else libraries.fingerprint(kind)
+
+
+def look_in(*folders: Path) -> None:
+    """Let modules and files be found in these folders first, in their order."""
+    classes.look_in(*folders)
+    libraries.look_in(*folders)
