@@ -38,10 +38,15 @@ def results_page() -> str:
 
     parts = [
         "# Results",
-        "A run is a folder `<out>/<digest>/<engine>-<seed>/` with `meta.json` and one Parquet file per "
-        "table. The digest stands for everything that is simulated except the seed. A folder under its final "
-        "name is a finished run: it is written under a hidden name and renamed at the end. The unit is the "
-        "last word of a column's name; what was not measured is null.",
+        "A run is a folder `<out>/<digest>/<engine>-<seed>/` with `meta.json` and its tables. The digest "
+        "stands for everything that is simulated except the seed. A folder under its final name is a "
+        "finished run: it is written under a hidden name and renamed at the end. The unit is the last word "
+        "of a column's name; what was not measured is null.",
+        "Tables without rows are not written. Small ones are parts of `tables.arrow`, each a stream of Arrow "
+        "IPC: `tables` in `meta.json` says where each begins (`offset`), how long it is (`bytes`) and its "
+        "checksum. A table of 1 MB in memory or more is a file of its own, such as `packets.parquet`. "
+        "`fullpipe.load` hides the difference. Runs of older versions have a Parquet file for every table, "
+        "and stay readable.",
     ]
     for name, described in TABLES.items():
         rows = [[f"`{c.name}`", str(c.dtype), c.unit, c.meaning] for c in described.columns]

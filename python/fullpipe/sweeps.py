@@ -1,16 +1,31 @@
 """Runs many jobs on engines: in parallel, with results in order, and no run twice."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
 
 from fullpipe import engines
 from fullpipe.engines.overtime import limited
-from fullpipe.runs import Run, Store, executor
+from fullpipe.runs import EngineId, Run, Store, executor
 from fullpipe.runs.executor import Outcome, Progress, SweepError, Update
 from fullpipe.runs.jobs import Job, jobs
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 
 __all__ = ["Job", "Outcome", "Progress", "SweepError", "Update", "jobs", "run", "stream"]
+
+_MOST_ADDRESSES = 1_000
+
+
+@dataclass(frozen=True)
+class _Address:
+    """Where the store has the runs of a scenario by an engine, and what tells them from others there."""
+
+    scenario: Scenario
+    engine: EngineId
+    digest: str
+    named: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -19,24 +34,36 @@ class KeptRuns:
 
     store: Store | None = None
     cca_timeout_s: float | None = None
+    _addresses: dict[tuple[str, int], _Address] = field(default_factory=dict, init=False, repr=False)
 
     def find(self, job: Job) -> Run | None:
         """The run of a job, if the store has it."""
         if self.store is None:
             return None
-        chosen = engines.engine(job.engine)
-        engine_id, digest = engines.identity(chosen, job.scenario), engines.digest_of(chosen, job.scenario)
-        return self.store.find(job.scenario, engine_id, job.seed, digest)
+        at = self._address(job)
+        found = self.store.find(job.scenario, at.engine, job.seed, at.digest, at.named)
+        return found and found.at(job.point)
 
     def make(self, job: Job, progress: engines.Progress | None) -> Run:
         """Run a job and keep the run; see `stream` for what is raised."""
         chosen = engines.engine(job.engine)
         if self.store:
-            self.store.prepare(engines.digest_of(chosen, job.scenario))
+            self.store.prepare(self._address(job).digest)
         is_own = bool(own_algorithms(job.scenario.flows))
         with limited(self.cca_timeout_s if is_own else None):
-            made = chosen.run(job.scenario, seed=job.seed, progress=progress)
+            made = chosen.run(job.scenario, seed=job.seed, progress=progress).at(job.point)
         return self.store.save(made) if self.store else made
+
+    def _address(self, job: Job) -> _Address:
+        """Found once for all seeds of a scenario, which takes longer than to find a run."""
+        key = (job.engine, id(job.scenario))
+        if key not in self._addresses:
+            if len(self._addresses) >= _MOST_ADDRESSES:
+                self._addresses.clear()
+            chosen, scenario = engines.engine(job.engine), job.scenario
+            engine, digest = engines.identity(chosen, scenario), engines.digest_of(chosen, scenario)
+            self._addresses[key] = _Address(scenario, engine, digest, scenario.to_dict())
+        return self._addresses[key]
 
 
 def stream(
@@ -64,7 +91,8 @@ def stream(
         FolderError: If a run is to be made and the folder of the store cannot be written.
         DiskFullError: If a run cannot be kept because the disk is full.
     """
-    yield from executor.stream(jobs, KeptRuns(store, cca_timeout_s), workers=workers, progress=progress)
+    with store.batch() if store else nullcontext() as batch:
+        yield from executor.stream(jobs, KeptRuns(batch, cca_timeout_s), workers=workers, progress=progress)
 
 
 def run(

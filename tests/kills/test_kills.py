@@ -92,7 +92,7 @@ def finished(folder: Path) -> dict[Path, bytes]:
 
 def hidden(folder: Path) -> list[Path]:
     """What is left of what was being written."""
-    return [path for path in folder.rglob(".*") if path.name != ".writing"]
+    return [path for path in folder.rglob(".*") if path.name not in (".writing", ".index")]
 
 
 def killed(warm: Warm, folder: Path, arguments: list[str], kills: int, again: Callable[[Path], None]) -> None:

@@ -5,6 +5,7 @@ lives holds a lock, which only processes on the same running kernel are sure to 
 after a day, which no writer takes.
 """
 
+import ctypes
 import fcntl
 import os
 import shutil
@@ -97,9 +98,26 @@ def put(path: Path, data: "bytes | memoryview") -> None:
 
 def sync(path: Path) -> None:
     """Wait until a file, or what a folder lists, is on disk."""
+    with _opened(path) as descriptor:
+        os.fsync(descriptor)
+
+
+def sync_disk(path: Path) -> None:
+    """Wait until everything is on disk that was written to the file system that holds a path."""
+    syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    if syncfs is None:  # not on macOS
+        os.sync()
+        return
+    with _opened(path) as descriptor:
+        if syncfs(descriptor):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        yield descriptor
     finally:
         os.close(descriptor)
 

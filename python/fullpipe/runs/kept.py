@@ -1,37 +1,45 @@
 """The files of a kept run, with the checksums that tell whether they are still what was written.
 
-Every table has its size and its checksum in meta.json, whose last line is the checksum of the lines above it.
-No byte of a table reaches the parser before its checksum is right: polars trusts what it parses, and changed
-bytes can become other numbers or end the process.
+Small tables are parts of one file, large ones are files of their own, and tables without rows are not
+written. Every table has its size and its checksum in meta.json, whose last line is the checksum of the lines
+above it. No byte of a table reaches the parser before its checksum is right: polars trusts what it parses,
+and changed bytes can become other numbers or end the process.
 """
 
-import hashlib
 import json
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from io import BytesIO
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import from_json
 
 from fullpipe.errors import NoRunError, ResultError
 from fullpipe.io import files
+from fullpipe.runs.encoding import UnreadableError, checksum, decoded, empty, encoded, has_schema, is_large
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
 
 META = "meta.json"
+PACKED = "tables.arrow"
+"""The small tables, one behind the other, each a stream of Arrow IPC."""
+_Size = Annotated[int, Field(ge=0, lt=1 << 62)]
+_Name = Annotated[str, Field(pattern=r"^\w+$")]
 
 
 class Sum(BaseModel):
-    """What the content of a file is known by."""
+    """What the content of a table is known by, and where it is."""
 
     model_config = ConfigDict(frozen=True)
 
-    bytes: int
+    bytes: _Size
     sha256: str
+    offset: _Size | None = None
+    """Where it begins in the file of small tables; null if it is a Parquet file of its own."""
 
 
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
@@ -43,11 +51,19 @@ class Sums(BaseModel):
 
     columns: str = ""
     """A fingerprint of the names and types of all columns; empty if they were not those of the schema."""
-    tables: dict[str, Sum] = {}
-    """Size and SHA-256 of every table. A run whose bytes are others is made again, and never read. A table
-    that is not here is one that this version did not have: it is read as an empty one."""
+    tables: dict[_Name, Sum] = {}
+    """Size and SHA-256 of every table with rows. A run whose bytes are others is made again, and never read.
+    A table that is not here is an empty one, or one that the version that wrote the run did not have."""
     sha256: str = ""
     """SHA-256 of all lines above this one."""
+
+    def files(self) -> dict[str, int]:
+        """The files of tables, and how long each is."""
+        packed = [table.offset + table.bytes for table in self.tables.values() if table.offset is not None]
+        alone = {
+            _own_file(name): table.bytes for name, table in self.tables.items() if table.offset is None
+        }
+        return alone | ({PACKED: max(packed)} if packed else {})
 
 
 @dataclass(frozen=True)
@@ -68,12 +84,13 @@ class Kept:
         path = folder / META
         try:
             data = path.read_bytes()
-            meta, sums = Meta.model_validate_json(data), Sums.model_validate_json(data)
+            content = from_json(data)
+            meta, sums = Meta.model_validate(content), Sums.model_validate(content)
         except FileNotFoundError:
             raise NoRunError(f"{folder}: no finished run; there is no {META}") from None
         except OSError as error:
             raise NoRunError(f"{folder}: no finished run; {META}: {error.strerror or error}") from error
-        except ValidationError as error:
+        except ValueError as error:  # no JSON, or not what it should be
             raise NoRunError(_damaged(path)) from error
         is_older = sums == Sums()
         if not is_older and not _is_sealed(data):
@@ -83,143 +100,155 @@ class Kept:
                 f"{path}: a newer version kept this run (tables of version {meta.schema_version}, "
                 f"known up to {SCHEMA_VERSION}); update fullpipe to read it"
             )
-        for name in sums.tables or _ALWAYS_WRITTEN:
-            _look_at(_table(folder, name), sums.tables.get(name))
+        known = dict.fromkeys(map(_own_file, _ALWAYS_WRITTEN)) if is_older else sums.files()
+        for name, size in known.items():
+            _look_at(folder / name, size)
         return cls(folder, meta, sums)
 
     @property
     def has_checksums(self) -> bool:
         """Whether changed bytes would be noticed; not in a run that an older version wrote."""
-        return bool(self.sums.tables)
+        return bool(self.sums.sha256)
+
+    @property
+    def files(self) -> list[str]:
+        """The names of its files, meta.json last; of a run with checksums."""
+        return [*self.sums.files(), META]
 
     @property
     def is_intact(self) -> bool:
-        """Whether every table is byte for byte what was written, and has the columns that it has today."""
+        """Whether every table is byte for byte what was written, and all have the columns of today."""
+        if self.sums.columns != _columns_today():
+            return False
         try:
-            return self.sums.columns == _columns_today() and all(
-                _sum_of_file(_table(self.folder, name)) == self.sums.tables[name].sha256 for name in TABLES
-            )
+            contents = {name: (self.folder / name).read_bytes() for name in self.sums.files()}
         except OSError:
             return False
+        return all(
+            checksum(_part(contents[_file(name, known)], known)) == known.sha256
+            for name, known in self.sums.tables.items()
+        )
 
     def table(self, name: str) -> pl.DataFrame:
         """A table of the run, with the columns of today: null where the version that kept it had none.
 
-        A table that this version did not have is empty.
+        A table that was not written is empty.
 
         Raises:
             ResultError: If it cannot be read or is not what was written.
         """
-        path = _table(self.folder, name)
-        if name not in self.sums.tables and (self.has_checksums or not path.exists()):
-            return pl.DataFrame(schema=_schema(name))
+        known = self.sums.tables.get(name)
+        path = self.folder / _file(name, known)
+        if known is None and (self.has_checksums or not path.exists()):
+            return empty(name)
         try:
-            data = path.read_bytes()
-            if self.has_checksums and _sum(data) != self.sums.tables[name].sha256:
+            data = _read(path, known)
+            if known and checksum(data) != known.sha256:
                 raise ResultError(_damaged(path))
-            return _as_today(name, pl.read_parquet(data))
+            return _as_today(name, decoded(data))
         except OSError as error:
             raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from error
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        except UnreadableError as error:
             raise ResultError(_damaged(path)) from error
 
 
-def keep(folder: Path, meta: Meta, tables: Mapping[str, pl.DataFrame]) -> None:
-    """Write a run into an empty folder, and wait until it is on disk.
+def keep(folder: Path, meta: Meta, tables: Mapping[str, pl.DataFrame]) -> Sums:
+    """Write a run into an empty folder.
 
     Raises:
         OSError: If it cannot be written.
         ResultError: If a table cannot be.
     """
-    sums = {}
+    sums: dict[str, dict[str, int | str]] = {}
+    packed: list[memoryview] = []
+    offset, is_today = 0, True
     for name in TABLES:
-        data = _parquet(name, tables[name])
-        files.put(_table(folder, name), data)
-        sums[name] = {"bytes": len(data), "sha256": _sum(data)}
-    columns = _columns_today() if all(tables[name].schema == _schema(name) for name in TABLES) else ""
-    content = meta.model_dump(mode="json") | {"columns": columns, "tables": sums}
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    files.put(folder / META, _sealed(text.removesuffix("\n}").encode() + b",\n"))
-    for path in (*folder.iterdir(), folder):  # at the end, where it costs less than after every file
-        files.sync(path)
+        table = tables[name]
+        if table.is_empty():
+            continue
+        data = encoded(table)
+        is_today = is_today and has_schema(name, table, data)
+        sums[name] = {"bytes": len(data), "sha256": checksum(data)}
+        if is_large(table):
+            files.put(folder / _own_file(name), data)
+        else:
+            packed.append(data)
+            sums[name]["offset"] = offset
+            offset += len(data)
+    if packed:
+        files.put(folder / PACKED, b"".join(packed))
+    told = {"columns": _columns_today() if is_today else "", "tables": sums}
+    content, seal = _sealed(_text(meta.model_dump(mode="json") | told))
+    files.put(folder / META, content)
+    return Sums.model_validate(told | {"sha256": seal})
 
 
-def _table(folder: Path, name: str) -> Path:
-    return folder / f"{name}.parquet"
+def _own_file(name: str) -> str:
+    return f"{name}.parquet"
 
 
-def _look_at(path: Path, known: Sum | None) -> None:
-    """Raise NoRunError unless a table is there, as long as it was."""
+def _file(name: str, known: Sum | None) -> str:
+    return PACKED if known and known.offset is not None else _own_file(name)
+
+
+def _part(content: bytes, known: Sum) -> bytes:
+    return content if known.offset is None else content[known.offset : known.offset + known.bytes]
+
+
+def _read(path: Path, known: Sum | None) -> bytes:
+    """What a file holds of a table."""
+    if known is None or known.offset is None:
+        return path.read_bytes()
+    with path.open("rb", buffering=0) as file:
+        file.seek(known.offset)
+        return file.read(known.bytes)
+
+
+def _look_at(path: Path, size: int | None) -> None:
+    """Raise NoRunError unless a file is there, as long as it was."""
     try:
         found = path.stat()
     except OSError:
         found = None
     if found is None or not stat.S_ISREG(found.st_mode):
         raise NoRunError(f"{path.parent}: no finished run; there is no {path.name}")
-    if known and known.bytes != found.st_size:
+    if size is not None and size != found.st_size:
         raise NoRunError(_damaged(path))
 
 
 def _as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:
     """The table with null in the columns that it lacks, in the order of today; others come last."""
-    missing = [pl.lit(None, kind).alias(n) for n, kind in _schema(name).items() if n not in table.columns]
+    schema = empty(name).schema
+    missing = [pl.lit(None, kind).alias(n) for n, kind in schema.items() if n not in table.columns]
     if not missing:
         return table
-    return table.with_columns(missing).select(*_schema(name), pl.exclude(list(_schema(name))))
+    return table.with_columns(missing).select(*schema, pl.exclude(list(schema)))
 
 
 def _damaged(path: Path) -> str:
     return f"{path}: damaged; delete the folder {path.parent} to run it again"
 
 
-def _sum(data: "bytes | memoryview") -> str:
-    return hashlib.sha256(data).hexdigest()
+def _text(content: Mapping[str, object]) -> bytes:
+    """The beginning of meta.json. Line breaks as separators are quick, and indentation is not."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",\n", ": "))
+    return text.removesuffix("}").encode() + b",\n"
 
 
-def _sum_of_file(path: Path) -> str:
-    with path.open("rb", buffering=0) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _sealed(text: bytes) -> tuple[bytes, str]:
+    """The content of meta.json, the text and as its last member the checksum of the text; and that."""
+    seal = checksum(text)
+    return text + f'  "sha256": "{seal}"\n}}\n'.encode(), seal
 
 
-def _sealed(text: bytes) -> bytes:
-    """The content of meta.json: the text and, as its last member, the checksum of the text."""
-    return text + f'  "sha256": "{_sum(text)}"\n}}\n'.encode()
-
-
-_SEAL_BYTES = len(_sealed(b""))
+_SEAL_BYTES = len(_sealed(b"")[0])
 
 
 def _is_sealed(data: bytes) -> bool:
-    return data == _sealed(data[:-_SEAL_BYTES])
-
-
-def _parquet(name: str, table: pl.DataFrame) -> "bytes | memoryview":
-    """A table as it is written. Most are empty, and those are all alike."""
-    if table.is_empty() and table.schema == _schema(name):
-        return _empty(name)
-    return _encoded(table)
-
-
-@cache
-def _empty(name: str) -> bytes:
-    return bytes(_encoded(pl.DataFrame(schema=_schema(name))))
-
-
-def _encoded(table: pl.DataFrame) -> memoryview:
-    data = BytesIO()
-    try:
-        table.write_parquet(data)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ResultError(f"a table cannot be written: {error}") from error
-    return data.getbuffer()
-
-
-@cache
-def _schema(name: str) -> pl.Schema:
-    return TABLES[name].schema
+    return data == _sealed(data[:-_SEAL_BYTES])[0]
 
 
 @cache
 def _columns_today() -> str:
-    columns = {name: {column: str(kind) for column, kind in _schema(name).items()} for name in TABLES}
-    return _sum(json.dumps(columns).encode())[:16]
+    columns = {name: {column: str(kind) for column, kind in empty(name).schema.items()} for name in TABLES}
+    return checksum(json.dumps(columns).encode())[:16]

@@ -35,6 +35,8 @@ class Meta(BaseModel):
     """Stands for what the engine reads of the scenario: without the options of other engines."""
     engine: EngineId
     seed: int
+    point: dict[str, Any] = {}
+    """The swept paths and names of variants with their values, in the sweep that made the run."""
     duration_s: float
     wall_s: float
     """Time that the simulation took, without the start of the interpreter, reading and writing."""
@@ -82,6 +84,7 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {package: version(package) for package in packages}
 
 
+@cache
 def version(package: str) -> str:
     """The installed version of a package, "unknown" if it is not installed."""
     try:

@@ -71,6 +71,12 @@ class Run:
         """The run that is kept somewhere."""
         return cls(kept.meta, _Tables(kept, at_hand or {}), kept.folder)
 
+    def at(self, point: Mapping[str, Any]) -> "Run":
+        """This run as one of another point of a sweep."""
+        if self.meta.point == point:
+            return self
+        return Run(self.meta.model_copy(update={"point": dict(point)}), self.tables, self.folder)
+
     @property
     def flows(self) -> pl.DataFrame:
         """One row per flow, over warmup..end; the meaning of every column says what it covers."""

@@ -62,7 +62,7 @@ def test_a_full_disk_ends_a_sweep(
     number: int,
 ) -> None:
     store, todo = Store(tmp_path), sweeps.jobs(small, SEEDS)
-    full_after(35, number)
+    full_after(7, number)  # a run has two files
     with pytest.raises(DiskFullError) as raised:
         sweeps.run(todo, store=store)
     monkeypatch.undo()
@@ -78,7 +78,7 @@ def test_a_full_disk_ends_a_sweep(
 def test_one_run_raises_what_is_documented(
     small: Scenario, tmp_path: Path, full_after: Callable[[int, int], None]
 ) -> None:
-    full_after(3, errno.ENOSPC)
+    full_after(1, errno.ENOSPC)
     with pytest.raises(DiskFullError, match="the disk is full; 0 runs are kept"):
         fullpipe.run(small, out=tmp_path)
 

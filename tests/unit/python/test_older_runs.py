@@ -17,23 +17,9 @@ import pytest
 import fullpipe
 from fullpipe import NoRunError, Run, Scenario
 from fullpipe.runs import SCHEMA_VERSION, TABLES
-from fullpipe.runs.kept import _sealed, _sum
+from tests.layouts import as_before, changed, with_table
 
 BEFORE = Path(__file__).with_name("kept-before")
-Contents = dict[str, Any]
-
-
-def written(folder: Path, content: Contents) -> None:
-    """Write meta.json as a version would that says `content`."""
-    text = json.dumps(content, indent=2, ensure_ascii=False).removesuffix("\n}")
-    (folder / "meta.json").write_bytes(_sealed(text.encode() + b",\n"))
-
-
-def changed(folder: Path, change: Callable[[Contents], None]) -> None:
-    content = json.loads((folder / "meta.json").read_bytes())
-    del content["sha256"]
-    change(content)
-    written(folder, content)
 
 
 def without_table(folder: Path, name: str) -> None:
@@ -42,17 +28,15 @@ def without_table(folder: Path, name: str) -> None:
 
 
 def without_column(folder: Path, name: str, column: str) -> None:
-    path = folder / f"{name}.parquet"
-    pl.read_parquet(path).drop(column).write_parquet(path)
-    data = path.read_bytes()
-    changed(
-        folder, lambda content: content["tables"].update({name: {"bytes": len(data), "sha256": _sum(data)}})
-    )
+    with_table(folder, name, pl.read_parquet(folder / f"{name}.parquet").drop(column))
 
 
 @pytest.fixture
 def run(small: Scenario, tmp_path: Path) -> Run:
-    return fullpipe.run(small, out=tmp_path)
+    """A run with a Parquet file per table."""
+    run = fullpipe.load(as_before(folder_of(fullpipe.run(small, out=tmp_path))))
+    assert dict(run.tables)  # read now
+    return run
 
 
 def folder_of(run: Run) -> Path:
@@ -78,6 +62,23 @@ def test_the_command_line_reads_a_run_of_before(fullpipe: Callable[..., Any]) ->
     result = fullpipe("metrics", BEFORE)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "goodput" in result.stdout
+
+
+def test_a_run_of_parquet_files_is_found_and_not_made_again(small: Scenario, run: Run) -> None:
+    found = fullpipe.run(small, out=folder_of(run).parent.parent)
+    assert found.meta.started == run.meta.started
+    assert sorted(path.name for path in folder_of(run).iterdir()) == sorted(
+        ["meta.json", *(f"{name}.parquet" for name in TABLES)]
+    )
+    assert all(found.tables[name].equals(run.tables[name]) for name in TABLES)
+
+
+def test_a_changed_byte_of_a_parquet_file_is_noticed(small: Scenario, run: Run) -> None:
+    path = folder_of(run) / "flows.parquet"
+    path.write_bytes(path.read_bytes()[:-5] + b"x" + path.read_bytes()[-4:])
+    with pytest.raises(fullpipe.ResultError, match=r"flows\.parquet: damaged"):
+        _ = fullpipe.load(folder_of(run)).flows
+    assert fullpipe.run(small, out=folder_of(run).parent.parent).flows.height == 1
 
 
 def test_a_run_says_the_version_of_its_tables(run: Run) -> None:

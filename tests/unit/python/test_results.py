@@ -11,6 +11,7 @@ import pytest
 import fullpipe
 from fullpipe import ResultError, Run, Scenario
 from fullpipe.runs import TABLES, EngineId, Store, frame
+from tests.layouts import as_before
 
 
 def columns(table: str) -> dict[str, list[object]]:
@@ -90,7 +91,24 @@ def test_a_run_lies_where_its_digest_engine_and_seed_say(small: Scenario, tmp_pa
 def test_a_run_is_one_folder_of_tables_and_meta(small: Scenario, tmp_path: Path) -> None:
     folder = fullpipe.run(small, out=tmp_path).folder
     assert folder
-    assert {path.name for path in folder.iterdir()} == {"meta.json", *(f"{name}.parquet" for name in TABLES)}
+    assert {path.name for path in folder.iterdir()} == {"meta.json", "tables.arrow"}
+    written = json.loads((folder / "meta.json").read_bytes())["tables"]
+    run = fullpipe.load(folder)
+    assert set(written) == {name for name in TABLES if not run.tables[name].is_empty()} < set(TABLES)
+
+
+def test_a_large_table_is_a_parquet_file(small: Scenario, tmp_path: Path) -> None:
+    rows = 200_000
+    variables = frame(TABLES["variables"], {"time_s": np.arange(rows), "value": np.arange(rows)})
+    run = fullpipe.run(small)
+    kept = Store(tmp_path).save(Run(run.meta, {**run.tables, "variables": variables}))
+    assert kept.folder
+    assert {path.name for path in kept.folder.iterdir()} == {
+        "meta.json",
+        "tables.arrow",
+        "variables.parquet",
+    }
+    assert fullpipe.load(kept.folder).variables.equals(variables)
 
 
 def test_load_reads_a_folder(small: Scenario, tmp_path: Path) -> None:
@@ -134,7 +152,7 @@ def test_a_run_of_an_older_model_gives_way(small: Scenario, tmp_path: Path) -> N
     assert [path.name for path in (tmp_path / small.digest).iterdir()] == ["native-1"]
 
 
-@pytest.mark.parametrize("file", ["meta.json", "series.parquet"])
+@pytest.mark.parametrize("file", ["meta.json", "tables.arrow"])
 def test_a_run_without_all_its_files_never_counts(small: Scenario, tmp_path: Path, file: str) -> None:
     run = fullpipe.run(small, out=tmp_path)
     assert run.folder
@@ -234,6 +252,7 @@ def test_a_run_that_does_not_say_what_is_otherwise_can_be_read(small: Scenario, 
     run = fullpipe.run(small, out=tmp_path)
     assert run.folder
     path = run.folder / "meta.json"
+    as_before(run.folder)
     newer = ("otherwise", "columns", "tables", "sha256")
     older = {key: value for key, value in json.loads(path.read_text("utf-8")).items() if key not in newer}
     path.write_text(json.dumps(older), encoding="utf-8")
@@ -249,11 +268,11 @@ def test_an_equal_run_that_is_there_stays(small: Scenario, tmp_path: Path) -> No
     assert [path.name for path in (tmp_path / small.digest).iterdir()] == ["native-1"]
 
 
-def test_a_run_that_is_gone_when_it_is_read_back_is_still_returned(
+def test_a_run_whose_equal_is_gone_when_it_is_read_is_still_returned(
     small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = fullpipe.run(small)
-    monkeypatch.setattr("fullpipe.runs.store._publish", lambda *_: None)
+    monkeypatch.setattr("fullpipe.runs.writer.publish", lambda *_: False)
     assert Store(tmp_path).save(made) is made
 
 
@@ -262,7 +281,7 @@ def test_a_run_with_a_damaged_table_is_made_again(small: Scenario, tmp_path: Pat
     run = fullpipe.run(small)
     folder = fullpipe.run(small, out=tmp_path).folder
     assert folder
-    (folder / "flows.parquet").write_bytes(content)
+    (folder / "tables.arrow").write_bytes(content)
     assert fullpipe.run(small, out=tmp_path).flows.equals(run.flows)
     assert fullpipe.load(folder).flows.equals(run.flows)
 
@@ -270,7 +289,7 @@ def test_a_run_with_a_damaged_table_is_made_again(small: Scenario, tmp_path: Pat
 def test_a_table_that_cannot_be_read_says_what_to_delete(small: Scenario, tmp_path: Path) -> None:
     run = fullpipe.run(small, out=tmp_path)
     assert run.folder
-    (run.folder / "flows.parquet").write_bytes(b"damaged")
+    (run.folder / "tables.arrow").write_bytes(b"damaged")
     with pytest.raises(ResultError, match="delete the folder"):
         _ = fullpipe.load(run.folder).flows
 

@@ -1,0 +1,85 @@
+"""Tables as bytes, and back: a small one as a stream of Arrow IPC, a large one as Parquet.
+
+Encoding two rows as Parquet takes half a millisecond, as long as some runs; as a stream of Arrow it takes a
+fortieth. Of many rows, Parquet is the smaller one.
+"""
+
+import hashlib
+from functools import cache
+from io import BytesIO
+
+import polars as pl
+
+from fullpipe.errors import ResultError
+from fullpipe.runs.schema import TABLES
+
+LARGE = 1 << 20
+"""Bytes in memory from which on a table is Parquet."""
+_PARQUET = b"PAR1"
+
+
+class UnreadableError(Exception):
+    """Bytes that are no table."""
+
+
+def is_large(table: pl.DataFrame) -> bool:
+    """Whether a table is to be a file of its own."""
+    return table.estimated_size() >= LARGE
+
+
+def encoded(table: pl.DataFrame) -> memoryview:
+    """A table as bytes.
+
+    Raises:
+        ResultError: If it cannot be encoded.
+    """
+    data = BytesIO()
+    try:
+        if is_large(table):
+            table.write_parquet(data)
+        else:
+            table.write_ipc_stream(data)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise ResultError(f"a table cannot be written: {error}") from error
+    return data.getbuffer()
+
+
+def decoded(data: bytes) -> pl.DataFrame:
+    """A table from bytes, which must be known to be what was written: polars trusts what it parses.
+
+    Raises:
+        UnreadableError: If they are no table.
+    """
+    try:
+        if data.startswith(_PARQUET):
+            return pl.read_parquet(data)
+        return pl.read_ipc_stream(data)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise UnreadableError from error
+
+
+def checksum(data: "bytes | memoryview") -> str:
+    """SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+@cache
+def empty(name: str) -> pl.DataFrame:
+    """A table of a run without rows."""
+    return pl.DataFrame(schema=TABLES[name].schema)
+
+
+def has_schema(name: str, table: pl.DataFrame, data: "bytes | memoryview") -> bool:
+    """Whether a table that is encoded as `data` has the columns of today.
+
+    A stream begins with its schema, which takes a tenth of the time to compare.
+    """
+    head = _head(name)
+    return data[: len(head)] == head or table.schema == empty(name).schema
+
+
+@cache
+def _head(name: str) -> bytes:
+    """How the stream of a table begins: a mark, the length of the schema, and the schema."""
+    data = encoded(empty(name))
+    return bytes(data[: 8 + int.from_bytes(data[4:8], "little")])
