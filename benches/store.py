@@ -1,8 +1,8 @@
 """What a store costs: CPU per run kept and not kept, and to continue a sweep that is finished.
 
-Short runs, where a store shows most: two flows on 10 Mbit/s for five seconds. Everything is measured in turns in
-the same invocation, each time in a fresh process with one worker, and the least of several times is taken. A
-fresh store each time: file systems of Linux search long for inodes just after many files were removed, so
+Short runs, where a store shows most: two flows on 10 Mbit/s for five seconds. Everything is measured in turns
+in the same invocation, each time in a fresh process with one worker, and the least of several times is taken.
+A fresh store each time: file systems of Linux search long for inodes just after many files were removed, so
 nothing is removed before the end.
 """
 

@@ -60,9 +60,7 @@ class Sums(BaseModel):
     def files(self) -> dict[str, int]:
         """The files of tables, and how long each is."""
         packed = [table.offset + table.bytes for table in self.tables.values() if table.offset is not None]
-        alone = {
-            _own_file(name): table.bytes for name, table in self.tables.items() if table.offset is None
-        }
+        alone = {_own_file(name): table.bytes for name, table in self.tables.items() if table.offset is None}
         return alone | ({PACKED: max(packed)} if packed else {})
 
 

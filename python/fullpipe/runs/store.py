@@ -110,9 +110,7 @@ class Store:
         except NoRunError:
             return run
         # Summaries are small and wanted next; the rest is read again if it is wanted.
-        return _named(
-            Run.from_kept(kept, {name: run.tables[name] for name in _SUMMARIES}), run.meta.scenario
-        )
+        return _named(Run.from_kept(kept, {name: run.tables[name] for name in _SUMMARIES}), run.meta.scenario)
 
     def __iter__(self) -> Iterator[Run]:
         """Every finished run, in the order of the names of their folders. Tables are checked when read."""
