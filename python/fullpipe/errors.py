@@ -39,6 +39,10 @@ class UnknownNameError(FullpipeError):
         super().__init__(f'unknown {what} "{brief(name)}"{suggestion(name, known)}{all_of_them}')
 
 
+class MissingExtraError(FullpipeError):
+    """A package of an extra is not installed."""
+
+
 class EngineError(FullpipeError):
     """An engine refused or failed to run a scenario."""
 

@@ -17,6 +17,7 @@ from fullpipe.errors import (
     FolderError,
     FullpipeError,
     InstallOptionError,
+    MissingExtraError,
     NoRunError,
     ScenarioError,
     UnknownNameError,
@@ -30,6 +31,7 @@ _EXAMPLES = (
     ("fullpipe show kato2025 > my.toml", "start from that one"),
     ("fullpipe metrics RUN", "what came out, and what not to trust"),
     ("fullpipe compare my.toml --over flows.0.cca=cubic,bbr3", "which is better, and by how much?"),
+    ("fullpipe test runs --metric goodput --factor flows.0.cca", "do levels differ?"),
     ("fullpipe compare my.toml --engines native,linux --seeds 5", "are engines equivalent?"),
     ("fullpipe plot runs/*/native-1", "runs over time"),
     ("fullpipe plot RUN --var cwnd,bw,state", "what an algorithm thought"),
@@ -38,7 +40,14 @@ _EXAMPLES = (
     ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
     ("fullpipe paper kato2025 --quick", "a published study"),
 )
-_MISUSE = (ScenarioError, UnknownNameError, NoRunError, FolderError, InstallOptionError)
+_MISUSE = (
+    ScenarioError,
+    UnknownNameError,
+    NoRunError,
+    FolderError,
+    InstallOptionError,
+    MissingExtraError,
+)
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
 """The base of what typer says of wrong arguments, wherever the version that is installed has it from."""

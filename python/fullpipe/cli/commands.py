@@ -30,6 +30,12 @@ COMMANDS = {
         "compare",
         "Run variants of a scenario, or one by several engines, and compare them: differences and verdicts.",
     ),
+    "test": Entry(
+        "factors",
+        "factors",
+        "Test whether metrics differ by the levels of one factor or two: a run is one value, and seeds are"
+        " blocks.",
+    ),
     "agree": Entry(
         "agree",
         "agree",

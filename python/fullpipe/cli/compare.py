@@ -107,7 +107,7 @@ def compare(
         if allow_python:
             bring_all(list(todo), scenario)
         check_all(list(todo))
-        return _outcomes(todo, workers or processors(), Store(out))
+        return finished_runs(todo, workers or processors(), Store(out))
 
     if over:
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
@@ -138,7 +138,7 @@ def compare(
                 draw(figures, sides_at_point, found.scenario, point, quiet=as_json)
 
 
-def _outcomes(todo: Sequence[Job], workers: int, store: Store) -> list[Outcome]:
+def finished_runs(todo: Sequence[Job], workers: int, store: Store) -> list[Outcome]:
     """What became of jobs. Stops with exit code 1 if a run failed."""
     with progress_bar(todo) as progress:
         outcomes = list(stream(todo, workers=workers, store=store, progress=progress))

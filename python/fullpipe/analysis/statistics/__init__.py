@@ -5,14 +5,45 @@ the functions take one number per run. Samples along the time of one run are not
 [`autocorrelation_warning`][fullpipe.analysis.statistics.autocorrelation_warning], and
 [`steadiness`][fullpipe.analysis.statistics.steadiness] for whether their mean says anything."""
 
+from fullpipe.analysis.statistics.anova import (
+    EFFECTS,
+    FTest,
+    anova,
+    two_way_anova,
+    welch_anova,
+    welch_two_way_anova,
+)
 from fullpipe.analysis.statistics.autocorrelation import (
     autocorrelation_warning,
     effective_sample_size,
     lag1_autocorrelation,
 )
+from fullpipe.analysis.statistics.effect_sizes import (
+    Effect,
+    cliffs_delta_interval,
+    eta_squared,
+    hedges_g,
+    hedges_g_of_pairs,
+    omega_squared,
+    ratio,
+    ratio_of_pairs,
+)
 from fullpipe.analysis.statistics.effects import Magnitude, cliffs_delta, cohens_d, magnitude_of_delta
-from fullpipe.analysis.statistics.intervals import Interval, bootstrap_interval, t_interval, welch_interval
-from fullpipe.analysis.statistics.paired import Paired, holm, paired, pairs_that_decide
+from fullpipe.analysis.statistics.equivalence import Tost, WelchT, tost, tost_of_pairs, welch_t
+from fullpipe.analysis.statistics.intervals import (
+    Interval,
+    bootstrap_interval,
+    t_interval,
+    welch_interval,
+    wilson_interval,
+)
+from fullpipe.analysis.statistics.models import Pillai, manova, mixed_model
+from fullpipe.analysis.statistics.modes import Mode, TwoModes, two_modes
+from fullpipe.analysis.statistics.multiple import benjamini_hochberg, holm
+from fullpipe.analysis.statistics.paired import Paired, paired, pairs_that_decide
+from fullpipe.analysis.statistics.pairwise import MeanPair, games_howell, tukey_hsd
+from fullpipe.analysis.statistics.rank_effects import epsilon_squared, kendalls_w
+from fullpipe.analysis.statistics.ranks import RankPair, RankTest, dunn, friedman, kruskal_wallis
 from fullpipe.analysis.statistics.stationarity import (
     Doubt,
     Steadiness,
@@ -24,27 +55,64 @@ from fullpipe.analysis.statistics.stationarity import (
 from fullpipe.analysis.statistics.summaries import Summary, summarise
 
 __all__ = [
+    "EFFECTS",
     "Doubt",
+    "Effect",
+    "FTest",
     "Interval",
     "Magnitude",
+    "MeanPair",
+    "Mode",
     "Paired",
+    "Pillai",
+    "RankPair",
+    "RankTest",
     "Steadiness",
     "Summary",
+    "Tost",
+    "TwoModes",
+    "WelchT",
+    "anova",
     "autocorrelation_warning",
+    "benjamini_hochberg",
     "bootstrap_interval",
     "cliffs_delta",
+    "cliffs_delta_interval",
     "cohens_d",
     "doubtful_means",
+    "dunn",
     "effective_sample_size",
+    "epsilon_squared",
+    "eta_squared",
+    "friedman",
+    "games_howell",
     "geweke",
+    "hedges_g",
+    "hedges_g_of_pairs",
     "holm",
+    "kendalls_w",
+    "kruskal_wallis",
     "lag1_autocorrelation",
     "magnitude_of_delta",
+    "manova",
+    "mixed_model",
     "mser5",
+    "omega_squared",
     "paired",
     "pairs_that_decide",
+    "ratio",
+    "ratio_of_pairs",
     "steadiness",
     "summarise",
     "t_interval",
+    "tost",
+    "tost_of_pairs",
+    "tukey_hsd",
+    "two_modes",
+    "two_way_anova",
+    "welch_anova",
     "welch_interval",
+    "welch_t",
+    "welch_two_way_anova",
+    "wilson_interval",
 ]

@@ -12,7 +12,18 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from fullpipe.analysis.statistics.samples import Vector, vector
 
-Method = Literal["t", "welch", "bootstrap-percentile", "bootstrap-bca"]
+Method = Literal[
+    "t",
+    "welch",
+    "bootstrap-percentile",
+    "bootstrap-bca",
+    "noncentral F",
+    "noncentral t",
+    "Cliff",
+    "Fieller",
+    "Wilson",
+    "studentized range",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +52,8 @@ class Interval:
         return replace(self, low=min(max(self.low, low), high), high=max(min(self.high, high), low))
 
 
-def _check_level(level: float) -> None:
+def check_level(level: float) -> None:
+    """Raise ValueError unless it is between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"level: {level} is not between 0 and 1")
 
@@ -57,7 +69,7 @@ def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
     >>> round(interval.low, 4), round(interval.high, 4)
     (1.0368, 4.9632)
     """
-    _check_level(level)
+    check_level(level)
     x = vector(values, at_least=2)
     quantile = float(stdtrit(x.size - 1, (1 + level) / 2))
     half = quantile * float(x.std(ddof=1)) / float(np.sqrt(x.size))
@@ -77,7 +89,7 @@ def welch_interval(first: Iterable[float], second: Iterable[float], level: float
     >>> round(interval.low, 4), round(interval.high, 4)
     (-2.1554, 6.1554)
     """
-    _check_level(level)
+    check_level(level)
     a, b = vector(first, at_least=2, what="first"), vector(second, at_least=2, what="second")
     v1, v2 = (float(x.var(ddof=1)) / x.size for x in (a, b))
     difference = float(a.mean() - b.mean())
@@ -87,6 +99,28 @@ def welch_interval(first: Iterable[float], second: Iterable[float], level: float
     freedom = 1 / (share**2 / (a.size - 1) + (1 - share) ** 2 / (b.size - 1))
     half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(v1 + v2)
     return Interval(difference - half, difference + half, level, "welch")
+
+
+def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
+    """The interval of a probability of which `successes` of `n` runs are seen.
+
+    (p + z² / 2n ± z sqrt(p (1 - p) / n + z² / 4n²)) / (1 + z² / n). Source: Wilson 1927, "Probable inference,
+    the law of succession, and statistical inference".
+
+    Raises:
+        ValueError: If there is no run, or there are more successes than runs.
+
+    >>> found = wilson_interval(4, 20)
+    >>> round(found.low, 4), round(found.high, 4)
+    (0.0807, 0.416)
+    """
+    check_level(level)
+    if not 0 <= successes <= n or n == 0:
+        raise ValueError(f"{successes} of {n} is no share of runs")
+    z, p = float(ndtri((1 + level) / 2)), successes / n
+    half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    middle, scale = p + z**2 / (2 * n), 1 + z**2 / n
+    return Interval(max((middle - half) / scale, 0.0), min((middle + half) / scale, 1.0), level, "Wilson")
 
 
 def bootstrap_interval(
@@ -104,7 +138,7 @@ def bootstrap_interval(
     to Φ(z0 + (z0 + z_p) / (1 - a (z0 + z_p))), with the bias z0 = Φ⁻¹(share of resamples below the estimate,
     ties half) and the acceleration a = Σ d³ / (6 (Σ d²)^1.5) of the jack-knife deviations d. Source: Efron
     1987, "Better bootstrap confidence intervals". The same seed gives the same interval."""
-    _check_level(level)
+    check_level(level)
     if resamples < 100:
         raise ValueError(f"resamples: {resamples} are too few to find a quantile; take 1000 or more")
     x = vector(values, at_least=2)

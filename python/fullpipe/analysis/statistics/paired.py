@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,24 +60,6 @@ def paired(reference: Iterable[float], other: Iterable[float]) -> Paired:
     varies = a.std() > 0 and b.std() > 0
     correlation = float(np.corrcoef(a, b)[0, 1]) if varies else None
     return Paired(d.size, mean, deviation, p, correlation, tuple(map(float, d)))
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """P values adjusted so that any true hypothesis among them is rejected at most as often as they say.
-
-    p'(i) = max over j <= i of min(1, (m - j + 1) p(j)), p ascending. Source: Holm 1979, "A simple
-    sequentially rejective multiple test procedure". NaN stays, and does not count.
-
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    adjusted = [math.nan] * len(p)
-    known = sorted((value, i) for i, value in enumerate(p) if not math.isnan(value))
-    largest = 0.0
-    for rank, (value, i) in enumerate(known):
-        largest = max(largest, min(1.0, (len(known) - rank) * value))
-        adjusted[i] = largest
-    return adjusted
 
 
 def pairs_that_decide(found: Paired, margin: float, level: float = 0.95) -> int | None:

@@ -97,11 +97,12 @@ def _verdict(contrast: Contrast, pairs: Paired, p: float) -> tuple[Verdict, str]
         alike = not any(pairs.differences)
         return "equivalent", "every seed gives the same on both sides" if alike else "within the margin"
     if p < 1 - LEVEL or math.isnan(p):
-        return _word(contrast.better, pairs.difference), "the interval leaves out 0"
+        return word(contrast.better, pairs.difference), "the interval leaves out 0"
     return "undecided", "the interval holds 0 and reaches beyond the margin"
 
 
-def _word(better: Better, difference: float) -> Verdict:
+def word(better: Better, difference: float) -> Verdict:
+    """What a difference that is there is called."""
     direction: Literal["higher", "lower"] = "higher" if difference > 0 else "lower"
     if not better:
         return direction

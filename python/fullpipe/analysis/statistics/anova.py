@@ -1,0 +1,147 @@
+"""Analysis of variance of one factor and of two: by a pooled variance, or with a variance of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import fdtrc
+
+from fullpipe.analysis.statistics.samples import Vector, vector
+
+Matrix = npt.NDArray[np.float64]
+Groups = Sequence[Iterable[float]]
+"""The values of every level, one per run."""
+Cells = Sequence[Sequence[Iterable[float]]]
+"""The values of every combination: a row per level of the first factor, a column per level of the second."""
+EFFECTS = ("first", "second", "interaction")
+
+
+@dataclass(frozen=True, slots=True)
+class FTest:
+    """A test that some means are equal."""
+
+    f: float
+    df1: float
+    df2: float
+    """Degrees of freedom; of Welch's tests rarely a whole number."""
+    p: float
+    n: int
+    """How many values there are in all."""
+
+
+def anova(groups: Groups) -> FTest:
+    """The classical test that all means are equal, which takes all variances as equal.
+
+    F = (SS between / (k - 1)) / (SS within / (N - k)). Source: Fisher 1925, "Statistical methods for research
+    workers", chapter VII. The unit of the values plays no part.
+
+    Raises:
+        ValueError: If there are fewer than two groups, fewer than two values in one, or no group varies.
+
+    >>> round(anova([[1, 2, 3], [2, 3, 4], [4, 5, 6]]).f, 4)
+    7.0
+    """
+    return _pooled(*_one_way(groups))
+
+
+def welch_anova(groups: Groups) -> FTest:
+    """The test that all means are equal, whatever the variances are.
+
+    Source: Welch 1951, "On the comparison of several mean values: an alternative approach".
+
+    Raises:
+        ValueError: If there are fewer than two groups, fewer than two values in one, or a group does not
+            vary.
+
+    >>> found = welch_anova([[1, 2, 3], [2, 3, 4], [4, 5, 6]])
+    >>> round(found.f, 4), round(found.df2, 4)
+    (6.0, 4.0)
+    """
+    return _heteroscedastic(*_one_way(groups))
+
+
+def two_way_anova(cells: Cells) -> Mapping[str, FTest]:
+    """The classical tests of two factors and of their interaction, by `EFFECTS`.
+
+    Hypotheses are about unweighted means of cells, as with sums of squares of type III; with as many values
+    in every cell all types are the same. Source: Yates 1934, "The analysis of multiple classifications with
+    unequal numbers in the different classes" (weighted squares of means).
+
+    Raises:
+        ValueError: If a factor has fewer than two levels, a cell fewer than two values, or none varies.
+    """
+    return {name: _pooled(values, contrasts) for name, values, contrasts in _two_way(cells)}
+
+
+def welch_two_way_anova(cells: Cells) -> Mapping[str, FTest]:
+    """The tests of two factors and of their interaction, whatever the variances of cells are.
+
+    Source: Johansen 1980, "The Welch-James approximation to the distribution of the residual sum of squares
+    in a weighted linear regression". Of one factor it is Welch's test.
+
+    Raises:
+        ValueError: If a factor has fewer than two levels, a cell fewer than two values, or one does not vary.
+    """
+    return {name: _heteroscedastic(values, contrasts) for name, values, contrasts in _two_way(cells)}
+
+
+def _one_way(groups: Groups) -> tuple[list[Vector], Matrix]:
+    values = [vector(group, at_least=2, what=f"group {n}") for n, group in enumerate(groups)]
+    if len(values) < 2:
+        raise ValueError(f"groups: two or more are needed, there are {len(values)}")
+    return values, _contrasts(len(values))
+
+
+def _two_way(cells: Cells) -> list[tuple[str, list[Vector], Matrix]]:
+    rows, columns = len(cells), len(cells[0]) if len(cells) else 0
+    if rows < 2 or columns < 2 or any(len(row) != columns for row in cells):
+        raise ValueError("cells: two levels or more of both factors are needed, and all combinations")
+    values = [
+        vector(cell, at_least=2, what=f"cell {i}, {j}")
+        for i, row in enumerate(cells)
+        for j, cell in enumerate(row)
+    ]
+    first, second = _contrasts(rows), _contrasts(columns)
+    made = (
+        np.kron(first, np.ones((1, columns))),
+        np.kron(np.ones((1, rows)), second),
+        np.kron(first, second),
+    )
+    return [(name, values, np.asarray(matrix)) for name, matrix in zip(EFFECTS, made, strict=True)]
+
+
+def _contrasts(levels: int) -> Matrix:
+    """The first level against each of the others."""
+    return np.asarray(np.hstack([np.ones((levels - 1, 1)), -np.eye(levels - 1)]))
+
+
+def _pooled(values: Sequence[Vector], contrasts: Matrix) -> FTest:
+    n = np.array([x.size for x in values])
+    within = sum(float(((x - x.mean()) ** 2).sum()) for x in values)
+    df1, df2 = len(contrasts), int(n.sum()) - len(values)
+    if within == 0:
+        raise ValueError("no group varies; without spread there is no test")
+    means = contrasts @ np.array([x.mean() for x in values])
+    between = float(means @ np.linalg.solve((contrasts / n) @ contrasts.T, means))
+    f = (between / df1) / (within / df2)
+    return FTest(f, df1, df2, float(fdtrc(df1, df2, f)), int(n.sum()))
+
+
+def _heteroscedastic(values: Sequence[Vector], contrasts: Matrix) -> FTest:
+    n = np.array([x.size for x in values])
+    variances = np.array([x.var(ddof=1) for x in values]) / n
+    if variances.min() == 0:
+        raise ValueError("a group does not vary; Welch's test weighs groups by their spread")
+    variances_of_one = variances / variances.max()  # so that no product of small ones vanishes
+    means = contrasts @ np.array([x.mean() for x in values])
+    weighted = contrasts * variances_of_one
+    inverse = np.linalg.inv(weighted @ contrasts.T)
+    statistic = float(means @ inverse @ means) / float(variances.max())
+    shares = np.diag(weighted.T @ inverse @ contrasts)
+    df1, a = len(contrasts), float((shares**2 / (n - 1)).sum())
+    f = statistic / (df1 + 2 * a - 6 * a / (df1 + 2))
+    df2 = df1 * (df1 + 2) / (3 * a)
+    return FTest(f, df1, df2, float(fdtrc(df1, df2, f)), int(n.sum()))

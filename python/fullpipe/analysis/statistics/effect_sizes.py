@@ -1,0 +1,221 @@
+"""Effect sizes with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import gammaln, ncfdtr, stdtrit
+
+from fullpipe.analysis.statistics.anova import FTest
+from fullpipe.analysis.statistics.effects import cliffs_delta, cohens_d
+from fullpipe.analysis.statistics.intervals import Interval, check_level
+from fullpipe.analysis.statistics.quadrature import noncentral_t
+from fullpipe.analysis.statistics.samples import Vector, vector
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An effect size."""
+
+    name: str
+    value: float
+    interval: Interval | None
+    """None if there is none: see the function that made it."""
+
+
+def eta_squared(found: FTest, level: float = 0.95) -> Effect:
+    """The (partial) share of the variance that a factor explains in this sample, which is too large on
+    average.
+
+    η² = df1 F / (df1 F + df2). The interval is of the share in the population, λ / (λ + N) of those λ whose
+    noncentral F distributions have F at their quantiles. Source: Steiger 2004, "Beyond the F test: effect
+    size confidence intervals and tests of close fit in the analysis of variance and contrast analysis". It is
+    that of tests with equal variances: `anova` and `two_way_anova`.
+    """
+    explained = found.df1 * found.f
+    return Effect("eta²", explained / (explained + found.df2), _explained(found, level))
+
+
+def omega_squared(found: FTest, level: float = 0.95) -> Effect:
+    """The (partial) share of the variance that a factor explains, nearly without bias; 0 if that is negative.
+
+    ω² = df1 (F - 1) / (df1 (F - 1) + N). Source: Hays 1963, "Statistics for psychologists"; Olejnik and
+    Algina 2003 for partial ones. The interval is that of `eta_squared`.
+    """
+    more = found.df1 * (found.f - 1)
+    return Effect("omega²", max(more / (more + found.n), 0.0), _explained(found, level))
+
+
+def _explained(found: FTest, level: float) -> Interval:
+    check_level(level)
+
+    def share(quantile: float) -> float:
+        def beyond(noncentrality: float) -> float:
+            return float(ncfdtr(found.df1, found.df2, noncentrality, found.f)) - quantile
+
+        noncentrality = _root(beyond, found.f * found.df1)
+        return noncentrality / (noncentrality + found.n)
+
+    return Interval(share((1 + level) / 2), share((1 - level) / 2), level, "noncentral F")
+
+
+def _root(beyond: Callable[[float], float], about: float) -> float:
+    """Where a falling function of what is not negative is 0; 0 if it is below from the start."""
+    if beyond(0.0) <= 0:
+        return 0.0
+    high = 2 * about + 10
+    while beyond(high) > 0:
+        high *= 2
+    return float(brentq(beyond, 0.0, high, xtol=1e-9, rtol=1e-9))
+
+
+def hedges_g(first: Iterable[float], second: Iterable[float], level: float = 0.95) -> Effect:
+    """The difference of means in pooled standard deviations, first - second, nearly without bias.
+
+    g = J d with Cohen's d and J = Γ(ν / 2) / (sqrt(ν / 2) Γ((ν - 1) / 2)), ν = n1 + n2 - 2. The interval is
+    of those noncentralities at whose quantiles t = d / sqrt(1 / n1 + 1 / n2) lies. Sources: Hedges 1981,
+    "Distribution theory for Glass's estimator of effect size and related estimators"; Cumming and Finch 2001,
+    "A primer on the understanding, use, and calculation of confidence intervals". None of sides that do not
+    vary.
+    """
+    a, b = vector(first, at_least=2, what="first"), vector(second, at_least=2, what="second")
+    return _standardised("Hedges' g", cohens_d(a, b), a.size + b.size - 2, 1 / a.size + 1 / b.size, level)
+
+
+def hedges_g_of_pairs(reference: Iterable[float], other: Iterable[float], level: float = 0.95) -> Effect:
+    """The mean of the differences other - reference in their own standard deviations, nearly without bias.
+
+    As `hedges_g`, of one sample: d = mean / sd, ν = n - 1, t = d sqrt(n). Source: Hedges 1981. The more pairs
+    have in common, the larger it is.
+
+    Raises:
+        ValueError: If there are fewer than two pairs, or a value has no other.
+    """
+    a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
+    if a.size != b.size:
+        raise ValueError(f"{a.size} values and {b.size}: they are no pairs")
+    d = b - a
+    deviation, mean = float(d.std(ddof=1)), float(d.mean())
+    size = mean / deviation if deviation else float(np.copysign(np.inf, mean)) if mean else 0.0
+    return _standardised("Hedges' g of pairs", size, d.size - 1, 1 / d.size, level)
+
+
+def _standardised(name: str, d: float, freedom: int, scale: float, level: float) -> Effect:
+    check_level(level)
+    corrected = d if freedom < 2 else d * _correction(freedom)
+    if not math.isfinite(d):
+        return Effect(name, d, None)
+    t = d / math.sqrt(scale)
+
+    def bound(quantile: float) -> float:
+        def beyond(noncentrality: float) -> float:
+            return noncentral_t(t, freedom, noncentrality) - quantile
+
+        reach = abs(t) + 10
+        while beyond(-reach) < 0 or beyond(reach) > 0:
+            reach *= 2
+        return float(brentq(beyond, -reach, reach, xtol=1e-9)) * math.sqrt(scale)
+
+    ends = Interval(bound((1 + level) / 2), bound((1 - level) / 2), level, "noncentral t")
+    return Effect(name, corrected, ends)
+
+
+def _correction(freedom: int) -> float:
+    return math.exp(float(gammaln(freedom / 2) - gammaln((freedom - 1) / 2))) / math.sqrt(freedom / 2)
+
+
+def cliffs_delta_interval(
+    first: Iterable[float], second: Iterable[float], *, pairs: bool = False, level: float = 0.95
+) -> Effect:
+    """Cliff's δ with its interval: how much more often a value of the first is larger than one of the second.
+
+    (δ - δ³ ± z s sqrt((1 - δ²)² + z² s²)) / (1 - δ² + z² s²), s² the variance of δ by the dominance of every
+    value over those of the other side. Sources: Cliff 1996, "Answering ordinal questions with ordinal data
+    using ordinal statistics"; Feng and Cliff 2004, "Monte Carlo evaluation of ordinal d with improved
+    confidence interval". None if every value of a side exceeds every one of the other.
+
+    Args:
+        first: One value per run.
+        second: One value per run.
+        pairs: Whether values belong together by their places, so that their dominances vary together.
+        level: Of the interval.
+    """
+    check_level(level)
+    a, b = vector(first, at_least=2, what="first"), vector(second, at_least=2, what="second")
+    delta = cliffs_delta(a, b)
+    wins = np.sign(a[:, None] - b[None, :])
+    of_first, of_second = wins.mean(axis=1) - delta, wins.mean(axis=0) - delta
+    if pairs:
+        variance = float(((of_first + of_second) ** 2).sum()) / (a.size * (a.size - 1))
+    else:
+        variance = _spread(of_first) + _spread(of_second)
+    if abs(delta) == 1 or variance == 0:
+        return Effect("Cliff's delta", delta, None)
+    freedom = (a.size if pairs else a.size + b.size - 1) - 1
+    z = float(stdtrit(freedom, (1 + level) / 2))
+    middle, rest = delta - delta**3, 1 - delta**2
+    half = z * math.sqrt(variance * (rest**2 + z**2 * variance))
+    ends = ((middle - half) / (rest + z**2 * variance), (middle + half) / (rest + z**2 * variance))
+    return Effect("Cliff's delta", delta, Interval(max(ends[0], -1.0), min(ends[1], 1.0), level, "Cliff"))
+
+
+def _spread(of_values: Vector) -> float:
+    return float((of_values**2).sum()) / (of_values.size * (of_values.size - 1))
+
+
+def ratio_of_pairs(reference: Iterable[float], other: Iterable[float], level: float = 0.95) -> Effect:
+    """The ratio of the means, other over reference, of values that belong together by their places.
+
+    The interval is of those r at which t² (s_oo - 2 r s_or + r² s_rr) / n is not below (mean_o - r mean_r)².
+    Source: Fieller 1954, "Some problems in interval estimation". None where the mean of the reference is not
+    told from 0, since then it has no ends.
+
+    Raises:
+        ValueError: If there are fewer than two pairs, a value has no other, or the mean of the reference is
+            0.
+
+    >>> found = ratio_of_pairs([10, 11, 9, 10], [12, 13, 11, 12])
+    >>> round(found.value, 4)
+    1.2
+    """
+    a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
+    if a.size != b.size:
+        raise ValueError(f"{a.size} values and {b.size}: they are no pairs")
+    covariance = np.cov(a, b) / a.size
+    return _fieller(a, b, float(covariance[0, 1]), a.size - 1, level)
+
+
+def ratio(reference: Iterable[float], other: Iterable[float], level: float = 0.95) -> Effect:
+    """The ratio of the means, other over reference, of independent values.
+
+    As `ratio_of_pairs` without a covariance, and with the degrees of freedom of `welch_interval`. Source:
+    Fieller 1954.
+
+    Raises:
+        ValueError: If there are fewer than two values on a side, or the mean of the reference is 0.
+    """
+    a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
+    v, w = (float(x.var(ddof=1)) / x.size for x in (a, b))
+    share = v / (v + w) if v + w else 0.5
+    freedom = 1 / (share**2 / (a.size - 1) + (1 - share) ** 2 / (b.size - 1))
+    return _fieller(a, b, 0.0, freedom, level)
+
+
+def _fieller(a: Vector, b: Vector, covariance: float, freedom: float, level: float) -> Effect:
+    check_level(level)
+    mean_a, mean_b = float(a.mean()), float(b.mean())
+    if mean_a == 0:
+        raise ValueError("reference: the mean is 0, which nothing is a multiple of")
+    t2 = float(stdtrit(freedom, (1 + level) / 2)) ** 2
+    square = mean_a**2 - t2 * float(a.var(ddof=1)) / a.size
+    linear = mean_a * mean_b - t2 * covariance
+    constant = mean_b**2 - t2 * float(b.var(ddof=1)) / b.size
+    if square <= 0:
+        return Effect("ratio", mean_b / mean_a, None)
+    root = math.sqrt(max(linear**2 - square * constant, 0.0))
+    ends = Interval((linear - root) / square, (linear + root) / square, level, "Fieller")
+    return Effect("ratio", mean_b / mean_a, ends)

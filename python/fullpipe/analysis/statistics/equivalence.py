@@ -1,0 +1,99 @@
+"""Difference and equivalence of two means: Welch's test, and two one-sided tests against a margin."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from scipy.special import stdtr
+
+from fullpipe.analysis.statistics.samples import vector
+
+
+@dataclass(frozen=True, slots=True)
+class Tost:
+    """Two one-sided tests."""
+
+    difference: float
+    margin: float
+    """In the unit of the values, as the difference."""
+    df: float
+    p: float
+    """The larger one of the two: below 5 %, the 90 % interval lies within the margin."""
+
+
+@dataclass(frozen=True, slots=True)
+class WelchT:
+    """A test that two means are equal."""
+
+    t: float
+    df: float
+    p: float
+
+
+def welch_t(reference: Iterable[float], other: Iterable[float]) -> WelchT:
+    """The two-sided test that the means of independent values are equal, whatever their variances are.
+
+    Source: Welch 1947, "The generalization of Student's problem when several different population variances
+    are involved". If neither side varies, p is 1 for equal means and else 0.
+
+    Raises:
+        ValueError: If there are fewer than two values on a side.
+
+    >>> round(welch_t([1, 2, 3], [2, 4, 6]).t, 4)
+    1.5492
+    """
+    difference, error, df = _welch(reference, other)
+    if error == 0:
+        return WelchT(math.copysign(math.inf, difference) if difference else 0.0, df, float(difference == 0))
+    return WelchT(difference / error, df, 2 * float(stdtr(df, -abs(difference) / error)))
+
+
+def tost_of_pairs(reference: Iterable[float], other: Iterable[float], margin: float) -> Tost:
+    """The test that the means of values that belong together by their places differ by less than a margin.
+
+    t = (mean difference ∓ margin) / (sd / sqrt(n)) with n - 1 degrees of freedom. Source: Schuirmann 1987, "A
+    comparison of the two one-sided tests procedure and the power approach for assessing the equivalence of
+    average bioavailability".
+
+    Raises:
+        ValueError: If there are fewer than two pairs, a value has no other, or the margin is not positive.
+
+    >>> round(tost_of_pairs([1, 2, 3, 4], [1.1, 2, 2.9, 4.1], margin=0.2).p, 4)
+    0.0174
+    """
+    a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
+    if a.size != b.size:
+        raise ValueError(f"{a.size} values and {b.size}: they are no pairs")
+    d = b - a
+    return _tost(float(d.mean()), margin, float(d.std(ddof=1)) / math.sqrt(d.size), d.size - 1)
+
+
+def tost(reference: Iterable[float], other: Iterable[float], margin: float) -> Tost:
+    """The test that the means of independent values differ by less than a margin, other - reference.
+
+    Source: Schuirmann 1987, as `tost_of_pairs`; error and degrees of freedom are Welch's (1947).
+
+    Raises:
+        ValueError: If there are fewer than two values on a side, or the margin is not positive.
+    """
+    difference, error, df = _welch(reference, other)
+    return _tost(difference, margin, error, df)
+
+
+def _welch(reference: Iterable[float], other: Iterable[float]) -> tuple[float, float, float]:
+    """The difference of the means, its standard error, and the degrees of freedom."""
+    a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
+    v, w = (float(x.var(ddof=1)) / x.size for x in (a, b))
+    share = v / (v + w) if v + w else 0.5  # of the variance, so that no square of a tiny one vanishes
+    df = 1 / (share**2 / (a.size - 1) + (1 - share) ** 2 / (b.size - 1))
+    return float(b.mean() - a.mean()), math.sqrt(v + w), df
+
+
+def _tost(difference: float, margin: float, error: float, df: float) -> Tost:
+    if not 0 < margin < math.inf:
+        raise ValueError(f"margin: {margin:g} is not a positive number")
+    if error == 0:
+        return Tost(difference, margin, df, 0.0 if abs(difference) < margin else 1.0)
+    return Tost(difference, margin, df, float(stdtr(df, (abs(difference) - margin) / error)))

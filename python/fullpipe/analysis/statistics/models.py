@@ -1,0 +1,142 @@
+"""Models of statsmodels (extra `stats`): several metrics at once, and seeds as random effects."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from scipy.special import fdtrc
+
+from fullpipe.analysis.statistics.anova import EFFECTS, FTest, Matrix
+from fullpipe.analysis.statistics.samples import Vector
+from fullpipe.errors import MissingExtraError
+
+
+@dataclass(frozen=True, slots=True)
+class Pillai:
+    """A test that all groups have the same means of several metrics."""
+
+    trace: float
+    f: float
+    df1: float
+    df2: float
+    p: float
+
+
+def manova(groups: Sequence[Matrix]) -> Pillai:
+    """The test that the means of several metrics are the same in all groups, by Pillai's trace.
+
+    It takes runs as independent, the metrics of a group as normal together, and their covariances as the same
+    in every group. Of the usual statistics this one suffers least where they are not. It says that something
+    differs and not what: read it beside a test of every metric. Source: Pillai 1955, "Some new test criteria
+    in multivariate analysis"; Olson 1976, "On choosing a test statistic in multivariate analysis of
+    variance".
+
+    Args:
+        groups: Of every group a row per run and a column per metric, each in any unit.
+
+    Raises:
+        MissingExtraError: If statsmodels is not installed.
+        ValueError: If there are fewer than two groups or metrics, a group has no more runs than there are
+            metrics, or a metric is a sum of multiples of others.
+    """
+    metrics = {group.shape[1] for group in groups}
+    if len(groups) < 2 or len(metrics) != 1 or metrics == {1}:
+        raise ValueError("groups: two or more are needed, with the same two metrics or more")
+    if any(len(group) <= group.shape[1] for group in groups):
+        raise ValueError("groups: each needs more runs than there are metrics")
+    values = np.vstack(groups)
+    values = (values - values.mean(axis=0)) / np.where(np.ptp(values, axis=0) > 0, values.std(axis=0), 1)
+    if np.linalg.matrix_rank(values) < values.shape[1]:
+        raise ValueError("metrics: one is a sum of multiples of others; leave it out")
+    of = np.repeat(range(len(groups)), [len(group) for group in groups])
+    design = np.column_stack([np.ones(len(of)), *(of == n for n in range(1, len(groups)))]).astype(float)
+    found = _statsmodels("multivariate.manova").MANOVA(values, design)
+    hypothesis = np.hstack([np.zeros((len(groups) - 1, 1)), np.eye(len(groups) - 1)])
+    row = found.mv_test([("groups", hypothesis)]).results["groups"]["stat"].loc["Pillai's trace"]
+    trace, f, df1, df2, p = (float(row[key]) for key in ("Value", "F Value", "Num DF", "Den DF", "Pr > F"))
+    return Pillai(trace, f, df1, df2, p)
+
+
+def mixed_model(blocks: Mapping[tuple[int, int, int], float]) -> Mapping[str, FTest]:
+    """The tests of two factors and of their interaction in a mixed model, with a random intercept per seed.
+
+    The model is fitted by restricted maximum likelihood; effects are judged by Wald's F with the degrees of
+    freedom within seeds, which is exact if every seed has every cell. Sources: Laird and Ware 1982,
+    "Random-effects models for longitudinal data"; Pinheiro and Bates 2000, "Mixed-effects models in S and
+    S-PLUS", section 2.4.2.
+
+    Args:
+        blocks: The value of every first level, second level and seed, all numbered from 0.
+
+    Raises:
+        MissingExtraError: If statsmodels is not installed.
+        ValueError: If a factor has fewer than two levels, there are fewer than two seeds, nothing varies, or
+            the model cannot be fitted.
+    """
+    keys = np.array(list(blocks))
+    values = np.array(list(blocks.values()))
+    rows, columns, seeds = (int(keys[:, n].max()) + 1 for n in range(3))
+    if rows < 2 or columns < 2 or seeds < 2 or np.ptp(values) == 0:
+        raise ValueError("blocks: two levels of both factors, two seeds, and values that vary are needed")
+    first, second = _deviations(rows)[keys[:, 0]], _deviations(columns)[keys[:, 1]]
+    both = (first[:, :, None] * second[:, None, :]).reshape(len(keys), -1)
+    design = np.column_stack([np.ones(len(keys)), first, second, both])
+    scaled = (values - values.mean()) / values.std()
+    freedom = len(keys) - seeds - (rows * columns - 1)
+    if freedom < 1:
+        raise ValueError("blocks: there are too few seeds for so many cells")
+    estimates, covariance = _fitted(scaled, design, keys[:, 2])
+    ends = np.cumsum([1, first.shape[1], second.shape[1], both.shape[1]])
+    found = {}
+    for name, begin, end in zip(EFFECTS, ends[:-1], ends[1:], strict=True):
+        effect = estimates[begin:end]
+        f = float(effect @ np.linalg.solve(covariance[begin:end, begin:end], effect)) / len(effect)
+        found[name] = FTest(f, len(effect), freedom, float(fdtrc(len(effect), freedom, f)), len(keys))
+    return found
+
+
+def _deviations(levels: int) -> Matrix:
+    """Columns that sum to zero over levels."""
+    return np.vstack([np.eye(levels - 1), -np.ones((1, levels - 1))])
+
+
+def _fitted(values: Vector, design: Matrix, seeds: Any) -> tuple[Vector, Matrix]:
+    """Fixed effects and their covariance: of least squares where no variance between seeds is left."""
+    if _vary_no_more_than_chance(values, design, seeds):
+        inverse = np.linalg.inv(design.T @ design)
+        estimates = inverse @ design.T @ values
+        rest = values - design @ estimates
+        return estimates, inverse * float(rest @ rest) / (len(values) - design.shape[1])
+    model = _statsmodels("regression.mixed_linear_model").MixedLM(values, design, groups=seeds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what it says of its optimiser is of no use to a user
+        try:
+            found = model.fit(reml=True)
+        except np.linalg.LinAlgError:
+            raise ValueError("the mixed model cannot be fitted to these values") from None
+    fixed = design.shape[1]
+    return np.asarray(found.fe_params), np.asarray(found.cov_params())[:fixed, :fixed]
+
+
+def _vary_no_more_than_chance(values: Vector, design: Matrix, seeds: Any) -> bool:
+    """Whether seeds differ by no more than cells of one seed do."""
+    rest = values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
+    sums, n = np.bincount(seeds, weights=rest), np.bincount(seeds)
+    between = float((sums**2 / n).sum())
+    within = float(rest @ rest) - between
+    freedom = len(values) - len(n) - (design.shape[1] - 1)
+    return bool(between / (len(n) - 1) <= within / freedom)
+
+
+def _statsmodels(module: str) -> Any:
+    try:
+        return import_module(f"statsmodels.{module}")
+    except ImportError:
+        raise MissingExtraError(
+            "statsmodels is not installed; pip install 'fullpipe[stats]' brings it"
+        ) from None

@@ -1,0 +1,247 @@
+"""`fullpipe test`: do metrics differ by the levels of a factor?"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES, busy_links
+from fullpipe.analysis.points import points_of
+from fullpipe.analysis.values import values_of
+from fullpipe.cli.compare import finished_runs
+from fullpipe.cli.factors_shown import show
+from fullpipe.cli.forms import Form
+from fullpipe.cli.jobs import bring_all, check_all
+from fullpipe.cli.output import complain, echo
+from fullpipe.cli.repeated import command_line
+from fullpipe.cli.shared import (
+    MAX_SEEDS,
+    AllowPython,
+    Assignments,
+    FormOption,
+    Jobs,
+    Out,
+    processors,
+    read_scenario,
+    target,
+)
+from fullpipe.cli.shared import values_of as values_set
+from fullpipe.errors import NoRunError, ScenarioError, UnknownNameError
+from fullpipe.io import files
+from fullpipe.runs import Run, Store
+from fullpipe.runs.schema import TABLES
+from fullpipe.sweeps import jobs
+from fullpipe.validation.compare import read_margin
+from fullpipe.validation.factors import Family, answer, read_families
+from fullpipe.validation.factors.where import only
+
+_METRICS = tuple(measure.name for measure in (*MEASURES, *LINK_MEASURES))
+_SEEDS = 20
+Points = list[tuple[Mapping[str, Any], Run]]
+
+
+def factors(
+    context: typer.Context,
+    what: Annotated[
+        str,
+        typer.Argument(metavar="STORE|FILE", help="A folder of finished runs, or a scenario with a sweep."),
+    ],
+    metric: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="What is tested; may be repeated: one family.")
+    ] = None,
+    factor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH[,PATH]", help="By what: one or two swept paths, keys of variants, or engine."
+        ),
+    ] = None,
+    block: Annotated[
+        str | None, typer.Option(metavar="seed", help="Refuse cells that do not have the same seeds.")
+    ] = None,
+    family: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Families that were declared beforehand, as TOML."),
+    ] = None,
+    of: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="This group of flows or link; may be repeated.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="What the others are held against; the first unless given."),
+    ] = None,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC=MARGIN", help="Another margin, such as goodput=5% or retransmitted=40%,20."
+        ),
+    ] = None,
+    classical: Annotated[
+        bool, typer.Option("--classical", help="Also with equal variances: ANOVA and Tukey's HSD.")
+    ] = False,
+    manova: Annotated[
+        bool, typer.Option("--manova", help="Also all metrics of a family at once, by Pillai's trace.")
+    ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Of a scenario, the seeds 1 to N; 20."),
+    ] = None,
+    assignments: Assignments = None,
+    workers: Jobs = None,
+    out: Out = Path("runs"),
+    allow_python: AllowPython = False,
+    form: FormOption = Form.TABLE,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", parser=target, metavar="FILE", help="Also write the JSON object there."),
+    ] = None,
+) -> None:
+    """Test whether metrics differ by the levels of one factor or two: a run is one value, and seeds are
+    blocks.
+
+    Two levels: the difference by pairs of runs with the same seed, better, worse, equivalent or undecided.
+    Several: Welch's ANOVA and the pairs after Games and Howell, then the same by ranks. Two factors: both and
+    their interaction. P values are corrected within a family by Holm's procedure.
+    """
+    if block not in (None, "seed"):
+        raise typer.BadParameter("seeds are the blocks there are; write --block seed", param_hint="--block")
+    margins = dict(read_margin(text) for text in margin or ())
+    asked = _families(family, metric, factor, of, reference, block)
+    for name in dict.fromkeys(name for each in asked.values() for name in each.metrics):
+        _check_metric(name)
+    if Path(what).is_dir():
+        if seeds or assignments:
+            raise typer.BadParameter("--seeds and --set are for scenarios; these runs are finished")
+        points = _stored(Path(what))
+    else:
+        points = _made(what, assignments, seeds or _SEEDS, workers, out, allow_python)
+    metrics = [name for each in asked.values() for name in each.metrics]
+    links = dict.fromkeys(link for _, run in points for link in busy_links(run))
+    values = only(values_of(points, metrics, links), where or ())
+    planned = [] if family is None else list(read_families(family))
+    found = answer(values, asked, planned=planned, margins=margins, classical=classical, together=manova)
+    made = {
+        "kind": "test",
+        "title": _title(points, asked),
+        "question": _question(asked),
+        **found.to_dict(),
+        "command": command_line(context),
+    }
+    made["notes"] = [*made["notes"], *_versions(points)]
+    if output is not None:
+        files.write(output, json.dumps(made, allow_nan=False, indent=1).encode())
+    if as_json:
+        echo(json.dumps(made, allow_nan=False))
+        return
+    show(made["title"], found, form)
+    for note in made["notes"]:
+        complain(f"note: {note}")
+
+
+def _families(
+    path: Path | None,
+    metrics: Sequence[str] | None,
+    factor: str | None,
+    of: Sequence[str] | None,
+    reference: str | None,
+    block: str | None,
+) -> dict[str, Family]:
+    """Those of the file, and what is asked for besides."""
+    families = read_families(path) if path else {}
+    if metrics and factor:
+        paths = [word.strip() for word in factor.split(",") if word.strip()]
+        if not 1 <= len(paths) <= 2:
+            raise typer.BadParameter(
+                "one path or two, as in flows.0.cca,topology.bottleneck.rate", param_hint="--factor"
+            )
+        families["asked for" if "metrics" in families else "metrics"] = Family(
+            metrics=tuple(metrics),
+            factors=tuple(paths),
+            of=tuple(of or ()),
+            reference=reference,
+            block="seed" if block else None,
+        )
+    elif metrics or factor or not families:
+        raise typer.BadParameter("give --metric and --factor, or --family FILE")
+    return families
+
+
+def _check_metric(name: str) -> None:
+    """Refuse what is no metric; a column of samples is no metric, however it is written."""
+    if name in _METRICS:
+        return
+    column = name.rpartition(".")[2]
+    if any(column in table.schema for table in (TABLES["series"], TABLES["links"])):
+        raise ScenarioError(
+            [
+                f"{name}: is a column of samples along a run, which are no replicates; test a metric with one"
+                " number per run, such as goodput"
+            ]
+        )
+    raise UnknownNameError("metric", name, _METRICS)
+
+
+def _stored(folder: Path) -> Points:
+    """The runs of a store, by what they differ in."""
+    if (folder / "meta.json").exists():
+        raise NoRunError(
+            f"{folder}: is one run, of which no spread is known; give a folder of runs of several seeds"
+        )
+    runs = list(Store(folder))
+    if not runs:
+        raise NoRunError(f"{folder}: no finished run there; give a folder that --out named")
+    names = {run.name for run in runs}
+    points = points_of(runs)
+    if len(names) > 1:
+        points = [{"scenario": run.name, **point} for run, point in zip(runs, points, strict=True)]
+    return list(zip(points, runs, strict=True))
+
+
+def _made(
+    what: str, assignments: list[str] | None, seeds: int, workers: int | None, out: Path, allow_python: bool
+) -> Points:
+    """The runs of a scenario: those that the store has, and the others made."""
+    if Path(what).suffix in (".parquet", ".csv"):
+        raise ScenarioError(
+            [f"{what}: is a table of one run, and its samples are no replicates; give a folder of runs"]
+        )
+    todo = jobs(read_scenario(what).with_values(values_set(assignments or [], None)), range(1, seeds + 1))
+    if allow_python:
+        bring_all(todo, what)
+    check_all(todo)
+    return [
+        (outcome.job.point, outcome.run)
+        for outcome in finished_runs(todo, workers or processors(), Store(out))
+    ]
+
+
+def _title(points: Points, asked: Mapping[str, Family]) -> str:
+    names = dict.fromkeys(run.name for _, run in points)
+    by = dict.fromkeys(" x ".join(each.factors) for each in asked.values())
+    return f"{', '.join(names)} by {', '.join(by)}"
+
+
+def _question(asked: Mapping[str, Family]) -> str:
+    return " ".join(
+        each.question or f"Do {', '.join(each.metrics)} differ by {' and '.join(each.factors)}?"
+        for each in asked.values()
+    )
+
+
+def _versions(points: Points) -> list[str]:
+    by_engine: dict[str, set[str]] = {}
+    for _, run in points:
+        engine = run.meta.engine
+        by_engine.setdefault(engine.name, set()).add(f"{engine.version} (model {engine.model_version})")
+    return [
+        f"runs are of several versions of {name}: {', '.join(sorted(versions))}; to be sure,"
+        " run all again into another folder"
+        for name, versions in by_engine.items()
+        if len(versions) > 1
+    ]

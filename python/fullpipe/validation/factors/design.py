@@ -1,0 +1,269 @@
+"""What is tested: a metric of a group of flows or of a link, by the levels of factors, one value per run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.over_seeds import paths_of
+from fullpipe.analysis.points import path_called
+from fullpipe.analysis.values import value_text
+from fullpipe.errors import ScenarioError, UnknownNameError, brief
+from fullpipe.scenario.quantities import as_numbers
+
+Cell = tuple[str, ...]
+"""A level of every factor."""
+_TIMES = ("time", "time_s", "sample", "samples")
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the values are of."""
+
+    kind: str
+    entry: int | None
+    of: str
+    metric: str
+    unit: str
+    point: Mapping[str, Any]
+    """The values of paths that are no factors and that differ between runs."""
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        return f"{self.metric} of {self.of}"
+
+
+@dataclass(frozen=True)
+class Design:
+    """The values of a subject: by cell, and by seed within it."""
+
+    subject: Subject
+    factors: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    """Of every factor, the reference first."""
+    cells: Mapping[Cell, Mapping[int, float]]
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether every cell has the same seeds."""
+        return len({frozenset(of_cell) for of_cell in self.cells.values()}) == 1
+
+    @property
+    def seeds(self) -> list[int]:
+        """Of the first cell, in ascending order."""
+        return sorted(next(iter(self.cells.values())))
+
+    def values(self, cell: Cell) -> list[float]:
+        """In the order of seeds."""
+        of_cell = self.cells[cell]
+        return [of_cell[seed] for seed in sorted(of_cell)]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether seeds change nothing in any cell."""
+        return all(len(set(of_cell.values())) == 1 for of_cell in self.cells.values())
+
+
+def factor_called(word: str, values: pl.DataFrame) -> str:
+    """The column that a user calls so: a path, the end of one, the key of variants, or the engine.
+
+    Raises:
+        ScenarioError: If time is asked for.
+        UnknownNameError: If runs do not differ in it.
+    """
+    known = [path for path in paths_of(values) if values[path].n_unique() > 1]
+    if word in _TIMES:
+        raise ScenarioError([f"{word}: samples along one run are no replicates; time is no factor"])
+    path = path_called(word, known)
+    if path is None:
+        raise (
+            UnknownNameError("factor", word, known)
+            if known
+            else ScenarioError(
+                [f"{brief(word)}: runs differ in nothing but their seeds; sweep it in the scenario"]
+            )
+        )
+    return path
+
+
+def designs(
+    values: pl.DataFrame,
+    factors: Sequence[str],
+    *,
+    blocked: bool = False,
+    of: Sequence[str] = (),
+    reference: str | None = None,
+) -> tuple[list[Design], list[str]]:
+    """What can be tested of a table of values.
+
+    Args:
+        values: As `values_of` gives them.
+        factors: One column or two: see `factor_called`.
+        blocked: Whether every cell has to have the same seeds.
+        of: Groups of flows or links; all unless named.
+        reference: The level of the first factor that others are held against; else the first.
+
+    Returns:
+        One design per subject, and notes on what is left out.
+
+    Raises:
+        ScenarioError: If a cell is missing or has one run, seeds change nothing, or there is nothing to test.
+        UnknownNameError: If there is no such group, link or level.
+    """
+    chosen = _of_groups(values, of)
+    levels = {factor: _levels(values[factor]) for factor in factors}
+    if reference is not None:
+        levels[factors[0]] = _first(levels[factors[0]], reference)
+    others = [path for path in paths_of(values) if path not in factors and values[path].n_unique() > 1]
+    found, notes = [], dict[str, None]()
+    keys = [*others, "kind", pl.coalesce(pl.col("entry").cast(pl.String), "of").alias("place"), "metric"]
+    for key, rows in chosen.group_by(keys, maintain_order=True):
+        point = {path: value for path, value in zip(others, key, strict=False) if value is not None}
+        if rows["value"].is_null().all():
+            continue
+        design = _design(rows, factors, levels, point)
+        problem = _left_out(design, rows)
+        if problem:
+            notes[problem] = None
+            continue
+        _check_cells(design, blocked)
+        found.append(design)
+    if not found:
+        raise ScenarioError([_nothing(others, factors, list(notes))])
+    if all(design.is_constant for design in found):
+        raise ScenarioError(
+            [
+                "all seeds gave the same values: nothing is random, so that there is one run per cell;"
+                ' give flows a start_jitter, such as "100 ms", or random loss'
+            ]
+        )
+    constant = [design.subject.name for design in found if design.is_constant]
+    notes.update({f"{name} is left out: seeds change nothing": None for name in constant})
+    return [design for design in found if not design.is_constant], list(notes)
+
+
+def _of_groups(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
+    """The rows of groups and links by name, and those of entries of `flows` such as `flows.0`."""
+    if not of:
+        return values
+    place = "flows." + pl.col("entry").cast(pl.String)
+    known = [
+        *values["of"].unique(maintain_order=True),
+        *values.select(place).to_series().drop_nulls().unique(),
+    ]
+    for name in of:
+        if name not in known:
+            raise UnknownNameError("group of flows or link", name, known)
+    entries = values.filter(pl.col("of").is_in(of) | place.is_in(of))["entry"].drop_nulls().unique()
+    return values.filter(
+        pl.col("entry").is_in(entries.implode()) | (pl.col("entry").is_null() & pl.col("of").is_in(of))
+    )
+
+
+def _levels(column: pl.Series) -> list[str]:
+    """By size if they are quantities, else as they come."""
+    distinct = column.drop_nulls().unique(maintain_order=True).to_list()
+    found = as_numbers(distinct)
+    if found:
+        distinct = [
+            value for _, value in sorted(zip(found[0], distinct, strict=True), key=lambda pair: pair[0])
+        ]
+    return [value_text(value) for value in distinct]
+
+
+def _first(levels: list[str], reference: str) -> list[str]:
+    if reference not in levels:
+        raise UnknownNameError("reference", reference, levels)
+    return [reference, *(level for level in levels if level != reference)]
+
+
+def _design(
+    rows: pl.DataFrame, factors: Sequence[str], levels: Mapping[str, Sequence[str]], point: Mapping[str, Any]
+) -> Design:
+    cells: dict[Cell, dict[int, float]] = {}
+    labels = dict.fromkeys(rows["of"])
+    for row in rows.iter_rows(named=True):
+        cell = tuple(value_text(row[factor]) for factor in factors)
+        if row["value"] is None:
+            continue
+        _add(cells.setdefault(cell, {}), row, cell)
+    here = tuple(
+        tuple(level for level in levels[factor] if any(cell[n] == level for cell in cells))
+        for n, factor in enumerate(factors)
+    )
+    first = rows.row(0, named=True)
+    of = first["of"] if len(labels) == 1 else f"flows.{first['entry']}"
+    subject = Subject(first["kind"], first["entry"], of, first["metric"], first["unit"], point)
+    ordered = {cell: cells[cell] for cell in product(*here) if cell in cells}
+    return Design(subject, tuple(factors), here, ordered)
+
+
+def _add(of_cell: dict[int, float], row: Mapping[str, Any], cell: Cell) -> None:
+    """A value. Runs that differ in what has no part in results are the same run."""
+    seed, value = row["seed"], row["value"]
+    if of_cell.setdefault(seed, value) != value:
+        raise ScenarioError(
+            [
+                f"{_shown(cell)}: two runs of seed {seed} differ in {row['metric']}, and one number per"
+                " seed is needed; delete those of the older version, or name what differs as a factor"
+            ]
+        )
+
+
+def _left_out(design: Design, rows: pl.DataFrame) -> str:
+    """Why a subject is not tested; empty if it is."""
+    lacking = int(rows["value"].is_null().sum())
+    if lacking:
+        return f"{design.subject.name} is left out: {lacking} of {rows.height} runs have no value"
+    if any(len(levels) < 2 for levels in design.levels):
+        return f"points with one level of {', '.join(design.factors)} are left out"
+    return ""
+
+
+def _check_cells(design: Design, blocked: bool) -> None:
+    if len(design.factors) > 1:
+        missing = [cell for cell in product(*design.levels) if cell not in design.cells]
+        if missing:
+            raise ScenarioError(
+                [f"no run has {_list(map(_shown, missing))}; run the missing cells, or test one factor"]
+            )
+    for cell, of_cell in design.cells.items():
+        if len(of_cell) < 2:
+            raise ScenarioError(
+                [f"{_shown(cell)} has one run, of which no spread is known; run it with --seeds 20"]
+            )
+    if blocked:
+        _check_seeds(design)
+
+
+def _check_seeds(design: Design) -> None:
+    seeds = {seed for of_cell in design.cells.values() for seed in of_cell}
+    for cell, of_cell in design.cells.items():
+        if lacking := sorted(seeds - set(of_cell)):
+            which = f"seed{'s' if len(lacking) > 1 else ''} {_list(map(str, lacking))}"
+            raise ScenarioError(
+                [f"{_shown(cell)} has no run of {which}; run the missing cells, or leave out --block seed"]
+            )
+
+
+def _shown(cell: Cell) -> str:
+    return brief(" with ".join(cell))
+
+
+def _list(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _MOST_NAMED} more" if len(listed) > _MOST_NAMED else ""
+    return f"{', '.join(listed[:_MOST_NAMED])}{more}"
+
+
+def _nothing(others: Sequence[str], factors: Sequence[str], notes: Sequence[str]) -> str:
+    if any(note.startswith("points with one level") for note in notes):
+        apart = _list(path for path in others)
+        return f"{', '.join(factors)}: no two runs differ in it alone; they also differ in {apart}"
+    return "; ".join(notes) or "no run has a value of what is asked for"
