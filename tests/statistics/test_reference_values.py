@@ -61,6 +61,11 @@ def groups(seed: int = 4) -> list[np.ndarray]:
     return [random.normal(mean, sd, n) for mean, sd, n in ((10, 1, 12), (11, 3, 20), (12.5, 2, 9))]
 
 
+def apart() -> list[np.ndarray]:
+    """Three groups that differ clearly."""
+    return [group + 2 * n for n, group in enumerate(groups())]
+
+
 def cells(seed: int = 5) -> list[list[np.ndarray]]:
     random = np.random.default_rng(seed)
     return [[random.normal(i * j, 1 + i, 6 + 2 * j) for j in range(3)] for i in range(2)]
@@ -74,13 +79,13 @@ def test_anova_of_sirstv_is_certified() -> None:
 
 @pytest.mark.parametrize(("constant", "digits"), [(1.0, 1e-12), (1_000_000.0, 1e-7)])
 def test_anova_of_smls_is_certified(constant: float, digits: float) -> None:
-    # SmLs01 and SmLs04: nine treatments of 21 values; F is 21 exactly, whatever is added to all values.
-    means = [0.4, 0.3, 0.2, 0.5, 0.3, 0.5, 0.4, 0.3, 0.5]
+    # Like SmLs01 and SmLs04: nine treatments of 21 values; F is 21, whatever is added to all values.
+    means = [0.4, 0.3, 0.5, 0.3, 0.5, 0.3, 0.5, 0.3, 0.5]
     shifts = [0.0, *([-0.1, 0.1] * 10)]
-    deviations = np.array(means) - np.mean(means)
     made = [[constant + mean + shift for shift in shifts] for mean in means]
-    expected = 21 * float((deviations**2).sum()) / 8 / 0.01
-    assert statistics.anova(made).f == pytest.approx(expected, rel=digits)
+    found = statistics.anova(made)
+    assert (found.df1, found.df2) == (8, 180)
+    assert found.f == pytest.approx(21, rel=digits)
 
 
 def test_welch_anova_is_that_of_statsmodels() -> None:
@@ -204,7 +209,7 @@ def test_hedges_g_and_its_interval_by_the_noncentral_t_of_scipy() -> None:
 
 
 def test_the_interval_of_eta_squared_by_the_noncentral_f_of_scipy() -> None:
-    found = statistics.anova(groups())
+    found = statistics.anova(apart())
     interval = statistics.eta_squared(found).interval
     assert interval is not None
     for end, share in ((interval.low, 0.975), (interval.high, 0.025)):
@@ -213,10 +218,10 @@ def test_the_interval_of_eta_squared_by_the_noncentral_f_of_scipy() -> None:
 
 
 def test_epsilon_squared_and_its_interval_by_resampling_as_it_is_defined() -> None:
-    found = statistics.epsilon_squared(groups(), seed=3)
+    found = statistics.epsilon_squared(apart(), seed=3)
     random, drawn = np.random.default_rng(9), []
     for _ in range(2000):
-        draws = [random.choice(group, group.size) for group in groups()]
+        draws = [random.choice(group, group.size) for group in apart()]
         drawn.append((scipy.stats.kruskal(*draws).statistic - 2) / (41 - 3))
     spread = np.quantile(drawn, 0.975) - np.quantile(drawn, 0.025)
     widening = math.sqrt(39 / 38) * scipy.stats.t.ppf(0.975, 38) / scipy.stats.norm.ppf(0.975)

@@ -9,7 +9,7 @@ import typer
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES, busy_links
 from fullpipe.analysis.points import points_of
-from fullpipe.analysis.values import values_of
+from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.compare import finished_runs
 from fullpipe.cli.factors_shown import show
 from fullpipe.cli.forms import Form
@@ -39,6 +39,8 @@ from fullpipe.validation.factors.where import only
 
 _METRICS = tuple(measure.name for measure in (*MEASURES, *LINK_MEASURES))
 _SEEDS = 20
+_ASKED = "asked for"
+"""The family of what was not declared beforehand."""
 Points = list[tuple[Mapping[str, Any], Run]]
 
 
@@ -124,7 +126,7 @@ def factors(
     metrics = [name for each in asked.values() for name in each.metrics]
     links = dict.fromkeys(link for _, run in points for link in busy_links(run))
     values = only(values_of(points, metrics, links), where or ())
-    planned = [] if family is None else list(read_families(family))
+    planned = [name for name in asked if name != _ASKED]
     found = answer(values, asked, planned=planned, margins=margins, classical=classical, together=manova)
     made = {
         "kind": "test",
@@ -160,7 +162,7 @@ def _families(
             raise typer.BadParameter(
                 "one path or two, as in flows.0.cca,topology.bottleneck.rate", param_hint="--factor"
             )
-        families["asked for" if "metrics" in families else "metrics"] = Family(
+        families[_ASKED] = Family(
             metrics=tuple(metrics),
             factors=tuple(paths),
             of=tuple(of or ()),
@@ -193,14 +195,16 @@ def _stored(folder: Path) -> Points:
         raise NoRunError(
             f"{folder}: is one run, of which no spread is known; give a folder of runs of several seeds"
         )
-    runs = list(Store(folder))
+    runs = sorted(Store(folder), key=lambda run: (run.name, run.meta.engine.name, run.meta.seed))
     if not runs:
         raise NoRunError(f"{folder}: no finished run there; give a folder that --out named")
     names = {run.name for run in runs}
     points = points_of(runs)
     if len(names) > 1:
         points = [{"scenario": run.name, **point} for run, point in zip(runs, points, strict=True)]
-    return list(zip(points, runs, strict=True))
+    return sorted(
+        zip(points, runs, strict=True), key=lambda pair: [value_text(part) for part in pair[0].values()]
+    )
 
 
 def _made(
@@ -229,7 +233,7 @@ def _title(points: Points, asked: Mapping[str, Family]) -> str:
 
 def _question(asked: Mapping[str, Family]) -> str:
     return " ".join(
-        each.question or f"Do {', '.join(each.metrics)} differ by {' and '.join(each.factors)}?"
+        each.question or f"Does {' or '.join(each.metrics)} differ by {' and '.join(each.factors)}?"
         for each in asked.values()
     )
 

@@ -10,7 +10,7 @@ from fullpipe.cli.forms import NOTHING, Form, Grid
 from fullpipe.cli.shown import difference_shown, number_shown, point_shown, unit_shown
 from fullpipe.validation.factors import Answer, Row
 
-_HEADINGS = ("effect size [95 %]", "p", "corrected", "verdict")
+_NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p", "corrected", "verdict")
 
 
 def show(title: str, found: Answer, form: Form) -> None:
@@ -25,7 +25,7 @@ def show(title: str, found: Answer, form: Form) -> None:
         console.print()
         console.print(styled(", ".join(_about(of_subject[0])), "bold"), soft_wrap=True)
         forms.show(
-            Grid(["test", ""], ["means", "difference [95 %]", *_HEADINGS], list(map(_cells, of_subject))),
+            Grid(["test", ""], _NUMBERS, list(map(_cells, of_subject))),
             form,
         )
         for line in dict.fromkeys(line for row in of_subject for line in row.assumptions):
@@ -36,7 +36,15 @@ def show(title: str, found: Answer, form: Form) -> None:
 
 def _whole(rows: Sequence[Row]) -> Grid:
     cells = [[", ".join(_about(row)), *_cells(row)] for row in rows]
-    return Grid(["of", "test", "effect"], ["means", "difference [95 %]", *_HEADINGS], cells)
+    return Grid(["of", "test", "effect"], _NUMBERS, cells)
+
+
+def _told(grid: Grid) -> Grid:
+    """A grid without the columns that say nothing."""
+    left = len(grid.names)
+    kept = [n for n in range(left, len(grid.headings)) if any(row[n] != NOTHING for row in grid.rows)]
+    rows = [[*row[:left], *(row[n] for n in kept)] for row in grid.rows]
+    return Grid(grid.names, [grid.headings[n] for n in kept], rows)
 
 
 def _about(row: Row) -> list[str]:

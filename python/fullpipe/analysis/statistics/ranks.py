@@ -89,14 +89,14 @@ def friedman(blocks: Sequence[Sequence[float]]) -> RankTest:
     = (n - 1) chi-squared / (n (k - 1) - chi-squared) with k - 1 and (k - 1)(n - 1) degrees of freedom, which
     keeps its level with few blocks. Sources: Friedman 1937, "The use of ranks to avoid the assumption of
     normality implicit in the analysis of variance"; Iman and Davenport 1980, "Approximations of the critical
-    region of the Friedman statistic". The effect is Kendall's W, chi-squared / (n (k - 1)).
+    region of the Friedman statistic". If all levels are tied in every block, p is 1. The effect is Kendall's
+    W, chi-squared / (n (k - 1)).
 
     Args:
         blocks: A row per block, a column per level.
 
     Raises:
-        ValueError: If there are fewer than two blocks or levels, rows are of several lengths, or all levels
-            are tied in every block.
+        ValueError: If there are fewer than two blocks or levels, or rows are of several lengths.
 
     >>> found = friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
     >>> round(found.effect, 4)
@@ -109,7 +109,7 @@ def friedman(blocks: Sequence[Sequence[float]]) -> RankTest:
     ranks = rankdata(table, axis=1)
     spread = float((ranks**2 - (k + 1) ** 2 / 4).sum())
     if spread == 0:
-        raise ValueError("blocks: in each all levels are the same; there is nothing to rank")
+        return RankTest(0.0, k - 1, (k - 1) * (n - 1), 1.0, 0.0)
     chi2 = (k - 1) * float(((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum()) / spread
     rest = n * (k - 1) - chi2
     f = (n - 1) * chi2 / rest if rest > 1e-9 else math.inf

@@ -12,6 +12,7 @@ import polars as pl
 from fullpipe.analysis import statistics
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.errors import ScenarioError
 from fullpipe.validation.compare.judge import word
 from fullpipe.validation.compare.margins import MARGINS
 from fullpipe.validation.factors.design import Design, designs, factor_called
@@ -85,7 +86,10 @@ def _of_family(
     )
     for design in found:
         margin = family.margin(design.subject.metric, {**MARGINS, **margins})
-        rows += _tests(design, margin, classical=classical)
+        try:
+            rows += _tests(design, margin, classical=classical)
+        except ValueError as error:
+            raise ScenarioError([f"{design.subject.name}: {error}"]) from None
     if not all(design.is_blocked for design in found):
         notes.append(
             "cells have other seeds, so that runs are taken as independent; --block seed says which lack"
@@ -111,7 +115,10 @@ def _together(found: Sequence[Design]) -> Iterator[Row]:
         groups.setdefault(f"{subject.kind} {subject.of} {subject.point}", []).append(design)
     for of_group in groups.values():
         if len(of_group) > 1:
-            yield several_metrics(of_group)
+            try:
+                yield several_metrics(of_group)
+            except ValueError as error:
+                raise ScenarioError([f"MANOVA of {of_group[0].subject.of}: {error}"]) from None
 
 
 def _corrected(rows: Sequence[Row], correction: str) -> Iterator[Row]:

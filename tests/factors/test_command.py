@@ -1,0 +1,158 @@
+"""`fullpipe test` as users meet it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullpipe.runs import Store
+
+SCENARIO = """
+name = "home"
+duration = "2 s"
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop_tail", size = "1 bdp" }
+[[flows]]
+cca = "cubic"
+start_jitter = "500 ms"
+[[flows]]
+cca = "reno"
+start_jitter = "500 ms"
+[sweep]
+"flows.0.cca" = ["cubic", "bbr3"]
+"""
+FAMILY = """
+[family.speed]
+question = "Is BBRv3 faster?"
+metrics = ["goodput"]
+factors = ["cca"]
+of = ["flows.0"]
+margins = { goodput = "2%" }
+"""
+TEST = ("--metric", "goodput", "--factor", "cca")
+
+
+@pytest.fixture
+def home(fullpipe: Callable[..., Any]) -> Callable[..., Any]:
+    Path("home.toml").write_text(SCENARIO, encoding="utf-8")
+    Path("family.toml").write_text(FAMILY, encoding="utf-8")
+    calm = SCENARIO.replace('start_jitter = "500 ms"\n', "").replace("bbr3", "vegas")
+    Path("calm.toml").write_text(calm, encoding="utf-8")
+    return fullpipe
+
+
+def test_a_scenario_is_run_and_tested(home: Callable[..., Any]) -> None:
+    made = home("test", "home.toml", *TEST, "--seeds", 3)
+    assert made.exit_code == 0, made.output
+    assert "paired difference" in made.output
+    assert len(list(Path("runs").glob("*/native-*"))) == 6
+
+
+def test_a_store_gives_the_same_answer_as_its_scenario(home: Callable[..., Any]) -> None:
+    first = json.loads(home("test", "home.toml", *TEST, "--seeds", 3, "--json").output)
+    again = json.loads(
+        home("test", "runs", *TEST, "--reference", "cubic", "--block", "seed", "--json").output
+    )
+    assert again["rows"] == first["rows"]
+    assert again["kind"] == "test"
+
+
+def test_a_file_for_reports_says_how_to_make_it_again(home: Callable[..., Any]) -> None:
+    home("test", "home.toml", *TEST, "--seeds", 3, "-o", "answer.json")
+    kept = json.loads(Path("answer.json").read_text())
+    assert sorted(kept) == ["command", "kind", "notes", "question", "rows", "title"]
+    assert kept["command"].startswith("fullpipe test home.toml")
+    again = home(*kept["command"].split()[1:])
+    assert again.exit_code == 0
+
+
+def test_a_family_tells_what_was_planned(home: Callable[..., Any]) -> None:
+    words = ("test", "home.toml", "--family", "family.toml", "--metric", "jain", "--factor", "cca")
+    made = json.loads(home(*words, "--seeds", 3, "--json").output)
+    assert made["question"].startswith("Is BBRv3 faster?")
+    assert {(row["metric"], row["planned"], row["family"]) for row in made["rows"]} == {
+        ("goodput", True, "speed"),
+        ("jain", False, "asked for"),
+    }
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown", "latex"])
+def test_forms(home: Callable[..., Any], form: str) -> None:
+    made = home("test", "home.toml", *TEST, "--seeds", 2, "--format", form)
+    assert made.exit_code == 0
+    assert "bbr3 - cubic" in made.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("home.toml", *TEST, "--seeds", 1), "cubic has one run, of which no spread is known"),
+        (("calm.toml", *TEST, "--seeds", 2), "all seeds gave the same values"),
+        (("home.toml", "--metric", "srtt_s", "--factor", "cca"), "is a column of samples along a run"),
+        (("home.toml", "--metric", "series.srtt_s", "--factor", "cca"), "is a column of samples along a run"),
+        (("series.parquet", *TEST), "its samples are no replicates"),
+        (("home.toml", "--metric", "gooput", "--factor", "cca"), 'did you mean "goodput"'),
+        (("home.toml", "--metric", "goodput", "--factor", "rate"), "unknown factor"),
+        (
+            ("home.toml", "--metric", "goodput", "--factor", "time_s"),
+            "samples along one run are no replicates",
+        ),
+        (("home.toml", *TEST, "--block", "rate"), "write --block seed"),
+        (("home.toml", "--metric", "goodput"), "give --metric and --factor"),
+        (("nothing", *TEST), "unknown scenario"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(home: Callable[..., Any], words: tuple[str, ...], said: str) -> None:
+    made = home("test", *words)
+    assert made.exit_code == 2
+    assert said in " ".join(made.output.replace("│", " ").split())
+
+
+def test_a_folder_of_one_run_is_no_sample(home: Callable[..., Any]) -> None:
+    home("run", "home.toml", "--set", "flows.0.cca=cubic")
+    (folder,) = Path("runs").glob("*/native-1")
+    made = home("test", folder, *TEST)
+    assert made.exit_code == 2
+    assert "is one run, of which no spread is known" in made.output
+
+
+def test_runs_of_several_versions_are_noted(home: Callable[..., Any]) -> None:
+    home("run", "home.toml", "--seeds", 2)
+    store = Store(Path("runs"))
+    run = next(iter(store))
+    engine = run.meta.engine.model_copy(update={"version": "0.0"})
+    store.save(replace(run, meta=run.meta.model_copy(update={"engine": engine})))
+    made = home("test", "runs", *TEST)
+    assert made.exit_code == 0
+    assert "runs are of several versions of native: 0.0" in made.output
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1", "family: Field required"),
+        ('[family.a]\nmetrics = ["goodput"]', "family.a.factors: Field required"),
+        ('[family.a]\nmetrics = ["goodput"]\nfactors = ["cca"]\nbest = 1', "family.a.best"),
+        ("[family", "family.toml: not TOML"),
+    ],
+)
+def test_a_family_that_is_none_is_refused(home: Callable[..., Any], text: str, said: str) -> None:
+    Path("family.toml").write_text(text, encoding="utf-8")
+    made = home("test", "home.toml", "--family", "family.toml")
+    assert made.exit_code == 2
+    assert said in made.output
+
+
+def test_what_strangers_wrote_does_nothing_to_a_terminal(home: Callable[..., Any]) -> None:
+    Path("home.toml").write_text(SCENARIO.replace('cca = "reno"', 'cca = "reno"\nname = "\\u001b[2J"'))
+    made = home("test", "home.toml", *TEST, "--seeds", 2)
+    assert "\x1b" not in made.output
