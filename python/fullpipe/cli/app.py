@@ -31,7 +31,7 @@ _EXAMPLES = (
     ("fullpipe show kato2025 > my.toml", "start from that one"),
     ("fullpipe metrics RUN", "what came out, and what not to trust"),
     ("fullpipe compare my.toml --over flows.0.cca=cubic,bbr3", "which is better, and by how much?"),
-    ("fullpipe test runs --metric goodput --factor flows.0.cca", "do levels differ?"),
+    ("fullpipe test runs --metric goodput --factor cca", "do levels differ?"),
     ("fullpipe compare my.toml --engines native,linux --seeds 5", "are engines equivalent?"),
     ("fullpipe plot runs/*/native-1", "runs over time"),
     ("fullpipe plot RUN --var cwnd,bw,state", "what an algorithm thought"),

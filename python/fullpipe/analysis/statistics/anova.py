@@ -17,6 +17,7 @@ Groups = Sequence[Iterable[float]]
 Cells = Sequence[Sequence[Iterable[float]]]
 """The values of every combination: a row per level of the first factor, a column per level of the second."""
 EFFECTS = ("first", "second", "interaction")
+"""What tests of two factors are of."""
 
 
 @dataclass(frozen=True, slots=True)
