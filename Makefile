@@ -18,7 +18,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test test-long bench docs lint licences msrv publishable print-msrv build rust-lint rust-test python-lint python-test engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long bench docs lint licences msrv publishable print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,10 +26,10 @@ help: ## Say what each target does
 demo: build ## Run the first study quickly: prints Table II beside ours and says where the figures are
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
-test: lint rust-test linux-engine ns3-engine python-test docs ## Everything that continuous integration runs
+test: lint rust-test linux-engine ns3-engine browser python-test docs ## Everything that continuous integration runs
 	@echo "make test: everything passed"
 
-test-long: lint rust-test linux-engine ns3-engine build docs ## The same, with all cases where it tries a tenth
+test-long: lint rust-test linux-engine ns3-engine browser build docs ## The same, with all cases where it tries a tenth
 	$(BIN)/pytest -n $(JOBS) --long
 	@echo "make test-long: everything passed"
 
@@ -93,6 +93,13 @@ ns3-engine: build
 	@$(BIN)/fullpipe engines list | grep -q '^ns3 *ready' \
 		|| $(BIN)/fullpipe engines install ns3 \
 		|| echo "make: no ns3 engine here, as said above; its tests are skipped"
+
+# For the tests of reports: Playwright, and Chromium where it is or can be had. Without it they are skipped.
+browser: build
+	@$(BIN)/python -m pip install 'playwright>=1.40,<2' || echo "make: no playwright here, as said above"
+	@test -n "$${FULLPIPE_CHROMIUM:-}" || command -v chromium chromium-browser >/dev/null \
+		|| apt-get install --yes --quiet chromium 2>/dev/null || sudo -n apt-get install --yes --quiet chromium \
+		|| echo "make: no chromium here (FULLPIPE_CHROMIUM says where one is); tests of reports in a browser are skipped"
 
 format: build ## Format everything in place
 	rustfmt --edition 2024 $(filter %.rs,$(RUST))

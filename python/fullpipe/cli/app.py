@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 import fullpipe
 from fullpipe.cli.commands import COMMANDS, LazyCommand
-from fullpipe.cli.output import complain, echo
+from fullpipe.cli.output import ARGUMENTS, complain, echo
 from fullpipe.errors import (
     FolderError,
     FullpipeError,
@@ -35,6 +35,7 @@ _EXAMPLES = (
     ("fullpipe compare my.toml --engines native,linux --seeds 5", "are engines equivalent?"),
     ("fullpipe plot runs/*/native-1", "runs over time"),
     ("fullpipe plot RUN --var cwnd,bw,state", "what an algorithm thought"),
+    ("fullpipe report runs -o report.html", "a page to hand over"),
     ("fullpipe export RUN -o run.pcapng", "captured packets, for Wireshark"),
     ('fullpipe import-tc "tc qdisc add dev eth0 root pie"', "a queue, from Linux's tc"),
     ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
@@ -61,9 +62,12 @@ class _Group(TyperGroup):
         super().__init__(**attributes)
         self.commands = {name: LazyCommand(name) for name in COMMANDS}
 
-    def make_context(self, *arguments: Any, **more: Any) -> Any:
+    def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
+        written = list(args)  # what is parsed is taken from it
         with _readable():
-            return super().make_context(*arguments, **more)
+            context = super().make_context(info_name, args, *rest, **more)
+        context.meta[ARGUMENTS] = written
+        return context
 
     def invoke(self, ctx: Any) -> Any:
         try:

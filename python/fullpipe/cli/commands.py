@@ -51,6 +51,11 @@ COMMANDS = {
         "plot",
         "Draw runs over time, or a metric over many runs, as PNG and SVG with the numbers as CSV.",
     ),
+    "report": Entry(
+        "report",
+        "report",
+        "Write one page about runs or a comparison: what came out, tables, figures, and what repeats it.",
+    ),
     "export": Entry(
         "export",
         "export",

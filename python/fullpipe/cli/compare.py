@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from fullpipe.cli.compare_baseline import against, keep, points_of, seeds_of
 from fullpipe.cli.compare_engines import by_engine, draw, show
 from fullpipe.cli.compare_variants import axes_of, report
 from fullpipe.cli.jobs import bring_all, check_all, engine_names
-from fullpipe.cli.output import complain, echo
+from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.shared import (
     MAX_SEEDS,
@@ -36,6 +37,7 @@ _SEEDS, _SEEDS_OF_VARIANTS = 5, 20
 
 
 def compare(
+    context: typer.Context,
     scenario: ScenarioName,
     over: Annotated[
         list[str] | None,
@@ -80,6 +82,16 @@ def compare(
         Path | None,
         typer.Option("--plot", parser=target, metavar="DIR", help="Also draw the series in one figure."),
     ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            "-o",
+            parser=target,
+            metavar="FILE",
+            help="With --over or --baseline: keep the verdicts as JSON, for fullpipe report.",
+        ),
+    ] = None,
     allow_python: AllowPython = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object per point of the sweep, one per line.")
@@ -101,6 +113,9 @@ def compare(
             raise UnknownNameError("metric", wanted, comparing.MARGINS)
     if over and baseline:
         raise typer.BadParameter("give one of --over and --baseline")
+    if file and not (over or baseline):
+        raise typer.BadParameter("goes with --over or --baseline", param_hint="--file")
+    told = partial(report, as_json=as_json, file=file, command=command_line(context))
     margins, metrics = dict(comparing.read_margin(text) for text in margin or ()), metric or HEADLINES
 
     def finished(todo: Sequence[Job]) -> list[Outcome]:
@@ -113,12 +128,12 @@ def compare(
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
         sides = sides_of(chosen, axes_of(over), several, engines or "native")
         runs = (outcome.run for outcome in finished([job for side in sides for job in side.jobs]))
-        report(compared(sides, runs, metrics, margins), as_json=as_json)
+        told(compared(sides, runs, metrics, margins))
     elif baseline:
         kept = seeds_of(baseline, seeds, _SEEDS_OF_VARIANTS)
         points = points_of(finished(jobs(chosen, kept, engines or "native")))
         if baseline.exists():
-            report(against(baseline, points, metrics, margins), as_json=as_json)
+            told(against(baseline, points, metrics, margins))
         else:
             keep(baseline, points)
     else:

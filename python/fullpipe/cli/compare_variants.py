@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -21,6 +22,10 @@ from fullpipe.cli.shown import (
     unit_shown,
 )
 from fullpipe.errors import ScenarioError
+from fullpipe.io import files
+from fullpipe.report.from_file import joined
+from fullpipe.report.text import listed
+from fullpipe.runs.meta import versions
 from fullpipe.validation.compare.variants import VariantComparison, VariantRow
 
 _COLOURS = {"better": "green", "worse": "red", "equivalent": "", "undecided": "dim"}
@@ -53,17 +58,41 @@ def _value(text: str) -> Any:
         return text.strip()
 
 
-def report(found: Iterable[VariantComparison], *, as_json: bool) -> None:
-    """Print what is said, and end with exit code 1 if anything is worse."""
-    is_worse = False
+def report(
+    found: Iterable[VariantComparison], *, as_json: bool, file: Path | None = None, command: str = ""
+) -> None:
+    """Print what is said, keep it in a file for reports, and end with exit code 1 if anything is worse."""
+    told = []
     for comparison in found:
-        is_worse |= comparison.is_worse
+        told.append(comparison)
         if as_json:
             echo(json.dumps(comparison.to_dict(), allow_nan=False))
         else:
             _show(comparison)
-    if is_worse:
+    if file is not None and told:
+        write(file, told, command)
+    if any(comparison.is_worse for comparison in told):
         raise typer.Exit(1)
+
+
+def write(file: Path, found: Sequence[VariantComparison], command: str) -> None:
+    """Write what `fullpipe report` reads: every row with its point and both sides.
+
+    Raises:
+        ResultError: If it cannot be written.
+    """
+    first = found[0]
+    others = listed(dict.fromkeys(one.other for one in found))
+    verb = "Is" if len({one.other for one in found}) == 1 else "Are"
+    content = {
+        "kind": "compare",
+        "title": f"{first.scenario}: {others} against {first.reference}",
+        "question": f"{verb} {others} better or worse than {first.reference} in {first.scenario}?",
+        **joined([one.to_dict() for one in found]),
+        "command": command,
+        "versions": versions(),
+    }
+    files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 
 
 def _show(found: VariantComparison) -> None:

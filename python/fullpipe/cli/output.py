@@ -1,10 +1,19 @@
 """All output of commands to a terminal: control characters in files and arguments are printed as text."""
 
 import re
+import shlex
 
 import typer
 
 from fullpipe.errors import visible
+
+ARGUMENTS = "fullpipe.arguments"
+"""Under which a context has the words behind `fullpipe`."""
+
+
+def command_line(context: typer.Context) -> str:
+    """The command as it can be typed again."""
+    return shlex.join(["fullpipe", *context.meta.get(ARGUMENTS, ())])
 
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:

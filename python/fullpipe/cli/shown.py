@@ -1,83 +1,35 @@
-"""Numbers as text for a terminal: with a readable unit and as many digits as are significant."""
+"""Tables and headings for a terminal, and the numbers in them."""
 
-from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 
 from rich.table import Table
 
-from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.statistics import Interval
-from fullpipe.analysis.values import value_text
+from fullpipe.analysis.shown import (
+    difference_shown,
+    margin_shown,
+    number_shown,
+    point_shown,
+    shown_in,
+    unit_shown,
+)
 
-_SHOWN = {
-    "bit/s": ("Mbit/s", 1e-6, 2),
-    "bit/s²": ("Gbit/s²", 1e-9, 3),
-    "s": ("ms", 1e3, 2),
-    "1": ("", 1.0, 4),
-}
+__all__ = [
+    "LONGEST",
+    "difference_shown",
+    "heading",
+    "listing",
+    "margin_shown",
+    "number_shown",
+    "point_shown",
+    "shown_in",
+    "table",
+    "unit_shown",
+]
 _SHORTEST = 11
 """Of a column of words."""
 LONGEST = 20
 """Of a line of a heading."""
-
-
-def unit_shown(unit: str) -> str:
-    """The unit in which a quantity is shown."""
-    return _SHOWN.get(unit, (unit, 1.0, 0))[0]
-
-
-def shown_in(name: str, unit: str) -> tuple[float, str]:
-    """What values of a metric are multiplied with to be shown, and how the axis of a figure is called.
-
-    >>> shown_in("goodput", "bit/s")
-    (1e-06, 'goodput, Mbit/s')
-    """
-    shown, scale, _ = _SHOWN.get(unit, (unit, 1.0, 0))
-    return scale, f"{name}, {shown}" if shown else name
-
-
-def number_shown(value: float | None, unit: str) -> str:
-    """A value in the unit in which it is shown; a dash for what is not known.
-
-    >>> number_shown(0.0405, "s")
-    '40.50'
-    """
-    _, scale, digits = _SHOWN.get(unit, (unit, 1.0, 0))
-    return "-" if value is None else f"{value * scale:,.{digits}f}"
-
-
-def difference_shown(difference: float, interval: Interval | None, reference: float, unit: str) -> str:
-    """A difference with its interval: as a share of the reference, or in its unit if the reference is zero.
-
-    >>> difference_shown(1e6, None, 10e6, "bit/s")
-    '+10.0 %'
-    """
-
-    def text(value: float) -> str:
-        if not reference:
-            return number_shown(value, unit) if value else "0"
-        percent = 100 * value / abs(reference)
-        return f"{percent:+.{1 if abs(percent) < 100 else 0}f}"
-
-    ends = f" [{text(interval.low)}, {text(interval.high)}]" if interval else ""
-    return f"{text(difference)}{' %' if reference else ''}{ends}"
-
-
-def margin_shown(margin: Margin, unit: str) -> str:
-    """A margin in the unit in which its quantity is shown."""
-    parts = [f"{100 * margin.relative:g} %"] if margin.relative else []
-    absolute = [number_shown(margin.absolute, unit)] if margin.absolute else []
-    return ", ".join([*parts, *absolute]) or "0"
-
-
-def point_shown(point: Mapping[str, Any]) -> list[str]:
-    """A point of a sweep, a word for every path.
-
-    >>> point_shown({"topology.bottleneck.queue": {"kind": "drop_tail", "packets": 50}, "flows.0.count": 2})
-    ['queue=drop_tail 50', 'count=2']
-    """
-    return [f"{path.rsplit('.', 1)[-1]}={value_text(value)}" for path, value in point.items()]
 
 
 def heading(name: str) -> str:

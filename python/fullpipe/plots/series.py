@@ -62,32 +62,49 @@ def time_series(
 
     Goodput is drawn as a mean over three round trips where samples are closer: bytes that waited behind a
     lost packet are delivered at once when it is repaired, in a short interval more than a link can carry."""
+    data, label = samples(runs, quantity, only)
+    drawn = data.partition_by("run", "actor", maintain_order=True)
+    for frame in drawn:
+        actor = str(frame["actor"][0])
+        name = actor if len(runs) == 1 else f"{frame['run'][0]}: {actor}"
+        values = frame["value"].fill_null(float("nan")).to_numpy()
+        axes.plot(frame["time_s"].to_numpy(), values, label=name)
+    axes.set_xlabel("time (s)")
+    axes.set_ylabel(label)
+    axes.set_xlim(left=0)
+    if np.nanmin(data["value"].fill_null(float("nan")).to_numpy(), initial=0) >= 0:
+        axes.set_ylim(bottom=0)
+    if 1 < len(drawn) <= legend_up_to:
+        labels = [str(line.get_label()) for line in axes.lines]
+        inches = axes.get_window_extent().width / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
+        axes.legend(ncols=min(legend_columns(labels, inches), 4)).set_in_layout(False)
+    return data
+
+
+def samples(
+    runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None = None
+) -> tuple[pl.DataFrame, str]:
+    """What `time_series` draws, and the label of the axis.
+
+    Returns:
+        The columns run, actor, time_s and value, in the unit of the label.
+
+    Raises:
+        ValueError: If there is no such quantity, or no sample of it.
+    """
     what = _in_packets(_quantity(quantity), runs)
     frames = []
     smoothed_s = 0.0
     for label, tables in runs.items():
         for actor, frame in _actors(tables, what, only):
-            name = actor if len(runs) == 1 else f"{label}: {actor}"
             if quantity == "goodput":
                 frame, window_s = _smoothed(frame, tables)
                 smoothed_s = max(smoothed_s, window_s)
-            values = frame["value"].fill_null(float("nan")).to_numpy()
-            axes.plot(frame["time_s"].to_numpy(), values, label=name)
             of_whom = [pl.lit(label).alias("run"), pl.lit(actor).alias("actor")]
             frames.append(frame.select(*of_whom, "time_s", "value"))
     if not frames:
         raise ValueError(f"{quantity}: no samples; was the run recorded with an interval?")
-    data = pl.concat(frames)
-    axes.set_xlabel("time (s)")
-    axes.set_ylabel(f"{what.label}\nmeans over {smoothed_s:.2g} s" if smoothed_s else what.label)
-    axes.set_xlim(left=0)
-    if np.nanmin(data["value"].fill_null(float("nan")).to_numpy(), initial=0) >= 0:
-        axes.set_ylim(bottom=0)
-    if 1 < len(frames) <= legend_up_to:
-        labels = [str(line.get_label()) for line in axes.lines]
-        inches = axes.get_window_extent().width / axes.get_figure(root=True).dpi  # type: ignore[union-attr]
-        axes.legend(ncols=min(legend_columns(labels, inches), 4)).set_in_layout(False)
-    return data
+    return pl.concat(frames), f"{what.label}\nmeans over {smoothed_s:.2g} s" if smoothed_s else what.label
 
 
 def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:

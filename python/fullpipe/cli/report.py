@@ -1,0 +1,55 @@
+"""`fullpipe report`: one page to hand over."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe.cli.jobs import read_runs
+from fullpipe.cli.output import echo
+from fullpipe.cli.plot_points import runs_in
+from fullpipe.cli.shared import target
+from fullpipe.cli.summary import check_metrics
+from fullpipe.report.budget import Budget
+from fullpipe.report.content import Document
+from fullpipe.report.from_file import page_of_file, read
+from fullpipe.report.runs.page import page_of
+from fullpipe.report.write import FORMATS, write
+
+
+def report(
+    what: Annotated[
+        Path,
+        typer.Argument(
+            metavar="WHAT",
+            help="A folder that --out named, a run's folder, or a JSON file of compare, check or test.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", parser=target, metavar="FILE", help="Where to: .html or .md.")
+    ] = Path("report.html"),
+    question: Annotated[str, typer.Option(metavar="TEXT", help="What was asked; it stands at the top.")] = "",
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", metavar="NAME", help="This metric, too; may be repeated.")
+    ] = None,
+    samples: Annotated[
+        int,
+        typer.Option(min=1_000, metavar="N", help="Samples of time series in the page; about 3 bytes each."),
+    ] = Budget().samples,
+) -> None:
+    """Write one page about runs or a comparison: what came out, tables, figures, and what repeats it.
+
+    The file asks for nothing from elsewhere, and can be sent, kept and printed.
+    """
+    if out.suffix not in FORMATS:
+        raise typer.BadParameter(f'"{out.name}" does not end in {" or ".join(FORMATS)}', param_hint="--out")
+    check_metrics(metric or ())
+    budget = Budget(samples=samples)
+    write(_page(what, question, metric or [], budget), out, budget)
+    echo(out)
+
+
+def _page(what: Path, question: str, metrics: list[str], budget: Budget) -> Document:
+    if what.is_file():
+        return page_of_file(read(what), question=question, budget=budget)
+    return page_of(read_runs(runs_in([what])), question=question, metrics=metrics, budget=budget)

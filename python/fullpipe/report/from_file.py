@@ -1,0 +1,157 @@
+"""A page about a file that `compare`, `check` or `test` wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.errors import NoRunError
+from fullpipe.report.budget import Budget
+from fullpipe.report.content import (
+    Block,
+    Code,
+    Difference,
+    Document,
+    Download,
+    Figure,
+    Forest,
+    Items,
+    Section,
+)
+from fullpipe.report.rows import interval_of, table_of, text_of, with_sides
+from fullpipe.report.said import summary, tally
+from fullpipe.report.text import counted
+
+_TOP = ("kind", "title", "question", "verdict", "rows", "notes", "command", "versions")
+"""Keys of a file that have a place of their own; all others are listed."""
+_MOST_DIFFERENCES = 60
+_LARGEST = 50_000_000
+
+Row = Mapping[str, Any]
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The object of a file; several lines of `--json` are one object with the rows of all.
+
+    Raises:
+        NoRunError: If the file cannot be read, or has no rows.
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise NoRunError(f"{path}: more than {_LARGEST // 1_000_000} MB is no file of results")
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise NoRunError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise NoRunError(f"{path}: is no text in UTF-8") from error
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = _of_lines(path, text)
+    if not isinstance(found, dict) or not _are_rows(found.get("rows")):
+        told = "give a file that compare -o, check or test wrote, or a folder of runs"
+        raise NoRunError(f'{path}: has no "rows"; {told}')
+    return joined([found])
+
+
+def _of_lines(path: Path, text: str) -> dict[str, Any]:
+    try:
+        objects = [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise NoRunError(f"{path}: is no JSON: {error}") from error
+    if not objects or not all(isinstance(one, dict) and _are_rows(one.get("rows")) for one in objects):
+        raise NoRunError(f'{path}: has lines without "rows"')
+    return joined(objects)
+
+
+def _are_rows(rows: Any) -> bool:
+    return isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+
+
+def joined(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What `compare --json` prints of several points or variants, as one object."""
+    rows = [row for one in objects for row in with_sides(one)]
+    notes = list(dict.fromkeys(str(note) for one in objects for note in one.get("notes") or ()))
+    is_of_sides = any(isinstance(one.get("variant"), str) for one in objects)
+    aside = ("rows", "notes", *(("point", "reference", "variant") if is_of_sides else ()))
+    shared = {
+        key: value
+        for key, value in objects[0].items()
+        if key not in aside and all(one.get(key) == value for one in objects)
+    }
+    return {**shared, "rows": rows, "notes": notes}
+
+
+def page_of_file(found: Mapping[str, Any], *, question: str = "", budget: Budget | None = None) -> Document:
+    """What a file says: verdicts in words, a figure of differences, and all rows."""
+    budget, rows = budget or Budget(), found["rows"]
+    kind = text_of(found.get("kind") or "results")
+    title = text_of(found.get("title") or found.get("scenario") or kind)
+    asked = question or text_of(found.get("question") or f"What does {kind} say?")
+    sections = [Section("Rows", list(_blocks(rows, found, budget)))]
+    notes = [text_of(note) for note in found.get("notes") or () if note]
+    if notes:
+        sections.append(Section("Notes", [Items(notes)]))
+    if found.get("command"):
+        sections.append(Section("Repetition", [Code(text_of(found["command"]), "This makes it again")]))
+    facts = [(key.replace("_", " "), text_of(value)) for key, value in found.items() if key not in _TOP]
+    versions = found.get("versions")
+    facts += [(str(k), text_of(v)) for k, v in versions.items()] if isinstance(versions, Mapping) else []
+    return Document(title, asked, list(_answer(found, rows)), sections, facts)
+
+
+def _answer(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
+    if found.get("verdict"):
+        yield f"Verdict: {text_of(found['verdict'])}."
+    given = tally(rows)
+    if given:
+        yield f"{counted(len(rows), 'row')}: {', '.join(f'{count} {word}' for word, count in given)}."
+    sides: dict[str, list[Row]] = {}
+    for row in rows:
+        sides.setdefault(_side(row), []).append(row)
+    if any(sides):
+        yield from (f"{side or 'All'}: {summary(of)}." for side, of in list(sides.items())[:20])
+        if len(sides) > 20:
+            yield f"{len(sides) - 20} more comparisons are in the table."
+    elif given:
+        yield f"In detail: {summary(rows)}."
+    elif not found.get("verdict"):
+        yield f"{counted(len(rows), 'row')}, without verdicts."
+
+
+def _side(row: Row) -> str:
+    """What is held against what."""
+    return f"{text_of(row['side'])} against {text_of(row.get('against'))}" if row.get("side") else ""
+
+
+def _blocks(rows: Sequence[Row], found: Mapping[str, Any], budget: Budget) -> Iterator[Block]:
+    chart = _forest(rows)
+    if chart:
+        told = "Differences with their 95 % intervals, in per cent of the reference"
+        yield Figure(f"{told}.", chart, f"{told}; the numbers are in the table.")
+    if rows:
+        yield table_of(rows, f"All rows of {text_of(found.get('kind') or 'the file')}", budget.rows)
+    data = json.dumps(list(rows), indent=1)
+    if len(data) <= budget.csv_bytes:
+        yield Download("rows.json", "application/json", data, "All rows, in base units.")
+
+
+def _forest(rows: Sequence[Row]) -> Forest | None:
+    """Differences in per cent of the reference, of rows that have one; of very many, those of all flows."""
+    if len(rows) > _MOST_DIFFERENCES:
+        rows = [row for row in rows if row.get("of") == ALL]
+    found = []
+    for row in rows if len(rows) <= _MOST_DIFFERENCES else ():
+        reference, value = row.get("reference"), row.get("difference")
+        if not isinstance(reference, int | float) or not isinstance(value, int | float) or not reference:
+            continue
+        scale, ends = 100 / abs(reference), interval_of(row)
+        label = " ".join(text_of(row[key]) for key in ("side", "metric", "of") if row.get(key))
+        low, high = (scale * ends.low, scale * ends.high) if ends else (None, None)
+        found.append(Difference(label, scale * value, low, high, str(row.get("verdict", ""))))
+    if not found:
+        return None
+    return Forest("difference, % of the reference", found)

@@ -1,0 +1,24 @@
+"""The colours of labels: those of their algorithms, as in every figure."""
+
+from __future__ import annotations
+
+from fullpipe.plots.style import COLOURS, DASHES, look_of
+from fullpipe.report.content import Look
+
+
+def look(label: str, number: int) -> Look:
+    """The look of a label: see `fullpipe.plots.style.look_of`."""
+    found = look_of(label, number)
+    return Look(COLOURS.index(found["color"]), DASHES.index(found["linestyle"]))
+
+
+def distinct(labels: list[str]) -> list[Look]:
+    """A look for every label; of several flows of one algorithm, others for those after the first."""
+    found: list[Look] = []
+    for number, label in enumerate(labels):
+        wanted = look(label, number)
+        places = [(wanted.colour, (wanted.dash + turn) % len(DASHES)) for turn in range(len(DASHES))]
+        places += [(colour, dash) for dash in range(len(DASHES)) for colour in range(len(COLOURS))]
+        free = next((place for place in places if Look(*place) not in found), places[0])
+        found.append(Look(*free))
+    return found

@@ -1,0 +1,80 @@
+"""A report as Markdown: its text and its tables. Figures and files in the page are named, not shown."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from fullpipe.report.content import Block, Code, Document, Download, Figure, Items, Section, Table, Text
+from fullpipe.report.text import lines_visible
+
+
+def markdown(page: Document) -> str:
+    """The whole file."""
+    parts = [f"# {escaped(page.title)}", escaped(page.question)]
+    for section in (Section("What came out", [Items(page.answer)]), *page.sections):
+        parts += _section(section, 2)
+    if page.facts:
+        facts = [f"{name}: {value}" for name, value in page.facts]
+        parts += _section(Section("What this rests on", [Items(facts)]), 2)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text on one line in which nothing is markup.
+
+    >>> escaped("<b> a|b *c*")
+    '&lt;b&gt; a\\\\|b \\\\*c\\\\*'
+    """
+    shown = html.escape(lines_visible(text), quote=False).replace("\n", " ")
+    return re.sub(r"([|\\`*_\[\]~])|^([#+-])(?=\s|$)|^(\d+)([.)])(?=\s)", _marked, shown)
+
+
+def _marked(found: re.Match[str]) -> str:
+    return f"{found[3]}\\{found[4]}" if found[3] else f"\\{found[1] or found[2]}"
+
+
+def _section(section: Section, level: int) -> Iterator[str]:
+    yield f"{'#' * level} {escaped(section.heading)}"
+    for block in section.blocks:
+        yield _block(block)
+    for inner in section.sections:
+        yield from _section(inner, level + 1)
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Text():
+            return escaped(block.text)
+        case Items():
+            return "\n".join(f"- {escaped(item)}" for item in block.items)
+        case Table():
+            return "\n\n".join(filter(None, [escaped(block.caption), _table(block), escaped(block.note)]))
+        case Code():
+            return "\n\n".join(filter(None, [escaped(block.caption), _code(block.text)]))
+        case Download():
+            return ""
+        case Figure():
+            return f"*Figure, in the HTML form of this report: {escaped(block.caption)}*"
+        case _:
+            assert_never(block)
+
+
+def _table(table: Table) -> str:
+    marks = ["--:" if column.is_number else "---" for column in table.columns]
+    head = [escaped(column.name) for column in table.columns]
+    rows = [[escaped(cell) for cell in row] for row in table.rows]
+    return "\n".join(_row(row) for row in (head, marks, *rows))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _code(text: str) -> str:
+    """A block fenced by more backticks than it has in a row."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{lines_visible(text).rstrip()}\n{fence}"

@@ -1,0 +1,132 @@
+"""Rows of files, whatever keys they have, as a table."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
+
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.shown import difference_shown, margin_shown, number_shown, unit_shown
+from fullpipe.analysis.statistics import Interval
+from fullpipe.report.content import Column, Table
+from fullpipe.report.text import left_out
+
+_IN_UNITS = ("reference", "variant", "mean", "low", "high", "value", "estimate", "sd", "standard_deviation")
+"""Numbers that are in the unit of their row."""
+_VERDICT, _REASON = "verdict", "reason"
+_SHOWN_ELSEWHERE = ("unit", "interval", "entry", "kind")
+_LEVEL = 0.95
+_HEADS = {"side": "variant", "variant": "its mean", "reference": "reference mean", "p": "p (Holm)"}
+"""Headings of keys that do not speak for themselves."""
+
+Row = Mapping[str, Any]
+
+
+def table_of(rows: Sequence[Row], caption: str, most: int, *, folded_from: int = 1_000_000) -> Table:
+    """A column per key. Verdicts and units are told beside metrics, and intervals beside differences."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    hidden = {key for key in _SHOWN_ELSEWHERE if _is_told(key, keys)}
+    empty = {key for key in keys if all(row.get(key) in (None, "", [], {}) for row in rows)}
+    left = [key for key in keys if key not in (_VERDICT, _REASON, *hidden, *empty)]
+    place = left.index("metric") + 1 if "metric" in left else len(left)
+    last = [key for key in (_VERDICT, _REASON) if key in keys and key not in empty]
+    shown = [*left[:place], *last[:1], *left[place:], *last[1:]]
+    columns = [Column(_head(key), _is_number(key, rows), key == _VERDICT) for key in shown]
+    written = [[_cell(row, key) for key in shown] for row in rows[:most]]
+    note = left_out(most, len(rows), "rows")
+    return Table(caption, columns, written, note, is_folded=len(rows) >= folded_from)
+
+
+def _head(key: str) -> str:
+    return _HEADS.get(key, key.rsplit(".", 1)[-1].replace("_", " "))
+
+
+def _is_told(key: str, keys: Sequence[str]) -> bool:
+    """Whether a key is part of another column."""
+    needs = {"unit": "metric", "interval": "difference", "entry": "of", "kind": "of"}
+    return needs[key] in keys
+
+
+def with_sides(one: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object of `compare --json`, each with its point and the names of both sides."""
+    point = one.get("point")
+    sides = {
+        told: one[key]
+        for key, told in (("reference", "against"), ("variant", "side"))
+        if isinstance(one.get(key), str)
+    }
+    first = {**(point if isinstance(point, dict) else {}), **sides}
+    return [{**first, **row} for row in one["rows"]]
+
+
+def _is_number(key: str, rows: Sequence[Row]) -> bool:
+    if key in ("difference", "margin"):
+        return True
+    known = [row[key] for row in rows if row.get(key) is not None]
+    return bool(known) and all(isinstance(value, int | float) for value in known)
+
+
+def _cell(row: Row, key: str) -> str:
+    value, unit = row.get(key), str(row.get("unit") or "")
+    if value is None:
+        return "-"
+    if key == "metric" and unit_shown(unit):
+        shown = unit_shown(unit)
+        return f"{value}, {shown}" if shown != "1" else str(value)
+    if key == "difference" and _is_real(value):
+        return difference_shown(value, interval_of(row), _reference(row), unit)
+    if key == "margin" and isinstance(value, Mapping):
+        return _margin(value, unit)
+    if key in _IN_UNITS and unit and _is_real(value):
+        return number_shown(value, unit)
+    return text_of(value)
+
+
+def _is_real(value: Any) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _reference(row: Row) -> float:
+    value = row.get("reference")
+    return float(value) if value is not None and _is_real(value) else 0.0
+
+
+def interval_of(row: Row) -> Interval | None:
+    """The interval of a row's difference, if it has both ends."""
+    found = row.get("interval")
+    if not isinstance(found, Mapping):
+        return None
+    low, high = found.get("low"), found.get("high")
+    return Interval(low, high, _LEVEL, "t") if _is_real(low) and _is_real(high) else None
+
+
+def _margin(value: Mapping[str, Any], unit: str) -> str:
+    parts = [value.get(part) or 0.0 for part in ("relative", "absolute")]
+    return margin_shown(Margin(*parts), unit) if all(map(_is_real, parts)) else text_of(value)
+
+
+def text_of(value: Any) -> str:
+    """Any value of a file.
+
+    >>> text_of({"low": 1.0, "high": None}), text_of(0.00012345), text_of(True)
+    ('low 1, high -', '0.000123', 'yes')
+    """
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}" if abs(value) >= 10_000 else str(value)
+        case float():
+            return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+        case Mapping():
+            return ", ".join(f"{key} {text_of(part)}" for key, part in value.items())
+        case list():
+            return ", ".join(map(text_of, value))
+        case str():
+            return value
+        case _:
+            return json.dumps(value)

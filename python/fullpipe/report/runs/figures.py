@@ -1,0 +1,129 @@
+"""Figures over points: lines with bands along quantities, heat maps over two paths, and boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.shown import shown_in
+from fullpipe.analysis.values import value_text
+from fullpipe.report.content import Box, Boxes, Chart, Figure, Heat, Line, Lines
+from fullpipe.report.looks import distinct
+from fullpipe.report.runs.points import Points, ordered
+from fullpipe.scenario.quantities import as_numbers
+
+_UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
+_WANTED = ("goodput", "jain", "rtt_mean", "owd_p95", "call_score", "fct_p50", "retransmission_rate")
+"""What is drawn of all flows, as far as it was measured."""
+_OF_GROUPS = "share"
+"""What is drawn of every group."""
+_MOST_BOXES, _MOST_LINES, _MOST_ENTRIES = 40, 14, 3
+
+
+def over_points(found: Points, most: int) -> list[Figure]:
+    """What a reader should see of the points, metric by metric; nothing of a single run."""
+    if len(found.runs) < 2:
+        return []
+    flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
+    figures = list[Figure]()
+    for metric in _WANTED:
+        rows = flows.filter((pl.col("metric") == metric) & (pl.col("of") == found.whole))
+        figures += _of_metric(found, metric, rows, found.whole)
+    shares = flows.filter((pl.col("metric") == _OF_GROUPS) & pl.col("entry").is_not_null())
+    if len(found.paths) < 2:
+        figures += _of_groups(found, shares)
+    elif shares["entry"].n_unique() > 1:
+        for rows in shares.partition_by("entry", maintain_order=True)[:_MOST_ENTRIES]:
+            names = rows["of"].unique(maintain_order=True).to_list()
+            figures += _of_metric(found, _OF_GROUPS, rows, " or ".join(names[:_MOST_ENTRIES]))
+    return figures[:most]
+
+
+def _of_metric(found: Points, metric: str, rows: pl.DataFrame, of: str) -> Iterator[Figure]:
+    """Figures of one group: by how many paths differ, and of what kind they are."""
+    if rows.is_empty() or rows["value"].n_unique() < 2:
+        return
+    scale, label = shown_in(metric, _UNITS[metric])
+    rows = rows.with_columns(pl.col("value") * scale)
+    along = next((path for path in found.paths if _numbers(rows[path].to_list())), None)
+    others = [path for path in found.paths if path != along]
+    if along and len(others) <= 1:
+        chart: Chart = _lines(found, rows, along, others, label)
+        yield _figure(f"{metric} of {of} over {found.words[along]}: means and 95 % intervals", chart, found)
+    elif len(found.paths) == 2:
+        yield _figure(f"{metric} of {of}: means", _heat(found, rows, found.paths[1], found.paths[0]), found)
+    else:
+        labels = [found.told(row) or of for row in rows.iter_rows(named=True)]
+        yield from _boxes(rows.with_columns(label=pl.Series(labels)), label, f"{metric} of {of}", found)
+    if along and len(others) == 1 and rows[others[0]].n_unique() > 3:
+        yield _figure(f"{metric} of {of}: means", _heat(found, rows, along, others[0]), found)
+
+
+def _of_groups(found: Points, rows: pl.DataFrame) -> Iterator[Figure]:
+    """The share of every group, side by side."""
+    if rows["of"].n_unique() < 2:
+        return
+    names = [", ".join(filter(None, [found.told(row), row["of"]])) for row in rows.iter_rows(named=True)]
+    yield from _boxes(
+        rows.with_columns(label=pl.Series(names)), _OF_GROUPS, "share of every group of flows", found
+    )
+
+
+def _figure(caption: str, chart: Chart, found: Points) -> Figure:
+    return Figure(f"{caption}.", chart, f"{caption}, scenario {found.name}. The numbers are in the tables.")
+
+
+def _lines(found: Points, rows: pl.DataFrame, along: str, others: Sequence[str], label: str) -> Lines:
+    values = ordered(rows[along].to_list())
+    numbers, unit = _numbers(values) or ([], "")
+    places = dict(zip(values, numbers, strict=True))
+    parts = rows.partition_by(others[0], maintain_order=True) if others else [rows]
+    names = [value_text(part[others[0]][0]) if others else "" for part in parts][:_MOST_LINES]
+    lines = []
+    for name, look, part in zip(names, distinct(names), parts, strict=False):
+        points = [_mean(places[key[0]], group["value"].to_numpy()) for key, group in part.group_by(along)]
+        lines.append(Line(name, look, sorted(points)))
+    word = found.words[along]
+    return Lines(f"{word}, {unit}" if unit else word, label, lines)
+
+
+def _mean(place: float, values: Any) -> tuple[float, float, float, float]:
+    from fullpipe.analysis.statistics import t_interval
+
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return place, mean, mean, mean
+    found = t_interval(values)
+    return place, mean, found.low, found.high
+
+
+def _heat(found: Points, rows: pl.DataFrame, across: str, up: str) -> Heat:
+    columns, lines = ordered(rows[across].to_list()), ordered(rows[up].to_list())
+    means = {key: float(part["value"].mean()) for key, part in rows.group_by(across, up)}  # type: ignore[arg-type]
+    cells = [[means.get((column, line)) for column in columns] for line in lines]
+    names = list(map(value_text, columns)), list(map(value_text, lines))
+    return Heat(found.words[across], found.words[up], *names, cells)
+
+
+def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Iterator[Figure]:
+    parts = rows.partition_by("label", maintain_order=True)
+    names = [str(part["label"][0]) for part in parts]
+    if len(parts) > _MOST_BOXES:
+        return
+    looks = distinct([name.rpartition("=")[2] for name in names])
+    made = []
+    for name, look, part in zip(names, looks, parts, strict=True):
+        low, q1, median, q3, high = (
+            float(q) for q in np.percentile(part["value"].to_numpy(), (0, 25, 50, 75, 100))
+        )
+        made.append(Box(name, look, (low, q1, median, q3, high), part.height))
+    told = f"{caption}: median, quartiles and extremes over runs"
+    yield _figure(told, Boxes(label, made), found)
+
+
+def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
+    return as_numbers(list(dict.fromkeys(values)))

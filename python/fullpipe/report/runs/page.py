@@ -1,0 +1,160 @@
+"""A page about finished runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import polars as pl
+
+from fullpipe.analysis.metrics.measures import LINK_MEASURES, MEASURES
+from fullpipe.analysis.shown import unit_shown
+from fullpipe.analysis.values import value_text
+from fullpipe.report.budget import Budget
+from fullpipe.report.content import Block, Document, Items, Section
+from fullpipe.report.runs import figures, over_time, repeat, tables, verdicts
+from fullpipe.report.runs.points import Points
+from fullpipe.report.text import counted, left_out, listed
+from fullpipe.runs import Run
+
+_TOLD = ("goodput", "jain", "rtt_mean", "retransmission_rate", "call_score", "fct_p50")
+"""Of which the highest and the lowest mean are told."""
+
+
+def page_of(
+    runs: Iterable[Run], *, question: str = "", metrics: Sequence[str] = (), budget: Budget | None = None
+) -> Document:
+    """What finished runs say: a part for every name of a scenario.
+
+    Args:
+        runs: In any order.
+        question: What was asked; left out, made of the name and of what differs.
+        metrics: More metrics than a report has by itself.
+        budget: How much the page may hold.
+
+    Raises:
+        ValueError: If there is no run.
+    """
+    budget = budget or Budget()
+    by_name = sorted(runs, key=lambda run: run.name)
+    if not by_name:
+        raise ValueError("runs: there is none")
+    found = [Points.of_runs(list(group), metrics) for _, group in groupby(by_name, key=lambda run: run.name)]
+    shown = found[: budget.scenarios]
+    parts = [(each, verdicts.compared(each)) for each in shown]
+    answer = [
+        sentence if len(shown) == 1 else f"{each.name}: {sentence}"
+        for each, made in parts
+        for sentence in _answer(each, made)
+    ]
+    answer += filter(None, [left_out(len(shown), len(found), "scenarios")])
+    sections = [list(_sections(each, made, budget)) for each, made in parts]
+    whole = sections[0] if len(shown) == 1 else [
+        Section(each.name, (), inner) for each, inner in zip(shown, sections, strict=True)
+    ]  # fmt: skip
+    title = listed(each.name for each in shown[:3]) + (
+        f" and {len(found) - 3} more" if len(found) > 3 else ""
+    )
+    return Document(
+        title, question or _question(shown), answer, whole, _facts([r for each in found for r in each.runs])
+    )
+
+
+def _question(found: Sequence[Points]) -> str:
+    if len(found) > 1:
+        return f"What came out of {counted(len(found), 'scenario')}?"
+    (each,) = found
+    if each.paths:
+        verb = "do" if len(each.words) > 1 else "does"
+        return f"What {verb} {listed(each.words.values())} change in the scenario {each.name}?"
+    return f"What happened in the scenario {each.name}?"
+
+
+def _answer(found: Points, made: verdicts.Comparisons) -> Iterator[str]:
+    """What was run, which point has most and least of what, and what is better than what."""
+    engines = listed(dict.fromkeys(run.meta.engine.name for run in found.runs))
+    over = f" over {listed(found.words.values())}" if found.paths else ""
+    places = len({str(point) for point in found.points})
+    yield (
+        f"{counted(len(found.runs), 'run')} of {counted(places, 'point')}{over}, "
+        f"{_seeds(found.seeds)}, by the {engines} engine."
+    )
+    yield from verdicts.sentences(made)
+    yield from _extremes(found)
+    several = found.means.filter(pl.col("n") > 1)
+    if several.height and several["alike"].all():
+        yield "All seeds gave the same run, so no mean has an interval: nothing is random there."
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    if list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"{len(seeds)} seeds"
+
+
+def _extremes(found: Points) -> Iterator[str]:
+    whole = found.means.filter((pl.col("kind") == "flows") & (pl.col("of") == found.whole)).drop_nulls("mean")
+    units = {measure.name: unit_shown(measure.unit) for measure in (*MEASURES, *LINK_MEASURES)}
+    for metric in _TOLD:
+        rows = whole.filter(pl.col("metric") == metric).sort("mean", maintain_order=True)
+        if rows.is_empty():
+            continue
+        unit = "" if units[metric] in ("", "1") else f" {units[metric]}"
+        low, high = (f"{tables.interval_shown(rows.row(n, named=True))}{unit}" for n in (0, -1))
+        if rows.height == 1 or rows["mean"][0] == rows["mean"][-1]:
+            yield f"{metric} of {found.whole}: {low}."
+        else:
+            at = [found.told(rows.row(n, named=True)) for n in (-1, 0)]
+            yield f"{metric} of {found.whole}: highest {high} at {at[0]}, lowest {low} at {at[1]}."
+
+
+def _sections(found: Points, made: verdicts.Comparisons, budget: Budget) -> Iterator[Section]:
+    if made:
+        yield verdicts.section(made, budget.rows)
+    means = [table for kind in ("flows", "link") if (table := tables.means(found, kind, budget))]
+    yield Section("Means", [*means, tables.meanings(found)])
+    drawn = figures.over_points(found, budget.figures)
+    if drawn:
+        yield Section("Figures", drawn)
+    yield over_time.over_time(found, budget)
+    yield Section("Every run", [tables.values_file(found, budget), tables.every_run(found, budget)])
+    yield repeat.section(found)
+    notes = _notes(found)
+    if notes:
+        blocks: list[Block] = [Items(notes)]
+        yield Section("Notes", blocks)
+
+
+def _notes(found: Points) -> list[str]:
+    """What is to be known of the runs."""
+    lines = dict[str, None]()
+    for run in found.runs:
+        lines |= dict.fromkeys(run.meta.remarks)
+        lines |= dict.fromkeys(f"{column} is {what}" for column, what in run.meta.otherwise.items())
+        if run.meta.not_measured:
+            lines[f"{run.meta.engine.name} does not measure {listed(run.meta.not_measured)}."] = None
+    distinct = {run.scenario.digest: run.scenario for run in found.runs}
+    return [*lines, *dict.fromkeys(note for scenario in distinct.values() for note in scenario.notes())]
+
+
+def _facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Engines, versions and when it was run; nothing of the machine."""
+    engines = dict.fromkeys(
+        f"{run.meta.engine.name} {run.meta.engine.version}, model version {run.meta.engine.model_version}"
+        for run in runs
+    )
+    versions: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for name, version in run.meta.versions.items():
+            versions.setdefault(name, {})[version] = None
+    dates = sorted(run.meta.started[:10] for run in runs)
+    when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    return [
+        ("Engine", "; ".join(sorted(engines))),
+        *((name, ", ".join(sorted(found))) for name, found in versions.items()),
+        ("Run on", when),
+        ("Intervals", "Student's t, 95 %, over seeds; the run is the unit"),
+        ("Scenarios", value_text(len({run.scenario.digest for run in runs})) + " by content"),
+    ]

@@ -1,0 +1,129 @@
+"""Finished runs in the order of their points, with the table of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.metrics import busy_links
+from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.over_seeds import over_seeds, paths_of
+from fullpipe.analysis.points import points_of
+from fullpipe.analysis.values import value_text, values_of
+from fullpipe.report.text import short_names
+from fullpipe.runs import Run
+from fullpipe.scenario.quantities import as_numbers
+
+FLOW_METRICS = (
+    "goodput",
+    "share",
+    "jain",
+    "starved",
+    "rtt_mean",
+    "rtt_p95",
+    "retransmission_rate",
+    "owd_mean",
+    "owd_p95",
+    "jitter",
+    "call_score",
+    "fct_p50",
+    "fct_p95",
+    "page_p50",
+)
+"""What a report tells of flows, where runs have it."""
+LINK_METRICS = ("utilisation", "sojourn_mean", "sojourn_p95", "dropped", "drop_rate")
+"""What it tells of links."""
+REFERENCE = "cubic"
+"""What others are held against where it is among them."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Runs of scenarios of one name."""
+
+    name: str
+    runs: Sequence[Run]
+    """By point, engine and seed."""
+    points: Sequence[dict[str, Any]]
+    """Of every run."""
+    metrics: Sequence[str]
+    """More than those that every report has."""
+
+    @classmethod
+    def of_runs(cls, runs: Sequence[Run], metrics: Sequence[str] = ()) -> Points:
+        """Runs of one name in a fixed order: as the values of their points go, then by seed."""
+        found = points_of(runs)
+        paths = list(found[0]) if found else []
+        ranks = [_ranks([point[path] for point in found]) for path in paths]
+        key = {
+            n: (*(rank[n] for rank in ranks), run.meta.engine.name, run.meta.engine.version, run.meta.seed)
+            for n, run in enumerate(runs)
+        }
+        order = sorted(key, key=lambda n: key[n])
+        return cls(runs[0].name, [runs[n] for n in order], [found[n] for n in order], metrics)
+
+    @cached_property
+    def values(self) -> pl.DataFrame:
+        """As `values_of` gives them."""
+        wanted = dict.fromkeys((*FLOW_METRICS, *LINK_METRICS, *self.metrics))
+        links = dict.fromkeys(link for run in self.runs for link in busy_links(run))
+        return values_of(zip(self.points, self.runs, strict=True), wanted, links)
+
+    @cached_property
+    def means(self) -> pl.DataFrame:
+        """Means over seeds with their intervals."""
+        return over_seeds(self.values)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """What differs between runs but the seed, the one that changes slowest first."""
+        return [path for path in paths_of(self.values) if self.values[path].n_unique() > 1]
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """The paths by their short names."""
+        return short_names(self.paths)
+
+    def told(self, row: Mapping[str, Any]) -> str:
+        """The point of a row in words; of what the row has."""
+        return ", ".join(f"{self.words[path]}={value_text(row[path])}" for path in self.paths if path in row)
+
+    @cached_property
+    def whole(self) -> str:
+        """The group that has all flows."""
+        groups = self.groups
+        return ALL if ALL in groups else groups[0]
+
+    @cached_property
+    def groups(self) -> list[str]:
+        """The groups of flows."""
+        return self.values.filter(pl.col("kind") == "flows")["of"].unique(maintain_order=True).to_list()
+
+    def measured(self, kind: str) -> list[str]:
+        """The metrics of flows or links of which there is a value."""
+        known = self.values.filter((pl.col("kind") == kind) & pl.col("value").is_not_null())
+        return known["metric"].unique(maintain_order=True).to_list()
+
+    @cached_property
+    def seeds(self) -> list[int]:
+        """All of them."""
+        return sorted({run.meta.seed for run in self.runs})
+
+
+def ordered(values: Sequence[Any]) -> list[Any]:
+    """Distinct values of a path: quantities by size, all else by name."""
+    distinct = list(dict.fromkeys(values))
+    found = as_numbers(distinct)
+    if found:
+        return [value for _, value in sorted(zip(found[0], distinct, strict=True), key=lambda pair: pair[0])]
+    return sorted(distinct, key=lambda value: (value_text(value) != REFERENCE, value_text(value)))
+
+
+def _ranks(values: Sequence[Any]) -> list[int]:
+    keys = [value if isinstance(value, int | float | str) else value_text(value) for value in values]
+    places = {value: place for place, value in enumerate(ordered(keys))}
+    return [places[key] for key in keys]

@@ -1,0 +1,130 @@
+"""What makes the same runs again: a scenario with all points, and a command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from fullpipe.errors import FullpipeError
+from fullpipe.report.content import Code, Download, Section, Text
+from fullpipe.report.runs.points import Points
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario, scenario_names
+
+_POINT = "point"
+_LONG = 40
+"""Lines of a scenario that a reader opens first."""
+_MISSING = object()
+
+
+def section(found: Points) -> Section:
+    """The scenario as TOML, and the command that runs it."""
+    scenario = scenario_of(found)
+    if scenario is None:
+        told = "No scenario has just these points: this is the first of them."
+        return Section("Scenario and repetition", [Text(told), Code(found.runs[0].scenario.to_toml())])
+    text, file = scenario.to_toml(), f"{_file_name(scenario.name)}.toml"
+    named = _name_of(found, scenario)
+    told = "" if named else f"Save the scenario as {file}. "
+    return Section(
+        "Scenario and repetition",
+        [
+            Text(f"{told}This makes the same runs again:"),
+            Code("\n".join(_commands(found, named or file))),
+            Download(file, "application/toml", text),
+            Code(text, "The scenario as TOML", is_folded=text.count("\n") > _LONG),
+        ],
+    )
+
+
+def _commands(found: Points, scenario: str) -> Iterator[str]:
+    """A command per engine; of seeds that do not begin at 1, one per seed."""
+    count = len(found.seeds)
+    is_whole = found.seeds == list(range(1, count + 1))
+    seeds = [["--seeds", str(count)]] if is_whole else [["--seed", str(seed)] for seed in found.seeds]
+    for engine in dict.fromkeys(run.meta.engine.name for run in found.runs):
+        by = [] if engine == "native" else ["--engine", engine]
+        yield from (shlex.join(["fullpipe", "run", scenario, *seed, *by]) for seed in seeds)
+
+
+def _file_name(name: str) -> str:
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)
+    return kept.strip(".-")[:80] or "scenario"
+
+
+def scenario_of(found: Points) -> Scenario | None:
+    """One scenario whose points are those of the runs; None if there is none.
+
+    Every point is a named variant with the values of all paths at which it differs from the first.
+    """
+    distinct: dict[str, Run] = {}
+    for run in found.runs:
+        distinct.setdefault(run.scenario.digest, run)
+    trees = [dict(run.scenario.to_dict()) for run in distinct.values()]
+    base = {key: value for key, value in trees[0].items() if key not in ("name", "sweep")}
+    changes = [dict(_changes(base, tree, ())) for tree in trees]
+    paths = dict.fromkeys(path for change in changes for path in change)
+    try:
+        variants = {str(n + 1): {p: _at(tree, p) for p in paths} for n, tree in enumerate(trees)}
+        if any(value is _MISSING for values in variants.values() for value in values.values()):
+            return None
+        sweep = {} if len(trees) == 1 else {_POINT: variants}
+        made = Scenario(**base, name=found.name, sweep=_plain(sweep, variants, len(trees)))
+        is_it = {one.digest for one in made.expand()} == set(distinct)
+    except FullpipeError:
+        return None
+    return made if is_it else None
+
+
+def _plain(sweep: dict[str, Any], variants: Mapping[str, Mapping[str, Any]], count: int) -> dict[str, Any]:
+    """The sweep as axes of its own if the points are all combinations of the values of every path."""
+    paths = list(next(iter(variants.values()))) if count > 1 else []
+    axes: dict[str, list[Any]] = {path: [] for path in paths}
+    for values in variants.values():
+        for path, value in values.items():
+            if value not in axes[path]:
+                axes[path].append(value)
+    size = 1
+    for axis in axes.values():
+        size *= len(axis)
+    return dict(axes) if paths and size == count else sweep
+
+
+def _changes(base: Any, tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """The deepest paths at which a scenario is not like the first; a table of another kind is one."""
+    for key in dict.fromkeys([*base, *tree]) if isinstance(base, Mapping) else range(len(base)):
+        if key in ("name", "sweep") and not path:
+            continue
+        one = base.get(key, _MISSING) if isinstance(base, Mapping) else base[key]
+        other = tree.get(key, _MISSING) if isinstance(tree, Mapping) else tree[key]
+        here = (*path, str(key))
+        if _goes_on(one, other):
+            yield from _changes(one, other, here)
+        elif one != other:
+            yield ".".join(here), other
+
+
+def _goes_on(one: Any, other: Any) -> bool:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.get("kind") == other.get("kind")
+    return isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
+
+
+def _at(tree: Any, path: str) -> Any:
+    for key in path.split("."):
+        if isinstance(tree, Mapping):
+            tree = tree.get(key, _MISSING)
+        elif isinstance(tree, list) and key.isdigit() and int(key) < len(tree):
+            tree = tree[int(key)]
+        else:
+            return _MISSING
+    return tree
+
+
+def _name_of(found: Points, scenario: Scenario) -> str:
+    """The name of a scenario that comes with fullpipe and has the same points; empty if none has."""
+    if found.name not in scenario_names():
+        return ""
+    there: Sequence[Scenario] = Scenario.named(found.name).expand()
+    return found.name if {one.digest for one in there} == {one.digest for one in scenario.expand()} else ""

@@ -1,0 +1,45 @@
+"""Verdicts in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fullpipe.report.text import listed
+
+_FIRST = ("worse", "regressed", "better", "different", "higher", "lower", "undecided", "equivalent")
+"""In which order verdicts are told: what asks for a decision before what does not."""
+_COUNTED = ("undecided", "equivalent")
+"""Of these only the number is told."""
+
+Row = Mapping[str, Any]
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """What rows with verdicts say, the most important first: of every metric how many of its rows.
+
+    >>> rows = [{"verdict": "better", "metric": "jain"}, {"verdict": "worse", "metric": "goodput"}]
+    >>> summary([*rows, {"verdict": "undecided", "metric": "goodput"}])
+    'worse in goodput (1 of 2); better in jain; undecided in 1 of 3 rows'
+    """
+    return "; ".join(_told(word, rows) for word, _ in tally(rows)) or "nothing was compared"
+
+
+def _told(word: str, rows: Sequence[Row]) -> str:
+    of = [row for row in rows if str(row.get("verdict")) == word]
+    if word in _COUNTED or not all(row.get("metric") for row in of):
+        return f"{word} in {len(of)} of {len(rows)} rows"
+    metrics = dict.fromkeys(str(row["metric"]) for row in of)
+    return f"{word} in {listed(_share(metric, of, rows) for metric in metrics)}"
+
+
+def _share(metric: str, of: Sequence[Row], rows: Sequence[Row]) -> str:
+    count, total = (sum(str(row.get("metric")) == metric for row in part) for part in (of, rows))
+    return metric if total == 1 else f"{metric} ({count} of {total})"
+
+
+def tally(rows: Iterable[Row]) -> list[tuple[str, int]]:
+    """How often each verdict is there, in the order in which they are told."""
+    given = [str(row["verdict"]) for row in rows if row.get("verdict") is not None]
+    order = sorted(set(given), key=lambda word: (_FIRST.index(word) if word in _FIRST else len(_FIRST), word))
+    return [(word, given.count(word)) for word in order]

@@ -1,0 +1,132 @@
+"""Elements of SVG, and the axes that all charts share. Coordinates are in pixels of a drawing 720 wide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from fullpipe.report.content import Look
+from fullpipe.report.text import lines_visible
+
+WIDTH = 720
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 44
+_TICKS = 5
+
+
+def element(name: str, content: str = "", **attributes: object) -> str:
+    """An element; `_` in the name of an attribute is a hyphen, and a trailing one is dropped.
+
+    >>> element("text", "<b>", x=1.25, class_="a")
+    '<text x="1.2" class="a">&lt;b&gt;</text>'
+    """
+    return _tag(name, escape(lines_visible(content)), attributes)
+
+
+def group(name: str, inner: Iterable[str], **attributes: object) -> str:
+    """An element with elements in it."""
+    return _tag(name, "".join(inner), attributes)
+
+
+def _tag(name: str, inner: str, attributes: dict[str, object]) -> str:
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(lines_visible(_text(value)))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{written}>{inner}</{name}>" if inner else f"<{name}{written}/>"
+
+
+def _text(value: object) -> str:
+    return f"{round(value, 1):g}" if isinstance(value, float) else str(value)
+
+
+def classes(look: Look, *more: str) -> str:
+    """The classes of a line or a box."""
+    return " ".join([f"c{look.colour}", f"d{look.dash}", *more])
+
+
+def drawing(height: float, inner: Iterable[str], label: str) -> str:
+    """The whole picture, with what is read out instead of it."""
+    box = f"0 0 {WIDTH} {height:g}"
+    return group("svg", inner, viewBox=box, role="img", aria_label=label, class_="chart")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From numbers to pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """The place of a number."""
+        return self.start + (value - self.low) / ((self.high - self.low) or 1.0) * (self.end - self.start)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers within."""
+        return ticks(self.low, self.high)
+
+
+def ticks(low: float, high: float, about: int = _TICKS) -> list[float]:
+    """Round numbers from low to high.
+
+    >>> ticks(0, 9)
+    [0.0, 2.0, 4.0, 6.0, 8.0]
+    """
+    if not high > low:
+        return [low]
+    raw = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [round(n * step, 12) for n in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def span(values: Sequence[float]) -> tuple[float, float]:
+    """From where to where an axis goes: from 0 if that is not far, and a little beyond the extremes."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if low >= 0 and low < 0.6 * high:
+        low = 0.0
+    room = 0.05 * (high - low) or abs(high) * 0.1 or 1.0
+    return (low if low == 0 else low - room), high + room
+
+
+def number(value: float) -> str:
+    """A number at a tick or in a cell.
+
+    >>> number(-1250.0), number(0.25)
+    ('−1,250', '0.25')
+    """
+    text = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return text.replace("-", "−")
+
+
+def left_axis(scale: Scale, label: str, right: float = WIDTH - RIGHT) -> str:
+    """The axis at the left with lines across."""
+    parts = [
+        group("line", (), x1=LEFT, x2=right, y1=scale(tick), y2=scale(tick), class_="grid")
+        + element("text", number(tick), x=LEFT - 6, y=scale(tick) + 4, class_="tick end")
+        for tick in scale.ticks
+    ]
+    middle = (scale.start + scale.end) / 2
+    turn = f"rotate(-90 14 {middle:.1f})"
+    return "".join([*parts, element("text", label, x=14, y=middle, transform=turn, class_="label middle")])
+
+
+def bottom_axis(scale: Scale, label: str, y: float, names: Sequence[tuple[float, str]] | None = None) -> str:
+    """The axis at the bottom: at round numbers, or at places with names."""
+    marks = names if names is not None else [(tick, number(tick)) for tick in scale.ticks]
+    parts = [group("line", (), x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="axis")]
+    parts += [element("text", text, x=scale(at), y=y + 16, class_="tick middle") for at, text in marks]
+    middle = (scale.start + scale.end) / 2
+    return "".join([*parts, element("text", label, x=middle, y=y + 34, class_="label middle")])
+
+
+def tip(text: str) -> str:
+    """What a pointer that rests there shows."""
+    return element("title", text)

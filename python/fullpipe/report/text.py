@@ -1,0 +1,61 @@
+"""Text that strangers wrote, made safe to show, and words of several sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from fullpipe.errors import visible
+
+
+def lines_visible(text: str) -> str:
+    """Text in which what a screen would obey or hide, such as marks that turn its direction, is an escape.
+
+    >>> lines_visible("a\\u202eb\\nc")
+    'a\\\\u202eb\\nc'
+    """
+    return re.sub(r"[^\n]+", lambda line: visible(line[0].replace("\t", "    ")), text)
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words in a row.
+
+    >>> listed(["goodput", "jain", "share"])
+    'goodput, jain and share'
+    """
+    *first, last = list(words) or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def counted(number: int, thing: str) -> str:
+    """So many of a thing.
+
+    >>> counted(1, "run"), counted(2000, "run")
+    ('1 run', '2,000 runs')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def left_out(shown: int, total: int, things: str, where: str = "") -> str:
+    """What is to be said if not everything is shown; nothing if it is.
+
+    >>> left_out(10, 12, "rows")
+    'The first 10 of 12 rows are shown; 2 are left out.'
+    """
+    if shown >= total:
+        return ""
+    rest = total - shown
+    there = f" {where}" if where else ""
+    verb = "is" if rest == 1 else "are"
+    return f"The first {shown:,} of {total:,} {things} are shown; {rest:,} {verb} left out{there}."
+
+
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """The last word of every path, unless another path ends in it, too.
+
+    >>> short_names(["flows.0.cca", "topology.bottleneck.rate"])
+    {'flows.0.cca': 'cca', 'topology.bottleneck.rate': 'rate'}
+    """
+    last = {path: path.rsplit(".", 1)[-1] for path in paths}
+    words = list(last.values())
+    return {path: word if words.count(word) == 1 else path for path, word in last.items()}

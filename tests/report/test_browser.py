@@ -1,0 +1,248 @@
+"""A report in a real browser: opened from a file, without a network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fullpipe.report.budget import Budget
+from fullpipe.report.content import Document, Figure, Look, Section, Series, Trace
+from fullpipe.report.html import html
+from fullpipe.report.runs.page import page_of
+from tests.report.pages import HOSTILE, hostile_page, runs_of
+
+PATH = os.environ.get("FULLPIPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+POINTS = 1_000_000
+SPIKE = 654_321
+WATCH = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) => violations.push(event.violatedDirective));
+"""
+Show = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium: that of FULLPIPE_CHROMIUM, or the one on the path."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="pip install 'fullpipe[e2e]'")
+    if PATH is None:
+        pytest.skip("there is no chromium; say where one is in FULLPIPE_CHROMIUM")
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=PATH, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
+    """Opens a report offline. Whatever it asked for, said to the console or was refused fails the test."""
+    told: list[str] = []
+    requests: list[str] = []
+    contexts = []
+
+    def opened(page: Document, samples: int = Budget().samples, **options: Any) -> Any:
+        path = tmp_path / "report.html"
+        path.write_text(html(page, samples), encoding="utf-8")
+        context = browser.new_context(offline=True, **options)
+        contexts.append(context)
+        context.add_init_script(WATCH)
+        tab = context.new_page()
+        tab.on("request", lambda request: requests.append(request.url))
+        tab.on("console", lambda message: told.append(message.text))
+        tab.on("pageerror", lambda error: told.append(str(error)))
+        tab.on("dialog", lambda dialog: (told.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        tab.goto(path.as_uri())
+        return tab
+
+    yield opened
+    has_scripts = [tab for context in contexts for tab in context.pages if tab.evaluate("!!window.uPlot")]
+    violations = [line for tab in has_scripts for line in tab.evaluate("window.violations")]
+    for context in contexts:
+        context.close()
+    assert [url for url in requests if not url.startswith("data:image/png")] == [requests[0]]
+    assert told == []
+    assert violations == []
+
+
+@pytest.fixture(scope="module")
+def runs() -> Document:
+    """A page of six runs."""
+    return page_of(runs_of())
+
+
+@pytest.fixture(scope="module")
+def million() -> Document:
+    """A page with a figure of a million samples, of which one stands out."""
+    values = np.sin(np.arange(POINTS) / 40_000)
+    values[SPIKE] = 9.0
+    series = Series("value", 0.0, 0.001, [Trace("one", Look(0), values)])
+    figure = Figure("A million samples.", series, "a million samples")
+    return Document("many", "?", ["many"], [Section("Over time", [figure])])
+
+
+def drawn(tab: Any, figure: int = 0) -> Any:
+    """The figure, once it is drawn."""
+    found = tab.locator("figure:has(script.series)").nth(figure)
+    found.scroll_into_view_if_needed()
+    found.locator("canvas").wait_for()
+    return found
+
+
+def seen(figure: Any) -> tuple[int, int, float, float]:
+    """The level that is drawn, how many points of it, and from when to when."""
+    data = figure.evaluate("(figure) => ({...figure.dataset})")
+    return int(data["level"]), int(data["points"]), float(data["from"]), float(data["to"])
+
+
+def highest(figure: Any) -> tuple[float, float]:
+    """When the first series is highest, and how high."""
+    code = """(figure) => {
+        const [times, values] = figure.plot.data;
+        const place = values.reduce((best, value, n) => (value > values[best] ? n : best), 0);
+        return [times[place], values[place]];
+    }"""
+    time, value = figure.evaluate(code)
+    return time, value
+
+
+def ink(figure: Any) -> int:
+    """How many points of the canvas are not empty."""
+    code = """(figure) => {
+        const canvas = figure.querySelector("canvas");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return data.filter((value, n) => n % 4 === 3 && value > 0).length;
+    }"""
+    return int(figure.evaluate(code))
+
+
+def test_it_opens_from_a_file_and_asks_for_nothing(show: Show, runs: Document) -> None:
+    tab = show(runs)
+    figures = tab.locator("figure:has(script.series)")
+    assert figures.count() > 3
+    assert all(ink(drawn(tab, n)) > 100 for n in range(figures.count()))
+
+
+def test_a_million_samples_are_drawn_and_zoomed_to_single_ones(show: Show, million: Document) -> None:
+    figure = drawn(show(million, samples=POINTS))
+    level, points, start, end = seen(figure)
+    assert level == 2
+    assert points < 20_000
+    assert (start, end) == (0.0, pytest.approx((POINTS - 1) * 0.001))
+    assert ink(figure) > 1_000
+    time, value = highest(figure)
+    assert value == pytest.approx(9.0, abs=0.01)
+    figure.evaluate("(figure) => figure.plot.setSelect({left: 0, width: 0, top: 0, height: 0}, false)")
+    left = figure.evaluate(f"(figure) => figure.plot.valToPos({time - 1}, 'x')")
+    over = figure.locator(".u-over").bounding_box()
+    mouse = figure.page.mouse
+    mouse.move(over["x"] + left - 4, over["y"] + 40)
+    mouse.down()
+    mouse.move(over["x"] + left + 8, over["y"] + 40, steps=4)
+    mouse.up()
+    while seen(figure)[3] - seen(figure)[2] > 4:
+        figure.get_by_role("button", name="Zoom in").click()
+    assert seen(figure)[0] == 0
+
+
+def test_the_finest_level_has_every_sample(show: Show, million: Document) -> None:
+    tab = show(million, samples=POINTS)
+    figure = drawn(tab)
+    code = """(figure) => {
+        const trace = JSON.parse(figure.querySelector("script.series").textContent).traces[0];
+        const bytes = Uint8Array.from(atob(trace.levels[0]), (c) => c.charCodeAt(0));
+        const numbers = new Uint16Array(bytes.buffer);
+        return [numbers.length, numbers.findIndex((number) => number === 65534)];
+    }"""
+    assert figure.evaluate(code) == [POINTS, SPIKE]
+
+
+def test_keys_zoom_move_and_show_everything(show: Show, million: Document) -> None:
+    figure = drawn(show(million))
+    live = figure.locator(".live")
+    live.focus()
+    whole = seen(figure)
+    live.press("+")
+    live.press("ArrowRight")
+    _, _, start, end = seen(figure)
+    assert end - start == pytest.approx((whole[3] - whole[2]) / 2)
+    assert start == pytest.approx(whole[3] * 3 / 8, rel=0.01)
+    live.press("0")
+    assert seen(figure) == whole
+
+
+def test_everything_is_reached_by_the_keyboard(show: Show, runs: Document) -> None:
+    tab = show(runs)
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.className") == "skip"
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.id") == "main"
+    names = []
+    for _ in range(150):
+        tab.keyboard.press("Tab")
+        names.append(tab.evaluate("document.activeElement.className || document.activeElement.tagName"))
+    assert {"scroll", "live", "BUTTON", "SUMMARY"} <= set(names)
+
+
+def test_dark_colours_follow_the_system_and_the_button(show: Show, runs: Document) -> None:
+    tab = show(runs, color_scheme="dark")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert tab.evaluate(colour) == "rgb(20, 23, 27)"
+    tab.get_by_role("button", name="Light colours").click()
+    assert tab.evaluate(colour) == "rgb(255, 255, 255)"
+
+
+def test_it_prints_its_tables_and_figures(show: Show, runs: Document) -> None:
+    tab = show(runs, color_scheme="dark")
+    drawn(tab)
+    assert tab.pdf(format="A4").startswith(b"%PDF")
+    tab.emulate_media(media="print")
+    assert tab.locator(".live").first.is_hidden()
+    assert tab.locator("figure:has(script.series) .still").first.is_visible()
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_hostile_text_is_shown_as_text(show: Show) -> None:
+    tab = show(hostile_page())
+    drawn(tab)
+    assert tab.locator("b").count() == 0
+    assert tab.evaluate("document.scripts.length") == 3
+    assert tab.title().startswith("</script><script>alert(1)</script>")
+    assert tab.locator("h1").inner_text() == HOSTILE.replace("\u202e", "\\u202e").replace("\x1b", "\\x1b")
+    assert "<script>alert(1)" in tab.locator(".u-legend").inner_text()
+
+
+def test_the_download_gives_the_table_of_values(show: Show, runs: Document, tmp_path: Path) -> None:
+    tab = show(runs, accept_downloads=True)
+    with tab.expect_download() as waiting:
+        tab.get_by_role("link", name="Download values.csv").click()
+    waiting.value.save_as(tmp_path / "values.csv")
+    lines = (tmp_path / "values.csv").read_text(encoding="utf-8").splitlines()
+    assert waiting.value.suggested_filename == "values.csv"
+    assert lines[0].startswith("topology.bottleneck.rate,engine,seed,kind,of,")
+    assert len(lines) == 25
+
+
+def test_tables_are_sorted_by_their_headings(show: Show, runs: Document) -> None:
+    tab = show(runs)
+    table = tab.locator("table").first
+    heads = table.locator("thead th").all_inner_texts()
+    column = next(place for place, head in enumerate(heads) if head.startswith("goodput"))
+    table.locator("thead th button").nth(column).click()
+    cells = table.locator(f"tbody tr > :nth-child({column + 1})").all_inner_texts()
+    numbers = [float(cell.partition(" ")[0].replace(",", "")) for cell in cells]
+    assert numbers == sorted(numbers)
+    assert len(numbers) == 9
+
+
+def test_without_scripts_tables_and_figures_are_there(show: Show, runs: Document) -> None:
+    tab = show(runs, java_script_enabled=False)
+    assert tab.locator("table").first.is_visible()
+    assert "cubic-1" in tab.locator("table").first.inner_text()
+    assert all(chart.is_visible() for chart in tab.locator("figure .chart").all())
+    assert tab.locator("button").count() == 0

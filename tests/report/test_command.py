@@ -1,0 +1,68 @@
+"""`fullpipe report`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.pages import scenario
+
+FullPipe = Callable[..., Any]
+
+
+@pytest.fixture
+def store(fullpipe: FullPipe, tmp_path: Path) -> Path:
+    """A folder of three runs."""
+    (tmp_path / "line.toml").write_text(scenario().to_toml(), encoding="utf-8")
+    assert fullpipe("run", "line.toml", "--seeds", 3, "--out", "kept").exit_code == 0
+    return tmp_path / "kept"
+
+
+def test_a_store_gives_a_page(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    done = fullpipe("report", store, "-o", "r.html", "--question", "Is it fair?")
+    assert (done.exit_code, done.stdout) == (0, "r.html\n")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Is it fair?" in text
+    assert "3 runs of 1 point, seeds 1 to 3" in text
+
+
+def test_a_run_gives_markdown(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    folder = next(store.glob("*/native-2"))
+    assert fullpipe("report", folder, "-o", "r.md").exit_code == 0
+    assert "1 run of 1 point, seed 2" in (tmp_path / "r.md").read_text(encoding="utf-8")
+
+
+def test_what_compare_keeps_is_read(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    arguments = ("compare", "line.toml", "--over", "flows.0.cca=cubic,reno", "--seeds", 3, "-o", "c.json")
+    assert fullpipe(*arguments).exit_code in (0, 1)
+    kept = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    assert kept["kind"] == "compare"
+    assert kept["command"] == "fullpipe compare line.toml --over flows.0.cca=cubic,reno --seeds 3 -o c.json"
+    assert fullpipe("report", "c.json", "-o", "c.html").exit_code == 0
+    assert "Is reno better or worse than cubic in line?" in (tmp_path / "c.html").read_text(encoding="utf-8")
+
+
+def test_more_metrics_can_be_asked_for(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    assert fullpipe("report", store, "-o", "r.md", "--metric", "power").exit_code == 0
+    assert "power, Gbit/s²" in (tmp_path / "r.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("nothing",), "no finished run"),
+        (("line.toml",), "is no JSON"),
+        (("kept", "-o", "r.pdf"), "does not end in .html or .md"),
+        (("kept", "--metric", "speed"), 'unknown metric "speed"'),
+    ],
+)
+def test_misuse_is_one_clean_line(
+    fullpipe: FullPipe, store: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    done = fullpipe("report", *arguments)
+    assert done.exit_code == 2
+    assert told in " ".join(done.output.split())

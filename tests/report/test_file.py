@@ -1,0 +1,121 @@
+"""Reports of files that compare, check or test wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullpipe.errors import NoRunError
+from fullpipe.report.content import Document, Figure, Forest, Table
+from fullpipe.report.from_file import page_of_file, read
+
+ROW = {
+    "verdict": "worse",
+    "kind": "flows",
+    "of": "all flows",
+    "entry": None,
+    "metric": "goodput",
+    "unit": "bit/s",
+    "reference": 10e6,
+    "variant": 9e6,
+    "difference": -1e6,
+    "interval": {"low": -1.5e6, "high": -0.5e6, "level": 0.95},
+    "margin": {"relative": 0.03, "absolute": 0.0},
+}
+CHECK = {
+    "kind": "check",
+    "title": "suite",
+    "question": "Has anything become worse?",
+    "verdict": "regressed",
+    "rows": [ROW],
+    "notes": ["one case was left out"],
+    "command": "fullpipe check suite.toml --against HEAD",
+    "versions": {"fullpipe": "1.2.3"},
+    "cases": 7,
+}
+
+
+def page(tmp_path: Path, text: str) -> Document:
+    """The page of a file with this text."""
+    (tmp_path / "found.json").write_text(text, encoding="utf-8")
+    return page_of_file(read(tmp_path / "found.json"))
+
+
+def table(found: Document) -> Table:
+    """Its table of rows."""
+    return next(block for block in found.sections[0].blocks if isinstance(block, Table))
+
+
+def test_question_verdict_command_notes_and_versions_are_told(tmp_path: Path) -> None:
+    found = page(tmp_path, json.dumps(CHECK))
+    assert (found.title, found.question) == ("suite", "Has anything become worse?")
+    assert found.answer[0] == "Verdict: regressed."
+    assert [section.heading for section in found.sections] == ["Rows", "Notes", "Repetition"]
+    assert ("fullpipe", "1.2.3") in found.facts
+    assert ("cases", "7") in found.facts
+
+
+def test_differences_have_units_intervals_and_a_figure(tmp_path: Path) -> None:
+    found = page(tmp_path, json.dumps(CHECK))
+    row = dict(zip([column.name for column in table(found).columns], table(found).rows[0], strict=True))
+    assert row["metric"] == "goodput, Mbit/s"
+    assert row["difference"] == "-10.0 % [-15.0, -5.0]"
+    assert row["margin"] == "3 %"
+    (figure,) = [block for block in found.sections[0].blocks if isinstance(block, Figure)]
+    assert isinstance(figure.chart, Forest)
+    assert (figure.chart.differences[0].low, figure.chart.differences[0].high) == pytest.approx((-15, -5))
+
+
+def test_keys_that_are_not_known_are_columns(tmp_path: Path) -> None:
+    rows = [
+        {"factor": "cca", "F": 12.5, "eta_squared": 0.25, "pairs": ["a", "b"]},
+        {"factor": "rate", "dof": 3},
+    ]
+    found = table(page(tmp_path, json.dumps({"kind": "test", "rows": rows})))
+    assert [column.name for column in found.columns] == ["factor", "F", "eta squared", "pairs", "dof"]
+    assert list(found.rows) == [["cca", "12.5", "0.25", "a, b", "-"], ["rate", "-", "-", "-", "3"]]
+
+
+def test_lines_of_compare_are_one_table_with_points_and_sides(tmp_path: Path) -> None:
+    def line(rate: str) -> str:
+        return json.dumps(
+            {
+                "scenario": "home",
+                "point": {"a.rate": rate},
+                "reference": "cubic",
+                "variant": "bbr3",
+                "rows": [ROW],
+            }
+        )
+
+    found = page(tmp_path, f"{line('1 Mbit/s')}\n{line('2 Mbit/s')}\n")
+    assert [row[:3] for row in table(found).rows] == [
+        ["1 Mbit/s", "cubic", "bbr3"],
+        ["2 Mbit/s", "cubic", "bbr3"],
+    ]
+    assert "bbr3 against cubic: worse in goodput (2 of 2)." in found.answer
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "lines without"),
+        ("no JSON", "is no JSON"),
+        ("{}", 'has no "rows"'),
+        ('{"rows": [1]}', 'has no "rows"'),
+        ("[" * 100_000, "is no JSON"),
+        ('{"rows": []}\n{"rows": 3}', "lines without"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(NoRunError, match=told):
+        page(tmp_path, text)
+
+
+@pytest.mark.parametrize("value", [None, [], {}, "x", True, 1e400, -0.0, {"low": None}, [[1], {"a": "b"}]])
+@pytest.mark.parametrize("key", list(ROW))
+def test_values_of_other_kinds_are_text(tmp_path: Path, key: str, value: Any) -> None:
+    assert len(table(page(tmp_path, json.dumps({"rows": [ROW | {key: value}, ROW]}))).rows) == 2

@@ -1,0 +1,132 @@
+"""What a report says of runs."""
+
+from __future__ import annotations
+
+import shlex
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fullpipe import Scenario, run
+from fullpipe.report.content import Boxes, Code, Document, Figure, Heat, Lines, Section, Series, Table
+from fullpipe.report.runs.over_time import series
+from fullpipe.report.runs.page import page_of
+from tests.report.pages import runs_of, scenario
+
+RATE = "topology.bottleneck.rate"
+
+
+def section(page: Document, heading: str) -> Section:
+    """The section of that name."""
+    return next(one for one in page.sections if one.heading == heading)
+
+
+def tables(found: Section) -> list[Table]:
+    """Its tables."""
+    return [block for block in found.blocks if isinstance(block, Table)]
+
+
+def charts(page: Document) -> list[type]:
+    """The kinds of its figures over points."""
+    return [type(block.chart) for block in section(page, "Figures").blocks if isinstance(block, Figure)]
+
+
+def test_the_table_of_means_has_a_row_per_point_and_group() -> None:
+    means, links = tables(section(page_of(runs_of(("5 Mbit/s", "20 Mbit/s"))), "Means"))[:2]
+    assert [column.name for column in means.columns[:4]] == ["rate", "flows", "runs", "goodput, Mbit/s"]
+    of = [(row[0], row[1], row[2]) for row in means.rows]
+    assert of[:3] == [
+        ("5 Mbit/s", "cubic-1", "2"),
+        ("5 Mbit/s", "bbr3-1", "2"),
+        ("5 Mbit/s", "all flows", "2"),
+    ]
+    assert len(of) == 6
+    assert "[" in means.rows[0][3]
+    assert links.rows[0][:2] == ["5 Mbit/s", "bottleneck"]
+
+
+def test_points_are_in_the_order_of_their_quantities() -> None:
+    means = tables(section(page_of(runs_of(("20 Mbit/s", "5 Mbit/s", "10 Mbit/s"), 1)), "Means"))[0]
+    assert list(dict.fromkeys(row[0] for row in means.rows)) == ["5 Mbit/s", "10 Mbit/s", "20 Mbit/s"]
+
+
+def test_a_quantity_is_drawn_as_lines_and_names_as_boxes() -> None:
+    by_rate = page_of(runs_of(("5 Mbit/s", "20 Mbit/s")))
+    ccas = [scenario(**{"flows.1.cca": cca}) for cca in ("bbr1", "reno")]
+    by_name = page_of([run(one, seed) for one in ccas for seed in (1, 2)])
+    assert Lines in charts(by_rate)
+    assert set(charts(by_name)) == {Boxes}
+
+
+def test_two_paths_of_names_are_a_heat_map() -> None:
+    runs = [
+        run(scenario(**{"flows.0.cca": one, "flows.1.cca": other}))
+        for one in ("cubic", "bbr1")
+        for other in ("reno", "bbr3")
+    ]
+    assert set(charts(page_of(runs))) == {Heat}
+
+
+def test_variants_of_an_algorithm_get_verdicts_against_the_first() -> None:
+    runs = [run(scenario(**{"flows.1.cca": cca}), seed) for cca in ("bbr1", "cubic") for seed in (1, 2, 3)]
+    page = page_of(runs)
+    assert any(line.startswith("bbr1 against cubic: ") for line in page.answer)
+    (verdicts,) = tables(section(page, "Verdicts"))
+    assert {"metric", "verdict", "difference"} <= {column.name for column in verdicts.columns}
+
+
+def test_one_seed_gets_no_verdict() -> None:
+    page = page_of([run(scenario(**{"flows.1.cca": cca})) for cca in ("bbr1", "cubic")])
+    assert "Verdicts" not in [one.heading for one in page.sections]
+
+
+def test_equal_seeds_are_told() -> None:
+    jitter = {"flows.0.start_jitter": "0 s", "flows.1.start_jitter": "0 s"}
+    still = scenario(**jitter, **{"flows.1.cca": "reno"})
+    page = page_of([run(still, seed) for seed in (1, 2)])
+    assert any(line.startswith("All seeds gave the same run") for line in page.answer)
+
+
+def test_names_of_scenarios_are_parts_of_their_own() -> None:
+    page = page_of([run(scenario(name="one")), run(scenario(name="two"))])
+    assert [one.heading for one in page.sections] == ["one", "two"]
+    assert {"Means", "Over time"} <= {inner.heading for inner in page.sections[0].sections}
+
+
+def test_no_run_is_an_error() -> None:
+    with pytest.raises(ValueError, match="there is none"):
+        page_of([])
+
+
+@pytest.mark.parametrize("keys", [(RATE,), (RATE, "flows.1.cca")])
+def test_the_scenario_and_the_command_make_the_same_runs_again(keys: tuple[str, ...]) -> None:
+    values = {RATE: ("5 Mbit/s", "20 Mbit/s"), "flows.1.cca": ("bbr1", "reno")}
+    first, second = values[RATE], values["flows.1.cca"]
+    points = [{RATE: a, "flows.1.cca": b} for a, b in zip(first, second, strict=True)]
+    made = [run(scenario(**{key: point[key] for key in keys}), seed) for point in points for seed in (1, 2)]
+    command, _, toml = [
+        block.text if isinstance(block, Code) else ""
+        for block in section(page_of(made), "Scenario and repetition").blocks[1:]
+    ]
+    assert shlex.split(command) == ["fullpipe", "run", "line.toml", "--seeds", "2"]
+    again = Scenario.from_toml(toml)
+    assert {one.digest for one in again.expand()} == {one.scenario.digest for one in made}
+
+
+def test_a_scenario_that_comes_with_fullpipe_is_repeated_by_its_name() -> None:
+    page = page_of([run(Scenario.named("single-cubic"), 3)])
+    (command,) = [b.text for b in section(page, "Scenario and repetition").blocks if isinstance(b, Code)][:1]
+    assert command == "fullpipe run single-cubic --seed 3"
+
+
+def test_samples_at_the_same_times_are_kept_as_they_are() -> None:
+    times = np.arange(5) * 0.1
+    (trace,) = series("x", ["a"], [(times, pl.Series([1.0, 2.0, None, 4.0, 5.0]))]).traces
+    np.testing.assert_array_equal(trace.values, [1.0, 2.0, np.nan, 4.0, 5.0])
+
+
+def test_a_flow_that_begins_later_has_no_samples_before() -> None:
+    early, late = np.arange(6) * 0.1, np.arange(3, 6) * 0.1
+    found: Series = series("x", ["a", "b"], [(early, pl.Series([1.0] * 6)), (late, pl.Series([2.0] * 3))])
+    np.testing.assert_array_equal(found.traces[1].values, [np.nan] * 3 + [2.0] * 3)
