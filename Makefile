@@ -23,7 +23,7 @@ RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -n
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: build ## Run the first study quickly: prints Table II beside ours and says where the figures are
+demo: build ## Run the first study quickly: prints its verdicts, and which page to open
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
 test: lint rust-test linux-engine ns3-engine browser python-test docs ## Everything that continuous integration runs

@@ -13,7 +13,7 @@ import pytest
 
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document, Figure, Look, Section, Series, Trace
-from fullpipe.report.html import html
+from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
 from tests.report.pages import HOSTILE, hostile_page, runs_of
 

@@ -119,3 +119,29 @@ def test_other_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
 @pytest.mark.parametrize("key", list(ROW))
 def test_values_of_other_kinds_are_text(tmp_path: Path, key: str, value: Any) -> None:
     assert len(table(page(tmp_path, json.dumps({"rows": [ROW | {key: value}, ROW]}))).rows) == 2
+
+
+def test_effects_of_a_test_are_named_with_their_intervals_and_drawn(tmp_path: Path) -> None:
+    effects = [{"name": "Hedges' g", "value": -4.18, "interval": {"low": -7.1, "high": -2.0}}]
+    row = {
+        "test": "Games-Howell",
+        "verdict": "worse",
+        "of": "all flows",
+        "metric": "goodput",
+        "unit": "bit/s",
+        "point": {"a.rate": "1 Mbit/s"},
+        "effect": "bbr3 - bbr1",
+        "means": [5e6, 4e6],
+        "difference": -1e6,
+        "interval": {"low": -2e6, "high": -5e5},
+        "effects": effects,
+        "planned": False,
+    }
+    found = page(tmp_path, json.dumps({"kind": "test", "rows": [row, {**row, "verdict": ""}]}))
+    cells = dict(zip([column.name for column in table(found).columns], table(found).rows[0], strict=True))
+    assert cells["effects"] == "Hedges' g -4.18 [-7.1, -2]"
+    assert (cells["rate"], cells["means"], cells["planned"]) == ("1 Mbit/s", "5.00, 4.00", "no")
+    assert found.answer == ["2 rows: 1 worse.", "bbr3 - bbr1: worse in goodput (1 of 2)."]
+    (figure,) = [block for block in found.sections[0].blocks if isinstance(block, Figure)]
+    assert isinstance(figure.chart, Forest)
+    assert figure.chart.differences[0].value == pytest.approx(-20)

@@ -17,7 +17,7 @@ import pytest
 from fullpipe import run
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document
-from fullpipe.report.html import html
+from fullpipe.report.html.page import html
 from fullpipe.report.markdown import markdown
 from fullpipe.report.runs.page import page_of
 from fullpipe.runs import Run

@@ -128,9 +128,9 @@ def test_few_seeds_are_said_to_leave_a_rule_out(tmp_path: Path) -> None:
 
 def test_reports_over_few_seeds_say_what_they_are_worth() -> None:
     source = transcription.transcription("fullpipe.studies.kato2025")
-    assert "Over 3 seeds a number is not judged" in tables.report(source, [], 3, "")
-    assert "This is the quick form: verdicts may" in tables.report(source, [], 5, "", quick=True)
-    assert "may differ" not in tables.report(source, [], 5, "")
+    assert "Over 3 seeds a number is not judged" in tables.report(source, [], 3, "").text
+    assert "This is the quick form: verdicts may" in tables.report(source, [], 5, "", quick=True).text
+    assert "may differ" not in tables.report(source, [], 5, "").text
 
 
 def test_only_what_a_claim_names_is_run(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ from fullpipe.sweeps import Update
 def test_the_study_with_one_seed(tmp_path: Path) -> None:
     said: list[str] = []
     report = studies.run("kato2025", seeds=1, workers=2, out=tmp_path, echo=said.append)
-    assert "20 tables and figures are in" in said[0]
+    assert said[0].splitlines()[-3].startswith("Of 36 printed numbers and claims: ")
+    assert str(report.folder / "report.html") in said[0].splitlines()[-2]
+    assert len(report.files) == 21
     assert all(path.exists() for path in report.files)
 
     table = pl.read_csv(report.folder / "table-2.csv")

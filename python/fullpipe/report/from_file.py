@@ -20,9 +20,10 @@ from fullpipe.report.content import (
     Forest,
     Items,
     Section,
+    Text,
 )
-from fullpipe.report.rows import interval_of, table_of, text_of, with_sides
-from fullpipe.report.said import summary, tally
+from fullpipe.report.rows import interval_of, is_real, table_of, text_of, with_sides
+from fullpipe.report.said import HOW_COMPARED, summary, tally
 from fullpipe.report.text import counted
 
 _TOP = ("kind", "title", "question", "verdict", "rows", "notes", "command", "versions")
@@ -123,7 +124,9 @@ def _answer(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _side(row: Row) -> str:
-    """What is held against what."""
+    """What is held against what, or by what rows differ."""
+    if row.get("effect"):
+        return text_of(row["effect"])
     return f"{text_of(row['side'])} against {text_of(row.get('against'))}" if row.get("side") else ""
 
 
@@ -132,6 +135,8 @@ def _blocks(rows: Sequence[Row], found: Mapping[str, Any], budget: Budget) -> It
     if chart:
         told = "Differences with their 95 % intervals, in per cent of the reference"
         yield Figure(f"{told}.", chart, f"{told}; the numbers are in the table.")
+    if found.get("kind") == "compare":
+        yield Text(HOW_COMPARED)
     if rows:
         yield table_of(rows, f"All rows of {text_of(found.get('kind') or 'the file')}", budget.rows)
     data = json.dumps(list(rows), indent=1)
@@ -141,17 +146,30 @@ def _blocks(rows: Sequence[Row], found: Mapping[str, Any], budget: Budget) -> It
 
 def _forest(rows: Sequence[Row]) -> Forest | None:
     """Differences in per cent of the reference, of rows that have one; of very many, those of all flows."""
-    if len(rows) > _MOST_DIFFERENCES:
-        rows = [row for row in rows if row.get("of") == ALL]
-    found = []
-    for row in rows if len(rows) <= _MOST_DIFFERENCES else ():
-        reference, value = row.get("reference"), row.get("difference")
-        if not isinstance(reference, int | float) or not isinstance(value, int | float) or not reference:
-            continue
-        scale, ends = 100 / abs(reference), interval_of(row)
-        label = " ".join(text_of(row[key]) for key in ("side", "metric", "of") if row.get(key))
-        low, high = (scale * ends.low, scale * ends.high) if ends else (None, None)
-        found.append(Difference(label, scale * value, low, high, str(row.get("verdict", ""))))
-    if not found:
+    known = [row for row in rows if is_real(row.get("difference")) and _reference(row)]
+    if len(known) > _MOST_DIFFERENCES:
+        known = [row for row in known if row.get("of") == ALL]
+    if not known or len(known) > _MOST_DIFFERENCES:
         return None
-    return Forest("difference, % of the reference", found)
+    return Forest("difference, % of the reference", [_difference(row) for row in known])
+
+
+def _difference(row: Row) -> Difference:
+    scale, ends = 100 / abs(_reference(row)), interval_of(row)
+    low, high = (scale * ends.low, scale * ends.high) if ends else (None, None)
+    verdict = str(row.get("verdict") or "")
+    return Difference(_label(row), scale * row["difference"], low, high, verdict)
+
+
+def _reference(row: Row) -> float:
+    """What the difference is of: the mean of the reference, or the first of two means."""
+    means = row.get("means")
+    value = means[0] if isinstance(means, list) and len(means) == 2 else row.get("reference")
+    return float(value) if is_real(value) else 0.0
+
+
+def _label(row: Row) -> str:
+    """What a difference is of, and at which point."""
+    paths = [key for key in row if "." in key]
+    words = [row.get(key) for key in ("side", "effect", "metric", "of", *paths, "test")]
+    return " ".join(text_of(word) for word in words if word)

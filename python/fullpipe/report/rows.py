@@ -13,12 +13,12 @@ from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Table
 from fullpipe.report.text import left_out
 
-_IN_UNITS = ("reference", "variant", "mean", "low", "high", "value", "estimate", "sd", "standard_deviation")
+_IN_UNITS = ("reference", "variant", "mean", "low", "high", "value", "estimate", "margin", "means")
 """Numbers that are in the unit of their row."""
 _VERDICT, _REASON = "verdict", "reason"
 _SHOWN_ELSEWHERE = ("unit", "interval", "entry", "kind")
 _LEVEL = 0.95
-_HEADS = {"side": "variant", "variant": "its mean", "reference": "reference mean", "p": "p (Holm)"}
+_HEADS = {"side": "variant", "variant": "its mean", "reference": "reference mean"}
 """Headings of keys that do not speak for themselves."""
 
 Row = Mapping[str, Any]
@@ -58,14 +58,22 @@ def with_sides(one: Mapping[str, Any]) -> list[dict[str, Any]]:
         if isinstance(one.get(key), str)
     }
     first = {**(point if isinstance(point, dict) else {}), **sides}
-    return [{**first, **row} for row in one["rows"]]
+    return [{**first, **_with_point(row)} for row in one["rows"]]
+
+
+def _with_point(row: Row) -> dict[str, Any]:
+    """A row with a column for every path of its point."""
+    point = row.get("point")
+    if not isinstance(point, Mapping):
+        return dict(row)
+    return {**point, **{key: value for key, value in row.items() if key != "point"}}
 
 
 def _is_number(key: str, rows: Sequence[Row]) -> bool:
     if key in ("difference", "margin"):
         return True
     known = [row[key] for row in rows if row.get(key) is not None]
-    return bool(known) and all(isinstance(value, int | float) for value in known)
+    return bool(known) and all(map(is_real, known))
 
 
 def _cell(row: Row, key: str) -> str:
@@ -75,22 +83,25 @@ def _cell(row: Row, key: str) -> str:
     if key == "metric" and unit_shown(unit):
         shown = unit_shown(unit)
         return f"{value}, {shown}" if shown != "1" else str(value)
-    if key == "difference" and _is_real(value):
+    if key == "difference" and is_real(value):
         return difference_shown(value, interval_of(row), _reference(row), unit)
     if key == "margin" and isinstance(value, Mapping):
         return _margin(value, unit)
-    if key in _IN_UNITS and unit and _is_real(value):
+    if key in _IN_UNITS and unit and is_real(value):
         return number_shown(value, unit)
+    if key in _IN_UNITS and unit and isinstance(value, list) and all(map(is_real, value)):
+        return ", ".join(number_shown(part, unit) for part in value) or "-"
     return text_of(value)
 
 
-def _is_real(value: Any) -> TypeGuard[float]:
+def is_real(value: Any) -> TypeGuard[float]:
+    """Whether a value of a file is a number that can be drawn."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _reference(row: Row) -> float:
     value = row.get("reference")
-    return float(value) if value is not None and _is_real(value) else 0.0
+    return float(value) if value is not None and is_real(value) else 0.0
 
 
 def interval_of(row: Row) -> Interval | None:
@@ -99,12 +110,12 @@ def interval_of(row: Row) -> Interval | None:
     if not isinstance(found, Mapping):
         return None
     low, high = found.get("low"), found.get("high")
-    return Interval(low, high, _LEVEL, "t") if _is_real(low) and _is_real(high) else None
+    return Interval(low, high, _LEVEL, "t") if is_real(low) and is_real(high) else None
 
 
 def _margin(value: Mapping[str, Any], unit: str) -> str:
     parts = [value.get(part) or 0.0 for part in ("relative", "absolute")]
-    return margin_shown(Margin(*parts), unit) if all(map(_is_real, parts)) else text_of(value)
+    return margin_shown(Margin(*parts), unit) if all(map(is_real, parts)) else text_of(value)
 
 
 def text_of(value: Any) -> str:
@@ -112,6 +123,8 @@ def text_of(value: Any) -> str:
 
     >>> text_of({"low": 1.0, "high": None}), text_of(0.00012345), text_of(True)
     ('low 1, high -', '0.000123', 'yes')
+    >>> text_of({"name": "omega²", "value": 0.9, "interval": {"low": 0.7, "high": 0.95, "method": "F"}})
+    'omega² 0.9 [0.7, 0.95]'
     """
     match value:
         case None:
@@ -122,11 +135,16 @@ def text_of(value: Any) -> str:
             return f"{value:,}" if abs(value) >= 10_000 else str(value)
         case float():
             return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
+        case {"name": str(name), "value": number}:
+            found = interval_of(value)
+            return f"{name} {text_of(number)}" + (
+                f" [{text_of(found.low)}, {text_of(found.high)}]" if found else ""
+            )
         case Mapping():
             return ", ".join(f"{key} {text_of(part)}" for key, part in value.items())
         case list():
-            return ", ".join(map(text_of, value))
+            return ", ".join(map(text_of, value)) or "-"
         case str():
-            return value
+            return value or "-"
         case _:
             return json.dumps(value)

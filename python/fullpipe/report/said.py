@@ -12,6 +12,12 @@ _FIRST = ("worse", "regressed", "better", "different", "higher", "lower", "undec
 _COUNTED = ("undecided", "equivalent")
 """Of these only the number is told."""
 
+HOW_COMPARED = (
+    "Pairs of runs with the same seed. Equivalent: the 90 % interval of the difference lies within the "
+    "margin. Better or worse: it does not, and the 95 % interval leaves out 0, after Holm's correction over "
+    "all rows of a comparison, as p is. Undecided: neither. A row is of a metric, of a group of flows or a "
+    "link, and of a point."
+)
 Row = Mapping[str, Any]
 
 
@@ -40,6 +46,6 @@ def _share(metric: str, of: Sequence[Row], rows: Sequence[Row]) -> str:
 
 def tally(rows: Iterable[Row]) -> list[tuple[str, int]]:
     """How often each verdict is there, in the order in which they are told."""
-    given = [str(row["verdict"]) for row in rows if row.get("verdict") is not None]
+    given = [str(row["verdict"]) for row in rows if row.get("verdict")]
     order = sorted(set(given), key=lambda word: (_FIRST.index(word) if word in _FIRST else len(_FIRST), word))
     return [(word, given.count(word)) for word in order]

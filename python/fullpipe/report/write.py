@@ -7,7 +7,7 @@ from pathlib import Path
 from fullpipe.io import files
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document
-from fullpipe.report.html import html
+from fullpipe.report.html.page import html
 from fullpipe.report.markdown import markdown
 
 FORMATS = (".html", ".md")

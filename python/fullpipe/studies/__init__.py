@@ -16,8 +16,9 @@ from pathlib import Path
 from fullpipe import engines
 from fullpipe.api import refusals
 from fullpipe.errors import EngineError, UnknownNameError
+from fullpipe.report.write import write
 from fullpipe.runs import Store
-from fullpipe.studies import explanations, tables
+from fullpipe.studies import document, explanations, tables
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.explanations import Explanation
 from fullpipe.studies.report import Report, Settings
@@ -157,10 +158,12 @@ def run(
     report = study.run(replace(settings, refused=frozenset(refused)))
     if engine != "native":
         lines = tuple(dict.fromkeys(f"{where}: {why}" for where, why in refused.values()))
-        head = _head(engine, len(refused), scenarios)
-        report = replace(report, text=f"{head}\n\n{report.text}", refused=lines)
+        report = replace(report, head=_head(engine, len(refused), scenarios), refused=lines)
+    page = report.folder / document.FILE
+    write(document.of_report(report, engines.engine(engine), quick=quick), page)
+    report = replace(report, files=(*report.files, page))
     if echo is not None:
-        echo(f"{report.text}\n\n{len(report.files)} tables and figures are in {report.folder}")
+        echo(f"{report.text}\n\n{document.ending(name, report, quick=quick)}")
     return report
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fullpipe import sweeps
 from fullpipe.runs import Run, Store
+from fullpipe.studies.told import Told
 from fullpipe.sweeps import Job, Progress
 
 
@@ -48,13 +49,20 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A finished study: what to print, and the files that were written."""
+    """A finished study: what it says, and the files that were written."""
 
-    text: str
+    told: Told
     files: tuple[Path, ...]
     folder: Path
+    head: str = ""
+    """Whose numbers are called ours, if they are not the native engine's."""
     refused: tuple[str, ...] = ()
     """What the engine could not run, and why."""
+
+    @property
+    def text(self) -> str:
+        """What to print."""
+        return "\n\n".join(filter(None, [self.head, self.told.text]))
 
     @property
     def figures(self) -> tuple[Path, ...]:

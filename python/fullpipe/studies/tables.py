@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
@@ -21,6 +22,7 @@ from fullpipe.studies.elsewhere import Elsewhere
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.report import Settings
 from fullpipe.studies.text import aligned, shortened, tally, wrapped
+from fullpipe.studies.told import Told
 from fullpipe.studies.transcription import Transcription
 from fullpipe.studies.verdicts import ENOUGH_RUNS, RULE, RULE_FOR_WORDS, Verdict
 
@@ -148,8 +150,8 @@ def report(
     sections: Iterable[str] = (),
     setup: str = "The set-up, as printed and as used here:",
     quick: bool = False,
-) -> str:
-    """The printed report of a study.
+) -> Told:
+    """What a study says.
 
     Args:
         source: What is printed there.
@@ -168,8 +170,22 @@ def report(
     )
     few = [wrapped(line) for line in [caveat(seeds, quick=quick)] if line]
     verdicts = (verdict_text(checked), tallies(checked), *few)
+    sections = list(sections)
     parts = (source.title, wrapped(how), *verdicts, *sections, RULES, setup, setup_text(source.setup))
-    return "\n\n".join(parts)
+    counted_ones = [j for j in checked if j.counts]
+    return Told(
+        text="\n\n".join(parts),
+        title=source.title,
+        how=how,
+        verdicts=verdict_rows(checked),
+        tally=Counter(str(v) for v in Verdict for j in counted_ones if j.verdict is v),
+        causes=_frequent(j for j in counted_ones if j.verdict is Verdict.NOT_REPRODUCED),
+        counts=[*tallies(checked).splitlines(), *([caveat(seeds, quick=quick)] if few else [])],
+        sections=sections,
+        rules=RULES,
+        setup=setup_rows(source.setup),
+        seeds=seeds,
+    )
 
 
 def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
@@ -207,25 +223,36 @@ def verdict_text(checked: Sequence[ClaimResult]) -> str:
 
 def markdown(checked: Sequence[ClaimResult], ours: str = "ours") -> str:
     """A row per claim, with ours under every reading."""
+    header, *rows = verdict_rows(checked, ours)
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(row) + " |" for row in lines) + "\n"
+
+
+def verdict_rows(checked: Sequence[ClaimResult], ours: str = "ours") -> list[list[str]]:
+    """The same as cells, heads first."""
     others = other_readings(checked)
     kept = _kept(checked)
-    header = ["where", "printed", ours, "verdict", "why", *kept, *others]
-    rows = [header, ["---"] * len(header)]
+    rows = [["where", "printed", ours, "verdict", "why", *kept, *others]]
     for first, of in _claims(checked):
         cells = [_elsewhere(first) for _ in kept]
         cells += [f"{ours_shown(of[o])}: {of[o].verdict}" if o in of else "" for o in others]
         why = f"{_why(first)}: {_setting(first)}" if _setting(first) else _why(first)
         rows.append([first.claim.id, first.claim.says, ours_shown(first), verdict_shown(first), why, *cells])
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+    return rows
 
 
 def setup_text(setup: Sequence[Mapping[str, Any]]) -> str:
     """What is printed of the set-up, and what was used."""
-    rows = [["where", "printed", "here"]]
+    return aligned(setup_rows(setup))
+
+
+def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """The same as cells, heads first."""
+    rows = [("where", "printed", "here")]
     for row in setup:
         remark = f" ({Verdict.CONTRADICTED})" if row.get("contradicted") else ""
-        rows.append([row["id"], row["says"] + remark, row["used"]])
-    return aligned(rows)
+        rows.append((row["id"], row["says"] + remark, row["used"]))
+    return rows
 
 
 def tallies(checked: Sequence[ClaimResult]) -> str:
@@ -308,9 +335,13 @@ def _tally(checked: Sequence[ClaimResult]) -> str:
 
 
 def _causes(checked: Iterable[ClaimResult]) -> str:
-    given = [str(j.why) for j in checked if j.why]
-    order = sorted(dict.fromkeys(given), key=lambda cause: (-given.count(cause), cause))
-    return ", ".join(f"{given.count(cause)} {cause}" for cause in order)
+    return ", ".join(f"{count} {cause}" for cause, count in _frequent(checked))
+
+
+def _frequent(checked: Iterable[ClaimResult]) -> list[tuple[str, int]]:
+    """Causes with how often each is named, the most frequent first."""
+    given = Counter(str(j.why) for j in checked if j.why)
+    return sorted(given.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _sign(j: ClaimResult | None) -> str:

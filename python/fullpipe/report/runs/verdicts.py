@@ -11,7 +11,7 @@ from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Items, Section, Text
 from fullpipe.report.rows import table_of, with_sides
 from fullpipe.report.runs.points import Points, ordered
-from fullpipe.report.said import summary
+from fullpipe.report.said import HOW_COMPARED, summary
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.validation.compare.variants import Variant, VariantComparison, compare_variants
 from fullpipe.validation.over import HEADLINES
@@ -80,13 +80,7 @@ def _rows(made: Comparisons) -> list[dict[str, Any]]:
 
 def section(made: Comparisons, rows: int) -> Section:
     """All verdicts, and how they come about."""
-    how = (
-        "Pairs of runs with the same seed. Equivalent: the 90 % interval of the difference lies within the "
-        "margin. Better or worse: it does not, and the 95 % interval leaves out 0, after Holm's correction "
-        "over all rows of a comparison. Undecided: neither. A row is of a metric, a group of flows or a "
-        "link, and a point."
-    )
     notes = list(dict.fromkeys(note for one in made for note in one.notes))
     more = [Items(notes)] if notes else []
     table = table_of(_rows(made), "Differences and verdicts", rows, folded_from=_FOLDED)
-    return Section("Verdicts", [Text(how), table, *more])
+    return Section("Verdicts", [Text(HOW_COMPARED), table, *more])

@@ -21,11 +21,12 @@ from fullpipe.report.svg.marks import (
     number,
     span,
     tip,
+    verdict_class,
 )
 
 _HEIGHT = 280.0
 _CELL, _ROW = 30.0, 18.0
-_LABELS = 250
+_LABELS = 280
 """Room for the labels of differences."""
 _SHADES = 8
 
@@ -123,9 +124,9 @@ def forest(chart: Forest, label: str) -> str:
 
 
 def _row(row: Difference, x: Scale, y: float) -> Iterator[str]:
-    shown = row.label if len(row.label) <= 40 else f"{row.label[:39]}…"
+    shown = row.label if len(row.label) <= 44 else f"{row.label[:43]}…"
     yield element("text", shown, x=_LABELS - 8, y=y + 4, class_="tick end")
-    look = f"v-{row.verdict}" if row.verdict.isalpha() else "v-undecided"
+    look = verdict_class(row.verdict)
     if row.low is not None and row.high is not None:
         yield element("line", x1=x(row.low), x2=x(row.high), y1=y, y2=y, class_=f"{look} line")
     told = f"{row.label}: {number(row.value)}, {row.verdict}"

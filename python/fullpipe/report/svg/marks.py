@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -45,6 +46,16 @@ def _text(value: object) -> str:
 def classes(look: Look, *more: str) -> str:
     """The classes of a line or a box."""
     return " ".join([f"c{look.colour}", f"d{look.dash}", *more])
+
+
+def verdict_class(verdict: str) -> str:
+    """The class of a verdict, from its words.
+
+    >>> verdict_class("not reproduced (x 0.02)"), verdict_class('"><b>')
+    ('v-not-reproduced', 'v-b')
+    """
+    words = re.findall(r"[a-z]+", verdict.partition("(")[0])
+    return f"v-{'-'.join(words)}"
 
 
 def drawing(height: float, inner: Iterable[str], label: str) -> str:

@@ -94,8 +94,8 @@ def run(settings: Settings) -> Report:
     written = tables.write(settings, found, checked, seeds_of(todo))
     if whole := complete(runs):
         written += figures.draw(found, _series(todo, whole), settings.folder)
-    report = tables.report(source, checked, seeds_of(todo), REMARKS, quick=settings.quick)
-    return Report(report, tuple(written), settings.folder)
+    told = tables.report(source, checked, seeds_of(todo), REMARKS, quick=settings.quick)
+    return Report(told, tuple(written), settings.folder)
 
 
 def checker(found: Measurements) -> ClaimChecker:

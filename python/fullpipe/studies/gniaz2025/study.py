@@ -149,8 +149,8 @@ def run(settings: Settings) -> Report:
     written = tables.write(settings, found, checked, seeds_of(todo))
     if whole := complete(runs):
         written += figures.draw(_first(todo, whole), settings.folder)
-    report = tables.report(source, checked, seeds_of(todo), REMARKS, setup=SETUP)
-    return Report(report, tuple(written), settings.folder)
+    told = tables.report(source, checked, seeds_of(todo), REMARKS, setup=SETUP)
+    return Report(told, tuple(written), settings.folder)
 
 
 def _first(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Drawn:

@@ -117,8 +117,8 @@ def run(settings: Settings) -> Report:
     settings_of = [sockets for sockets in map(str, SOCKETS) if sockets in beside["sockets"]]
     sections = ["Table II:", wrapped(_how(seeds_of(todo))), table_text(beside, settings_of)]
     sections.append(wrapped(cap_text(found, SOCKET_BYTES, SMALL)))
-    report = tables.report(transcription(), checked, seeds_of(todo), REMARKS, sections=sections)
-    return Report(report, tuple(written), settings.folder)
+    told = tables.report(transcription(), checked, seeds_of(todo), REMARKS, sections=sections)
+    return Report(told, tuple(written), settings.folder)
 
 
 def _how(runs: int) -> str:

@@ -119,8 +119,8 @@ def run(settings: Settings) -> Report:
     if whole := complete(runs):
         written += figures.draw(_first(todo, whole), settings.folder)
     sections, quick = text.sections(found), settings.quick
-    report = tables.report(source, checked, seeds_of(todo), text.REMARKS, sections=sections, quick=quick)
-    return Report(report, tuple(written), settings.folder)
+    told = tables.report(source, checked, seeds_of(todo), text.REMARKS, sections=sections, quick=quick)
+    return Report(told, tuple(written), settings.folder)
 
 
 def _first(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Drawn:

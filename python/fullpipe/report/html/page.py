@@ -1,0 +1,80 @@
+"""A report as one HTML file that asks for nothing from elsewhere and runs only its own scripts."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from fullpipe.plots.style import COLOURS
+from fullpipe.report.content import Document
+from fullpipe.report.html.tables import shown
+from fullpipe.report.html.writer import Writer
+
+_ASSETS = "assets"
+
+
+def html(page: Document, samples: int) -> str:
+    """The whole file. It has no dates and nothing random: the same page gives the same bytes.
+
+    Args:
+        page: What it says.
+        samples: The most numbers in the finest levels of all time series.
+    """
+    style, scripts = _style(), (_asset("uplot.js"), _asset("report.js"))
+    writer = Writer(page, samples)
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, scripts)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>{shown(page.title)}</title>",
+        f"<style>{style}</style>",
+        "</head>",
+        "<body>",
+        '<a class="skip" href="#main">To the content</a>',
+        *writer.body(),
+        *(f"<script>{script}</script>" for script in scripts),
+        "</body>",
+        "</html>",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _policy(style: str, scripts: Sequence[str]) -> str:
+    """What the browser lets the page do: its own style and scripts, by their digests, and pictures in it."""
+    allowed = " ".join(map(_digest, scripts))
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_digest(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("fullpipe.report").joinpath(_ASSETS, name).read_text(encoding="utf-8").strip()
+
+
+@cache
+def _style() -> str:
+    """The style sheet: colours of algorithms, then those of light, of dark and of print, then the rest."""
+    colours = "".join(f"--c{n}:{colour};" for n, colour in enumerate(COLOURS))
+    looks = "".join(f".c{n}{{--k:var(--c{n})}}" for n in range(len(COLOURS)))
+    light, dark = _asset("light.css"), _asset("dark.css")
+    themes = (
+        f":root{{{colours}{light}}}:root[data-theme=dark]{{{dark}}}"
+        f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
+        f"@media print{{:root,:root:not([data-theme=light]),:root[data-theme=dark]{{{colours}{light}}}}}"
+    )
+    return themes + looks + _asset("uplot.css") + _asset("report.css")

@@ -1,0 +1,80 @@
+"""The report of a study as a page, and its end on a terminal: what came out, and what to do next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fullpipe.engines import Engine
+from fullpipe.report.content import Block, Code, Column, Document, Figure, Image, Items, Section, Table, Text
+from fullpipe.runs.meta import versions
+from fullpipe.studies.report import Report
+from fullpipe.studies.told import Told
+
+FILE = "report.html"
+"""Beside the tables and figures of a study."""
+
+
+def of_report(report: Report, engine: Engine, *, quick: bool = False) -> Document:
+    """The page of a study: its verdicts, its figures, what it has besides, and how it was judged."""
+    told = report.told
+    answer = [*([report.head] if report.head else []), _outcome(told), *told.counts[1:]]
+    sections = [
+        Section("Every printed number and claim", [Text(told.how), _table(told)]),
+        Section("Figures", list(_figures(report))),
+        Section("More of it", list(map(_block, told.sections))),
+        Section("How verdicts come about", [Code(told.rules, "The rules", is_folded=True)]),
+        Section("The set-up", [_setup(told)]),
+    ]
+    if report.refused:
+        sections.append(Section("What the engine cannot run", [Items(report.refused)]))
+    facts = [
+        ("Engine", f"{engine.name} {engine.version()}, model version {engine.model_version()}"),
+        ("Seeds", f"1 to {told.seeds}{', quick form' if quick else ''}"),
+        *versions().items(),
+    ]
+    question = "Do the printed numbers and claims come out again?"
+    return Document(told.title, question, answer, [each for each in sections if each.blocks], facts)
+
+
+def ending(name: str, report: Report, *, quick: bool = False) -> str:
+    """Three sentences: what came out, where it is told in full, and what to do next."""
+    page = report.folder / FILE
+    again = f"`fullpipe paper {name}` runs the full form, and " if quick else ""
+    turned = f"{again}`fullpipe paper {name} --explain CLAIM` runs a claim with what turns its verdict"
+    return (
+        f"{_outcome(report.told)}\n"
+        f"The verdicts are above, and with figures in {page}: open it in a browser.\n"
+        f"Next, {turned} (`--explain list` lists the claims)."
+    )
+
+
+def _outcome(told: Told) -> str:
+    """How many of what is printed came out again, and why the rest did not."""
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in told.tally.items())
+    why = f"; the most frequent cause is {told.causes[0][0]} ({told.causes[0][1]})" if told.causes else ""
+    return f"Of {sum(told.tally.values())} printed numbers and claims: {verdicts}{why}."
+
+
+def _table(told: Told) -> Table:
+    heads, *rows = told.verdicts
+    columns = [Column(head, is_verdict=head == "verdict") for head in heads]
+    return Table("Every printed number and claim, with ours", columns, rows)
+
+
+def _setup(told: Told) -> Table:
+    heads, *rows = told.setup
+    return Table("The set-up, as printed and as used here", list(map(Column, heads)), rows)
+
+
+def _block(text: str) -> Block:
+    """Prose, or a table that is made of spaces."""
+    return Code(text) if re.search(r"\S {2,}\S.*\n", text) else Text(" ".join(text.split()))
+
+
+def _figures(report: Report) -> Iterator[Figure]:
+    for path in report.figures:
+        if path.suffix == ".png":
+            name = path.stem.replace("-", " ").capitalize()
+            told = f"{name}, drawn from our runs"
+            yield Figure(f"{told}.", Image(path.read_bytes()), f"{told}; its numbers are in {path.stem}.csv.")

@@ -1,0 +1,95 @@
+"""The page of a study, and the three sentences at the end of its report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from fullpipe import engines
+from fullpipe.report.content import Code, Document, Figure, Image, Section, Table, Text
+from fullpipe.studies.document import ending, of_report
+from fullpipe.studies.report import Report
+from fullpipe.studies.told import Told
+from tests.report.pages import PNG
+
+TOLD = Told(
+    text="all of it",
+    title="A study",
+    how="Ours over 3 seeds.",
+    verdicts=[["where", "printed", "ours", "verdict"], ["Table I", "1", "2", "not reproduced"]],
+    tally={"reproduced": 3, "not reproduced": 2},
+    causes=[("rate samples", 2)],
+    counts=["5 printed numbers and claims, each counted once.", "Of those reproduced, 1 by tolerance."],
+    sections=["Table I:", "prose in\nlines", "a    b\n---  ---\n1    2"],
+    rules="a rule",
+    setup=[("where", "printed", "here"), ("II", "50 s", "the same")],
+    seeds=3,
+)
+
+
+def report(folder: Path) -> Report:
+    """A finished study with one figure."""
+    (folder / "figure-2.png").write_bytes(PNG)
+    return Report(TOLD, (folder / "figure-2.png", folder / "figure-2.csv"), folder)
+
+
+def document(folder: Path) -> Document:
+    """Its page."""
+    return of_report(report(folder), engines.engine("native"))
+
+
+def section(found: Document, heading: str) -> Section:
+    """The section of that name."""
+    return next(one for one in found.sections if one.heading == heading)
+
+
+def test_the_end_says_what_came_out_where_it_is_and_what_is_next(tmp_path: Path) -> None:
+    outcome, where, following = ending("kato2025", report(tmp_path), quick=True).splitlines()
+    assert outcome == (
+        "Of 5 printed numbers and claims: 3 reproduced, 2 not reproduced; "
+        "the most frequent cause is rate samples (2)."
+    )
+    assert str(tmp_path / "report.html") in where
+    assert "`fullpipe paper kato2025` runs the full form" in following
+    assert "`fullpipe paper kato2025 --explain CLAIM`" in following
+
+
+def test_the_full_form_is_not_advised_after_itself(tmp_path: Path) -> None:
+    assert "full form" not in ending("kato2025", report(tmp_path))
+
+
+def test_a_study_in_which_all_is_reproduced_names_no_cause(tmp_path: Path) -> None:
+    all_right = replace(report(tmp_path), told=replace(TOLD, tally={"reproduced": 5}, causes=[]))
+    assert ending("x", all_right).splitlines()[0] == "Of 5 printed numbers and claims: 5 reproduced."
+
+
+def test_the_page_has_verdicts_figures_and_the_rest(tmp_path: Path) -> None:
+    found = document(tmp_path)
+    assert found.answer[0].startswith("Of 5 printed numbers and claims: 3 reproduced")
+    _, verdicts = section(found, "Every printed number and claim").blocks
+    assert isinstance(verdicts, Table)
+    assert list(verdicts.rows) == [["Table I", "1", "2", "not reproduced"]]
+    assert [column.is_verdict for column in verdicts.columns] == [False, False, False, True]
+    (figure,) = section(found, "Figures").blocks
+    assert isinstance(figure, Figure)
+    assert figure.chart == Image(PNG)
+    assert figure.caption == "Figure 2, drawn from our runs."
+
+
+def test_prose_is_text_and_tables_keep_their_spaces(tmp_path: Path) -> None:
+    assert section(document(tmp_path), "More of it").blocks == [
+        Text("Table I:"),
+        Text("prose in lines"),
+        Code("a    b\n---  ---\n1    2"),
+    ]
+
+
+def test_what_an_engine_refused_is_told(tmp_path: Path) -> None:
+    refused = replace(report(tmp_path), refused=("a: cannot",), head="By another engine.")
+    found = of_report(refused, engines.engine("native"))
+    assert found.answer[0] == "By another engine."
+    assert section(found, "What the engine cannot run").blocks
+
+
+def test_no_path_of_the_machine_is_in_the_page(tmp_path: Path) -> None:
+    assert str(tmp_path) not in repr(document(tmp_path))
