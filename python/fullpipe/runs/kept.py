@@ -143,7 +143,7 @@ class Kept:
             data = _read(path, known)
             if known and checksum(data) != known.sha256:
                 raise ResultError(_damaged(path))
-            return _as_today(name, decoded(data))
+            return as_today(name, decoded(data))
         except OSError as error:
             raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from error
         except UnreadableError as error:
@@ -214,7 +214,7 @@ def _look_at(path: Path, size: int | None) -> None:
         raise NoRunError(_damaged(path))
 
 
-def _as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:
+def as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:
     """The table with null in the columns that it lacks, in the order of today; others come last."""
     schema = empty(name).schema
     missing = [pl.lit(None, kind).alias(n) for n, kind in schema.items() if n not in table.columns]

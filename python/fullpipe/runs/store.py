@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
+from fullpipe.runs.index import Index, up_to_date
 from fullpipe.runs.kept import META, Kept
 from fullpipe.runs.meta import EngineId
 from fullpipe.runs.run import Run
@@ -101,16 +102,27 @@ class Store:
         final = self.folder(run.meta.digest, run.meta.engine.name, run.meta.seed)
         try:
             with self._writing() as writer:
-                sums = writer.write(run, final)
+                written = writer.write(run, final)
         except OSError as error:
             reason = error.strerror or error
             raise self._full(error) or ResultError(f"{final}: cannot be written: {reason}") from error
         try:
-            kept = Kept(final, run.meta, sums) if sums else Kept.read(final)
+            kept = written or Kept.read(final)
         except NoRunError:
             return run
         # Summaries are small and wanted next; the rest is read again if it is wanted.
         return _named(Run.from_kept(kept, {name: run.tables[name] for name in _SUMMARIES}), run.meta.scenario)
+
+    def index(self) -> Index:
+        """Which runs there are, and what is known of all without opening any.
+
+        Raises:
+            NoRunError: If there is no such folder.
+        """
+        try:
+            return up_to_date(self.root)
+        except OSError as error:
+            raise NoRunError(f"{self.root}: no folder of runs: {error.strerror or error}") from error
 
     def __iter__(self) -> Iterator[Run]:
         """Every finished run, in the order of the names of their folders. Tables are checked when read."""

@@ -1,17 +1,23 @@
 """Writes finished runs into a store, and makes them durable together."""
 
 import errno
+import os
 import shutil
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
 from threading import Lock
 from uuid import uuid4
 
+import polars as pl
+
 from fullpipe.errors import NoRunError, ResultError
 from fullpipe.io import files
-from fullpipe.runs.kept import Kept, Sums, keep
+from fullpipe.runs import segments
+from fullpipe.runs.entries import PACKED, Entries
+from fullpipe.runs.kept import META, Kept, keep
 from fullpipe.runs.meta import EngineId
 from fullpipe.runs.run import Run
 
@@ -19,7 +25,11 @@ _RACES = 10
 _WRITING = ".writing"
 """Where runs are written, before they are complete."""
 _FEW = 8
-"""So many folders are made durable one by one: all that others write to a disk may take long."""
+"""So many runs are made durable one by one, for all that others write to a disk may take long; and the index
+of the store notes them when it is next asked for."""
+_MOST = 10_000
+"""Runs that wait for the index."""
+Tables = Mapping[str, pl.DataFrame]
 
 
 class Writer:
@@ -34,7 +44,8 @@ class Writer:
         self._lock = Lock()
         self._stack = ExitStack()
         self._place: Path | None = None
-        self._made: list[Path] = []
+        self._made: list[tuple[Kept, Tables, int]] = []
+        self._is_noted = False
         self._numbers = count()
 
     def open(self) -> Path:
@@ -51,11 +62,11 @@ class Writer:
                 self._place = self._stack.enter_context(files.hidden(folder))
             return self._place
 
-    def write(self, run: Run, final: Path) -> Sums | None:
+    def write(self, run: Run, final: Path) -> Kept | None:
         """Write a run and give it its final name, unless an equal one has that.
 
         Returns:
-            What it is known by; None if an equal one was there.
+            The run with its new name; None if an equal one was there.
 
         Raises:
             OSError: If it cannot be written.
@@ -64,29 +75,46 @@ class Writer:
         complete = self.open() / str(next(self._numbers))
         try:
             complete.mkdir()
-            sums = keep(complete, run.meta, run.tables)
+            kept = Kept(final, run.meta, keep(complete, run.meta, run.tables))
+            written_ns = os.stat(complete / META).st_mtime_ns
             if not publish(complete, final, run.meta.digest, run.meta.engine):
                 return None
         except BaseException:
             shutil.rmtree(complete, ignore_errors=True)
             raise
-        self._made.append(final)
-        return sums
+        summaries = {name: run.tables[name] for name in PACKED}
+        with self._lock:
+            self._made.append((kept, summaries, written_ns))
+            if len(self._made) >= _MOST:
+                self._note()
+        return kept
 
     def close(self) -> None:
         """Wait until all that was written is on disk, and remove the hidden folder."""
         with self._lock:
-            made, self._made, self._place = self._made, [], None
+            few = [kept.folder for kept, _, _ in self._made]
+            if len(few) > _FEW:
+                self._note()
             self._stack.close()
-        if made:
-            with suppress(OSError):  # some file systems have no such thing
-                _make_durable(self._root, made)
+            self._made, self._place = [], None
+        with suppress(OSError):  # some file systems have no such thing
+            if self._is_noted:
+                files.sync_disk(self._root)
+            else:
+                _make_durable(self._root, few)
+
+    def _note(self) -> None:
+        """Write what was made into the index; without, it is read from the runs."""
+        noted = Entries()
+        for kept, summaries, written_ns in self._made:
+            noted.add(kept, summaries, written_ns, time.time_ns())
+        self._made, self._is_noted = [], True
+        with suppress(OSError, ResultError):
+            if self._place:
+                segments.add(self._root, self._place, noted.tables())
 
 
 def _make_durable(root: Path, folders: Sequence[Path]) -> None:
-    if len(folders) > _FEW:
-        files.sync_disk(root)
-        return
     for folder in folders:
         with suppress(FileNotFoundError):  # another process may have removed it
             for path in (*folder.iterdir(), folder, folder.parent, root):

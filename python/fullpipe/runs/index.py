@@ -1,0 +1,148 @@
+"""The index of a store: which runs it has, and their summaries, without opening their folders.
+
+It is never believed against the folders. The folder of a digest whose date has not changed since it was
+listed holds the same runs; any other is listed again. What the index lacks is read from the runs, and a file
+of the index that is damaged is as if it were not there.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fullpipe.errors import ResultError
+from fullpipe.runs.entries import ID, LISTED, PACKED, RUNS
+from fullpipe.runs.kept import as_today
+from fullpipe.runs.listing import look
+from fullpipe.runs.segments import DamagedError, Segment, add, paths
+from fullpipe.runs.writer import Writer
+
+_MANY = 8
+"""More files of the index than this are made fewer."""
+_KEY = ("digest", "engine", "seed")
+_PART = "part"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Tables of the index, in a file or in memory."""
+
+    runs: pl.DataFrame
+    listed: pl.DataFrame
+    table: Callable[[str], pl.DataFrame]
+    segment: Segment | None = None
+
+
+@dataclass(frozen=True)
+class Index:
+    """The finished runs of a store."""
+
+    root: Path
+    runs: pl.DataFrame
+    """A row per run, with the columns of `entries.RUNS`, in the order of digest, engine and seed."""
+    damaged: tuple[str, ...]
+    """What is wrong with runs that cannot be read, one line each; they are not in it."""
+    _parts: Sequence[_Part]
+    _ignored: Collection[Path]
+
+    def packed(self, name: str) -> pl.DataFrame:
+        """A table of `entries.PACKED` of all runs, with the column `id` in front."""
+        try:
+            return _packed(name, self.runs, self._parts)
+        except DamagedError as error:
+            return up_to_date(self.root, {*self._ignored, error.path}).packed(name)
+
+    def folder(self, row: Mapping[str, Any]) -> Path:
+        """Where the run of a row is."""
+        return self.root / str(row["digest"]) / f"{row['engine']}-{row['seed']}"
+
+
+def up_to_date(root: Path, ignored: Collection[Path] = ()) -> Index:
+    """The index of a store after a look at its folders. What has changed is noted for the next time.
+
+    Raises:
+        OSError: If the store cannot be read.
+    """
+    ignored = set(ignored)
+    parts = _read(root, ignored)
+    found = look(root, _latest(parts), _last([part.listed for part in parts], ["digest"]))
+    tables = found.new.tables()
+    parts.append(_Part(tables["runs"], tables["listed"], tables.__getitem__))
+    with suppress(OSError, ResultError), closing(Writer(root)) as writer:  # it may be ours to read only
+        if found.new.rows or found.new.listed:
+            parts[-1] = replace(parts[-1], segment=add(root, writer.open(), tables))
+        parts = _fewer(root, writer, parts)
+    there = pl.Series(found.there, dtype=pl.String)
+    runs = _latest(parts).filter(~pl.col("gone"), pl.col("digest").is_in(there.implode()))
+    return Index(root, runs.sort(_KEY), tuple(found.damaged), parts, ignored)
+
+
+def _read(root: Path, ignored: set[Path]) -> list[_Part]:
+    """The files of the index. One that is damaged joins those ignored, and goes if it may."""
+    while True:
+        before, parts = set(paths(root)) - ignored, []
+        for path in sorted(before):
+            try:
+                segment = Segment.read(path)
+                parts.append(_Part(segment.table("runs"), segment.table("listed"), segment.table, segment))
+            except DamagedError:
+                if not path.exists():  # another process has made them fewer: look again
+                    break
+                ignored.add(path)
+                with suppress(OSError):
+                    path.unlink()
+        else:
+            return parts
+
+
+def _latest(parts: Sequence[_Part]) -> pl.DataFrame:
+    """The row that counts of every run, those that are gone included, and the part that has it."""
+    empty = pl.DataFrame(schema=RUNS)
+    rows = [part.runs.with_columns(pl.lit(n, pl.Int64).alias(_PART)) for n, part in enumerate(parts)]
+    return _last(rows or [empty.with_columns(pl.lit(0, pl.Int64).alias(_PART))], _KEY)
+
+
+def _last(tables: Sequence[pl.DataFrame], key: Sequence[str]) -> pl.DataFrame:
+    """Of the rows of the same key the one that was noted last."""
+    rows = pl.concat(tables) if tables else pl.DataFrame(schema=LISTED)
+    return rows.sort("noted_ns", maintain_order=True).unique(key, keep="last", maintain_order=True)
+
+
+def _packed(name: str, runs: pl.DataFrame, parts: Sequence[_Part]) -> pl.DataFrame:
+    """A table of all runs, of each from the part that its row is in."""
+    found = []
+    for n, part in enumerate(parts):
+        ids = runs.filter(pl.col(_PART) == n, ~pl.col("gone")).select(ID)
+        if not ids.is_empty():
+            found.append(as_today(name, part.table(name)).join(ids, on=ID, how="semi"))
+    return pl.concat(found or [as_today(name, pl.DataFrame(schema={ID: pl.Int64}))], how="diagonal_relaxed")
+
+
+def _fewer(root: Path, writer: Writer, parts: list[_Part]) -> list[_Part]:
+    """The parts, those in small files together if there are many.
+
+    A file that is larger than all smaller ones together stays, so that each run is written again only as
+    often as their number doubles (O'Neil et al., The log-structured merge-tree, Acta Informatica 33, 1996).
+    """
+    sized = [(part.segment.size, n) for n, part in enumerate(parts) if part.segment]
+    if len(sized) <= _MANY:
+        return parts
+    sized.sort(reverse=True)
+    while len(sized) > 1 and sized[0][0] > sum(size for size, _ in sized[1:]):
+        del sized[0]
+    numbers = {n for _, n in sized}
+    if len(numbers) < 2:
+        return parts
+    latest = _latest(parts).filter(pl.col(_PART).is_in(list(numbers)))
+    tables = {name: _packed(name, latest, parts) for name in PACKED}
+    tables |= {"runs": latest.drop(_PART), "listed": _last([parts[n].listed for n in numbers], ["digest"])}
+    together = add(root, writer.open(), tables)
+    for n in numbers:
+        old = parts[n].segment
+        if old and old.path != together.path:
+            old.path.unlink(missing_ok=True)
+    rest = [part for n, part in enumerate(parts) if n not in numbers]
+    return [*rest, _Part(tables["runs"], tables["listed"], tables.__getitem__, together)]

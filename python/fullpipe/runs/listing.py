@@ -1,0 +1,101 @@
+"""Looks at the folders of a store, and finds what its index does not say."""
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from fullpipe.errors import ResultError
+from fullpipe.runs.entries import PACKED, Entries
+from fullpipe.runs.kept import META, Kept
+
+_SETTLED_NS = 2_000_000_000
+"""A folder that changed so short a time ago may change again without another date."""
+_DIGEST = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass
+class Look:
+    """What was found."""
+
+    there: list[str] = field(default_factory=list)
+    """The digests that have a folder."""
+    new: Entries = field(default_factory=Entries)
+    """What the index lacks."""
+    damaged: list[str] = field(default_factory=list)
+    """What is wrong with runs that cannot be read, one line each."""
+
+
+def look(root: Path, runs: pl.DataFrame, listed: pl.DataFrame) -> Look:
+    """Look at the folders of a store, of which the index says that it has `runs`, and was `listed` so.
+
+    Raises:
+        OSError: If the store cannot be read.
+    """
+    found, now_ns = Look(), max(time.time_ns(), *(1 + at_ns for at_ns in runs["noted_ns"].top_k(1)))
+    known = dict(zip(listed["digest"], listed["changed_ns"], strict=True))
+    dates = dict(_digests(root))
+    found.there = list(dates)
+    changed = {digest: date_ns for digest, date_ns in dates.items() if known.get(digest) != date_ns}
+    of_digest = _by_digest(runs, changed)
+    for digest, date_ns in changed.items():
+        is_whole = _compare(root / digest, of_digest.get(digest, {}), found, now_ns)
+        if is_whole and time.time_ns() - date_ns > _SETTLED_NS:
+            found.new.listed.append({"digest": digest, "changed_ns": date_ns, "noted_ns": now_ns})
+    return found
+
+
+def _digests(root: Path) -> Iterator[tuple[str, int]]:
+    """The folders of digests, and when each was last changed."""
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if _DIGEST.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                yield entry.name, entry.stat(follow_symlinks=False).st_mtime_ns
+
+
+def _by_digest(runs: pl.DataFrame, digests: dict[str, int]) -> dict[str, dict[str, tuple[str, int, int]]]:
+    """What the index says of digests: engine, seed and date of every run, by the name of its folder."""
+    said: dict[str, dict[str, tuple[str, int, int]]] = {}
+    some = runs.filter(~pl.col("gone"), pl.col("digest").is_in(list(digests)))
+    for digest, engine, seed, date_ns in some.select("digest", "engine", "seed", "changed_ns").iter_rows():
+        said.setdefault(digest, {})[f"{engine}-{seed}"] = (engine, seed, date_ns)
+    return said
+
+
+def _compare(folder: Path, said: dict[str, tuple[str, int, int]], found: Look, now_ns: int) -> bool:
+    """Note what differs between a folder and what the index says of it; false if a run in it is damaged."""
+    dates, is_whole = dict(_finished(folder)), True
+    for name, date_ns in dates.items():
+        if name not in said or said[name][2] != date_ns:
+            is_whole &= _add(folder / name, found, date_ns, now_ns)
+    for name, (engine, seed, _) in said.items():
+        if name not in dates:
+            found.new.add_gone({"digest": folder.name, "engine": engine, "seed": seed}, now_ns)
+    return is_whole
+
+
+def _finished(folder: Path) -> Iterator[tuple[str, int]]:
+    """The names of the finished runs of a digest, and when the meta.json of each was written."""
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.startswith("."):
+                with suppress(OSError):
+                    yield entry.name, os.stat(f"{entry.path}/{META}").st_mtime_ns
+
+
+def _add(folder: Path, found: Look, date_ns: int, now_ns: int) -> bool:
+    """Add a run, unless it is damaged, or a copy under another name."""
+    try:
+        kept = Kept.read(folder)
+        meta = kept.meta
+        if (meta.digest, f"{meta.engine.name}-{meta.seed}") == (folder.parent.name, folder.name):
+            found.new.add(kept, {name: kept.table(name) for name in PACKED}, date_ns, now_ns)
+    except ResultError as error:
+        found.damaged.append(str(error))
+        return False
+    return True

@@ -1,0 +1,102 @@
+"""Files of the index of a store: each holds a few tables, is written once and is never changed.
+
+A file begins with a line of JSON that says where its tables are and what they are known by. Its name is the
+checksum of that line, so that a file which is not what was written is noticed, whatever has changed.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from pydantic import TypeAdapter
+
+from fullpipe.io import files
+from fullpipe.runs.encoding import UnreadableError, checksum, decoded, encoded
+from fullpipe.runs.kept import Sum
+
+FOLDER = ".index"
+_SUFFIX = ".tables-1"
+"""Ends in the version of these files; those of another one are left alone."""
+_LONGEST_LINE = 1 << 16
+_Sums = TypeAdapter(dict[str, Sum])
+
+
+class DamagedError(Exception):
+    """A file of the index is not what was written, or is gone."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+        self.path = path
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One of the files."""
+
+    path: Path
+    size: int
+    _sums: Mapping[str, Sum]
+    _begin: int
+
+    @classmethod
+    def read(cls, path: Path) -> "Segment":
+        """What a file says that it holds.
+
+        Raises:
+            DamagedError: If it is not what was written.
+        """
+        try:
+            with path.open("rb") as file:
+                line = file.readline(_LONGEST_LINE)
+            if path.name != _name(line):
+                raise DamagedError(path)
+            return cls(path, path.stat().st_size, _Sums.validate_json(line), len(line))
+        except (OSError, ValueError) as error:
+            raise DamagedError(path) from error
+
+    def table(self, name: str) -> pl.DataFrame:
+        """One of its tables.
+
+        Raises:
+            DamagedError: If it is not what was written.
+        """
+        known = self._sums[name]
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                file.seek(self._begin + (known.offset or 0))
+                data = file.read(known.bytes)
+            if checksum(data) != known.sha256:
+                raise DamagedError(self.path)
+            return decoded(data)
+        except (OSError, UnreadableError) as error:
+            raise DamagedError(self.path) from error
+
+
+def paths(root: Path) -> list[Path]:
+    """The files of the index of a store."""
+    return sorted((root / FOLDER).glob(f"*{_SUFFIX}"))
+
+
+def add(root: Path, place: Path, tables: Mapping[str, pl.DataFrame]) -> "Segment":
+    """Write a file into the index of a store; `place` is a hidden folder of ours in the store.
+
+    Raises:
+        OSError: If it cannot be written.
+        ResultError: If a table cannot be.
+    """
+    parts = {name: encoded(table) for name, table in tables.items()}
+    sums, offset = {}, 0
+    for name, data in parts.items():
+        sums[name] = Sum(bytes=len(data), sha256=checksum(data), offset=offset)
+        offset += len(data)
+    line = _Sums.dump_json(sums) + b"\n"
+    draft, final = place / _name(line), root / FOLDER / _name(line)
+    files.put(draft, b"".join((line, *parts.values())))
+    final.parent.mkdir(exist_ok=True)
+    draft.replace(final)
+    return Segment(final, len(line) + offset, sums, len(line))
+
+
+def _name(line: bytes) -> str:
+    return checksum(line)[:32] + _SUFFIX
