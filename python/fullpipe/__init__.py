@@ -15,6 +15,8 @@ from fullpipe import accessors, aliases
 if TYPE_CHECKING:
     from fullpipe import plots, sweeps
     from fullpipe.analysis import metrics, statistics
+    from fullpipe.analysis.query import query
+    from fullpipe.analysis.stored import table
     from fullpipe.api import load, run, sweep
     from fullpipe.errors import (
         ControllerError,
@@ -48,10 +50,12 @@ __all__ = [
     "load",
     "metrics",
     "plots",
+    "query",
     "run",
     "statistics",
     "sweep",
     "sweeps",
+    "table",
     "traces",
 ]
 
@@ -60,6 +64,8 @@ _HOMES = {
     "run": "api",
     "sweep": "api",
     "compare_over": "validation.over",
+    "query": "analysis.query",
+    "table": "analysis.stored",
     "Run": "runs",
     "Scenario": "scenario",
 }

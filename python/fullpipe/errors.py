@@ -43,6 +43,10 @@ class MissingExtraError(FullpipeError):
     """A package of an extra is not installed."""
 
 
+class QueryError(FullpipeError):
+    """A question about many runs is none: what is wrong with its SQL."""
+
+
 class EngineError(FullpipeError):
     """An engine refused or failed to run a scenario."""
 

@@ -24,7 +24,7 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """
     trees = [{key: value for key, value in run.meta.scenario.items() if key not in _ASIDE} for run in runs]
     paths = _distinct(list(dict.fromkeys(_paths(trees, ()))), trees)
-    return [{".".join(map(str, path)): _at(tree, path) for path in paths} for tree in trees]
+    return [{".".join(map(str, path)): at(tree, path) for path in paths} for tree in trees]
 
 
 def _distinct(paths: Sequence[tuple[str | int, ...]], trees: Sequence[Any]) -> list[tuple[str | int, ...]]:
@@ -32,7 +32,7 @@ def _distinct(paths: Sequence[tuple[str | int, ...]], trees: Sequence[Any]) -> l
     classes: dict[tuple[int, ...], tuple[str | int, ...]] = {}
     for path in paths:
         numbers: dict[str, int] = {}
-        of_run = tuple(numbers.setdefault(repr(_at(tree, path)), len(numbers)) for tree in trees)
+        of_run = tuple(numbers.setdefault(repr(at(tree, path)), len(numbers)) for tree in trees)
         classes.setdefault(of_run, path)
     return list(classes.values())
 
@@ -46,7 +46,7 @@ def _paths(trees: Sequence[Any], path: tuple[str | int, ...]) -> Iterator[tuple[
         yield path
         return
     for key in keys:
-        yield from _paths([_at(tree, (key,)) for tree in trees], (*path, key))
+        yield from _paths([at(tree, (key,)) for tree in trees], (*path, key))
 
 
 def _keys(trees: Sequence[Any]) -> list[str | int]:
@@ -59,7 +59,7 @@ def _keys(trees: Sequence[Any]) -> list[str | int]:
     return []
 
 
-def _at(tree: Any, path: Iterable[str | int]) -> Any:
+def at(tree: Any, path: Iterable[str | int]) -> Any:
     for key in path:
         if isinstance(tree, Mapping):
             tree = tree.get(key)

@@ -55,11 +55,12 @@ def values_of(
 def _table(points: list[dict[str, Any]]) -> pl.DataFrame:
     """A row per run and a column per path; a table, or values of several kinds, as text."""
     names = dict.fromkeys(name for point in points for name in point)
-    columns = {name: _column([point.get(name) for point in points]) for name in names}
+    columns = {name: column([point.get(name) for point in points]) for name in names}
     return pl.DataFrame({"run": range(len(points)), **columns}, schema_overrides={"run": pl.Int64})
 
 
-def _column(values: list[Any]) -> list[Any]:
+def column(values: list[Any]) -> list[Any]:
+    """Values of a swept path as a column: of one type, or as text; of whole and other numbers, all as other."""
     kinds = {type(value) for value in values if value is not None}
     if (len(kinds) <= 1 and kinds <= set(_PLAIN)) or kinds == {int, float}:
         return [float(value) if kinds == {int, float} and value is not None else value for value in values]

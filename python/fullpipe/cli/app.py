@@ -19,6 +19,7 @@ from fullpipe.errors import (
     InstallOptionError,
     MissingExtraError,
     NoRunError,
+    QueryError,
     ScenarioError,
     UnknownNameError,
     brief,
@@ -36,6 +37,8 @@ _EXAMPLES = (
     ("fullpipe plot runs/*/native-1", "runs over time"),
     ("fullpipe plot RUN --var cwnd,bw,state", "what an algorithm thought"),
     ("fullpipe report runs -o report.html", "a page to hand over"),
+    ("fullpipe runs --where seed=1", "what is kept"),
+    ("fullpipe query 'select cca, avg(goodput_bps) from flows group by 1'", "ask all runs in SQL"),
     ("fullpipe export RUN -o run.pcapng", "captured packets, for Wireshark"),
     ('fullpipe import-tc "tc qdisc add dev eth0 root pie"', "a queue, from Linux's tc"),
     ("fullpipe conformance bbr3 preset=draft", "the example tests of the BBR draft"),
@@ -48,6 +51,7 @@ _MISUSE = (
     FolderError,
     InstallOptionError,
     MissingExtraError,
+    QueryError,
 )
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__

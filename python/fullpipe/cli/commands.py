@@ -56,6 +56,12 @@ COMMANDS = {
         "report",
         "Write one page about runs or a comparison: what came out, tables, figures, and what repeats it.",
     ),
+    "runs": Entry(
+        "runs",
+        "runs",
+        "List the kept runs of a folder; delete some, or bring in those of other folders.",
+    ),
+    "query": Entry("query", "query", "Ask all kept runs in SQL."),
     "export": Entry(
         "export",
         "export",

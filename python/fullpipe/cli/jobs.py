@@ -1,7 +1,8 @@
 """Functions of several commands for engines, jobs and finished runs."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
@@ -16,18 +17,24 @@ from fullpipe.runs import Run
 from fullpipe.sweeps import Job
 
 
+@contextmanager
+def noted() -> Iterator[None]:
+    """What is warned of is noted on standard error, one line each."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        complain(f"note: {warning.message}")
+
+
 def read_runs(folders: Iterable[Path]) -> list[Run]:
     """Finished runs, each once, and a note on standard error for what is to be known of one.
 
     Raises:
         NoRunError: If a folder does not hold a finished run.
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        runs = [Run.load(folder) for folder in dict.fromkeys(folders)]
-    for warning in caught:
-        complain(f"note: {warning.message}")
-    return runs
+    with noted():
+        return [Run.load(folder) for folder in dict.fromkeys(folders)]
 
 
 def bring_all(todo: list[Job], scenario: str) -> None:

@@ -76,15 +76,15 @@ def processors() -> int:
 
 def values_of(assignments: list[str], interval: str | None) -> dict[str, Any]:
     """Values by their paths: those that are set, and the time between samples if it is given."""
-    values = dict(_assignment(text) for text in assignments)
+    values = dict(assignment(text) for text in assignments)
     return values | ({} if interval is None else {"record.interval": interval})
 
 
-def _assignment(text: str) -> tuple[str, Any]:
+def assignment(text: str, option: str = "--set") -> tuple[str, Any]:
     """Split `path=value`; the value is TOML; what is not TOML is text, so that quotes are rarely needed."""
     path, equals, value = text.partition("=")
     if not equals:
-        raise ScenarioError([f'--set "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])
+        raise ScenarioError([f'{option} "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])
     try:
         return path, tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):

@@ -1,15 +1,19 @@
 """Runs: their tables, the store that keeps them, and the jobs and threads that make them."""
 
+from fullpipe.runs.entries import PACKED
+from fullpipe.runs.index import Index
 from fullpipe.runs.meta import EngineId, Meta, host, version, versions
 from fullpipe.runs.run import Run
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES, Column, Table, frame
 from fullpipe.runs.store import Store
 
 __all__ = [
+    "PACKED",
     "SCHEMA_VERSION",
     "TABLES",
     "Column",
     "EngineId",
+    "Index",
     "Meta",
     "Run",
     "Store",

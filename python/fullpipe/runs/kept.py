@@ -110,14 +110,14 @@ class Kept:
 
     @property
     def files(self) -> list[str]:
-        """The names of its files, meta.json last; of a run with checksums."""
-        return [*self.sums.files(), META]
+        """The names of its files, meta.json last."""
+        if self.has_checksums:
+            return [*self.sums.files(), META]
+        return [*(path.name for path in map(self._own_path, TABLES) if path.exists()), META]
 
     @property
-    def is_intact(self) -> bool:
-        """Whether every table is byte for byte what was written, and all have the columns of today."""
-        if self.sums.columns != _columns_today():
-            return False
+    def is_whole(self) -> bool:
+        """Whether every table is byte for byte what was written, as far as its version says."""
         try:
             contents = {name: (self.folder / name).read_bytes() for name in self.sums.files()}
         except OSError:
@@ -126,6 +126,14 @@ class Kept:
             checksum(_part(contents[_file(name, known)], known)) == known.sha256
             for name, known in self.sums.tables.items()
         )
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether it is whole, and has the columns of today."""
+        return self.sums.columns == _columns_today() and self.is_whole
+
+    def _own_path(self, name: str) -> Path:
+        return self.folder / _own_file(name)
 
     def table(self, name: str) -> pl.DataFrame:
         """A table of the run, with the columns of today: null where the version that kept it had none.
@@ -138,7 +146,7 @@ class Kept:
         known = self.sums.tables.get(name)
         path = self.folder / _file(name, known)
         if known is None and (self.has_checksums or not path.exists()):
-            return empty(name)
+            return empty(name).clone()
         try:
             data = _read(path, known)
             if known and checksum(data) != known.sha256:

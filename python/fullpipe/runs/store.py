@@ -1,7 +1,7 @@
 """Runs on disk: `<root>/<digest>/<engine>-<seed>/`. A folder of that name is always a finished run."""
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,22 @@ from fullpipe.scenario import Scenario
 
 _SUMMARIES = ("flows", "links_summary", "transfers")
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+@dataclass
+class Merged:
+    """What became of the runs of another store."""
+
+    copied: int = 0
+    there: int = 0
+    """How many had been in this one before."""
+    damaged: list[str] = field(default_factory=list)
+    """Why others were not copied, one line each."""
+
+    def count(self, is_copied: bool) -> None:
+        """Count a run."""
+        self.copied += is_copied
+        self.there += not is_copied
 
 
 @dataclass(frozen=True)
@@ -112,6 +128,57 @@ class Store:
             return run
         # Summaries are small and wanted next; the rest is read again if it is wanted.
         return _named(Run.from_kept(kept, {name: run.tables[name] for name in _SUMMARIES}), run.meta.scenario)
+
+    def delete(self, folders: Iterable[Path]) -> None:
+        """Delete runs of this store.
+
+        Raises:
+            FolderError: If one cannot be deleted.
+        """
+        try:
+            with self._writing() as writer:
+                for folder in folders:
+                    writer.remove(folder)
+        except OSError as error:
+            raise FolderError(f"{self.root}: cannot be written: {error.strerror or error}") from error
+
+    def merge(self, other: "Store") -> Merged:
+        """Copy the runs of another store into this one, byte for byte; a run that is here stays.
+
+        Raises:
+            NoRunError: If the other one is no folder.
+            FolderError: If this one cannot be written.
+            DiskFullError: If the disk is full.
+        """
+        if not other.root.is_dir():
+            raise NoRunError(f"{other.root}: no folder of runs")
+        merged = Merged()
+        with self.batch() as batch:
+            for folder in other._folders():
+                try:
+                    kept = Kept.read(folder)
+                    if not kept.is_whole:
+                        raise NoRunError(f"{folder}: damaged")
+                    merged.count(batch._bring(kept))
+                except ResultError as error:
+                    if isinstance(error, FolderError | DiskFullError):
+                        raise
+                    merged.damaged.append(str(error))
+        return merged
+
+    def _bring(self, kept: Kept) -> bool:
+        """Copy a run of another store unless there is one; says whether it was copied."""
+        final = self.folder(kept.meta.digest, kept.meta.engine.name, kept.meta.seed)
+        with suppress(NoRunError):
+            if Kept.read(final).is_whole:
+                return False
+        self.prepare(kept.meta.digest)
+        try:
+            with self._writing() as writer:
+                return writer.copy(kept, final) is not None
+        except OSError as error:
+            reason = error.strerror or error
+            raise self._full(error) or FolderError(f"{final}: cannot be written: {reason}") from error
 
     def index(self) -> Index:
         """Which runs there are, and what is known of all without opening any.

@@ -4,8 +4,9 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -72,17 +73,53 @@ class Writer:
             OSError: If it cannot be written.
             ResultError: If a table cannot be, or other processes keep writing the same run.
         """
-        complete = self.open() / str(next(self._numbers))
+        with self._draft() as complete:
+            kept = Kept(final, run.meta, keep(complete, run.meta, run.tables))
+            return self._publish(complete, kept, run.tables)
+
+    def copy(self, kept: Kept, final: Path) -> Kept | None:
+        """Copy a run of another store, as `write` does.
+
+        Raises:
+            OSError: If it cannot be copied.
+            ResultError: If it is damaged, or other processes keep writing the same run.
+        """
+        tables = {name: kept.table(name) for name in PACKED}
+        with self._draft() as complete:
+            for name in kept.files:
+                files.put(complete / name, (kept.folder / name).read_bytes())
+            return self._publish(complete, replace(kept, folder=final), tables)
+
+    def remove(self, folder: Path) -> None:
+        """Remove a run: first its name, so that it never counts by halves.
+
+        Raises:
+            OSError: If it cannot be removed.
+        """
+        with suppress(FileNotFoundError):
+            folder.rename(self._new_place())
+        with suppress(OSError):  # there are other runs of that digest
+            folder.parent.rmdir()
+
+    def _new_place(self) -> Path:
+        return self.open() / str(next(self._numbers))
+
+    @contextmanager
+    def _draft(self) -> Iterator[Path]:
+        """A new folder to write a run in, which goes unless it gets another name."""
+        complete = self._new_place()
         try:
             complete.mkdir()
-            kept = Kept(final, run.meta, keep(complete, run.meta, run.tables))
-            written_ns = os.stat(complete / META).st_mtime_ns
-            if not publish(complete, final, run.meta.digest, run.meta.engine):
-                return None
+            yield complete
         except BaseException:
             shutil.rmtree(complete, ignore_errors=True)
             raise
-        summaries = {name: run.tables[name] for name in PACKED}
+
+    def _publish(self, complete: Path, kept: Kept, tables: Tables) -> Kept | None:
+        written_ns = os.stat(complete / META).st_mtime_ns
+        if not publish(complete, kept.folder, kept.meta.digest, kept.meta.engine):
+            return None
+        summaries = {name: tables[name] for name in PACKED}
         with self._lock:
             self._made.append((kept, summaries, written_ns))
             if len(self._made) >= _MOST:
