@@ -1,0 +1,73 @@
+"""SQL over all runs of a store, by DuckDB, which sees the tables and nothing else of the machine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fullpipe.analysis.stored import NAMES, StoredRuns
+from fullpipe.errors import MissingExtraError, QueryError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_CONFIG = {
+    "enable_external_access": "false",  # no files, no extensions, no network
+    "python_enable_replacements": "false",  # no variables of the caller as tables
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "temp_directory": "",  # nothing is written when memory is short
+    "lock_configuration": "true",
+}
+
+
+def query(sql: str, out: str | Path = "runs") -> pl.DataFrame:
+    """The answer to a question in SQL about all runs of a store.
+
+    Args:
+        sql: One SELECT, which sees the tables of `fullpipe.table` by their names: `runs`, `flows`, `links`,
+            `series`, `transfers` and so on. A column with a dot in its name stands in double quotes, as in
+            `select "flows.0.cca", avg(goodput_bps) from flows group by 1`.
+        out: The store.
+
+    Raises:
+        MissingExtraError: If DuckDB is not installed.
+        NoRunError: If there is no such folder.
+        QueryError: If it is not one SELECT, or is wrong.
+        ResultError: If a table of a run is damaged.
+    """
+    duckdb = _duckdb()
+    with duckdb.connect(":memory:", config=_CONFIG) as connection:
+        try:
+            statements = connection.extract_statements(sql)
+            if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+                raise QueryError("not one SELECT; a query reads, and that once")
+            stored, words = StoredRuns(out), set(re.findall(r"\w+", sql.casefold()))
+            for name in words.intersection(NAMES):  # the others are not read
+                connection.register(name, stored.table(name).to_arrow())
+            return _frame(connection.sql(sql).to_arrow_table())
+        except duckdb.Error as error:
+            raise QueryError(str(error)) from None
+
+
+def _frame(answer: Any) -> pl.DataFrame:
+    """The answer with names that are all different; several may be asked for by the same name."""
+    import polars as pl
+
+    names: list[str] = []
+    for name in answer.column_names:
+        names.append(name if name not in names else f"{name}_{len(names)}")
+    try:
+        return pl.DataFrame(pl.from_arrow(answer.rename_columns(names)))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        raise QueryError("a column is no number, text, time or list; cast it to text: x::text") from None
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("DuckDB is not installed; pip install 'fullpipe[query]' brings it") from None
+    return duckdb

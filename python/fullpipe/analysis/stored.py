@@ -1,0 +1,175 @@
+"""Tables of all runs of a store, with what tells the runs apart as columns."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.points import at, path_called
+from fullpipe.analysis.values import column, value_text
+from fullpipe.errors import UnknownNameError
+from fullpipe.runs import PACKED, TABLES, Index, Run, Store
+
+RUNS = "runs"
+NAMES = (RUNS, *TABLES)
+"""The tables that there are: one row per run, and those of a run, each of all runs together."""
+_ID, _FOLDER = "id", "folder"
+_IDENTITY = ("scenario", "engine", "seed")
+"""Columns of every table; those of swept paths come before."""
+_OF_RUNS = (
+    "digest",
+    "version",
+    "model_version",
+    "duration_s",
+    "wall_s",
+    "cpu_s",
+    "data_packets",
+    "started",
+    "bytes",
+)
+"""Columns that only the table of runs has; `folder` comes last."""
+_TAKEN = {
+    name.casefold()
+    for name in (_ID, _FOLDER, *_IDENTITY, *_OF_RUNS, *(n for t in TABLES.values() for n in t.schema))
+}
+
+
+class StoredRuns:
+    """The runs of a store, or some of them.
+
+    Args:
+        out: The store.
+        where: What the runs have: values of columns, or lists of them. A column is one of the table of runs,
+            or a path in their scenarios; the end of a path is enough where no other ends so. Values are
+            spelt as in the scenario.
+
+    Raises:
+        NoRunError: If there is no such folder.
+        UnknownNameError: If no run has such a path.
+    """
+
+    def __init__(self, out: str | Path = "runs", where: Mapping[str, Any] | None = None) -> None:
+        self._index = Store(Path(out)).index()
+        for line in self._index.damaged:
+            warnings.warn(f"{line}; it is left out", stacklevel=2)
+        self._runs = _told(self._index, where or {})
+        for name, wanted in (where or {}).items():
+            self._runs = _chosen(self._runs, name, wanted)
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where the runs are."""
+        return [Path(folder) for folder in self._runs[_FOLDER]]
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """One row per run."""
+        return self._runs.drop(_ID)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table of all runs together: `runs`, or one of a run.
+
+        Raises:
+            UnknownNameError: If there is none of that name.
+            ResultError: If a table of a run is damaged.
+        """
+        if name not in NAMES:
+            raise UnknownNameError("table", name, NAMES)
+        if name == RUNS:
+            return self.runs
+        rows = self._index.packed(name) if name in PACKED else self._read(name)
+        told = self._runs.drop(*_OF_RUNS, _FOLDER)
+        return told.join(rows, on=_ID, how="inner", maintain_order="left_right").drop(_ID)
+
+    def _read(self, name: str) -> pl.DataFrame:
+        """A table that is in the folders of the runs."""
+        empty = pl.DataFrame(schema={_ID: pl.Int64, **TABLES[name].schema})
+        parts = [
+            Run.load(folder).tables[name].select(pl.lit(number, pl.Int64).alias(_ID), pl.all())
+            for number, folder in self._runs.select(_ID, _FOLDER).iter_rows()
+        ]
+        return pl.concat([empty, *parts], how="diagonal_relaxed")
+
+
+def table(
+    name: str, where: Mapping[str, Any] | None = None, out: str | Path = "runs"
+) -> pl.DataFrame:
+    """One table over all runs of a store, as a polars frame.
+
+    Args:
+        name: "runs", one row per run; or a table of a run, such as "flows", "links", "series" or "transfers".
+        where: Only of runs that have these values: a path or a column with a value, or a list of values.
+        out: The store, such as the folder that `run` and `sweep` were given.
+
+    Returns:
+        The columns of the table, and before them one per path that was swept, `scenario`, `engine` and
+        `seed`. A swept path that has the name of another column begins with "swept.". Values of several
+        types are text.
+
+    Raises:
+        NoRunError: If there is no such folder.
+        UnknownNameError: If there is no such table, or no run has such a path.
+        ResultError: If a table of a run is damaged.
+    """
+    return StoredRuns(out, where).table(name)
+
+
+def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:
+    """A row per run: what tells it apart, and the rest of the table of runs."""
+    points = index.runs.select("digest", "point", "spec").unique(["digest", "point"], maintain_order=True)
+    known = [_Point(point, spec) for point, spec in points.select("point", "spec").iter_rows()]
+    paths = list(dict.fromkeys(path for point in known for path in point.swept))
+    named = {*paths, *index.runs.columns, _FOLDER}
+    asked = [name for name in where if name not in named and not path_called(name, paths)]
+    names = _apart([*paths, *asked])
+    swept = {name: column([point.value(path) for point in known]) for path, name in names.items()}
+    values = pl.DataFrame(swept, strict=False) if swept else pl.DataFrame()
+    keyed = pl.concat([points.select("digest", "point"), values], how="horizontal")
+    folder = pl.format(f"{{}}/{{}}/{{}}-{{}}", pl.lit(str(index.root)), "digest", "engine", "seed")
+    rows = index.runs.join(keyed, on=["digest", "point"], how="left", maintain_order="left")
+    return rows.select(*values.columns, *_IDENTITY, *_OF_RUNS, _ID, folder.alias(_FOLDER))
+
+
+class _Point:
+    """The values of a run at paths: those that were swept, and any of its scenario."""
+
+    def __init__(self, point: str, spec: str) -> None:
+        self.swept: dict[str, Any] = json.loads(point)
+        self._spec = spec
+        self._tree: Any = None
+
+    def value(self, path: str) -> Any:
+        """What a path has; nothing, if the scenario leaves it to its default."""
+        if path in self.swept:
+            return self.swept[path]
+        if self._tree is None:
+            self._tree = json.loads(self._spec)
+        return at(self._tree, [int(key) if key.isdecimal() else key for key in path.split(".")])
+
+
+def _apart(paths: Sequence[str]) -> dict[str, str]:
+    """Columns for paths, none with the name of another one. In SQL, names are the same whatever their case."""
+    taken, names = set(_TAKEN), {}
+    for path in paths:
+        names[path] = path
+        while names[path].casefold() in taken:
+            names[path] = f"swept.{names[path]}"
+        taken.add(names[path].casefold())
+    return names
+
+
+def _chosen(runs: pl.DataFrame, name: str, wanted: Any) -> pl.DataFrame:
+    """The runs with a value, or one of several."""
+    known = [each for each in runs.columns if each != _ID]
+    found = name if name in known else path_called(name, known)
+    if found is None or runs[found].is_null().all():
+        raise UnknownNameError("path", name, known)
+    several = wanted if isinstance(wanted, list | tuple | set | range) else [wanted]
+    texts = {value_text(value) for value in several}
+    right = [value for value in runs[found].unique() if value in several or value_text(value) in texts]
+    return runs.filter(pl.col(found).is_in(pl.Series(right, dtype=runs.schema[found]).implode()))

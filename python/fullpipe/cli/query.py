@@ -1,0 +1,38 @@
+"""`fullpipe query`: SQL over all runs of a store."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe.analysis.query import query as ask
+from fullpipe.cli.frames import as_csv, as_json, as_table
+from fullpipe.cli.jobs import noted
+from fullpipe.cli.shared import Out
+
+
+class Shape(StrEnum):
+    """How an answer is printed."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT.")],
+    out: Out = Path("runs"),
+    shape: Annotated[
+        Shape, typer.Option("--format", help="How the answer is printed; json is an object per row.")
+    ] = Shape.TABLE,
+) -> None:
+    """Ask all kept runs in SQL.
+
+    The tables are runs, flows, links, series, transfers and the others of a run, each of all runs together.
+    Each begins with a column per swept path, scenario, engine and seed. A column with a dot in its name
+    stands in double quotes. Needs DuckDB: pip install 'fullpipe[query]'.
+    """
+    with noted():
+        answer = ask(sql, out)
+    {Shape.TABLE: as_table, Shape.CSV: as_csv, Shape.JSON: as_json}[shape](answer)
