@@ -48,7 +48,7 @@ def query(sql: str, out: str | Path = "runs") -> pl.DataFrame:
                 connection.register(name, stored.table(name).to_arrow())
             return _frame(connection.sql(sql).to_arrow_table())
         except duckdb.Error as error:
-            raise QueryError(str(error)) from None
+            raise QueryError(" ".join(str(error).split())) from None
 
 
 def _frame(answer: Any) -> pl.DataFrame:

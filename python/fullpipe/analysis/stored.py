@@ -96,9 +96,7 @@ class StoredRuns:
         return pl.concat([empty, *parts], how="diagonal_relaxed")
 
 
-def table(
-    name: str, where: Mapping[str, Any] | None = None, out: str | Path = "runs"
-) -> pl.DataFrame:
+def table(name: str, where: Mapping[str, Any] | None = None, out: str | Path = "runs") -> pl.DataFrame:
     """One table over all runs of a store, as a polars frame.
 
     Args:
@@ -130,7 +128,7 @@ def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:
     swept = {name: column([point.value(path) for point in known]) for path, name in names.items()}
     values = pl.DataFrame(swept, strict=False) if swept else pl.DataFrame()
     keyed = pl.concat([points.select("digest", "point"), values], how="horizontal")
-    folder = pl.format(f"{{}}/{{}}/{{}}-{{}}", pl.lit(str(index.root)), "digest", "engine", "seed")
+    folder = pl.format("{}/{}/{}-{}", pl.lit(str(index.root)), "digest", "engine", "seed")
     rows = index.runs.join(keyed, on=["digest", "point"], how="left", maintain_order="left")
     return rows.select(*values.columns, *_IDENTITY, *_OF_RUNS, _ID, folder.alias(_FOLDER))
 
@@ -153,7 +151,7 @@ class _Point:
 
 
 def _apart(paths: Sequence[str]) -> dict[str, str]:
-    """Columns for paths, none with the name of another one. In SQL, names are the same whatever their case."""
+    """Columns for paths, none with the name of another one; in SQL their case makes no difference."""
     taken, names = set(_TAKEN), {}
     for path in paths:
         names[path] = path

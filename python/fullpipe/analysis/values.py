@@ -60,7 +60,7 @@ def _table(points: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def column(values: list[Any]) -> list[Any]:
-    """Values of a swept path as a column: of one type, or as text; of whole and other numbers, all as other."""
+    """Values of a swept path as a column: of one type, or as text; numbers may be whole or not."""
     kinds = {type(value) for value in values if value is not None}
     if (len(kinds) <= 1 and kinds <= set(_PLAIN)) or kinds == {int, float}:
         return [float(value) if kinds == {int, float} and value is not None else value for value in values]

@@ -28,9 +28,7 @@ def runs(
         list[str] | None,
         typer.Option(metavar="PATH=VALUE", help="Only runs that have this value; may be repeated."),
     ] = None,
-    as_lines: Annotated[
-        bool, typer.Option("--json", help="One JSON object per run, one per line.")
-    ] = False,
+    as_lines: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
     merge: Annotated[
         list[Path] | None,
         typer.Option(parser=target, metavar="DIR", help="First copy the runs of this store into it."),
@@ -68,7 +66,7 @@ def _conditions(where: Sequence[str]) -> dict[str, list[Any]]:
 def _show(found: pl.DataFrame) -> None:
     swept = found.columns[: found.columns.index("scenario")]
     as_table(found.select(*swept, *_SHOWN))
-    echo(f"{found.height:,} runs, {found['bytes'].sum() / 1e6:,.1f} MB of tables")
+    echo(f"{found.height:,} runs, {sum(found['bytes']) / 1e6:,.1f} MB of tables")
 
 
 def _merge(place: Path, other: Path) -> None:

@@ -37,7 +37,7 @@ def look(root: Path, runs: pl.DataFrame, listed: pl.DataFrame) -> Look:
     Raises:
         OSError: If the store cannot be read.
     """
-    found, now_ns = Look(), max(time.time_ns(), *(1 + at_ns for at_ns in runs["noted_ns"].top_k(1)))
+    found, now_ns = Look(), max([time.time_ns(), *(runs["noted_ns"].top_k(1) + 1)])
     known = dict(zip(listed["digest"], listed["changed_ns"], strict=True))
     dates = dict(_digests(root))
     found.there = list(dates)
