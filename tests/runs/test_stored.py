@@ -97,7 +97,7 @@ def test_where_chooses_runs(root: Path, where: dict[str, object], rows: int) -> 
 
 
 def test_an_unknown_path_or_table_is_refused(root: Path) -> None:
-    with pytest.raises(fullpipe.UnknownNameError, match='unknown path "flows.0.ca"'):
+    with pytest.raises(fullpipe.UnknownNameError, match=r'unknown path "flows\.0\.ca"'):
         fullpipe.table("flows", {"flows.0.ca": 1}, out=root)
     with pytest.raises(fullpipe.UnknownNameError, match='unknown table "flow"'):
         fullpipe.table("flow", out=root)

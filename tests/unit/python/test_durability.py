@@ -53,6 +53,7 @@ def test_a_killed_sweep_keeps_its_finished_runs_and_continues(tmp_path: Path, sm
     store = Store(tmp_path / "runs")
     finished = {run.folder: run.meta.started for run in store}
     assert 0 < len(finished) < 200
+    assert {store.index().folder(row) for row in store.index().runs.iter_rows(named=True)} == set(finished)
     for kept in store:
         assert {name: kept.tables[name].schema for name in TABLES} == {n: t.schema for n, t in TABLES.items()}
 
@@ -61,6 +62,7 @@ def test_a_killed_sweep_keeps_its_finished_runs_and_continues(tmp_path: Path, sm
     again = {run.folder: run.meta.started for run in store}
     assert len(again) == 200
     assert {folder: again[folder] for folder in finished} == finished
+    assert store.index().runs.height == 200
 
 
 def interrupted(folder: Path, small: Scenario, *options: str) -> tuple[int, str]:

@@ -1,0 +1,212 @@
+"""`fullpipe runs` and `fullpipe query`."""
+
+import builtins
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fullpipe as package
+from fullpipe import Scenario, sweeps
+from fullpipe.runs import Store
+from tests.layouts import as_before
+
+Cli = Callable[..., Any]
+SCENARIO = """
+name = "small"
+duration = "1 s"
+
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop_tail", packets = 20 }
+
+[[flows]]
+cca = "cubic"
+start_jitter = "10 ms"
+
+[sweep]
+"flows.0.cca" = ["cubic", "reno"]
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A store of two points with three seeds each, in `runs`."""
+    sweeps.run(sweeps.jobs(Scenario.from_toml(SCENARIO), range(1, 4)), store=Store(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+def lines(result: Any) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_finished_sweep_prints_a_line_for_every_run(fullpipe: Cli, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SCENARIO, encoding="utf-8")
+    found = lines(fullpipe("run", "small.toml", "--seeds", 4, "--json"))
+    assert [(run["point"]["flows.0.cca"], run["seed"]) for run in found] == [
+        (cca, seed) for cca in ("cubic", "reno") for seed in range(1, 5)
+    ]
+    assert all(package.load(run["folder"]).meta.seed == run["seed"] for run in found)
+
+
+def test_runs_lists_with_swept_paths_and_sizes(fullpipe: Cli, root: Path) -> None:
+    result = fullpipe("runs")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1].startswith("6 runs, ")
+    assert "flows.0.cca scenario engine seed" in result.stdout
+
+
+def test_runs_as_json(fullpipe: Cli, root: Path) -> None:
+    found = lines(fullpipe("runs", "--json"))
+    assert [run["seed"] for run in found].count(1) == 2
+    assert all(package.load(run["folder"]).meta.digest == run["digest"] for run in found)
+    assert {"flows.0.cca", "scenario", "engine", "seed", "started", "bytes", "folder"} <= set(found[0])
+
+
+@pytest.mark.parametrize("place", [["elsewhere"], ["--out", "elsewhere"]])
+def test_the_store_is_named_either_way(fullpipe: Cli, root: Path, place: list[str]) -> None:
+    root.rename(root.with_name("elsewhere"))
+    assert len(lines(fullpipe("runs", *place, "--json"))) == 6
+
+
+@pytest.mark.parametrize(
+    ("where", "count"),
+    [(["cca=reno"], 3), (["cca=reno", "seed=1"], 1), (["seed=1", "seed=3"], 4), (["flows.0.cca=vegas"], 0)],
+)
+def test_where(fullpipe: Cli, root: Path, where: list[str], count: int) -> None:
+    options = [word for each in where for word in ("--where", each)]
+    assert len(lines(fullpipe("runs", "--json", *options))) == count
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["runs", "nothing"], "fullpipe: nothing: no folder of runs: No such file or directory"),
+        (["runs", "--where", "seed"], 'fullpipe: --where "seed": write it as PATH=VALUE'),
+        (["runs", "--where", "x=1"], 'fullpipe: unknown path "x"'),
+        (["runs", "--merge", "nothing"], "fullpipe: nothing: no folder of runs"),
+        (["query", "select 1", "--out", "nothing"], "fullpipe: nothing: no folder of runs"),
+        (["query", "select x from runs"], "fullpipe: Binder Error"),
+        (["query", "select 1; select 2"], "fullpipe: not one SELECT"),
+    ],
+)
+def test_what_is_wrong_is_one_line(fullpipe: Cli, root: Path, arguments: list[str], told: str) -> None:
+    result = fullpipe(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(told)
+    assert result.stderr.count("\n") == 1
+
+
+def test_delete_asks(fullpipe: Cli, root: Path) -> None:
+    result = fullpipe("runs", "--where", "cca=reno", "--delete")
+    assert result.exit_code == 1
+    assert "Delete 3 runs of runs?" in result.stderr
+    assert len(list(Store(root))) == 6
+
+
+def test_delete_deletes_what_was_chosen(fullpipe: Cli, root: Path) -> None:
+    result = fullpipe("runs", "--where", "cca=reno", "--delete", "--yes")
+    assert (result.exit_code, result.stderr) == (0, "3 runs deleted\n")
+    assert {run.flows["cca"][0] for run in Store(root)} == {"cubic"}
+    assert len(list(root.glob("[!.]*"))) == 1
+    assert list((root / ".writing").iterdir()) == []
+    assert len(lines(fullpipe("runs", "--json"))) == 3
+
+
+def test_merge_copies_byte_for_byte(fullpipe: Cli, root: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    sweeps.run(sweeps.jobs(Scenario.from_toml(SCENARIO), range(3, 6)), store=Store(other))
+    as_before(next(other.glob("*/native-5")))
+    result = fullpipe("runs", "--merge", other)
+    assert result.exit_code == 0
+    assert result.stderr == f"{other}: 4 runs copied to runs, 2 were there\n"
+    assert len(lines(fullpipe("runs", "--json"))) == 10
+    for path in other.glob("*/native-[45]/*"):
+        assert (root / path.relative_to(other)).read_bytes() == path.read_bytes()
+
+
+def test_merge_keeps_what_is_there_and_leaves_out_what_is_damaged(
+    fullpipe: Cli, root: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(root, other)
+    there, gone = sorted(root.glob("*/native-1"))
+    before = (there / "meta.json").read_bytes()
+    shutil.rmtree(gone)
+    damaged = other / gone.relative_to(root) / "tables.arrow"
+    damaged.write_bytes(bytes(damaged.stat().st_size))
+    result = fullpipe("runs", "--merge", other)
+    assert f"fullpipe: note: {damaged.parent}: damaged; not copied" in result.stderr
+    assert "0 runs copied to runs, 5 were there" in result.stderr
+    assert (there / "meta.json").read_bytes() == before
+    assert not gone.exists()
+
+
+def test_a_damaged_run_is_noted(fullpipe: Cli, root: Path) -> None:
+    path = next(root.glob("*/native-2/meta.json"))
+    path.write_text("{", encoding="utf-8")
+    result = fullpipe("runs", "--json")
+    assert len(lines(result)) == 5
+    assert result.stderr.startswith("fullpipe: note: runs/")
+    assert result.stderr.endswith(
+        f"damaged; delete the folder runs/{path.parent.relative_to(root)} to run it again; it is left out\n"
+    )
+
+
+def test_query_prints_a_table(fullpipe: Cli, root: Path) -> None:
+    result = fullpipe(
+        "query", "select seed, count(*) as n, null as nothing from flows group by seed order by 1"
+    )
+    assert result.exit_code == 0
+    assert [line.split() for line in result.stdout.splitlines()] == [
+        ["seed", "n", "nothing"],
+        *([str(seed), "2", "-"] for seed in (1, 2, 3)),
+    ]
+
+
+def test_query_prints_csv_and_json(fullpipe: Cli, root: Path) -> None:
+    sql = "select 1 as seed, 0.1::double as x, [1, 2] as l, 'a,b' as t, 'nan'::double as u"
+    assert fullpipe("query", sql, "--format", "csv").stdout == 'seed,x,l,t,u\n1,0.1,"[1, 2]","a,b",nan\n'
+    assert lines(fullpipe("query", sql, "--format", "json")) == [
+        {"seed": 1, "x": 0.1, "l": [1, 2], "t": "a,b", "u": None}
+    ]
+
+
+def test_a_long_answer_says_how_long_it_is(fullpipe: Cli, root: Path) -> None:
+    result = fullpipe("query", "select unnest(range(1000)) as n from runs limit 300")
+    assert result.stdout.splitlines()[-1] == "300 rows, of which 200 are shown; --format csv prints all"
+    assert len(fullpipe("query", "select * from range(300)", "--format", "csv").stdout.splitlines()) == 301
+
+
+def test_a_wide_answer_is_several_tables(fullpipe: Cli, root: Path) -> None:
+    result = fullpipe("query", "select * from flows limit 1")
+    assert result.exit_code == 0
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+def test_what_a_terminal_obeys_is_shown(fullpipe: Cli, root: Path) -> None:
+    result = fullpipe("query", "select chr(27) || '[31m' as \"a\x1b[1m\"")
+    assert "\x1b" not in result.stdout
+
+
+def test_without_duckdb_the_command_says_what_to_install(
+    fullpipe: Cli, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported = builtins.__import__
+
+    def without(name: str, *how: Any, **more: Any) -> Any:
+        if name == "duckdb":
+            raise ImportError(name)
+        return imported(name, *how, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    result = fullpipe("query", "select 1")
+    told = "fullpipe: DuckDB is not installed; pip install 'fullpipe[query]' brings it\n"
+    assert (result.exit_code, result.stderr) == (2, told)
