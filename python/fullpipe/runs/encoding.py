@@ -80,6 +80,10 @@ def has_schema(name: str, table: pl.DataFrame, data: "bytes | memoryview") -> bo
 
 @cache
 def _head(name: str) -> bytes:
-    """How the stream of a table begins: a mark, the length of the schema, and the schema."""
-    data = encoded(empty(name))
+    """How the stream of a table begins: a mark, the length of the schema, and the schema.
+
+    It is of a table that no other thread has: polars locks a table for as long as it writes it, and waits for
+    Python meanwhile, while a thread that has Python and asks the same table waits for the lock.
+    """
+    data = encoded(pl.DataFrame(schema=TABLES[name].schema))
     return bytes(data[: 8 + int.from_bytes(data[4:8], "little")])
