@@ -14,7 +14,8 @@ from fullpipe import Scenario, sweeps
 from fullpipe.cli import app
 from fullpipe.statistics import holm, paired, pairs_that_decide, t_interval
 from fullpipe.validation.compare.judge import Contrast, assessed
-from fullpipe.validation.compare.variants import Variant, VariantComparison, compare_variants
+from fullpipe.validation.compare.matching import Variant
+from fullpipe.validation.compare.variants import VariantComparison, compare_variants
 
 BASE: dict[str, Any] = {
     "name": "two",

@@ -12,7 +12,8 @@ from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
 from fullpipe.sweeps import Outcome
 from fullpipe.validation import baseline as baselines
-from fullpipe.validation.compare.variants import Variant, VariantComparison, compare_variants
+from fullpipe.validation.compare.matching import Variant
+from fullpipe.validation.compare.variants import VariantComparison, compare_variants
 
 Points = list[tuple[Mapping[str, Any], list[Run]]]
 

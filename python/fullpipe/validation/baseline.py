@@ -14,7 +14,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.io import files
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.validation.compare.variants import Variant
+from fullpipe.validation.compare.matching import Variant
 
 MAX_FILE_BYTES = 200_000_000
 _COLUMNS = {

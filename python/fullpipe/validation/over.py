@@ -17,7 +17,8 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import axes
 from fullpipe.scenario.read.axes import Axis
 from fullpipe.sweeps import Job
-from fullpipe.validation.compare.variants import Variant, VariantComparison, compare_variants
+from fullpipe.validation.compare.matching import Variant
+from fullpipe.validation.compare.variants import VariantComparison, compare_variants
 
 HEADLINES = (
     "goodput",

@@ -1,0 +1,143 @@
+"""The metrics of two variants side by side: what belongs together, and what only one of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measures import LinkMeasure, Measure
+from fullpipe.analysis.values import values_of
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.validation.compare.judge import Contrast
+from fullpipe.validation.compare.margins import MARGINS, check_margin
+from fullpipe.validation.compare.pairs import joint, places
+
+_MEASURES: Mapping[tuple[str, str], Measure | LinkMeasure] = {
+    **{("flows", measure.name): measure for measure in MEASURES},
+    **{("link", measure.name): measure for measure in LINK_MEASURES},
+}
+Key = tuple[str, int | str, str]
+"""Kind, place among the reference's `flows` or name, and metric."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One side: a scenario, and what was measured of it with several seeds."""
+
+    name: str
+    scenario: Scenario
+    values: pl.DataFrame
+    """As `values_of` gives them, of one point."""
+
+    @classmethod
+    def of_runs(
+        cls, name: str, runs: Sequence[Run], metrics: Sequence[str], links: Collection[str] | None = None
+    ) -> Variant:
+        """The side of finished runs; see `values_of`."""
+        return cls(name, runs[0].scenario, values_of((({}, run) for run in runs), metrics, links))
+
+    @property
+    def seeds(self) -> list[int]:
+        """In ascending order."""
+        return sorted(self.values["seed"].unique().to_list())
+
+
+@dataclass(frozen=True)
+class Match:
+    """A metric of an entry of `flows`, of all flows or of a link, on two sides, and not judged yet."""
+
+    kind: str
+    entry: int | None
+    of: str
+    """By both names if they differ."""
+    metric: str
+    unit: str
+    margin: Margin
+    contrast: Contrast
+
+
+def matched(
+    reference: Variant, other: Variant, metrics: Sequence[str], margins: Mapping[str, Margin] | None = None
+) -> tuple[list[Match], list[str]]:
+    """What both sides have measured with every seed, and a line on each that only some runs have.
+
+    Entries of `flows` are matched by their names if all have one and both sides have the same, and else by
+    their places, whatever algorithms they have; links are matched by name.
+
+    Raises:
+        ValueError: If the sides have other seeds, another number of entries, another duration or warm-up, or
+            if a margin is none.
+    """
+    for metric, margin in (margins or {}).items():
+        check_margin(metric, margin)
+    if reference.seeds != other.seeds:
+        raise ValueError(f'seeds: "{other.name}" and "{reference.name}" have others; run both with the same')
+    found = places((reference.name, reference.scenario), (other.name, other.scenario))
+    theirs, ours = _by_key(reference.values, metrics, None), _by_key(other.values, metrics, found)
+    allowed = {**MARGINS, **(margins or {})}
+    matches, notes = [], dict[str, None]()
+    for key in theirs:
+        if key not in ours or (theirs[key].is_unknown and ours[key].is_unknown):
+            continue
+        if theirs[key].is_whole and ours[key].is_whole:
+            matches.append(_match(key, theirs[key], ours[key], allowed[key[2]]))
+        else:
+            notes[_note(key, theirs[key], ours[key], reference, other)] = None
+    return matches, list(notes)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A metric of one side: a value per seed, in the order of seeds."""
+
+    label: str
+    values: list[float]
+    seeds: int
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.values) == self.seeds
+
+    @property
+    def is_unknown(self) -> bool:
+        return not self.values
+
+
+def _by_key(values: pl.DataFrame, metrics: Sequence[str], found: Sequence[int] | None) -> dict[Key, _Side]:
+    """The values of a side by what they are of; `found` has the places of its entries on the other side."""
+    ordered = values.filter(pl.col("metric").is_in(metrics)).sort("seed", maintain_order=True)
+    sides: dict[Key, _Side] = {}
+    for (kind, entry, of, metric), part in ordered.group_by(
+        "kind", "entry", "of", "metric", maintain_order=True
+    ):
+        place = str(of) if entry is None else int(str(entry)) if found is None else found[int(str(entry))]
+        known = part["value"].drop_nulls().to_list()
+        sides[str(kind), place, str(metric)] = _Side(str(of), known, part.height)
+    groups = list(dict.fromkeys(key[:2] for key in sides))
+    order = sorted(sides, key=lambda key: (groups.index(key[:2]), metrics.index(key[2])))
+    return {key: sides[key] for key in order}
+
+
+def _match(key: Key, theirs: _Side, ours: _Side, margin: Margin) -> Match:
+    kind, place, metric = key
+    allowed = margin.allowed(sum(theirs.values) / len(theirs.values))
+    measure = _MEASURES[kind, metric]
+    contrast = Contrast(theirs.values, ours.values, allowed, measure.better)
+    entry = place if isinstance(place, int) else None
+    of = joint({"reference": theirs.label, "other": ours.label})
+    return Match(kind, entry, of, metric, measure.unit, margin, contrast)
+
+
+def _note(key: Key, theirs: _Side, ours: _Side, reference: Variant, other: Variant) -> str:
+    of = joint({"reference": theirs.label, "other": ours.label})
+    told = [
+        f"{len(side.values)} of {side.seeds} runs of {variant.name}"
+        for side, variant in ((theirs, reference), (ours, other))
+        if not side.is_whole
+    ]
+    return f"{key[2]} of {of} is left out, as only {' and '.join(told)} have it"
