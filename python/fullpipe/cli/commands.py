@@ -36,6 +36,9 @@ COMMANDS = {
         "Test whether metrics differ by the levels of one factor or two: a run is one value, and seeds are"
         " blocks.",
     ),
+    "check": Entry(
+        "check", "check", "Hold a change against its base over a suite: regressed, not worse, or undecided."
+    ),
     "agree": Entry(
         "agree",
         "agree",

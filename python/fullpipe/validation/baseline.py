@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,7 +17,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.validation.compare.matching import Variant
 
 MAX_FILE_BYTES = 200_000_000
-_COLUMNS = {
+COLUMNS = {
     "seed": pl.Int64,
     "engine": pl.String,
     "kind": pl.String,
@@ -74,7 +74,7 @@ class Baseline(_Strict):
                 Variant(
                     self.name,
                     Scenario(**kept.scenario),
-                    pl.DataFrame(kept.rows, schema=_COLUMNS, orient="row"),
+                    pl.DataFrame(kept.rows, schema=COLUMNS, orient="row"),
                 ),
             )
             for kept in self.points
@@ -84,13 +84,14 @@ class Baseline(_Strict):
 def baseline_of(points: Sequence[tuple[Mapping[str, Any], Sequence[Run]]]) -> Baseline:
     """What is to be kept of the runs of every point: every metric of every group of flows and link."""
     first = points[0][1][0].meta.engine
-    return Baseline(engine=first.name, version=first.version, points=[_kept(*each) for each in points])
+    return Baseline(engine=first.name, version=first.version, points=[kept_of(*each) for each in points])
 
 
-def _kept(point: Mapping[str, Any], runs: Sequence[Run]) -> Kept:
+def kept_of(point: Mapping[str, Any], runs: Sequence[Run]) -> Kept:
+    """What is to be kept of the runs of a point."""
     links = [str(name) for name in runs[0].links_summary["link"]]
     values = values_of((({}, run) for run in runs), links=links)
-    return Kept(point=dict(point), scenario=runs[0].scenario.to_dict(), rows=values.select(*_COLUMNS).rows())
+    return Kept(point=dict(point), scenario=runs[0].scenario.to_dict(), rows=values.select(*COLUMNS).rows())
 
 
 def write(path: Path, baseline: Baseline) -> None:
@@ -108,16 +109,24 @@ def read(path: Path) -> Baseline:
     Raises:
         ScenarioError: If the file cannot be read or is none.
     """
+    return read_as(Baseline, path)
+
+
+_File = TypeVar("_File", bound=BaseModel)
+
+
+def read_as(kind: type[_File], path: Path) -> _File:
+    """Read a file with what was measured, of a known format; errors are those of `read`."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
             raise ScenarioError([f"{path}: larger than {MAX_FILE_BYTES // 10**6} MB; not a baseline"])
-        return Baseline.model_validate_json(data)
+        return kind.model_validate_json(data)
     except OSError as error:
         raise ScenarioError([f"{path}: cannot be read: {error.strerror or error}"]) from None
     except ValidationError as error:
-        where = ".".join(map(str, error.errors()[0]["loc"])) or "the file"
+        where = ".".join(map(str, error.errors()[0]["loc"][:3])) or "the file"
         raise ScenarioError(
             [f"{path}: not a baseline: {where} is wrong; delete it to keep another"]
         ) from None

@@ -7,6 +7,7 @@ from math import inf
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.errors import ScenarioError, suggestion
+from fullpipe.scenario.quantities import shown
 
 MARGINS: Mapping[str, Margin] = {measure.name: measure.margin for measure in (*MEASURES, *LINK_MEASURES)}
 """Of every measure. Those of goodput, mean RTT and retransmissions are what the native engine is held to."""
@@ -32,14 +33,29 @@ def read_margin(text: str) -> tuple[str, Margin]:
     name, _, value = (part.strip() for part in text.partition("="))
     if name not in MARGINS:
         raise ScenarioError([f'--margin "{text}": unknown metric "{name}"{suggestion(name, MARGINS)}'])
+    try:
+        return name, margin_of(value)
+    except ValueError as error:
+        raise ScenarioError([f'--margin "{text}": {error}']) from None
+
+
+def margin_of(text: str) -> Margin:
+    """Read a percentage, an amount in the base unit of the metric, or both.
+
+    >>> margin_of("2 %")
+    Margin(relative=0.02, absolute=0.0)
+
+    Raises:
+        ValueError: If it cannot be read.
+    """
     relative = absolute = 0.0
-    for part in value.split(","):
+    for part in text.split(","):
         found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(%?)\s*", part)
         if not found:
             how = "write it as 5%, as an amount in base units, or as both, such as 40%,20"
-            raise ScenarioError([f'--margin "{text}": "{part.strip()}" is no margin; {how}'])
+            raise ValueError(f"{shown(part.strip())} is no margin; {how}")
         if found[2]:
             relative = float(found[1]) / 100
         else:
             absolute = float(found[1])
-    return name, Margin(relative, absolute)
+    return Margin(relative, absolute)

@@ -1,0 +1,153 @@
+"""`fullpipe check`: is a change worse than its base?"""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe.cli.check_shown import show
+from fullpipe.cli.jobs import bring_all, check_all
+from fullpipe.cli.output import complain, echo
+from fullpipe.cli.progress import progress_bar
+from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, processors, target, values_of
+from fullpipe.cli.tables import label
+from fullpipe.io import files
+from fullpipe.runs import Run, Store
+from fullpipe.sweeps import Job, stream
+from fullpipe.validation.gate import forms, sides
+from fullpipe.validation.gate import suite as suites
+from fullpipe.validation.gate.check import check as checked
+from fullpipe.validation.gate.measured import Runner, measure
+from fullpipe.validation.gate.sides import Side
+from fullpipe.validation.gate.suite import Suite
+
+_STATUS = {"not worse": 0, "regressed": 1, "undecided": 2}
+Target = Annotated[Path | None, typer.Option(parser=target, metavar="FILE")]
+
+
+def check(
+    suite: Annotated[Path, typer.Argument(metavar="SUITE", help="A TOML file with scenarios and metrics.")],
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BASE",
+            help="A file of --keep; a folder with the base's code; another fullpipe program; or PATH=VALUE.",
+        ),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(parser=target, metavar="FILE", help="Measure, and keep it for a later --against."),
+    ] = None,
+    assignments: Assignments = None,
+    code: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where code is looked for; the suite's folder.")
+    ] = None,
+    case: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this case; may be repeated.")
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(min=2, max=suites.MOST_SEEDS, metavar="N", help="The seeds 1 to N, and no more."),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="What runs it.", metavar="NAME")] = "native",
+    workers: Jobs = None,
+    out: Out = Path("runs"),
+    allow_python: AllowPython = False,
+    written: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", parser=target, metavar="FILE", help="Write JSON for a report."),
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(parser=target, metavar="FILE", help="Write JUnit XML.")
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(parser=target, metavar="FILE", help="Append Markdown, as to $GITHUB_STEP_SUMMARY."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Hold a change against its base over a suite: regressed, not worse, or undecided.
+
+    Both sides run the same scenarios with the same seeds, more of them where few leave it undecided.
+    Exit code 0: not worse, 1: regressed, 2: undecided, or wrong use.
+    """
+    chosen = suites.read(suite).with_values(values_of(assignments or [], None))
+    chosen = chosen.only(case) if case else chosen
+    chosen = chosen.with_seeds(seeds) if seeds else chosen
+    folder = code or suite.parent
+
+    def runner(todo: Sequence[Job]) -> list[Run]:
+        if allow_python:
+            bring_all(list(todo), str(folder / "suite"))
+        check_all(list(todo))
+        return _runs(todo, workers or processors(), Store(out))
+
+    if (keep is None) == (not against):
+        raise typer.BadParameter("give --against BASE, or --keep FILE")
+    if keep:
+        found = measure(chosen, chosen.most_seeds if seeds else chosen.seeds, engine, runner)
+        files.write(keep, found.model_dump_json().encode())
+        return
+    base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
+    said = checked(chosen, base, sides.Here(chosen, engine, runner), complain)
+    command = shlex.join(["fullpipe", *sys.argv[1:]])
+    if written:
+        files.write(written, json.dumps(forms.as_json(said, command), indent=1, allow_nan=False).encode())
+    if junit:
+        files.write(junit, forms.junit(said))
+    if markdown:
+        before = markdown.read_bytes() if markdown.exists() else b""
+        files.write(markdown, before + forms.markdown(said).encode())
+    if as_json:
+        echo(json.dumps(forms.as_json(said, command), allow_nan=False))
+    else:
+        show(said)
+    raise typer.Exit(_STATUS[said.verdict])
+
+
+def _base(suite: Suite, against: Sequence[str], engine: str, runner: Runner, options: Sequence[str]) -> Side:
+    """The other side.
+
+    Raises:
+        ScenarioError: If there is none of that name.
+    """
+    if all("=" in text and not os.path.exists(text) for text in against):
+        return sides.Here(suite.with_values(values_of(list(against), None)), engine, runner)
+    if len(against) > 1:
+        raise typer.BadParameter("--against: give one file, folder or program, or PATH=VALUE several times")
+    path = Path(against[0])
+    arguments = ["check", str(suite.file.resolve()), *options]
+    if path.is_dir():
+        here = [sys.executable, "-m", "fullpipe"]
+        return sides.Elsewhere([*here, *arguments, "--code", str(path.resolve())])
+    if path.is_file() and os.access(path, os.X_OK):
+        return sides.Elsewhere([str(path.resolve()), *arguments])
+    return sides.stored(path, suite)
+
+
+def _options(allow_python: bool, engine: str, assignments: list[str] | None, out: Path) -> list[str]:
+    """What the other process is told besides."""
+    of_values = [part for text in assignments or [] for part in ("--set", text)]
+    store = out / "base"
+    return [
+        *of_values,
+        *("--engine", engine, "--out", str(store.resolve())),
+        *(["--allow-python"] if allow_python else []),
+    ]
+
+
+def _runs(todo: Sequence[Job], workers: int, store: Store) -> list[Run]:
+    """The runs of jobs. Stops with exit code 2 if one failed."""
+    with progress_bar(todo) as progress:
+        outcomes = list(stream(todo, workers=workers, store=store, progress=progress))
+    failed = [outcome for outcome in outcomes if outcome.error]
+    for outcome in failed:
+        complain(f"{label(outcome.job)}: {outcome.error!s}")
+    if failed:
+        raise typer.Exit(2)
+    return [outcome.run for outcome in outcomes]

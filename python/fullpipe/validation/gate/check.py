@@ -1,0 +1,200 @@
+"""Holds a change against its base: one suite, the same seeds on both sides, more where few say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from fullpipe.errors import ScenarioError
+from fullpipe.scenario import Scenario
+from fullpipe.validation.baseline import COLUMNS
+from fullpipe.validation.compare.matching import Match, Variant, matched
+from fullpipe.validation.gate.measured import Measured, Point
+from fullpipe.validation.gate.sides import Side
+from fullpipe.validation.gate.suite import Demand, Suite
+from fullpipe.validation.gate.verdicts import Found, Verdict, verdicts
+
+_Key = tuple[str, str]
+"""Case and point."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric of an entry of `flows`, of all flows or of a link, in a case."""
+
+    case: str
+    point: Mapping[str, Any]
+    match: Match
+    found: Found
+    seeds: int
+    """With how many it was decided, or not."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it, in base units."""
+        match, found = self.match, self.found
+        reference = sum(match.contrast.reference) / len(match.contrast.reference)
+        return {
+            "verdict": found.verdict,
+            "case": self.case,
+            "point": dict(self.point),
+            "kind": match.kind,
+            "of": match.of,
+            "metric": match.metric,
+            "unit": match.unit,
+            "base": reference,
+            "change": reference + found.difference,
+            "difference": found.difference,
+            "interval": found.interval
+            and {"low": found.interval.low, "high": found.interval.high, "level": 0.95},
+            "p": found.p,
+            "margin": match.contrast.margin,
+            "seeds": self.seeds,
+            "seeds_that_would_decide": found.seeds,
+            "reason": found.reason,
+        }
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is said of a change."""
+
+    suite: str
+    base: str
+    change: str
+    rows: list[Row]
+    runs: int
+    """Of each side."""
+    is_identical: bool
+    """Whether every number of every run is the same on both sides, to the bit."""
+    notes: list[str]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Regressed if anything is; else undecided if anything is."""
+        said = {row.found.verdict for row in self.rows}
+        return "regressed" if "regressed" in said else "undecided" if "undecided" in said else "not worse"
+
+    def count(self, verdict: Verdict) -> int:
+        """How many rows are said to be so."""
+        return sum(row.found.verdict == verdict for row in self.rows)
+
+
+def check(suite: Suite, base: Side, change: Side, told: Callable[[str], None] = lambda _: None) -> Checked:
+    """Hold a change against its base.
+
+    Every metric of the suite is judged at each look of `Suite.looks`, on cases that were not decided before;
+    `told` gets a line about each look.
+
+    Raises:
+        ScenarioError: If the two sides cannot be compared.
+    """
+    rows: dict[_Key, list[Row]] = {}
+    open_cases, notes, runs = [case.name for case in suite.cases], dict[str, None](), 0
+    looks = _looks(suite, base, change)
+    first: tuple[Measured, Measured] | None = None
+    for seeds in looks:
+        sides = base.measured(open_cases, seeds), change.measured(open_cases, seeds)
+        first = first or sides
+        runs += sum(len(point.sums) for point in sides[1].points) - _known(rows, open_cases)
+        identical = seeds == looks[0] and _sums(sides[0]) == _sums(sides[1])
+        found, said = _matches(suite, *sides)
+        notes.update(dict.fromkeys(said))
+        rows = _judged(suite, rows, found, seeds, len(looks))
+        if identical:
+            break
+        open_cases = [name for name in open_cases if _is_open(rows, name)]
+        if not open_cases or _is_regressed(rows):
+            break
+        told(f"{seeds} seeds: {len(open_cases)} of {len(suite.cases)} cases undecided")
+    assert first is not None
+    every = [row for of_point in rows.values() for row in of_point]
+    return Checked(suite.name, first[0].name, first[1].name, every, runs, identical, list(notes))
+
+
+def _looks(suite: Suite, base: Side, change: Side) -> list[int]:
+    """The looks that both sides can take."""
+    most = min(side.most_seeds or suite.most_seeds for side in (base, change))
+    return [seeds for seeds in suite.looks if seeds <= most] or [most]
+
+
+def _known(rows: Mapping[_Key, list[Row]], cases: list[str]) -> int:
+    """Runs that an earlier look had of these cases."""
+    return sum(of_point[0].seeds for (case, _), of_point in rows.items() if case in cases and of_point)
+
+
+def _sums(measured: Measured) -> list[tuple[str, str, dict[int, str]]]:
+    return sorted((point.case, str(point.point), point.sums) for point in measured.points)
+
+
+def _is_open(rows: Mapping[_Key, list[Row]], case: str) -> bool:
+    return any(
+        row.found.verdict == "undecided" for (of, _), found in rows.items() if of == case for row in found
+    )
+
+
+def _is_regressed(rows: Mapping[_Key, list[Row]]) -> bool:
+    return any(row.found.verdict == "regressed" for found in rows.values() for row in found)
+
+
+def _matches(
+    suite: Suite, base: Measured, change: Measured
+) -> tuple[dict[_Key, tuple[Point, list[Match]]], list[str]]:
+    """What is measured on both sides, point by point, and what is not."""
+    theirs = {(point.case, str(point.point)): point for point in base.points}
+    found: dict[_Key, tuple[Point, list[Match]]] = {}
+    notes: list[str] = []
+    for ours in change.points:
+        key = (ours.case, str(ours.point))
+        if key not in theirs:
+            raise ScenarioError([f"{ours.case}: the base has no point {key[1]}; keep it anew"])
+        sides = _variant("base", theirs[key]), _variant("change", ours)
+        try:
+            matches, said = matched(*sides, list(suite.demands), suite.margins)
+        except ValueError as error:
+            raise ScenarioError([f"{ours.case}: {error}"]) from None
+        found[key] = ours, [_demanded(match, suite.demands[match.metric]) for match in matches]
+        notes += [f"{ours.case}: {line}" for line in said]
+    return found, notes
+
+
+def _variant(name: str, point: Point) -> Variant:
+    return Variant(name, Scenario(**point.scenario), pl.DataFrame(point.rows, schema=COLUMNS, orient="row"))
+
+
+def _demanded(match: Match, demand: Demand) -> Match:
+    if demand.better is None:
+        return match
+    return replace(match, contrast=replace(match.contrast, better=demand.better))
+
+
+def _judged(
+    suite: Suite,
+    before: Mapping[_Key, list[Row]],
+    found: Mapping[_Key, tuple[Point, list[Match]]],
+    seeds: int,
+    looks: int,
+) -> dict[_Key, list[Row]]:
+    """All rows with the verdicts of this look; what was decided before stays so, and counts in the family."""
+    flat = [(key, point, match) for key, (point, matches) in found.items() for match in matches]
+    earlier = [row for key, rows in before.items() if key not in found for row in rows]
+    contrasts = [match.contrast for *_, match in flat] + [row.match.contrast for row in earlier]
+    said = verdicts(contrasts, looks)[: len(flat)]
+    made: dict[_Key, list[Row]] = {key: rows for key, rows in before.items() if key not in found}
+    for (key, point, match), verdict in zip(flat, said, strict=True):
+        bound = _beyond_bounds(match, suite.demands[match.metric])
+        verdict = replace(verdict, verdict="regressed", reason=bound) if bound else verdict
+        made.setdefault(key, []).append(Row(point.case, point.point, match, verdict, seeds))
+    return made
+
+
+def _beyond_bounds(match: Match, demand: Demand) -> str:
+    """What a run of the change is beyond, if any; nothing if none is."""
+    worst = {"least": min(match.contrast.other), "most": max(match.contrast.other)}
+    if demand.least is not None and worst["least"] < demand.least:
+        return f"a run has {worst['least']:g}, and {demand.least:g} is the least"
+    if demand.most is not None and worst["most"] > demand.most:
+        return f"a run has {worst['most']:g}, and {demand.most:g} is the most"
+    return ""

@@ -1,0 +1,123 @@
+"""What is said of a change, in the forms that others read: JUnit XML, Markdown and JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+from fullpipe.validation.gate.check import Checked, Row
+
+_FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no XML 1.0 document may hold (section 2.2)."""
+
+
+def junit(checked: Checked) -> bytes:
+    """JUnit XML: a test case per row; what is regressed has failed, what is undecided was skipped."""
+    counts = {"tests": len(checked.rows), "failures": checked.count("regressed")}
+    counts |= {"skipped": checked.count("undecided"), "errors": 0}
+    numbers = {name: str(count) for name, count in counts.items()}
+    suites = Xml.Element("testsuites", numbers)
+    suite = Xml.SubElement(suites, "testsuite", {"name": _xml(checked.suite), **numbers})
+    for row in checked.rows:
+        match = row.match
+        name = _xml(f"{match.metric} of {match.of}")
+        case = Xml.SubElement(suite, "testcase", {"classname": _xml(_place(row)), "name": name})
+        tag = {"regressed": "failure", "undecided": "skipped"}.get(row.found.verdict)
+        if tag:
+            Xml.SubElement(case, tag, {"message": _xml(sentence(row))})
+    Xml.indent(suites)
+    return bytes(Xml.tostring(suites, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def markdown(checked: Checked) -> str:
+    """Markdown for the summary of a CI run: the verdict, the counts, and what is not "not worse"."""
+    lines = [f"## {_md(checked.suite)}: {checked.verdict}", "", summary(checked), ""]
+    left = [row for row in checked.rows if row.found.verdict != "not worse"]
+    if left:
+        lines += [
+            "| verdict | case | of | metric | base | change | margin |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        lines += [_line(row) for row in left]
+        lines.append("")
+    lines += [f"- {_md(note)}" for note in checked.notes]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
+    """Everything as one object; `fullpipe report` reads it."""
+    return {
+        "kind": "check",
+        "title": checked.suite,
+        "question": f"Is {checked.change} worse than {checked.base}?",
+        "verdict": checked.verdict,
+        "identical": checked.is_identical,
+        "runs": checked.runs,
+        "counts": {
+            "regressed": checked.count("regressed"),
+            "not worse": checked.count("not worse"),
+            "undecided": checked.count("undecided"),
+        },
+        "rows": [row.to_dict() for row in checked.rows],
+        "notes": list(checked.notes),
+        "command": command,
+        "versions": {"base": checked.base, "change": checked.change},
+    }
+
+
+def summary(checked: Checked) -> str:
+    """What came out, in a sentence or two."""
+    if checked.is_identical:
+        return f"Bit-identical: all numbers of {checked.runs:,} runs are the same. There is nothing to test."
+    counts = [
+        f"{checked.count(verdict)} {verdict}"
+        for verdict in ("regressed", "not worse", "undecided")
+        if checked.count(verdict)
+    ]
+    return f"Of {len(checked.rows):,} values over {checked.runs:,} runs of each side: {', '.join(counts)}."
+
+
+def sentence(row: Row) -> str:
+    """What is said of a row, and why."""
+    found = row.to_dict()
+    seeds = row.found.seeds
+    more = f"; about {seeds:,} seeds would decide" if seeds else ""
+    numbers = f"{_number(found['base'])} -> {_number(found['change'])} {found['unit']}"
+    return f"{row.found.verdict}: {numbers}, margin {_number(found['margin'])}; {row.found.reason}{more}"
+
+
+def _place(row: Row) -> str:
+    point = ", ".join(f"{path}={value}" for path, value in row.point.items())
+    return f"{row.case}, {point}" if point else row.case
+
+
+def _line(row: Row) -> str:
+    found = row.to_dict()
+    cells = [row.found.verdict, _place(row), row.match.of, row.match.metric]
+    cells += [f"{_number(found[name])} {found['unit']}" for name in ("base", "change", "margin")]
+    return f"| {' | '.join(map(_md, cells))} |"
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _xml(text: str) -> str:
+    return _FORBIDDEN.sub("?", text)
+
+
+def _md(text: str) -> str:
+    """Text that no reader of Markdown takes for markup."""
+    return "".join(_escaped(" ".join(text.split())))
+
+
+def _escaped(text: str) -> Iterator[str]:
+    for character in text:
+        if character in "<>&":
+            yield {"<": "&lt;", ">": "&gt;", "&": "&amp;"}[character]
+        elif character in r"\`*_{}[]()#|!~":
+            yield f"\\{character}"
+        else:
+            yield character if character.isprintable() else "?"

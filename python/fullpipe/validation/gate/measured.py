@@ -1,0 +1,84 @@
+"""What was measured of a suite on one side, kept in a file or handed from one process to another."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from io import BytesIO
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
+
+from fullpipe.runs import Run
+from fullpipe.sweeps import Job, jobs
+from fullpipe.validation.baseline import Kept, kept_of
+from fullpipe.validation.gate.suite import Suite
+
+_DIGITS = 32
+Runner = Callable[[Sequence[Job]], Sequence[Run]]
+"""Runs jobs, and gives the runs in their order."""
+
+
+class Point(Kept):
+    """A point of a scenario of the suite."""
+
+    case: str
+    sums: dict[int, str]
+    """By seed: a checksum of every number of the run."""
+
+
+class Measured(BaseModel):
+    """The content of the file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    format: Literal[1] = 1
+    suite: str
+    fullpipe: str
+    """The version that measured."""
+    engine: str
+    version: str
+    """Of the engine."""
+    points: list[Point] = Field(min_length=1)
+
+    @property
+    def name(self) -> str:
+        """What a comparison calls it."""
+        return f"fullpipe {self.fullpipe}, {self.engine} {self.version}"
+
+
+def measure(suite: Suite, seeds: int, engine: str, runner: Runner) -> Measured:
+    """Run every point of every case of a suite with the seeds 1 to `seeds`."""
+    from fullpipe import __version__
+
+    several = range(1, seeds + 1)
+    todo = [(case.name, job) for case in suite.cases for job in jobs(case.scenario, several, engine)]
+    runs = runner([job for _, job in todo])
+    groups: dict[tuple[str, str], tuple[Mapping[str, Any], list[Run]]] = {}
+    for (name, job), run in zip(todo, runs, strict=True):
+        groups.setdefault((name, str(job.point)), (job.point, []))[1].append(run)
+    points = [_point(name, *group) for (name, _), group in groups.items()]
+    used = runs[0].meta.engine
+    return Measured(
+        suite=suite.name,
+        fullpipe=__version__,
+        engine=used.name,
+        version=used.version,
+        points=points,
+    )
+
+
+def _point(name: str, point: Mapping[str, Any], runs: Sequence[Run]) -> Point:
+    kept = kept_of(point, runs)
+    return Point(**dict(kept), case=name, sums={run.meta.seed: checksum(run) for run in runs})
+
+
+def checksum(run: Run) -> str:
+    """Of every number in every table of a run; names, such as those of algorithms, have no part in it."""
+    digest = hashlib.sha256()
+    for name in sorted(run.tables):
+        numbers, data = run.tables[name].select(pl.exclude(pl.String)), BytesIO()
+        numbers.write_ipc(data)
+        digest.update(name.encode() + data.getbuffer())
+    return digest.hexdigest()[:_DIGITS]

@@ -1,0 +1,107 @@
+"""Where the numbers of a side come from: this process, a file, or another fullpipe or folder of code."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from fullpipe.errors import FullpipeError, ScenarioError, brief
+from fullpipe.validation.baseline import read_as
+from fullpipe.validation.gate.measured import Measured, Runner, measure
+from fullpipe.validation.gate.suite import Suite
+
+
+class Side(Protocol):
+    """One of the two sides of a check."""
+
+    @property
+    def most_seeds(self) -> int:
+        """How many it can have measured; 0: any number."""
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """What is measured of some cases with the seeds 1 to `seeds`."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """Runs the suite in this process."""
+
+    suite: Suite
+    engine: str
+    runner: Runner
+    most_seeds: int = 0
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """See `Side`."""
+        return measure(self.suite.only(cases), seeds, self.engine, self.runner)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What was measured once, and kept in a file."""
+
+    content: Measured
+
+    @property
+    def most_seeds(self) -> int:
+        """As many as it has."""
+        return min(len(point.sums) for point in self.content.points)
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """See `Side`."""
+        points = [
+            point.model_copy(
+                update={
+                    "rows": [row for row in point.rows if row[0] <= seeds],
+                    "sums": {seed: found for seed, found in point.sums.items() if seed <= seeds},
+                }
+            )
+            for point in self.content.points
+            if point.case in cases
+        ]
+        return self.content.model_copy(update={"points": points})
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Runs the suite by a command: another version of fullpipe, or this one with code from another folder."""
+
+    command: Sequence[str]
+    """`fullpipe check SUITE` and its options, without seeds, cases and the file to write."""
+    most_seeds: int = 0
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """See `Side`.
+
+        Raises:
+            FullpipeError: If the command fails; in its words.
+        """
+        with tempfile.TemporaryDirectory(prefix="fullpipe-check-") as folder:
+            file = Path(folder) / "measured.json"
+            more = [part for case in cases for part in ("--case", case)]
+            command = [*self.command, *more, "--seeds", str(seeds), "--keep", str(file)]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+            except OSError as error:
+                raise FullpipeError(f"{self.command[0]}: cannot be run: {error.strerror}") from None
+            if done.returncode or not file.exists():
+                said = done.stderr.strip().splitlines() or ["it says nothing"]
+                raise FullpipeError(f"{self.command[0]}: status {done.returncode}: {brief(said[-1], 300)}")
+            return read_as(Measured, file)
+
+
+def stored(path: Path, suite: Suite) -> Stored:
+    """What a file has of a suite.
+
+    Raises:
+        ScenarioError: If it is no such file, or another suite's.
+    """
+    found = read_as(Measured, path)
+    missing = [case.name for case in suite.cases if case.name not in {point.case for point in found.points}]
+    if missing:
+        raise ScenarioError([f"{path}: has no case {missing[0]}; keep it anew with the suite of today"])
+    return Stored(found)

@@ -1,0 +1,164 @@
+"""A suite: scenarios, the metrics that count in them, and the margins within which no change matters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measures import Better
+from fullpipe.errors import ScenarioError, UnknownNameError, suggestion
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.quantities import shown
+from fullpipe.scenario.read import files
+from fullpipe.validation.compare.margins import MARGINS, margin_of
+from fullpipe.validation.over import HEADLINES
+
+MOST_SEEDS = 1_000
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Demand(_Strict):
+    """What is asked of a metric; written "2 %", or as a table."""
+
+    margin: str | None = None
+    """Left out: that of the metric."""
+    better: Better | None = None
+    """Left out: that of the metric. Of one that has none, a difference either way is a regression."""
+    least: float | None = None
+    """No run of the change may be below, in the base unit of the metric, whatever the base does."""
+    most: float | None = None
+    """No run of the change may be above."""
+
+
+class _File(_Strict):
+    name: str = ""
+    scenarios: Annotated[list[str], Field(min_length=1, max_length=1_000)]
+    seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 10
+    most_seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 80
+    metrics: dict[str, str | Demand] = {}
+    set: dict[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario of a suite, and what it is called there."""
+
+    name: str
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What a change is held to."""
+
+    name: str
+    file: Path
+    cases: Sequence[Case]
+    demands: Mapping[str, Demand]
+    """Of the metrics that count; of any other nothing is asked."""
+    seeds: int
+    """How many are run at first."""
+    most_seeds: int
+    """How many are run at most, where fewer leave it undecided."""
+
+    @property
+    def margins(self) -> dict[str, Margin]:
+        """Of the metrics that count."""
+        return {
+            name: MARGINS[name] if demand.margin is None else margin_of(demand.margin)
+            for name, demand in self.demands.items()
+        }
+
+    def with_values(self, values: Mapping[str, Any]) -> Suite:
+        """The suite with these values in every scenario.
+
+        Raises:
+            ScenarioError: If a scenario has no such path, or a value is wrong.
+        """
+        return replace(
+            self, cases=[Case(each.name, each.scenario.with_values(values)) for each in self.cases]
+        )
+
+    def only(self, names: Collection[str]) -> Suite:
+        """The suite with these cases alone.
+
+        Raises:
+            UnknownNameError: If there is no such case.
+        """
+        known = [case.name for case in self.cases]
+        for name in names:
+            if name not in known:
+                raise UnknownNameError("case", name, known)
+        return replace(self, cases=[case for case in self.cases if case.name in names])
+
+    def with_seeds(self, seeds: int) -> Suite:
+        """The suite with this many seeds, and no more."""
+        return replace(self, seeds=seeds, most_seeds=seeds)
+
+    @property
+    def looks(self) -> list[int]:
+        """How many seeds are run, look by look: each time twice as many, up to the most."""
+        found = [min(self.seeds, self.most_seeds)]
+        while found[-1] < self.most_seeds:
+            found.append(min(2 * found[-1], self.most_seeds))
+        return found
+
+
+def read(path: Path) -> Suite:
+    """The suite of a TOML file.
+
+    Raises:
+        ScenarioError: If it is none, or a scenario or a metric in it is wrong.
+    """
+    tree = files.parse_toml(files.read_text(path), str(path))
+    try:
+        found = _File.model_validate(tree)
+    except ValidationError as error:
+        raise ScenarioError([_problem(path, first) for first in error.errors()[:10]]) from None
+    demands = {name: _demand(path, name, value) for name, value in found.metrics.items()}
+    suite = Suite(
+        found.name or path.stem,
+        path,
+        [_case(path, name) for name in found.scenarios],
+        demands or {name: Demand() for name in HEADLINES},
+        found.seeds,
+        max(found.seeds, found.most_seeds),
+    )
+    names = [case.name for case in suite.cases]
+    for name in names:
+        if names.count(name) > 1:
+            raise ScenarioError([f"{path}: scenarios: {shown(name)} stands there twice"])
+    return suite.with_values(found.set)
+
+
+def _case(path: Path, name: str) -> Case:
+    if not name.endswith(".toml"):
+        return Case(name, Scenario.named(name))
+    try:
+        return Case(Path(name).stem, Scenario.from_file(path.parent / name))
+    except ScenarioError as error:
+        raise ScenarioError([f"{name}: {line}" for line in str(error).splitlines()]) from None
+
+
+def _demand(path: Path, name: str, value: str | Demand) -> Demand:
+    if name not in MARGINS:
+        raise ScenarioError([f"{path}: metrics: unknown metric {shown(name)}{suggestion(name, MARGINS)}"])
+    demand = Demand(margin=value) if isinstance(value, str) else value
+    try:
+        margin_of(demand.margin or "0")
+    except ValueError as error:
+        raise ScenarioError([f"{path}: metrics.{name}: {error}"]) from None
+    return demand
+
+
+def _problem(path: Path, error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"][:2])
+    return f"{path}: {where}: {str(error['msg'])[:1].lower()}{str(error['msg'])[1:]}"

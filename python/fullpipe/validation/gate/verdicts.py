@@ -1,0 +1,78 @@
+"""What is said of a change: regressed, not worse, or undecided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fullpipe.analysis.metrics.measures import Better
+from fullpipe.analysis.statistics import Interval, Paired, holm, pairs_that_decide
+from fullpipe.validation.compare.judge import Contrast
+
+Verdict = Literal["regressed", "not worse", "undecided"]
+LEVEL = 0.05
+"""Of both errors: a regression where there is none, and "not worse" where there is one beyond the margin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A verdict and what it rests on."""
+
+    verdict: Verdict
+    difference: float
+    """Of the means, change - base."""
+    interval: Interval | None
+    """Of the difference, 95 %; None if there is none."""
+    p: float | None
+    """That the difference is 0, after Holm's correction over the suite."""
+    seeds: int | None
+    """How many seeds in all would decide, if nothing else changes; None if that is decided or not known."""
+    reason: str
+
+
+def verdicts(contrasts: Sequence[Contrast], looks: int) -> list[Found]:
+    """What is said of all metrics of a suite at one of several looks.
+
+    - not worse: the one-sided interval of the difference lies on the good side of the margin;
+    - regressed: otherwise, if the paired t-test rejects a difference of 0, after Holm's correction over the
+      suite, and the difference is for the worse;
+    - undecided: otherwise, or if all seeds gave the same run.
+
+    Both tests are at 5 % divided by the number of looks, which keeps the errors of all looks together below
+    5 % (Bonferroni). Sources: Schuirmann 1987, of which this is one side; Holm 1979.
+    """
+    found = [contrast.pairs for contrast in contrasts]
+    adjusted = holm([math.nan if pairs is None else pairs.p for pairs in found])
+    level = LEVEL / looks
+    return [
+        _found(contrast, pairs, p, level)
+        for contrast, pairs, p in zip(contrasts, found, adjusted, strict=True)
+    ]
+
+
+def _found(contrast: Contrast, pairs: Paired | None, p: float, level: float) -> Found:
+    difference = sum(contrast.other) / len(contrast.other) - sum(contrast.reference) / len(contrast.reference)
+    if pairs is None:
+        return Found("undecided", difference, None, None, None, "one seed has no interval")
+    if contrast.seeds_change_nothing and difference:
+        return Found("undecided", difference, None, None, None, "all seeds gave the same run, which is one")
+    interval, known = pairs.interval(0.95), None if math.isnan(p) else p
+    within = pairs.interval(1 - 2 * level)
+    if not _is_beyond(contrast.better, within.low, within.high, contrast.margin):
+        alike = not any(pairs.differences)
+        reason = "every seed gives the same on both sides" if alike else "within the margin"
+        return Found("not worse", difference, interval, known, None, reason)
+    is_bad = _is_beyond(contrast.better, difference, difference, 0.0)
+    if is_bad and (math.isnan(p) or p < level):
+        return Found("regressed", difference, interval, known, None, "the interval leaves out 0")
+    seeds = pairs_that_decide(pairs, contrast.margin, 1 - level)
+    reason = "the interval reaches beyond the margin"
+    return Found("undecided", difference, interval, known, seeds, reason)
+
+
+def _is_beyond(better: Better, low: float, high: float, margin: float) -> bool:
+    """Whether a difference between `low` and `high` may be worse than the margin."""
+    is_less, is_more = low < -margin, high > margin
+    return {"higher": is_less, "lower": is_more}.get(better, is_less or is_more)
