@@ -94,7 +94,9 @@ def check(
         files.write(keep, found.model_dump_json().encode())
         return
     base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
-    said = checked(chosen, base, sides.Here(chosen, engine, runner), complain)
+    said = checked(
+        chosen, base, sides.Here(chosen, engine, runner), (" ".join(against or []), "now"), complain
+    )
     command = shlex.join(["fullpipe", *sys.argv[1:]])
     if written:
         files.write(written, json.dumps(forms.as_json(said, command), indent=1, allow_nan=False).encode())
@@ -124,7 +126,7 @@ def _base(suite: Suite, against: Sequence[str], engine: str, runner: Runner, opt
     arguments = ["check", str(suite.file.resolve()), *options]
     if path.is_dir():
         here = [sys.executable, "-m", "fullpipe"]
-        return sides.Elsewhere([*here, *arguments, "--code", str(path.resolve())])
+        return sides.Elsewhere([*here, *arguments, "--code", "."], path)
     if path.is_file() and os.access(path, os.X_OK):
         return sides.Elsewhere([str(path.resolve()), *arguments])
     return sides.stored(path, suite)

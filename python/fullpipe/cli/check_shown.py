@@ -9,10 +9,10 @@ from fullpipe.cli.output import complain
 from fullpipe.cli.shown import difference_shown, heading, number_shown, point_shown, table, unit_shown
 from fullpipe.validation.gate.check import Checked, Row
 from fullpipe.validation.gate.forms import summary
+from fullpipe.validation.gate.verdicts import ALIKE
 
 _COLOURS = {"regressed": "red", "not worse": "green", "undecided": "yellow"}
 _MOST_ROWS = 50
-ALIKE = 'all seeds gave the same run, which is one; give flows a start_jitter, such as "100 ms"'
 
 
 def show(checked: Checked) -> None:
@@ -21,8 +21,7 @@ def show(checked: Checked) -> None:
     console.print(
         led(f"{checked.suite}: {checked.verdict}", _COLOURS[checked.verdict], f". {summary(checked)}")
     )
-    if checked.base != checked.change:
-        console.print(styled(f"base: {checked.base}; change: {checked.change}", "dim"), soft_wrap=True)
+    console.print(styled(f"base: {checked.base}; change: {checked.change}", "dim"), soft_wrap=True)
     left = [row for row in checked.rows if row.found.verdict != "not worse"]
     left.sort(key=lambda row: row.found.verdict)
     if left:
@@ -31,8 +30,8 @@ def show(checked: Checked) -> None:
         console.print(styled(f"and {len(left) - _MOST_ROWS} more; --json has all of them", "dim"))
     for note in checked.notes:
         console.print(styled(note, "dim"), soft_wrap=True)
-    if any(row.found.reason == "all seeds gave the same run, which is one" for row in left):
-        complain(f"note: {ALIKE}")
+    if any(row.found.reason == ALIKE for row in left):
+        complain(f'note: {ALIKE}; give flows a start_jitter, such as "100 ms"')
 
 
 def _table(rows: list[Row]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from fullpipe.validation.compare.matching import Match, Variant, matched
 from fullpipe.validation.gate.measured import Measured, Point
 from fullpipe.validation.gate.sides import Side
 from fullpipe.validation.gate.suite import Demand, Suite
-from fullpipe.validation.gate.verdicts import Found, Verdict, verdicts
+from fullpipe.validation.gate.verdicts import ALIKE, Found, Verdict, verdicts
 
 _Key = tuple[str, str]
 """Case and point."""
@@ -82,11 +82,23 @@ class Checked:
         return sum(row.found.verdict == verdict for row in self.rows)
 
 
-def check(suite: Suite, base: Side, change: Side, told: Callable[[str], None] = lambda _: None) -> Checked:
+def check(
+    suite: Suite,
+    base: Side,
+    change: Side,
+    names: tuple[str, str] = ("base", "change"),
+    told: Callable[[str], None] = lambda _: None,
+) -> Checked:
     """Hold a change against its base.
 
-    Every metric of the suite is judged at each look of `Suite.looks`, on cases that were not decided before;
-    `told` gets a line about each look.
+    Every metric of the suite is judged at each look of `Suite.looks`, on cases that were not decided before.
+
+    Args:
+        suite: What counts.
+        base: Where the numbers of the base come from.
+        change: Where those of the change come from.
+        names: What the two are called.
+        told: Gets a line after each look that decides too little.
 
     Raises:
         ScenarioError: If the two sides cannot be compared.
@@ -102,7 +114,7 @@ def check(suite: Suite, base: Side, change: Side, told: Callable[[str], None] = 
         identical = seeds == looks[0] and _sums(sides[0]) == _sums(sides[1])
         found, said = _matches(suite, *sides)
         notes.update(dict.fromkeys(said))
-        rows = _judged(suite, rows, found, seeds, len(looks))
+        rows = _judged(suite, rows, found, seeds, len(looks), _alike(*sides))
         if identical:
             break
         open_cases = [name for name in open_cases if _is_open(rows, name)]
@@ -111,7 +123,8 @@ def check(suite: Suite, base: Side, change: Side, told: Callable[[str], None] = 
         told(f"{seeds} seeds: {len(open_cases)} of {len(suite.cases)} cases undecided")
     assert first is not None
     every = [row for of_point in rows.values() for row in of_point]
-    return Checked(suite.name, first[0].name, first[1].name, every, runs, identical, list(notes))
+    base_name, change_name = (f"{name} ({side.name})" for name, side in zip(names, first, strict=True))
+    return Checked(suite.name, base_name, change_name, every, runs, identical, list(notes))
 
 
 def _looks(suite: Suite, base: Side, change: Side) -> list[int]:
@@ -129,9 +142,22 @@ def _sums(measured: Measured) -> list[tuple[str, str, dict[int, str]]]:
     return sorted((point.case, str(point.point), point.sums) for point in measured.points)
 
 
+def _alike(base: Measured, change: Measured) -> set[_Key]:
+    """Points of which all seeds gave the same run, on either side."""
+    one = [
+        {(point.case, str(point.point)) for point in side.points if len(set(point.sums.values())) == 1}
+        for side in (base, change)
+    ]
+    return one[0] & one[1]
+
+
 def _is_open(rows: Mapping[_Key, list[Row]], case: str) -> bool:
+    """Whether more seeds could decide something of a case."""
     return any(
-        row.found.verdict == "undecided" for (of, _), found in rows.items() if of == case for row in found
+        row.found.verdict == "undecided" and row.found.reason != ALIKE
+        for (of, _), found in rows.items()
+        if of == case
+        for row in found
     )
 
 
@@ -176,12 +202,14 @@ def _judged(
     found: Mapping[_Key, tuple[Point, list[Match]]],
     seeds: int,
     looks: int,
+    alike: Collection[_Key],
 ) -> dict[_Key, list[Row]]:
     """All rows with the verdicts of this look; what was decided before stays so, and counts in the family."""
     flat = [(key, point, match) for key, (point, matches) in found.items() for match in matches]
     earlier = [row for key, rows in before.items() if key not in found for row in rows]
     contrasts = [match.contrast for *_, match in flat] + [row.match.contrast for row in earlier]
-    said = verdicts(contrasts, looks)[: len(flat)]
+    are_one = [key in alike for key, *_ in flat] + [False for _ in earlier]
+    said = verdicts(contrasts, looks, are_one)[: len(flat)]
     made: dict[_Key, list[Row]] = {key: rows for key, rows in before.items() if key not in found}
     for (key, point, match), verdict in zip(flat, said, strict=True):
         bound = _beyond_bounds(match, suite.demands[match.metric])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from io import BytesIO
 from typing import Any, Literal
 
 import polars as pl
@@ -78,7 +77,8 @@ def checksum(run: Run) -> str:
     """Of every number in every table of a run; names, such as those of algorithms, have no part in it."""
     digest = hashlib.sha256()
     for name in sorted(run.tables):
-        numbers, data = run.tables[name].select(pl.exclude(pl.String)), BytesIO()
-        numbers.write_ipc(data)
-        digest.update(name.encode() + data.getbuffer())
+        for column in run.tables[name].select(pl.exclude(pl.String)):
+            digest.update(f"{name}.{column.name} {column.dtype}".encode())
+            digest.update(column.is_null().to_numpy().tobytes())
+            digest.update(column.drop_nulls().to_numpy().tobytes())
     return digest.hexdigest()[:_DIGITS]

@@ -72,6 +72,8 @@ class Elsewhere:
 
     command: Sequence[str]
     """`fullpipe check SUITE` and its options, without seeds, cases and the file to write."""
+    folder: Path | None = None
+    """Where it runs, so that code is found there and nowhere else; here unless given."""
     most_seeds: int = 0
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
@@ -85,7 +87,7 @@ class Elsewhere:
             more = [part for case in cases for part in ("--case", case)]
             command = [*self.command, *more, "--seeds", str(seeds), "--keep", str(file)]
             try:
-                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
             except OSError as error:
                 raise FullpipeError(f"{self.command[0]}: cannot be run: {error.strerror}") from None
             if done.returncode or not file.exists():

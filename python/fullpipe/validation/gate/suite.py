@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measures import Better
@@ -38,12 +38,16 @@ class Demand(_Strict):
     """No run of the change may be above."""
 
 
+def _table(value: object) -> object:
+    return {"margin": value} if isinstance(value, str) else value
+
+
 class _File(_Strict):
     name: str = ""
     scenarios: Annotated[list[str], Field(min_length=1, max_length=1_000)]
     seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 10
     most_seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 80
-    metrics: dict[str, str | Demand] = {}
+    metrics: dict[str, Annotated[Demand, BeforeValidator(_table)]] = {}
     set: dict[str, Any] = {}
 
 
@@ -123,12 +127,13 @@ def read(path: Path) -> Suite:
         found = _File.model_validate(tree)
     except ValidationError as error:
         raise ScenarioError([_problem(path, first) for first in error.errors()[:10]]) from None
-    demands = {name: _demand(path, name, value) for name, value in found.metrics.items()}
+    for name, demand in found.metrics.items():
+        _check(path, name, demand)
     suite = Suite(
         found.name or path.stem,
         path,
         [_case(path, name) for name in found.scenarios],
-        demands or {name: Demand() for name in HEADLINES},
+        found.metrics or {name: Demand() for name in HEADLINES},
         found.seeds,
         max(found.seeds, found.most_seeds),
     )
@@ -148,17 +153,16 @@ def _case(path: Path, name: str) -> Case:
         raise ScenarioError([f"{name}: {line}" for line in str(error).splitlines()]) from None
 
 
-def _demand(path: Path, name: str, value: str | Demand) -> Demand:
+def _check(path: Path, name: str, demand: Demand) -> None:
     if name not in MARGINS:
         raise ScenarioError([f"{path}: metrics: unknown metric {shown(name)}{suggestion(name, MARGINS)}"])
-    demand = Demand(margin=value) if isinstance(value, str) else value
     try:
         margin_of(demand.margin or "0")
     except ValueError as error:
         raise ScenarioError([f"{path}: metrics.{name}: {error}"]) from None
-    return demand
 
 
 def _problem(path: Path, error: Any) -> str:
-    where = ".".join(str(part) for part in error["loc"][:2])
-    return f"{path}: {where}: {str(error['msg'])[:1].lower()}{str(error['msg'])[1:]}"
+    where = ".".join(str(part) for part in error["loc"][:3])
+    message = str(error["msg"])
+    return f"{path}: {where}: {message[:1].lower()}{message[1:]}"

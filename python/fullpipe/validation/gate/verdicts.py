@@ -12,6 +12,7 @@ from fullpipe.analysis.statistics import Interval, Paired, holm, pairs_that_deci
 from fullpipe.validation.compare.judge import Contrast
 
 Verdict = Literal["regressed", "not worse", "undecided"]
+ALIKE = "all seeds gave the same run, which is one"
 LEVEL = 0.05
 """Of both errors: a regression where there is none, and "not worse" where there is one beyond the margin."""
 
@@ -32,13 +33,13 @@ class Found:
     reason: str
 
 
-def verdicts(contrasts: Sequence[Contrast], looks: int) -> list[Found]:
+def verdicts(contrasts: Sequence[Contrast], looks: int, are_one: Sequence[bool]) -> list[Found]:
     """What is said of all metrics of a suite at one of several looks.
 
     - not worse: the one-sided interval of the difference lies on the good side of the margin;
     - regressed: otherwise, if the paired t-test rejects a difference of 0, after Holm's correction over the
       suite, and the difference is for the worse;
-    - undecided: otherwise, or if all seeds gave the same run.
+    - undecided: otherwise, or if all seeds gave the same run on both sides (`are_one`) and those differ.
 
     Both tests are at 5 % divided by the number of looks, which keeps the errors of all looks together below
     5 % (Bonferroni). Sources: Schuirmann 1987, of which this is one side; Holm 1979.
@@ -47,17 +48,17 @@ def verdicts(contrasts: Sequence[Contrast], looks: int) -> list[Found]:
     adjusted = holm([math.nan if pairs is None else pairs.p for pairs in found])
     level = LEVEL / looks
     return [
-        _found(contrast, pairs, p, level)
-        for contrast, pairs, p in zip(contrasts, found, adjusted, strict=True)
+        _found(contrast, pairs, p, level, is_one)
+        for contrast, pairs, p, is_one in zip(contrasts, found, adjusted, are_one, strict=True)
     ]
 
 
-def _found(contrast: Contrast, pairs: Paired | None, p: float, level: float) -> Found:
+def _found(contrast: Contrast, pairs: Paired | None, p: float, level: float, is_one: bool) -> Found:
     difference = sum(contrast.other) / len(contrast.other) - sum(contrast.reference) / len(contrast.reference)
     if pairs is None:
         return Found("undecided", difference, None, None, None, "one seed has no interval")
-    if contrast.seeds_change_nothing and difference:
-        return Found("undecided", difference, None, None, None, "all seeds gave the same run, which is one")
+    if is_one and difference:
+        return Found("undecided", difference, None, None, None, ALIKE)
     interval, known = pairs.interval(0.95), None if math.isnan(p) else p
     within = pairs.interval(1 - 2 * level)
     if not _is_beyond(contrast.better, within.low, within.high, contrast.margin):

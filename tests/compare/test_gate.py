@@ -1,0 +1,259 @@
+"""A change against its base: verdicts, sides, suites, and the forms that others read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as Xml
+
+import numpy as np
+import pytest
+
+from fullpipe.errors import FullpipeError
+from fullpipe.validation.compare.judge import Contrast
+from fullpipe.validation.gate import forms
+from fullpipe.validation.gate import suite as suites
+from fullpipe.validation.gate.check import Checked, Row
+from fullpipe.validation.gate.verdicts import verdicts
+
+Cli = Callable[..., Any]
+SUITE = """
+scenarios = ["small.toml"]
+seeds = 4
+most_seeds = 8
+[metrics]
+goodput = "2 %"
+rtt_mean = "2 %"
+"""
+SMALL = """
+name = "small"
+duration = "4 s"
+warmup = "1 s"
+[topology]
+kind = "dumbbell"
+[topology.bottleneck]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop_tail", packets = 40 }
+[[flows]]
+cca = "cubic"
+start_jitter = "100 ms"
+[record]
+interval = "off"
+"""
+WORSE = ("--set", 'flows.0.cca={kind="cubic", beta=0.1}')
+MINE = """
+from fullpipe.algorithms import Controller
+class Mine(Controller):
+    slow_start = 1.0
+    increase = 1.0
+    def on_congestion(self, episode, path):
+        if episode.first:
+            self.ssthresh = self.cwnd * BETA
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A suite of one small scenario."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    (tmp_path / "suite.toml").write_text(SUITE)
+    return tmp_path / "suite.toml"
+
+
+def found(fullpipe: Cli, *arguments: object) -> dict[str, Any]:
+    """What a check says as JSON, with its exit status."""
+    result = fullpipe("check", *arguments, "--json")
+    assert result.stdout, result.output
+    return {"status": result.exit_code, **json.loads(result.stdout)}
+
+
+class TestVerdicts:
+    def contrast(self, shift: float, better: Any = "higher", n: int = 20) -> Contrast:
+        noise = np.random.default_rng(1).normal(0, 0.01, n)
+        return Contrast([1.0] * n, list(1.0 + shift + noise), 0.02, better)
+
+    @pytest.mark.parametrize(
+        ("shift", "better", "verdict"),
+        [
+            (0.0, "higher", "not worse"),
+            (0.5, "higher", "not worse"),
+            (-0.1, "higher", "regressed"),
+            (0.1, "lower", "regressed"),
+            (-0.5, "lower", "not worse"),
+            (0.1, "", "regressed"),
+            (-0.1, "", "regressed"),
+        ],
+    )
+    def test_a_difference_has_its_word(self, shift: float, better: str, verdict: str) -> None:
+        assert verdicts([self.contrast(shift, better)], 1, [False])[0].verdict == verdict
+
+    def test_few_runs_that_vary_are_undecided(self) -> None:
+        said = verdicts([Contrast([1.0] * 3, [0.99, 1.03, 0.96], 0.02, "higher")], 1, [False])[0]
+        assert (said.verdict, said.seeds is not None) == ("undecided", True)
+
+    def test_runs_that_are_all_alike_decide_nothing(self) -> None:
+        said = verdicts([Contrast([1.0] * 5, [0.5] * 5, 0.02, "higher")], 1, [True])[0]
+        assert (said.verdict, said.reason) == ("undecided", "all seeds gave the same run, which is one")
+
+    def test_looking_several_times_asks_for_more(self) -> None:
+        contrast = self.contrast(-0.008, n=8)
+        once, often = (verdicts([contrast], looks, [False])[0] for looks in (1, 100))
+        assert (once.verdict, often.verdict) == ("not worse", "undecided")
+
+    def test_a_suite_of_equals_regresses_in_one_of_twenty(self, cases: Callable[[int], int]) -> None:
+        n, rng = cases(2_000), np.random.default_rng(7)
+        wrong = sum("regressed" in over_looks(rng.normal(0.0, 0.03, (6, 80))) for _ in range(n))
+        assert wrong <= n * 0.05 + 2 * (n * 0.05) ** 0.5
+
+    def test_a_loss_of_the_margin_passes_in_one_of_twenty(self, cases: Callable[[int], int]) -> None:
+        n, rng = cases(2_000), np.random.default_rng(8)
+        wrong = sum("not worse" in over_looks(rng.normal(-MARGIN, 0.03, (1, 80))) for _ in range(n))
+        assert wrong <= n * 0.05 + 2 * (n * 0.05) ** 0.5
+
+
+MARGIN = 0.03
+
+
+def over_looks(noise: Any) -> list[str]:
+    """What is said of metrics, a row each, at the first of four looks that decides, or at the last."""
+    looks, words = (10, 20, 40, 80), [""] * len(noise)
+    for seeds in looks:
+        contrasts = [Contrast([1.0] * seeds, list(1 + row[:seeds]), MARGIN, "higher") for row in noise]
+        for i, said in enumerate(verdicts(contrasts, len(looks), [False] * len(noise))):
+            words[i] = words[i] if words[i] in ("regressed", "not worse") else said.verdict
+    return words
+
+
+class TestCheck:
+    def test_an_equal_copy_is_identical_to_the_bit(self, fullpipe: Cli, suite: Path) -> None:
+        said = found(fullpipe, suite, "--against", "flows.0.cca=cubic")
+        assert (said["status"], said["verdict"], said["identical"], said["runs"]) == (0, "not worse", True, 4)
+
+    def test_a_worse_change_has_regressed(self, fullpipe: Cli, suite: Path) -> None:
+        said = found(
+            fullpipe, suite, "--set", 'flows.0.cca={kind="cubic", beta=0.1}', "--against", "flows.0.cca=cubic"
+        )
+        assert (said["status"], said["verdict"]) == (1, "regressed")
+        assert {row["metric"] for row in said["rows"] if row["verdict"] == "regressed"} == {"goodput"}
+
+    def test_what_few_seeds_leave_open_is_undecided(self, fullpipe: Cli, suite: Path) -> None:
+        suite.write_text(SUITE.replace('"2 %"', '"0 %"'))
+        (suite.parent / "small.toml").write_text(SMALL.replace('"100 ms"', '"2 s"'))
+        said = found(fullpipe, suite, "--against", "flows.0.stream=other", "--seeds", "2")
+        assert (said["status"], said["verdict"]) == (2, "undecided")
+
+    def test_a_bound_holds_for_every_run(self, fullpipe: Cli, suite: Path) -> None:
+        suite.write_text(SUITE.replace('"2 %"', "{ most = 1.0 }", 1))
+        said = found(fullpipe, suite, "--against", "flows.0.cca=cubic")
+        assert said["verdict"] == "regressed"
+        assert "1 is the most" in said["rows"][0]["reason"]
+
+
+class TestSides:
+    def test_a_file_that_was_kept(self, fullpipe: Cli, suite: Path) -> None:
+        assert fullpipe("check", suite, "--keep", "base.json").exit_code == 0
+        assert found(fullpipe, suite, "--against", "base.json")["identical"]
+
+    def test_a_file_of_another_suite_is_refused(self, fullpipe: Cli, suite: Path) -> None:
+        fullpipe("check", suite, "--keep", "base.json")
+        suite.write_text(SUITE.replace('"small.toml"', '"small.toml", "single-reno"'))
+        result = fullpipe("check", suite, "--against", "base.json")
+        assert result.exit_code == 2
+        assert "has no case single-reno" in result.stderr
+
+    def test_a_file_that_is_none_is_refused(self, fullpipe: Cli, suite: Path) -> None:
+        Path("base.json").write_text('{"format": 1}')
+        result = fullpipe("check", suite, "--against", "base.json")
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+
+    def test_a_folder_with_another_version_of_a_class(self, fullpipe: Cli, suite: Path) -> None:
+        suite.write_text(SUITE + '[set]\n"flows.0.cca" = "python:mine_of_a_gate:Mine"\n')
+        for folder, beta in (("base", "0.5"), (suite.parent, "0.1")):
+            Path(folder).mkdir(exist_ok=True)
+            (Path(folder) / "mine_of_a_gate.py").write_text(MINE.replace("BETA", beta))
+        said = found(fullpipe, suite, "--against", "base", "--allow-code")
+        assert (said["status"], said["verdict"]) == (1, "regressed")
+
+    def test_a_folder_without_the_code_is_refused(self, fullpipe: Cli, suite: Path) -> None:
+        suite.write_text(SUITE + '[set]\n"flows.0.cca" = "python:mine_of_here:Mine"\n')
+        (suite.parent / "mine_of_here.py").write_text(MINE.replace("BETA", "0.5"))
+        Path("empty").mkdir()
+        result = fullpipe("check", suite, "--against", "empty", "--allow-code")
+        assert result.exit_code != 0
+        assert "mine_of_here" in result.stderr
+
+    def test_code_needs_permission(self, fullpipe: Cli, suite: Path) -> None:
+        suite.write_text(SUITE + '[set]\n"flows.0.cca" = "python:mine_of_nobody:Mine"\n')
+        result = fullpipe("check", suite, "--against", "flows.0.cca=cubic")
+        assert result.exit_code == 2
+        assert "--allow-python" in result.stderr
+
+    def test_another_program(self, fullpipe: Cli, suite: Path) -> None:
+        program = shutil.which("fullpipe") or pytest.skip("fullpipe is not on the path")
+        assert found(fullpipe, suite, "--against", program)["identical"]
+
+    def test_a_program_that_fails_is_quoted(self, fullpipe: Cli, suite: Path) -> None:
+        Path("program").write_text("#!/bin/sh\necho no such command: check >&2; exit 2\n")
+        Path("program").chmod(0o755)
+        result = fullpipe("check", suite, "--against", "./program")
+        assert result.exit_code != 0
+        assert "no such command: check" in result.stderr
+
+    def test_no_base_is_wrong_use(self, fullpipe: Cli, suite: Path) -> None:
+        assert fullpipe("check", suite).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("scenarios = []", "scenarios"),
+        ('scenarios = ["no-such"]', "no-such"),
+        ('scenarios = ["single-reno", "single-reno"]', "twice"),
+        ('scenarios = ["single-reno"]\n[metrics]\ngodput = "2 %"', "goodput"),
+        ('scenarios = ["single-reno"]\n[metrics]\ngoodput = "two"', r"metrics\.goodput"),
+        ('scenarios = ["single-reno"]\n[metrics]\ngoodput = { margim = "2 %" }', "margim"),
+        ('scenarios = ["single-reno"]\nseeds = 1', "seeds"),
+        ('scenarios = ["single-reno"]\nunknown = 1', "unknown"),
+    ],
+)
+def test_a_suite_that_is_none_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "suite.toml").write_text(text)
+    with pytest.raises(FullpipeError, match=message):
+        suites.read(tmp_path / "suite.toml")
+
+
+class TestForms:
+    @pytest.fixture
+    def files(self, fullpipe: Cli, suite: Path) -> dict[str, str]:
+        """The files of a check that has regressed, of a case with a hostile name."""
+        (suite.parent / "<b>|&.toml").write_text(SMALL)
+        suite.write_text(SUITE.replace("small", "<b>|&"))
+        Path("summary.md").write_text("before\n")
+        options = ("--junit", "j.xml", "--markdown", "summary.md", "-o", "check.json")
+        fullpipe("check", suite, *WORSE, "--against", "flows.0.cca=cubic", *options)
+        return {name: Path(name).read_text() for name in ("j.xml", "summary.md", "check.json")}
+
+    def test_junit_counts_what_failed(self, files: dict[str, str]) -> None:
+        suite = Xml.fromstring(files["j.xml"])[0]
+        failures = suite.findall("testcase/failure")
+        assert suite.get("failures") == str(len(failures)) == "1"
+
+    def test_junit_has_a_name_as_it_is(self, files: dict[str, str]) -> None:
+        assert {case.get("classname") for case in Xml.fromstring(files["j.xml"])[0]} == {"<b>|&"}
+
+    def test_markdown_is_appended_and_escaped(self, files: dict[str, str]) -> None:
+        assert files["summary.md"].startswith("before\n## suite: regressed\n")
+        assert "&lt;b&gt;\\|&amp;" in files["summary.md"]
+
+    def test_json_can_be_reported(self, files: dict[str, str]) -> None:
+        said = json.loads(files["check.json"])
+        assert (said["kind"], said["title"], said["verdict"]) == ("check", "suite", "regressed")
+
+
+def test_what_no_xml_may_hold_is_replaced() -> None:
+    checked = Checked("a\x00b\x1b", "base", "change", list[Row](), 0, False, [])
+    assert Xml.fromstring(forms.junit(checked))[0].get("name") == "a?b?"
