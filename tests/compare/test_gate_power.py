@@ -24,7 +24,7 @@ WRONG = ({"up_gain": 1.1 * 1.25}, {"down_gain": 1.1 * 0.90625})
 
 def scenario(rng: random.Random, name: str, flows: Sequence[tuple[str, int]]) -> Scenario:
     """Flows on a bottleneck of random rate, delay and buffer."""
-    rate, delay = rng.choice([10, 20, 50]), rng.choice([10, 20, 40])
+    rate, delay = rng.choice([5, 10, 20]), rng.choice([10, 20, 40])
     packets = int(rate * 1e6 * 2 * delay * 1e-3 / 8 / 1500 * rng.choice([0.5, 1, 2, 4]))
     queue = {"kind": "drop_tail", "packets": max(10, packets)}
     bottleneck = {"rate": f"{rate} Mbit/s", "delay": f"{delay} ms", "queue": queue}

@@ -44,8 +44,8 @@ def commands(text: str) -> None:
 
 
 def save(text: str) -> None:
-    """A Python block that begins with the name of a file is also saved under it."""
-    named = re.match(r"# (\w+\.py)\n", text)
+    """A block that begins with the name of a file is also saved under it."""
+    named = re.match(r"# (\w+\.(?:py|toml))\n", text)
     if named:
         Path(named[1]).write_text(text, encoding="utf-8")
 
@@ -55,6 +55,7 @@ def run_page(page: Path) -> None:
     names: dict[str, object] = {"__name__": "example"}
     for language, text in blocks(page):
         if language == "toml":
+            save(text)
             scenario(text)
         elif language == "sh":
             commands(text)
