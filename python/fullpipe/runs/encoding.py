@@ -63,9 +63,17 @@ def checksum(data: "bytes | memoryview") -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-@cache
 def empty(name: str) -> pl.DataFrame:
-    """A table of a run without rows."""
+    """A table of a run without rows, of its own.
+
+    polars locks a frame while it writes it, and waits for the interpreter meanwhile: two threads that use one
+    frame, of which one writes it, can wait for each other for ever. So none is shared.
+    """
+    return _without_rows(name).clone()
+
+
+@cache
+def _without_rows(name: str) -> pl.DataFrame:
     return pl.DataFrame(schema=TABLES[name].schema)
 
 

@@ -146,7 +146,7 @@ class Kept:
         known = self.sums.tables.get(name)
         path = self.folder / _file(name, known)
         if known is None and (self.has_checksums or not path.exists()):
-            return empty(name).clone()
+            return empty(name)
         try:
             data = _read(path, known)
             if known and checksum(data) != known.sha256:

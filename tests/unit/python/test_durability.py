@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.runs import TABLES, Store
+from fullpipe.runs import TABLES, Store, encoding
 
 COMMAND = [sys.executable, "-m", "fullpipe", "run"]
 
@@ -115,3 +115,8 @@ def test_an_interrupt_ends_an_algorithm_that_loops_for_ever(tmp_path: Path, smal
     _, complaint = stuck.communicate(timeout=60)
     assert stuck.returncode == 1
     assert "interrupted" in complaint
+
+
+def test_no_frame_is_shared_between_threads() -> None:
+    """A thread that writes a frame and one that asks for its size could wait for each other for ever."""
+    assert encoding.empty("flows") is not encoding.empty("flows")
