@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from fullpipe import sweeps
+from fullpipe import cluster, sweeps
 from fullpipe.algorithms import own
 from fullpipe.engines import Engine, Progress
 from fullpipe.engines import engine as engine_named
@@ -81,6 +81,7 @@ def sweep(
     progress: sweeps.Progress | None = None,
     allow_python: bool = False,
     cca_timeout_s: float | None = None,
+    on: str | sweeps.Executor = "local",
 ) -> list[Run]:
     """Run every point of a scenario's sweep with every seed; the seed changes fastest.
 
@@ -93,12 +94,15 @@ def sweep(
         progress: Told about every step of every run.
         allow_python: As of `run`.
         cca_timeout_s: As of `run`.
+        on: What runs them: "local", which is threads of this process; "files": those, and beside them every
+            `fullpipe work` that sees the folder `out`; or an executor of your own.
 
     Raises:
         ScenarioError: If a point or a seed is wrong, or there are more than a million runs.
         EngineError: If the engine cannot run one of the points: nothing is run then.
         FolderError: If `out` cannot be written.
         DiskFullError: If the disk is full.
+        UnknownNameError: If there is no such place to run on.
         SweepError: If any run failed, after all others have finished.
     """
     if not isinstance(scenario, Scenario):
@@ -110,6 +114,7 @@ def sweep(
         progress=progress,
         allow_python=allow_python,
         cca_timeout_s=cca_timeout_s,
+        on=on,
     )
 
 
@@ -121,6 +126,7 @@ def run_all(
     progress: sweeps.Progress | None = None,
     allow_python: bool = False,
     cca_timeout_s: float | None = None,
+    on: str | sweeps.Executor = "local",
 ) -> list[Run]:
     """Run jobs, in their order; nothing is run if an engine cannot run one of them. See `sweep`."""
     points = list({(job.engine, job.scenario.digest): job for job in todo}.values())
@@ -131,7 +137,10 @@ def run_all(
     if lines:
         raise EngineError("\n".join(lines))
     store = _store(out)
-    return sweeps.run(todo, workers=workers, store=store, progress=progress, cca_timeout_s=cca_timeout_s)
+    if isinstance(on, str):
+        root = store.root if store else None
+        on = cluster.executor(on, root=root, workers=workers, cca_timeout_s=cca_timeout_s)
+    return sweeps.run(todo, store=store, progress=progress, cca_timeout_s=cca_timeout_s, executor=on)
 
 
 def _store(out: str | Path | None) -> Store | None:

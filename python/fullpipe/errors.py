@@ -85,6 +85,18 @@ class DiskFullError(ResultError):
     """A finished run cannot be kept because the disk is full."""
 
 
+class MissingExtraError(FullpipeError):
+    """What was asked for needs packages that are not installed: says which extra brings them."""
+
+
+class ClusterError(FullpipeError):
+    """A cluster cannot be used: there is none at that address, or what it needs is not on this machine."""
+
+
+class VersionError(ClusterError):
+    """A sweep was planned with another version of fullpipe, of an engine or of an algorithm than is here."""
+
+
 class CancelledError(FullpipeError):
     """A run was stopped before its end because it was asked to."""
 

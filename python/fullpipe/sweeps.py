@@ -7,13 +7,25 @@ from typing import Any
 
 from fullpipe import engines
 from fullpipe.engines.overtime import limited
-from fullpipe.runs import EngineId, Run, Store, executor
-from fullpipe.runs.executor import Outcome, Progress, SweepError, Update
+from fullpipe.runs import EngineId, Run, Store
+from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
 from fullpipe.runs.jobs import Job, jobs
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 
-__all__ = ["Job", "Outcome", "Progress", "SweepError", "Update", "jobs", "run", "stream"]
+__all__ = [
+    "Executor",
+    "Job",
+    "Outcome",
+    "Progress",
+    "RunSource",
+    "SweepError",
+    "Threads",
+    "Update",
+    "jobs",
+    "run",
+    "stream",
+]
 
 _MOST_ADDRESSES = 1_000
 
@@ -73,6 +85,7 @@ def stream(
     store: Store | None = None,
     progress: Progress | None = None,
     cca_timeout_s: float | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Outcome]:
     """Run jobs and yield what became of them, in the order of the jobs, as soon as the order allows.
 
@@ -86,13 +99,14 @@ def stream(
         progress: Told about every step.
         cca_timeout_s: How long one call into an algorithm written in Python may take, in real time; beyond it
             the run fails with a ControllerError, and others go on. None: for ever.
+        executor: What runs them, such as one of `fullpipe.cluster`; left out, so many threads as `workers`.
 
     Raises:
         FolderError: If a run is to be made and the folder of the store cannot be written.
         DiskFullError: If a run cannot be kept because the disk is full.
     """
     with store.batch() if store else nullcontext() as batch:
-        yield from executor.stream(jobs, KeptRuns(batch, cca_timeout_s), workers=workers, progress=progress)
+        yield from (executor or Threads(workers)).stream(jobs, KeptRuns(batch, cca_timeout_s), progress)
 
 
 def run(
@@ -102,6 +116,7 @@ def run(
     store: Store | None = None,
     progress: Progress | None = None,
     cca_timeout_s: float | None = None,
+    executor: Executor | None = None,
 ) -> list[Run]:
     """Run jobs and return the runs in the order of the jobs; see `stream`.
 
@@ -109,7 +124,14 @@ def run(
         SweepError: If any job failed, after all others have finished.
     """
     outcomes = list(
-        stream(jobs, workers=workers, store=store, progress=progress, cca_timeout_s=cca_timeout_s)
+        stream(
+            jobs,
+            workers=workers,
+            store=store,
+            progress=progress,
+            cca_timeout_s=cca_timeout_s,
+            executor=executor,
+        )
     )
     if any(outcome.error for outcome in outcomes):
         raise SweepError(outcomes)

@@ -14,6 +14,7 @@ import fullpipe
 from fullpipe.cli.commands import COMMANDS, LazyCommand
 from fullpipe.cli.output import ARGUMENTS, complain, echo
 from fullpipe.errors import (
+    ClusterError,
     FolderError,
     FullpipeError,
     InstallOptionError,
@@ -52,6 +53,7 @@ _MISUSE = (
     InstallOptionError,
     MissingExtraError,
     QueryError,
+    ClusterError,
 )
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__

@@ -19,6 +19,8 @@ class Entry:
 
 COMMANDS = {
     "run": Entry("run", "run", "Run a scenario: every point of its sweep with every seed."),
+    "work": Entry("work", "work", "Work on the sweeps that `run --on files` has begun in a store."),
+    "sweep": Entry("sweep", "app", "Say how far the sweeps of a store are."),
     "metrics": Entry(
         "metrics",
         "metrics",

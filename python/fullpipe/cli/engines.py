@@ -1,9 +1,6 @@
 """`fullpipe engines`: which there are, and how to get those that have to be installed."""
 
 import json
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +9,7 @@ import typer
 
 from fullpipe.cli.console import terminal
 from fullpipe.cli.output import echo
-from fullpipe.cli.shared import processors
+from fullpipe.cli.shared import processors, stoppable
 from fullpipe.cli.shown import listing
 from fullpipe.engines import Installable, InstallOptions, Requirement, engine, names
 from fullpipe.errors import InstallOptionError
@@ -58,24 +55,6 @@ def _first_line(text: str | None) -> str:
     return (text or "").strip().partition("\n")[0]
 
 
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """Ctrl-C and a request to end do the same: what runs is ended, and one line says what to do.
-
-    Libraries have put a handler for Ctrl-C before Python's, which does not wake what waits for a compiler.
-    """
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 @app.command()
 def install(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An engine that has to be installed.")],
@@ -108,6 +87,6 @@ def install(
         raise InstallOptionError(f"{name} has nothing to install")
     options = InstallOptions(version, source, kernel, rootfs, insecure, unverified, workers or processors())
     options.check()
-    with _stoppable():
+    with stoppable():
         ready = chosen.install(options, lambda line: echo(line, err=True)) or chosen
     echo(f"{ready.name} is ready: {ready.version()}")

@@ -22,13 +22,14 @@ from fullpipe.cli.shared import (
     ScenarioName,
     processors,
     read_scenario,
+    seconds_of,
     values_of,
 )
 from fullpipe.cli.summary import check_metrics
+from fullpipe.cluster import Executor, executor
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Store
 from fullpipe.scenario.checks import MAX_SEED
-from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 from fullpipe.sweeps import Job, Outcome, jobs, stream
 
 
@@ -55,6 +56,9 @@ def run(
         str | None,
         typer.Option(metavar="TIME", help='Longest call into an algorithm of yours, such as "10 s".'),
     ] = None,
+    on: Annotated[
+        str, typer.Option(metavar="PLACE", help='Where: "local", or "files" with any number of workers.')
+    ] = "local",
     metric: Metrics = None,
     form: FormOption = Form.TABLE,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
@@ -68,7 +72,9 @@ def run(
     check_metrics(metric or ())
     if seed is not None and seeds is not None:
         raise typer.BadParameter("give one of --seed and --seeds")
-    timeout_s = _seconds(cca_timeout)
+    timeout_s = seconds_of(cca_timeout, "--cca-timeout")
+    workers = workers or processors()
+    place = executor(on, root=None if no_store else out, workers=workers, cca_timeout_s=timeout_s)
     chosen = read_scenario(scenario).with_values(values_of(assignments or [], interval))
     todo = jobs(chosen, range(1, seeds + 1) if seeds else [1 if seed is None else seed], engine)
     if allow_python:
@@ -76,7 +82,7 @@ def run(
     check_all(todo)
     try:
         store = None if no_store else Store(out)
-        outcomes = _run(todo, workers or processors(), store, as_json, timeout_s)
+        outcomes = _run(todo, place, store, as_json, timeout_s)
     except KeyboardInterrupt:
         if not no_store:
             raise
@@ -91,24 +97,12 @@ def run(
         raise typer.Exit(2 if any(isinstance(outcome.error, ScenarioError) for outcome in failed) else 1)
 
 
-def _seconds(time: str | None) -> float | None:
-    if time is None:
-        return None
-    try:
-        seconds = DURATION.parse(time) / NANOSECONDS
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--cca-timeout") from None
-    if seconds <= 0:
-        raise typer.BadParameter("must be more than 0 s", param_hint="--cca-timeout")
-    return seconds
-
-
 def _run(
-    todo: list[Job], workers: int, store: Store | None, as_json: bool, cca_timeout_s: float | None
+    todo: list[Job], place: Executor, store: Store | None, as_json: bool, cca_timeout_s: float | None
 ) -> list[Outcome]:
     outcomes = []
     with progress_bar(todo) as progress:
-        made = stream(todo, workers=workers, store=store, progress=progress, cca_timeout_s=cca_timeout_s)
+        made = stream(todo, executor=place, store=store, progress=progress, cca_timeout_s=cca_timeout_s)
         for outcome in made:
             outcomes.append(outcome)
             if as_json and outcome.error is None:

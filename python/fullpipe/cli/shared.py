@@ -1,7 +1,10 @@
 """Options of several commands, and how they are checked and converted before anything runs."""
 
 import os
+import signal
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +13,7 @@ import typer
 from fullpipe.cli.forms import Form
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, scenario_names
+from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 
 def target(text: str | Path) -> Path:
@@ -72,6 +76,37 @@ def read_scenario(text: str) -> Scenario:
 def processors() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def seconds_of(time: str | None, option: str) -> float | None:
+    """The seconds of a time such as "10 s" that an option gives."""
+    if time is None:
+        return None
+    try:
+        seconds = DURATION.parse(time) / NANOSECONDS
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+    if seconds <= 0:
+        raise typer.BadParameter("must be more than 0 s", param_hint=option)
+    return seconds
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Ctrl-C and a request to end do the same: what runs is ended, and one line says what to do.
+
+    Libraries have put a handler for Ctrl-C before Python's, which does not wake what waits for a process.
+    """
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def values_of(assignments: list[str], interval: str | None) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def remove_leftovers(folder: Path) -> None:
 def _new(folder: Path) -> tuple[Path, int]:
     """A new hidden folder, and the descriptor that keeps it locked."""
     while True:
-        place = folder / f"{HIDDEN}{_kernel()}-{uuid4().hex}"
+        place = folder / f"{HIDDEN}{kernel()}-{uuid4().hex}"
         place.mkdir()
         with suppress(FileNotFoundError):
             lock = os.open(place, os.O_RDONLY)
@@ -160,7 +160,7 @@ def _new(folder: Path) -> tuple[Path, int]:
 
 def _is_abandoned(place: Path, lock: int) -> bool:
     locked = _locked(lock)
-    if locked and place.name.startswith(f"{HIDDEN}{_kernel()}-"):
+    if locked and place.name.startswith(f"{HIDDEN}{kernel()}-"):
         return True
     return locked is not False and time.time() - os.fstat(lock).st_mtime > _ABANDONED_S
 
@@ -177,7 +177,7 @@ def _locked(descriptor: int) -> bool | None:
 
 
 @cache
-def _kernel() -> str:
+def kernel() -> str:
     """The running kernel: its processes see each other's locks, on any file system."""
     try:
         return (

@@ -1,4 +1,8 @@
-"""Runs jobs in threads: engines release the interpreter, so threads are enough and nothing is copied."""
+"""What runs jobs: the protocol of executors, and threads, which are enough on one machine.
+
+Engines release the interpreter, so that threads compute at the same time and nothing is copied.
+`fullpipe.cluster` has executors for several machines.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -80,26 +84,55 @@ class RunSource(Protocol):
         """Make the run of a job; `progress` is told the simulated time reached, in seconds."""
 
 
-def stream(
-    jobs: Iterable[Job], source: RunSource, *, workers: int = 1, progress: Progress | None = None
-) -> Iterator[Outcome]:
-    """Run jobs and yield what became of them, in the order of the jobs: see `fullpipe.sweeps.stream`."""
-    stop, own = Event(), Interruptible()
-    with ThreadPoolExecutor(max_workers=max(1, workers)) as pool:
-        try:
-            waiting, futures = iter(enumerate(jobs)), deque[Future[Outcome]]()
-            while True:  # none is kept longer than it is needed: its run may be large
-                futures.extend(
-                    pool.submit(_Worker(index, job, source, progress, stop, own))
-                    for index, job in islice(waiting, _AHEAD - len(futures))
-                )
-                if not futures:
-                    break
-                yield _result(futures.popleft())
-        finally:
-            stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            own.interrupt()
+class Executor(Protocol):
+    """Runs jobs somewhere. The store is the only truth: what an executor hands back is found there.
+
+    Another package can write one, and pass it to `fullpipe.sweep(..., on=...)`. A job is made by
+    `source.find(job) or source.make(job, None)`; in another process, which gets the job pickled, by a source
+    of its own: `fullpipe.sweeps.KeptRuns(Store(root))`. What it makes is then found by `source.find(job)`.
+    """
+
+    def stream(
+        self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
+    ) -> Iterator[Outcome]:
+        """What became of every job, in the order of the jobs, as soon as the order allows.
+
+        A job that fails does not stop the others. Leaving the iterator early, also by an interrupt, stops
+        the jobs that still run.
+
+        Raises:
+            FolderError: If a run is to be made and the folder of the store cannot be written.
+            DiskFullError: If a run cannot be kept because the disk is full.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Runs jobs in threads of this process: `workers` at the same time."""
+
+    workers: int = 1
+
+    def stream(
+        self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
+    ) -> Iterator[Outcome]:
+        """What became of every job: see `Executor`."""
+        stop, own = Event(), Interruptible()
+        with ThreadPoolExecutor(max_workers=max(1, self.workers)) as pool:
+            try:
+                waiting, futures = iter(enumerate(jobs)), deque[Future[Outcome]]()
+                while True:  # none is kept longer than it is needed: its run may be large
+                    futures.extend(
+                        pool.submit(Attempt(index, job, source, progress, stop, own))
+                        for index, job in islice(waiting, _AHEAD - len(futures))
+                    )
+                    if not futures:
+                        break
+                    yield _result(futures.popleft())
+            finally:
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                own.interrupt()
 
 
 def _result(future: "Future[Outcome]") -> Outcome:
@@ -110,7 +143,7 @@ def _result(future: "Future[Outcome]") -> Outcome:
 
 
 @dataclass(frozen=True)
-class _Worker:
+class Attempt:
     """One job with all that it needs to run in a thread."""
 
     index: int

@@ -1,0 +1,51 @@
+"""`fullpipe sweep status`: how far the sweeps of a store are."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe.cli.output import complain, echo
+from fullpipe.cli.shared import target
+from fullpipe.cluster.status import Status, statuses
+from fullpipe.errors import VersionError
+
+app = typer.Typer(help="Say how far the sweeps of a store are.", no_args_is_help=True, add_completion=False)
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command("status")
+def status(
+    root: Annotated[
+        Path, typer.Argument(parser=target, metavar="DIR", help="The store: what run was given as --out.")
+    ] = Path("runs"),
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per sweep, one per line.")] = False,
+) -> None:
+    """Say of every sweep of `run --on files` that is not over what is open, claimed, finished and failed."""
+    found = statuses(root)
+    for sweep in found:
+        if isinstance(sweep, VersionError):
+            complain(sweep)
+        elif as_json:
+            echo(json.dumps(sweep.to_dict()))
+        else:
+            _show(sweep)
+    if not found and not as_json:
+        echo(f"no sweep is under way in {root}")
+
+
+def _show(sweep: Status) -> None:
+    echo(f'sweep {sweep.id} of "{sweep.name}": {sweep.finished:,} of {sweep.runs:,} runs finished')
+    echo(f"  open     {sweep.open_chunks:,} chunks, {sweep.open_runs:,} runs")
+    for held in sweep.held:
+        owner, runs = held.claim.owner, held.claim.range.runs
+        echo(
+            f"  claimed  {runs:,} runs by {owner.host}:{owner.pid}, renewed {max(0.0, held.age_s):.0f} s ago"
+        )
+    for failure in sweep.failed:
+        echo(f"  failed   run {failure.index}: {failure.error}")

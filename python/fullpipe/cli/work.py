@@ -1,0 +1,52 @@
+"""`fullpipe work`: one of any number of processes, on any machine that sees the folder of a store."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe.algorithms.classes import look_in
+from fullpipe.cli.output import complain, echo
+from fullpipe.cli.shared import AllowPython, Jobs, processors, seconds_of, stoppable, target
+from fullpipe.cluster.work import Tally, Worker
+
+
+def work(
+    root: Annotated[
+        Path, typer.Argument(parser=target, metavar="DIR", help="The store: what run was given as --out.")
+    ] = Path("runs"),
+    workers: Jobs = None,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(parser=target, metavar="DIR", help="Make runs here, then copy them to the store."),
+    ] = None,
+    wait: Annotated[
+        str | None, typer.Option(metavar="TIME", help='How long to wait for work, such as "5 min".')
+    ] = None,
+    allow_python: AllowPython = False,
+) -> None:
+    """Work on the sweeps that `run --on files` has begun in a store.
+
+    It ends when nothing is left. Any number may work beside the command itself, also on other machines that
+    see the folder; what one leaves behind that is killed, another takes over after 30 s at most.
+    """
+    if allow_python:
+        look_in(Path())
+    tally = Tally()
+    worker = Worker(
+        root, workers or processors(), scratch, allow_python, seconds_of(wait, "--wait") or 0.0, complain
+    )
+    try:
+        with stoppable():
+            worker.work(tally)
+    except KeyboardInterrupt:
+        complain(f"interrupted after {tally.finished:,} runs; what was not finished is given back")
+        raise typer.Exit(1) from None
+    for line in tally.refused:
+        complain(line)
+    failed = f", {tally.failed:,} failed" if tally.failed else ""
+    echo(f"{tally.finished:,} runs finished{failed}")
+    if tally.refused:
+        raise typer.Exit(2)
+    if tally.failed:
+        raise typer.Exit(1)

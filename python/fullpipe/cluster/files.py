@@ -1,0 +1,138 @@
+"""Runs a sweep with any number of processes that share a folder: the store. No scheduler, no network."""
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fullpipe.cluster.crew import Crew
+from fullpipe.cluster.folder import SweepFolder, begin
+from fullpipe.cluster.plan import Plan
+from fullpipe.errors import ResultError
+from fullpipe.runs import Run
+from fullpipe.runs.executor import Outcome, Progress, RunSource, Update
+from fullpipe.runs.jobs import Job
+
+_PULSE_S = 0.05
+_LOOK_S = 0.5
+"""Between two looks at what other processes have finished."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """Runs jobs in threads of this process, and beside `fullpipe work` in any number of others.
+
+    Args:
+        root: The folder of the store.
+        workers: How many threads this process has.
+        cca_timeout_s: What other processes are told about calls into algorithms written in Python.
+    """
+
+    root: Path
+    workers: int = 1
+    cca_timeout_s: float | None = None
+
+    def stream(
+        self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
+    ) -> Iterator[Outcome]:
+        """What became of every job, in the order of the jobs: see `fullpipe.sweeps.Executor`.
+
+        Raises:
+            FolderError: If the store cannot be written.
+            DiskFullError: If a run cannot be kept because the disk is full.
+        """
+        todo = list(jobs)
+        known = _stored(todo, source, progress)
+        missing = [index for index in range(len(todo)) if index not in known]
+        plan = Plan.for_jobs(todo, self.cca_timeout_s)
+        if not missing:
+            SweepFolder.of_plan(self.root, plan).remove()
+            yield from (known.pop(index) for index in range(len(todo)))
+            return
+        folder = begin(self.root, plan, missing)
+        crew = Crew(folder, todo.__getitem__, source, self.workers, progress, known.__setitem__)
+        has_failed = False
+        with crew:
+            watch = _Watch(folder, todo, source, crew, known, progress)
+            for index in range(len(todo)):
+                outcome = watch.outcome(index)
+                has_failed = has_failed or outcome.error is not None
+                yield outcome
+        if not has_failed:
+            folder.remove()
+
+
+def _stored(todo: Sequence[Job], source: RunSource, progress: Progress | None) -> dict[int, Outcome]:
+    """The jobs whose runs are in the store, by their places."""
+    known = {}
+    for index, job in enumerate(todo):
+        run = source.find(job)
+        if run:
+            known[index] = Outcome(job, run)
+            if progress:
+                progress(Update(index, job, job.scenario.duration_s, "stored"))
+    return known
+
+
+class _Watch:
+    """Waits for jobs, which this process or another one finishes."""
+
+    def __init__(
+        self,
+        folder: SweepFolder,
+        todo: Sequence[Job],
+        source: RunSource,
+        crew: Crew,
+        known: dict[int, Outcome],
+        progress: Progress | None,
+    ) -> None:
+        self._folder, self._todo, self._source, self._crew = folder, todo, source, crew
+        self._known, self._progress = known, progress
+        self._is_over = np.zeros(len(todo), dtype=bool)
+        """Jobs that are in no chunk any more."""
+        self._look_at_s = 0.0
+
+    def outcome(self, index: int) -> Outcome:
+        """What became of a job, as soon as it is known."""
+        while index not in self._known:
+            if self._crew.error:
+                raise self._crew.error
+            found = self._read(index) if self._is_over[index] else None
+            if found:
+                return found
+            if time.monotonic() >= self._look_at_s:
+                self._look(index)
+            else:
+                time.sleep(_PULSE_S)  # and not longer: a signal does not end a wait once polars is in use
+        return self._known.pop(index)
+
+    def _look(self, first: int) -> None:
+        over = np.ones(len(self._todo), dtype=bool)
+        for chunk in self._folder.chunks.pending():
+            over[chunk.start : chunk.stop] = False
+        news = over & ~self._is_over
+        news[:first] = False
+        self._is_over = over
+        for index in np.flatnonzero(news).tolist():
+            if self._progress and index not in self._known:
+                job = self._todo[index]
+                self._progress(Update(index, job, job.scenario.duration_s, "finished"))
+        self._look_at_s = time.monotonic() + _LOOK_S
+
+    def _read(self, index: int) -> Outcome | None:
+        """What another process has made of a job; None if yet another command has opened it again."""
+        job = self._todo[index]
+        run: Run | None = self._source.find(job)
+        if run:
+            return Outcome(job, run)
+        failure = self._folder.failure(index)
+        if failure:
+            return Outcome(job, failure.error)
+        self._look(index)
+        if not self._is_over[index]:
+            return None
+        return Outcome(
+            job, ResultError("its run is not in the store any more; the same command makes it again")
+        )

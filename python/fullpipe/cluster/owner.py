@@ -1,0 +1,59 @@
+"""Which process holds a chunk: its machine by name, its kernel and namespace of processes, and its number."""
+
+import hashlib
+import os
+import platform
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from fullpipe.io import files
+
+_WRITTEN = re.compile(r"([\w.-]{1,64})-([0-9a-f]{8})-(\d{1,10})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A process on some machine."""
+
+    host: str
+    kernel: str
+    """Processes with the same one see each other: the running kernel and its namespace of processes."""
+    pid: int
+
+    @classmethod
+    def here(cls) -> "Owner":
+        """This process."""
+        host = re.sub(r"[^\w.-]", "_", platform.node(), flags=re.ASCII)[:64]
+        return cls(host or "unknown", _namespace(), os.getpid())
+
+    @classmethod
+    def read(cls, text: str) -> "Owner | None":
+        """The process of a name as `str` writes it; None if it is none."""
+        found = _WRITTEN.fullmatch(text)
+        return cls(found[1], found[2], int(found[3])) if found else None
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it has ended for sure: only processes of this machine can be asked."""
+        if self.kernel != _namespace():
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return True
+        except PermissionError:  # another user's
+            return False
+        return False
+
+    def __str__(self) -> str:
+        return f"{self.host}-{self.kernel}-{self.pid}"
+
+
+@cache
+def _namespace() -> str:
+    try:
+        processes = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        processes = ""
+    return hashlib.sha256(f"{files.kernel()} {processes}".encode()).hexdigest()[:8]

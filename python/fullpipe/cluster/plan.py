@@ -1,0 +1,185 @@
+"""What crosses to other machines: a scenario once, what differs at every point, digests and seeds."""
+
+import hashlib
+import os
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fullpipe import engines
+from fullpipe.algorithms import classes
+from fullpipe.cluster.merge_patch import patch, patched
+from fullpipe.errors import ScenarioError, VersionError
+from fullpipe.runs import EngineId, version
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.flows import own_algorithms
+from fullpipe.scenario.read.files import located
+from fullpipe.sweeps import Job
+
+_DIGITS = 16
+_KEPT = 64
+"""Scenarios that are at hand: jobs of a point come one after the other."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Point(_Frozen):
+    """A scenario without a sweep, on an engine, with its seeds."""
+
+    differs: dict[str, Any]
+    """From the scenario of the plan: a merge patch (RFC 7396)."""
+    digest: str
+    """Of the scenario, which a worker finds out by itself as well."""
+    engine: int
+    """Which of the plan's engines."""
+    seeds: tuple[int, ...]
+
+
+class Plan(_Frozen):
+    """The jobs of a sweep in their order, and the versions that they are planned with."""
+
+    fullpipe: str
+    engines: tuple[EngineId, ...]
+    scenario: dict[str, Any]
+    """The first scenario, as plain data."""
+    points: tuple[Point, ...]
+    cca_timeout_s: float | None = None
+
+    @classmethod
+    def for_jobs(cls, jobs: Iterable[Job], cca_timeout_s: float | None = None) -> "Plan":
+        """The plan of jobs. Files that scenarios name are found from everywhere: their paths become whole."""
+        here = Path(os.getcwd())
+        base: dict[str, Any] | None = None
+        used, points = dict[EngineId, int](), list[tuple[Job, Point, list[int]]]()
+        for job in jobs:
+            last = points[-1][0] if points else None
+            if last and last.engine == job.engine and (last.scenario is job.scenario):
+                points[-1][2].append(job.seed)
+                continue
+            tree = located(job.scenario.to_dict(), here)
+            base = tree if base is None else base
+            number = used.setdefault(_identity(job), len(used))
+            digest = job.scenario.digest
+            points.append(
+                (job, Point(differs=patch(base, tree), digest=digest, engine=number, seeds=()), [job.seed])
+            )
+        return cls(
+            fullpipe=version("fullpipe"),
+            engines=tuple(used),
+            scenario=base or {},
+            points=tuple(point.model_copy(update={"seeds": tuple(seeds)}) for _, point, seeds in points),
+            cca_timeout_s=cca_timeout_s,
+        )
+
+    @classmethod
+    def from_json(cls, data: bytes, where: str) -> "Plan":
+        """The plan that `to_json` wrote.
+
+        Raises:
+            VersionError: If it is none, or one of another version.
+        """
+        try:
+            return cls.model_validate_json(data)
+        except ValidationError:
+            told = "no plan of a sweep that this version of fullpipe reads"
+            raise VersionError(f"{where}: {told}; use the version that wrote it, or remove it") from None
+
+    def to_json(self) -> bytes:
+        """As it is kept and sent."""
+        return self.model_dump_json().encode()
+
+    @property
+    def id(self) -> str:
+        """16 hexadecimal digits that stand for jobs and versions: equal commands have the same sweep."""
+        content = self.model_copy(update={"cca_timeout_s": None}).to_json()
+        return hashlib.sha256(content).hexdigest()[:_DIGITS]
+
+    @cached_property
+    def _ends(self) -> Sequence[int]:
+        """For every point the number of jobs up to its last one."""
+        return list(accumulate(len(point.seeds) for point in self.points))
+
+    @property
+    def runs(self) -> int:
+        """How many jobs there are."""
+        return self._ends[-1] if self._ends else 0
+
+    @property
+    def name(self) -> str:
+        """Of the scenario."""
+        return str(self.scenario.get("name", ""))
+
+    def job(self, index: int, allow_python: bool = False) -> Job:
+        """A job by its place, made from nothing but the plan.
+
+        Raises:
+            VersionError: If this version makes another scenario of it, or has another engine or algorithm.
+        """
+        place = bisect_right(self._ends, index)
+        point = self.points[place]
+        planned = self.engines[point.engine]
+        scenario = self._scenario(place, planned.name, allow_python)
+        seed = point.seeds[index - self._ends[place] + len(point.seeds)]
+        return Job(scenario, seed, planned.name)
+
+    def check(self, allow_python: bool = False) -> None:
+        """Refuse a plan of another version, before anything of it is run.
+
+        Raises:
+            VersionError: Says which version it needs.
+        """
+        here = version("fullpipe")
+        if self.fullpipe != here:
+            told = f"planned by fullpipe {self.fullpipe}, and this is {here}"
+            raise VersionError(f"sweep {self.id}: {told}; use the same version")
+        firsts = {point.engine: place for place, point in reversed(list(enumerate(self.points)))}
+        for number, place in firsts.items():
+            self._scenario(place, self.engines[number].name, allow_python)
+
+    def _scenario(self, place: int, engine: str, allow_python: bool) -> Scenario:
+        found = self._known.get(place)
+        if found is None:
+            found = self._verified(self.points[place], engine, allow_python)
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[place] = found
+        return found
+
+    @cached_property
+    def _known(self) -> dict[int, Scenario]:
+        return {}
+
+    def _verified(self, point: Point, engine: str, allow_python: bool) -> Scenario:
+        try:
+            scenario = Scenario(**patched(self.scenario, point.differs))
+        except (ScenarioError, TypeError) as error:
+            first = str(error).partition("\n")[0]
+            raise VersionError(f"sweep {self.id}: its scenario cannot be read here: {first}") from error
+        for kind in own_algorithms(scenario.flows):
+            if allow_python:
+                classes.import_class(kind)
+            elif not classes.find(kind):
+                raise VersionError(f"sweep {self.id}: runs {kind}, which needs --allow-python here, too")
+        if scenario.digest != point.digest:
+            told = f"the scenario {point.digest} is {scenario.digest} here"
+            raise VersionError(f"sweep {self.id}: {told}; its files or versions differ")
+        found, planned = _identity(Job(scenario, 0, engine)), self.engines[point.engine]
+        if found != planned:
+            raise VersionError(f"sweep {self.id}: planned with {_shown(planned)}; here is {_shown(found)}")
+        return scenario
+
+
+def _identity(job: Job) -> EngineId:
+    return engines.identity(engines.engine(job.engine), job.scenario)
+
+
+def _shown(engine: EngineId) -> str:
+    code = f", algorithm {engine.code}" if engine.code else ""
+    return f"{engine.name} {engine.version}, model {engine.model_version}{code}"

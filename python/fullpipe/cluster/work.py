@@ -1,0 +1,114 @@
+"""What `fullpipe work` does: it works on every sweep of a store until nothing is left."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+
+from fullpipe.cluster.crew import Crew
+from fullpipe.cluster.folder import SweepFolder, sweeps_in
+from fullpipe.cluster.plan import Plan
+from fullpipe.cluster.scratch import ScratchRuns
+from fullpipe.errors import VersionError
+from fullpipe.runs import Store
+from fullpipe.runs.executor import Outcome, RunSource
+from fullpipe.sweeps import KeptRuns
+
+_PULSE_S = 0.1
+_LOOK_S = 1.0
+
+
+@dataclass
+class Tally:
+    """What a process has done."""
+
+    finished: int = 0
+    failed: int = 0
+    refused: list[str] = field(default_factory=list)
+    """Why it worked on some sweeps not at all, one line each."""
+
+    def __post_init__(self) -> None:
+        self._lock = Lock()
+
+    def count(self, outcome: Outcome) -> None:
+        """Take in what became of a job; called from any thread."""
+        with self._lock:
+            self.failed += outcome.error is not None
+            self.finished += outcome.error is None
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Works on the sweeps of a store.
+
+    Args:
+        root: The folder of the store.
+        workers: How many runs at the same time.
+        scratch: A folder of this machine alone in which runs are made before they are copied to the store.
+        allow_python: Import what `python:module:Class` names.
+        wait_s: How long it waits for work when there is none.
+        say: Told in one line what it begins.
+    """
+
+    root: Path
+    workers: int = 1
+    scratch: Path | None = None
+    allow_python: bool = False
+    wait_s: float = 0.0
+    say: Callable[[str], None] = print
+
+    def work(self, tally: Tally) -> None:
+        """Work until nothing is left and nothing came for `wait_s`.
+
+        Raises:
+            FolderError: If the store or the scratch folder cannot be written.
+            DiskFullError: If a disk is full.
+        """
+        refused, end_s = set[str](), time.monotonic() + self.wait_s
+        while True:
+            for folder in sweeps_in(self.root):
+                if folder.path.name not in refused and folder.chunks.pending():
+                    self._one(folder, tally, refused)
+                    end_s = time.monotonic() + self.wait_s
+            left = [f for f in sweeps_in(self.root) if f.path.name not in refused and f.chunks.pending()]
+            if not left and time.monotonic() >= end_s:
+                return
+            time.sleep(_PULSE_S)
+
+    def _one(self, folder: SweepFolder, tally: Tally, refused: set[str]) -> None:
+        try:
+            plan = folder.plan()
+            plan.check(self.allow_python)
+            self._join(folder, plan, tally)
+        except FileNotFoundError:  # it is over
+            return
+        except VersionError as error:
+            refused.add(folder.path.name)
+            tally.refused.append(str(error))
+
+    def _join(self, folder: SweepFolder, plan: Plan, tally: Tally) -> None:
+        self.say(f'working on sweep {plan.id} of "{plan.name}": {plan.runs:,} runs')
+        crew = Crew(
+            folder,
+            lambda index: plan.job(index, self.allow_python),
+            self._source(plan),
+            self.workers,
+            None,
+            lambda _, outcome: tally.count(outcome),
+        )
+        with crew:
+            look_at_s = time.monotonic() + _LOOK_S
+            while not crew.error:
+                time.sleep(_PULSE_S)
+                if crew.is_idle and time.monotonic() >= look_at_s:
+                    if not folder.chunks.pending():
+                        break
+                    look_at_s = time.monotonic() + _LOOK_S
+        if crew.error:
+            raise crew.error
+
+    def _source(self, plan: Plan) -> RunSource:
+        if self.scratch:
+            return ScratchRuns.between(self.root, self.scratch, plan.cca_timeout_s)
+        return KeptRuns(Store(self.root), plan.cca_timeout_s)
