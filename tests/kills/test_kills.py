@@ -49,8 +49,8 @@ class Warm:
             [sys.executable, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=settings, text=True
         )
 
-    def __call__(self, folder: Path, arguments: list[str], **how: float) -> Answer:
-        order = {"folder": str(folder), "arguments": arguments} | how
+    def __call__(self, folder: Path, arguments: list[str], **how: float | str) -> Answer:
+        order: Answer = {"folder": str(folder), "arguments": arguments} | how
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(order) + "\n")

@@ -2,8 +2,8 @@
 
 Orders are lines of JSON on standard input: `arguments`, `folder`, and, to kill, `event` and `delay_s`. Events
 are what a command does to files. It is killed before the event of that number, or so long after it if a delay
-is given. The answers, one line each, say how many `events` there were, and whether it was `killed`, or with
-which `status` it ended.
+is given. A file `log` has a line for every run that is begun, and one when it is kept. The answers, one line
+each, say how many `events` there were, and whether it was `killed`, or with which `status` it ended.
 
 Nothing has been computed here, so polars has no workers yet that a fork would miss.
 """
@@ -24,6 +24,7 @@ from fullpipe.engines import native  # noqa: F401
 from fullpipe.plots import style
 from fullpipe.scenario import Scenario
 from fullpipe.studies.kato2025 import figures, study
+from fullpipe.sweeps import Job, KeptRuns
 
 _CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod"}
 _WRITING = os.O_WRONLY | os.O_RDWR
@@ -38,6 +39,19 @@ def shorten() -> None:
     style._STYLE["savefig.dpi"] = 40
     for name in ("figure_2", "figure_3", "figure_4", "figure_6"):
         setattr(figures, name, lambda *_: [])
+
+
+def noted(log: str) -> None:
+    """Write a line when a run is begun, and one when it is kept."""
+    file, make = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), KeptRuns.make
+
+    def made(runs: KeptRuns, job: Job, progress: Any) -> Any:
+        os.write(file, f"begun {job.scenario.digest} {job.seed}\n".encode())
+        run = make(runs, job, progress)
+        os.write(file, f"kept {job.scenario.digest} {job.seed}\n".encode())
+        return run
+
+    KeptRuns.make = made  # type: ignore[method-assign]
 
 
 def command(order: dict[str, Any], event: int, reached: int, counted: int) -> None:
@@ -58,6 +72,8 @@ def command(order: dict[str, Any], event: int, reached: int, counted: int) -> No
         os.dup2(nothing, descriptor)
     os.chdir(order["folder"])
     sys.argv = ["fullpipe", *order["arguments"]]
+    if "log" in order:
+        noted(order["log"])
     sys.addaudithook(hook)
     status: Any = 0
     try:

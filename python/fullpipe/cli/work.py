@@ -8,7 +8,7 @@ import typer
 from fullpipe.algorithms.classes import look_in
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import AllowPython, Jobs, processors, seconds_of, stoppable, target
-from fullpipe.cluster.work import Tally, Worker
+from fullpipe.cluster.work import Counts, Worker
 
 
 def work(
@@ -32,21 +32,21 @@ def work(
     """
     if allow_python:
         look_in(Path())
-    tally = Tally()
+    counts = Counts()
     worker = Worker(
         root, workers or processors(), scratch, allow_python, seconds_of(wait, "--wait") or 0.0, complain
     )
     try:
         with stoppable():
-            worker.work(tally)
+            worker.work(counts)
     except KeyboardInterrupt:
-        complain(f"interrupted after {tally.finished:,} runs; what was not finished is given back")
+        complain(f"interrupted after {counts.finished:,} runs; what was not finished is given back")
         raise typer.Exit(1) from None
-    for line in tally.refused:
+    for line in counts.refused:
         complain(line)
-    failed = f", {tally.failed:,} failed" if tally.failed else ""
-    echo(f"{tally.finished:,} runs finished{failed}")
-    if tally.refused:
+    failed = f", {counts.failed:,} failed" if counts.failed else ""
+    echo(f"{counts.finished:,} runs finished{failed}")
+    if counts.refused:
         raise typer.Exit(2)
-    if tally.failed:
+    if counts.failed:
         raise typer.Exit(1)

@@ -203,6 +203,8 @@ class Chunks:
             names = os.listdir(self.folder / state)
         except FileNotFoundError:
             return []
-        found = [_NAME.fullmatch(name) for name in names]
-        ranges = [(Range(int(f[1]), int(f[2])), f[3] or "") for f in found if f]
+        found = [
+            match for match in map(_NAME.fullmatch, names) if match and bool(match[3]) == (state == "claimed")
+        ]
+        ranges = [(Range(int(match[1]), int(match[2])), match[3] or "") for match in found]
         return [(chunk, owner) for chunk, owner in ranges if chunk.runs > 0]

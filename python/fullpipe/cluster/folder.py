@@ -109,8 +109,12 @@ class SweepFolder:
 
     def remove(self) -> None:
         """Everything is in the store: nothing is left of the sweep at once."""
-        with suppress(OSError), files.hidden(self.path.parent) as place:
-            self.path.rename(place / "over")
+        work = self.path.parent
+        if self.is_there:
+            with suppress(OSError), files.hidden(work) as place:
+                self.path.rename(place / "over")
+        with suppress(OSError):  # other sweeps are in it
+            work.rmdir()
 
     def leave(self) -> None:
         """This process has no more to do with the sweep."""

@@ -20,7 +20,7 @@ _LOOK_S = 1.0
 
 
 @dataclass
-class Tally:
+class Counts:
     """What a process has done."""
 
     finished: int = 0
@@ -58,7 +58,7 @@ class Worker:
     wait_s: float = 0.0
     say: Callable[[str], None] = print
 
-    def work(self, tally: Tally) -> None:
+    def work(self, counts: Counts) -> None:
         """Work until nothing is left and nothing came for `wait_s`.
 
         Raises:
@@ -69,25 +69,25 @@ class Worker:
         while True:
             for folder in sweeps_in(self.root):
                 if folder.path.name not in refused and folder.chunks.pending():
-                    self._one(folder, tally, refused)
+                    self._one(folder, counts, refused)
                     end_s = time.monotonic() + self.wait_s
             left = [f for f in sweeps_in(self.root) if f.path.name not in refused and f.chunks.pending()]
             if not left and time.monotonic() >= end_s:
                 return
             time.sleep(_PULSE_S)
 
-    def _one(self, folder: SweepFolder, tally: Tally, refused: set[str]) -> None:
+    def _one(self, folder: SweepFolder, counts: Counts, refused: set[str]) -> None:
         try:
             plan = folder.plan()
             plan.check(self.allow_python)
-            self._join(folder, plan, tally)
+            self._join(folder, plan, counts)
         except FileNotFoundError:  # it is over
             return
         except VersionError as error:
             refused.add(folder.path.name)
-            tally.refused.append(str(error))
+            counts.refused.append(str(error))
 
-    def _join(self, folder: SweepFolder, plan: Plan, tally: Tally) -> None:
+    def _join(self, folder: SweepFolder, plan: Plan, counts: Counts) -> None:
         self.say(f'working on sweep {plan.id} of "{plan.name}": {plan.runs:,} runs')
         crew = Crew(
             folder,
@@ -95,7 +95,7 @@ class Worker:
             self._source(plan),
             self.workers,
             None,
-            lambda _, outcome: tally.count(outcome),
+            lambda _, outcome: counts.count(outcome),
         )
         with crew:
             look_at_s = time.monotonic() + _LOOK_S
