@@ -39,10 +39,7 @@ def test_a_patch_turns_one_tree_into_the_other(before: dict[str, object], after:
 def test_a_worker_has_the_same_jobs(small: Scenario) -> None:
     todo = jobs(small, range(1, 6))
     plan = sent(Plan.for_jobs(todo))
-    got = [plan.job(index) for index in range(plan.runs)]
-    assert [(job.scenario, job.seed, job.engine) for job in got] == [
-        (job.scenario, job.seed, job.engine) for job in todo
-    ]
+    assert [plan.job(index) for index in range(plan.runs)] == todo
 
 
 def test_jobs_of_several_scenarios_and_engines_keep_their_order(small: Scenario) -> None:
@@ -57,7 +54,7 @@ def test_the_scenario_crosses_once(small: Scenario) -> None:
     wide = small.with_values({"sweep": {"tcp.initial_window": list(range(1, 101))}})
     size = {n: len(Plan.for_jobs(jobs(wide, range(1, n + 1))).to_json()) for n in (1, 11)}
     alone = len(Plan.for_jobs(jobs(wide.with_values({"tcp.initial_window": 10}))).to_json())
-    assert size[1] - alone < 100 * 120  # of every point what differs, and its digest
+    assert size[1] - alone < 100 * 150  # of every point what differs, and its digest
     assert size[11] - size[1] <= 1000 * 3  # of every seed its number
 
 

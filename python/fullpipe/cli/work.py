@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fullpipe.algorithms.classes import look_in
+from fullpipe.algorithms.own import look_in
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import AllowPython, Jobs, processors, seconds_of, stoppable, target
 from fullpipe.cluster.work import Counts, Worker

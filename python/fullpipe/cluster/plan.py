@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from fullpipe import engines
-from fullpipe.algorithms import classes
+from fullpipe.algorithms import own
 from fullpipe.cluster.merge_patch import patch, patched
 from fullpipe.errors import ScenarioError, VersionError
 from fullpipe.runs import EngineId, version
@@ -33,6 +33,8 @@ class _Frozen(BaseModel):
 class Point(_Frozen):
     """A scenario without a sweep, on an engine, with its seeds."""
 
+    at: dict[str, Any]
+    """The swept paths and their values."""
     differs: dict[str, Any]
     """From the scenario of the plan: a merge patch (RFC 7396)."""
     digest: str
@@ -67,8 +69,9 @@ class Plan(_Frozen):
             base = tree if base is None else base
             number = used.setdefault(_identity(job), len(used))
             digest = job.scenario.digest
+            differs, at = patch(base, tree), dict(job.point)
             points.append(
-                (job, Point(differs=patch(base, tree), digest=digest, engine=number, seeds=()), [job.seed])
+                (job, Point(at=at, differs=differs, digest=digest, engine=number, seeds=()), [job.seed])
             )
         return cls(
             fullpipe=version("fullpipe"),
@@ -127,7 +130,7 @@ class Plan(_Frozen):
         planned = self.engines[point.engine]
         scenario = self._scenario(place, planned.name, allow_python)
         seed = point.seeds[index - self._ends[place] + len(point.seeds)]
-        return Job(scenario, seed, planned.name)
+        return Job(scenario, seed, planned.name, point.at)
 
     def check(self, allow_python: bool = False) -> None:
         """Refuse a plan of another version, before anything of it is run.
@@ -164,8 +167,8 @@ class Plan(_Frozen):
             raise VersionError(f"sweep {self.id}: its scenario cannot be read here: {first}") from error
         for kind in own_algorithms(scenario.flows):
             if allow_python:
-                classes.import_class(kind)
-            elif not classes.find(kind):
+                own.permit(kind)
+            elif not own.is_known(kind):
                 raise VersionError(f"sweep {self.id}: runs {kind}, which needs --allow-python here, too")
         if scenario.digest != point.digest:
             told = f"the scenario {point.digest} is {scenario.digest} here"
