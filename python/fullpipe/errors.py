@@ -85,10 +85,6 @@ class DiskFullError(ResultError):
     """A finished run cannot be kept because the disk is full."""
 
 
-class MissingExtraError(FullpipeError):
-    """What was asked for needs packages that are not installed: says which extra brings them."""
-
-
 class ClusterError(FullpipeError):
     """A cluster cannot be used: there is none at that address, or what it needs is not on this machine."""
 
