@@ -34,7 +34,7 @@ def encoded(table: pl.DataFrame) -> memoryview:
         ResultError: If it cannot be encoded.
     """
     data = BytesIO()
-    table = table.clone()  # polars locks a frame while it writes it: threads that share one would wait for ever
+    table = table.clone()  # polars locks what it writes: threads that share a frame would wait for ever
     try:
         if is_large(table):
             table.write_parquet(data)
