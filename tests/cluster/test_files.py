@@ -258,7 +258,7 @@ def test_status_says_what_is_open_claimed_and_failed(
     assert (told["runs"], told["open"]["runs"], claim["runs"]) == (20, 19, 1)
     assert told["failed"] == [{"run": 3, "error": "of no use\\x1b[2J"}]
     text = fullpipe("sweep", "status").output
-    assert f"{claim['host']}:{claim['pid']}, renewed 0 s ago" in text
+    assert f"  claimed  1 runs by {claim['host']}:{claim['pid']}, renewed " in text
     assert "failed   run 3: of no use\\x1b[2J" in text
 
 
