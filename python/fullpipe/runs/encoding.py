@@ -34,7 +34,6 @@ def encoded(table: pl.DataFrame) -> memoryview:
         ResultError: If it cannot be encoded.
     """
     data = BytesIO()
-    table = table.clone()  # polars locks what it writes: threads that share a frame would wait for ever
     try:
         if is_large(table):
             table.write_parquet(data)
