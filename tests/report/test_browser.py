@@ -150,6 +150,17 @@ def test_a_million_samples_are_drawn_and_zoomed_to_single_ones(show: Show, milli
     assert seen(figure)[0] == 0
 
 
+def test_means_have_bands_and_a_label_hides_both(show: Show, runs: Document) -> None:
+    figure = show(runs).locator("figure:has(script.lines)").first
+    figure.scroll_into_view_if_needed()
+    figure.locator("canvas").wait_for()
+    assert ink(figure) > 1_000
+    assert figure.locator(".u-legend .u-series:visible").count() == 2
+    figure.locator(".u-legend .u-label").nth(1).click()
+    hidden = figure.evaluate("(figure) => figure.plot.series.slice(1).map((one) => one.show)")
+    assert hidden == [False, False, False]
+
+
 def test_the_finest_level_has_every_sample(show: Show, million: Document) -> None:
     tab = show(million, samples=POINTS)
     figure = drawn(tab)
@@ -211,10 +222,10 @@ def test_hostile_text_is_shown_as_text(show: Show) -> None:
     tab = show(hostile_page())
     drawn(tab)
     assert tab.locator("b").count() == 0
-    assert tab.evaluate("document.scripts.length") == 3
+    assert tab.evaluate("document.scripts.length") == 4
     assert tab.title().startswith("</script><script>alert(1)</script>")
     assert tab.locator("h1").inner_text() == HOSTILE.replace("\u202e", "\\u202e").replace("\x1b", "\\x1b")
-    assert "<script>alert(1)" in tab.locator(".u-legend").inner_text()
+    assert "<script>alert(1)" in tab.locator(".u-legend").last.inner_text()
 
 
 def test_the_download_gives_the_table_of_values(show: Show, runs: Document, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from fullpipe import Scenario, run
-from fullpipe.report.content import Boxes, Code, Document, Figure, Heat, Lines, Section, Series, Table
+from fullpipe.report.budget import Budget
+from fullpipe.report.content import Boxes, Code, Document, Figure, Heat, Lines, Section, Series, Table, Text
 from fullpipe.report.runs.over_time import series
 from fullpipe.report.runs.page import page_of
 from tests.report.pages import runs_of, scenario
@@ -66,6 +67,39 @@ def test_two_paths_of_names_are_a_heat_map() -> None:
         for other in ("reno", "bbr3")
     ]
     assert set(charts(page_of(runs))) == {Heat}
+
+
+def test_of_three_paths_one_gives_a_figure_per_value() -> None:
+    runs = [
+        run(scenario(**{"flows.0.cca": one, "flows.1.cca": other, "topology.bottleneck.delay": delay}))
+        for one in ("cubic", "bbr1")
+        for other in ("reno", "bbr3")
+        for delay in ("5 ms", "20 ms")
+    ]
+    page = page_of(runs)
+    drawn = [block for block in section(page, "Figures").blocks if isinstance(block, Figure)]
+    captions = [figure.caption for figure in drawn if figure.caption.startswith("goodput of all flows")]
+    assert [caption.partition(" over ")[0] for caption in captions] == [
+        "goodput of all flows, flows.1.cca=bbr3",
+        "goodput of all flows, flows.1.cca=reno",
+    ]
+
+
+def test_figures_beyond_the_budget_are_told() -> None:
+    page = page_of(runs_of(("5 Mbit/s", "20 Mbit/s")), budget=Budget(figures=1))
+    first, *drawn = section(page, "Figures").blocks
+    assert isinstance(first, Text)
+    assert first.text.startswith("The first 1 of ")
+    assert len(drawn) == 1
+
+
+def test_the_warm_up_is_in_the_figures_over_time() -> None:
+    page = page_of([run(scenario(warmup="1 s"))])
+    figure = section(page, "Over time").sections[0].blocks[0]
+    assert isinstance(figure, Figure)
+    assert isinstance(figure.chart, Series)
+    assert figure.chart.warmup_s == 1.0
+    assert "the shade is the warm-up" in figure.caption
 
 
 def test_variants_of_an_algorithm_get_verdicts_against_the_first() -> None:

@@ -162,6 +162,8 @@ class Series:
     start_s: float
     step_s: float
     traces: Sequence[Trace]
+    warmup_s: float = 0.0
+    """Up to when samples have no part in the tables."""
 
 
 @dataclass(frozen=True)

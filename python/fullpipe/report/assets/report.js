@@ -2,6 +2,7 @@
 (() => {
   const DASHES = [[], [7, 4], [2, 3], [8, 3, 2, 3]];
   const MOST = 6000; // groups of a level in view: as many as a screen can tell apart, with some to spare
+  const HEIGHT = 280, FONT = "12px system-ui, sans-serif";
   const plots = [];
   const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -49,15 +50,54 @@
     return { level, points: times.length * values.length, table: [times, ...values] };
   };
 
-  const draw = (figure, data) => {
+  const shown = (u, value) => (value === null || value === undefined ? "–" : value.toLocaleString("en", { maximumSignificantDigits: 4 }));
+  const width = (figure) => Math.max(280, Math.min(figure.clientWidth, 1000));
+  const from = (low, high) => (low > 0 && low < 0.6 * high ? 0 : low);
+  const upward = { range: (u, low, high) => (low === null ? [0, 1] : uPlot.rangeNum(from(low, high), high, 0.05, true)) };
+  const axes = (...labels) => labels.map((label, n) => ({
+    label, labelSize: 18, size: n ? 58 : 34, space: n ? 36 : 70,
+    values: (u, ticks) => ticks.map((tick) => tick.toLocaleString("en", { maximumSignificantDigits: 6 })),
+    font: FONT, labelFont: FONT, ticks: { show: false },
+    stroke: () => variable("--soft"), grid: { stroke: () => variable("--rule"), width: 1 },
+  }));
+  const look = (line) => ({ label: line.label, stroke: () => variable(`--c${line.colour}`), dash: DASHES[line.dash], value: shown });
+
+  const keep = (figure, plot) => {
+    figure.classList.add("is-live");
+    figure.plot = plot; // for a console
+    plots.push(plot);
+    new ResizeObserver(() => {
+      if (width(figure) !== plot.width) plot.setSize({ width: width(figure), height: HEIGHT });
+    }).observe(figure);
+  };
+
+  // Means along an axis, with bands of their intervals; a click on a label hides its line and its band.
+  const drawLines = (figure, data) => {
+    const live = add(figure, "div", "", { class: "live" });
+    const aside = { class: "aside", width: 0, points: { show: false } };
+    const told = (line) => (u, value, series, place) => (value === null || value === undefined ? "–"
+      : `${shown(u, value)} [${shown(u, line.columns[1][place])}, ${shown(u, line.columns[2][place])}]`);
+    const series = data.lines.flatMap((line) => [{ ...look(line), width: 1.5, points: { show: true, size: 5 }, value: told(line) }, aside, aside]);
+    const bands = data.lines.map((line, n) => ({ series: [3 * n + 3, 3 * n + 2], fill: () => `${variable(`--c${line.colour}`)}29` }));
+    const room = (u, low, high) => [low - 0.03 * (high - low || 1), high + 0.03 * (high - low || 1)];
+    keep(figure, new uPlot({
+      width: width(figure), height: HEIGHT, bands, axes: axes(data.x, data.label),
+      scales: { x: { time: false, range: room }, y: upward }, cursor: { drag: { x: false, y: false } },
+      series: [{ label: data.x, value: shown }, ...series],
+      hooks: { setSeries: [(u, place, what) => {
+        if (place === null || place % 3 !== 1 || what.show === undefined) return;
+        for (const other of [place + 1, place + 2]) u.setSeries(other, { show: what.show });
+      }] },
+    }, [data.places, ...data.lines.flatMap((line) => line.columns)], live));
+  };
+
+  const drawSeries = (figure, data) => {
     const live = add(figure, "div", "", { class: "live", tabindex: "0", role: "group" });
     live.setAttribute("aria-label", `${data.name} Arrow keys move, plus and minus zoom, 0 shows everything.`);
     const tools = add(figure, "div", "", { class: "tools" });
     const whole = Math.max(...data.traces.map((trace) => decoded(trace, 0).length));
     const pairs = data.size > 1 ? 2 : 1;
     const end = data.start + data.step * data.size * (whole / pairs - 1 || 1);
-    const axis = { font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif", stroke: () => variable("--soft"), grid: { stroke: () => variable("--rule"), width: 1 }, ticks: { show: false } };
-    const shown = (u, value) => (value === null || value === undefined ? "–" : Number(value.toPrecision(4)).toLocaleString("en"));
     let plot = null;
     const show = (low, high) => {
       const least = (4 * data.step * data.size) || 1e-9;
@@ -86,15 +126,18 @@
     };
     const all = () => show(data.start, end);
     const options = {
-      width: Math.max(280, Math.min(figure.clientWidth, 1000)),
-      height: 280,
-      scales: { x: { time: false, auto: false }, y: { range: (u, low, high) => (low === null ? [0, 1] : uPlot.rangeNum(Math.min(low, low > 0 && low < 0.6 * high ? 0 : low), high, 0.05, true)) } },
-      axes: [{ ...axis, label: "time, s", labelSize: 18, size: 34 }, { ...axis, label: data.label, labelSize: 18, size: 58 }],
-      series: [{ label: "time, s", value: shown }].concat(data.traces.map((trace) => ({
-        label: trace.label, stroke: () => variable(`--c${trace.colour}`), dash: DASHES[trace.dash], width: 1.2, points: { show: false }, value: shown,
-      }))),
+      width: width(figure),
+      height: HEIGHT,
+      scales: { x: { time: false, auto: false }, y: upward },
+      axes: axes("time, s", data.label),
+      series: [{ label: "time, s", value: shown }].concat(data.traces.map((trace) => ({ ...look(trace), width: 1.2, points: { show: false } }))),
       cursor: { drag: { x: true, y: false, setScale: false } },
       hooks: {
+        drawClear: [(u) => {
+          const { left, top, height } = u.bbox, end = Math.min(u.valToPos(data.warmup, "x", true), left + u.bbox.width);
+          u.ctx.fillStyle = variable("--panel");
+          if (end > left) u.ctx.fillRect(left, top, end - left, height);
+        }],
         setSelect: [(u) => {
           if (u.select.width < 3) return;
           const low = u.posToVal(u.select.left, "x"), high = u.posToVal(u.select.left + u.select.width, "x");
@@ -118,23 +161,19 @@
       add(tools, "button", text, { type: "button" }).addEventListener("click", does[key]);
     }
     add(tools, "span", "or drag over a part of the figure", { class: "note" });
-    figure.classList.add("is-live");
-    figure.plot = plot; // for a console
-    plots.push(plot);
-    new ResizeObserver(() => {
-      const width = Math.max(280, Math.min(figure.clientWidth, 1000));
-      if (width !== plot.width) plot.setSize({ width, height: 280 });
-    }).observe(figure);
+    keep(figure, plot);
   };
 
   // Figures are drawn when they come into view.
+  const draws = { series: drawSeries, lines: drawLines };
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((one) => one.isIntersecting)) {
+      const script = entry.target.querySelector("script");
       seen.unobserve(entry.target);
-      draw(entry.target, JSON.parse(entry.target.querySelector("script.series").textContent));
+      draws[script.className](entry.target, JSON.parse(script.textContent));
     }
   }, { rootMargin: "400px" });
-  for (const script of document.querySelectorAll("script.series")) seen.observe(script.closest("figure"));
+  for (const script of document.querySelectorAll("figure script")) seen.observe(script.closest("figure"));
 
   // The theme: that of the system until the reader chooses.
   const dark = matchMedia("(prefers-color-scheme: dark)");

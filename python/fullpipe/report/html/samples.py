@@ -1,11 +1,11 @@
-"""Samples over time as the data of a figure."""
+"""Samples over time, and lines along an axis, as the data of a figure."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from fullpipe.report.content import Series
+from fullpipe.report.content import Lines, Series
 from fullpipe.report.pyramid import FACTOR, NOTHING, quantised
 from fullpipe.report.text import lines_visible
 
@@ -38,11 +38,25 @@ def series_of(chart: Series, name: str, size: int) -> dict[str, Any]:
         "name": lines_visible(name),
         "start": chart.start_s,
         "step": chart.step_s,
+        "warmup": chart.warmup_s,
         "size": size,
         "factor": FACTOR,
         "nothing": NOTHING,
         "traces": traces,
     }
+
+
+def lines_of(chart: Lines, name: str) -> dict[str, Any]:
+    """What the script of a page draws lines with bands from: columns along common places."""
+    places = sorted({point[0] for line in chart.lines for point in line.points})
+    lines = []
+    for line in chart.lines:
+        at = {point[0]: point for point in line.points}
+        columns = [[at[place][n] if place in at else None for place in places] for n in (1, 2, 3)]
+        look = {"colour": line.look.colour, "dash": line.look.dash}
+        lines.append({"label": lines_visible(line.label), **look, "columns": columns})
+    labels = {"x": lines_visible(chart.x_label), "label": lines_visible(chart.y_label)}
+    return {"name": lines_visible(name), **labels, "places": places, "lines": lines}
 
 
 def json_of(value: Any) -> str:

@@ -16,12 +16,13 @@ from fullpipe.report.content import (
     Figure,
     Image,
     Items,
+    Lines,
     Section,
     Series,
     Table,
     Text,
 )
-from fullpipe.report.html.samples import json_of, series_of, smallest_group
+from fullpipe.report.html.samples import json_of, lines_of, series_of, smallest_group
 from fullpipe.report.html.tables import shown, table_of
 from fullpipe.report.svg.chart import legend_of, svg_of
 from fullpipe.report.svg.marks import classes
@@ -103,6 +104,9 @@ class Writer:
             yield f'<img alt="{shown(figure.alternative)}" src="data:image/png;base64,{data}">'
         else:
             yield f'<div class="still">{svg_of(figure, self._columns)}</div>'
+        if isinstance(figure.chart, Lines):
+            data = json_of(lines_of(figure.chart, figure.caption))
+            yield f'<script type="application/json" class="lines">{data}</script>'
         if isinstance(figure.chart, Series):
             data = json_of(series_of(figure.chart, figure.caption, self._size))
             yield f'<script type="application/json" class="series">{data}</script>'

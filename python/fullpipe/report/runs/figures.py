@@ -11,9 +11,10 @@ import polars as pl
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.shown import shown_in
 from fullpipe.analysis.values import value_text
-from fullpipe.report.content import Box, Boxes, Chart, Figure, Heat, Line, Lines
+from fullpipe.report.content import Block, Box, Boxes, Chart, Figure, Heat, Line, Lines, Text
 from fullpipe.report.looks import distinct
 from fullpipe.report.runs.points import Points, ordered
+from fullpipe.report.text import left_out
 from fullpipe.scenario.quantities import as_numbers
 
 _UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
@@ -24,43 +25,55 @@ _OF_GROUPS = "share"
 _MOST_BOXES, _MOST_LINES, _MOST_ENTRIES = 40, 14, 3
 
 
-def over_points(found: Points, most: int) -> list[Figure]:
+def over_points(found: Points, most: int) -> list[Block]:
     """What a reader should see of the points, metric by metric; nothing of a single run."""
-    if len(found.runs) < 2:
-        return []
+    figures = list(_figures(found)) if len(found.runs) > 1 else []
+    note = left_out(most, len(figures), "figures")
+    more = [Text(f"{note} fullpipe plot draws any of them.")] if note else []
+    return [*more, *figures[:most]]
+
+
+def _figures(found: Points) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
-    figures = list[Figure]()
     for metric in _WANTED:
         rows = flows.filter((pl.col("metric") == metric) & (pl.col("of") == found.whole))
-        figures += _of_metric(found, metric, rows, found.whole)
+        yield from _of_metric(found, metric, rows, found.whole, found.paths)
     shares = flows.filter((pl.col("metric") == _OF_GROUPS) & pl.col("entry").is_not_null())
     if len(found.paths) < 2:
-        figures += _of_groups(found, shares)
+        yield from _of_groups(found, shares)
     elif shares["entry"].n_unique() > 1:
         for rows in shares.partition_by("entry", maintain_order=True)[:_MOST_ENTRIES]:
             names = rows["of"].unique(maintain_order=True).to_list()
-            figures += _of_metric(found, _OF_GROUPS, rows, " or ".join(names[:_MOST_ENTRIES]))
-    return figures[:most]
+            yield from _of_metric(found, _OF_GROUPS, rows, " or ".join(names[:_MOST_ENTRIES]), found.paths)
 
 
-def _of_metric(found: Points, metric: str, rows: pl.DataFrame, of: str) -> Iterator[Figure]:
+def _of_metric(
+    found: Points, metric: str, rows: pl.DataFrame, of: str, paths: Sequence[str]
+) -> Iterator[Figure]:
     """Figures of one group: by how many paths differ, and of what kind they are."""
     if rows.is_empty() or rows["value"].n_unique() < 2:
         return
+    along = next((path for path in paths if _numbers(rows[path].to_list())), None)
+    others = [path for path in paths if path != along]
+    if len(paths) > 2:
+        panel = next((path for path in reversed(others) if not path.endswith("cca")), others[-1])
+        left = [path for path in paths if path != panel]
+        for value in ordered(rows[panel].to_list()):
+            where = f"{of}, {found.words[panel]}={value_text(value)}"
+            yield from _of_metric(found, metric, rows.filter(pl.col(panel) == value), where, left)
+        return
     scale, label = shown_in(metric, _UNITS[metric])
     rows = rows.with_columns(pl.col("value") * scale)
-    along = next((path for path in found.paths if _numbers(rows[path].to_list())), None)
-    others = [path for path in found.paths if path != along]
-    if along and len(others) <= 1:
+    if along:
         chart: Chart = _lines(found, rows, along, others, label)
         yield _figure(f"{metric} of {of} over {found.words[along]}: means and 95 % intervals", chart, found)
-    elif len(found.paths) == 2:
-        yield _figure(f"{metric} of {of}: means", _heat(found, rows, found.paths[1], found.paths[0]), found)
+        if others and rows[others[0]].n_unique() > 3:
+            yield _figure(f"{metric} of {of}: means", _heat(found, rows, along, others[0]), found)
+    elif len(paths) == 2:
+        yield _figure(f"{metric} of {of}: means", _heat(found, rows, paths[1], paths[0]), found)
     else:
         labels = [found.told(row) or of for row in rows.iter_rows(named=True)]
         yield from _boxes(rows.with_columns(label=pl.Series(labels)), label, f"{metric} of {of}", found)
-    if along and len(others) == 1 and rows[others[0]].n_unique() > 3:
-        yield _figure(f"{metric} of {of}: means", _heat(found, rows, along, others[0]), found)
 
 
 def _of_groups(found: Points, rows: pl.DataFrame) -> Iterator[Figure]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -64,9 +65,12 @@ def _figures(run: Run, budget: Budget) -> Iterator[Figure]:
             continue
         rest = f"; {counted(len(actors) - len(chosen), 'more')} left out" if len(actors) > len(chosen) else ""
         what = label.replace("\n", ", ")
+        drawn = series(what, chosen, [(part["time_s"].to_numpy(), part["value"]) for part in parts])
+        warmup_s = run.scenario.warmup_s
+        shade = "; the shade is the warm-up" if warmup_s > drawn.start_s else ""
         yield Figure(
-            f"{what} over time{rest}.",
-            series(what, chosen, [(part["time_s"].to_numpy(), part["value"]) for part in parts]),
+            f"{what} over time{rest}{shade}.",
+            replace(drawn, warmup_s=warmup_s),
             f"{what} over time, scenario {run.name}, seed {run.meta.seed}: {', '.join(chosen)}.",
         )
 

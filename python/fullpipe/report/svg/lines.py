@@ -64,7 +64,11 @@ def series(chart: Series, label: str, columns: int) -> str:
     y = Scale(
         *span([float(end) for part in known if len(part) for end in (part.min(), part.max())]), _END, TOP
     )
-    inner = [left_axis(y, chart.y_label), bottom_axis(x, "time, s", _END)]
+    warm = x(min(max(chart.warmup_s, chart.start_s), end)) - LEFT
+    shade = (
+        [element("rect", x=LEFT, y=TOP, width=warm, height=_END - TOP, class_="warmup")] if warm > 0 else []
+    )
+    inner = [*shade, left_axis(y, chart.y_label), bottom_axis(x, "time, s", _END)]
     for trace in chart.traces:
         times = chart.start_s + chart.step_s * size * np.arange(-(-len(trace.values) // size))
         inner.append(element("path", d=_path(trace, size, times, x, y), class_=classes(trace.look, "line")))
