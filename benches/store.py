@@ -1,9 +1,10 @@
-"""What a store costs: CPU per run kept and not kept, and to continue a sweep that is finished.
+"""What a store costs: CPU per run kept and not kept, to continue a finished sweep, and to ask many runs.
 
 Short runs, where a store shows most: two flows on 10 Mbit/s for five seconds. Everything is measured in turns
 in the same invocation, each time in a fresh process with one worker, and the least of several times is taken.
 A fresh store each time: file systems of Linux search long for inodes just after many files were removed, so
-nothing is removed before the end.
+nothing is removed before the end. `--many 100000` asks a store of so many runs, which are written without
+simulating them: those of one run with other numbers.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ import argparse
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import polars as pl
+
+import fullpipe
+from fullpipe import Run, Scenario
+from fullpipe.runs import PACKED, Store
 
 SCENARIO = """
 name = "two"
@@ -32,8 +41,11 @@ start_jitter = "100 ms"
 cca = "reno"
 start_jitter = "100 ms"
 """
+RATE = "topology.bottleneck.rate"
+QUESTION = "select cca, avg(goodput_bps), quantile_cont(rtt_mean_s, 0.95) from flows group by cca"
+SEEDS = 100
 
-CHILD = """
+SWEEP = """
 import sys, time
 from pathlib import Path
 from fullpipe import Scenario, sweeps
@@ -47,45 +59,94 @@ for outcome in sweeps.stream(todo, store=Store(Path(out)) if out else None):
     outcome.run
 print(time.process_time() - begun_s)
 """
+ASK = """
+import sys, time
+import duckdb, pyarrow, polars, fullpipe
+from fullpipe.analysis import query
+begun_s = time.perf_counter()
+assert fullpipe.query(sys.argv[2], sys.argv[1]).height == 2
+print(time.perf_counter() - begun_s)
+"""
 
 
-def swept(scenario: Path, runs: int, out: str) -> float:
-    """CPU seconds of a sweep, without the start of the interpreter."""
-    command = [sys.executable, "-c", CHILD, str(scenario), str(runs), out]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+def told(program: str, *arguments: str) -> float:
+    """The seconds that a program prints, which runs in a process of its own."""
+    command = [sys.executable, "-c", program, *arguments]
+    return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def size_mb(root: Path) -> float:
-    """What the files of a store take on disk."""
+    """What the files below a folder take on disk."""
     return sum(path.stat().st_blocks * 512 for path in root.rglob("*")) / 1e6
 
 
+def asked(root: Path, repeats: int) -> None:
+    """Print how long a question takes: when the folders have just been written, and later."""
+    first_s = told(ASK, str(root), QUESTION)
+    later_s = min(told(ASK, str(root), QUESTION) for _ in range(repeats))
+    print(f"  a question takes {first_s:.2f} s at first, {later_s:.2f} s later")
+    print(f"  index     {size_mb(root / '.index'):7.1f} MB")
+
+
 def keeping(folder: Path, runs: int, repeats: int) -> None:
-    """Print what it costs to keep runs, and to find them again."""
+    """Print what it costs to keep runs, to find them again and to ask them."""
     scenario = folder / "two.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
     times: dict[str, list[float]] = {"not kept": [], "kept": [], "found": []}
     for number in range(repeats):
-        root = str(folder / f"runs-{number}")
-        times["not kept"].append(swept(scenario, runs, ""))
-        times["kept"].append(swept(scenario, runs, root))
-        times["found"].append(swept(scenario, runs, root))
+        root = folder / f"runs-{number}"
+        times["not kept"].append(told(SWEEP, str(scenario), str(runs), ""))
+        times["kept"].append(told(SWEEP, str(scenario), str(runs), str(root)))
+        times["found"].append(told(SWEEP, str(scenario), str(runs), str(root)))
     least = {what: min(found) for what, found in times.items()}
-    print(f"{runs} runs of 5 s, least of {repeats}:")
+    print(f"{runs:,} runs of 5 s, least of {repeats}:")
     for what, cpu_s in least.items():
         print(f"  {what:<9} {cpu_s:7.2f} CPU-s, {1e3 * cpu_s / runs:6.3f} ms per run")
     print(f"  keeping costs {100 * (least['kept'] / least['not kept'] - 1):+.0f} %")
-    print(f"  on disk   {size_mb(Path(root)):7.1f} MB")
+    print(f"  on disk   {size_mb(root):7.1f} MB")
+    asked(root, repeats)
+
+
+def many(root: Path, runs: int, seeds: int, repeats: int) -> None:
+    """Print how large the index of many runs is, and how long a question takes."""
+    print(f"{runs:,} runs of {runs // seeds:,} points:")
+    begun_s, base, chosen = perf_counter(), Scenario.from_toml(SCENARIO), Random(1)
+    run = fullpipe.run(base)
+    with Store(root).batch() as batch:
+        for point in range(runs // seeds):
+            scenario = base.with_values({RATE: f"{10_000 + point} kbit/s"})
+            for seed in range(1, seeds + 1):
+                batch.save(other(run, scenario, seed, chosen))
+    print(f"  written in {perf_counter() - begun_s:.0f} s, {size_mb(root):,.0f} MB on disk")
+    asked(root, repeats)
+
+
+def other(run: Run, scenario: Scenario, seed: int, chosen: Random) -> Run:
+    """A run with other numbers and without samples."""
+    tree = scenario.to_dict()
+    point = {RATE: tree["topology"]["bottleneck"]["rate"]}
+    new = {"scenario": tree, "digest": scenario.digest, "seed": seed, "point": point}
+    tables = {name: table.clear() for name, table in run.tables.items()}
+    for name in PACKED:
+        noise = pl.Series([chosen.random() for _ in range(run.tables[name].height)])
+        tables[name] = run.tables[name].with_columns(
+            pl.col(pl.Float64) * noise, (pl.col(pl.Int64) * noise).cast(pl.Int64)
+        )
+    return Run(run.meta.model_copy(update=new), tables)
 
 
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--runs", type=int, default=2000, help="runs that are simulated (2000)")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--many", type=int, default=0, help="runs of a store that is only written (none)")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds of each point of those ({SEEDS})")
     options = parser.parse_args()
     with TemporaryDirectory(prefix="fullpipe-bench-") as folder:
         keeping(Path(folder), options.runs, options.repeats)
+        if options.many:
+            many(Path(folder) / "many", options.many, options.seeds, options.repeats)
 
 
 if __name__ == "__main__":

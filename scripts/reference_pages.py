@@ -34,7 +34,7 @@ def _cell(text: str) -> str:
 def results_page() -> str:
     """The tables of a run, from the schema that the code checks."""
     from fullpipe.runs import TABLES, Meta
-    from fullpipe.runs.kept import Sums
+    from fullpipe.runs.sums import Sums
 
     parts = [
         "# Results",

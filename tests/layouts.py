@@ -10,7 +10,7 @@ import polars as pl
 import fullpipe
 from fullpipe.runs import TABLES
 from fullpipe.runs.encoding import checksum
-from fullpipe.runs.kept import _sealed
+from fullpipe.runs.sums import sealed
 
 Contents = dict[str, Any]
 
@@ -18,7 +18,7 @@ Contents = dict[str, Any]
 def written(folder: Path, content: Contents) -> None:
     """Write meta.json as a version would that says `content`."""
     text = json.dumps(content, indent=2, ensure_ascii=False).removesuffix("\n}")
-    (folder / "meta.json").write_bytes(_sealed(text.encode() + b",\n")[0])
+    (folder / "meta.json").write_bytes(sealed(text.encode() + b",\n")[0])
 
 
 def changed(folder: Path, change: Callable[[Contents], object]) -> None:

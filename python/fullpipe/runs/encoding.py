@@ -22,9 +22,9 @@ class UnreadableError(Exception):
     """Bytes that are no table."""
 
 
-def is_large(table: pl.DataFrame) -> bool:
-    """Whether a table is to be a file of its own."""
-    return table.estimated_size() >= LARGE
+def is_parquet(data: "bytes | memoryview") -> bool:
+    """Whether bytes are a large table."""
+    return data[: len(_PARQUET)] == _PARQUET
 
 
 def encoded(table: pl.DataFrame) -> memoryview:
@@ -35,7 +35,7 @@ def encoded(table: pl.DataFrame) -> memoryview:
     """
     data = BytesIO()
     try:
-        if is_large(table):
+        if table.estimated_size() >= LARGE:
             table.write_parquet(data)
         else:
             table.write_ipc_stream(data)
@@ -51,7 +51,7 @@ def decoded(data: bytes) -> pl.DataFrame:
         UnreadableError: If they are no table.
     """
     try:
-        if data.startswith(_PARQUET):
+        if is_parquet(data):
             return pl.read_parquet(data)
         return pl.read_ipc_stream(data)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:

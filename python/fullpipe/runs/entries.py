@@ -1,15 +1,17 @@
 """What the index says of runs: a row for each, and their summaries."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from fullpipe.runs.encoding import checksum, empty
-from fullpipe.runs.kept import META, Kept
+from fullpipe.runs.kept import Kept
+from fullpipe.runs.sums import META
 
 PACKED = ("flows", "links_summary")
 """Tables of runs that are in the index, so that a question about many runs opens none."""
@@ -62,7 +64,8 @@ class Entries:
         self.rows.append(row)
         self._ids.append(row[ID])
         for name, table in summaries.items():
-            self._packed[name].append(table)
+            is_today = table.columns == _columns(name)
+            self._packed[name].append(table if is_today else table.select(_columns(name)))
 
     def add_gone(self, row: Mapping[str, Any], noted_ns: int) -> None:
         """Say that the run of a row is not there any more."""
@@ -74,10 +77,9 @@ class Entries:
         return told | {name: self._summaries(name) for name in PACKED}
 
     def _summaries(self, name: str) -> pl.DataFrame:
-        tables, schema = self._packed[name], empty(name).schema
-        whole = pl.concat([empty(name), *(table.select(*schema) for table in tables)], how="vertical_relaxed")
-        ids = np.repeat(np.array(self._ids, np.int64), [table.height for table in tables])
-        return whole.cast(schema, strict=False).insert_column(0, pl.Series(ID, ids, pl.Int64))
+        tables = [empty(name), *self._packed[name]]
+        ids = np.repeat(np.array([0, *self._ids], np.int64), [table.height for table in tables])
+        return pl.DataFrame({ID: ids}).hstack(_together(tables))
 
     def _row(self, kept: Kept, changed_ns: int, noted_ns: int) -> dict[str, Any]:
         meta = kept.meta
@@ -105,3 +107,16 @@ class Entries:
             "noted_ns": noted_ns,
             "gone": False,
         }
+
+
+@cache
+def _columns(name: str) -> list[str]:
+    return empty(name).columns
+
+
+def _together(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The rows of tables with the same columns, in the types of the first, which most have."""
+    try:
+        return pl.concat(tables, rechunk=True)
+    except pl.exceptions.SchemaError:
+        return pl.concat(tables, how="vertical_relaxed").cast(tables[0].schema, strict=False)

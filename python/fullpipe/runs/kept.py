@@ -6,62 +6,21 @@ above it. No byte of a table reaches the parser before its checksum is right: po
 and changed bytes can become other numbers or end the process.
 """
 
-import json
 import stat
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Annotated
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import from_json
 
 from fullpipe.errors import NoRunError, ResultError
-from fullpipe.io import files
-from fullpipe.runs.encoding import UnreadableError, checksum, decoded, empty, encoded, has_schema, is_large
+from fullpipe.runs.encoding import UnreadableError, checksum, decoded, empty
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
-
-META = "meta.json"
-PACKED = "tables.arrow"
-"""The small tables, one behind the other, each a stream of Arrow IPC."""
-_Size = Annotated[int, Field(ge=0, lt=1 << 62)]
-_Name = Annotated[str, Field(pattern=r"^\w+$")]
-
-
-class Sum(BaseModel):
-    """What the content of a table is known by, and where it is."""
-
-    model_config = ConfigDict(frozen=True)
-
-    bytes: _Size
-    sha256: str
-    offset: _Size | None = None
-    """Where it begins in the file of small tables; null if it is a Parquet file of its own."""
-
+from fullpipe.runs.sums import META, Sum, Sums, columns_today, file_of, is_sealed, own_file
 
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
 """Tables of runs whose meta.json does not list any: the versions that kept those had at least these."""
-
-
-class Sums(BaseModel):
-    """What meta.json says besides `Meta`; nothing of it if an older version wrote the run."""
-
-    columns: str = ""
-    """A fingerprint of the names and types of all columns; empty if they were not those of the schema."""
-    tables: dict[_Name, Sum] = {}
-    """Size and SHA-256 of every table with rows. A run whose bytes are others is made again, and never read.
-    A table that is not here is an empty one, or one that the version that wrote the run did not have."""
-    sha256: str = ""
-    """SHA-256 of all lines above this one."""
-
-    def files(self) -> dict[str, int]:
-        """The files of tables, and how long each is."""
-        packed = [table.offset + table.bytes for table in self.tables.values() if table.offset is not None]
-        alone = {_own_file(name): table.bytes for name, table in self.tables.items() if table.offset is None}
-        return alone | ({PACKED: max(packed)} if packed else {})
 
 
 @dataclass(frozen=True)
@@ -91,14 +50,14 @@ class Kept:
         except ValueError as error:  # no JSON, or not what it should be
             raise NoRunError(_damaged(path)) from error
         is_older = sums == Sums()
-        if not is_older and not _is_sealed(data):
+        if not is_older and not is_sealed(data):
             raise NoRunError(_damaged(path))
         if meta.schema_version > SCHEMA_VERSION:
             raise NoRunError(
                 f"{path}: a newer version kept this run (tables of version {meta.schema_version}, "
                 f"known up to {SCHEMA_VERSION}); update fullpipe to read it"
             )
-        known = dict.fromkeys(map(_own_file, _ALWAYS_WRITTEN)) if is_older else sums.files()
+        known = dict.fromkeys(map(own_file, _ALWAYS_WRITTEN)) if is_older else sums.files()
         for name, size in known.items():
             _look_at(folder / name, size)
         return cls(folder, meta, sums)
@@ -123,17 +82,17 @@ class Kept:
         except OSError:
             return False
         return all(
-            checksum(_part(contents[_file(name, known)], known)) == known.sha256
+            checksum(_part(contents[file_of(name, known)], known)) == known.sha256
             for name, known in self.sums.tables.items()
         )
 
     @property
     def is_intact(self) -> bool:
         """Whether it is whole, and has the columns of today."""
-        return self.sums.columns == _columns_today() and self.is_whole
+        return self.sums.columns == columns_today() and self.is_whole
 
     def _own_path(self, name: str) -> Path:
-        return self.folder / _own_file(name)
+        return self.folder / own_file(name)
 
     def table(self, name: str) -> pl.DataFrame:
         """A table of the run, with the columns of today: null where the version that kept it had none.
@@ -144,7 +103,7 @@ class Kept:
             ResultError: If it cannot be read or is not what was written.
         """
         known = self.sums.tables.get(name)
-        path = self.folder / _file(name, known)
+        path = self.folder / file_of(name, known)
         if known is None and (self.has_checksums or not path.exists()):
             return empty(name)
         try:
@@ -156,45 +115,6 @@ class Kept:
             raise ResultError(f"{path}: cannot be read: {error.strerror or error}") from error
         except UnreadableError as error:
             raise ResultError(_damaged(path)) from error
-
-
-def keep(folder: Path, meta: Meta, tables: Mapping[str, pl.DataFrame]) -> Sums:
-    """Write a run into an empty folder.
-
-    Raises:
-        OSError: If it cannot be written.
-        ResultError: If a table cannot be.
-    """
-    sums: dict[str, dict[str, int | str]] = {}
-    packed: list[memoryview] = []
-    offset, is_today = 0, True
-    for name in TABLES:
-        table = tables[name]
-        if table.is_empty():
-            continue
-        data = encoded(table)
-        is_today = is_today and has_schema(name, table, data)
-        sums[name] = {"bytes": len(data), "sha256": checksum(data)}
-        if is_large(table):
-            files.put(folder / _own_file(name), data)
-        else:
-            packed.append(data)
-            sums[name]["offset"] = offset
-            offset += len(data)
-    if packed:
-        files.put(folder / PACKED, b"".join(packed))
-    told = {"columns": _columns_today() if is_today else "", "tables": sums}
-    content, seal = _sealed(_text(meta.model_dump(mode="json") | told))
-    files.put(folder / META, content)
-    return Sums.model_validate(told | {"sha256": seal})
-
-
-def _own_file(name: str) -> str:
-    return f"{name}.parquet"
-
-
-def _file(name: str, known: Sum | None) -> str:
-    return PACKED if known and known.offset is not None else _own_file(name)
 
 
 def _part(content: bytes, known: Sum) -> bytes:
@@ -233,28 +153,3 @@ def as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:
 
 def _damaged(path: Path) -> str:
     return f"{path}: damaged; delete the folder {path.parent} to run it again"
-
-
-def _text(content: Mapping[str, object]) -> bytes:
-    """The beginning of meta.json. Line breaks as separators are quick, and indentation is not."""
-    text = json.dumps(content, ensure_ascii=False, separators=(",\n", ": "))
-    return text.removesuffix("}").encode() + b",\n"
-
-
-def _sealed(text: bytes) -> tuple[bytes, str]:
-    """The content of meta.json, the text and as its last member the checksum of the text; and that."""
-    seal = checksum(text)
-    return text + f'  "sha256": "{seal}"\n}}\n'.encode(), seal
-
-
-_SEAL_BYTES = len(_sealed(b"")[0])
-
-
-def _is_sealed(data: bytes) -> bool:
-    return data == _sealed(data[:-_SEAL_BYTES])[0]
-
-
-@cache
-def _columns_today() -> str:
-    columns = {name: {column: str(kind) for column, kind in empty(name).schema.items()} for name in TABLES}
-    return checksum(json.dumps(columns).encode())[:16]

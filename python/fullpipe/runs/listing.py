@@ -12,7 +12,8 @@ import polars as pl
 
 from fullpipe.errors import ResultError
 from fullpipe.runs.entries import PACKED, Entries
-from fullpipe.runs.kept import META, Kept
+from fullpipe.runs.kept import Kept
+from fullpipe.runs.sums import META
 
 _SETTLED_NS = 2_000_000_000
 """A folder that changed so short a time ago may change again without another date."""

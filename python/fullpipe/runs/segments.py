@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from fullpipe.io import files
 from fullpipe.runs.encoding import UnreadableError, checksum, decoded, encoded
-from fullpipe.runs.kept import Sum
+from fullpipe.runs.sums import Sum
 
 FOLDER = ".index"
 _SUFFIX = ".tables-1"

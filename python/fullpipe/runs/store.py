@@ -9,9 +9,10 @@ from typing import Any
 
 from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
 from fullpipe.runs.index import Index, up_to_date
-from fullpipe.runs.kept import META, Kept
+from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import EngineId
 from fullpipe.runs.run import Run
+from fullpipe.runs.sums import META
 from fullpipe.runs.writer import Writer, finished
 from fullpipe.scenario import Scenario
 
@@ -90,14 +91,10 @@ class Store:
             FolderError: If no run can.
             ResultError: If none of this scenario can, because its folder is a link to elsewhere.
         """
-        if (self.root / digest).is_symlink():
-            raise ResultError(
-                f"{self.root / digest}: is a link; remove it, or make a link of {self.root} itself"
-            )
         try:
             str(self.root).encode()
             with self._writing() as writer:
-                writer.open()
+                writer.prepare(digest)
         except UnicodeEncodeError:
             name = str(self.root).encode(errors="backslashreplace").decode()
             raise FolderError(f"{name}: cannot be written: the name is not Unicode text") from None

@@ -18,9 +18,11 @@ from fullpipe.errors import NoRunError, ResultError
 from fullpipe.io import files
 from fullpipe.runs import segments
 from fullpipe.runs.entries import PACKED, Entries
-from fullpipe.runs.kept import META, Kept, keep
+from fullpipe.runs.keep import keep
+from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import EngineId
 from fullpipe.runs.run import Run
+from fullpipe.runs.sums import META
 
 _RACES = 10
 _WRITING = ".writing"
@@ -47,6 +49,7 @@ class Writer:
         self._place: Path | None = None
         self._made: list[tuple[Kept, Tables, int]] = []
         self._is_noted = False
+        self._prepared: set[str] = set()
         self._numbers = count()
 
     def open(self) -> Path:
@@ -62,6 +65,21 @@ class Writer:
                 files.remove_leftovers(folder)
                 self._place = self._stack.enter_context(files.hidden(folder))
             return self._place
+
+    def prepare(self, digest: str) -> None:
+        """Find out whether a run of a digest can be written.
+
+        Raises:
+            OSError: If no run can.
+            ResultError: If none of this digest can, because its folder is a link to elsewhere.
+        """
+        self.open()
+        if digest in self._prepared:
+            return
+        folder = self._root / digest
+        if folder.is_symlink():
+            raise ResultError(f"{folder}: is a link; remove it, or make a link of {self._root} itself")
+        self._prepared.add(digest)
 
     def write(self, run: Run, final: Path) -> Kept | None:
         """Write a run and give it its final name, unless an equal one has that.
@@ -116,7 +134,7 @@ class Writer:
             raise
 
     def _publish(self, complete: Path, kept: Kept, tables: Tables) -> Kept | None:
-        written_ns = os.stat(complete / META).st_mtime_ns
+        written_ns = os.stat(f"{complete}/{META}").st_mtime_ns
         if not publish(complete, kept.folder, kept.meta.digest, kept.meta.engine):
             return None
         summaries = {name: tables[name] for name in PACKED}

@@ -136,7 +136,7 @@ def test_a_run_with_other_columns_is_made_again(
     small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = fullpipe.run(small, out=tmp_path)
-    monkeypatch.setattr("fullpipe.runs.kept._columns_today", lambda: "of another version")
+    monkeypatch.setattr("fullpipe.runs.kept.columns_today", lambda: "of another version")
     assert Store(tmp_path).find(small, run.meta.engine, 1) is None
 
 
