@@ -20,6 +20,7 @@ from time import perf_counter
 import polars as pl
 
 import fullpipe
+from benches.whole_process import measured
 from fullpipe import Run, Scenario
 from fullpipe.runs import PACKED, Store
 
@@ -88,21 +89,34 @@ def asked(root: Path, repeats: int) -> None:
     print(f"  index     {size_mb(root / '.index'):7.1f} MB")
 
 
+def swept(scenario: Path, runs: int, root: str) -> float:
+    """CPU seconds of a sweep, without the start of the interpreter."""
+    return told(SWEEP, str(scenario), str(runs), root)
+
+
+def commanded(scenario: Path, runs: int, root: str) -> float:
+    """CPU seconds of the command, all in all."""
+    where = ["--out", root] if root else ["--no-store"]
+    command = ["-m", "fullpipe", "run", str(scenario), "--seeds", str(runs), "--jobs", "1", "--json"]
+    return measured([sys.executable, *command, *where]).cpu_s
+
+
 def keeping(folder: Path, runs: int, repeats: int) -> None:
     """Print what it costs to keep runs, to find them again and to ask them."""
     scenario = folder / "two.toml"
     scenario.write_text(SCENARIO, encoding="utf-8")
-    times: dict[str, list[float]] = {"not kept": [], "kept": [], "found": []}
-    for number in range(repeats):
-        root = folder / f"runs-{number}"
-        times["not kept"].append(told(SWEEP, str(scenario), str(runs), ""))
-        times["kept"].append(told(SWEEP, str(scenario), str(runs), str(root)))
-        times["found"].append(told(SWEEP, str(scenario), str(runs), str(root)))
-    least = {what: min(found) for what, found in times.items()}
-    print(f"{runs:,} runs of 5 s, least of {repeats}:")
-    for what, cpu_s in least.items():
-        print(f"  {what:<9} {cpu_s:7.2f} CPU-s, {1e3 * cpu_s / runs:6.3f} ms per run")
-    print(f"  keeping costs {100 * (least['kept'] / least['not kept'] - 1):+.0f} %")
+    for what, cpu in (("in Python", swept), ("by the command", commanded)):
+        times: dict[str, list[float]] = {"not kept": [], "kept": [], "found": []}
+        for number in range(repeats):
+            root = folder / f"{cpu.__name__}-{number}"
+            times["not kept"].append(cpu(scenario, runs, ""))
+            times["kept"].append(cpu(scenario, runs, str(root)))
+            times["found"].append(cpu(scenario, runs, str(root)))
+        least = {which: min(found) for which, found in times.items()}
+        print(f"{runs:,} runs of 5 s, {what}, least of {repeats}:")
+        for which, cpu_s in least.items():
+            print(f"  {which:<9} {cpu_s:7.2f} CPU-s, {1e3 * cpu_s / runs:6.3f} ms per run")
+        print(f"  keeping costs {100 * (least['kept'] / least['not kept'] - 1):+.0f} %")
     print(f"  on disk   {size_mb(root):7.1f} MB")
     asked(root, repeats)
 

@@ -90,7 +90,7 @@ def replace(path: Path, data: bytes) -> None:
 
 def put(path: Path, data: "bytes | memoryview") -> None:
     """Write a new file."""
-    with path.open("xb", buffering=0) as file:
+    with open(path, "xb", buffering=0) as file:
         left = memoryview(data)
         while left:
             left = left[file.write(left) :]

@@ -24,7 +24,7 @@ class UnreadableError(Exception):
 
 def is_parquet(data: "bytes | memoryview") -> bool:
     """Whether bytes are a large table."""
-    return data[: len(_PARQUET)] == _PARQUET
+    return bytes(data[: len(_PARQUET)]) == _PARQUET
 
 
 def encoded(table: pl.DataFrame) -> memoryview:
@@ -83,7 +83,7 @@ def has_schema(name: str, table: pl.DataFrame, data: "bytes | memoryview") -> bo
     A stream begins with its schema, which takes a tenth of the time to compare.
     """
     head = _head(name)
-    return data[: len(head)] == head or table.schema == empty(name).schema
+    return bytes(data[: len(head)]) == head or table.schema == empty(name).schema
 
 
 @cache

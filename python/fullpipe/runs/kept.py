@@ -6,6 +6,7 @@ above it. No byte of a table reaches the parser before its checksum is right: po
 and changed bytes can become other numbers or end the process.
 """
 
+import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
 from fullpipe.runs.sums import META, Sum, Sums, columns_today, file_of, is_sealed, own_file
 
+_NOTHING = Sums()
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
 """Tables of runs whose meta.json does not list any: the versions that kept those had at least these."""
 
@@ -40,7 +42,7 @@ class Kept:
         """
         path = folder / META
         try:
-            data = path.read_bytes()
+            data = _content(path)
             content = from_json(data)
             meta, sums = Meta.model_validate(content), Sums.model_validate(content)
         except FileNotFoundError:
@@ -49,7 +51,7 @@ class Kept:
             raise NoRunError(f"{folder}: no finished run; {META}: {error.strerror or error}") from error
         except ValueError as error:  # no JSON, or not what it should be
             raise NoRunError(_damaged(path)) from error
-        is_older = sums == Sums()
+        is_older = sums == _NOTHING
         if not is_older and not is_sealed(data):
             raise NoRunError(_damaged(path))
         if meta.schema_version > SCHEMA_VERSION:
@@ -59,7 +61,7 @@ class Kept:
             )
         known = dict.fromkeys(map(own_file, _ALWAYS_WRITTEN)) if is_older else sums.files()
         for name, size in known.items():
-            _look_at(folder / name, size)
+            _look_at(folder, name, size)
         return cls(folder, meta, sums)
 
     @property
@@ -78,7 +80,7 @@ class Kept:
     def is_whole(self) -> bool:
         """Whether every table is byte for byte what was written, as far as its version says."""
         try:
-            contents = {name: (self.folder / name).read_bytes() for name in self.sums.files()}
+            contents = {name: _content(f"{self.folder}/{name}") for name in self.sums.files()}
         except OSError:
             return False
         return all(
@@ -130,16 +132,22 @@ def _read(path: Path, known: Sum | None) -> bytes:
         return file.read(known.bytes)
 
 
-def _look_at(path: Path, size: int | None) -> None:
+def _look_at(folder: Path, name: str, size: int | None) -> None:
     """Raise NoRunError unless a file is there, as long as it was."""
     try:
-        found = path.stat()
+        found = os.stat(f"{folder}/{name}")
     except OSError:
         found = None
     if found is None or not stat.S_ISREG(found.st_mode):
-        raise NoRunError(f"{path.parent}: no finished run; there is no {path.name}")
+        raise NoRunError(f"{folder}: no finished run; there is no {name}")
     if size is not None and size != found.st_size:
-        raise NoRunError(_damaged(path))
+        raise NoRunError(_damaged(folder / name))
+
+
+def _content(path: Path | str) -> bytes:
+    """What a small file holds. Paths as objects take as long as reading it."""
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
 
 
 def as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,15 @@ class _Tables(Mapping[str, pl.DataFrame]):
     """Tables in a folder, each read when it is first asked for, unless it is at hand."""
 
     def __init__(self, kept: Kept, at_hand: Mapping[str, pl.DataFrame]) -> None:
-        self._at_hand = at_hand
-        self._read = cache(kept.table)
+        self._kept = kept
+        self._at_hand = dict(at_hand)
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in TABLES:
             raise KeyError(name)
-        return self._at_hand[name] if name in self._at_hand else self._read(name)
+        if name not in self._at_hand:
+            self._at_hand[name] = self._kept.table(name)
+        return self._at_hand[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLES)

@@ -119,12 +119,14 @@ class Store:
         except OSError as error:
             reason = error.strerror or error
             raise self._full(error) or ResultError(f"{final}: cannot be written: {reason}") from error
+        # Summaries are small and wanted next; the rest is read again if it is wanted.
+        summaries = {name: run.tables[name] for name in _SUMMARIES}
+        if written:
+            return Run.from_kept(written, summaries)
         try:
-            kept = written or Kept.read(final)
+            return _named(Run.from_kept(Kept.read(final), summaries), run.meta.scenario)
         except NoRunError:
             return run
-        # Summaries are small and wanted next; the rest is read again if it is wanted.
-        return _named(Run.from_kept(kept, {name: run.tables[name] for name in _SUMMARIES}), run.meta.scenario)
 
     def delete(self, folders: Iterable[Path]) -> None:
         """Delete runs of this store.
@@ -218,4 +220,6 @@ class Store:
 
 def _named(run: Run, scenario: dict[str, Any]) -> Run:
     """The run as one of `scenario`, which may have another name."""
+    if run.meta.scenario == scenario:
+        return run
     return Run(run.meta.model_copy(update={"scenario": scenario}), run.tables, run.folder)
