@@ -37,6 +37,7 @@ bench: build ## Benchmarks: criterion, the whole process on the first study, and
 	cargo bench --workspace --bench '*'
 	$(BIN)/python -m benches.whole_process
 	$(BIN)/python -m benches.python_algorithms
+	$(BIN)/python -m benches.store
 
 docs: build $(VENV)/.docs ## Build the documentation into site/, strictly
 	$(BIN)/python -m mkdocs build --strict --quiet --site-dir site

@@ -95,7 +95,7 @@ class Entries:
             "version": meta.engine.version,
             "model_version": meta.engine.model_version,
             "scenario": name,
-            "point": json.dumps(meta.point),
+            "point": json.dumps(meta.point, default=str),
             "spec": self._specs[meta.digest, name],
             "duration_s": meta.duration_s,
             "wall_s": meta.wall_s,
