@@ -69,13 +69,14 @@ class KeptRuns:
     def _address(self, job: Job) -> _Address:
         """Found once for all seeds of a scenario, which takes longer than to find a run."""
         key = (job.engine, id(job.scenario))
-        if key not in self._addresses:
+        known = self._addresses.get(key)
+        if known is None:
             if len(self._addresses) >= _MOST_ADDRESSES:
                 self._addresses.clear()
             chosen, scenario = engines.engine(job.engine), job.scenario
             engine, digest = engines.identity(chosen, scenario), engines.digest_of(chosen, scenario)
-            self._addresses[key] = _Address(scenario, engine, digest, scenario.to_dict())
-        return self._addresses[key]
+            known = self._addresses[key] = _Address(scenario, engine, digest, scenario.to_dict())
+        return known
 
 
 def stream(
