@@ -1,11 +1,17 @@
 """Runs many jobs on engines: in parallel, with results in order, and no run twice."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+import polars as pl
+
 from fullpipe import engines
+from fullpipe.analysis import precision
+from fullpipe.analysis.metrics import busy_links
+from fullpipe.analysis.precision import Known, Target
+from fullpipe.analysis.values import values_of
 from fullpipe.engines.overtime import limited
 from fullpipe.runs import EngineId, Run, Store
 from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
@@ -14,6 +20,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 
 __all__ = [
+    "Enough",
     "Executor",
     "Job",
     "Outcome",
@@ -25,6 +32,7 @@ __all__ = [
     "jobs",
     "run",
     "stream",
+    "until",
 ]
 
 _MOST_ADDRESSES = 1_000
@@ -137,3 +145,68 @@ def run(
     if any(outcome.error for outcome in outcomes):
         raise SweepError(outcomes)
     return [outcome.run for outcome in outcomes]
+
+
+@dataclass
+class Enough:
+    """The runs of a scenario whose seeds were added until they said enough."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    seeds: int = 0
+    known: Sequence[Known] = ()
+    """What is known at the last look."""
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether everything is known as well as was asked for."""
+        return bool(self.known) and all(each.is_precise for each in self.known)
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether seeds change nothing that is asked for."""
+        return bool(self.known) and all(not each.interval.half_width for each in self.known)
+
+
+def until(
+    scenario: Scenario,
+    targets: Sequence[Target],
+    make: Callable[[list[Job]], list[Outcome]],
+    *,
+    engine: str = "native",
+    most: int = precision.MOST,
+) -> Enough:
+    """Run every point of a scenario with more and more seeds, the same of all points, until targets are
+    reached.
+
+    After a pilot of 20 seeds, and then after every tenth more or ten, all intervals are looked at. Seeds end
+    when all are narrow enough at two looks in a row: a look that is narrow by chance, as where the pilot has
+    seen no rare run, is not believed. Source: Law and Kelton 1982, "Confidence intervals for steady-state
+    simulations II: a survey of sequential procedures", of how far such intervals miss what they say, and of
+    why the pilot must not be small.
+
+    Args:
+        scenario: What is run.
+        targets: See `fullpipe.analysis.precision.read_targets`.
+        make: Runs jobs. It is called once per look; if a job fails, no more are made.
+        engine: Name of the engine.
+        most: How many seeds there are at most.
+
+    Raises:
+        ScenarioError: If no run has a metric that is asked for, or only some have it.
+    """
+    found, parts, was_precise = Enough(), list[pl.DataFrame](), False
+    links: Sequence[str] = ()
+    for seeds in precision.looks(most):
+        made = make(jobs(scenario, range(found.seeds + 1, seeds + 1), engine))
+        found.outcomes += made
+        found.seeds = seeds
+        if any(outcome.error for outcome in made):
+            break
+        links = links or list(dict.fromkeys(link for each in made for link in busy_links(each.run)))
+        metrics = [target.metric for target in targets]
+        parts.append(values_of(((each.job.point, each.run) for each in made), metrics, links))
+        found.known = precision.known(pl.concat(parts), targets)
+        if found.is_precise and (was_precise or found.is_alike):
+            break
+        was_precise = found.is_precise
+    return found

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from fullpipe import sweeps
+from fullpipe.analysis.precision import MOST, PILOT, read_targets
 from fullpipe.cli import tables
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import bring_all, check_all
@@ -26,6 +28,7 @@ from fullpipe.cli.shared import (
     values_of,
 )
 from fullpipe.cli.summary import check_metrics
+from fullpipe.cli.until import shown_until, tell
 from fullpipe.cluster import Executor, executor
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Store
@@ -60,18 +63,37 @@ def run(
         str, typer.Option(metavar="PLACE", help='Where: "local", or "files" with any number of workers.')
     ] = "local",
     metric: Metrics = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGETS",
+            help='Add seeds until intervals are narrow enough: "goodput ci<2%, rtt_p95 ci<5%".',
+        ),
+    ] = None,
+    max_seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=PILOT, max=MAX_SEEDS, metavar="N", help="With --until, at most so many; 500 unless given."
+        ),
+    ] = None,
     form: FormOption = Form.TABLE,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
     """Run a scenario: every point of its sweep with every seed.
 
-    Of several runs there is a row per point of the sweep and group of flows: means over seeds with their
-    95 % intervals.
-    Finished runs are kept and never made again, so the same command continues an interrupted sweep.
+    Of several runs there is a row per point of the sweep and group of flows: means over seeds with their 95 %
+    intervals. With --until, seeds are added until the intervals of every group of flows at every point are
+    narrow enough. Finished runs are kept and never made again, so the same command continues an interrupted
+    sweep.
     """
     check_metrics(metric or ())
-    if seed is not None and seeds is not None:
-        raise typer.BadParameter("give one of --seed and --seeds")
+    if sum(choice is not None for choice in (seed, seeds, until)) > 1:
+        raise typer.BadParameter("give one of --seed, --seeds and --until")
+    if max_seeds is not None and until is None:
+        raise typer.BadParameter(
+            "it goes with --until, which says when there are enough", param_hint="--max-seeds"
+        )
+    targets = read_targets(until) if until is not None else []
     timeout_s = seconds_of(cca_timeout, "--cca-timeout")
     workers = workers or processors()
     place = executor(on, root=None if no_store else out, workers=workers, cca_timeout_s=timeout_s)
@@ -82,14 +104,24 @@ def run(
     check_all(todo)
     try:
         store = None if no_store else Store(out)
-        outcomes = _run(todo, place, store, as_json, timeout_s)
+
+        def make(each: list[Job]) -> list[Outcome]:
+            return _run(each, place, store, as_json, timeout_s)
+
+        enough = (
+            sweeps.until(chosen, targets, make, engine=engine, most=max_seeds or MOST) if targets else None
+        )
+        outcomes = enough.outcomes if enough else make(todo)
     except KeyboardInterrupt:
         if not no_store:
             raise
         complain("interrupted; nothing was kept")
         raise typer.Exit(1) from None
     if not as_json:
-        tables.show([outcome for outcome in outcomes if outcome.error is None], metric, form)
+        shown = metric or shown_until(targets)
+        tables.show([outcome for outcome in outcomes if outcome.error is None], shown, form)
+    if enough:
+        tell(enough)
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         complain(f"{tables.label(outcome.job)}: {outcome.error!s}")

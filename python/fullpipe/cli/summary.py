@@ -9,6 +9,7 @@ from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import Form, Grid
+from fullpipe.cli.modes import marked
 from fullpipe.cli.shown import number_shown, unit_shown
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run
@@ -39,9 +40,11 @@ def check_metrics(names: Sequence[str]) -> None:
 
 def summary_of(
     runs: Sequence[tuple[Mapping[str, Any], Run]], metrics: Sequence[str] | None = None
-) -> pl.DataFrame:
-    """Means over seeds of what is shown."""
-    return over_seeds(values_of(runs, (*(metrics or HEADLINES), "bulk")))
+) -> tuple[pl.DataFrame, list[str]]:
+    """Means over seeds of what is shown, and notes on what is of two kinds: see `marked`."""
+    shown = metrics or HEADLINES
+    values = values_of(runs, (*shown, "bulk"))
+    return marked(over_seeds(values), values, shown)
 
 
 def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid:
@@ -118,7 +121,9 @@ def _cells(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iter
     for name in metrics:
         part, unit = row.get(name, {}), _UNITS[name]
         mean = number_shown(part.get("mean"), unit)
-        if part.get("low") is None or part["alike"]:
+        if part.get("modes") is not None:
+            yield part["modes"]
+        elif part.get("low") is None or part["alike"]:
             yield mean
         else:
             yield f"{mean} [{number_shown(part['low'], unit)}, {number_shown(part['high'], unit)}]"

@@ -203,15 +203,15 @@ def _links(links: pl.DataFrame) -> Any:
 
 def _many(console: Console, outcomes: Sequence[Outcome], metrics: Sequence[str] | None, form: Form) -> None:
     first = outcomes[0]
-    found = summary.summary_of([(outcome.job.point, outcome.run) for outcome in outcomes], metrics)
+    found, modes = summary.summary_of([(outcome.job.point, outcome.run) for outcome in outcomes], metrics)
     if form == Form.TABLE:
         seeds = len({outcome.job.seed for outcome in outcomes})
         over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""
         about = f", {first.run.meta.duration_s:g} s, engine {first.run.meta.engine.name}{over}"
         console.print(led(first.run.name, "bold", about))
     forms.show(summary.grid(found, metrics, form), form)
-    for line in summary.jain_is_of(found) if form == Form.TABLE else ():
-        console.print(styled(line, "dim"))
+    for line in (*summary.jain_is_of(found), *modes) if form == Form.TABLE else ():
+        console.print(styled(line, "dim"), soft_wrap=True)
     for note in summary.equal_seeds(found, first.job.scenario):
         complain(note)
 

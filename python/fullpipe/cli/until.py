@@ -1,0 +1,53 @@
+"""What `fullpipe run --until` says of the seeds that it took."""
+
+from collections.abc import Iterator, Sequence
+
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.precision import SHARE, Known, Target
+from fullpipe.cli.output import complain
+from fullpipe.cli.shown import number_shown, point_shown, unit_shown
+from fullpipe.cli.summary import HEADLINES
+from fullpipe.sweeps import Enough
+
+_UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
+_MOST_LINES = 5
+
+
+def shown_until(targets: Sequence[Target]) -> list[str] | None:
+    """The columns of the table: the usual ones, and what is asked for."""
+    return list(dict.fromkeys([*HEADLINES, *(target.metric for target in targets)])) if targets else None
+
+
+def tell(found: Enough) -> None:
+    """Say how many seeds there are and why no more, on standard error."""
+    for line in _lines(found):
+        complain(line)
+
+
+def _lines(found: Enough) -> Iterator[str]:
+    if not found.known:
+        return
+    asked = ", ".join(
+        dict.fromkeys(f"{each.target.metric} ±{100 * each.target.relative:g} %" for each in found.known)
+    )
+    if found.is_alike:
+        yield f"stopped at {found.seeds} seeds, which gave the same run"
+    elif found.is_precise:
+        yield f"stopped at {found.seeds} seeds: {asked} in every group at every point, at two looks in a row"
+    else:
+        yield f"stopped at {found.seeds} seeds, as many as were allowed (--max-seeds), before {asked}:"
+        wide = [each for each in found.known if not each.is_precise]
+        yield from map(_wide, wide[:_MOST_LINES])
+        if len(wide) > _MOST_LINES:
+            yield f"  and {len(wide) - _MOST_LINES} more"
+
+
+def _wide(found: Known) -> str:
+    metric, unit = found.target.metric, _UNITS[found.target.metric]
+    point = {path: value for path, value in found.point.items() if path != "engine"}
+    name = " ".join([f"{metric} of {found.of}", *point_shown(point)])
+    if found.modes:
+        share = 100 * found.modes.low.share.half_width
+        return f"  {name}: two modes, whose probability is known to ±{share:.0f} points, not ±{100 * SHARE:g}"
+    half, allowed = (number_shown(value, unit) for value in (found.interval.half_width, found.allowed))
+    return f"  {name}: ±{half} {unit_shown(unit)}, not ±{allowed}"
