@@ -13,7 +13,8 @@ from fullpipe.report.rows import table_of, with_sides
 from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.said import HOW_COMPARED, summary
 from fullpipe.scenario.quantities import as_numbers
-from fullpipe.validation.compare.variants import Variant, VariantComparison, compare_variants
+from fullpipe.validation.compare.matching import Variant
+from fullpipe.validation.compare.variants import VariantComparison, compare_variants
 from fullpipe.validation.over import HEADLINES
 
 Comparisons = Sequence[VariantComparison]
