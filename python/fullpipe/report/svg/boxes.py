@@ -27,45 +27,69 @@ from fullpipe.report.svg.marks import (
 _HEIGHT = 280.0
 _CELL, _ROW = 30.0, 18.0
 _LABELS = 280
-"""Room for the labels of differences."""
+"""Room for the labels of rows."""
+_LONGEST = 44
+"""Letters of a label of a row."""
+_LETTER = 6.5
 _SHADES = 8
 
 
 def boxes(chart: Boxes, label: str) -> str:
-    """Boxes side by side; whiskers reach to the extremes. Long names are turned."""
-    longest = max(len(box.label) for box in chart.boxes)
+    """Boxes side by side or, if their names are long, under each other; whiskers reach to the extremes."""
     step = (WIDTH - LEFT - RIGHT) / len(chart.boxes)
-    is_turned = longest * 6.5 > step
-    height = _HEIGHT + (min(longest, 40) * 4.5 if is_turned else 0)
-    y = Scale(*span([value for box in chart.boxes for value in box.five]), _HEIGHT - BOTTOM, TOP)
+    if max(len(box.label) for box in chart.boxes) * _LETTER > step:
+        return _under_each_other(chart, label)
+    y = Scale(*_span(chart), _HEIGHT - BOTTOM, TOP)
     inner = [left_axis(y, chart.y_label)]
     for place, box in enumerate(chart.boxes):
         middle = LEFT + step * (place + 0.5)
-        inner += [_box(box, middle, min(step * 0.6, 48), y), _name(box.label, middle, is_turned)]
-    return drawing(height, inner, label)
+        inner.append(_box(box, middle, min(step * 0.6, 48), y, is_upright=True))
+        inner.append(element("text", box.label, x=middle, y=_HEIGHT - BOTTOM + 16, class_="tick middle"))
+    return drawing(_HEIGHT, inner, label)
 
 
-def _box(box: Box, x: float, width: float, y: Scale) -> str:
-    low, q1, median, q3, high = box.five
-    told = f"{box.label}: median {number(median)}, {number(low)} to {number(high)}, {box.runs} runs"
-    left, look = x - width / 2, classes(box.look, "line")
+def _span(chart: Boxes) -> tuple[float, float]:
+    return span([value for box in chart.boxes for value in box.five])
+
+
+def _under_each_other(chart: Boxes, label: str) -> str:
+    x = Scale(*_span(chart), _LABELS, WIDTH - RIGHT)
+    bottom = TOP + _ROW * len(chart.boxes)
+    inner = [bottom_axis(x, chart.y_label, bottom, left=_LABELS)]
+    for place, box in enumerate(chart.boxes):
+        middle = TOP + _ROW * (place + 0.5)
+        inner.append(_box(box, middle, 0.6 * _ROW, x, is_upright=False))
+        inner.append(_row_label(box.label, middle))
+    return drawing(bottom + BOTTOM, inner, label)
+
+
+def _row_label(text: str, y: float) -> str:
+    shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return element("text", shown, x=_LABELS - 8, y=y + 4, class_="tick end")
+
+
+def _box(box: Box, middle: float, width: float, scale: Scale, *, is_upright: bool) -> str:
+    """A box across the axis at its middle."""
+    low, q1, median, q3, high = map(scale, box.five)
+    near, far, look = middle - width / 2, middle + width / 2, classes(box.look, "line")
+
+    def line(ends: tuple[float, float], across: tuple[float, float], kind: str) -> str:
+        x, y = (across, ends) if is_upright else (ends, across)
+        return element("line", x1=x[0], x2=x[1], y1=y[0], y2=y[1], class_=kind)
+
+    start, size = min(q1, q3), max(abs(q3 - q1), 1.0)
+    place = (near, start, width, size) if is_upright else (start, near, size, width)
+    x, y, wide, high_ = place
+    numbers = [number(value) for value in box.five]
+    told = f"{box.label}: median {numbers[2]}, {numbers[0]} to {numbers[4]}, {box.runs} runs"
     parts = [
         tip(told),
-        element("line", x1=x, x2=x, y1=y(low), y2=y(q1), class_=look),
-        element("line", x1=x, x2=x, y1=y(q3), y2=y(high), class_=look),
-        element("rect", x=left, y=y(q3), width=width, height=max(y(q1) - y(q3), 1.0),
-                class_=classes(box.look, "box")),
-        element("line", x1=left, x2=left + width, y1=y(median), y2=y(median), class_="median"),
-    ]  # fmt: skip
+        line((low, q1), (middle, middle), look),
+        line((q3, high), (middle, middle), look),
+        element("rect", x=x, y=y, width=wide, height=high_, class_=classes(box.look, "box")),
+        line((median, median), (near, far), "median"),
+    ]
     return group("g", parts)
-
-
-def _name(text: str, x: float, is_turned: bool) -> str:
-    y = _HEIGHT - BOTTOM + 16
-    if not is_turned:
-        return element("text", text, x=x, y=y, class_="tick middle")
-    shown = text if len(text) <= 40 else f"{text[:39]}…"
-    return element("text", shown, x=x, y=y, transform=f"rotate(-35 {x:.1f} {y:.1f})", class_="tick end")
 
 
 def heat(chart: Heat, label: str) -> str:
@@ -119,13 +143,12 @@ def forest(chart: Forest, label: str) -> str:
     bottom = TOP + _ROW * len(chart.differences)
     zero = element("line", x1=x(0.0), x2=x(0.0), y1=TOP, y2=bottom, class_="axis")
     marks = [part for n, row in enumerate(chart.differences) for part in _row(row, x, TOP + _ROW * (n + 0.5))]
-    axis = bottom_axis(x, chart.x_label, bottom).replace(f'x1="{LEFT}"', f'x1="{_LABELS}"', 1)
+    axis = bottom_axis(x, chart.x_label, bottom, left=_LABELS)
     return drawing(bottom + BOTTOM, [axis, zero, *marks], label)
 
 
 def _row(row: Difference, x: Scale, y: float) -> Iterator[str]:
-    shown = row.label if len(row.label) <= 44 else f"{row.label[:43]}…"
-    yield element("text", shown, x=_LABELS - 8, y=y + 4, class_="tick end")
+    yield _row_label(row.label, y)
     look = verdict_class(row.verdict)
     if row.low is not None and row.high is not None:
         yield element("line", x1=x(row.low), x2=x(row.high), y1=y, y2=y, class_=f"{look} line")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from fullpipe.report.content import Look
 from fullpipe.report.text import lines_visible
@@ -117,23 +118,38 @@ def number(value: float) -> str:
     return text.replace("-", "−")
 
 
+def tick_texts(values: Sequence[float]) -> list[str]:
+    """The numbers at ticks, with as many digits as tell them apart.
+
+    >>> tick_texts([4.388, 4.389, 4.39])
+    ['4.388', '4.389', '4.390']
+    """
+    step = min((abs(b - a) for a, b in pairwise(values)), default=0.0)
+    digits = max(0, math.ceil(-math.log10(step) - 1e-9)) if step else 3
+    return [f"{value:,.{digits}f}".replace("-", "−") for value in values]
+
+
 def left_axis(scale: Scale, label: str, right: float = WIDTH - RIGHT) -> str:
     """The axis at the left with lines across."""
+    ticks = scale.ticks
     parts = [
-        group("line", (), x1=LEFT, x2=right, y1=scale(tick), y2=scale(tick), class_="grid")
-        + element("text", number(tick), x=LEFT - 6, y=scale(tick) + 4, class_="tick end")
-        for tick in scale.ticks
+        element("line", x1=LEFT, x2=right, y1=scale(tick), y2=scale(tick), class_="grid")
+        + element("text", text, x=LEFT - 6, y=scale(tick) + 4, class_="tick end")
+        for tick, text in zip(ticks, tick_texts(ticks), strict=True)
     ]
     middle = (scale.start + scale.end) / 2
     turn = f"rotate(-90 14 {middle:.1f})"
     return "".join([*parts, element("text", label, x=14, y=middle, transform=turn, class_="label middle")])
 
 
-def bottom_axis(scale: Scale, label: str, y: float, names: Sequence[tuple[float, str]] | None = None) -> str:
-    """The axis at the bottom: at round numbers, or at places with names."""
-    marks = names if names is not None else [(tick, number(tick)) for tick in scale.ticks]
-    parts = [group("line", (), x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="axis")]
-    parts += [element("text", text, x=scale(at), y=y + 16, class_="tick middle") for at, text in marks]
+def bottom_axis(scale: Scale, label: str, y: float, left: float = LEFT) -> str:
+    """The axis at the bottom."""
+    ticks = scale.ticks
+    parts = [element("line", x1=left, x2=WIDTH - RIGHT, y1=y, y2=y, class_="axis")]
+    parts += [
+        element("text", text, x=scale(tick), y=y + 16, class_="tick middle")
+        for tick, text in zip(ticks, tick_texts(ticks), strict=True)
+    ]
     middle = (scale.start + scale.end) / 2
     return "".join([*parts, element("text", label, x=middle, y=y + 34, class_="label middle")])
 

@@ -1,0 +1,107 @@
+"""Figures that are drawn without scripts."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from fullpipe.report.content import (
+    Box,
+    Boxes,
+    Chart,
+    Difference,
+    Figure,
+    Forest,
+    Heat,
+    Line,
+    Lines,
+    Look,
+    Series,
+    Trace,
+)
+from fullpipe.report.svg.chart import svg_of
+from fullpipe.report.svg.marks import WIDTH, ticks
+
+LOOK = Look(2)
+
+
+def drawn(chart: Chart) -> ET.Element:
+    """The picture, which is XML."""
+    return ET.fromstring(svg_of(Figure("caption", chart, "what it shows"), 100))
+
+
+def texts(found: ET.Element) -> list[str]:
+    """Every text in it."""
+    return [str(element.text) for element in found.iter("text")]
+
+
+def classes(found: ET.Element) -> list[str]:
+    """The classes of its elements."""
+    return [element.get("class", "") for element in found.iter()]
+
+
+def boxes(*labels: str) -> Boxes:
+    """A box per label."""
+    return Boxes("goodput", [Box(label, LOOK, (1, 2, 3, 4, 5), 7) for label in labels])
+
+
+def test_a_picture_says_what_it_shows() -> None:
+    found = drawn(boxes("a"))
+    assert (found.get("role"), found.get("aria-label")) == ("img", "what it shows")
+
+
+def test_short_names_stand_below_boxes_and_long_ones_beside_them() -> None:
+    upright, lying = drawn(boxes("a", "b")), drawn(boxes("a" * 60, "b" * 60))
+    assert {text.get("y") for text in upright.iter("text") if text.text in ("a", "b")} == {"252"}
+    assert "a" * 43 + "…" in texts(lying)
+    first, second = lying.iter("rect")
+    assert float(first.get("y", "0")) < float(second.get("y", "0"))
+    assert first.get("x") == second.get("x")
+
+
+def test_a_heat_map_has_a_cell_per_number_and_none_where_there_is_none() -> None:
+    found = drawn(Heat("x", "y", ["1", "2"], ["a", "b"], [[1.0, None], [3.0, 5.0]]))
+    assert len(list(found.iter("rect"))) == 3
+    assert {"1", "3", "5"} <= set(texts(found))
+    assert {"h0", "h7"} <= set(classes(found))
+
+
+def test_verdicts_have_their_colours_in_a_forest() -> None:
+    rows = [
+        Difference("a", 1.0, 0.5, 1.5, "better"),
+        Difference("b", -1.0, None, None, "not reproduced (x 2)"),
+    ]
+    found = drawn(Forest("difference", rows))
+    assert {"v-better dot", "v-not-reproduced dot"} <= set(classes(found))
+    assert len([element for element in found.iter("line") if "v-" in element.get("class", "")]) == 1
+
+
+def test_a_line_has_its_band_and_a_tip_per_point() -> None:
+    found = drawn(Lines("rate", "goodput", [Line("cubic", LOOK, [(1, 2, 1, 3), (2, 4, 3, 5)])]))
+    assert [title.text for title in found.iter("title")] == [
+        "cubic: 2 [1, 3] at 1; goodput",
+        "cubic: 4 [3, 5] at 2; goodput",
+    ]
+    assert "c2 d0 band" in classes(found)
+
+
+def test_missing_samples_leave_a_gap() -> None:
+    values = np.array([1.0, 2.0, np.nan, 3.0, 4.0])
+    (path,) = drawn(Series("x", 0.0, 1.0, [Trace("a", LOOK, values)])).iter("path")
+    assert path.get("d", "").count("M") == 2
+
+
+@pytest.mark.parametrize("values", [[0.0], [5.0, 5.0], [np.nan], [-1e-9, 1e-9], [1e15, 2e15]])
+def test_any_numbers_are_drawn_within_the_picture(values: list[float]) -> None:
+    found = drawn(Series("x", 0.0, 1.0, [Trace("a", LOOK, np.array(values))]))
+    places = [float(element.get("x", "0")) for element in found.iter("text")]
+    assert all(0 <= place <= WIDTH for place in places)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (0.0, 1e-7), (-5, 5), (3, 3), (99.9, 100.1), (0, 123456)])
+def test_ticks_are_round_few_and_within(low: float, high: float) -> None:
+    found = ticks(low, high)
+    assert 1 <= len(found) <= 11
+    assert all(low - 1e-9 * abs(high) <= tick <= high * (1 + 1e-9) + 1e-12 for tick in found)
