@@ -69,6 +69,32 @@ def test_differences_have_units_intervals_and_a_figure(tmp_path: Path) -> None:
     assert (figure.chart.differences[0].low, figure.chart.differences[0].high) == pytest.approx((-15, -5))
 
 
+def test_rows_of_a_check_are_held_against_their_base(tmp_path: Path) -> None:
+    row = {
+        "verdict": "regressed",
+        "case": "home",
+        "point": {"flows.0.cca": "cubic"},
+        "of": "all flows",
+        "metric": "rtt_mean",
+        "unit": "s",
+        "base": 0.1,
+        "change": 0.15,
+        "difference": 0.05,
+        "interval": {"low": 0.04, "high": 0.06},
+        "margin": 0.003,
+    }
+    found = page(tmp_path, json.dumps({"kind": "check", "rows": [row, {**row, "verdict": "not worse"}]}))
+    cells = dict(zip([column.name for column in table(found).columns], table(found).rows[0], strict=True))
+    assert (cells["cca"], cells["base"], cells["change"], cells["margin"]) == (
+        "cubic",
+        "100.00",
+        "150.00",
+        "3.00",
+    )
+    assert cells["difference"] == "+50.0 % [+40.0, +60.0]"
+    assert found.answer[1] == "In detail: regressed in rtt_mean (1 of 2); not worse in 1 of 2 rows."
+
+
 def test_keys_that_are_not_known_are_columns(tmp_path: Path) -> None:
     rows = [
         {"factor": "cca", "F": 12.5, "eta_squared": 0.25, "pairs": ["a", "b"]},

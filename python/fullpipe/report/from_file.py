@@ -22,8 +22,8 @@ from fullpipe.report.content import (
     Section,
     Text,
 )
-from fullpipe.report.rows import interval_of, is_real, table_of, text_of, with_sides
-from fullpipe.report.said import HOW_COMPARED, summary, tally
+from fullpipe.report.rows import interval_of, is_real, reference_of, table_of, text_of, with_sides
+from fullpipe.report.said import HOW, summary, tally
 from fullpipe.report.text import counted
 
 _TOP = ("kind", "title", "question", "verdict", "rows", "notes", "command", "versions")
@@ -135,8 +135,8 @@ def _blocks(rows: Sequence[Row], found: Mapping[str, Any], budget: Budget) -> It
     if chart:
         told = "Differences with their 95 % intervals, in per cent of the reference"
         yield Figure(f"{told}.", chart, f"{told}; the numbers are in the table.")
-    if found.get("kind") == "compare":
-        yield Text(HOW_COMPARED)
+    if found.get("kind") in ("check", "compare"):
+        yield Text(HOW[found["kind"]])
     if rows:
         yield table_of(rows, f"All rows of {text_of(found.get('kind') or 'the file')}", budget.rows)
     data = json.dumps(list(rows), indent=1)
@@ -146,7 +146,7 @@ def _blocks(rows: Sequence[Row], found: Mapping[str, Any], budget: Budget) -> It
 
 def _forest(rows: Sequence[Row]) -> Forest | None:
     """Differences in per cent of the reference, of rows that have one; of very many, those of all flows."""
-    known = [row for row in rows if is_real(row.get("difference")) and _reference(row)]
+    known = [row for row in rows if is_real(row.get("difference")) and reference_of(row)]
     if len(known) > _MOST_DIFFERENCES:
         known = [row for row in known if row.get("of") == ALL]
     if not known or len(known) > _MOST_DIFFERENCES:
@@ -155,21 +155,14 @@ def _forest(rows: Sequence[Row]) -> Forest | None:
 
 
 def _difference(row: Row) -> Difference:
-    scale, ends = 100 / abs(_reference(row)), interval_of(row)
+    scale, ends = 100 / abs(reference_of(row)), interval_of(row)
     low, high = (scale * ends.low, scale * ends.high) if ends else (None, None)
     verdict = str(row.get("verdict") or "")
     return Difference(_label(row), scale * row["difference"], low, high, verdict)
 
 
-def _reference(row: Row) -> float:
-    """What the difference is of: the mean of the reference, or the first of two means."""
-    means = row.get("means")
-    value = means[0] if isinstance(means, list) and len(means) == 2 else row.get("reference")
-    return float(value) if is_real(value) else 0.0
-
-
 def _label(row: Row) -> str:
     """What a difference is of, and at which point."""
     paths = [key for key in row if "." in key]
-    words = [row.get(key) for key in ("side", "effect", "metric", "of", *paths, "test")]
+    words = [row.get(key) for key in ("side", "effect", "case", "metric", "of", *paths, "test")]
     return " ".join(text_of(word) for word in words if word)

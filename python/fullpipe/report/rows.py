@@ -13,7 +13,10 @@ from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Table
 from fullpipe.report.text import left_out
 
-_IN_UNITS = ("reference", "variant", "mean", "low", "high", "value", "estimate", "margin", "means")
+_IN_UNITS = (
+    *("reference", "variant", "base", "change"),
+    *("mean", "low", "high", "value", "estimate", "margin", "means"),
+)
 """Numbers that are in the unit of their row."""
 _VERDICT, _REASON = "verdict", "reason"
 _SHOWN_ELSEWHERE = ("unit", "interval", "entry", "kind")
@@ -84,7 +87,7 @@ def _cell(row: Row, key: str) -> str:
         shown = unit_shown(unit)
         return f"{value}, {shown}" if shown != "1" else str(value)
     if key == "difference" and is_real(value):
-        return difference_shown(value, interval_of(row), _reference(row), unit)
+        return difference_shown(value, interval_of(row), reference_of(row), unit)
     if key == "margin" and isinstance(value, Mapping):
         return _margin(value, unit)
     if key in _IN_UNITS and unit and is_real(value):
@@ -99,9 +102,12 @@ def is_real(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _reference(row: Row) -> float:
-    value = row.get("reference")
-    return float(value) if value is not None and is_real(value) else 0.0
+def reference_of(row: Row) -> float:
+    """What the difference of a row is of, by any of its names, or the first of two means; 0 if unknown."""
+    means = row.get("means")
+    first = means[0] if isinstance(means, list) and len(means) == 2 else None
+    found = [value for value in (row.get("reference"), row.get("base"), first) if is_real(value)]
+    return float(found[0]) if found else 0.0
 
 
 def interval_of(row: Row) -> Interval | None:

@@ -7,17 +7,26 @@ from typing import Any
 
 from fullpipe.report.text import listed
 
-_FIRST = ("worse", "regressed", "better", "different", "higher", "lower", "undecided", "equivalent")
+_FIRST = (
+    *("regressed", "worse", "better", "different", "higher", "lower"),
+    *("undecided", "not worse", "equivalent"),
+)
 """In which order verdicts are told: what asks for a decision before what does not."""
-_COUNTED = ("undecided", "equivalent")
+_COUNTED = ("undecided", "not worse", "equivalent")
 """Of these only the number is told."""
 
+HOW_CHECKED = (
+    "Not worse: the one-sided 95 % interval of the difference ends within the margin. Regressed: it does "
+    "not, and the paired t-test finds a difference for the worse. Undecided: neither."
+)
 HOW_COMPARED = (
     "Pairs of runs with the same seed. Equivalent: the 90 % interval of the difference lies within the "
     "margin. Better or worse: it does not, and the 95 % interval leaves out 0, after Holm's correction over "
     "all rows of a comparison, as p is. Undecided: neither. A row is of a metric, of a group of flows or a "
     "link, and of a point."
 )
+HOW = {"check": HOW_CHECKED, "compare": HOW_COMPARED}
+"""How verdicts come about, by the kind of file."""
 Row = Mapping[str, Any]
 
 
