@@ -120,13 +120,14 @@ def table(name: str, where: Mapping[str, Any] | None = None, out: str | Path = "
 def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:
     """A row per run: what tells it apart, and the rest of the table of runs."""
     points = index.runs.select("digest", "point", "spec").unique(["digest", "point"], maintain_order=True)
-    known = [_Point(point, spec) for point, spec in points.select("point", "spec").iter_rows()]
+    swept = json.loads(f"[{','.join(points['point'])}]")
+    known = [_Point(point, spec) for point, spec in zip(swept, points["spec"], strict=True)]
     paths = list(dict.fromkeys(path for point in known for path in point.swept))
     named = {*paths, *index.runs.columns, _FOLDER}
     asked = [name for name in where if name not in named and not path_called(name, paths)]
     names = _apart([*paths, *asked])
-    swept = {name: column([point.value(path) for point in known]) for path, name in names.items()}
-    values = pl.DataFrame(swept, strict=False) if swept else pl.DataFrame()
+    columns = {name: column([point.value(path) for point in known]) for path, name in names.items()}
+    values = pl.DataFrame(columns, strict=False)
     keyed = pl.concat([points.select("digest", "point"), values], how="horizontal")
     folder = pl.format("{}/{}/{}-{}", pl.lit(str(index.root)), "digest", "engine", "seed")
     rows = index.runs.join(keyed, on=["digest", "point"], how="left", maintain_order="left")
@@ -136,8 +137,8 @@ def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:
 class _Point:
     """The values of a run at paths: those that were swept, and any of its scenario."""
 
-    def __init__(self, point: str, spec: str) -> None:
-        self.swept: dict[str, Any] = json.loads(point)
+    def __init__(self, swept: Mapping[str, Any], spec: str) -> None:
+        self.swept = swept
         self._spec = spec
         self._tree: Any = None
 

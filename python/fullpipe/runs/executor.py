@@ -6,7 +6,7 @@ Engines release the interpreter, so that threads compute at the same time and no
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from threading import Event
@@ -137,9 +137,12 @@ class Threads:
 
 def _result(future: "Future[Outcome]") -> Outcome:
     """Wait with a pulse: polars makes system calls go on after a signal, so a long wait would miss Ctrl-C."""
-    while not wait([future], timeout=_PULSE_S).done:
-        pass
-    return future.result()
+    while True:
+        try:
+            return future.result(timeout=_PULSE_S)
+        except TimeoutError:
+            if future.done():  # it is the job that raised it
+                raise
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ class Store:
 
     def folder(self, digest: str, engine: str, seed: int) -> Path:
         """Where a run is or would be."""
-        return self.root / digest / f"{engine}-{seed}"
+        return Path(f"{self.root}/{digest}/{engine}-{seed}")
 
     def find(
         self,

@@ -1,5 +1,6 @@
 """What must survive: the same bytes in any process, and finished runs when a sweep is killed."""
 
+import json
 import os
 import signal
 import subprocess
@@ -120,3 +121,38 @@ def test_an_interrupt_ends_an_algorithm_that_loops_for_ever(tmp_path: Path, smal
 def test_no_frame_is_shared_between_threads() -> None:
     """A thread that writes a frame and one that asks for its size could wait for each other for ever."""
     assert encoding.empty("flows") is not encoding.empty("flows")
+
+
+def test_two_processes_share_a_store(tmp_path: Path, small_file: Path) -> None:
+    command = [*COMMAND, str(small_file), "--json", "--jobs", "1"]
+    several = [[*command, "--seeds", "30"], [*command, "--seeds", "30", "--set", "flows.0.cca=reno"]]
+    processes = [
+        subprocess.Popen(each, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        for each in (*several, several[0])  # two of them make the same runs
+    ]
+    printed = [process.communicate()[0].splitlines() for process in processes]
+    assert [len(lines) for lines in printed] == [30, 30, 30]
+    found = Store(tmp_path / "runs").index()
+    assert found.runs.height == found.packed("flows").height == 60
+    assert {found.folder(row) for row in found.runs.iter_rows(named=True)} == {
+        run.folder for run in Store(tmp_path / "runs")
+    }
+    assert list((tmp_path / "runs" / ".writing").iterdir()) == []
+
+
+def test_a_sweep_that_is_killed_again_and_again_is_in_the_index_as_far_as_it_came(
+    tmp_path: Path, small: Scenario
+) -> None:
+    scenario = small.with_values({"duration": "20 s"})
+    (tmp_path / "sweep.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    printed: list[str] = []
+    for wanted in (5, 15, 25):  # so many runs are finished when it is killed
+        command = [*COMMAND, "sweep.toml", "--seeds", "200", "--jobs", "2", "--json"]
+        sweep = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        assert sweep.stdout
+        printed = [sweep.stdout.readline() for _ in range(wanted)]
+        sweep.send_signal(signal.SIGKILL)
+        sweep.communicate()
+        runs = Store(tmp_path / "runs").index().runs
+        assert {json.loads(line)["seed"] for line in printed} <= set(runs["seed"])
+        assert runs.height == len(list(Store(tmp_path / "runs")))
