@@ -210,3 +210,9 @@ def test_without_duckdb_the_command_says_what_to_install(
     result = fullpipe("query", "select 1")
     told = "fullpipe: DuckDB is not installed; pip install 'fullpipe[query]' brings it\n"
     assert (result.exit_code, result.stderr) == (2, told)
+
+
+def test_a_long_list_says_how_long_it_is(fullpipe: Cli, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fullpipe.cli.frames._MOST_ROWS", 4)
+    told = fullpipe("runs").stdout.splitlines()
+    assert told[-2] == "6 rows, of which 4 are shown; --json prints all"

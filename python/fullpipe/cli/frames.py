@@ -18,8 +18,11 @@ _MOST_ROWS = 200
 """On a terminal."""
 
 
-def as_table(frame: pl.DataFrame) -> None:
-    """Print the first rows of a frame, in several tables where a terminal is too narrow for one."""
+def as_table(frame: pl.DataFrame, all_by: str) -> None:
+    """Print the first rows of a frame, in several tables where a terminal is too narrow for one.
+
+    `all_by` is the option that prints all rows.
+    """
     console = terminal()
     for block in _blocks(frame.head(_MOST_ROWS), console.width):
         made = listing(*block)
@@ -29,7 +32,7 @@ def as_table(frame: pl.DataFrame) -> None:
             made.add_row(*row)
         console.print(made)
     if frame.height > _MOST_ROWS:
-        echo(f"{frame.height:,} rows, of which {_MOST_ROWS} are shown; --format csv prints all")
+        echo(f"{frame.height:,} rows, of which {_MOST_ROWS} are shown; {all_by} prints all")
 
 
 def as_csv(frame: pl.DataFrame) -> None:

@@ -31,8 +31,11 @@ def query(
 
     The tables are runs, flows, links, series, transfers and the others of a run, each of all runs together.
     Each begins with a column per swept path, scenario, engine and seed. A column with a dot in its name
-    stands in double quotes. Needs DuckDB: pip install 'fullpipe[query]'.
+    stands in double quotes. This needs DuckDB, which the extra query brings.
     """
     with noted():
         answer = ask(sql, out)
-    {Shape.TABLE: as_table, Shape.CSV: as_csv, Shape.JSON: as_json}[shape](answer)
+    if shape == Shape.TABLE:
+        as_table(answer, "--format csv")
+    else:
+        {Shape.CSV: as_csv, Shape.JSON: as_json}[shape](answer)

@@ -15,7 +15,7 @@ from fullpipe.cli.shared import Out, assignment, target
 from fullpipe.errors import visible
 from fullpipe.runs import Store
 
-_SHOWN = ("scenario", "engine", "seed", "version", "started", "duration_s", "bytes", "folder")
+_SHOWN = ("scenario", "engine", "seed", "started", "folder")
 """On a terminal, behind the swept paths."""
 
 
@@ -65,7 +65,7 @@ def _conditions(where: Sequence[str]) -> dict[str, list[Any]]:
 
 def _show(found: pl.DataFrame) -> None:
     swept = found.columns[: found.columns.index("scenario")]
-    as_table(found.select(*swept, *_SHOWN))
+    as_table(found.select(*swept, *_SHOWN), "--json")
     echo(f"{found.height:,} runs, {sum(found['bytes']) / 1e6:,.1f} MB of tables")
 
 
