@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -209,3 +210,61 @@ def test_wrong_variants_are_refused(command: Any, over: str, line: str) -> None:
 def test_tables_are_values_too(command: Any) -> None:
     result = command("--over", 'topology.bottleneck.queue="codel", { kind = "drop_tail", packets = 5 }')
     assert "drop_tail 5 against codel" in result.output
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A file with a small scenario, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.toml").write_text(Scenario(**BASE).to_toml(), encoding="utf-8")
+    return "two.toml"
+
+
+def verdicts(*words: str) -> dict[tuple[str, str, str], str]:
+    """What `compare` says, by variant, of whom and metric."""
+    result = CliRunner().invoke(app, ["compare", *words, "--seeds", "3", "--json", "--jobs", "1"])
+    assert result.exit_code in (0, 1), result.output
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    return {
+        (each["variant"], row["of"], row["metric"]): row["verdict"] for each in found for row in each["rows"]
+    }
+
+
+def test_whole_scenarios_can_be_variants(small: str) -> None:
+    halved = Scenario(**BASE).with_values({"topology.bottleneck.rate": "5 Mbit/s", "name": "halved"})
+    Path("halved.toml").write_text(halved.to_toml(), encoding="utf-8")
+    found = verdicts(small, "--over", "scenario=two.toml,halved.toml", "--metric", "goodput")
+    assert found["halved", "all flows", "goodput"] == "worse"
+
+
+def test_scenarios_with_other_sweeps_are_refused(small: str) -> None:
+    swept = Scenario(**BASE, sweep={"topology.bottleneck.rate": ["5 Mbit/s"]})
+    Path("swept.toml").write_text(swept.to_toml(), encoding="utf-8")
+    result = CliRunner().invoke(
+        app, ["compare", small, "--over", "scenario=two.toml,swept.toml", "--seeds", "2"]
+    )
+    assert result.exit_code == 2
+    assert "other sweeps" in result.stderr
+
+
+def test_an_engine_that_is_none_is_refused(small: str) -> None:
+    result = CliRunner().invoke(app, ["compare", small, "--over", "engine=native,ns2"])
+    assert result.exit_code == 2
+    assert "ns2" in result.stderr
+
+
+def test_differences_are_drawn_as_a_forest(small: str) -> None:
+    words = (
+        "--over",
+        "flows.0.cca=cubic,reno,vegas",
+        "--metric",
+        "goodput",
+        "--metric",
+        "jain",
+        "--plot",
+        "fig",
+    )
+    CliRunner().invoke(app, ["compare", small, *words, "--seeds", "3", "--json", "--jobs", "1"])
+    numbers = pl.read_csv("fig/two-forest.csv")
+    assert numbers["metric"].value_counts().sort("metric").rows() == [("goodput", 6), ("jain", 2)]
+    assert Path("fig/two-forest.svg").exists()

@@ -154,6 +154,15 @@ def test_of_linked_paths_the_first_is_there() -> None:
     assert list(points_of(runs)[0]) == ["topology.bottleneck.rate", "flows.0.cca"]
 
 
+def test_named_variants_are_points_by_their_names() -> None:
+    variants = {
+        "slow": {"topology.bottleneck.rate": "5 Mbit/s"},
+        "fast": {"topology.bottleneck.rate": "9 Mbit/s"},
+    }
+    runs = sweeps.run(sweeps.jobs(Scenario(**{**BASE, "sweep": {"line": variants}})))
+    assert points_of(runs) == [{"line": "slow"}, {"line": "fast"}]
+
+
 def test_runs_that_are_alike_have_no_point() -> None:
     runs = sweeps.run(sweeps.jobs(Scenario(**BASE).expand()[0], [1, 2]))
     assert points_of(runs) == [{}, {}]

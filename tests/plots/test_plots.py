@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fullpipe import Scenario, plots, run
+from fullpipe import Run, Scenario, plots, run
 from fullpipe.errors import ResultError
 from fullpipe.plots.states import state_colour
 
@@ -107,6 +107,31 @@ def test_overview_leaves_idle_links_out() -> None:
     _, data = plots.overview({"one": tables()})
     shown = data.filter(pl.col("quantity") == "queue")
     assert shown["actor"].unique().to_list() == ["bottleneck"]
+
+
+def two_rates() -> Run:
+    """One flow over a link that gets slower, after a warm-up."""
+    changes = [{"at": "2 s", "rate": "5 Mbit/s"}]
+    values = {"duration": "4 s", "warmup": "1 s", "topology.bottleneck.changes": changes}
+    return run(Scenario.named("single-reno").with_values(values))
+
+
+def test_rates_have_the_capacity_of_the_link_beside_them() -> None:
+    figure = plots.plot_run(two_rates(), "goodput", "rtt")
+    goodput, rtt = (place.lines[-1].get_ydata() for place in figure.axes)
+    assert list(goodput) == [20.0, 5.0, 5.0]
+    assert len(rtt) > 3
+
+
+def test_the_warm_up_is_shaded_in_every_panel() -> None:
+    figure = plots.plot_run(two_rates(), "goodput", "rtt")
+    ends = [place.patches[0].get_x() + place.patches[0].get_width() for place in figure.axes]
+    assert ends == pytest.approx([1.0, 1.0])
+
+
+def test_panels_over_time_have_the_same_ends() -> None:
+    first, second = plots.plot_run(two_rates(), "goodput", "queue").axes
+    assert first.get_xlim() == second.get_xlim()
 
 
 def test_saved_together_and_the_same_every_time(tmp_path: Path) -> None:

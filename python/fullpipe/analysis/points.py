@@ -15,16 +15,34 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """The point of every run: the paths at which their scenarios differ, each with the value there.
 
     A table of which the kind differs is one path, with the table as its value. Of paths that tell the same
-    runs apart, such as linked ones, the first is there.
+    runs apart, such as linked ones, the first is there. Runs of one sweep with named variants have the names
+    instead of what those set.
 
     >>> from fullpipe import Scenario, run
     >>> base = Scenario.named("single-cubic").with_values({"duration": "1 s"})
     >>> points_of([run(base), run(base.with_values({"flows.0.cca": "reno"}))])
     [{'flows.0.cca': 'cubic'}, {'flows.0.cca': 'reno'}]
     """
-    trees = [{key: value for key, value in run.meta.scenario.items() if key not in _ASIDE} for run in runs]
-    paths = _distinct(list(dict.fromkeys(_paths(trees, ()))), trees)
+    if _have_variants(runs):
+        trees = [dict(run.meta.point) for run in runs]
+        paths = _distinct([(key,) for key in trees[0]], trees)
+    else:
+        trees = [
+            {key: value for key, value in run.meta.scenario.items() if key not in _ASIDE} for run in runs
+        ]
+        paths = _distinct(list(dict.fromkeys(_paths(trees, ()))), trees)
     return [{".".join(map(str, path)): at(tree, path) for path in paths} for tree in trees]
+
+
+def _have_variants(runs: Sequence[Run]) -> bool:
+    """Whether all runs are of one sweep, of which an axis is a word and no path, and tell scenarios apart."""
+    keys = runs[0].meta.point.keys() if runs else ()
+    if all(key in runs[0].meta.scenario or "." in key for key in keys):
+        return False
+    if any(run.meta.point.keys() != keys for run in runs):
+        return False
+    points = {(str(run.meta.point), run.meta.digest) for run in runs}
+    return len(points) == len({point for point, _ in points}) == len({digest for _, digest in points})
 
 
 def _distinct(paths: Sequence[tuple[str | int, ...]], trees: Sequence[Any]) -> list[tuple[str | int, ...]]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,14 +10,13 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.check_shown import show
+from fullpipe.cli.compare import finished_runs
 from fullpipe.cli.jobs import bring_all, check_all
-from fullpipe.cli.output import complain, echo
-from fullpipe.cli.progress import progress_bar
+from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, processors, target, values_of
-from fullpipe.cli.tables import label
 from fullpipe.io import files
 from fullpipe.runs import Run, Store
-from fullpipe.sweeps import Job, stream
+from fullpipe.sweeps import Job
 from fullpipe.validation.gate import forms, sides
 from fullpipe.validation.gate import suite as suites
 from fullpipe.validation.gate.check import check as checked
@@ -31,6 +29,7 @@ Target = Annotated[Path | None, typer.Option(parser=target, metavar="FILE")]
 
 
 def check(
+    context: typer.Context,
     suite: Annotated[Path, typer.Argument(metavar="SUITE", help="A TOML file with scenarios and metrics.")],
     against: Annotated[
         list[str] | None,
@@ -60,7 +59,9 @@ def check(
     allow_python: AllowPython = False,
     written: Annotated[
         Path | None,
-        typer.Option("-o", "--output", parser=target, metavar="FILE", help="Write JSON for a report."),
+        typer.Option(
+            "--file", "-o", parser=target, metavar="FILE", help="Keep it as JSON, for fullpipe report."
+        ),
     ] = None,
     junit: Annotated[
         Path | None, typer.Option(parser=target, metavar="FILE", help="Write JUnit XML.")
@@ -85,7 +86,7 @@ def check(
         if allow_python:
             bring_all(list(todo), str(folder / "suite"))
         check_all(list(todo))
-        return _runs(todo, workers or processors(), Store(out))
+        return [outcome.run for outcome in finished_runs(todo, workers or processors(), Store(out))]
 
     if (keep is None) == (not against):
         raise typer.BadParameter("give --against BASE, or --keep FILE")
@@ -97,7 +98,7 @@ def check(
     said = checked(
         chosen, base, sides.Here(chosen, engine, runner), (" ".join(against or []), "now"), complain
     )
-    command = shlex.join(["fullpipe", *sys.argv[1:]])
+    command = command_line(context)
     if written:
         files.write(written, json.dumps(forms.as_json(said, command), indent=1, allow_nan=False).encode())
     if junit:
@@ -141,15 +142,3 @@ def _options(allow_python: bool, engine: str, assignments: list[str] | None, out
         *("--engine", engine, "--out", str(store.resolve())),
         *(["--allow-python"] if allow_python else []),
     ]
-
-
-def _runs(todo: Sequence[Job], workers: int, store: Store) -> list[Run]:
-    """The runs of jobs. Stops with exit code 2 if one failed."""
-    with progress_bar(todo) as progress:
-        outcomes = list(stream(todo, workers=workers, store=store, progress=progress))
-    failed = [outcome for outcome in outcomes if outcome.error]
-    for outcome in failed:
-        complain(f"{label(outcome.job)}: {outcome.error!s}")
-    if failed:
-        raise typer.Exit(2)
-    return [outcome.run for outcome in outcomes]

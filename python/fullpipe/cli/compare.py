@@ -10,7 +10,7 @@ import typer
 
 from fullpipe.cli.compare_baseline import against, keep, points_of, seeds_of
 from fullpipe.cli.compare_engines import by_engine, draw, show
-from fullpipe.cli.compare_variants import axes_of, report
+from fullpipe.cli.compare_variants import axes_of, draw_forest, report
 from fullpipe.cli.jobs import bring_all, check_all, engine_names
 from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.progress import progress_bar
@@ -43,7 +43,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="PATH=VALUES",
-            help="Compare variants: flows.0.cca=cubic,bbr3, the reference first; may be repeated.",
+            help="Compare variants: flows.0.cca=cubic,bbr3, the reference first; may be repeated. Also"
+            " scenario=a.toml,b.toml and engine=native,linux.",
         ),
     ] = None,
     baseline: Annotated[
@@ -80,7 +81,12 @@ def compare(
     out: Out = Path("runs"),
     figures: Annotated[
         Path | None,
-        typer.Option("--plot", parser=target, metavar="DIR", help="Also draw the series in one figure."),
+        typer.Option(
+            "--plot",
+            parser=target,
+            metavar="DIR",
+            help="Also draw: the differences of variants, or the series of engines.",
+        ),
     ] = None,
     file: Annotated[
         Path | None,
@@ -128,7 +134,10 @@ def compare(
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
         sides = sides_of(chosen, axes_of(over), several, engines or "native")
         runs = (outcome.run for outcome in finished([job for side in sides for job in side.jobs]))
-        told(compared(sides, runs, metrics, margins))
+        every = list(compared(sides, runs, metrics, margins))
+        if figures:
+            draw_forest(figures, every, quiet=as_json)
+        told(every)
     elif baseline:
         kept = seeds_of(baseline, seeds, _SEEDS_OF_VARIANTS)
         points = points_of(finished(jobs(chosen, kept, engines or "native")))

@@ -8,16 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import typer
 
+from fullpipe import plots
 from fullpipe.cli.console import led, styled, terminal
 from fullpipe.cli.output import complain, echo
+from fullpipe.cli.shared import read_scenario
 from fullpipe.cli.shown import (
     difference_shown,
     heading,
     margin_shown,
     number_shown,
     point_shown,
+    shown_in,
     table,
     unit_shown,
 )
@@ -26,18 +30,31 @@ from fullpipe.io import files
 from fullpipe.report.from_file import joined
 from fullpipe.report.text import listed
 from fullpipe.runs.meta import versions
+from fullpipe.scenario import Scenario
 from fullpipe.validation.compare.variants import VariantComparison, VariantRow
+from fullpipe.validation.over import SCENARIO
 
 _COLOURS = {"better": "green", "worse": "red", "equivalent": "", "undecided": "dim"}
 
 
 def axes_of(over: Sequence[str]) -> dict[str, list[Any]]:
-    """The axes of several `--over PATH=VALUE,VALUE`.
+    """The axes of several `--over PATH=VALUE,VALUE`; of `scenario`, files and names as scenarios.
 
     Raises:
         ScenarioError: If one cannot be read.
     """
-    return dict(_axis(text) for text in over)
+    found = dict(_axis(text) for text in over)
+    return {path: _scenarios(values) if path == SCENARIO else values for path, values in found.items()}
+
+
+def _scenarios(names: Sequence[object]) -> list[Scenario]:
+    """Scenarios by file or name; several of one name are called after their files."""
+    read = [read_scenario(str(name)) for name in names]
+    if len({each.name for each in read}) == len(read):
+        return read
+    return [
+        each.model_copy(update={"name": Path(str(name)).stem}) for each, name in zip(read, names, strict=True)
+    ]
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:
@@ -93,6 +110,51 @@ def write(file: Path, found: Sequence[VariantComparison], command: str) -> None:
         "versions": versions(),
     }
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
+
+
+def draw_forest(folder: Path, found: Sequence[VariantComparison], *, quiet: bool) -> None:
+    """Write a figure of all differences, and print the names of its files."""
+    rows = [
+        {"metric": row.metric, "label": _label(each, row, found), "verdict": row.assessment.verdict}
+        | _in_unit(row)
+        for each in found
+        for row in each.rows
+    ]
+    if not rows:
+        raise typer.BadParameter("--plot: nothing is measured on both sides")
+    units = {row.metric: _axis_label(row) for each in found for row in each.rows}
+    figure, data = plots.forest(pl.DataFrame(rows, infer_schema_length=None), units)
+    for path in plots.save(figure, data, folder, f"{found[0].scenario}-forest"):
+        echo(path, err=quiet)
+
+
+def _label(each: VariantComparison, row: VariantRow, found: Sequence[VariantComparison]) -> str:
+    """Of a line: the variant and its point where there are several, and what is measured."""
+    several = len({other.other for other in found}) > 1
+    words = [*([each.other] if several else []), *point_shown(each.point), row.of]
+    return ", ".join(words)
+
+
+def _in_unit(row: VariantRow) -> dict[str, float | None]:
+    """The difference, its interval and the margin: as shares of the reference in %, or in the unit shown."""
+    said, scale = row.assessment, shown_in(row.metric, row.unit)[0]
+    factor = 100 / abs(row.reference) if row.reference and _is_relative(row) else scale
+    interval = said.interval
+    return {
+        "difference": said.difference * factor,
+        "low": None if interval is None else interval.low * factor,
+        "high": None if interval is None else interval.high * factor,
+        "margin": row.margin.allowed(row.reference) * factor,
+    }
+
+
+def _is_relative(row: VariantRow) -> bool:
+    """Whether differences are shown in %: of rates and times, which have a unit, and not of shares."""
+    return row.unit in ("bit/s", "s")
+
+
+def _axis_label(row: VariantRow) -> str:
+    return f"{row.metric}, % of the reference" if _is_relative(row) else shown_in(row.metric, row.unit)[1]
 
 
 def _show(found: VariantComparison) -> None:

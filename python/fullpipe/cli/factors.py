@@ -14,8 +14,7 @@ from fullpipe.cli.compare import finished_runs
 from fullpipe.cli.factors_shown import show
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import bring_all, check_all
-from fullpipe.cli.output import complain, echo
-from fullpipe.cli.repeated import command_line
+from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,

@@ -95,7 +95,8 @@ def plot(
             figure, data = plots.variables(labelled, names, only=only)
         else:
             chosen = (quantity,) if quantity else ()
-            figure, data = plots.overview(labelled, *chosen, only=only)
+            warmup_s = max(run.scenario.warmup_s for run in runs)
+            figure, data = plots.overview(labelled, *chosen, only=only, warmup_s=warmup_s)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     return _write(figure, data, out, runs[0].name if name is None else name, as_json)

@@ -183,10 +183,14 @@ def _drawn(
     rows, y_label = _along(rows, "y", _word(axes.y), chosen.kind)
     panels = _ordered(_ordered(rows, "colour"), "panel").partition_by("panel", maintain_order=True)
     across = min(len(panels), 1 if chosen.width == "column" else 3)
-    figure, places = plots.new_figure(-(-len(panels) // across), across, width=chosen.width)
+    figure, places = plots.new_figure(
+        -(-len(panels) // across), across, width=chosen.width, share_y=len(panels) > 1
+    )
+    means = charts.summarised(rows, ["panel", "y", "x"])["mean"]
+    between = tuple(pl.select(low=means.min(), high=means.max()).row(0))
     drawn, entries = [], dict[str, Any]()
     for place, part in zip(places, panels, strict=False):
-        data, image = _in(place, part, chosen.kind)
+        data, image = _in(place, part, chosen.kind, between)
         drawn.append(data.with_columns(panel=pl.lit(part["panel"][0])))
         place.set_title(f"{_word(axes.panel)} {part['panel'][0]}".strip())
         handles, names = place.get_legend_handles_labels()
@@ -200,9 +204,9 @@ def _drawn(
     return figure, pl.concat(drawn)
 
 
-def _in(place: Any, rows: pl.DataFrame, kind: Kind) -> tuple[pl.DataFrame, Any]:
+def _in(place: Any, rows: pl.DataFrame, kind: Kind, between: tuple[float, float]) -> tuple[pl.DataFrame, Any]:
     if kind == Kind.HEATMAP:
-        return charts.heat_map(place, rows)
+        return charts.heat_map(place, rows, between)
     draw = {
         Kind.LINES: charts.lines_with_bands,
         Kind.DELAY: charts.throughput_and_delay,

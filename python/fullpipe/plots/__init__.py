@@ -6,6 +6,7 @@ table together, so that a figure never travels without its numbers."""
 from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
 from fullpipe.plots.engines import engines
+from fullpipe.plots.forest import forest
 from fullpipe.plots.overview import overview, plot_run
 from fullpipe.plots.presented import flow_labels, presented
 from fullpipe.plots.save import FORMATS, check_format, save, save_as
@@ -23,6 +24,7 @@ __all__ = [
     "cumulative",
     "engines",
     "flow_labels",
+    "forest",
     "grouped_bars",
     "in_house_style",
     "lines_with_intervals",

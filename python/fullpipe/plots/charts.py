@@ -39,8 +39,12 @@ def lines_with_bands(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 @in_house_style
-def heat_map(axes: Axes, rows: pl.DataFrame) -> tuple[pl.DataFrame, Any]:
+def heat_map(
+    axes: Axes, rows: pl.DataFrame, between: tuple[float, float] | None = None
+) -> tuple[pl.DataFrame, Any]:
     """The mean over runs as the colour of a cell, with its number; `x` and `y` are as they come.
+
+    Colours go from the least to the largest mean, or between two values that several maps share.
 
     Returns the columns y, x, runs, mean, low, high, and what a colour bar is of.
     """
@@ -49,11 +53,12 @@ def heat_map(axes: Axes, rows: pl.DataFrame) -> tuple[pl.DataFrame, Any]:
     grid = np.full((len(lines), len(columns)), np.nan)
     for row in data.iter_rows(named=True):
         grid[lines.index(row["y"]), columns.index(row["x"])] = row["mean"]
-    drawn = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
+    low, high = between or (np.nanmin(grid), np.nanmax(grid))
+    drawn = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis", vmin=low, vmax=high)
     axes.grid(visible=False)
     axes.set_xticks(range(len(columns)), [_text(value) for value in columns])
     axes.set_yticks(range(len(lines)), [_text(value) for value in lines])
-    middle = (np.nanmin(grid) + np.nanmax(grid)) / 2
+    middle = (low + high) / 2
     for (line, column), value in np.ndenumerate(grid):
         if not math.isnan(value) and grid.size <= 400:
             colour = "white" if value < middle else "black"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ HEADLINES = (
     "dropped",
 )
 """What is compared unless other metrics are named."""
+SCENARIO, ENGINE = "scenario", "engine"
+"""Axes that are no paths: whole scenarios, and engines by name."""
 _Points = dict[str, tuple[Mapping[str, Any], list[Run]]]
 
 
@@ -53,13 +56,24 @@ def sides_of(
 ) -> list[Side]:
     """Every combination of the values of all axes, the reference first.
 
+    Args:
+        scenario: What is varied.
+        over: Paths with their values; `scenario` with scenarios takes the place of the first argument, and
+            `engine` with names that of the last.
+        seeds: The same for every side.
+        engine: What runs it.
+
     Raises:
         ScenarioError: If one is no variant of the scenario, two have the same name, or there is one only.
     """
     chosen, found = list(seeds), []
-    for step in axes.points(over):
-        name = ", ".join(value_text(value) for value in step.named.values())
-        found.append(Side(name, sweeps.jobs(scenario.with_values(step.values), chosen, engine)))
+    scenarios, engines = over.get(SCENARIO, [scenario]), over.get(ENGINE, [engine])
+    of_paths = {path: axis for path, axis in over.items() if path not in (SCENARIO, ENGINE)}
+    for base, used, step in product(scenarios, engines, list(axes.points(of_paths))):
+        words = [base.name] if SCENARIO in over else []
+        words += [str(used)] if ENGINE in over else []
+        words += [value_text(value) for value in step.named.values()]
+        found.append(Side(", ".join(words), sweeps.jobs(base.with_values(step.values), chosen, used)))
     if len(found) < 2:
         raise ScenarioError(["over: give two values or more, as in flows.0.cca=cubic,bbr3"])
     names = [side.name for side in found]
@@ -89,6 +103,8 @@ def compared(
     waiting = iter(runs)
     points = [_points(side, waiting) for side in sides]
     for key, (point, first) in points[0].items():
+        if any(key not in of_side for of_side in points):
+            raise ScenarioError(["over: the scenarios have other sweeps; compare those with the same points"])
         at_point = [of_side[key][1] for of_side in points]
         links = dict.fromkeys(link for of_side in at_point for run in of_side for link in busy_links(run))
         reference = Variant.of_runs(sides[0].name, first, metrics, links)
@@ -122,7 +138,8 @@ def compare_over(
 
     Args:
         scenario: What is varied. If it has a sweep, variants are compared at every point.
-        over: Paths with their values, or a word with named variants, as `[sweep]` has them.
+        over: Paths with their values, or a word with named variants, as `[sweep]` has them; and those that
+            `sides_of` knows besides.
         seeds: The same for every variant.
         metrics: What is compared.
         margins: Other margins than those of the metrics.
