@@ -19,6 +19,8 @@ from tests.report.pages import HOSTILE, hostile_page, runs_of
 
 PATH = os.environ.get("FULLPIPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 POINTS = 1_000_000
+A4 = 718
+"""Points between the margins of a page in print."""
 SPIKE = 654_321
 WATCH = """
 window.violations = [];
@@ -209,10 +211,11 @@ def test_dark_colours_follow_the_system_and_the_button(show: Show, runs: Documen
 
 
 def test_it_prints_its_tables_and_figures(show: Show, runs: Document) -> None:
-    tab = show(runs, color_scheme="dark")
+    tab = show(runs, color_scheme="dark", viewport={"width": A4, "height": 1_000})
     drawn(tab)
     assert tab.pdf(format="A4").startswith(b"%PDF")
     tab.emulate_media(media="print")
+    assert tab.evaluate("document.documentElement.scrollWidth") < 1.5 * A4  # what browsers shrink to fit
     assert tab.locator(".live").first.is_hidden()
     assert tab.locator("figure:has(script.series) .still").first.is_visible()
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
