@@ -232,3 +232,30 @@ def test_the_settings_of_the_database_are_locked(root: Path) -> None:
     assert fullpipe.query(sql, root).item() == "false"
     sql = "select value from duckdb_settings() where name = 'lock_configuration'"
     assert fullpipe.query(sql, root).item() == "true"
+
+
+@pytest.mark.parametrize("name", ["flows", "series"])
+def test_columns_of_other_types_are_refused_in_one_line(swept: Scenario, tmp_path: Path, name: str) -> None:
+    own(tmp_path, swept)
+    run = next(iter(Store(tmp_path)))
+    first = next(column for column, kind in TABLES[name].schema.items() if kind == pl.Float64)
+    strange = run.tables[name].with_columns(pl.lit("x").alias(first))
+    Store(tmp_path / "strange").save(fullpipe.Run(run.meta, {**run.tables, name: strange}))
+    told = f"native-1: its table {name} has columns of other types"
+    if name == "flows":
+        with pytest.warns(UserWarning, match=told):
+            assert fullpipe.table(name, out=tmp_path / "strange").is_empty()
+    else:
+        with pytest.raises(fullpipe.ResultError, match=told):
+            fullpipe.table(name, out=tmp_path / "strange")
+
+
+def test_a_sweep_of_strange_tables_is_kept_all_the_same(swept: Scenario, tmp_path: Path) -> None:
+    run = fullpipe.run(swept.expand()[0])
+    strange = run.flows.with_columns(pl.Series("goodput_bps", [[1]]))
+    with Store(tmp_path).batch() as batch:
+        for seed in range(1, 21):
+            meta = run.meta.model_copy(update={"seed": seed})
+            batch.save(fullpipe.Run(meta, {**run.tables, "flows": strange}))
+    assert len(list(Store(tmp_path))) == 20
+    assert len(Store(tmp_path).index().damaged) == 20

@@ -12,8 +12,9 @@ import polars as pl
 
 from fullpipe.analysis.points import at, path_called
 from fullpipe.analysis.values import column, value_text
-from fullpipe.errors import UnknownNameError
+from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.runs import PACKED, TABLES, Index, Run, Store
+from fullpipe.runs.encoding import as_schema
 
 RUNS = "runs"
 NAMES = (RUNS, *TABLES)
@@ -90,10 +91,19 @@ class StoredRuns:
         """A table that is in the folders of the runs."""
         empty = pl.DataFrame(schema={_ID: pl.Int64, **TABLES[name].schema})
         parts = [
-            Run.load(folder).tables[name].select(pl.lit(number, pl.Int64).alias(_ID), pl.all())
+            _of(folder, name).select(pl.lit(number, pl.Int64).alias(_ID), pl.all())
             for number, folder in self._runs.select(_ID, _FOLDER).iter_rows()
         ]
-        return pl.concat([empty, *parts], how="diagonal_relaxed")
+        return pl.concat([empty, *parts])
+
+
+def _of(folder: str, name: str) -> pl.DataFrame:
+    """A table of one run."""
+    try:
+        return as_schema(name, Run.load(folder).tables[name])
+    except ResultError as error:
+        told = str(error)
+        raise ResultError(told if folder in told else f"{folder}: {told}") from None
 
 
 def table(name: str, where: Mapping[str, Any] | None = None, out: str | Path = "runs") -> pl.DataFrame:

@@ -77,6 +77,21 @@ def _without_rows(name: str) -> pl.DataFrame:
     return pl.DataFrame(schema=TABLES[name].schema)
 
 
+def as_schema(name: str, table: pl.DataFrame) -> pl.DataFrame:
+    """A table with the columns of today and their types, without any others.
+
+    Raises:
+        ResultError: If a column has another type.
+    """
+    schema = empty(name).schema
+    if table.schema == schema:
+        return table
+    try:
+        return table.select(*schema).cast(schema)
+    except pl.exceptions.PolarsError:
+        raise ResultError(f"its table {name} has columns of other types") from None
+
+
 def has_schema(name: str, table: pl.DataFrame, data: "bytes | memoryview") -> bool:
     """Whether a table that is encoded as `data` has the columns of today.
 

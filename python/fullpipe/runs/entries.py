@@ -119,4 +119,4 @@ def _together(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     try:
         return pl.concat(tables, rechunk=True)
     except pl.exceptions.SchemaError:
-        return pl.concat(tables, how="vertical_relaxed").cast(tables[0].schema, strict=False)
+        return pl.concat(tables, how="vertical_relaxed").cast(tables[0].schema)

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from fullpipe.errors import ResultError
+from fullpipe.runs.encoding import as_schema
 from fullpipe.runs.entries import PACKED, Entries
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.sums import META
@@ -95,8 +96,10 @@ def _add(folder: Path, found: Look, date_ns: int, now_ns: int) -> bool:
         kept = Kept.read(folder)
         meta = kept.meta
         if (meta.digest, f"{meta.engine.name}-{meta.seed}") == (folder.parent.name, folder.name):
-            found.new.add(kept, {name: kept.table(name) for name in PACKED}, date_ns, now_ns)
+            tables = {name: as_schema(name, kept.table(name)) for name in PACKED}
+            found.new.add(kept, tables, date_ns, now_ns)
     except ResultError as error:
-        found.damaged.append(str(error))
+        told = str(error)
+        found.damaged.append(told if str(folder) in told else f"{folder}: {told}")
         return False
     return True

@@ -127,7 +127,12 @@ class Writer:
         """A new folder to write a run in, which goes unless it gets another name."""
         complete = self._new_place()
         try:
-            complete.mkdir()
+            try:
+                complete.mkdir()
+            except FileNotFoundError:  # no run for a day: another machine took it for abandoned
+                self._place = None
+                complete = self._new_place()
+                complete.mkdir()
             yield complete
         except BaseException:
             shutil.rmtree(complete, ignore_errors=True)
@@ -164,7 +169,7 @@ class Writer:
         for kept, summaries, written_ns in self._made:
             noted.add(kept, summaries, written_ns, time.time_ns())
         self._made, self._is_noted = [], True
-        with suppress(OSError, ResultError):
+        with suppress(OSError, ResultError, pl.exceptions.PolarsError):
             if self._place:
                 segments.add(self._root, self._place, noted.tables())
 

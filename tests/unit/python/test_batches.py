@@ -1,5 +1,6 @@
 """What a sweep writes is made durable once, however it ends."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,12 @@ def test_a_run_that_is_found_says_the_point_at_which_it_was_asked_for(
     (found,) = fullpipe.sweep(small.with_values({"sweep": {"flows.0.cca": ["reno"]}}), out=tmp_path)
     assert found.meta.point == {"flows.0.cca": "reno"}
     assert fullpipe.load(found.folder or "").meta.point == {}
+
+
+def test_a_hidden_folder_that_another_machine_removed_is_made_again(small: Scenario, tmp_path: Path) -> None:
+    with Store(tmp_path).batch() as batch:
+        batch.save(fullpipe.run(small, 1))
+        shutil.rmtree(tmp_path / ".writing")
+        batch.save(fullpipe.run(small, 2))
+    assert [run.meta.seed for run in Store(tmp_path)] == [1, 2]
+    assert list((tmp_path / ".writing").iterdir()) == []
