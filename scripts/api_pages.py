@@ -16,6 +16,7 @@ MODULES = {
     "fullpipe.statistics": "fullpipe.analysis.statistics",
     "fullpipe.plots": "fullpipe.plots",
     "fullpipe.compare": "fullpipe.validation.compare",
+    "fullpipe.validation.factors": "fullpipe.validation.factors",
     "fullpipe.sweeps": "fullpipe.sweeps",
     "fullpipe.traces": "fullpipe.io.traces",
     "fullpipe.algorithms": "fullpipe.algorithms",

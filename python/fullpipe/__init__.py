@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fullpipe.io import traces
     from fullpipe.runs import Run
     from fullpipe.scenario import Scenario
-    from fullpipe.validation import compare
+    from fullpipe.validation import compare, factors
     from fullpipe.validation.over import compare_over
 
     __version__: str
@@ -47,6 +47,7 @@ __all__ = [
     "UnknownNameError",
     "compare",
     "compare_over",
+    "factors",
     "load",
     "metrics",
     "plots",
@@ -71,6 +72,7 @@ _HOMES = {
 }
 _MODULES = {
     "compare": "validation.compare",
+    "factors": "validation.factors",
     "metrics": "analysis.metrics",
     "plots": "plots",
     "statistics": "analysis.statistics",

@@ -91,6 +91,16 @@ def test_a_missing_cell_of_two_factors_is_refused() -> None:
         designs(values, [CCA, RATE])
 
 
+def test_a_level_that_a_point_lacks_is_refused_if_seeds_are_blocks_and_else_left_out() -> None:
+    values = table(rates=("10 Mbit/s", "20 Mbit/s"))
+    values = values.filter(~((pl.col(CCA) == "bbr3") & (pl.col(RATE) == "20 Mbit/s")))
+    with pytest.raises(ScenarioError, match="no run has bbr3; run the missing cells, or choose runs with"):
+        designs(values, [CCA], blocked=True)
+    found, notes = designs(values, [CCA])
+    assert [design.subject.point for design in found] == [{RATE: "10 Mbit/s"}]
+    assert notes == [f"points with one level of {CCA} are left out"]
+
+
 def test_two_values_of_a_run_are_refused() -> None:
     twice = pl.concat([table(), table().with_columns(pl.col("value") + 1)])
     with pytest.raises(ScenarioError, match="two runs of seed 1 differ in goodput, and one number per seed"):

@@ -41,6 +41,7 @@ COMMANDS = {
     "check": Entry(
         "check", "check", "Hold a change against its base over a suite: regressed, not worse, or undecided."
     ),
+    "plan": Entry("plan", "plan", "Say how many seeds find a difference, from a pilot."),
     "agree": Entry(
         "agree",
         "agree",

@@ -42,6 +42,7 @@ from fullpipe.analysis.statistics.modes import Mode, TwoModes, two_modes
 from fullpipe.analysis.statistics.multiple import benjamini_hochberg, holm
 from fullpipe.analysis.statistics.paired import Paired, paired, pairs_that_decide
 from fullpipe.analysis.statistics.pairwise import MeanPair, games_howell, tukey_hsd
+from fullpipe.analysis.statistics.power import pairs_by_simulation, pairs_for_power, power_of_pairs
 from fullpipe.analysis.statistics.rank_effects import epsilon_squared, kendalls_w
 from fullpipe.analysis.statistics.ranks import RankPair, RankTest, dunn, friedman, kruskal_wallis
 from fullpipe.analysis.statistics.stationarity import (
@@ -99,7 +100,10 @@ __all__ = [
     "mser5",
     "omega_squared",
     "paired",
+    "pairs_by_simulation",
+    "pairs_for_power",
     "pairs_that_decide",
+    "power_of_pairs",
     "ratio",
     "ratio_of_pairs",
     "steadiness",

@@ -5,6 +5,18 @@ Everything here takes a table of values; it runs nothing and draws nothing."""
 from fullpipe.validation.factors.answer import Answer, answer
 from fullpipe.validation.factors.design import Design, Subject, designs
 from fullpipe.validation.factors.family import Family, read_families
+from fullpipe.validation.factors.plan import Planned, planned
 from fullpipe.validation.factors.rows import Row
 
-__all__ = ["Answer", "Design", "Family", "Row", "Subject", "answer", "designs", "read_families"]
+__all__ = [
+    "Answer",
+    "Design",
+    "Family",
+    "Planned",
+    "Row",
+    "Subject",
+    "answer",
+    "designs",
+    "planned",
+    "read_families",
+]

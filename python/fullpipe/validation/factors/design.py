@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -14,11 +14,9 @@ from fullpipe.analysis.points import path_called
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError, UnknownNameError, brief
 from fullpipe.scenario.quantities import as_numbers
+from fullpipe.validation.factors.cells import Cell, check_cells, named, shown
 
-Cell = tuple[str, ...]
-"""A level of every factor."""
 _TIMES = ("time", "time_s", "sample", "samples")
-_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -128,11 +126,11 @@ def designs(
         if rows["value"].is_null().all():
             continue
         design = _design(rows, factors, levels, point)
-        problem = _left_out(design, rows)
+        problem = _left_out(design, rows, blocked=blocked)
         if problem:
             notes[problem] = None
             continue
-        _check_cells(design, blocked)
+        check_cells(design.cells, list(levels.values()), blocked=blocked)
         found.append(design)
     if not found:
         raise ScenarioError([_nothing(others, factors, list(notes))])
@@ -210,60 +208,24 @@ def _add(of_cell: dict[int, float], row: Mapping[str, Any], cell: Cell) -> None:
     if of_cell.setdefault(seed, value) != value:
         raise ScenarioError(
             [
-                f"{_shown(cell)}: two runs of seed {seed} differ in {row['metric']}, and one number per"
+                f"{shown(cell)}: two runs of seed {seed} differ in {row['metric']}, and one number per"
                 " seed is needed; delete those of the older version, or name what differs as a factor"
             ]
         )
 
 
-def _left_out(design: Design, rows: pl.DataFrame) -> str:
+def _left_out(design: Design, rows: pl.DataFrame, *, blocked: bool) -> str:
     """Why a subject is not tested; empty if it is."""
     lacking = int(rows["value"].is_null().sum())
     if lacking:
         return f"{design.subject.name} is left out: {lacking} of {rows.height} runs have no value"
-    if any(len(levels) < 2 for levels in design.levels):
+    if not blocked and any(len(levels) < 2 for levels in design.levels):
         return f"points with one level of {', '.join(design.factors)} are left out"
     return ""
 
 
-def _check_cells(design: Design, blocked: bool) -> None:
-    if len(design.factors) > 1:
-        missing = [cell for cell in product(*design.levels) if cell not in design.cells]
-        if missing:
-            raise ScenarioError(
-                [f"no run has {_list(map(_shown, missing))}; run the missing cells, or test one factor"]
-            )
-    for cell, of_cell in design.cells.items():
-        if len(of_cell) < 2:
-            raise ScenarioError(
-                [f"{_shown(cell)} has one run, of which no spread is known; run it with --seeds 20"]
-            )
-    if blocked:
-        _check_seeds(design)
-
-
-def _check_seeds(design: Design) -> None:
-    seeds = {seed for of_cell in design.cells.values() for seed in of_cell}
-    for cell, of_cell in design.cells.items():
-        if lacking := sorted(seeds - set(of_cell)):
-            which = f"seed{'s' if len(lacking) > 1 else ''} {_list(map(str, lacking))}"
-            raise ScenarioError(
-                [f"{_shown(cell)} has no run of {which}; run the missing cells, or leave out --block seed"]
-            )
-
-
-def _shown(cell: Cell) -> str:
-    return brief(" with ".join(cell))
-
-
-def _list(names: Iterable[str]) -> str:
-    listed = list(names)
-    more = f" and {len(listed) - _MOST_NAMED} more" if len(listed) > _MOST_NAMED else ""
-    return f"{', '.join(listed[:_MOST_NAMED])}{more}"
-
-
 def _nothing(others: Sequence[str], factors: Sequence[str], notes: Sequence[str]) -> str:
     if any(note.startswith("points with one level") for note in notes):
-        apart = _list(path for path in others)
+        apart = named(path for path in others)
         return f"{', '.join(factors)}: no two runs differ in it alone; they also differ in {apart}"
     return "; ".join(notes) or "no run has a value of what is asked for"

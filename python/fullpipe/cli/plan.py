@@ -1,0 +1,151 @@
+"""`fullpipe plan`: how many seeds find a difference?"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fullpipe.analysis.metrics import busy_links
+from fullpipe.analysis.values import values_of
+from fullpipe.cli import forms
+from fullpipe.cli.compare import finished_runs
+from fullpipe.cli.compare_variants import axes_of
+from fullpipe.cli.console import led, terminal
+from fullpipe.cli.forms import NOTHING, Form, Grid
+from fullpipe.cli.jobs import bring_all, check_all
+from fullpipe.cli.output import complain, echo
+from fullpipe.cli.repeated import command_line
+from fullpipe.cli.shared import (
+    AllowPython,
+    Assignments,
+    Jobs,
+    Out,
+    ScenarioName,
+    processors,
+    read_scenario,
+)
+from fullpipe.cli.shared import values_of as values_set
+from fullpipe.cli.shown import number_shown, point_shown, unit_shown
+from fullpipe.cli.summary import check_metrics
+from fullpipe.errors import ScenarioError, brief
+from fullpipe.runs import Run, Store
+from fullpipe.scenario import Scenario
+from fullpipe.sweeps import Job, jobs
+from fullpipe.validation.factors.plan import VARIANT, Planned, planned
+from fullpipe.validation.over import sides_of
+
+_PILOT = 20
+_MOST_PILOT = 1_000
+
+
+def plan(
+    context: typer.Context,
+    scenario: ScenarioName,
+    detect: Annotated[
+        str, typer.Option(metavar="SHARE", help='The difference to be found, such as "5%" of the mean.')
+    ],
+    power: Annotated[
+        float, typer.Option(min=0.5, max=0.999, metavar="P", help="How often it is to be found.")
+    ] = 0.9,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Of this metric; goodput unless given; may be repeated."),
+    ] = None,
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH=VALUES", help="Between these variants: flows.0.cca=cubic,bbr3, as compare has them."
+        ),
+    ] = None,
+    pilot: Annotated[
+        int, typer.Option(min=5, max=_MOST_PILOT, metavar="N", help="Seeds of the pilot.")
+    ] = _PILOT,
+    assignments: Assignments = None,
+    workers: Jobs = None,
+    out: Out = Path("runs"),
+    allow_python: AllowPython = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Say how many seeds find a difference, from a pilot.
+
+    With --over, the pilot runs the variants with the same seeds, and pairs of runs tell how much differences
+    vary. Without, two sides are taken to have nothing in common. Where runs are of two kinds, pairs of the
+    pilot are drawn again and again instead of a formula. The pilot's runs are kept.
+    """
+    share = _share(detect)
+    metrics = metric or ["goodput"]
+    check_metrics(metrics)
+    chosen = read_scenario(scenario).with_values(values_set(assignments or [], None))
+    todo = _todo(chosen, over or [], pilot)
+    if allow_python:
+        bring_all([job for _, job in todo], scenario)
+    check_all([job for _, job in todo])
+    outcomes = finished_runs([job for _, job in todo], workers or processors(), Store(out))
+    runs: list[tuple[Mapping[str, Any], Run]] = [
+        ({**outcome.job.point, VARIANT: variant}, outcome.run)
+        for (variant, _), outcome in zip(todo, outcomes, strict=True)
+    ]
+    links = dict.fromkeys(link for _, run in runs for link in busy_links(run))
+    rows, notes = planned(values_of(runs, metrics, links), share, power)
+    seeds = [row.seeds for row in rows]
+    most = None if None in seeds else max(each for each in seeds if each)
+    if as_json:
+        made = {"detect": share, "power": power, "seeds": most, "rows": [row.to_dict() for row in rows]}
+        echo(json.dumps(made | {"notes": notes, "command": command_line(context)}, allow_nan=False))
+        return
+    _show(chosen.name, rows, most, detect, power)
+    for note in notes:
+        complain(f"note: {note}")
+
+
+def _share(text: str) -> float:
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
+    if not found or not 0 < float(found[1]) <= 1000:
+        raise ScenarioError([f'--detect "{brief(text)}": write it as a share of the mean, as in 5%'])
+    return float(found[1]) / 100
+
+
+def _todo(scenario: Scenario, over: list[str], pilot: int) -> list[tuple[str, Job]]:
+    """The jobs of every variant, with its name."""
+    seeds = range(1, pilot + 1)
+    if not over:
+        return [("", job) for job in jobs(scenario, seeds)]
+    return [(side.name, job) for side in sides_of(scenario, axes_of(over), seeds) for job in side.jobs]
+
+
+def _show(name: str, rows: list[Planned], most: int | None, detect: str, power: float) -> None:
+    console = terminal()
+    pilot = f"a pilot of {rows[0].pilot if rows else 0} seeds"
+    about = f": to find a difference of {detect.strip()} in {100 * power:g} of 100 comparisons, from {pilot}"
+    console.print(led(name, "bold", about), soft_wrap=True)
+    headings = ["mean", "spread of\ndifferences", "seeds", "range"]
+    forms.show(Grid(["", ""], headings, [list(_cells(row)) for row in rows]), Form.TABLE)
+    if any(row.is_simulated for row in rows):
+        console.print("runs are of two kinds: by simulation, since no formula holds", style="dim")
+    if not any(row.other for row in rows):
+        console.print(
+            "two sides with nothing in common; --over PATH=VALUES counts what they have", style="dim"
+        )
+    if rows:
+        console.print(
+            f"{_count(most)} seeds are enough for all of them" if most else "no number of seeds is enough"
+        )
+
+
+def _cells(row: Planned) -> Iterator[str]:
+    subject = row.subject
+    unit = unit_shown(subject.unit)
+    yield " ".join([f"{subject.metric} of {subject.of}", *point_shown(subject.point)])
+    yield row.other
+    yield f"{number_shown(row.mean, subject.unit)} {unit}".rstrip()
+    yield f"{100 * row.deviation / abs(row.mean):.1f} %"
+    yield _count(row.seeds)
+    is_known = not row.is_simulated
+    yield f"{_count(row.least)} to {_count(row.most)}" if is_known else NOTHING
+
+
+def _count(seeds: int | None) -> str:
+    return "too many" if seeds is None else f"{seeds:,}"

@@ -1,0 +1,123 @@
+"""How many seeds a comparison needs, from what a pilot says of the spread of differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.special import chdtri
+
+from fullpipe.analysis import statistics
+from fullpipe.validation.factors.design import Design, Subject, designs
+
+VARIANT = "variant"
+"""The column of a table of values that tells variants apart."""
+_OPEN = 0.95
+"""Of the interval of the deviation that gives the range of seeds."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The seeds that find a difference in a metric of a group of flows or of a link."""
+
+    subject: Subject
+    other: str
+    """The variant that is held against the first; empty without variants."""
+    pilot: int
+    """How many seeds the pilot had."""
+    mean: float
+    """Of the reference."""
+    difference: float
+    """What is to be found, in the unit of the metric."""
+    deviation: float
+    """Of paired differences, in the unit of the metric."""
+    seeds: int | None
+    """None if more are needed than are tried: a million, or 5,000 by simulation."""
+    least: int | None
+    most: int | None
+    """The same at the ends of the 95 % interval of the deviation; None by simulation, which has none."""
+    is_simulated: bool
+    """Whether runs are of two kinds, so that no formula holds."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it, in base units."""
+        subject = self.subject
+        return {
+            "kind": subject.kind,
+            "entry": subject.entry,
+            "of": subject.of,
+            "metric": subject.metric,
+            "unit": subject.unit,
+            "point": dict(subject.point),
+            "variant": self.other or None,
+            "pilot": self.pilot,
+            "mean": self.mean,
+            "difference": self.difference,
+            "deviation": self.deviation,
+            "seeds": self.seeds,
+            "least": self.least,
+            "most": self.most,
+            "simulated": self.is_simulated,
+        }
+
+
+def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Planned], list[str]]:
+    """Of every subject and variant, the seeds that find a difference of a share of the reference's mean.
+
+    Args:
+        values: As `values_of` gives them, of the runs of a pilot; with several variants in the column
+        `variant`, which have the same seeds. With one, two sides are taken as independent.
+        detect: The share.
+        power: How often it is to be found.
+
+    Returns:
+        What is planned, and notes on what is left out.
+
+    Raises:
+        ScenarioError: If seeds change nothing, or there is nothing to plan: see `designs`.
+    """
+    alone = values[VARIANT].n_unique() == 1
+    twice = values.with_columns(pl.lit("another").alias(VARIANT))
+    found, notes = designs(pl.concat([values, twice]) if alone else values, [VARIANT], blocked=True)
+    rows: list[Planned] = []
+    for design in found:
+        first, *others = design.levels[0]
+        reference = design.values((first,))
+        if sum(reference) == 0:
+            notes.append(f"{design.subject.name} is left out: its mean is 0, of which there is no share")
+            continue
+        for other in others:
+            rows.append(_planned(design, reference, other, detect, power, alone=alone))
+    return rows, notes
+
+
+def _planned(
+    design: Design, reference: Sequence[float], other: str, detect: float, power: float, *, alone: bool
+) -> Planned:
+    values, mean = design.values((other,)), sum(reference) / len(reference)
+    if alone:
+        differences = np.array([b - a for a, b in permutations(reference, 2)])
+        deviation = math.sqrt(2) * float(np.std(reference, ddof=1))
+    else:
+        differences = np.array(values) - np.array(reference)
+        deviation = float(np.std(differences, ddof=1))
+    wanted, n = detect * abs(mean), len(reference)
+    is_simulated = deviation > 0 and any(
+        statistics.two_modes(sample) is not None for sample in (reference, values, differences.tolist())
+    )
+    if deviation == 0:
+        seeds: Sequence[int | None] = (2, 2, 2)
+    elif is_simulated:
+        seeds = (statistics.pairs_by_simulation(differences, wanted, power), None, None)
+    else:
+        tails = ((1 + _OPEN) / 2, (1 - _OPEN) / 2)
+        ends = [deviation * math.sqrt((n - 1) / float(chdtri(n - 1, 1 - tail))) for tail in tails]
+        seeds = [statistics.pairs_for_power(wanted, each, power) for each in (deviation, *ends)]
+    enough, least, most = seeds
+    variant = "" if alone else other
+    return Planned(design.subject, variant, n, mean, wanted, deviation, enough, least, most, is_simulated)
