@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -115,6 +116,25 @@ def test_what_is_wrong_is_said_in_a_line(home: Callable[..., Any], words: tuple[
     made = home("test", *words)
     assert made.exit_code == 2
     assert said in " ".join(made.output.replace("│", " ").split())
+
+
+def test_variants_of_a_store_are_a_factor(home: Callable[..., Any]) -> None:
+    slow = '{ "topology.bottleneck.rate" = "5 Mbit/s", "topology.bottleneck.delay" = "20 ms" }'
+    fast = '{ "topology.bottleneck.rate" = "20 Mbit/s", "topology.bottleneck.delay" = "5 ms" }'
+    text = f"{SCENARIO.partition('[sweep]')[0]}[sweep]\nline = {{ slow = {slow}, fast = {fast} }}\n"
+    Path("lines.toml").write_text(text, encoding="utf-8")
+    first = home("test", "lines.toml", "--metric", "goodput", "--factor", "line", "--seeds", 2, "--json")
+    again = home("test", "runs", "--metric", "goodput", "--factor", "line", "--reference", "slow", "--json")
+    assert json.loads(again.output)["rows"] == json.loads(first.output)["rows"]
+
+
+def test_models_say_which_extra_they_take(home: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "statsmodels.regression.mixed_linear_model", None)
+    rates = 'topology.bottleneck.delay" = ["10 ms", "20 ms"]'
+    Path("two.toml").write_text(f'{SCENARIO}"{rates}\n', encoding="utf-8")
+    made = home("test", "two.toml", "--metric", "goodput", "--factor", "cca,delay", "--seeds", 2)
+    assert made.exit_code == 2
+    assert "pip install 'fullpipe[stats]'" in made.output
 
 
 def test_a_folder_of_one_run_is_no_sample(home: Callable[..., Any]) -> None:

@@ -3,17 +3,16 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES, busy_links
-from fullpipe.analysis.points import points_of
-from fullpipe.analysis.values import value_text, values_of
-from fullpipe.cli.compare import finished_runs
+from fullpipe.analysis.values import values_of
+from fullpipe.cli.factors_read import Points, stored, versions
+from fullpipe.cli.factors_read import made as made_of
 from fullpipe.cli.factors_shown import show
 from fullpipe.cli.forms import Form
-from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.shared import (
     MAX_SEEDS,
@@ -22,16 +21,11 @@ from fullpipe.cli.shared import (
     FormOption,
     Jobs,
     Out,
-    processors,
-    read_scenario,
     target,
 )
-from fullpipe.cli.shared import values_of as values_set
-from fullpipe.errors import NoRunError, ScenarioError, UnknownNameError
+from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.io import files
-from fullpipe.runs import Run, Store
 from fullpipe.runs.schema import TABLES
-from fullpipe.sweeps import jobs
 from fullpipe.validation.compare import read_margin
 from fullpipe.validation.factors import Family, answer, read_families
 from fullpipe.validation.factors.where import only
@@ -40,7 +34,6 @@ _METRICS = tuple(measure.name for measure in (*MEASURES, *LINK_MEASURES))
 _SEEDS = 20
 _ASKED = "asked for"
 """The family of what was not declared beforehand."""
-Points = list[tuple[Mapping[str, Any], Run]]
 
 
 def factors(
@@ -119,9 +112,9 @@ def factors(
     if Path(what).is_dir():
         if seeds or assignments:
             raise typer.BadParameter("--seeds and --set are for scenarios; these runs are finished")
-        points = _stored(Path(what))
+        points = stored(Path(what))
     else:
-        points = _made(what, assignments, seeds or _SEEDS, workers, out, allow_python)
+        points = made_of(what, assignments, seeds or _SEEDS, workers, out, allow_python)
     metrics = [name for each in asked.values() for name in each.metrics]
     links = dict.fromkeys(link for _, run in points for link in busy_links(run))
     values = only(values_of(points, metrics, links), where or ())
@@ -134,7 +127,7 @@ def factors(
         **found.to_dict(),
         "command": command_line(context),
     }
-    made["notes"] = [*made["notes"], *_versions(points)]
+    made["notes"] = [*made["notes"], *versions(points)]
     if output is not None:
         files.write(output, json.dumps(made, allow_nan=False, indent=1).encode())
     if as_json:
@@ -188,42 +181,6 @@ def _check_metric(name: str) -> None:
     raise UnknownNameError("metric", name, _METRICS)
 
 
-def _stored(folder: Path) -> Points:
-    """The runs of a store, by what they differ in."""
-    if (folder / "meta.json").exists():
-        raise NoRunError(
-            f"{folder}: is one run, of which no spread is known; give a folder of runs of several seeds"
-        )
-    runs = sorted(Store(folder), key=lambda run: (run.name, run.meta.engine.name, run.meta.seed))
-    if not runs:
-        raise NoRunError(f"{folder}: no finished run there; give a folder that --out named")
-    names = {run.name for run in runs}
-    points = points_of(runs)
-    if len(names) > 1:
-        points = [{"scenario": run.name, **point} for run, point in zip(runs, points, strict=True)]
-    return sorted(
-        zip(points, runs, strict=True), key=lambda pair: [value_text(part) for part in pair[0].values()]
-    )
-
-
-def _made(
-    what: str, assignments: list[str] | None, seeds: int, workers: int | None, out: Path, allow_python: bool
-) -> Points:
-    """The runs of a scenario: those that the store has, and the others made."""
-    if Path(what).suffix in (".parquet", ".csv"):
-        raise ScenarioError(
-            [f"{what}: is a table of one run, and its samples are no replicates; give a folder of runs"]
-        )
-    todo = jobs(read_scenario(what).with_values(values_set(assignments or [], None)), range(1, seeds + 1))
-    if allow_python:
-        bring_all(todo, what)
-    check_all(todo)
-    return [
-        (outcome.job.point, outcome.run)
-        for outcome in finished_runs(todo, workers or processors(), Store(out))
-    ]
-
-
 def _title(points: Points, asked: Mapping[str, Family]) -> str:
     names = dict.fromkeys(run.name for _, run in points)
     by = dict.fromkeys(" x ".join(each.factors) for each in asked.values())
@@ -235,16 +192,3 @@ def _question(asked: Mapping[str, Family]) -> str:
         each.question or f"Does {' or '.join(each.metrics)} differ by {' and '.join(each.factors)}?"
         for each in asked.values()
     )
-
-
-def _versions(points: Points) -> list[str]:
-    by_engine: dict[str, set[str]] = {}
-    for _, run in points:
-        engine = run.meta.engine
-        by_engine.setdefault(engine.name, set()).add(f"{engine.version} (model {engine.model_version})")
-    return [
-        f"runs are of several versions of {name}: {', '.join(sorted(versions))}; to be sure,"
-        " run all again into another folder"
-        for name, versions in by_engine.items()
-        if len(versions) > 1
-    ]

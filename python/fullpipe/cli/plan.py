@@ -16,8 +16,7 @@ from fullpipe.cli.compare_variants import axes_of
 from fullpipe.cli.console import led, terminal
 from fullpipe.cli.forms import NOTHING, Form, Grid
 from fullpipe.cli.jobs import bring_all, check_all
-from fullpipe.cli.output import complain, echo
-from fullpipe.cli.repeated import command_line
+from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.shared import (
     AllowPython,
     Assignments,

@@ -107,16 +107,16 @@ def _deviations(levels: int) -> Matrix:
 
 def _fitted(values: Vector, design: Matrix, seeds: Any) -> tuple[Vector, Matrix]:
     """Fixed effects and their covariance: of least squares where no variance between seeds is left."""
+    make = _statsmodels("regression.mixed_linear_model").MixedLM
     if _vary_no_more_than_chance(values, design, seeds):
         inverse = np.linalg.inv(design.T @ design)
         estimates = inverse @ design.T @ values
         rest = values - design @ estimates
         return estimates, inverse * float(rest @ rest) / (len(values) - design.shape[1])
-    model = _statsmodels("regression.mixed_linear_model").MixedLM(values, design, groups=seeds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it says of its optimiser is of no use to a user
         try:
-            found = model.fit(reml=True)
+            found = make(values, design, groups=seeds).fit(reml=True)
         except np.linalg.LinAlgError:
             raise ValueError("the mixed model cannot be fitted to these values") from None
     fixed = design.shape[1]

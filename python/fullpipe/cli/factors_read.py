@@ -1,0 +1,75 @@
+"""The runs that `fullpipe test` reads: those of a store, or of a scenario, made if they are missing."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fullpipe.analysis.points import points_of
+from fullpipe.analysis.values import value_text
+from fullpipe.cli.compare import finished_runs
+from fullpipe.cli.jobs import bring_all, check_all
+from fullpipe.cli.shared import processors, read_scenario, values_of
+from fullpipe.errors import NoRunError, ScenarioError
+from fullpipe.runs import Run, Store
+from fullpipe.sweeps import jobs
+
+Points = list[tuple[Mapping[str, Any], Run]]
+"""Runs, each with what it differs in from others."""
+
+
+def stored(folder: Path) -> Points:
+    """The runs of a store, by what they differ in."""
+    if (folder / "meta.json").exists():
+        raise NoRunError(
+            f"{folder}: is one run, of which no spread is known; give a folder of runs of several seeds"
+        )
+    runs = sorted(Store(folder), key=lambda run: (run.name, run.meta.engine.name, run.meta.seed))
+    if not runs:
+        raise NoRunError(f"{folder}: no finished run there; give a folder that --out named")
+    names = {run.name for run in runs}
+    points = _points(runs)
+    if len(names) > 1:
+        points = [{"scenario": run.name, **point} for run, point in zip(runs, points, strict=True)]
+    return sorted(
+        zip(points, runs, strict=True), key=lambda pair: [value_text(part) for part in pair[0].values()]
+    )
+
+
+def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """As the sweep says that made the runs, if it was one; else what differs between their scenarios."""
+    swept = [run.meta.point for run in runs]
+    keys = [(run.name, run.meta.engine.name, run.meta.seed, value_text(run.meta.point)) for run in runs]
+    is_one = bool(swept[0]) and all(point.keys() == swept[0].keys() for point in swept)
+    return swept if is_one and len(set(keys)) == len(keys) else points_of(runs)
+
+
+def made(
+    what: str, assignments: list[str] | None, seeds: int, workers: int | None, out: Path, allow_python: bool
+) -> Points:
+    """The runs of a scenario: those that the store has, and the others made."""
+    if Path(what).suffix in (".parquet", ".csv"):
+        raise ScenarioError(
+            [f"{what}: is a table of one run, and its samples are no replicates; give a folder of runs"]
+        )
+    todo = jobs(read_scenario(what).with_values(values_of(assignments or [], None)), range(1, seeds + 1))
+    if allow_python:
+        bring_all(todo, what)
+    check_all(todo)
+    return [
+        (outcome.job.point, outcome.run)
+        for outcome in finished_runs(todo, workers or processors(), Store(out))
+    ]
+
+
+def versions(points: Points) -> list[str]:
+    """A note on every engine of which several versions made runs."""
+    by_engine: dict[str, set[str]] = {}
+    for _, run in points:
+        engine = run.meta.engine
+        by_engine.setdefault(engine.name, set()).add(f"{engine.version} (model {engine.model_version})")
+    return [
+        f"runs are of several versions of {name}: {', '.join(sorted(versions))}; to be sure,"
+        " run all again into another folder"
+        for name, versions in by_engine.items()
+        if len(versions) > 1
+    ]
