@@ -109,7 +109,7 @@ def test_as_json(plan: Callable[..., Any]) -> None:
     assert (made["detect"], made["power"]) == (0.1, 0.8)
     assert made["seeds"] == max(row["seeds"] for row in made["rows"])
     assert {row["metric"] for row in made["rows"]} == {"jain"}
-    assert made["command"].startswith("fullpipe plan home.toml --detect 10%")
+    assert made["command"].startswith("fullpipe plan home.toml --pilot 6 --detect 10%")
 
 
 @pytest.mark.parametrize(
