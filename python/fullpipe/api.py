@@ -95,7 +95,8 @@ def sweep(
         allow_python: As of `run`.
         cca_timeout_s: As of `run`.
         on: What runs them: "local", which is threads of this process; "files": those, and beside them every
-            `fullpipe work` that sees the folder `out`; or an executor of your own.
+            `fullpipe work` that sees the folder `out`; "dask", "dask://HOST:PORT" or "slurm": workers of Dask
+            that see it; or an executor of your own.
 
     Raises:
         ScenarioError: If a point or a seed is wrong, or there are more than a million runs.
@@ -139,7 +140,9 @@ def run_all(
     store = _store(out)
     if isinstance(on, str):
         root = store.root if store else None
-        on = cluster.executor(on, root=root, workers=workers, cca_timeout_s=cca_timeout_s)
+        on = cluster.executor(
+            on, root=root, workers=workers, cca_timeout_s=cca_timeout_s, allow_python=allow_python
+        )
     return sweeps.run(todo, store=store, progress=progress, cca_timeout_s=cca_timeout_s, executor=on)
 
 

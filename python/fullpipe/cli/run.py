@@ -60,7 +60,7 @@ def run(
         typer.Option(metavar="TIME", help='Longest call into an algorithm of yours, such as "10 s".'),
     ] = None,
     on: Annotated[
-        str, typer.Option(metavar="PLACE", help='Where: "local", or "files" with any number of workers.')
+        str, typer.Option(metavar="PLACE", help="Where: local, files, dask, dask://HOST:PORT or slurm.")
     ] = "local",
     metric: Metrics = None,
     until: Annotated[
@@ -95,8 +95,13 @@ def run(
         )
     targets = read_targets(until) if until is not None else []
     timeout_s = seconds_of(cca_timeout, "--cca-timeout")
-    workers = workers or processors()
-    place = executor(on, root=None if no_store else out, workers=workers, cca_timeout_s=timeout_s)
+    place = executor(
+        on,
+        root=None if no_store else out,
+        workers=workers or processors(),
+        cca_timeout_s=timeout_s,
+        allow_python=allow_python,
+    )
     chosen = read_scenario(scenario).with_values(values_of(assignments or [], interval))
     todo = jobs(chosen, range(1, seeds + 1) if seeds else [1 if seed is None else seed], engine)
     if allow_python:

@@ -10,8 +10,7 @@ import numpy as np
 from fullpipe.cluster.crew import Crew
 from fullpipe.cluster.folder import SweepFolder, begin
 from fullpipe.cluster.plan import Plan
-from fullpipe.errors import ResultError
-from fullpipe.runs import Run
+from fullpipe.cluster.stored import made_elsewhere, stored
 from fullpipe.runs.executor import Outcome, Progress, RunSource, Update
 from fullpipe.runs.jobs import Job
 
@@ -44,7 +43,7 @@ class Files:
             DiskFullError: If a run cannot be kept because the disk is full.
         """
         todo = list(jobs)
-        known = _stored(todo, source, progress)
+        known = stored(todo, source, progress)
         missing = [index for index in range(len(todo)) if index not in known]
         plan = Plan.for_jobs(todo, self.cca_timeout_s)
         if not missing:
@@ -55,7 +54,7 @@ class Files:
         crew = Crew(folder, todo.__getitem__, source, self.workers, progress, known.__setitem__)
         has_failed = False
         with crew:
-            watch = _Watch(folder, todo, source, crew, known, progress)
+            watch = _Watch(folder, self.root, todo, source, crew, known, progress)
             for index in range(len(todo)):
                 outcome = watch.outcome(index)
                 has_failed = has_failed or outcome.error is not None
@@ -64,31 +63,20 @@ class Files:
             folder.remove()
 
 
-def _stored(todo: Sequence[Job], source: RunSource, progress: Progress | None) -> dict[int, Outcome]:
-    """The jobs whose runs are in the store, by their places."""
-    known = {}
-    for index, job in enumerate(todo):
-        run = source.find(job)
-        if run:
-            known[index] = Outcome(job, run)
-            if progress:
-                progress(Update(index, job, job.scenario.duration_s, "stored"))
-    return known
-
-
 class _Watch:
     """Waits for jobs, which this process or another one finishes."""
 
     def __init__(
         self,
         folder: SweepFolder,
+        root: Path,
         todo: Sequence[Job],
         source: RunSource,
         crew: Crew,
         known: dict[int, Outcome],
         progress: Progress | None,
     ) -> None:
-        self._folder, self._todo, self._source, self._crew = folder, todo, source, crew
+        self._folder, self._root, self._todo, self._source, self._crew = folder, root, todo, source, crew
         self._known, self._progress = known, progress
         self._is_over = np.zeros(len(todo), dtype=bool)
         """Jobs that are in no chunk any more."""
@@ -124,15 +112,10 @@ class _Watch:
     def _read(self, index: int) -> Outcome | None:
         """What another process has made of a job; None if yet another command has opened it again."""
         job = self._todo[index]
-        run: Run | None = self._source.find(job)
-        if run:
-            return Outcome(job, run)
         failure = self._folder.failure(index)
         if failure:
-            return Outcome(job, failure.error)
+            run = self._source.find(job)
+            return Outcome(job, run or failure.error)
+        made = made_elsewhere(job, self._source, self._root)
         self._look(index)
-        if not self._is_over[index]:
-            return None
-        return Outcome(
-            job, ResultError("its run is not in the store any more; the same command makes it again")
-        )
+        return made if made.error is None or self._is_over[index] else None

@@ -9,6 +9,7 @@
 
 import errno
 import json
+import sys
 import time
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,11 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fullpipe.cluster.chunks import STATES, Chunks, Claim, Range
+from fullpipe.cluster.failures import error_told, told
 from fullpipe.cluster.lease import FileSystemClock
 from fullpipe.cluster.owner import Owner
 from fullpipe.cluster.plan import Plan
 from fullpipe.cluster.sizes import FIRST_CHUNKS
-from fullpipe.errors import EngineError, FolderError, FullpipeError, ScenarioError
+from fullpipe.errors import FolderError, FullpipeError
 from fullpipe.io import files
 
 WORK = ".work"
@@ -65,10 +67,8 @@ class SweepFolder:
 
     def fail(self, index: int, error: Exception) -> None:
         """Say why a run failed."""
-        kind = "ScenarioError" if isinstance(error, ScenarioError) else type(error).__name__
-        told = json.dumps({"kind": kind, "message": str(error)})
         with suppress(FileNotFoundError), files.hidden(self.path / "failed") as place:
-            files.put(place / "failure", told.encode())
+            files.put(place / "failure", json.dumps(told(error)).encode())
             (place / "failure").replace(self._failure(index))
 
     def forget(self, index: int) -> None:
@@ -79,14 +79,12 @@ class SweepFolder:
         """Why a run failed, if it did."""
         try:
             with self._failure(index).open("rb") as file:
-                told = json.loads(file.read(_MOST_BYTES))
-            message = str(told["message"])
-            is_scenario = told["kind"] == "ScenarioError"
+                data = json.loads(file.read(_MOST_BYTES))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError):
-            return Failure(index, EngineError("failed; the file that says why cannot be read"))
-        return Failure(index, ScenarioError(message.split("\n")) if is_scenario else EngineError(message))
+        except (OSError, ValueError):
+            data = None
+        return Failure(index, error_told(data))
 
     def failures(self) -> list[Failure]:
         """All of them, in their order."""
@@ -100,7 +98,7 @@ class SweepFolder:
     def open_again(self, missing: Sequence[int], runs: int) -> None:
         """Make chunks of the jobs that are missing and in no chunk, such as those that failed before."""
         with self._planning():
-            free = pieces(missing, runs, self.chunks.pending())
+            free = pieces(missing, _first_runs(runs), self.chunks.pending())
             for index in self._failed():
                 if any(chunk.start <= index < chunk.stop for chunk in free):
                     self.forget(index)
@@ -169,17 +167,16 @@ def sweeps_in(root: Path) -> list[SweepFolder]:
     return [SweepFolder(path.parent) for path in sorted((root / WORK).glob(f"[0-9a-f]*/{_PLAN}"))]
 
 
-def pieces(indices: Iterable[int], runs: int, taken: Iterable[Range] = ()) -> list[Range]:
-    """Ranges that cover jobs and leave out what chunks have already; about 128 if all are missing.
+def pieces(indices: Iterable[int], longest: int, taken: Iterable[Range] = ()) -> list[Range]:
+    """Ranges of so many jobs at most that cover some jobs, and leave out what chunks have already.
 
-    >>> [str(piece) for piece in pieces([0, 1, 2, 7], 8, [Range(2, 4)])]
-    ['0000000-0000001', '0000001-0000002', '0000007-0000008']
+    >>> [str(piece) for piece in pieces([0, 1, 2, 7], 2, [Range(2, 4)])]
+    ['0000000-0000002', '0000007-0000008']
     """
-    longest = max(1, runs // FIRST_CHUNKS)
     busy = sorted(taken)
     found = list[Range]()
     for index in indices:
-        place = bisect_right(busy, Range(index, runs + 1)) - 1
+        place = bisect_right(busy, Range(index, sys.maxsize)) - 1
         if place >= 0 and index < busy[place].stop:
             continue
         last = found[-1] if found else None
@@ -188,6 +185,11 @@ def pieces(indices: Iterable[int], runs: int, taken: Iterable[Range] = ()) -> li
         else:
             found.append(Range(index, index + 1))
     return found
+
+
+def _first_runs(runs: int) -> int:
+    """Of a chunk, before any is given back."""
+    return max(1, runs // FIRST_CHUNKS)
 
 
 def _make_unless_there(path: Path, plan: Plan, missing: Sequence[int]) -> None:
@@ -212,5 +214,5 @@ def _make(path: Path, plan: Plan, missing: Sequence[int]) -> None:
         (path / name).mkdir()
     files.put(path / _PLAN, plan.to_json())
     (path / "planning" / "open" / str(Range(0, 1))).touch()
-    for chunk in pieces(missing, plan.runs):
+    for chunk in pieces(missing, _first_runs(plan.runs)):
         (path / "chunks" / "open" / str(chunk)).touch()

@@ -3,9 +3,8 @@
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from fullpipe.runs import Run, Store
+from fullpipe.runs import Run
 from fullpipe.runs.jobs import Job
 from fullpipe.sweeps import KeptRuns
 
@@ -16,11 +15,6 @@ class ScratchRuns:
 
     shared: KeptRuns
     local: KeptRuns
-
-    @classmethod
-    def between(cls, root: Path, scratch: Path, cca_timeout_s: float | None) -> "ScratchRuns":
-        """From a folder of this machine to a shared store."""
-        return cls(KeptRuns(Store(root), cca_timeout_s), KeptRuns(Store(scratch), cca_timeout_s))
 
     def find(self, job: Job) -> Run | None:
         """The run of a job, if it is shared already, or was made here and not copied yet."""

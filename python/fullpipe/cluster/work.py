@@ -89,15 +89,7 @@ class Worker:
 
     def _join(self, folder: SweepFolder, plan: Plan, counts: Counts) -> None:
         self.say(f'working on sweep {plan.id} of "{plan.name}": {plan.runs:,} runs')
-        crew = Crew(
-            folder,
-            lambda index: plan.job(index, self.allow_python),
-            self._source(plan),
-            self.workers,
-            None,
-            lambda _, outcome: counts.count(outcome),
-        )
-        with crew:
+        with Store(self.root).batch() as store, self._crew(folder, plan, store, counts) as crew:
             look_at_s = time.monotonic() + _LOOK_S
             while not crew.error:
                 time.sleep(_PULSE_S)
@@ -108,7 +100,15 @@ class Worker:
         if crew.error:
             raise crew.error
 
-    def _source(self, plan: Plan) -> RunSource:
+    def _crew(self, folder: SweepFolder, plan: Plan, store: Store, counts: Counts) -> Crew:
+        source: RunSource = KeptRuns(store, plan.cca_timeout_s)
         if self.scratch:
-            return ScratchRuns.between(self.root, self.scratch, plan.cca_timeout_s)
-        return KeptRuns(Store(self.root), plan.cca_timeout_s)
+            source = ScratchRuns(KeptRuns(store), KeptRuns(Store(self.scratch), plan.cca_timeout_s))
+        return Crew(
+            folder,
+            lambda index: plan.job(index, self.allow_python),
+            source,
+            self.workers,
+            None,
+            lambda _, outcome: counts.count(outcome),
+        )

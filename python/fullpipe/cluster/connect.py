@@ -1,0 +1,146 @@
+"""Clients of Dask clusters: made on this machine, there already, or made of SLURM jobs.
+
+What a cluster needs besides, such as account and queue of SLURM jobs, is said in Dask's configuration.
+"""
+
+import logging
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from importlib import import_module
+from math import ceil
+from typing import Any
+
+from fullpipe.cluster.dask import Connect
+from fullpipe.errors import ClusterError, MissingExtraError
+
+_ADDRESS = re.compile(r"dask://([\w.-]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})", re.ASCII)
+_UNDISTURBED = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+"""Run by workers on this machine: Ctrl-C, which a terminal sends to all processes, is for the command."""
+_ANSWERS = "10s"
+"""So long a scheduler may take to answer."""
+_DEATHS = 10
+"""So many workers may die over a chunk before it is tried run by run: a walltime is no fault of the chunk."""
+_LIFETIME, _STAGGER = 55 / 60, 4 / 60
+"""Parts of a SLURM job's walltime after which its worker ends by itself, and by which workers differ: they
+finish what they run, and others come in their place (dask-jobqueue, "Handling walltime")."""
+
+
+def connection(on: str, workers: int) -> Connect | None:
+    """What makes a client for `--on`; None if it names no Dask cluster.
+
+    Args:
+        on: "dask", "dask://HOST:PORT" or "slurm".
+        workers: How many runs at the same time, on clusters that are made here.
+
+    Raises:
+        MissingExtraError: If Dask is not installed.
+    """
+    library("distributed")
+    found = _ADDRESS.fullmatch(on)
+    if found:
+        return partial(_at, f"tcp://{found[1]}:{found[2]}")
+    made = {"dask": _local, "slurm": _slurm}.get(on)
+    return partial(_of, partial(made, workers)) if made else None
+
+
+@contextmanager
+def _at(address: str) -> Iterator[Any]:
+    """A client of a scheduler that is there already."""
+    distributed = library("distributed")
+    try:
+        client = distributed.Client(address, timeout=_ANSWERS)
+    except (OSError, TimeoutError) as error:
+        raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from error
+    with client:
+        yield client
+
+
+@contextmanager
+def _of(make: Any) -> Iterator[Any]:
+    """A client of a cluster that is made for it and ends with it."""
+    library("dask").config.set({"distributed.scheduler.allowed-failures": _DEATHS})
+    with make() as cluster, library("distributed").Client(cluster) as client:
+        yield client
+
+
+def _local(workers: int) -> AbstractContextManager[Any]:
+    made: AbstractContextManager[Any] = library("distributed").LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        dashboard_address=":0",
+        silence_logs=logging.CRITICAL,
+        preload=[_UNDISTURBED],
+    )
+    return made
+
+
+def _slurm(workers: int) -> AbstractContextManager[Any]:
+    if shutil.which("sbatch") is None:
+        raise ClusterError("slurm: there is no sbatch on this machine; use one that has it, or --on files")
+    cluster = slurm_cluster()
+    jobs = ceil(workers / _cores())
+    cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
+    made: AbstractContextManager[Any] = cluster
+    return made
+
+
+def slurm_cluster() -> Any:
+    """A cluster of SLURM jobs after Dask's configuration `jobqueue.slurm`; none is submitted yet."""
+    jobqueue = library("dask_jobqueue")  # it adds its defaults to the configuration
+    config, cores = library("dask").config.get("jobqueue.slurm"), _cores()
+    walltime_s = walltime(str(config["walltime"]))
+    ending = [
+        "--lifetime",
+        f"{walltime_s * _LIFETIME:.0f}s",
+        "--lifetime-stagger",
+        f"{walltime_s * _STAGGER:.0f}s",
+    ]
+    return jobqueue.SLURMCluster(
+        cores=cores,
+        memory=config["memory"] or f"{2 * cores}GB",
+        processes=config["processes"] or cores,
+        worker_extra_args=[*config["worker-extra-args"], *ending],
+        scheduler_options={"dashboard_address": ":0"} | config["scheduler-options"],
+    )
+
+
+def _cores() -> int:
+    return int(library("dask").config.get("jobqueue.slurm.cores", None) or 1)
+
+
+def walltime(text: str) -> int:
+    """Seconds of a time as SLURM writes it: minutes, MM:SS, HH:MM:SS, or D-HH, D-HH:MM and D-HH:MM:SS.
+
+    >>> [walltime(text) for text in ("30", "30:00", "00:30:00", "1-12")]
+    [1800, 1800, 1800, 129600]
+
+    Raises:
+        ClusterError: If it is none.
+    """
+    days, dash, rest = text.rpartition("-")
+    try:
+        parts = [int(part) for part in rest.split(":")]
+        if dash:
+            hours, minutes, seconds = (*parts, 0, 0)[:3]
+        elif len(parts) < 3:
+            hours, minutes, seconds = 0, *(*parts, 0)[:2]
+        else:
+            hours, minutes, seconds = parts
+        return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
+    except ValueError:
+        raise ClusterError(f'jobqueue.slurm.walltime: "{text}" is no time; write it as 01:00:00') from None
+
+
+def library(name: str) -> Any:
+    """A package of the extra.
+
+    Raises:
+        MissingExtraError: If it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError(f"{name} is not installed; pip install 'fullpipe[dask]' brings it") from None

@@ -1,0 +1,39 @@
+"""Jobs whose runs are in the store: before a sweep begins, and after another process has made one."""
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from fullpipe.errors import ResultError
+from fullpipe.runs.executor import Outcome, Progress, RunSource, Update
+from fullpipe.runs.jobs import Job
+
+_PAUSES_S = (0.0, 0.5, 1.0, 2.0)
+
+
+def stored(todo: Sequence[Job], source: RunSource, progress: Progress | None) -> dict[int, Outcome]:
+    """The jobs whose runs are kept already, by their places."""
+    known = {}
+    for index, job in enumerate(todo):
+        run = source.find(job)
+        if run:
+            known[index] = Outcome(job, run)
+            if progress:
+                progress(Update(index, job, job.scenario.duration_s, "stored"))
+    return known
+
+
+def made_elsewhere(job: Job, source: RunSource, root: Path) -> Outcome:
+    """The run that another process has kept. NFS may not show it until its folders are listed again."""
+    for pause_s in _PAUSES_S:
+        time.sleep(pause_s)
+        run = source.find(job)
+        if run:
+            return Outcome(job, run)
+        for folder in (root, root / job.scenario.digest):
+            with suppress(OSError):
+                os.listdir(folder)
+    told = f"made, and not in {root}: workers must see the same folder; the same command makes it again"
+    return Outcome(job, ResultError(told))

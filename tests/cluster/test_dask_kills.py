@@ -1,0 +1,119 @@
+"""Workers of Dask, and commands, that are killed at random times: nothing finished is lost or made again."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from fullpipe import Scenario, sweeps
+from fullpipe.cluster.dask import Dask
+from fullpipe.runs import Store
+from tests.cluster.test_kills import made_twice
+from tests.kills.warm import noted
+
+distributed = pytest.importorskip("distributed", reason="pip install 'fullpipe[dask]'")
+psutil = pytest.importorskip("psutil", reason="pip install 'fullpipe[dask]'")
+
+KILLS = 100
+RUNS = 60
+MOST_DELAY_S = 1.0
+
+
+class Noting(distributed.WorkerPlugin):  # type: ignore[misc]
+    """Lets every worker, also one that takes the place of another, note the runs that it begins and keeps."""
+
+    def __init__(self, log: str) -> None:
+        self.log = log
+
+    def setup(self, worker: Any) -> None:
+        noted(self.log)
+
+
+def workers() -> list[Any]:
+    """The processes of the workers: the children of this one that were spawned."""
+    children = psutil.Process().children()
+    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+
+
+@contextmanager
+def killer(most: int, chosen: random.Random) -> Iterator[Counter[str]]:
+    """Kill workers at random times, so many at most, and count them."""
+    over, hits = Event(), Counter[str]()
+
+    def kill() -> None:
+        while hits["workers"] < most and not over.wait(chosen.uniform(0, MOST_DELAY_S)):
+            try:
+                chosen.choice(workers()).kill()
+            except (IndexError, psutil.Error):  # none has come back yet, or it has just ended
+                continue
+            hits["workers"] += 1
+
+    with ThreadPoolExecutor(1) as pool:
+        killing = pool.submit(kill)
+        try:
+            yield hits
+        finally:
+            over.set()
+            killing.result()
+
+
+def test_workers(small: Scenario, tmp_path: Path, cases: Callable[[int], int]) -> None:
+    long = small.with_values({"duration": "60 s"})
+    todo, chosen, killed, rounds = sweeps.jobs(long, range(1, RUNS // 2 + 1)), random.Random(1), 0, 0
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        while killed < cases(KILLS):
+            root, log = tmp_path / str(rounds), tmp_path / f"log-{rounds}"
+            client.register_plugin(Noting(str(log)), name="noting")
+            runs = Dask(lambda: nullcontext(client), root)
+            with killer(cases(KILLS) - killed, chosen) as hits:
+                outcomes = list(sweeps.stream(todo, store=Store(root), executor=runs))
+            assert [outcome.error for outcome in outcomes] == [None] * len(todo)
+            assert [outcome.job for outcome in outcomes] == todo
+            assert len(list(Store(root))) == len(todo)
+            assert made_twice(log, hits["workers"]) == []
+            killed, rounds = killed + hits["workers"], rounds + 1
+            shutil.rmtree(root)
+    print(f"{killed} workers killed in {rounds} sweeps of {len(todo)} runs")
+
+
+def test_commands(small: Scenario, tmp_path: Path, cases: Callable[[int], int]) -> None:
+    (tmp_path / "small.toml").write_text(small.with_values({"duration": "60 s"}).to_toml(), encoding="utf-8")
+    command = [sys.executable, "-m", "fullpipe", "run", "small.toml", "--on", "dask", "--jobs", "2"]
+    chosen, kept = random.Random(1), dict[Path, bytes]()
+    for number in range(cases(KILLS // 5)):
+        process = subprocess.Popen(
+            [*command, "--seeds", str(RUNS * (number + 1)), "--json"],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+        assert process.stdout
+        for _ in range(len(kept) + 1):  # until it has made a run
+            process.stdout.readline()
+        time.sleep(chosen.uniform(0, 0.2))
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        found = {
+            run.folder: (run.folder / "meta.json").read_bytes()
+            for run in Store(tmp_path / "runs")
+            if run.folder
+        }
+        assert {folder: found.get(folder) for folder in kept} == kept
+        kept = found
+    assert kept
