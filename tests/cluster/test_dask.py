@@ -189,7 +189,7 @@ def test_a_cluster_on_this_machine(small_file: Path, tmp_path: Path) -> None:
 
 SBATCH = """#!/bin/sh
 cp "$1" {folder}/script
-setsid sh "$1" > {folder}/log 2>&1 &
+setsid sh {folder}/script > {folder}/log 2>&1 &
 echo $! >> {folder}/pids
 echo Submitted batch job $!
 """

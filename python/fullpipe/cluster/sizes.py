@@ -6,6 +6,8 @@ SHORTEST_S = 1.0
 """A chunk takes so long at least, or is one run."""
 LONGEST_S = 10.0
 """And at most, or is one run."""
+SHARE_S = 0.005
+"""And so long per worker: one scheduler, or one server of files, serves the chunks of all of them."""
 FIRST_CHUNKS = 128
 """So many chunks a sweep begins with, so that many processes find one of their own at once."""
 
@@ -18,6 +20,8 @@ def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
 
     >>> [chunk_runs(None, 1000, 2), chunk_runs(0.01, 1000, 2), chunk_runs(0.01, 100_000, 2)]
     [1, 250, 1000]
+    >>> chunk_runs(0.01, 1000, 1000)
+    500
 
     Args:
         run_s: Time that a run takes, in seconds; None if it is not known yet, which it is after one run.
@@ -26,5 +30,6 @@ def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
     """
     if run_s is None:
         return 1
-    least, most = (max(1, ceil(s / max(run_s, 1e-6))) for s in (SHORTEST_S, LONGEST_S))
+    shortest_s = max(SHORTEST_S, SHARE_S * workers)
+    least, most = (max(1, ceil(s / max(run_s, 1e-6))) for s in (shortest_s, max(shortest_s, LONGEST_S)))
     return min(max(left // (2 * max(1, workers)), least), most)
