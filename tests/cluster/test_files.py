@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from fullpipe import FullpipeError, Run, Scenario, sweep, sweeps
 from fullpipe.cluster import Files
+from fullpipe.cluster.chunks import Chunks, Claim
 from fullpipe.cluster.folder import SweepFolder, begin, pieces
 from fullpipe.cluster.plan import Plan
 from fullpipe.cluster.work import Counts, Worker
@@ -287,3 +289,33 @@ def test_no_store_is_for_threads_only(fullpipe: Callable[..., Any], small_file: 
     result = fullpipe("run", small_file, "--no-store", "--on", "files")
     assert result.exit_code == 2
     assert result.stderr == "fullpipe: files: runs of other processes are found in a store; name its folder\n"
+
+
+def test_a_folder_that_cannot_be_used_any_more_ends_the_command_in_one_line(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stale(*_: object) -> None:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr(Chunks, "finish", stale)
+    with pytest.raises(FolderError, match="Stale file handle; the same command continues"):
+        sweep(small, [1, 2], out=tmp_path, on="files")
+
+
+def test_a_chunk_that_takes_too_long_gives_its_rest_back(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unlucky: type[Unlucky]
+) -> None:
+    monkeypatch.setattr("fullpipe.cluster.crew.chunk_runs", lambda *_: 20)
+    monkeypatch.setattr("fullpipe.cluster.crew._TOO_LONG", 0.0)
+    monkeypatch.setattr("fullpipe.cluster.folder.FIRST_CHUNKS", 1)
+    finished = list[int]()
+    finish = Chunks.finish
+
+    def counted(chunks: Chunks, claim: Claim) -> None:
+        finished.append(claim.range.runs)
+        finish(chunks, claim)
+
+    monkeypatch.setattr(Chunks, "finish", counted)
+    sweep(small, range(1, 6), engine="unlucky", out=tmp_path, on="files")
+    assert finished == [1] * 10
+    assert sorted(unlucky.made) == sorted([*range(1, 6), *range(1, 6)])

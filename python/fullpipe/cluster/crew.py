@@ -9,13 +9,15 @@ from fullpipe.cluster.chunks import Claim
 from fullpipe.cluster.folder import SweepFolder
 from fullpipe.cluster.lease import RENEW_S
 from fullpipe.cluster.sizes import SHORTEST_S, chunk_runs
-from fullpipe.errors import FullpipeError
+from fullpipe.errors import FolderError, FullpipeError
 from fullpipe.runs.executor import Attempt, Outcome, Progress, RunSource
 from fullpipe.runs.interrupt import Interruptible
 from fullpipe.runs.jobs import Job
 
 _IDLE_S = 0.5
 """Between two looks for work of a thread that has none."""
+_SURE_S = 1.0
+"""So long a claim is ours for sure after it was renewed: it is asked no more often."""
 _TOO_LONG = 2.0
 """A chunk that takes so many times as long as it should gives the rest back."""
 
@@ -91,6 +93,10 @@ class Crew:
                 else:
                     self._idle.discard(number)
                     run_s = self._work(claim, run_s)
+        except OSError as error:
+            told = f"{self._folder.path}: {error.strerror or error}; the same command continues"
+            self.error = self.error or FolderError(told)
+            self._stop.set()
         except BaseException as error:
             if not self._stop.is_set() or isinstance(error, FullpipeError):
                 self.error = self.error or error
@@ -107,16 +113,20 @@ class Crew:
 
     def _work(self, claim: Claim, run_s: float | None) -> float | None:
         """Run the jobs of a chunk, and return how long one took. If that fails, it is given back."""
-        began_s, first = time.monotonic(), claim.range.start
-        index = first
+        began_s = renewed_s = time.monotonic()
+        index = first = claim.range.start
         try:
-            while index < claim.range.stop and self._chunks.renew(claim):
+            while index < claim.range.stop:
+                if time.monotonic() - renewed_s > _SURE_S:
+                    if not self._chunks.renew(claim):
+                        break  # another process has it: this one was stopped for longer than the lease
+                    renewed_s = time.monotonic()
                 self._try(index)
                 index += 1
                 passed_s = time.monotonic() - began_s
                 planned_s = max(SHORTEST_S, claim.range.runs * (run_s or 0.0))
                 if passed_s > _TOO_LONG * planned_s:
-                    claim = self._chunks.shorten(claim, index + 1)
+                    claim = self._chunks.shorten(claim, index)
         except BaseException:
             self._chunks.release(claim)
             raise
