@@ -115,7 +115,7 @@ def test_algorithms_in_python_need_permission(
         (0.01, 100_000, 2, 1000),  # ten seconds at most
         (0.01, 1000, 2, 250),  # half of a share of what is left
         (0.01, 10, 2, 100),  # one second at least
-        (0.01, 10, 1000, 500),  # and 5 ms per worker
+        (0.01, 10, 2000, 2000),  # and 10 ms per worker
         (20.0, 1000, 2, 1),  # one run at least
     ],
 )

@@ -6,7 +6,7 @@ SHORTEST_S = 1.0
 """A chunk takes so long at least, or is one run."""
 LONGEST_S = 10.0
 """And at most, or is one run."""
-SHARE_S = 0.005
+SHARE_S = 0.01
 """And so long per worker: one scheduler, or one server of files, serves the chunks of all of them."""
 FIRST_CHUNKS = 128
 """So many chunks a sweep begins with, so that many processes find one of their own at once."""
@@ -21,7 +21,7 @@ def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
     >>> [chunk_runs(None, 1000, 2), chunk_runs(0.01, 1000, 2), chunk_runs(0.01, 100_000, 2)]
     [1, 250, 1000]
     >>> chunk_runs(0.01, 1000, 1000)
-    500
+    1000
 
     Args:
         run_s: Time that a run takes, in seconds; None if it is not known yet, which it is after one run.
