@@ -113,6 +113,7 @@ def test_a_change_that_is_worse_fails_and_says_so(repository: Path) -> None:
     assert status == 1
     assert "| regressed | small |" in files["summary.md"]
     assert "<failure" in files["fullpipe-check.xml"]
+    assert "regressed" in files["fullpipe-check.html"]
 
 
 def test_what_stays_undecided_may_pass(repository: Path) -> None:

@@ -51,7 +51,7 @@ def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
     return {
         "kind": "check",
         "title": checked.suite,
-        "question": f"Is {checked.change} worse than {checked.base}?",
+        "question": f"Is the change worse than its base, {checked.base}?",
         "verdict": checked.verdict,
         "identical": checked.is_identical,
         "runs": checked.runs,
