@@ -224,8 +224,7 @@ def test_the_script_of_a_slurm_job() -> None:
     assert "#SBATCH --cpus-per-task=8" in script
     assert "#SBATCH --mem=15G" in script
     assert "#SBATCH -t 01:00:00" in script
-    assert "--nthreads 1 " in script
-    assert "--nworkers 8 " in script
+    assert "--nthreads 8 " in script
     assert "--lifetime 3300s --lifetime-stagger 240s" in script
 
 

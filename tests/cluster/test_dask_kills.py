@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario, sweeps
+from fullpipe.cluster.connect import connection
 from fullpipe.cluster.dask import Dask
 from fullpipe.runs import Store
 from tests.cluster.test_kills import made_twice
 from tests.kills.warm import noted
 
 distributed = pytest.importorskip("distributed", reason="pip install 'fullpipe[dask]'")
-psutil = pytest.importorskip("psutil", reason="pip install 'fullpipe[dask]'")
 
 KILLS = 100
 RUNS = 60
@@ -43,22 +43,22 @@ class Noting(distributed.WorkerPlugin):  # type: ignore[misc]
         noted(self.log)
 
 
-def workers() -> list[Any]:
-    """The processes of the workers: the children of this one that were spawned."""
-    children = psutil.Process().children()
-    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+def workers(client: Any) -> list[int]:
+    """The processes of the workers that the scheduler has; others are on their way."""
+    there, nannies = client.nthreads(), list(client.cluster.workers.values())
+    return [nanny.pid for nanny in nannies if nanny.pid and nanny.worker_address in there]
 
 
 @contextmanager
-def killer(most: int, chosen: random.Random) -> Iterator[Counter[str]]:
+def killer(client: Any, most: int, chosen: random.Random) -> Iterator[Counter[str]]:
     """Kill workers at random times, so many at most, and count them."""
     over, hits = Event(), Counter[str]()
 
     def kill() -> None:
         while hits["workers"] < most and not over.wait(chosen.uniform(0, MOST_DELAY_S)):
             try:
-                chosen.choice(workers()).kill()
-            except (IndexError, psutil.Error):  # none has come back yet, or it has just ended
+                os.kill(chosen.choice(workers(client)), signal.SIGKILL)
+            except (IndexError, ProcessLookupError):  # none has come back yet, or it has just ended
                 continue
             hits["workers"] += 1
 
@@ -74,13 +74,14 @@ def killer(most: int, chosen: random.Random) -> Iterator[Counter[str]]:
 def test_workers(small: Scenario, tmp_path: Path, cases: Callable[[int], int]) -> None:
     long = small.with_values({"duration": "60 s"})
     todo, chosen, killed, rounds = sweeps.jobs(long, range(1, RUNS // 2 + 1)), random.Random(1), 0, 0
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    connect = connection("dask", 2)
+    assert connect
+    with connect() as client:
         while killed < cases(KILLS):
             root, log = tmp_path / str(rounds), tmp_path / f"log-{rounds}"
             client.register_plugin(Noting(str(log)), name="noting")
             runs = Dask(lambda: nullcontext(client), root)
-            with killer(cases(KILLS) - killed, chosen) as hits:
+            with killer(client, cases(KILLS) - killed, chosen) as hits:
                 outcomes = list(sweeps.stream(todo, store=Store(root), executor=runs))
             assert [outcome.error for outcome in outcomes] == [None] * len(todo)
             assert [outcome.job for outcome in outcomes] == todo

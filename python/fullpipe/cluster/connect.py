@@ -6,11 +6,12 @@ What a cluster needs besides, such as account and queue of SLURM jobs, is said i
 import logging
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from math import ceil
+from threading import Event, Thread
 from typing import Any
 
 from fullpipe.cluster.dask import Connect
@@ -23,6 +24,8 @@ _ANSWERS = "10s"
 """So long a scheduler may take to answer."""
 _DEATHS = 10
 """So many workers may die over a chunk before it is tried run by run: a walltime is no fault of the chunk."""
+_FILL_S = 5.0
+"""Between two times at which workers are asked for."""
 _LIFETIME, _STAGGER = 55 / 60, 4 / 60
 """Parts of a SLURM job's walltime after which its worker ends by itself, and by which workers differ: they
 finish what they run, and others come in their place (dask-jobqueue, "Handling walltime")."""
@@ -59,32 +62,61 @@ def _at(address: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _of(make: Any) -> Iterator[Any]:
-    """A client of a cluster that is made for it and ends with it."""
+def _of(made: Callable[[], tuple[Any, Callable[[], None]]]) -> Iterator[Any]:
+    """A client of a cluster that is made for it and ends with it, and that has the workers that it should."""
     library("dask").config.set({"distributed.scheduler.allowed-failures": _DEATHS})
-    with make() as cluster, library("distributed").Client(cluster) as client:
+    cluster, fill = made()
+    with cluster, _every(_FILL_S, fill), library("distributed").Client(cluster) as client:
         yield client
 
 
-def _local(workers: int) -> AbstractContextManager[Any]:
-    made: AbstractContextManager[Any] = library("distributed").LocalCluster(
+@contextmanager
+def _every(pause_s: float, call: Callable[[], None]) -> Iterator[None]:
+    """Call now and then. Dask replaces a worker that has died only while it is asked for workers."""
+    over = Event()
+
+    def repeat() -> None:
+        call()
+        while not over.wait(pause_s):
+            call()
+
+    thread = Thread(target=repeat, name="workers", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _local(workers: int) -> tuple[Any, Callable[[], None]]:
+    cluster = library("distributed").LocalCluster(
         n_workers=workers,
         threads_per_worker=1,
         dashboard_address=":0",
         silence_logs=logging.CRITICAL,
         preload=[_UNDISTURBED],
     )
-    return made
+
+    def fill() -> None:
+        cluster.loop.add_callback(_forget_dead, cluster.workers)
+        cluster.scale(workers)
+
+    return cluster, fill
 
 
-def _slurm(workers: int) -> AbstractContextManager[Any]:
+def _forget_dead(workers: dict[Any, Any]) -> None:
+    """Workers that were killed while they started: Dask takes them for workers for ever."""
+    for name, worker in list(workers.items()):
+        if worker.status.name in ("closed", "failed"):
+            del workers[name]
+
+
+def _slurm(workers: int) -> tuple[Any, Callable[[], None]]:
     if shutil.which("sbatch") is None:
         raise ClusterError("slurm: there is no sbatch on this machine; use one that has it, or --on files")
     cluster = slurm_cluster()
-    jobs = ceil(workers / _cores())
-    cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
-    made: AbstractContextManager[Any] = cluster
-    return made
+    return cluster, partial(cluster.scale, jobs=ceil(workers / _cores()))
 
 
 def slurm_cluster() -> Any:
@@ -101,7 +133,7 @@ def slurm_cluster() -> Any:
     return jobqueue.SLURMCluster(
         cores=cores,
         memory=config["memory"] or f"{2 * cores}GB",
-        processes=config["processes"] or cores,
+        processes=config["processes"] or 1,  # Dask replaces no job of several
         worker_extra_args=[*config["worker-extra-args"], *ending],
         scheduler_options={"dashboard_address": ":0"} | config["scheduler-options"],
     )
