@@ -153,6 +153,32 @@ class TestCheck:
         assert "1 is the most" in said["rows"][0]["reason"]
 
 
+class TestLacking:
+    PAGES = SMALL.replace('cca = "cubic"', 'cca = "cubic"\nworkload = { kind = "web" }').replace(
+        "4 s", "20 s"
+    )
+
+    def suite_of_pages(self, suite: Path) -> Path:
+        (suite.parent / "small.toml").write_text(self.PAGES)
+        suite.write_text(
+            'scenarios = ["small.toml"]\nseeds = 3\nmost_seeds = 3\n[metrics]\npage_p50 = "5 %"\n'
+        )
+        return suite
+
+    def test_a_metric_that_the_change_has_lost_is_a_regression(self, fullpipe: Cli, suite: Path) -> None:
+        slow = "topology.bottleneck.rate=20 kbit/s"
+        fast = "topology.bottleneck.rate=10 Mbit/s"
+        said = found(fullpipe, self.suite_of_pages(suite), "--set", slow, "--against", fast)
+        assert (said["status"], said["verdict"]) == (1, "regressed")
+        assert {row["reason"] for row in said["rows"]} == {"no run of the change has it"}
+
+    def test_a_suite_that_measures_nothing_is_wrong_use(self, fullpipe: Cli, suite: Path) -> None:
+        suite.write_text('scenarios = ["small.toml"]\n[metrics]\nfct_p50 = "5 %"\n')
+        result = fullpipe("check", suite, "--against", "flows.0.cca=cubic")
+        assert result.exit_code == 2
+        assert "no run has any of its metrics: fct_p50" in result.stderr
+
+
 class TestSides:
     def test_a_file_that_was_kept(self, fullpipe: Cli, suite: Path) -> None:
         assert fullpipe("check", suite, "--keep", "base.json").exit_code == 0
@@ -164,6 +190,17 @@ class TestSides:
         result = fullpipe("check", suite, "--against", "base.json")
         assert result.exit_code == 2
         assert "has no case single-reno" in result.stderr
+
+    def test_a_file_of_another_scenario_is_refused(self, fullpipe: Cli, suite: Path) -> None:
+        fullpipe("check", suite, "--keep", "base.json")
+        (suite.parent / "small.toml").write_text(SMALL.replace("10 Mbit/s", "50 Mbit/s"))
+        result = fullpipe("check", suite, "--against", "base.json")
+        assert result.exit_code == 2
+        assert "another scenario, in topology.bottleneck.rate" in result.stderr
+
+    def test_a_file_has_as_many_seeds_as_may_be_spent(self, fullpipe: Cli, suite: Path) -> None:
+        fullpipe("check", suite, "--keep", "base.json")
+        assert len(json.loads(Path("base.json").read_text())["points"][0]["sums"]) == 8
 
     def test_a_file_that_is_none_is_refused(self, fullpipe: Cli, suite: Path) -> None:
         Path("base.json").write_text('{"format": 1}')
@@ -182,8 +219,9 @@ class TestSides:
         suite.write_text(SUITE + '[set]\n"flows.0.cca" = "python:mine_of_here:Mine"\n')
         (suite.parent / "mine_of_here.py").write_text(MINE.replace("BETA", "0.5"))
         Path("empty").mkdir()
-        result = fullpipe("check", suite, "--against", "empty", "--allow-code")
-        assert result.exit_code != 0
+        result = fullpipe("check", suite, "--against", "empty", "--allow-code", "--junit", "j.xml")
+        assert result.exit_code == 2
+        assert "<error" in Path("j.xml").read_text()
         assert "mine_of_here" in result.stderr
 
     def test_code_needs_permission(self, fullpipe: Cli, suite: Path) -> None:
@@ -200,7 +238,7 @@ class TestSides:
         Path("program").write_text("#!/bin/sh\necho no such command: check >&2; exit 2\n")
         Path("program").chmod(0o755)
         result = fullpipe("check", suite, "--against", "./program")
-        assert result.exit_code != 0
+        assert result.exit_code == 2
         assert "no such command: check" in result.stderr
 
     def test_no_base_is_wrong_use(self, fullpipe: Cli, suite: Path) -> None:

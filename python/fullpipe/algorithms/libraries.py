@@ -16,6 +16,8 @@ _DIGITS = 16
 
 _folders: list[Path] = [Path()]
 _allowed: dict[str, Path] = {}
+_seen: dict[Path, str] = {}
+"""The digests of libraries when they were first looked at."""
 
 
 def is_name(text: str) -> bool:
@@ -46,9 +48,18 @@ def allow(kind: str) -> None:
 
 
 def fingerprint(kind: str) -> str:
-    """What results depend on: a digest of the file as it is now."""
-    with _allowed[kind].open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+    """What results depend on: a digest of the file.
+
+    Raises:
+        ScenarioError: If the file has changed since this process first looked at it: a library that is loaded
+            stays what it was.
+    """
+    path = _allowed[kind]
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+    if _seen.setdefault(path, found) != found:
+        raise ScenarioError([f"{path}: has changed since it was loaded; start Python again to use it"])
+    return found
 
 
 def look_in(*folders: Path) -> None:

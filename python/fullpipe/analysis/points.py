@@ -88,6 +88,27 @@ def at(tree: Any, path: Iterable[str | int]) -> Any:
     return tree
 
 
+def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The deepest paths at which two scenarios differ.
+
+    >>> differences({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "c": 3}})
+    ['a.c']
+    """
+    return [".".join(map(str, path)) for path in _paths([one, other], ())]
+
+
+def covers(pattern: str, path: str) -> bool:
+    """Whether a path is that of a pattern or within it; `*` stands for any place of a list.
+
+    >>> covers("flows.*.cca", "flows.0.cca.beta")
+    True
+    """
+    words, parts = pattern.split("."), path.split(".")
+    return len(words) <= len(parts) and all(
+        word in ("*", part) for word, part in zip(words, parts, strict=False)
+    )
+
+
 def path_called(word: str, known: Iterable[str]) -> str | None:
     """The path that is called so: by itself, or by its end if no other has it.
 

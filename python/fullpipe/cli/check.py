@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from fullpipe.cli.compare import finished_runs
 from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, processors, target, values_of
+from fullpipe.errors import FullpipeError
 from fullpipe.io import files
 from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job
@@ -90,14 +92,14 @@ def check(
 
     if (keep is None) == (not against):
         raise typer.BadParameter("give --against BASE, or --keep FILE")
-    if keep:
-        found = measure(chosen, chosen.most_seeds if seeds else chosen.seeds, engine, runner)
-        files.write(keep, found.model_dump_json().encode())
-        return
-    base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
-    said = checked(
-        chosen, base, sides.Here(chosen, engine, runner), (" ".join(against or []), "now"), complain
-    )
+    with _failures_told(chosen.name, junit):
+        if keep:
+            found = measure(chosen, chosen.most_seeds, engine, runner)
+            return files.write(keep, found.model_dump_json().encode())
+        free = [text.partition("=")[0] for text in against or [] if "=" in text]
+        base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
+        ours = sides.Here(chosen, engine, runner)
+        said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
     command = command_line(context)
     if written:
         files.write(written, json.dumps(forms.as_json(said, command), indent=1, allow_nan=False).encode())
@@ -111,6 +113,20 @@ def check(
     else:
         show(said)
     raise typer.Exit(_STATUS[said.verdict])
+
+
+@contextmanager
+def _failures_told(suite: str, junit: Path | None) -> Iterator[None]:
+    """A run or a base that fails ends with status 2: nothing is known of the change."""
+    try:
+        yield
+    except (FullpipeError, typer.Exit) as error:
+        message = "a run failed" if isinstance(error, typer.Exit) else str(error)
+        if junit:
+            files.write(junit, forms.junit_error(suite, message))
+        if isinstance(error, FullpipeError):
+            complain(error)
+        raise typer.Exit(2) from None
 
 
 def _base(suite: Suite, against: Sequence[str], engine: str, runner: Runner, options: Sequence[str]) -> Side:

@@ -44,21 +44,27 @@ def _table(rows: list[Row]) -> Any:
             of = place
             made.add_row(styled(heading(place), "bold"))
         unit = match.unit
-        reference = sum(match.contrast.reference) / len(match.contrast.reference)
         shown_unit = unit_shown(unit)
         made.add_row(
             f" {match.metric} {shown_unit if shown_unit != unit or unit == 's' else ''}",
-            number_shown(reference, unit),
-            number_shown(reference + found.difference, unit),
-            difference_shown(found.difference, found.interval, reference, unit),
+            number_shown(row.base, unit),
+            number_shown(row.change, unit),
+            _difference(row),
             number_shown(match.contrast.margin, unit),
             styled(_verdict(row), _COLOURS[found.verdict]),
         )
     return made
 
 
+def _difference(row: Row) -> str:
+    found = row.found
+    if found.difference is None:
+        return "-"
+    return difference_shown(found.difference, found.interval, row.base, row.match.unit)
+
+
 def _verdict(row: Row) -> str:
     found = row.found
-    if found.reason.startswith("a run has"):
+    if found.reason.startswith("a run has") or found.difference is None:
         return f"{found.verdict}: {found.reason}"
     return f"{found.verdict} (about {found.seeds:,} seeds)" if found.seeds else found.verdict

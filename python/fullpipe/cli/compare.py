@@ -128,7 +128,7 @@ def compare(
         if allow_python:
             bring_all(list(todo), scenario)
         check_all(list(todo))
-        return finished_runs(todo, workers or processors(), Store(out))
+        return finished_runs(todo, workers or processors(), Store(out), 2 if over or baseline else 1)
 
     if over:
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
@@ -162,13 +162,13 @@ def compare(
                 draw(figures, sides_at_point, found.scenario, point, quiet=as_json)
 
 
-def finished_runs(todo: Sequence[Job], workers: int, store: Store) -> list[Outcome]:
-    """What became of jobs. Stops with exit code 1 if a run failed."""
+def finished_runs(todo: Sequence[Job], workers: int, store: Store, status: int = 1) -> list[Outcome]:
+    """What became of jobs. Stops with an exit code if a run failed."""
     with progress_bar(todo) as progress:
         outcomes = list(stream(todo, workers=workers, store=store, progress=progress))
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         complain(f"{label(outcome.job)}, {outcome.job.engine}: {outcome.error!s}")
     if failed:
-        raise typer.Exit(1)
+        raise typer.Exit(status)
     return outcomes

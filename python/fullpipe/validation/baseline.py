@@ -109,24 +109,22 @@ def read(path: Path) -> Baseline:
     Raises:
         ScenarioError: If the file cannot be read or is none.
     """
-    return read_as(Baseline, path)
+    return read_as(Baseline, path, "a baseline")
 
 
 _File = TypeVar("_File", bound=BaseModel)
 
 
-def read_as(kind: type[_File], path: Path) -> _File:
+def read_as(kind: type[_File], path: Path, what: str) -> _File:
     """Read a file with what was measured, of a known format; errors are those of `read`."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
         if len(data) > MAX_FILE_BYTES:
-            raise ScenarioError([f"{path}: larger than {MAX_FILE_BYTES // 10**6} MB; not a baseline"])
+            raise ScenarioError([f"{path}: larger than {MAX_FILE_BYTES // 10**6} MB; not {what}"])
         return kind.model_validate_json(data)
     except OSError as error:
         raise ScenarioError([f"{path}: cannot be read: {error.strerror or error}"]) from None
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"][:3])) or "the file"
-        raise ScenarioError(
-            [f"{path}: not a baseline: {where} is wrong; delete it to keep another"]
-        ) from None
+        raise ScenarioError([f"{path}: not {what}: {where} is wrong"]) from None

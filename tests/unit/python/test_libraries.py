@@ -100,12 +100,22 @@ def test_a_file_is_found_beside_the_scenario(tmp_path: Path, example: Path) -> N
 
 
 def test_another_build_is_another_engine(tmp_path: Path, example: Path) -> None:
+    found = []
+    for name, more in (("mine.so", b""), ("other.so", b"\0")):
+        (tmp_path / name).write_bytes(example.read_bytes() + more)
+        own.permit(f"library:{tmp_path / name}:newreno")
+        found.append(own.fingerprint(f"library:{tmp_path / name}:newreno"))
+    assert found[0] != found[1]
+
+
+def test_a_library_that_changes_while_it_is_loaded_is_refused(tmp_path: Path, example: Path) -> None:
     kind = f"library:{tmp_path / 'mine.so'}:newreno"
     shutil.copy(example, tmp_path / "mine.so")
-    own.permit(kind)
-    before = own.fingerprint(kind)
-    (tmp_path / "mine.so").write_bytes((tmp_path / "mine.so").read_bytes() + b"\0")
-    assert own.fingerprint(kind) != before
+    run(kind)
+    (tmp_path / "mine.so").unlink()
+    (tmp_path / "mine.so").write_bytes(example.read_bytes() + b"\0")
+    with pytest.raises(ScenarioError, match="has changed since it was loaded"):
+        run(kind)
 
 
 def test_a_failure_names_algorithm_flow_and_function(tmp_path: Path, example: Path) -> None:

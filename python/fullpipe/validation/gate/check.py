@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
+from fullpipe.analysis.points import covers, differences
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario
 from fullpipe.validation.baseline import COLUMNS
 from fullpipe.validation.compare.matching import Match, Variant, matched
+from fullpipe.validation.gate.lacking import lacking
 from fullpipe.validation.gate.measured import Measured, Point
 from fullpipe.validation.gate.sides import Side
 from fullpipe.validation.gate.suite import Demand, Suite
 from fullpipe.validation.gate.verdicts import ALIKE, Found, Verdict, verdicts
 
+_ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "record")
+"""What may differ between the sides of a check: what is checked, and what nothing depends on."""
 _Key = tuple[str, str]
 """Case and point."""
 
@@ -32,10 +36,19 @@ class Row:
     seeds: int
     """With how many it was decided, or not."""
 
+    @property
+    def base(self) -> float:
+        """The mean over the runs of the base."""
+        return sum(self.match.contrast.reference) / len(self.match.contrast.reference)
+
+    @property
+    def change(self) -> float | None:
+        """The mean over the runs of the change; None if not all of them have it."""
+        return None if self.found.difference is None else self.base + self.found.difference
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it, in base units."""
         match, found = self.match, self.found
-        reference = sum(match.contrast.reference) / len(match.contrast.reference)
         return {
             "verdict": found.verdict,
             "case": self.case,
@@ -44,8 +57,8 @@ class Row:
             "of": match.of,
             "metric": match.metric,
             "unit": match.unit,
-            "base": reference,
-            "change": reference + found.difference,
+            "base": self.base,
+            "change": self.change,
             "difference": found.difference,
             "interval": found.interval
             and {"low": found.interval.low, "high": found.interval.high, "level": 0.95},
@@ -115,6 +128,8 @@ def check(
         found, said = _matches(suite, *sides)
         notes.update(dict.fromkeys(said))
         rows = _judged(suite, rows, found, seeds, len(looks), _alike(*sides))
+        for key, row in _lacking(suite, *sides, seeds):
+            rows.setdefault(key, []).append(row)
         if identical:
             break
         open_cases = [name for name in open_cases if _is_open(rows, name)]
@@ -123,6 +138,8 @@ def check(
         told(f"{seeds} seeds: {len(open_cases)} of {len(suite.cases)} cases undecided")
     assert first is not None
     every = [row for of_point in rows.values() for row in of_point]
+    if not every:
+        raise ScenarioError([f"{suite.file}: no run has any of its metrics: {', '.join(suite.demands)}"])
     base_name, change_name = (f"{name} ({side.name})" for name, side in zip(names, first, strict=True))
     return Checked(suite.name, base_name, change_name, every, runs, identical, list(notes))
 
@@ -165,6 +182,16 @@ def _is_regressed(rows: Mapping[_Key, list[Row]]) -> bool:
     return any(row.found.verdict == "regressed" for found in rows.values() for row in found)
 
 
+def _lacking(suite: Suite, base: Measured, change: Measured, seeds: int) -> Iterator[tuple[_Key, Row]]:
+    """What all runs of the base have, and not all of the change."""
+    ours = {(point.case, str(point.point)): point for point in change.points}
+    for theirs in base.points:
+        key = (theirs.case, str(theirs.point))
+        if key in ours:
+            for match, found in lacking(theirs, ours[key], suite.demands):
+                yield key, Row(theirs.case, theirs.point, match, found, seeds)
+
+
 def _matches(
     suite: Suite, base: Measured, change: Measured
 ) -> tuple[dict[_Key, tuple[Point, list[Match]]], list[str]]:
@@ -176,6 +203,7 @@ def _matches(
         key = (ours.case, str(ours.point))
         if key not in theirs:
             raise ScenarioError([f"{ours.case}: the base has no point {key[1]}; keep it anew"])
+        _check_scenarios(suite, theirs[key], ours)
         sides = _variant("base", theirs[key]), _variant("change", ours)
         try:
             matches, said = matched(*sides, list(suite.demands), suite.margins)
@@ -184,6 +212,18 @@ def _matches(
         found[key] = ours, [_demanded(match, suite.demands[match.metric]) for match in matches]
         notes += [f"{ours.case}: {line}" for line in said]
     return found, notes
+
+
+def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
+    """Raise ScenarioError if the two sides were run in other scenarios, apart from what a suite may set."""
+    differ = [
+        path
+        for path in differences(base.scenario, change.scenario)
+        if not any(covers(free, path) for free in (*suite.free, *_ALWAYS_FREE))
+    ]
+    if differ:
+        names = ", ".join(differ[:5])
+        raise ScenarioError([f"{change.case}: the base has another scenario, in {names}; measure it anew"])
 
 
 def _variant(name: str, point: Point) -> Variant:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree import ElementTree as Xml
 
+from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.validation.gate.check import Checked, Row
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -46,6 +47,20 @@ def markdown(checked: Checked) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def junit_error(suite: str, message: str) -> bytes:
+    """JUnit XML of a suite that could not be run."""
+    counts = {"tests": "1", "failures": "0", "skipped": "0", "errors": "1"}
+    suites = Xml.Element("testsuites", counts)
+    case = Xml.SubElement(
+        Xml.SubElement(suites, "testsuite", {"name": _xml(suite), **counts}),
+        "testcase",
+        {"classname": _xml(suite), "name": "run"},
+    )
+    Xml.SubElement(case, "error", {"message": _xml(message)})
+    Xml.indent(suites)
+    return bytes(Xml.tostring(suites, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
 def as_json(checked: Checked, command: str) -> Mapping[str, Any]:
     """Everything as one object; `fullpipe report` reads it."""
     return {
@@ -81,11 +96,10 @@ def summary(checked: Checked) -> str:
 
 def sentence(row: Row) -> str:
     """What is said of a row, and why."""
-    found = row.to_dict()
     seeds = row.found.seeds
     more = f"; about {seeds:,} seeds would decide" if seeds else ""
-    numbers = f"{_number(found['base'])} -> {_number(found['change'])} {found['unit']}"
-    return f"{row.found.verdict}: {numbers}, margin {_number(found['margin'])}; {row.found.reason}{more}"
+    base, change, margin = _numbers(row)
+    return f"{row.found.verdict}: {base} -> {change}, margin {margin}; {row.found.reason}{more}"
 
 
 def _place(row: Row) -> str:
@@ -94,14 +108,15 @@ def _place(row: Row) -> str:
 
 
 def _line(row: Row) -> str:
-    found = row.to_dict()
-    cells = [row.found.verdict, _place(row), row.match.of, row.match.metric]
-    cells += [f"{_number(found[name])} {found['unit']}" for name in ("base", "change", "margin")]
+    cells = [row.found.verdict, _place(row), row.match.of, row.match.metric, *_numbers(row)]
     return f"| {' | '.join(map(_md, cells))} |"
 
 
-def _number(value: float) -> str:
-    return f"{value:.6g}"
+def _numbers(row: Row) -> list[str]:
+    """Base, change and margin with their unit."""
+    unit = row.match.unit
+    values = (row.base, row.change, row.match.contrast.margin)
+    return [f"{number_shown(value, unit)} {unit_shown(unit)}".rstrip() for value in values]
 
 
 def _xml(text: str) -> str:

@@ -93,7 +93,7 @@ class Elsewhere:
             if done.returncode or not file.exists():
                 said = done.stderr.strip().splitlines() or ["it says nothing"]
                 raise FullpipeError(f"{self.command[0]}: status {done.returncode}: {brief(said[-1], 300)}")
-            return read_as(Measured, file)
+            return read_as(Measured, file, "what --keep writes")
 
 
 def stored(path: Path, suite: Suite) -> Stored:
@@ -102,7 +102,7 @@ def stored(path: Path, suite: Suite) -> Stored:
     Raises:
         ScenarioError: If it is no such file, or another suite's.
     """
-    found = read_as(Measured, path)
+    found = read_as(Measured, path, "what --keep writes")
     missing = [case.name for case in suite.cases if case.name not in {point.case for point in found.points}]
     if missing:
         raise ScenarioError([f"{path}: has no case {missing[0]}; keep it anew with the suite of today"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -72,6 +72,8 @@ class Suite:
     """How many are run at first."""
     most_seeds: int
     """How many are run at most, where fewer leave it undecided."""
+    free: tuple[str, ...] = ()
+    """Paths that are set in all scenarios, on one side or both."""
 
     @property
     def margins(self) -> dict[str, Margin]:
@@ -87,9 +89,12 @@ class Suite:
         Raises:
             ScenarioError: If a scenario has no such path, or a value is wrong.
         """
-        return replace(
-            self, cases=[Case(each.name, each.scenario.with_values(values)) for each in self.cases]
-        )
+        cases = [Case(case.name, case.scenario.with_values(values)) for case in self.cases]
+        return replace(self, cases=cases, free=(*self.free, *_split(values)))
+
+    def with_free(self, paths: Iterable[str]) -> Suite:
+        """The suite that may differ from its base in these paths, too."""
+        return replace(self, free=(*self.free, *_split(paths)))
 
     def only(self, names: Collection[str]) -> Suite:
         """The suite with these cases alone.
@@ -114,6 +119,11 @@ class Suite:
         while found[-1] < self.most_seeds:
             found.append(min(2 * found[-1], self.most_seeds))
         return found
+
+
+def _split(keys: Iterable[str]) -> list[str]:
+    """The paths of keys, of which one may link several with commas."""
+    return [path.strip() for key in keys for path in key.split(",")]
 
 
 def read(path: Path) -> Suite:

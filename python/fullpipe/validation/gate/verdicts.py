@@ -22,8 +22,8 @@ class Found:
     """A verdict and what it rests on."""
 
     verdict: Verdict
-    difference: float
-    """Of the means, change - base."""
+    difference: float | None
+    """Of the means, change - base; None if not all runs of the change have a value."""
     interval: Interval | None
     """Of the difference, 95 %; None if there is none."""
     p: float | None
