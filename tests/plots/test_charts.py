@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.colors import to_hex
 from typer.testing import CliRunner, Result
 
-from fullpipe import Scenario, plots, sweeps
+from fullpipe import Run, Scenario, plots, sweeps
 from fullpipe.analysis.points import path_called, points_of
 from fullpipe.cli import app
+from fullpipe.cli.plot_points import Chosen, Kind, figure_of
 from fullpipe.plots import charts
 from fullpipe.plots.style import look_of
 from fullpipe.scenario.quantities import as_numbers
@@ -161,6 +163,46 @@ def test_named_variants_are_points_by_their_names() -> None:
     }
     runs = sweeps.run(sweeps.jobs(Scenario(**{**BASE, "sweep": {"line": variants}})))
     assert points_of(runs) == [{"line": "slow"}, {"line": "fast"}]
+
+
+def test_names_along_an_axis_are_in_one_order_and_not_joined() -> None:
+    table = rows_of([("x", "cubic", 2.0), ("x", "bbr1", 1.0), ("y", "bbr1", 3.0), ("y", "cubic", 4.0)])
+    _, (axes,) = plots.new_figure()
+    charts.lines_with_bands(axes, table)
+    assert {line.get_linestyle() for line in axes.lines} == {"None"}
+
+
+def rows_of(values: list[tuple[str, str, float]]) -> pl.DataFrame:
+    """Rows of colour, x and value."""
+    return pl.DataFrame(values, schema=["colour", "x", "value"], orient="row")
+
+
+def test_boxes_of_names_have_the_colours_of_algorithms() -> None:
+    _, (axes,) = plots.new_figure()
+    charts.distributions(axes, rows_of([("", "bbr1", 1.0), ("", "bbr1", 2.0), ("", "cubic", 1.0)]))
+    faces = [to_hex(patch.get_facecolor()) for patch in axes.patches]
+    assert faces == [look_of("bbr1", 0)["color"].lower(), look_of("cubic", 0)["color"].lower()]
+
+
+def test_every_panel_shows_all_that_it_draws(store: Path, tmp_path: Path) -> None:
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    chosen = Chosen(Kind.BOX, "goodput", "cca", None, None, "rate", None, (), "page")
+    figure, data = figure_of(runs, chosen)
+    tops = [place.get_ylim()[1] for place in figure.axes]
+    assert min(tops) >= data["maximum"].max()
+
+
+def test_a_box_plot_has_the_same_bytes_every_time(store: Path, tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        plot(store, tmp_path / folder, "--kind", "box", "--x", "cca", "--panel", "rate")
+    first, second = (next((tmp_path / folder).glob("*.svg")).read_bytes() for folder in ("one", "two"))
+    assert first == second
+
+
+def test_the_share_of_all_flows_is_refused(store: Path, tmp_path: Path) -> None:
+    result = plot(store, tmp_path, "--kind", "heatmap", "--metric", "share", "--x", "rate", "--y", "cca")
+    assert result.exit_code == 2
+    assert "give --of one of mine, other" in result.stderr
 
 
 def test_runs_that_are_alike_have_no_point() -> None:

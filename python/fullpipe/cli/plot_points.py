@@ -136,7 +136,7 @@ class _Axes:
     def rows(self, metric: str, delay: str | None) -> pl.DataFrame:
         """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`."""
         keys = [*paths_of(self.values), "seed", "kind", "of"]
-        table = self._of_groups(self.values.filter(pl.col("metric") == metric))
+        table = self._of_groups(self.values.filter(pl.col("metric") == metric), metric)
         if delay:
             other = self.values.filter(pl.col("metric") == delay).select(
                 *keys, pl.col("value").alias("delay")
@@ -151,13 +151,17 @@ class _Axes:
         }
         return table.drop_nulls("value").select(**columns, value=pl.col("value"))
 
-    def _of_groups(self, table: pl.DataFrame) -> pl.DataFrame:
+    def _of_groups(self, table: pl.DataFrame, metric: str) -> pl.DataFrame:
         groups = table["of"].unique(maintain_order=True).to_list()
+        is_by_group = FLOWS in (self.x, self.y, self.colour, self.panel)
+        if metric == "share" and self.of is None and not is_by_group and len(groups) > 1:
+            names = ", ".join(name for name in groups if name != ALL)
+            raise typer.BadParameter(f"the share of all flows is 1: give --of one of {names}")
         if self.of is not None:
             if self.of not in groups:
                 raise UnknownNameError("group of flows", self.of, groups)
             return table.filter(pl.col("of") == self.of)
-        if FLOWS in (self.x, self.y, self.colour, self.panel):
+        if is_by_group:
             return table.filter(pl.col("of") != ALL) if len(groups) > 1 else table
         return table.filter(pl.col("of") == ALL) if ALL in groups else table.filter(pl.col("of") == groups[0])
 
@@ -195,9 +199,14 @@ def _drawn(
         place.set_title(f"{_word(axes.panel)} {part['panel'][0]}".strip())
         handles, names = place.get_legend_handles_labels()
         entries |= {name: handle for name, handle in zip(names, handles, strict=True) if name}
-        _label(place, chosen.kind, label, x_label, y_label)
         if image is not None:
             figure.colorbar(image, ax=place, label=label)
+    for place in places[: len(panels)]:  # once all have drawn: panels share their axes
+        _label(place, chosen.kind, label, x_label, y_label)
+    if chosen.kind == Kind.DELAY:
+        ends = [end for place in places[: len(panels)] for end in place.get_xlim()]
+        for place in places[: len(panels)]:
+            place.set_xlim(max(ends), min(ends))
     for place in places[len(panels) :]:
         place.set_axis_off()
     plots.shared_legend(figure, entries)
@@ -232,7 +241,7 @@ def _along(rows: pl.DataFrame, column: str, label: str, kind: Kind) -> tuple[pl.
     distinct = rows[column].unique(maintain_order=True).to_list()
     found = as_numbers(distinct)
     if found is None:
-        return rows.with_columns(pl.col(column).cast(pl.String)), label
+        return _ordered(rows.with_columns(pl.col(column).cast(pl.String)), column), label
     numbers, unit = found
     by_value = dict(zip(distinct, numbers, strict=True))
     made = rows.with_columns(

@@ -26,15 +26,22 @@ _DEVIATIONS = 1.0
 def lines_with_bands(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
     """Means over runs along `x`, a line per `colour`, with bands of the 95 % interval.
 
+    Between names there is no line: points with their intervals.
+
     Returns the columns colour, x, runs, mean, low, high.
     """
     data = summarised(rows, ["colour", "x"])
-    places = _places(axes, data["x"])
+    places, is_number = _places(axes, data["x"]), data["x"].dtype.is_numeric()
     for number, (part, label) in enumerate(_by_colour(data)):
         look = look_of(label, number)
         x = [places[value] for value in part["x"]]
-        axes.plot(x, part["mean"], label=label, marker=MARKERS[number % len(MARKERS)], markersize=3, **look)
-        axes.fill_between(x, part["low"], part["high"], color=look["color"], alpha=0.18, linewidth=0)
+        marker = MARKERS[number % len(MARKERS)]
+        if is_number:
+            axes.plot(x, part["mean"], label=label, marker=marker, markersize=3, **look)
+            axes.fill_between(x, part["low"], part["high"], color=look["color"], alpha=0.18, linewidth=0)
+        else:
+            axes.plot(x, part["mean"], marker, label=label, markersize=3, color=look["color"])
+            axes.vlines(x, part["low"], part["high"], color=look["color"], linewidth=1)
     return data
 
 
@@ -115,18 +122,21 @@ def cumulative_shares(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
 def distributions(axes: Axes, rows: pl.DataFrame, *, violins: bool = False) -> pl.DataFrame:
     """A box, or a violin, of the runs of every `x` and `colour`; whiskers reach to the extremes.
 
+    Where all have one colour and `x` are names, each name has its own.
+
     Returns the columns x, colour, runs, minimum, q1, median, q3, maximum.
     """
     places = rows["x"].unique(maintain_order=True).to_list()
     labels = rows["colour"].unique(maintain_order=True).to_list()
     width = 0.8 / len(labels)
+    draw, by_name = _violins if violins else _boxes, labels == [""] and rows["x"].dtype == pl.String
     for number, (part, label) in enumerate(_by_colour(rows)):
-        colour = look_of(label, number)["color"]
-        groups = [(places.index(key[0]), group["value"].to_list()) for key, group in part.group_by(["x"])]
-        at = [place + (number - (len(labels) - 1) / 2) * width for place, _ in groups]
-        draw = _violins if violins else _boxes
-        draw(axes, [values for _, values in groups], at, 0.9 * width, colour)
-        axes.plot([], [], color=colour, linewidth=4, label=label)
+        for (x,), group in part.group_by(["x"], maintain_order=True):
+            place = places.index(x)
+            colour = look_of(str(x), place)["color"] if by_name else look_of(label, number)["color"]
+            at = place + (number - (len(labels) - 1) / 2) * width
+            draw(axes, [group["value"].to_list()], [at], 0.9 * width, colour)
+        axes.plot([], [], color=look_of(label, number)["color"], linewidth=4, label=label)
     axes.set_xticks(range(len(places)), [_text(value) for value in places])
     return rows.group_by("x", "colour", maintain_order=True).agg(
         runs=pl.len(),
