@@ -53,6 +53,8 @@ def test_what_has_become_worse_is_exit_1(command: Any) -> None:
         (("--set", "duration=5 s"), "duration: 5 s"),
         (("--set", 'sweep={"flows.0.cca" = ["cubic", "reno"]}'), "other points"),
         (("--over", "flows.0.cca=cubic,reno"), "one of --over and --baseline"),
+        (("--reference", "linux"), "goes with --engines"),
+        (("--metric", "fct_p50"), "no run has fct_p50"),
     ],
 )
 def test_what_is_no_pair_is_refused(command: Any, words: tuple[str, ...], line: str) -> None:

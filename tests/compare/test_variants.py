@@ -2,21 +2,25 @@
 
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binom
 from typer.testing import CliRunner, Result
 
 import fullpipe
 from fullpipe import Scenario, sweeps
 from fullpipe.cli import app
 from fullpipe.statistics import holm, paired, pairs_that_decide, t_interval
-from fullpipe.validation.compare.judge import Contrast, assessed
+from fullpipe.validation.baseline import COLUMNS
+from fullpipe.validation.compare.judge import Assessment, Contrast, assessed
 from fullpipe.validation.compare.matching import Variant
-from fullpipe.validation.compare.variants import VariantComparison, compare_variants
+from fullpipe.validation.compare.variants import VariantComparison, compare_all, compare_variants
 
 BASE: dict[str, Any] = {
     "name": "two",
@@ -76,8 +80,14 @@ def test_other_seeds_are_no_pairs() -> None:
         compare_variants(variant("before"), variant("after", seeds=range(2, 6)), ["goodput"])
 
 
-def say(reference: list[float], other: list[float], margin: float = 1.0, better: Any = "higher") -> Any:
-    return assessed([Contrast(reference, other, margin, better)])[0]
+def say(
+    reference: list[float],
+    other: list[float],
+    margin: float = 1.0,
+    better: Any = "higher",
+    alike: bool = False,
+) -> Any:
+    return assessed([Contrast(reference, other, margin, better, alike)])[0]
 
 
 @pytest.mark.parametrize(
@@ -109,8 +119,49 @@ def test_one_seed_decides_nothing() -> None:
 
 
 def test_seeds_that_change_nothing_are_one_run() -> None:
-    found = say([1.0] * 20, [9.0] * 20)
+    found = say([1.0] * 20, [9.0] * 20, alike=True)
     assert (found.verdict, found.interval) == ("undecided", None)
+
+
+def made(name: str, draw: np.random.Generator, metrics: Sequence[str]) -> Variant:
+    """A side with values of its own in each of eight seeds, which are of nothing that was run."""
+    rows = [
+        (seed, "native", "flows", entry, str(entry), metric, value, "")
+        for metric in metrics
+        for entry in (0, 1)
+        for seed, value in enumerate(draw.normal(10, 1, 8).tolist(), 1)
+    ]
+    return Variant(name, Scenario(**BASE), pl.DataFrame(rows, schema=COLUMNS, orient="row"))
+
+
+def test_a_metric_that_seeds_do_not_change_is_judged_where_they_change_others() -> None:
+    draw = np.random.Generator(np.random.PCG64(3))
+    sides = [made(name, draw, ["goodput", "rtt_mean"]) for name in ("before", "after")]
+    is_constant = pl.col("metric") == "rtt_mean"
+    constant = [
+        replace(
+            side, values=side.values.with_columns(value=pl.when(is_constant).then(same).otherwise("value"))
+        )
+        for side, same in zip(sides, (5.0, 0.0), strict=True)
+    ]
+    rows = compare_variants(*constant, ["rtt_mean"]).rows
+    assert {(row.assessment.verdict, row.assessment.p) for row in rows} == {("better", None)}
+
+
+def test_whether_seeds_change_anything_is_seen_in_all_metrics() -> None:
+    runs = sweeps.run(sweeps.jobs(Scenario(**BASE), range(1, 4)))
+    assert not Variant.of_runs("before", runs, ["bulk"]).is_one_run
+
+
+def test_all_that_one_comparison_says_is_one_family() -> None:
+    draw, families = np.random.Generator(np.random.PCG64(11)), 60
+    metrics = ["goodput", "jain", "rtt_mean", "rtt_p95"]
+    wrong = 0
+    for _ in range(families):
+        pairs = [({}, made("a", draw, metrics), made("b", draw, metrics)) for _ in range(10)]
+        said = {row.assessment.verdict for found in compare_all(pairs, metrics) for row in found.rows}
+        wrong += bool(said & {"better", "worse"})
+    assert wrong <= binom.ppf(0.9999, families, 0.05)
 
 
 def test_rows_that_are_judged_together_share_the_chance_of_an_error() -> None:
@@ -205,6 +256,34 @@ def test_wrong_variants_are_refused(command: Any, over: str, line: str) -> None:
     result = command("--over", over)
     assert result.exit_code == 2
     assert line in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("--reference", "reno"), "of --over the first value is the reference"),
+        (("--over", "flows.0.cca=vegas,bbr1"), "--over flows.0.cca: is given twice"),
+        (("--metric", "fct_p50"), "no run has fct_p50"),
+    ],
+)
+def test_what_over_does_not_take_is_refused(command: Any, words: tuple[str, ...], line: str) -> None:
+    result = command("--over", "flows.0.cca=cubic,reno", *words)
+    assert result.exit_code == 2
+    assert line in " ".join(result.output.replace("│", " ").split())
+
+
+def test_all_points_of_a_sweep_are_one_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+
+    def judged(contrasts: Sequence[Contrast]) -> list[Assessment]:
+        sizes.append(len(contrasts))
+        return assessed(contrasts)
+
+    monkeypatch.setattr("fullpipe.validation.compare.variants.assessed", judged)
+    scenario = Scenario(**BASE, sweep={"topology.bottleneck.queue.size": ["1 bdp", "50 ms"]})
+    over = {"flows.0.cca": ["cubic", "reno", "vegas"]}
+    fullpipe.compare_over(scenario, over, seeds=[1, 2], metrics=["goodput"])
+    assert sizes == [2 * 2 * 3]
 
 
 def test_tables_are_values_too(command: Any) -> None:

@@ -8,10 +8,12 @@ from itertools import product
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binom
 
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.validation.factors import Family, answer, designs
 from fullpipe.validation.factors.design import factor_called
+from fullpipe.validation.factors.follow_ups import follow_ups
 
 CCA, RATE = "flows.0.cca", "topology.bottleneck.rate"
 
@@ -164,6 +166,49 @@ def test_several_levels_without_pairs_are_ranked_together() -> None:
     values = values.filter((pl.col(CCA) == "cubic") | (pl.col("seed") < 6))
     tests = [row.test for row in answer(values, {"speed": family()}).rows]
     assert (tests.count("Kruskal-Wallis"), tests.count("Dunn")) == (1, 3)
+
+
+def equal_levels(points: int, draw: np.random.Generator) -> pl.DataFrame:
+    """Runs of three levels that do not differ, at several points."""
+    parts = [table(("a", "b", "c"), (f"{n} Mbit/s",), seeds=5) for n in range(1, points + 1)]
+    noise = pl.Series(draw.normal(100, 5, 15 * points))
+    return pl.concat(parts).with_columns(value=noise)
+
+
+@pytest.mark.parametrize("least", [0, 2], ids=["paired", "independent"])
+def test_of_equal_levels_a_pair_differs_in_few_families(least: int) -> None:
+    draw, families = np.random.default_rng(5), 20
+    kept = (pl.col(CCA) == "a") | (pl.col("seed") >= least)
+    wrong = sum(
+        any(row.verdict in ("better", "worse") for row in answer(values, {"speed": family()}).rows)
+        for values in (equal_levels(4, draw).filter(kept) for _ in range(families))
+    )
+    assert wrong <= binom.ppf(0.9999, families, 0.05)
+
+
+def test_pairs_have_verdicts_by_one_procedure() -> None:
+    values = table(ccas=("cubic", "bbr1", "bbr3"))
+    alone = values.filter((pl.col(CCA) == "cubic") | (pl.col("seed") < 6))
+    for found, test in ((values, "paired difference"), (alone, "Games-Howell")):
+        rows = answer(found, {"speed": family()}, classical=True).rows
+        assert [row.test for row in rows if row.levels and row.verdict] == [test] * 3
+
+
+def test_no_pair_differs_unless_levels_do() -> None:
+    draw = np.random.default_rng(8)
+    shared = 10 * draw.normal(0, 1, 6)
+    noise = np.concatenate([shared + shift + draw.normal(0, 0.1, 6) for shift in (0, 1, 2)])
+    values = table(ccas=("a", "b", "c")).with_columns(value=pl.Series(100 + noise))
+    rows = answer(values, {"speed": family(margins={"goodput": "0.01%"})}).rows
+    assert {row.verdict for row in rows if row.is_primary or row.is_follow_up} == {"undecided"}
+    assert max(row.p for row in rows if row.is_follow_up) < 0.001
+
+
+def test_pairs_are_corrected_over_the_points_that_are_left() -> None:
+    rows = answer(table(ccas=("a", "b", "c"), rates=("1 Mbit/s", "2 Mbit/s")), {"speed": family()}).rows
+    pairs = sorted((row for row in rows if row.is_follow_up), key=lambda row: row.p)
+    assert follow_ups(pairs)[0] == pytest.approx(2 * pairs[0].p)
+    assert follow_ups(pairs)[-1] == pytest.approx(max(pairs[-1].p, follow_ups(pairs)[-2]))
 
 
 def test_two_factors_and_their_interaction() -> None:

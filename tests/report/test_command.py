@@ -51,6 +51,19 @@ def test_more_metrics_can_be_asked_for(fullpipe: FullPipe, store: Path, tmp_path
     assert "power, Gbit/s²" in (tmp_path / "r.md").read_text(encoding="utf-8")
 
 
+def test_what_cannot_be_shown_is_one_line(
+    fullpipe: FullPipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OverflowError("too large")
+
+    monkeypatch.setattr("fullpipe.cli.report.page_of_file", fail)
+    (tmp_path / "odd.json").write_text('{"rows": []}', encoding="utf-8")
+    done = fullpipe("report", "odd.json")
+    assert done.exit_code == 2
+    assert "holds what cannot be shown: too large" in " ".join(done.output.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -11,6 +11,7 @@ import pytest
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Document, Figure, Forest, Table
 from fullpipe.report.from_file import page_of_file, read
+from fullpipe.report.html.page import html
 
 ROW = {
     "verdict": "worse",
@@ -134,11 +135,28 @@ def test_lines_of_compare_are_one_table_with_points_and_sides(tmp_path: Path) ->
         ('{"rows": [1]}', 'has no "rows"'),
         ("[" * 100_000, "is no JSON"),
         ('{"rows": []}\n{"rows": 3}', "lines without"),
+        (f'{{"rows": [{{"of": {"[" * 900}{"]" * 900}}}]}}', "nested deeper than 32"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(NoRunError, match=told):
         page(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"difference": 1, "base": 5e-324},
+        {"difference": 5e-324, "base": 1},
+        {"difference": 10**307, "base": 1e308},
+        {"difference": 10**400, "base": 1},
+        {"difference": -1e308, "base": 1, "interval": {"low": -1e308, "high": 1e308}},
+    ],
+)
+def test_numbers_that_no_axis_holds_are_in_the_table(tmp_path: Path, row: dict[str, Any]) -> None:
+    found = page(tmp_path, json.dumps({"rows": [{"metric": "goodput", "unit": "bit/s", **row}]}))
+    assert len(table(found).rows) == 1
+    assert "</html>" in html(found, 1_000)
 
 
 @pytest.mark.parametrize("value", [None, [], {}, "x", True, 1e400, -0.0, {"low": None}, [[1], {"a": "b"}]])

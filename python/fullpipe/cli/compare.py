@@ -64,7 +64,9 @@ def compare(
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What the others are held against; linux, or else the first."),
+        typer.Option(
+            metavar="NAME", help="The engine that others are held against; linux, or else the first."
+        ),
     ] = None,
     margin: Annotated[
         list[str] | None,
@@ -121,6 +123,9 @@ def compare(
         raise typer.BadParameter("give one of --over and --baseline")
     if file and not (over or baseline):
         raise typer.BadParameter("goes with --over or --baseline", param_hint="--file")
+    if reference is not None and (over or baseline):
+        told_how = "goes with --engines; of --over the first value is the reference"
+        raise typer.BadParameter(told_how, param_hint="--reference")
     told = partial(report, as_json=as_json, file=file, command=command_line(context))
     margins, metrics = dict(comparing.read_margin(text) for text in margin or ()), metric or HEADLINES
 
@@ -134,7 +139,7 @@ def compare(
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
         sides = sides_of(chosen, axes_of(over), several, engines or "native")
         runs = (outcome.run for outcome in finished([job for side in sides for job in side.jobs]))
-        every = list(compared(sides, runs, metrics, margins))
+        every = compared(sides, runs, metrics, margins)
         if figures:
             draw_forest(figures, every, quiet=as_json)
         told(every)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from fullpipe.runs import Run
 from fullpipe.sweeps import Outcome
 from fullpipe.validation import baseline as baselines
 from fullpipe.validation.compare.matching import Variant
-from fullpipe.validation.compare.variants import VariantComparison, compare_variants
+from fullpipe.validation.compare.variants import VariantComparison, compare_all
 
 Points = list[tuple[Mapping[str, Any], list[Run]]]
 
@@ -50,21 +50,24 @@ def keep(file: Path, points: Points) -> None:
 
 def against(
     file: Path, points: Points, metrics: Sequence[str], margins: Mapping[str, Margin]
-) -> Iterator[VariantComparison]:
-    """What is said of runs against the baseline, point by point.
+) -> list[VariantComparison]:
+    """What is said of runs against the baseline, point by point, as one family.
 
     Raises:
-        ScenarioError: If the sweep has other points now, or a scenario measures other things.
+        ScenarioError: If the sweep has other points now, a scenario measures other things, or no run has
+            any of the metrics.
     """
     kept = baselines.read(file).variants()
     if [point for point, _ in kept] != [dict(point) for point, _ in points]:
         raise ScenarioError([f"{file}: the sweep had other points; delete the file to keep another"])
+    pairs = []
     for (point, reference), (_, runs) in zip(kept, points, strict=True):
         links = [str(name) for name in runs[0].links_summary["link"]]
         engine = runs[0].meta.engine
         name = f"{engine.name} {engine.version}"
         other = Variant.of_runs("now" if name == reference.name else name, runs, metrics, links)
-        try:
-            yield compare_variants(reference, other, metrics, margins, point)
-        except ValueError as error:
-            raise ScenarioError([f"{file}: {error}"]) from None
+        pairs.append((point, reference, other))
+    try:
+        return compare_all(pairs, metrics, margins)
+    except ValueError as error:
+        raise ScenarioError([f"{file}: {error}"]) from None

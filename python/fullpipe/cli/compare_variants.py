@@ -41,9 +41,13 @@ def axes_of(over: Sequence[str]) -> dict[str, list[Any]]:
     """The axes of several `--over PATH=VALUE,VALUE`; of `scenario`, files and names as scenarios.
 
     Raises:
-        ScenarioError: If one cannot be read.
+        ScenarioError: If one cannot be read, or is given twice.
     """
-    found = dict(_axis(text) for text in over)
+    found = dict[str, list[Any]]()
+    for path, values in map(_axis, over):
+        if path in found:
+            raise ScenarioError([f"--over {path}: is given twice; write all its values after one"])
+        found[path] = values
     return {path: _scenarios(values) if path == SCENARIO else values for path, values in found.items()}
 
 
@@ -120,8 +124,6 @@ def draw_forest(folder: Path, found: Sequence[VariantComparison], *, quiet: bool
         for each in found
         for row in each.rows
     ]
-    if not rows:
-        raise typer.BadParameter("--plot: nothing is measured on both sides")
     units = {row.metric: _axis_label(row) for each in found for row in each.rows}
     figure, data = plots.forest(pl.DataFrame(rows, infer_schema_length=None), units)
     for path in plots.save(figure, data, folder, f"{found[0].scenario}-forest"):

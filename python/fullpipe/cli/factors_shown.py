@@ -68,7 +68,7 @@ def _cells(row: Row) -> list[str]:
         difference,
         "\n".join(map(_effect, _shown(row))) or row.statistic or NOTHING,
         _p(row.p),
-        _p(row.p_corrected) if row.is_primary else NOTHING,
+        _p(row.p_corrected),
         _verdict(row),
     ]
 
@@ -96,6 +96,7 @@ def _verdict(row: Row) -> str:
 def _sentences(rows: Iterable[Row]) -> Iterator[str]:
     listed = list(rows)
     if any(row.is_primary for row in listed):
-        yield "corrected: p within its family, on which the verdict rests; the other tests are checks"
+        yield "corrected: p within its family, on which verdicts rest; the other tests are checks"
+        yield "pairs of levels have a verdict by one test, which says that two differ only where levels do"
     if not any(row.is_planned for row in listed):
         yield "nothing was declared beforehand: --family FILE tells what was planned from what was not"

@@ -10,6 +10,7 @@ from fullpipe.cli.output import echo
 from fullpipe.cli.plot_points import runs_in
 from fullpipe.cli.shared import target
 from fullpipe.cli.summary import check_metrics
+from fullpipe.errors import NoRunError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document
 from fullpipe.report.from_file import page_of_file, read
@@ -45,7 +46,12 @@ def report(
         raise typer.BadParameter(f'"{out.name}" does not end in {" or ".join(FORMATS)}', param_hint="--out")
     check_metrics(metric or ())
     budget = Budget(samples=samples)
-    write(_page(what, question, metric or [], budget), out, budget)
+    try:
+        write(_page(what, question, metric or [], budget), out, budget)
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        if not what.is_file():
+            raise
+        raise NoRunError(f"{what}: holds what cannot be shown: {error}") from error
     echo(out)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,10 @@ _TOP = ("kind", "title", "question", "verdict", "rows", "notes", "command", "ver
 """Keys of a file that have a place of their own; all others are listed."""
 _MOST_DIFFERENCES = 60
 _LARGEST = 50_000_000
+_DEEPEST = 32
+"""Lists and objects within each other."""
+_LARGEST_DRAWN = 1e9
+"""In per cent; beyond it a reference is next to nothing."""
 
 Row = Mapping[str, Any]
 
@@ -55,7 +59,22 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or not _are_rows(found.get("rows")):
         told = "give a file that compare -o, check or test wrote, or a folder of runs"
         raise NoRunError(f'{path}: has no "rows"; {told}')
+    _check_depth(path, found)
     return joined([found])
+
+
+def _check_depth(path: Path, found: Any) -> None:
+    layer = [found]
+    for _ in range(_DEEPEST):
+        layer = [part for each in layer for part in _parts(each)]
+    if layer:
+        raise NoRunError(
+            f"{path}: lists and objects are nested deeper than {_DEEPEST}; that is no file of results"
+        )
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _of_lines(path: Path, text: str) -> dict[str, Any]:
@@ -75,7 +94,7 @@ def _are_rows(rows: Any) -> bool:
 def joined(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What `compare --json` prints of several points or variants, as one object."""
     rows = [row for one in objects for row in with_sides(one)]
-    notes = list(dict.fromkeys(str(note) for one in objects for note in one.get("notes") or ()))
+    notes = list(dict.fromkeys(str(note) for one in objects for note in _notes(one)))
     is_of_sides = any(isinstance(one.get("variant"), str) for one in objects)
     aside = ("rows", "notes", *(("point", "reference", "variant") if is_of_sides else ()))
     shared = {
@@ -86,6 +105,11 @@ def joined(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {**shared, "rows": rows, "notes": notes}
 
 
+def _notes(found: Mapping[str, Any]) -> Sequence[Any]:
+    notes = found.get("notes")
+    return notes if isinstance(notes, list) else []
+
+
 def page_of_file(found: Mapping[str, Any], *, question: str = "", budget: Budget | None = None) -> Document:
     """What a file says: verdicts in words, a figure of differences, and all rows."""
     budget, rows = budget or Budget(), found["rows"]
@@ -93,7 +117,7 @@ def page_of_file(found: Mapping[str, Any], *, question: str = "", budget: Budget
     title = text_of(found.get("title") or found.get("scenario") or kind)
     asked = question or text_of(found.get("question") or f"What does {kind} say?")
     sections = [Section("Rows", list(_blocks(rows, found, budget)))]
-    notes = [text_of(note) for note in found.get("notes") or () if note]
+    notes = [text_of(note) for note in _notes(found) if note]
     if notes:
         sections.append(Section("Notes", [Items(notes)]))
     if found.get("command"):
@@ -146,19 +170,24 @@ def _blocks(rows: Sequence[Row], found: Mapping[str, Any], budget: Budget) -> It
 
 def _forest(rows: Sequence[Row]) -> Forest | None:
     """Differences in per cent of the reference, of rows that have one; of very many, those of all flows."""
-    known = [row for row in rows if is_real(row.get("difference")) and reference_of(row)]
+    known = [(row, drawn) for row in rows if (drawn := _difference(row)) is not None]
     if len(known) > _MOST_DIFFERENCES:
-        known = [row for row in known if row.get("of") == ALL]
+        known = [(row, drawn) for row, drawn in known if row.get("of") == ALL]
     if not known or len(known) > _MOST_DIFFERENCES:
         return None
-    return Forest("difference, % of the reference", [_difference(row) for row in known])
+    return Forest("difference, % of the reference", [drawn for _, drawn in known])
 
 
-def _difference(row: Row) -> Difference:
+def _difference(row: Row) -> Difference | None:
+    """A row of the figure; None without a difference and a reference that give numbers to draw."""
+    if not is_real(row.get("difference")) or not reference_of(row):
+        return None
     scale, ends = 100 / abs(reference_of(row)), interval_of(row)
     low, high = (scale * ends.low, scale * ends.high) if ends else (None, None)
-    verdict = str(row.get("verdict") or "")
-    return Difference(_label(row), scale * row["difference"], low, high, verdict)
+    value, verdict = scale * row["difference"], str(row.get("verdict") or "")
+    if not all(end is None or abs(end) < _LARGEST_DRAWN for end in (value, low, high)):
+        return None
+    return Difference(_label(row), value, low, high, verdict)
 
 
 def _label(row: Row) -> str:

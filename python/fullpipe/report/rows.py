@@ -87,7 +87,7 @@ def _cell(row: Row, key: str) -> str:
         shown = unit_shown(unit)
         return f"{value}, {shown}" if shown != "1" else str(value)
     if key == "difference" and is_real(value):
-        return difference_shown(value, interval_of(row), reference_of(row), unit)
+        return difference_shown(float(value), interval_of(row), reference_of(row), unit)
     if key == "margin" and isinstance(value, Mapping):
         return _margin(value, unit)
     if key in _IN_UNITS and unit and is_real(value):
@@ -99,7 +99,10 @@ def _cell(row: Row, key: str) -> str:
 
 def is_real(value: Any) -> TypeGuard[float]:
     """Whether a value of a file is a number that can be drawn."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 def reference_of(row: Row) -> float:
@@ -116,7 +119,7 @@ def interval_of(row: Row) -> Interval | None:
     if not isinstance(found, Mapping):
         return None
     low, high = found.get("low"), found.get("high")
-    return Interval(low, high, _LEVEL, "t") if is_real(low) and is_real(high) else None
+    return Interval(float(low), float(high), _LEVEL, "t") if is_real(low) and is_real(high) else None
 
 
 def _margin(value: Mapping[str, Any], unit: str) -> str:

@@ -22,8 +22,8 @@ HOW_CHECKED = (
 HOW_COMPARED = (
     "Pairs of runs with the same seed. Equivalent: the 90 % interval of the difference lies within the "
     "margin. Better or worse: it does not, and the 95 % interval leaves out 0, after Holm's correction over "
-    "all rows of a comparison, as p is. Undecided: neither. A row is of a metric, of a group of flows or a "
-    "link, and of a point."
+    "everything that one command compares, as p is. Undecided: neither. A row is of a metric, of a group of "
+    "flows or a link, and of a point."
 )
 HOW = {"check": HOW_CHECKED, "compare": HOW_COMPARED}
 """How verdicts come about, by the kind of file."""

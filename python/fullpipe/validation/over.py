@@ -19,7 +19,7 @@ from fullpipe.scenario.read import axes
 from fullpipe.scenario.read.axes import Axis
 from fullpipe.sweeps import Job
 from fullpipe.validation.compare.matching import Variant
-from fullpipe.validation.compare.variants import VariantComparison, compare_variants
+from fullpipe.validation.compare.variants import VariantComparison, compare_all
 
 HEADLINES = (
     "goodput",
@@ -88,18 +88,29 @@ def compared(
     runs: Iterable[Run],
     metrics: Sequence[str] = HEADLINES,
     margins: Mapping[str, Margin] | None = None,
-) -> Iterator[VariantComparison]:
+) -> list[VariantComparison]:
     """For every point of the sweep and every variant but the first, what is said of it against the first.
+
+    All that is said is one family: see `fullpipe.validation.compare.judge.assessed`.
 
     Args:
         sides: The variants.
         runs: Those of their jobs, in order.
-        metrics: What is compared, and one family: see `fullpipe.validation.compare.judge.assessed`.
+        metrics: What is compared.
         margins: Other margins than those of the metrics.
 
     Raises:
-        ScenarioError: If two sides cannot be compared.
+        ScenarioError: If two sides cannot be compared, or no run has any of the metrics.
     """
+    try:
+        return compare_all(_pairs(sides, runs, metrics), metrics, margins)
+    except ValueError as error:
+        raise ScenarioError([f"over: {error}"]) from None
+
+
+def _pairs(
+    sides: Sequence[Side], runs: Iterable[Run], metrics: Sequence[str]
+) -> Iterator[tuple[Mapping[str, Any], Variant, Variant]]:
     waiting = iter(runs)
     points = [_points(side, waiting) for side in sides]
     for key, (point, first) in points[0].items():
@@ -109,11 +120,7 @@ def compared(
         links = dict.fromkeys(link for of_side in at_point for run in of_side for link in busy_links(run))
         reference = Variant.of_runs(sides[0].name, first, metrics, links)
         for side, of_side in zip(sides[1:], at_point[1:], strict=True):
-            other = Variant.of_runs(side.name, of_side, metrics, links)
-            try:
-                yield compare_variants(reference, other, metrics, margins, point)
-            except ValueError as error:
-                raise ScenarioError([f"over: {error}"]) from None
+            yield point, reference, Variant.of_runs(side.name, of_side, metrics, links)
 
 
 def _points(side: Side, runs: Iterator[Run]) -> _Points:
@@ -136,6 +143,8 @@ def compare_over(
 ) -> list[VariantComparison]:
     """Run variants of a scenario and compare each with the first: `fullpipe compare --over` in Python.
 
+    All that is said, of every variant at every point, is one family: see `compared`.
+
     Args:
         scenario: What is varied. If it has a sweep, variants are compared at every point.
         over: Paths with their values, or a word with named variants, as `[sweep]` has them; and those that
@@ -148,11 +157,11 @@ def compare_over(
         out: Folder in which runs are kept and looked up, or None for memory.
 
     Raises:
-        ScenarioError: If a variant is wrong, or two cannot be compared.
+        ScenarioError: If a variant is wrong, two cannot be compared, or no run has any of the metrics.
         EngineError: If the engine cannot run one of them: nothing is run then.
         SweepError: If any run failed, after all others have finished.
     """
     sides = sides_of(scenario, over, seeds, engine)
     todo = [job for side in sides for job in side.jobs]
     runs = api.run_all(todo, workers=workers, out=out)
-    return list(compared(sides, runs, metrics, margins))
+    return compared(sides, runs, metrics, margins)

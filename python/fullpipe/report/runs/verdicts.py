@@ -14,7 +14,7 @@ from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.said import HOW_COMPARED, summary
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.validation.compare.matching import Variant
-from fullpipe.validation.compare.variants import VariantComparison, compare_variants
+from fullpipe.validation.compare.variants import VariantComparison, compare_all
 from fullpipe.validation.over import HEADLINES
 
 Comparisons = Sequence[VariantComparison]
@@ -26,21 +26,22 @@ def compared(found: Points) -> list[VariantComparison]:
     """Every value of one path against the first, at every point of the others; nothing if that says little.
 
     The path is that of an algorithm, or else the first that has few values, which are names. Runs of several
-    engines, of one seed, or of other seeds on the two sides are not compared.
+    engines, of one seed, or of other seeds on the two sides are not compared. All are one family: see
+    `compare_all`.
     """
     path = _compared_path(found)
     if path is None or len(found.seeds) < 2:
         return []
     others = [each for each in found.paths if each != path]
-    made = list[VariantComparison]()
+    sides = []
     for part in found.values.partition_by(others, maintain_order=True) if others else [found.values]:
         point = {found.words[each]: part[each][0] for each in others}
         first, *rest = [_variant(found, part, path, value) for value in ordered(part[path].to_list())]
-        for other in rest:
-            try:
-                made.append(compare_variants(first, other, HEADLINES, point=point))
-            except ValueError:  # they do not measure the same, or have other seeds
-                return []
+        sides += [(point, first, other) for other in rest]
+    try:
+        made = compare_all(sides, HEADLINES)
+    except ValueError:  # they do not measure the same, or have other seeds
+        return []
     return made if len(made) <= _MOST_COMPARISONS else []
 
 

@@ -15,6 +15,8 @@ from fullpipe.report.text import lines_visible
 WIDTH = 720
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 44
 _TICKS = 5
+_LEAST_SPAN = 1e-300
+"""Of an axis with several ticks; smaller numbers have too few digits."""
 
 
 def element(name: str, content: str = "", **attributes: object) -> str:
@@ -90,7 +92,7 @@ def ticks(low: float, high: float, about: int = _TICKS) -> list[float]:
     >>> ticks(0, 9)
     [0.0, 2.0, 4.0, 6.0, 8.0]
     """
-    if not high > low:
+    if not _LEAST_SPAN < high - low < math.inf:
         return [low]
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))

@@ -25,16 +25,13 @@ class Contrast:
     margin: float
     """The difference that does not matter, in the unit of the values."""
     better: Better
+    seeds_change_nothing: bool = False
+    """Whether all runs of both sides are alike, so that there is one run of each, however many seeds."""
 
     @property
     def pairs(self) -> Paired | None:
         """What is known of the differences; None of a single seed."""
         return paired(self.reference, self.other) if len(self.reference) > 1 else None
-
-    @property
-    def seeds_change_nothing(self) -> bool:
-        """Whether all runs of both sides are alike, so that there is one run of each, however many seeds."""
-        return len(set(self.reference)) == 1 and len(set(self.other)) == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,13 +38,28 @@ class Variant:
     def of_runs(
         cls, name: str, runs: Sequence[Run], metrics: Sequence[str], links: Collection[str] | None = None
     ) -> Variant:
-        """The side of finished runs; see `values_of`."""
-        return cls(name, runs[0].scenario, values_of((({}, run) for run in runs), metrics, links))
+        """The side of finished runs; see `values_of`. All metrics are measured where those that are asked for
+        are the same with every seed."""
+        values = values_of((({}, run) for run in runs), metrics, links)
+        if _are_alike(values):
+            values = values_of((({}, run) for run in runs), links=links)
+        return cls(name, runs[0].scenario, values)
 
     @property
     def seeds(self) -> list[int]:
         """In ascending order."""
         return sorted(self.values["seed"].unique().to_list())
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether every metric is the same with all seeds."""
+        return _are_alike(self.values)
+
+
+def _are_alike(values: pl.DataFrame) -> bool:
+    return bool(
+        values.group_by("kind", "entry", "of", "metric").agg(pl.n_unique("value"))["value"].max() == 1
+    )
 
 
 @dataclass(frozen=True)
@@ -81,11 +96,12 @@ def matched(
     theirs, ours = _by_key(reference.values, metrics, None), _by_key(other.values, metrics, found)
     allowed = {**MARGINS, **(margins or {})}
     matches, notes = [], dict[str, None]()
+    alike = reference.is_one_run and other.is_one_run
     for key in theirs:
         if key not in ours or (theirs[key].is_unknown and ours[key].is_unknown):
             continue
         if theirs[key].is_whole and ours[key].is_whole:
-            matches.append(_match(key, theirs[key], ours[key], allowed[key[2]]))
+            matches.append(_match(key, theirs[key], ours[key], allowed[key[2]], alike))
         else:
             notes[_note(key, theirs[key], ours[key], reference, other)] = None
     return matches, list(notes)
@@ -123,11 +139,11 @@ def _by_key(values: pl.DataFrame, metrics: Sequence[str], found: Sequence[int] |
     return {key: sides[key] for key in order}
 
 
-def _match(key: Key, theirs: _Side, ours: _Side, margin: Margin) -> Match:
+def _match(key: Key, theirs: _Side, ours: _Side, margin: Margin, alike: bool) -> Match:
     kind, place, metric = key
     allowed = margin.allowed(sum(theirs.values) / len(theirs.values))
     measure = _MEASURES[kind, metric]
-    contrast = Contrast(theirs.values, ours.values, allowed, measure.better)
+    contrast = Contrast(theirs.values, ours.values, allowed, measure.better, alike)
     entry = place if isinstance(place, int) else None
     of = joint({"reference": theirs.label, "other": ours.label})
     return Match(kind, entry, of, metric, measure.unit, margin, contrast)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,13 +72,40 @@ def compare_variants(
     What belongs together: see `matched`. All rows are one family: see `assessed`.
 
     Raises:
-        ValueError: As `matched`.
+        ValueError: As `compare_all`.
     """
-    matches, notes = matched(reference, other, metrics, margins)
-    verdicts = assessed([match.contrast for match in matches])
-    rows = [_compared(match, verdict) for match, verdict in zip(matches, verdicts, strict=True)]
-    name = reference.scenario.name
-    return VariantComparison(name, point or {}, reference.name, other.name, reference.seeds, rows, notes)
+    return compare_all([(point or {}, reference, other)], metrics, margins)[0]
+
+
+def compare_all(
+    sides: Iterable[tuple[Mapping[str, Any], Variant, Variant]],
+    metrics: Sequence[str],
+    margins: Mapping[str, Margin] | None = None,
+) -> list[VariantComparison]:
+    """Compare many pairs of variants, which are one family together: of a point, reference and other each.
+
+    Whether anything at all is better or worse is then wrong in 5 % of families at most: see `assessed`.
+
+    Raises:
+        ValueError: As `matched`, or if no metric is measured on both sides of any pair.
+    """
+    found = [(*each, *matched(*each[1:], metrics, margins)) for each in sides]
+    if not any(matches for *_, matches, _ in found):
+        notes = [note for *_, of_pair in found for note in of_pair]
+        raise ValueError(notes[0] if notes else f"no run has {' or '.join(metrics)}; choose other metrics")
+    verdicts = iter(assessed([match.contrast for *_, matches, _ in found for match in matches]))
+    return [
+        VariantComparison(
+            scenario=reference.scenario.name,
+            point=point,
+            reference=reference.name,
+            other=other.name,
+            seeds=reference.seeds,
+            rows=[_compared(match, next(verdicts)) for match in matches],
+            notes=notes,
+        )
+        for point, reference, other, matches, notes in found
+    ]
 
 
 def _compared(match: Match, found: Assessment) -> VariantRow:

@@ -17,6 +17,7 @@ from fullpipe.validation.compare.judge import word
 from fullpipe.validation.compare.margins import MARGINS
 from fullpipe.validation.factors.design import Design, designs, factor_called
 from fullpipe.validation.factors.family import Family
+from fullpipe.validation.factors.follow_ups import follow_ups
 from fullpipe.validation.factors.one_factor import several_levels, two_levels
 from fullpipe.validation.factors.rows import LEVEL, Row
 from fullpipe.validation.factors.two_factors import several_metrics, two_factors
@@ -124,16 +125,18 @@ def _together(found: Sequence[Design]) -> Iterator[Row]:
 def _corrected(rows: Sequence[Row], correction: str) -> Iterator[Row]:
     correct = statistics.holm if correction == "holm" else statistics.benjamini_hochberg
     corrected = correct([row.p if row.is_primary else math.nan for row in rows])
-    for row, p in zip(rows, corrected, strict=True):
-        yield replace(row, p_corrected=p)
+    first = {row.subject.key: p for row, p in zip(rows, corrected, strict=True) if row.is_primary}
+    for row, p, of_pair in zip(rows, corrected, follow_ups(rows), strict=True):
+        yield replace(row, p_corrected=max(of_pair, first[row.subject.key]) if row.is_follow_up else p)
 
 
 def _decided(row: Row) -> Row:
-    """A row with its verdict: that of a corrected test, if it is one; of a check by itself none is given."""
-    p = row.p_corrected if row.is_primary else row.p
+    """A row with its verdict, if it is primary or a pair that follows; of a check none is given."""
+    p = row.p_corrected
+    if not (row.is_primary or row.is_follow_up):
+        return replace(row, seeds=None)
     if row.difference is None:
-        verdict = "" if not row.is_primary else "different" if p < 1 - LEVEL else "undecided"
-        return replace(row, verdict=verdict)
+        return replace(row, verdict="different" if p < 1 - LEVEL else "undecided")
     if row.p_equivalent is not None and row.p_equivalent < 1 - LEVEL:
         return replace(row, verdict="equivalent", seeds=None)
     if p < 1 - LEVEL:

@@ -36,6 +36,11 @@ class Subject:
         """In words."""
         return f"{self.metric} of {self.of}"
 
+    @property
+    def key(self) -> tuple[str, int | None, str, str, str]:
+        """What tells it from others."""
+        return self.kind, self.entry, self.of, self.metric, repr(self.point)
+
 
 @dataclass(frozen=True)
 class Design:

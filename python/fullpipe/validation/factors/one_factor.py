@@ -32,7 +32,8 @@ def two_levels(design: Design, margin: Margin) -> Iterator[Row]:
 
 
 def several_levels(design: Design, margin: Margin, *, classical: bool) -> Iterator[Row]:
-    """Whether levels differ, and every pair of them; then the same by ranks."""
+    """Whether levels differ, and every pair of them; then the same by ranks. Which pairs differ is said by
+    pairs of runs with the same seed if there are, else after Games and Howell."""
     (levels,) = design.levels
     groups = [design.values((level,)) for level in levels]
     n = sum(map(len, groups))
@@ -41,7 +42,7 @@ def several_levels(design: Design, margin: Margin, *, classical: bool) -> Iterat
         pooled = statistics.anova(groups)
         effects = (statistics.omega_squared(pooled, LEVEL), statistics.eta_squared(pooled, LEVEL))
         yield f_row(design, "Welch ANOVA", design.factors[0], statistics.welch_anova(groups), effects, True)
-        yield from games_howell(design, groups, margin)
+        yield from games_howell(design, groups, margin, is_follow_up=not design.is_blocked)
     if classical:
         pooled = statistics.anova(groups)
         yield f_row(design, "ANOVA", design.factors[0], pooled, (statistics.omega_squared(pooled),), False)

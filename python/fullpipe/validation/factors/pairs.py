@@ -82,10 +82,12 @@ def welch_difference(design: Design, reference: Values, other: Values, margin: M
     )
 
 
-def games_howell(design: Design, groups: Sequence[Values], margin: Margin) -> Iterator[Row]:
+def games_howell(
+    design: Design, groups: Sequence[Values], margin: Margin, *, is_follow_up: bool
+) -> Iterator[Row]:
     """Every pair of levels, whatever the variances are."""
     for pair in statistics.games_howell(groups, LEVEL):
-        yield _mean_pair(design, "Games-Howell", groups, pair, margin)
+        yield replace(_mean_pair(design, "Games-Howell", groups, pair, margin), is_follow_up=is_follow_up)
 
 
 def tukey(design: Design, groups: Sequence[Values], margin: Margin) -> Iterator[Row]:
@@ -122,7 +124,7 @@ def by_pairs(design: Design, groups: Sequence[Values], margin: Margin) -> Iterat
         for i, j in combinations(range(len(levels)), 2)
     ]
     for row, p in zip(rows, statistics.holm([row.p for row in rows]), strict=True):
-        yield replace(row, p=p, is_corrected=True)
+        yield replace(row, p=p, is_corrected=True, is_follow_up=True)
 
 
 def dunn(design: Design, groups: Sequence[Values]) -> Iterator[Row]:

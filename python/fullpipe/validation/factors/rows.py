@@ -27,6 +27,8 @@ class Row:
     is_primary: bool = False
     """Whether it is what the question is answered by, and corrected with the others of its family. The rest
     is there to check it by."""
+    is_follow_up: bool = False
+    """Whether it says which levels differ, once the primary test of its subject says that some do."""
     is_corrected: bool = False
     """Whether the test itself corrects p for all pairs."""
     statistic: str = ""
