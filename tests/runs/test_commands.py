@@ -2,7 +2,10 @@
 
 import builtins
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ import pytest
 import fullpipe as package
 from fullpipe import Scenario, sweeps
 from fullpipe.runs import Store
-from tests.layouts import as_before
+from tests.layouts import as_before, changed
 
 Cli = Callable[..., Any]
 SCENARIO = """
@@ -78,7 +81,13 @@ def test_the_store_is_named_either_way(fullpipe: Cli, root: Path, place: list[st
 
 @pytest.mark.parametrize(
     ("where", "count"),
-    [(["cca=reno"], 3), (["cca=reno", "seed=1"], 1), (["seed=1", "seed=3"], 4), (["flows.0.cca=vegas"], 0)],
+    [
+        (["flows.0.cca=vegas", "seed=1"], 0),
+        (["cca=reno"], 3),
+        (["cca=reno", "seed=1"], 1),
+        (["seed=1", "seed=3"], 4),
+        (["flows.0.cca=vegas"], 0),
+    ],
 )
 def test_where(fullpipe: Cli, root: Path, where: list[str], count: int) -> None:
     options = [word for each in where for word in ("--where", each)]
@@ -91,6 +100,10 @@ def test_where(fullpipe: Cli, root: Path, where: list[str], count: int) -> None:
         (["runs", "nothing"], "fullpipe: nothing: no folder of runs: No such file or directory"),
         (["runs", "--where", "seed"], 'fullpipe: --where "seed": write it as PATH=VALUE'),
         (["runs", "--where", "x=1"], 'fullpipe: unknown path "x"'),
+        (
+            ["runs", "--where", "nosuch=1", "--where", "nosuhc=1"],
+            'fullpipe: unknown path "nosuch"; there is flows.0.cca, ',
+        ),
         (["runs", "--merge", "nothing"], "fullpipe: nothing: no folder of runs"),
         (["query", "select 1", "--out", "nothing"], "fullpipe: nothing: no folder of runs"),
         (["query", "select x from runs"], "fullpipe: Binder Error"),
@@ -158,6 +171,82 @@ def test_a_damaged_run_is_noted(fullpipe: Cli, root: Path) -> None:
     assert result.stderr.endswith(
         f"damaged; delete the folder runs/{path.parent.relative_to(root)} to run it again; it is left out\n"
     )
+
+
+@pytest.mark.parametrize("change", [{"digest": "../escaped"}, {"digest": "0" * 16}, {"seed": 9}])
+def test_merge_copies_no_run_to_elsewhere(
+    fullpipe: Cli, root: Path, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(root, other)
+    changed(next(other.glob("*/native-1")), lambda content: content.update(change))
+    before = listed(tmp_path)
+    result = fullpipe("runs", "--merge", other)
+    assert "; not copied\n" in result.stderr
+    assert "0 runs copied to runs, 5 were there" in result.stderr
+    assert listed(tmp_path) == before
+
+
+def test_merge_copies_no_run_of_an_engine_that_is_a_path(fullpipe: Cli, root: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(root, other)
+    changed(next(other.glob("*/native-1")), lambda content: content["engine"].update(name="../../escaped"))
+    before = listed(tmp_path)
+    assert "0 runs copied to runs, 5 were there" in fullpipe("runs", "--merge", other).stderr
+    assert listed(tmp_path) == before
+
+
+def listed(folder: Path) -> set[Path]:
+    return {path.relative_to(folder) for path in folder.rglob("*") if ".index" not in path.parts}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "victim/native-1",
+        "runs/victim/native-1",
+        "runs/{digest}",
+        "runs/{digest}/.hidden",
+        "runs/{link}/native-1",
+    ],
+)
+def test_delete_deletes_nothing_elsewhere(root: Path, tmp_path: Path, place: str) -> None:
+    (tmp_path / "victim" / "native-1").mkdir(parents=True)
+    (root / ("f" * 16)).symlink_to(tmp_path / "victim")
+    folder = tmp_path / place.format(digest=next(root.glob("*/native-1")).parent.name, link="f" * 16)
+    folder.mkdir(parents=True, exist_ok=True)
+    with pytest.raises(package.errors.FolderError, match="no run of"):
+        Store(root).delete([folder])
+    assert folder.is_dir()
+
+
+@pytest.mark.parametrize("place", ["{digest}/native-1/meta.json", ".index/0.tables-1"])
+def test_a_pipe_in_a_store_is_not_waited_for(root: Path, place: str) -> None:
+    pipe = root / place.format(digest=next(root.glob("[!.]*")).name)
+    pipe.parent.mkdir(exist_ok=True)
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "fullpipe", "runs", str(root), "--json"]
+    result = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
+    assert len(result.stdout.splitlines()) == (5 if pipe.name == "meta.json" else 6)
+
+
+def test_the_writer_keeps_other_frames_than_the_run(root: Path) -> None:
+    """A thread that writes a frame and one that asks the same frame could wait for each other for ever."""
+    run = next(iter(Store(root)))
+    with Store(root.with_name("new")).batch() as batch:
+        saved = batch.save(run)
+        assert batch._writer
+        ((_, noted, _),) = batch._writer._made
+        assert noted
+        for name, frame in noted.items():
+            assert frame is not run.tables[name]
+            assert frame is not saved.tables[name]
+
+
+def test_query_prints_lists(fullpipe: Cli, root: Path) -> None:
+    result = fullpipe("query", "select [1, 2] as l")
+    assert [line.strip() for line in result.stdout.splitlines()] == ["l", "[1, 2]"]
 
 
 def test_query_prints_a_table(fullpipe: Cli, root: Path) -> None:

@@ -59,8 +59,9 @@ class StoredRuns:
         for line in self._index.damaged:
             warnings.warn(f"{line}; it is left out", stacklevel=2)
         self._runs = _told(self._index, where or {})
+        known = _known(self._runs)
         for name, wanted in (where or {}).items():
-            self._runs = _chosen(self._runs, name, wanted)
+            self._runs = _chosen(self._runs, name, wanted, known)
 
     @property
     def folders(self) -> list[Path]:
@@ -172,11 +173,17 @@ def _apart(paths: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def _chosen(runs: pl.DataFrame, name: str, wanted: Any) -> pl.DataFrame:
-    """The runs with a value, or one of several."""
-    known = [each for each in runs.columns if each != _ID]
+def _known(runs: pl.DataFrame) -> list[str]:
+    """The columns by which runs can be chosen: paths that some run has, and those of the table of runs."""
+    always = {*_IDENTITY, *_OF_RUNS, _FOLDER}
+    some = (name for name in runs.columns if name in always or runs[name].null_count() < runs.height)
+    return [name for name in some if name != _ID]
+
+
+def _chosen(runs: pl.DataFrame, name: str, wanted: Any, known: Sequence[str]) -> pl.DataFrame:
+    """The runs with a value, or one of several; `known` are the columns of all."""
     found = name if name in known else path_called(name, known)
-    if found is None or runs[found].is_null().all():
+    if found is None:
         raise UnknownNameError("path", name, known)
     several = wanted if isinstance(wanted, list | tuple | set | range) else [wanted]
     texts = {value_text(value) for value in several}

@@ -54,7 +54,7 @@ def _blocks(frame: pl.DataFrame, width: int) -> Iterator[dict[str, list[str]]]:
     block: dict[str, list[str]] = {}
     left = width
     for name in frame.columns:
-        cells = [_short(value) for value in frame[name]]
+        cells = [_short(value) for value in frame[name].to_list()]
         needed = 1 + max(len(plain(cell)) for cell in (name, *cells))
         if block and needed > left:
             yield block

@@ -1,5 +1,6 @@
 """The protocol of engines: what one supports, what it refuses, and how it runs a scenario into tables."""
 
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -8,8 +9,9 @@ from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 from fullpipe.algorithms import own
-from fullpipe.errors import InstallOptionError
+from fullpipe.errors import EngineError, InstallOptionError, brief
 from fullpipe.runs import SCHEMA_VERSION, TABLES, EngineId, Meta, Run, host, versions
+from fullpipe.runs.meta import ENGINE
 from fullpipe.scenario import ENGINE_OPTIONS, Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 
@@ -176,6 +178,8 @@ def missing(engine: Engine) -> list[Problem]:
 def identity(engine: Engine, scenario: Scenario) -> EngineId:
     """What results depend on apart from scenario and seed: the code, that of own algorithms included."""
     kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
+    if not re.fullmatch(ENGINE, engine.name):
+        raise EngineError(f'engine "{brief(engine.name)}": a name has letters, digits, "_", "-" and "." only')
     return EngineId(
         name=engine.name,
         version=engine.version(),

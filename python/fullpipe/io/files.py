@@ -6,6 +6,7 @@ after a day, which no writer takes.
 """
 
 import ctypes
+import errno
 import fcntl
 import os
 import shutil
@@ -14,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import getnode, uuid4
@@ -86,6 +88,23 @@ def replace(path: Path, data: bytes) -> None:
         if mode is not None:
             draft.chmod(mode)
         draft.replace(final)
+
+
+def open_regular(path: "Path | str") -> FileIO:
+    """Open a file to read it. What is no regular file is not waited for: a pipe may never be written to.
+
+    Raises:
+        OSError: If it cannot be read, or is no regular file.
+    """
+    file = FileIO(path, opener=_without_waiting)
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "not a regular file")
+    return file
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def put(path: Path, data: "bytes | memoryview") -> None:

@@ -17,6 +17,7 @@ from fullpipe.errors import ResultError
 from fullpipe.runs.entries import ID, LISTED, PACKED, RUNS
 from fullpipe.runs.kept import as_today
 from fullpipe.runs.listing import look
+from fullpipe.runs.meta import DIGEST, ENGINE
 from fullpipe.runs.segments import DamagedError, Segment, add, paths
 from fullpipe.runs.writer import Writer
 
@@ -71,7 +72,10 @@ def up_to_date(root: Path, ignored: Collection[Path] = ()) -> Index:
     found = look(root, _latest(parts), _last([part.listed for part in parts], ["digest"]))
     tables = found.new.tables()
     parts.append(_Part(tables["runs"], tables["listed"], tables.__getitem__))
-    with suppress(OSError, ResultError), closing(Writer(root)) as writer:  # it may be ours to read only
+    with (
+        suppress(OSError, ResultError, DamagedError),
+        closing(Writer(root)) as writer,
+    ):  # it may be ours to read only
         if found.new.rows or found.new.listed:
             parts[-1] = replace(parts[-1], segment=add(root, writer.open(), tables))
         parts = _fewer(root, writer, parts)
@@ -87,7 +91,7 @@ def _read(root: Path, ignored: set[Path]) -> list[_Part]:
         for path in sorted(before):
             try:
                 segment = Segment.read(path)
-                parts.append(_Part(segment.table("runs"), segment.table("listed"), segment.table, segment))
+                parts.append(_part(segment))
             except DamagedError:
                 if not path.exists():  # another process has made them fewer: look again
                     break
@@ -96,6 +100,21 @@ def _read(root: Path, ignored: set[Path]) -> list[_Part]:
                     path.unlink()
         else:
             return parts
+
+
+def _part(segment: Segment) -> _Part:
+    """The tables of a file.
+
+    Raises:
+        DamagedError: If they are not what was written, or say what is no run: rows become paths.
+    """
+    runs, listed = segment.table("runs"), segment.table("listed")
+    if runs.schema != pl.Schema(RUNS) or listed.schema != pl.Schema(LISTED):
+        raise DamagedError(segment.path)
+    is_run = pl.col("digest").str.contains(DIGEST) & pl.col("engine").str.contains(ENGINE)
+    if not runs.select((is_run & pl.col("seed").is_not_null()).fill_null(False).all()).item():
+        raise DamagedError(segment.path)
+    return _Part(runs, listed, segment.table, segment)
 
 
 def _latest(parts: Sequence[_Part]) -> pl.DataFrame:

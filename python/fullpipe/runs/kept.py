@@ -15,6 +15,7 @@ import polars as pl
 from pydantic_core import from_json
 
 from fullpipe.errors import NoRunError, ResultError
+from fullpipe.io import files
 from fullpipe.runs.encoding import UnreadableError, checksum, decoded, empty
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
@@ -63,6 +64,12 @@ class Kept:
         for name, size in known.items():
             _look_at(folder, name, size)
         return cls(folder, meta, sums)
+
+    @property
+    def has_its_name(self) -> bool:
+        """Whether its folder is named after it, which a copy under another name is not."""
+        name = f"{self.meta.engine.name}-{self.meta.seed}"
+        return (self.meta.digest, name) == (self.folder.parent.name, self.folder.name)
 
     @property
     def has_checksums(self) -> bool:
@@ -126,8 +133,8 @@ def _part(content: bytes, known: Sum) -> bytes:
 def _read(path: Path, known: Sum | None) -> bytes:
     """What a file holds of a table."""
     if known is None or known.offset is None:
-        return path.read_bytes()
-    with path.open("rb", buffering=0) as file:
+        return _content(path)
+    with files.open_regular(path) as file:
         file.seek(known.offset)
         return file.read(known.bytes)
 
@@ -146,8 +153,8 @@ def _look_at(folder: Path, name: str, size: int | None) -> None:
 
 def _content(path: Path | str) -> bytes:
     """What a small file holds. Paths as objects take as long as reading it."""
-    with open(path, "rb", buffering=0) as file:
-        return file.read()
+    with files.open_regular(path) as file:
+        return file.readall()
 
 
 def as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:

@@ -14,11 +14,11 @@ from fullpipe.errors import ResultError
 from fullpipe.runs.encoding import as_schema
 from fullpipe.runs.entries import PACKED, Entries
 from fullpipe.runs.kept import Kept
+from fullpipe.runs.meta import DIGEST
 from fullpipe.runs.sums import META
 
 _SETTLED_NS = 2_000_000_000
 """A folder that changed so short a time ago may change again without another date."""
-_DIGEST = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass
@@ -56,7 +56,7 @@ def _digests(root: Path) -> Iterator[tuple[str, int]]:
     """The folders of digests, and when each was last changed."""
     with os.scandir(root) as entries:
         for entry in entries:
-            if _DIGEST.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+            if re.fullmatch(DIGEST, entry.name) and entry.is_dir(follow_symlinks=False):
                 yield entry.name, entry.stat(follow_symlinks=False).st_mtime_ns
 
 
@@ -94,8 +94,7 @@ def _add(folder: Path, found: Look, date_ns: int, now_ns: int) -> bool:
     """Add a run, unless it is damaged, or a copy under another name."""
     try:
         kept = Kept.read(folder)
-        meta = kept.meta
-        if (meta.digest, f"{meta.engine.name}-{meta.seed}") == (folder.parent.name, folder.name):
+        if kept.has_its_name:
             tables = {name: as_schema(name, kept.table(name)) for name in PACKED}
             found.new.add(kept, tables, date_ns, now_ns)
     except ResultError as error:

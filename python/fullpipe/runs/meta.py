@@ -4,9 +4,14 @@ import os
 import platform
 from functools import cache
 from importlib import metadata
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+DIGEST = "^[0-9a-f]{16}$"
+"""What a digest is. Digests and names of engines are parts of paths, and nobody says who wrote a store."""
+ENGINE = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"
+"""What the name of an engine is: letters, digits, and `_`, `-` and `.`, which does not come first."""
 
 
 class EngineId(BaseModel):
@@ -14,7 +19,7 @@ class EngineId(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    name: str
+    name: Annotated[str, Field(pattern=ENGINE)]
     version: str
     model_version: str
     code: str = ""
@@ -31,7 +36,7 @@ class Meta(BaseModel):
     say. New tables and columns do not change it: in older runs they are empty, and null."""
     scenario: dict[str, Any]
     """The scenario as TOML has it."""
-    digest: str
+    digest: Annotated[str, Field(pattern=DIGEST)]
     """Stands for what the engine reads of the scenario: without the options of other engines."""
     engine: EngineId
     seed: int

@@ -6,6 +6,7 @@ checksum of that line, so that a file which is not what was written is noticed, 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 
 import polars as pl
@@ -47,7 +48,7 @@ class Segment:
             DamagedError: If it is not what was written.
         """
         try:
-            with path.open("rb") as file:
+            with BufferedReader(files.open_regular(path)) as file:
                 line = file.readline(_LONGEST_LINE)
             if path.name != _name(line):
                 raise DamagedError(path)
@@ -61,15 +62,15 @@ class Segment:
         Raises:
             DamagedError: If it is not what was written.
         """
-        known = self._sums[name]
         try:
-            with self.path.open("rb", buffering=0) as file:
+            known = self._sums[name]
+            with files.open_regular(self.path) as file:
                 file.seek(self._begin + (known.offset or 0))
                 data = file.read(known.bytes)
             if checksum(data) != known.sha256:
                 raise DamagedError(self.path)
             return decoded(data)
-        except (OSError, UnreadableError) as error:
+        except (KeyError, OSError, UnreadableError) as error:
             raise DamagedError(self.path) from error
 
 

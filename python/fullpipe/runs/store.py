@@ -1,6 +1,7 @@
 """Runs on disk: `<root>/<digest>/<engine>-<seed>/`. A folder of that name is always a finished run."""
 
 import errno
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any
 from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
 from fullpipe.runs.index import Index, up_to_date
 from fullpipe.runs.kept import Kept
-from fullpipe.runs.meta import EngineId
+from fullpipe.runs.meta import DIGEST, EngineId
 from fullpipe.runs.run import Run
 from fullpipe.runs.sums import META
 from fullpipe.runs.writer import Writer, finished
@@ -132,8 +133,11 @@ class Store:
         """Delete runs of this store.
 
         Raises:
-            FolderError: If one cannot be deleted.
+            FolderError: If one cannot be deleted, or is no run of this store.
         """
+        folders = list(folders)
+        for folder in folders:
+            self._check(folder)
         try:
             with self._writing() as writer:
                 for folder in folders:
@@ -156,6 +160,8 @@ class Store:
             for folder in other._folders():
                 try:
                     kept = Kept.read(folder)
+                    if not kept.has_its_name:
+                        raise NoRunError(f"{folder}: holds a run that has another name")
                     if not kept.is_whole:
                         raise NoRunError(f"{folder}: damaged")
                     merged.count(batch._bring(kept))
@@ -195,6 +201,13 @@ class Store:
         for folder in self._folders():
             with suppress(NoRunError):
                 yield Run.load(folder)
+
+    def _check(self, folder: Path) -> None:
+        """Raise FolderError unless a folder is where runs of this store are, and not behind a link."""
+        parent = folder.parent.resolve()
+        is_of_digest = parent.parent == self.root.resolve() and re.fullmatch(DIGEST, parent.name)
+        if not is_of_digest or folder.name.startswith("."):
+            raise FolderError(f"{folder}: no run of {self.root}")
 
     def _folders(self) -> list[Path]:
         paths = sorted(self.root.glob(f"*/*/{META}"))

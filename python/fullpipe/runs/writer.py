@@ -105,7 +105,8 @@ class Writer:
         tables = {name: kept.table(name) for name in PACKED}
         with self._draft() as complete:
             for name in kept.files:
-                files.put(complete / name, (kept.folder / name).read_bytes())
+                with files.open_regular(kept.folder / name) as file:
+                    files.put(complete / name, file.readall())
             return self._publish(complete, replace(kept, folder=final), tables)
 
     def remove(self, folder: Path) -> None:
@@ -142,7 +143,8 @@ class Writer:
         written_ns = os.stat(f"{complete}/{META}").st_mtime_ns
         if not publish(complete, kept.folder, kept.meta.digest, kept.meta.engine):
             return None
-        summaries = {name: tables[name] for name in PACKED}
+        # The run has these frames, too, and polars locks a frame while it writes it: see `encoding.empty`.
+        summaries = {name: tables[name].clone() for name in PACKED}
         with self._lock:
             self._made.append((kept, summaries, written_ns))
             if len(self._made) >= _MOST:

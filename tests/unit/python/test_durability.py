@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.runs import TABLES, Store, encoding
+from fullpipe.runs import TABLES, Store
 
 COMMAND = [sys.executable, "-m", "fullpipe", "run"]
 
@@ -116,11 +116,6 @@ def test_an_interrupt_ends_an_algorithm_that_loops_for_ever(tmp_path: Path, smal
     _, complaint = stuck.communicate(timeout=60)
     assert stuck.returncode == 1
     assert "interrupted" in complaint
-
-
-def test_no_frame_is_shared_between_threads() -> None:
-    """A thread that writes a frame and one that asks for its size could wait for each other for ever."""
-    assert encoding.empty("flows") is not encoding.empty("flows")
 
 
 def test_two_processes_share_a_store(tmp_path: Path, small_file: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -9,7 +10,8 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario, sweeps
-from fullpipe.runs import EngineId, Store, index, listing, writer
+from fullpipe.analysis.stored import StoredRuns
+from fullpipe.runs import EngineId, Store, index, listing, segments, writer
 from fullpipe.runs.kept import Kept
 from tests.layouts import as_before
 
@@ -247,3 +249,51 @@ def test_files_are_made_fewer_without_losing_what_is_gone(
         shutil.rmtree(root / small.digest / f"native-{seed}")
         assert seed not in seeds(root)
     assert seeds(root) == [1, 2, *range(5, 13)]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("engine", "../../victim/native"),
+        ("engine", ".native"),
+        ("engine", ""),
+        ("engine", None),
+        ("digest", "../victim"),
+        ("digest", "0" * 15),
+        ("digest", None),
+        ("seed", None),
+    ],
+)
+def test_a_file_of_the_index_that_names_no_run_is_as_if_it_were_not_there(
+    root: Path, column: str, value: object
+) -> None:
+    forged(root, lambda runs: runs.with_columns(pl.lit(value, runs.schema[column]).alias(column)))
+    assert seeds(root) == list(range(1, 13))
+    assert {folder.name for folder in StoredRuns(root).folders} == {f"native-{seed}" for seed in range(1, 13)}
+
+
+def test_a_file_of_the_index_with_other_columns_is_as_if_it_were_not_there(root: Path) -> None:
+    forged(root, lambda runs: runs.drop("seed"))
+    assert seeds(root) == list(range(1, 13))
+
+
+def test_files_that_are_damaged_are_not_made_fewer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "_MANY", 0)
+    other = root.with_name("other")
+    shutil.copytree(root, other)
+    shutil.rmtree(other / ".index")
+    assert len(seeds(other)) == 12
+    for path in (*files(root), *files(other)):
+        data = bytearray(path.read_bytes())
+        data[-1] ^= 1
+        (root / ".index" / path.name).write_bytes(data)
+    assert seeds(root) == list(range(1, 13))
+
+
+def forged(root: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    """Change what the only file of the index says of runs, as whoever writes into a store can."""
+    (path,) = files(root)
+    segment = segments.Segment.read(path)
+    tables = {name: segment.table(name) for name in ("runs", "listed", "flows", "links_summary")}
+    path.unlink()
+    segments.add(root, root, tables | {"runs": change(tables["runs"])})
