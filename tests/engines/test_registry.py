@@ -69,6 +69,14 @@ def test_an_engine_that_cannot_be_loaded_is_named_with_its_package(site: Path, v
         engines.engine("broken")
 
 
+def test_an_engine_whose_name_is_a_path_is_refused(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fullpipe.engines.native.NativeEngine.name", "../native")
+    with pytest.raises(EngineError, match=r'engine "\.\./native": a name has letters'):
+        fullpipe.run(small, out=tmp_path)
+
+
 def test_options_of_another_engine_do_not_move_the_digest(small: Scenario) -> None:
     optioned = small.with_values({"ns3.sack": False})
     for name in ("native", "linux"):

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 HIDDEN = ".fullpipe-"
 """How the names of hidden folders begin."""
 _ABANDONED_S = 86_400
+_HERE, _EXCHANGE = -100, 2
+"""AT_FDCWD and RENAME_EXCHANGE of Linux."""
 
 
 def write(path: Path, data: bytes) -> None:
@@ -130,6 +132,23 @@ def sync_disk(path: Path) -> None:
     with _opened(path) as descriptor:
         if syncfs(descriptor):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap what two paths name in one step, and say whether that is possible here.
+
+    Raises:
+        OSError: If it fails for another reason.
+    """
+    swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if swap is None:  # only on Linux
+        return False
+    if not swap(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE):
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):  # not on NFS
+        return False
+    raise OSError(number, os.strerror(number))
 
 
 @contextmanager

@@ -216,6 +216,9 @@ def publish(complete: Path, final: Path, digest: str, engine: EngineId) -> bool:
             return False
         outdated = complete.with_name(f"outdated-{uuid4().hex}")
         with suppress(FileNotFoundError):  # another process may have been quicker
+            if files.exchange(complete, final):  # an equal one that came since we looked is as good as ours
+                shutil.rmtree(complete, ignore_errors=True)
+                return True
             final.rename(outdated)
             if finished(outdated, digest, engine):  # put in place since we looked: it goes back
                 with suppress(OSError):

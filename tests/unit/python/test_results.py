@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import fullpipe
 from fullpipe import ResultError, Run, Scenario
+from fullpipe.io import files
 from fullpipe.runs import TABLES, EngineId, Store, frame
 from tests.layouts import as_before
 
@@ -150,6 +152,35 @@ def test_a_run_of_an_older_model_gives_way(small: Scenario, tmp_path: Path) -> N
     Store(tmp_path).save(Run(old.meta.model_copy(update={"engine": outdated}), old.tables))
     assert fullpipe.run(small, out=tmp_path).meta.engine != outdated
     assert [path.name for path in (tmp_path / small.digest).iterdir()] == ["native-1"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no two names can be swapped")
+def test_a_run_that_gives_way_is_at_no_time_gone(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = fullpipe.run(small)
+    engine = EngineId(name="native", version="0", model_version="old")
+    old = Store(tmp_path).save(Run(run.meta.model_copy(update={"engine": engine}), run.tables))
+    rename = Path.rename
+
+    def watched(path: Path, target: Path) -> Path:
+        assert path != old.folder
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", watched)
+    Store(tmp_path).save(run)
+    assert Store(tmp_path).find(small, run.meta.engine, 1)
+
+
+def test_a_run_gives_way_where_no_two_names_can_be_swapped(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "exchange", lambda *_: False)
+    run = fullpipe.run(small)
+    engine = EngineId(name="native", version="0", model_version="old")
+    Store(tmp_path).save(Run(run.meta.model_copy(update={"engine": engine}), run.tables))
+    Store(tmp_path).save(run)
+    assert Store(tmp_path).find(small, run.meta.engine, 1)
 
 
 @pytest.mark.parametrize("file", ["meta.json", "tables.arrow"])
