@@ -269,7 +269,7 @@ def test_a_file_of_the_index_that_names_no_run_is_as_if_it_were_not_there(
 ) -> None:
     forged(root, lambda runs: runs.with_columns(pl.lit(value, runs.schema[column]).alias(column)))
     assert seeds(root) == list(range(1, 13))
-    assert {folder.name for folder in StoredRuns(root).folders} == {f"native-{seed}" for seed in range(1, 13)}
+    assert {folder.parent.parent for folder in StoredRuns(root).folders} == {root}
 
 
 def test_a_file_of_the_index_with_other_columns_is_as_if_it_were_not_there(root: Path) -> None:
@@ -291,9 +291,16 @@ def test_files_that_are_damaged_are_not_made_fewer(root: Path, monkeypatch: pyte
 
 
 def forged(root: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
-    """Change what the only file of the index says of runs, as whoever writes into a store can."""
+    """Change what the only file of the index says of runs, as whoever writes into a store can.
+
+    It says that the folder of their digest was listed as it is now, so that this is not done again.
+    """
     (path,) = files(root)
     segment = segments.Segment.read(path)
     tables = {name: segment.table(name) for name in ("runs", "listed", "flows", "links_summary")}
+    runs = tables["runs"]
+    digest, noted_ns = runs["digest"][0], runs["noted_ns"].max()
+    row = {"digest": digest, "changed_ns": (root / digest).stat().st_mtime_ns, "noted_ns": noted_ns}
+    listed = pl.DataFrame([row], tables["listed"].schema)
     path.unlink()
-    segments.add(root, root, tables | {"runs": change(tables["runs"])})
+    segments.add(root, root, tables | {"runs": change(runs), "listed": listed})
