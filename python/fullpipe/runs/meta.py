@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 DIGEST = "^[0-9a-f]{16}$"
-"""What a digest is. Digests and names of engines are parts of paths, and nobody says who wrote a store."""
+"""What a digest is. Digests and names of engines are parts of paths, and a store may be a stranger's."""
 ENGINE = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"
 """What the name of an engine is: letters, digits, and `_`, `-` and `.`, which does not come first."""
 
