@@ -151,7 +151,7 @@ def test_many_flows_by_hand() -> None:
 
 
 def test_text_has_every_claim_and_the_set_up(checked: list[ClaimResult]) -> None:
-    shown = tables.report(study.transcription(), checked, 2, study.REMARKS)
+    shown = tables.report(study.transcription(), checked, 2, study.REMARKS).text
     for claim in study.transcription().claims:
         assert claim.id in shown
     assert "nine values (contradicted by their own data)" in shown
@@ -171,7 +171,7 @@ def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyP
         for n in (2, 3, 5, 8, 9, 10, 11, 14, 15, 16)
         for suffix in ("png", "svg", "csv")
     }
-    assert names == figures | {"measured.csv", "verdicts.csv", "verdicts.md"}
+    assert names == figures | {"measured.csv", "verdicts.csv", "verdicts.md", "report.html"}
     assert all(path.exists() for path in report.files)
 
     states: set[str] = set()

@@ -63,7 +63,7 @@ def test_every_claim_that_is_not_of_wifi_can_be_judged_under_every_setting() -> 
     assert {j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE} == {"3.1, 4.2: wireless"}
     readings = [j.reading for j in checked if j.claim.id == "S6: adaptation"]
     assert readings == list(study.READINGS)
-    shown = tables.report(study.transcription(), checked, 2, study.REMARKS, setup=study.SETUP)
+    shown = tables.report(study.transcription(), checked, 2, study.REMARKS, setup=study.SETUP).text
     assert all(claim.id in shown for claim in claims)
 
 

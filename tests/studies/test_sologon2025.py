@@ -46,7 +46,7 @@ def test_every_claim_can_be_judged_as_stated() -> None:
     checked = study.check_claims(claims, found)
     assert not [j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE]
     assert {j.reading for j in checked} == {"", study.STATED}
-    shown = tables.report(study.transcription(), checked, 1, text.REMARKS, sections=text.sections(found))
+    shown = tables.report(study.transcription(), checked, 1, text.REMARKS, sections=text.sections(found)).text
     assert all(claim.id in shown for claim in claims)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from fullpipe.algorithms import own
+from fullpipe.algorithms import classes, own
 from fullpipe.engines.base import Capabilities, Problem
 from fullpipe.scenario import Network, Scenario
 from fullpipe.scenario.model.link.impairments import given
@@ -42,7 +42,8 @@ def _problem(
     path: str, family: str, name: str, can: Capabilities, engine: str, remedy: Remedy
 ) -> Problem | None:
     if family == "ccas" and own.is_own(name):
-        text = f"an algorithm of your own runs on the native engine only; {NATIVE}"
+        what = "written in Python" if name.startswith(classes.PREFIX) else "in a library"
+        text = f"an algorithm {what} runs on the native engine only; {NATIVE}"
         return None if can.own_algorithms else Problem(path, text)
     what = KINDS.get(family, "{}").format(name)
     has = ", ".join(sorted(getattr(can, family)))

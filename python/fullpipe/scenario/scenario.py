@@ -86,7 +86,8 @@ class Scenario(ScenarioModel):
         return re.sub(r"[^\n -~]", _escaped, tomli_w.dumps(self.to_dict()))
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
-        """This scenario with other values at dotted paths; a path that was swept is swept no more.
+        """This scenario with other values at dotted paths; a path that was swept is swept no more. A comma
+        links several paths, as in `[sweep]`.
 
         >>> Scenario.named("kato2025").with_values({"topology.bottleneck.queue.packets": 500}).sweep
         {}
@@ -96,7 +97,8 @@ class Scenario(ScenarioModel):
         """
         files.check_plain(values)
         tree = self.to_dict()
-        for path, value in values.items():
+        each = [item for key, value in values.items() for item in axes.each_path(key, value).items()]
+        for path, value in each:
             left, at_paths = axes.pinned(tree.get("sweep", {}), path, value)
             tree["sweep"] = left
             for where, what in at_paths.items():

@@ -26,6 +26,14 @@ def algorithms(scenario: Scenario) -> list[list[str]]:
     return [[flow.cca.kind for flow in point.flows if flow.cca] for point in scenario.expand()]
 
 
+def test_linked_paths_are_pinned_together() -> None:
+    linked = "flows.0.cca, flows.1.cca"
+    base = Scenario.named("cubic-vs-bbr1").with_values({"sweep": {linked: ["cubic", "reno"]}})
+    pinned = base.with_values({linked: "bbr3"})
+    assert [flow.cca.kind for flow in pinned.flows if flow.cca] == ["bbr3", "bbr3"]
+    assert not pinned.sweep
+
+
 def test_a_star_is_every_entry() -> None:
     scenario = swept({"flows.*.cca": ["reno", "bbr1"]})
     assert algorithms(scenario) == [["reno", "reno"], ["bbr1", "bbr1"]]

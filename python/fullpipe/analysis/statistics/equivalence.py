@@ -61,7 +61,7 @@ def tost_of_pairs(reference: Iterable[float], other: Iterable[float], margin: fl
         ValueError: If there are fewer than two pairs, a value has no other, or the margin is not positive.
 
     >>> round(tost_of_pairs([1, 2, 3, 4], [1.1, 2, 2.9, 4.1], margin=0.2).p, 4)
-    0.0174
+    0.0177
     """
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
     if a.size != b.size:

@@ -47,6 +47,19 @@ def steps(key: str, axis: Axis) -> list[Step]:
     return [Step(values, values) for values in (_of_each(key, paths, value) for value in axis)]
 
 
+def each_path(key: str, value: Any) -> dict[str, Any]:
+    """What is set at each path of a key, which may link several with commas as `[sweep]` does.
+
+    >>> each_path("flows.0.cca, flows.1.cca", "bbr1")
+    {'flows.0.cca': 'bbr1', 'flows.1.cca': 'bbr1'}
+
+    Raises:
+        ScenarioError: If a list does not have a value for each of several paths.
+    """
+    paths = paths_of(key)
+    return {key: value} if len(paths) == 1 else _of_each(key, paths, value)
+
+
 def _of_each(key: str, paths: Sequence[str], value: Any) -> dict[str, Any]:
     """The value of each of linked paths: that in the list at its place, or the same of all."""
     if not isinstance(value, list | tuple):
