@@ -53,7 +53,8 @@ def against_bbr3(number: int, change: dict[str, Any], most_seeds: int = 80) -> C
         return api.run_all(todo)
 
     base = suite(number, most_seeds)
-    return check(base, Here(base, "native", runner), Here(base.with_values(change), "native", runner))
+    ours, theirs = Here(base.with_values(change), "native", runner), Here(base, "native", runner)
+    return check(base.with_free(change), theirs, ours)
 
 
 def test_a_constant_that_is_wrong_by_a_tenth_regresses(cases: Callable[[int], int]) -> None:
