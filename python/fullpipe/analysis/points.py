@@ -78,6 +78,7 @@ def _keys(trees: Sequence[Any]) -> list[str | int]:
 
 
 def at(tree: Any, path: Iterable[str | int]) -> Any:
+    """What a tree of tables and lists has at a path; None if it has no such place."""
     for key in path:
         if isinstance(tree, Mapping):
             tree = tree.get(key)
@@ -95,18 +96,6 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     ['a.c']
     """
     return [".".join(map(str, path)) for path in _paths([one, other], ())]
-
-
-def covers(pattern: str, path: str) -> bool:
-    """Whether a path is that of a pattern or within it; `*` stands for any place of a list.
-
-    >>> covers("flows.*.cca", "flows.0.cca.beta")
-    True
-    """
-    words, parts = pattern.split("."), path.split(".")
-    return len(words) <= len(parts) and all(
-        word in ("*", part) for word, part in zip(words, parts, strict=False)
-    )
 
 
 def path_called(word: str, known: Iterable[str]) -> str | None:

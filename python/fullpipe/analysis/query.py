@@ -67,7 +67,7 @@ def _frame(answer: Any) -> pl.DataFrame:
 def _duckdb() -> Any:
     try:
         import duckdb
-        import pyarrow  # noqa: F401
+        import pyarrow  # noqa: F401 (by way of it DuckDB hands tables over)
     except ImportError:
         raise MissingExtraError("DuckDB is not installed; pip install 'fullpipe[query]' brings it") from None
     return duckdb

@@ -27,7 +27,6 @@ from fullpipe.validation.gate.sides import Side
 from fullpipe.validation.gate.suite import Suite
 
 _STATUS = {"not worse": 0, "regressed": 1, "undecided": 2}
-Target = Annotated[Path | None, typer.Option(parser=target, metavar="FILE")]
 
 
 def check(

@@ -42,6 +42,14 @@ class Kept(_Strict):
     rows: list[tuple[int, str, Literal["flows", "link"], int | None, str, str, float | None, str]]
     """Seed, engine, kind, entry, of, metric, value and unit of every value."""
 
+    def variant(self, name: str) -> Variant:
+        """It as a side of a comparison.
+
+        Raises:
+            ScenarioError: If what was run is no scenario today.
+        """
+        return Variant(name, Scenario(**self.scenario), pl.DataFrame(self.rows, schema=COLUMNS, orient="row"))
+
 
 class Baseline(_Strict):
     """The content of the file."""
@@ -68,17 +76,7 @@ class Baseline(_Strict):
         Raises:
             ScenarioError: If what was run is no scenario today.
         """
-        return [
-            (
-                kept.point,
-                Variant(
-                    self.name,
-                    Scenario(**kept.scenario),
-                    pl.DataFrame(kept.rows, schema=COLUMNS, orient="row"),
-                ),
-            )
-            for kept in self.points
-        ]
+        return [(kept.point, kept.variant(self.name)) for kept in self.points]
 
 
 def baseline_of(points: Sequence[tuple[Mapping[str, Any], Sequence[Run]]]) -> Baseline:

@@ -116,7 +116,8 @@ def _mean(place: float, values: Any) -> tuple[float, float, float, float]:
 
 def _heat(found: Points, rows: pl.DataFrame, across: str, up: str) -> Heat:
     columns, lines = ordered(rows[across].to_list()), ordered(rows[up].to_list())
-    means = {key: float(part["value"].mean()) for key, part in rows.group_by(across, up)}  # type: ignore[arg-type]
+    grouped = rows.group_by(across, up).agg(pl.col("value").mean())
+    means = {(x, y): mean for x, y, mean in grouped.iter_rows()}
     cells = [[means.get((column, line)) for column in columns] for line in lines]
     names = list(map(value_text, columns)), list(map(value_text, lines))
     return Heat(found.words[across], found.words[up], *names, cells)

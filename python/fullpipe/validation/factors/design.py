@@ -41,6 +41,17 @@ class Subject:
         """What tells it from others."""
         return self.kind, self.entry, self.of, self.metric, repr(self.point)
 
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "kind": self.kind,
+            "entry": self.entry,
+            "of": self.of,
+            "metric": self.metric,
+            "unit": self.unit,
+            "point": dict(self.point),
+        }
+
 
 @dataclass(frozen=True)
 class Design:

@@ -46,14 +46,8 @@ class Planned:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it, in base units."""
-        subject = self.subject
         return {
-            "kind": subject.kind,
-            "entry": subject.entry,
-            "of": subject.of,
-            "metric": subject.metric,
-            "unit": subject.unit,
-            "point": dict(subject.point),
+            **self.subject.to_dict(),
             "variant": self.other or None,
             "pilot": self.pilot,
             "mean": self.mean,

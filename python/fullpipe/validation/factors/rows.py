@@ -59,16 +59,10 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: base units, and null for what there is not."""
-        subject = self.subject
         return {
             "test": self.test,
             "verdict": self.verdict,
-            "kind": subject.kind,
-            "entry": subject.entry,
-            "of": subject.of,
-            "metric": subject.metric,
-            "unit": subject.unit,
-            "point": dict(subject.point),
+            **self.subject.to_dict(),
             "effect": self.effect,
             "levels": list(self.levels),
             "means": list(self.means),

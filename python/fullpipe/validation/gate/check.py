@@ -6,13 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import polars as pl
-
-from fullpipe.analysis.points import covers, differences
+from fullpipe.analysis.points import differences
 from fullpipe.errors import ScenarioError
-from fullpipe.scenario import Scenario
-from fullpipe.validation.baseline import COLUMNS
-from fullpipe.validation.compare.matching import Match, Variant, matched
+from fullpipe.scenario.read import dotted
+from fullpipe.validation.compare.matching import Match, matched
 from fullpipe.validation.gate.lacking import lacking
 from fullpipe.validation.gate.measured import Measured, Point
 from fullpipe.validation.gate.sides import Side
@@ -204,7 +201,7 @@ def _matches(
         if key not in theirs:
             raise ScenarioError([f"{ours.case}: the base has no point {key[1]}; keep it anew"])
         _check_scenarios(suite, theirs[key], ours)
-        sides = _variant("base", theirs[key]), _variant("change", ours)
+        sides = theirs[key].variant("base"), ours.variant("change")
         try:
             matches, said = matched(*sides, list(suite.demands), suite.margins)
         except ValueError as error:
@@ -219,15 +216,11 @@ def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
     differ = [
         path
         for path in differences(base.scenario, change.scenario)
-        if not any(covers(free, path) for free in (*suite.free, *_ALWAYS_FREE))
+        if not any(dotted.covers(free, path) for free in (*suite.free, *_ALWAYS_FREE))
     ]
     if differ:
         names = ", ".join(differ[:5])
         raise ScenarioError([f"{change.case}: the base has another scenario, in {names}; measure it anew"])
-
-
-def _variant(name: str, point: Point) -> Variant:
-    return Variant(name, Scenario(**point.scenario), pl.DataFrame(point.rows, schema=COLUMNS, orient="row"))
 
 
 def _demanded(match: Match, demand: Demand) -> Match:

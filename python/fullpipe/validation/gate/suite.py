@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from fullpipe.errors import ScenarioError, UnknownNameError, suggestion
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.read import files
+from fullpipe.scenario.read.axes import paths_of
 from fullpipe.validation.compare.margins import MARGINS, margin_of
 from fullpipe.validation.over import HEADLINES
 
@@ -90,11 +92,11 @@ class Suite:
             ScenarioError: If a scenario has no such path, or a value is wrong.
         """
         cases = [Case(case.name, case.scenario.with_values(values)) for case in self.cases]
-        return replace(self, cases=cases, free=(*self.free, *_split(values)))
+        return replace(self, cases=cases, free=(*self.free, *chain.from_iterable(map(paths_of, values))))
 
     def with_free(self, paths: Iterable[str]) -> Suite:
         """The suite that may differ from its base in these paths, too."""
-        return replace(self, free=(*self.free, *_split(paths)))
+        return replace(self, free=(*self.free, *chain.from_iterable(map(paths_of, paths))))
 
     def only(self, names: Collection[str]) -> Suite:
         """The suite with these cases alone.
@@ -119,11 +121,6 @@ class Suite:
         while found[-1] < self.most_seeds:
             found.append(min(2 * found[-1], self.most_seeds))
         return found
-
-
-def _split(keys: Iterable[str]) -> list[str]:
-    """The paths of keys, of which one may link several with commas."""
-    return [path.strip() for key in keys for path in key.split(",")]
 
 
 def read(path: Path) -> Suite:
