@@ -8,7 +8,7 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.validation.compare import Margin, compare, overlay
 
 SCENARIO = Scenario(

@@ -10,7 +10,7 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.cli.compare_engines import show
 from fullpipe.validation.compare import Comparison, Margin, compare, overlay
 from fullpipe.validation.compare.comparison import Row

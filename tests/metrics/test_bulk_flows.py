@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import fullpipe
 from fullpipe import Run, Scenario, metrics
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.cli import app
 
 BOTTLENECK = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"kind": "drop_tail", "packets": 40}}

@@ -9,7 +9,7 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario, metrics, statistics
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import ALL, DOWNLOADS, UPLOADS
 
 DUMBBELL = {"kind": "dumbbell", "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"}}
 
@@ -118,3 +118,26 @@ def test_only_a_group_with_calls_has_a_call_score() -> None:
     run = made({"cca": "cubic"}, {"workload": {"kind": "voip"}, "count": 2})
     assert value(run, "cubic-1", "call_score") is None
     assert 1 < (value(run, "voip", "call_score") or 0) < 4.5
+
+
+def test_downloads_and_uploads_are_measured_apart() -> None:
+    run = made(
+        {"name": "down", "cca": "cubic", "count": 2},
+        {"name": "up", "cca": "cubic", "direction": "reverse"},
+        {"name": "ping", "workload": "ping"},
+    )
+    mixed = [
+        value(run, ALL, metric) for metric in ("goodput", "wire", "share", "jain", "power", "convergence")
+    ]
+    assert mixed == [None] * 6
+    assert value(run, UPLOADS, "goodput") == value(run, "up", "goodput")
+    assert value(run, DOWNLOADS, "jain") == value(run, "down", "jain")
+    assert value(run, DOWNLOADS, "jain") == pytest.approx(metrics.jain_among(metrics.bulk_flows(run)[:2]))
+    assert value(run, "up", "share") == 1.0
+    assert (value(run, "down", "share") or 0) + (value(run, "ping", "share") or 0) == pytest.approx(1.0)
+    assert value(run, ALL, "rtt_mean") is not None
+
+
+def test_flows_of_one_direction_have_no_totals_of_directions() -> None:
+    run = made({"cca": "cubic"}, {"cca": "reno"})
+    assert {UPLOADS, DOWNLOADS}.isdisjoint(metrics.measured(run)["of"])

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import fullpipe
 from fullpipe import Run, Scenario, metrics
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.cli import app
 
 # The long flow begins shortly before the end of the warm-up, so that what came before it was faster.

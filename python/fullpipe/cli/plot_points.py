@@ -13,7 +13,7 @@ import typer
 
 from fullpipe import plots
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.points import path_called, points_of
 from fullpipe.analysis.values import value_text, values_of

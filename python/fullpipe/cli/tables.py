@@ -16,6 +16,7 @@ from fullpipe.analysis.metrics import (
     measured_transfers,
     total_goodput_bps,
 )
+from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.cli import forms, summary
 from fullpipe.cli.console import led, styled, terminal
 from fullpipe.cli.forms import Form
@@ -62,14 +63,22 @@ def _one(console: Console, run: Run) -> None:
     if not run.videos.is_empty():
         console.print(_videos(run))
     console.print(_links(run.links_summary))
-    console.print(", ".join([f"total {_mbps(total_goodput_bps(run.flows))} Mbit/s", *_fairness(run)]))
+    for line in _totals(run):
+        console.print(line)
     everything = ", those of the warm-up included," if warmup_s else ""
     console.print(f"{meta.data_packets:,} data packets{everything} in {meta.wall_s:.2f} s")
 
 
-def _fairness(run: Run) -> list[str]:
+def _totals(run: Run) -> Iterator[str]:
+    """Goodput and fairness of all flows; of downloads and of uploads if there are both."""
+    for name, flows in (flow_directions(run) or {"total": run.flows["flow"].to_list()}).items():
+        own = pl.col("flow").is_in(flows)
+        goodput = f"{name} {_mbps(total_goodput_bps(run.flows.filter(own)))} Mbit/s"
+        yield ", ".join([goodput, *_fairness(run, bulk_flows(run).filter(own))])
+
+
+def _fairness(run: Run, bulk: pl.DataFrame) -> list[str]:
     """Jain's index and what it is of, if there are flows that share."""
-    bulk = bulk_flows(run)
     index = jain_among(bulk)
     spans = bulk.select(pl.max_horizontal("start_s", pl.lit(run.scenario.warmup_s)), "end_s")
     own_time = ", each over its own time" if spans.n_unique() > 1 else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.errors import NoRunError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
@@ -172,7 +172,7 @@ def _forest(rows: Sequence[Row]) -> Forest | None:
     """Differences in per cent of the reference, of rows that have one; of very many, those of all flows."""
     known = [(row, drawn) for row in rows if (drawn := _difference(row)) is not None]
     if len(known) > _MOST_DIFFERENCES:
-        known = [(row, drawn) for row, drawn in known if row.get("of") == ALL]
+        known = [(row, drawn) for row, drawn in known if row.get("of") in TOTALS]
     if not known or len(known) > _MOST_DIFFERENCES:
         return None
     return Forest("difference, % of the reference", [drawn for _, drawn in known])

@@ -3,6 +3,10 @@
 from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import flow_names
 
+ALL, DOWNLOADS, UPLOADS = "all flows", "all downloads", "all uploads"
+TOTALS = (ALL, DOWNLOADS, UPLOADS)
+"""What is measured of the flows of several entries together."""
+
 
 def flow_groups(run: Run) -> dict[str, list[str]]:
     """The flows of every entry of the scenario's `flows`, by a name that tells the entries apart.
@@ -18,3 +22,16 @@ def flow_groups(run: Run) -> dict[str, list[str]]:
     }
     known = {name for names in entries for name in names}
     return found | {name: [name] for name in run.flows["flow"].to_list() if name not in known}
+
+
+def flow_directions(run: Run) -> dict[str, list[str]]:
+    """The flows of a dumbbell by the way of their data, if some download and others upload; else nothing.
+
+    They compete for different links, so that what they get can be neither added nor shared. A graph has no
+    two sides.
+    """
+    flows = run.scenario.flows
+    found: dict[str, list[str]] = {DOWNLOADS: [], UPLOADS: []}
+    for flow, names in zip(flows, flow_names(flows), strict=True):
+        found[UPLOADS if flow.direction == "reverse" else DOWNLOADS] += names
+    return found if all(found.values()) else {}

@@ -11,7 +11,7 @@ from fullpipe.analysis.metrics.connections import bulk_flows
 from fullpipe.analysis.metrics.delay import mean_srtt_s, power, rtt_inflation, srtt_percentile_s
 from fullpipe.analysis.metrics.dynamics import convergence_time_s
 from fullpipe.analysis.metrics.fairness import jain_among, starved_flows
-from fullpipe.analysis.metrics.groups import flow_groups
+from fullpipe.analysis.metrics.groups import ALL, DOWNLOADS, UPLOADS, flow_directions, flow_groups
 from fullpipe.analysis.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
 from fullpipe.analysis.metrics.margins import (
     DELAY,
@@ -28,7 +28,6 @@ from fullpipe.analysis.metrics.transfers import measured_transfers, page_times_s
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.runs import Run
 
-ALL = "all flows"
 SCHEMA = {"kind": pl.String, "of": pl.String, "metric": pl.String, "value": pl.Float64, "unit": pl.String}
 
 
@@ -64,6 +63,11 @@ class Whole:
         return bulk_flows(self.run)
 
     @cached_property
+    def directions(self) -> Mapping[str, list[str]]:
+        """The flows by direction, if their data go both ways."""
+        return flow_directions(self.run)
+
+    @cached_property
     def scores(self) -> Mapping[str, float | None]:
         """The opinion scores of calls, by the name of the flow."""
         return call_scores(self.run)
@@ -85,6 +89,22 @@ class Group:
     def bulk(self) -> pl.DataFrame:
         """The rows of its bulk flows."""
         return self.whole.bulk.filter(pl.col("flow").is_in(self.names))
+
+    @cached_property
+    def goes_both_ways(self) -> bool:
+        """Whether some of its flows download and others upload."""
+        return len(self._ways) > 1
+
+    @cached_property
+    def rivals(self) -> list[str]:
+        """The flows of the run whose data go the same way, itself among them."""
+        return [flow for way in self._ways for flow in way]
+
+    @cached_property
+    def _ways(self) -> list[list[str]]:
+        """The flows of every direction in which some of its own go."""
+        ways = self.whole.directions.values() or [self.whole.flows["flow"].to_list()]
+        return [flows for flows in ways if not set(self.names).isdisjoint(flows)]
 
     @cached_property
     def transfers(self) -> pl.DataFrame:
@@ -114,6 +134,12 @@ class Measure:
     """What it is made of, as "table.column": if an engine does not measure that, there is no value."""
     event: str = ""
     """What has to happen in a run for there to be a value; empty if it takes no more than measuring."""
+    is_of_one_way: bool = False
+    """Whether it makes no sense of downloads and uploads together, which share no link."""
+
+    def of(self, group: Group) -> float | None:
+        """The number of a group; None if it makes no sense of it."""
+        return None if self.is_of_one_way and group.goes_both_ways else self.value(group)
 
 
 @dataclass(frozen=True)
@@ -141,9 +167,25 @@ def _of_bulk(metric: Callable[[pl.DataFrame], float | None]) -> Value:
     return lambda group: None if group.bulk.is_empty() else metric(group.bulk)
 
 
-def _summed(name: str, unit: str, better: Better, margin: Margin, meaning: str, column: str) -> Measure:
+def _summed(
+    name: str,
+    unit: str,
+    better: Better,
+    margin: Margin,
+    meaning: str,
+    column: str,
+    *,
+    is_of_one_way: bool = False,
+) -> Measure:
     return Measure(
-        name, unit, better, margin, meaning, lambda group: _sum(group.flows[column]), f"flows.{column}"
+        name,
+        unit,
+        better,
+        margin,
+        meaning,
+        lambda group: _sum(group.flows[column]),
+        f"flows.{column}",
+        is_of_one_way=is_of_one_way,
     )
 
 
@@ -165,7 +207,8 @@ def _sum(values: pl.Series) -> float | None:
 
 
 def _share(group: Group) -> float | None:
-    total = float(group.whole.flows["goodput_bps"].sum())
+    flows = group.whole.flows
+    total = float(flows.filter(pl.col("flow").is_in(group.rivals))["goodput_bps"].sum())
     return float(group.flows["goodput_bps"].sum()) / total if total else None
 
 
@@ -185,7 +228,8 @@ def _srtt_p95(group: Group) -> float | None:
 
 
 def _convergence(group: Group) -> float | None:
-    series, rivals, own = group.whole.series, group.whole.bulk, group.bulk
+    series, own = group.whole.series, group.bulk
+    rivals = group.whole.bulk.filter(pl.col("flow").is_in(group.rivals))
     if series.is_empty() or rivals.height < 2 or own.is_empty():
         return None
     times = [convergence_time_s(series, rivals, flow) for flow in own["flow"].to_list()]
@@ -214,7 +258,15 @@ _OWN_TIME = "each over its own time after the warm-up"
 _LATER = "the transfers that began after the warm-up"
 _FINISHED = "any transfer that began after the warm-up finishes"
 MEASURES = (
-    _summed("goodput", "bit/s", "higher", RATE, f"sum over its flows, {_OWN_TIME}", "goodput_bps"),
+    _summed(
+        "goodput",
+        "bit/s",
+        "higher",
+        RATE,
+        f"sum over its flows, {_OWN_TIME}",
+        "goodput_bps",
+        is_of_one_way=True,
+    ),
     _summed(
         "wire",
         "bit/s",
@@ -222,8 +274,18 @@ MEASURES = (
         RATE,
         f"with headers and retransmissions, sum over its flows, {_OWN_TIME}",
         "wire_bps",
+        is_of_one_way=True,
     ),
-    Measure("share", "1", "", SHARE, "of the goodput of all flows", _share, "flows.goodput_bps"),
+    Measure(
+        "share",
+        "1",
+        "",
+        SHARE,
+        "of the goodput of all flows whose data go the same way",
+        _share,
+        "flows.goodput_bps",
+        is_of_one_way=True,
+    ),
     Measure(
         "bulk",
         "flows",
@@ -241,6 +303,7 @@ MEASURES = (
         f"Jain's index of its bulk flows, {_OWN_TIME}; none for fewer than two",
         _of_bulk(jain_among),
         "flows.goodput_bps",
+        is_of_one_way=True,
     ),
     Measure(
         "starved",
@@ -321,7 +384,16 @@ MEASURES = (
         _of(marking_rate),
         "flows.marked_packets",
     ),
-    Measure("power", "bit/s²", "higher", Margin(0.10), "goodput over mean RTT", _power, "flows.rtt_mean_s"),
+    Measure(
+        "power",
+        "bit/s²",
+        "higher",
+        Margin(0.10),
+        "goodput over mean RTT",
+        _power,
+        "flows.rtt_mean_s",
+        is_of_one_way=True,
+    ),
     Measure(
         "convergence",
         "s",
@@ -331,6 +403,7 @@ MEASURES = (
         _convergence,
         "series.goodput_bps",
         event="all its bulk flows converge",
+        is_of_one_way=True,
     ),
     Measure(
         "fct_p50",
@@ -422,7 +495,8 @@ _WAIT_S = 1e-4
 def measured(
     run: Run, links: Collection[str] | None = None, metrics: Collection[str] | None = None
 ) -> pl.DataFrame:
-    """Every measure of every group of flows, of all flows together if there are several groups, and of links.
+    """Every measure of every group of flows, of all flows together if there are several groups, of downloads
+    and uploads if there are both, and of links.
 
     Args:
         run: What is measured.
@@ -431,12 +505,13 @@ def measured(
 
     Returns:
         The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. What a
-        run does not know, and what makes no sense of a group, has a null value.
+        run does not know, and what makes no sense of a group, has a null value; and what is said of all flows
+        is not said of downloads and uploads again.
     """
     whole = Whole(run)
     groups = {name: Group(flows, whole) for name, flows in _parts(run).items()}
     of_flows = [
-        ("flows", name, measure.name, measure.value(group), measure.unit)
+        ("flows", name, measure.name, measure.of(group) if _says_more(name, measure) else None, measure.unit)
         for name, group in groups.items()
         for measure in MEASURES
         if metrics is None or measure.name in metrics
@@ -451,6 +526,11 @@ def measured(
     return pl.DataFrame([*of_flows, *of_links], schema=SCHEMA, orient="row")
 
 
+def _says_more(name: str, measure: Measure) -> bool:
+    """Whether a measure of downloads or uploads says what that of all flows cannot say."""
+    return measure.is_of_one_way or name not in (DOWNLOADS, UPLOADS)
+
+
 def busy_links(run: Run) -> list[str]:
     """The links that did something to packets: the mean wait is 0.1 ms or more, or some were dropped or
     marked."""
@@ -463,4 +543,5 @@ def busy_links(run: Run) -> list[str]:
 def _parts(run: Run) -> dict[str, pl.DataFrame]:
     groups = flow_groups(run)
     parts = {name: run.flows.filter(pl.col("flow").is_in(flows)) for name, flows in groups.items()}
-    return parts | ({ALL: run.flows} if len(groups) > 1 else {})
+    several = {ALL: run.flows["flow"].to_list(), **flow_directions(run)} if len(groups) > 1 else {}
+    return parts | {name: run.flows.filter(pl.col("flow").is_in(flows)) for name, flows in several.items()}

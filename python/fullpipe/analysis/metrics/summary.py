@@ -49,7 +49,7 @@ def summary(run: Run) -> dict[str, Any]:
 
     Flows, links, totals and transfers leave out the warm-up. `videos`, `data_packets` and `packet_hops` are
     of the whole run. `totals.jain` is of the bulk flows, of which there are `totals.bulk_flows`, and None for
-    fewer than two.
+    fewer than two. Totals are of all flows, be they downloads or uploads; `measured` has both apart.
     """
     meta, flows, links, scores = run.meta, run.flows, run.links_summary, call_scores(run)
     bulk = bulk_flows(run)

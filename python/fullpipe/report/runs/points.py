@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import busy_links
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import points_of
 from fullpipe.analysis.values import value_text, values_of

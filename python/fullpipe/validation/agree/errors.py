@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.validation.agree.case import Case
 from fullpipe.validation.compare import Comparison
@@ -79,7 +79,7 @@ def _errors(
 ) -> Iterator[tuple[object, ...]]:
     wanted = {quantity.metric: quantity for quantity in quantities}
     for row in comparison.rows:
-        if row.kind == "flows" and row.of != ALL and row.metric in wanted:
+        if row.kind == "flows" and row.of not in TOTALS and row.metric in wanted:
             reference, of_reference = row.mean(comparison.reference), row.values[comparison.reference]
             scale = max(abs(reference), wanted[row.metric].floor)
             scatter = [_relative(value - reference, scale) for value in of_reference]

@@ -8,7 +8,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics.samples import means_over
 from fullpipe.runs import Run
-from fullpipe.validation.compare.pairs import ALL_FLOWS, Pairs, joint, paired
+from fullpipe.validation.compare.pairs import Pairs, is_total, joint, paired
 
 STEPS = 200
 """How many intervals a run is divided into; samples in each are averaged, so that noise does not hide it."""
@@ -40,7 +40,7 @@ def overlay(runs: Mapping[str, Sequence[Run]]) -> pl.DataFrame:
 
 def _of_engine(engine: str, pairs: Pairs) -> Iterator[pl.DataFrame]:
     side = pairs.sides[engine]
-    groups = {joint(pairs.labels(key)): flows for key, flows in side.flows.items() if key != ALL_FLOWS}
+    groups = {joint(pairs.labels(key)): flows for key, flows in side.flows.items() if not is_total(key)}
     for quantity, (column, together) in _QUANTITIES.items():
         value = pl.col(column)
         lines = [line for run in side.runs for line in _lines(run, groups, column, together)]

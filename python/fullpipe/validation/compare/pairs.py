@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fullpipe.analysis.metrics import connections, flow_groups
-from fullpipe.analysis.metrics.measures import ALL
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
@@ -15,7 +15,12 @@ Runs = Mapping[str, Sequence[Run]]
 """By side, such as an engine or a setting: one run per seed."""
 Key = tuple[str, int | str]
 """Kind, and what is the same on all sides: the place of an entry among the reference's, or a name."""
-ALL_FLOWS: Key = ("flows", ALL)
+_TOTALS = frozenset(("flows", name) for name in TOTALS)
+
+
+def is_total(key: Key) -> bool:
+    """Whether it is of the flows of several entries together."""
+    return key in _TOTALS
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,8 @@ def _side(runs: Sequence[Run], places: Sequence[int]) -> Side:
         ("flows", places[n] if n < len(places) else name): (name, frozenset(flows))
         for n, (name, flows) in enumerate(flow_groups(runs[0]).items())
     }
-    groups[ALL_FLOWS] = (ALL, frozenset(runs[0].flows["flow"]))
+    several = {ALL: runs[0].flows["flow"].to_list(), **flow_directions(runs[0])}
+    groups |= {("flows", name): (name, frozenset(flows)) for name, flows in several.items()}
     links: dict[Key, str] = {("link", str(name)): str(name) for name in runs[0].links_summary["link"]}
     labels: dict[Key, str] = {key: label for key, (label, _) in groups.items()}
     return Side(runs, {**labels, **links}, {key: flows for key, (_, flows) in groups.items()})
@@ -153,6 +159,6 @@ def _remarks(reference: tuple[str, Side], other: tuple[str, Side]) -> Iterator[s
             yield f"{', '.join(sorted(links))}: not compared, as {lacks} has no link of this name"
     for key in theirs.flows:
         there, here = len(theirs.flows[key]), len(ours.flows.get(key, ()))
-        if there != here and key != ALL_FLOWS:
+        if there != here and not is_total(key):
             label = joint({first: theirs.labels[key], name: ours.labels.get(key, "")})
             yield f"{label}: {first} has {there} of these flows and {name} {here}; sums are of all of them"
