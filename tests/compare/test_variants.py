@@ -194,6 +194,22 @@ def _half_width(deviation: float, n: int) -> float:
     return t_interval(draws).half_width
 
 
+def test_seeds_that_decide_count_the_correction() -> None:
+    draw = np.random.Generator(np.random.PCG64(7))
+    steps = 0.5 + 0.614 * np.resize([1.0, -1.0], 12)  # p = 0.02
+    contrast = Contrast([0.0] * 12, steps.tolist(), 0.1, "higher")
+    chance = [Contrast(*draw.normal(0, 1, (2, 12)).tolist(), 0.1, "") for _ in range(20)]
+    needed = assessed([contrast, *chance])[0].seeds
+    assert needed is not None
+    assert needed > 12
+    assert needed == pairs_that_decide(contrast.pairs, 0.1, tests=21)
+    more = Contrast(
+        [0.0] * (needed + needed % 2), np.resize(steps, needed + needed % 2).tolist(), 0.1, "higher"
+    )
+    again = [Contrast(*draw.normal(0, 1, (2, 12)).tolist(), 0.1, "") for _ in range(20)]
+    assert assessed([more, *again])[0].verdict == "better"
+
+
 def test_pairs_never_decide_without_a_difference() -> None:
     assert pairs_that_decide(paired([1.0, 2.0], [2.0, 1.0]), margin=0.0) is None
 

@@ -246,12 +246,12 @@ def test_tables_are_sorted_by_their_headings(show: Show, runs: Document) -> None
     tab = show(runs)
     table = tab.locator("table").first
     heads = table.locator("thead th").all_inner_texts()
-    column = next(place for place, head in enumerate(heads) if head.startswith("goodput"))
+    column = next(place for place, head in enumerate(heads) if "goodput" in head)
     table.locator("thead th button").nth(column).click()
     cells = table.locator(f"tbody tr > :nth-child({column + 1})").all_inner_texts()
     numbers = [float(cell.partition(" ")[0].replace(",", "")) for cell in cells]
     assert numbers == sorted(numbers)
-    assert len(numbers) == 9
+    assert len(numbers) == 3
 
 
 def test_without_scripts_tables_and_figures_are_there(show: Show, runs: Document) -> None:

@@ -8,11 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fullpipe import Scenario, run
+from fullpipe import Scenario, run, sweeps
+from fullpipe.errors import UnknownNameError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Boxes, Code, Document, Figure, Heat, Lines, Section, Series, Table, Text
 from fullpipe.report.runs.over_time import series
 from fullpipe.report.runs.page import page_of
+from fullpipe.runs import Run
 from tests.report.pages import runs_of, scenario
 
 RATE = "topology.bottleneck.rate"
@@ -164,3 +166,76 @@ def test_a_flow_that_begins_later_has_no_samples_before() -> None:
     early, late = np.arange(6) * 0.1, np.arange(3, 6) * 0.1
     found: Series = series("x", ["a", "b"], [(early, pl.Series([1.0] * 6)), (late, pl.Series([2.0] * 3))])
     np.testing.assert_array_equal(found.traces[1].values, [np.nan] * 3 + [2.0] * 3)
+
+
+@pytest.fixture(scope="module")
+def house() -> list[Run]:
+    """Two algorithms behind two queues, with a call and pages, and three seeds."""
+    flows = [
+        {"name": "download", "cca": "cubic", "start_jitter": "20 ms"},
+        {"name": "upload", "cca": "cubic", "direction": "reverse", "start_jitter": "20 ms"},
+        {"name": "reader", "cca": "cubic", "workload": {"kind": "web", "think": "100 ms", "objects": 3}},
+        {"name": "call", "workload": "voip"},
+    ]
+    sweep = {
+        "flows.0.cca, flows.1.cca": ["cubic", "bbr1"],
+        "queue": {
+            "deep": {"topology.bottleneck.queue": {"kind": "drop_tail", "size": "500 ms"}},
+            "fair": {"topology.bottleneck.queue": "fq_codel"},
+        },
+    }
+    made = scenario("house", duration="5 s").model_copy(update={"sweep": {}})
+    varied = Scenario(**{**made.to_dict(), "flows": flows, "sweep": sweep})
+    return sweeps.run(sweeps.jobs(varied, [1, 2, 3]))
+
+
+def test_verdicts_are_of_every_axis_of_names(house: list[Run]) -> None:
+    page = page_of(house)
+    assert [line.partition(":")[0] for line in page.answer[1:3]] == [
+        "bbr1 against cubic",
+        "fair against deep",
+    ]
+    (verdicts,) = tables(section(page, "Verdicts"))
+    columns = [column.name for column in verdicts.columns]
+    assert columns[:4] == ["queue", "cca", "against", "variant"]
+    at = {tuple(row[:4]) for row in verdicts.rows}
+    assert ("-", "cubic", "deep", "fair") in at
+    assert ("deep", "-", "cubic", "bbr1") in at
+    assert len(at) == 4
+
+
+def test_what_tells_most_of_every_group_is_one_table(house: list[Run]) -> None:
+    (groups,) = tables(section(page_of(house), "By group of flows"))
+    assert [column.name for column in groups.columns] == [
+        "cca",
+        "queue",
+        "download: goodput, Mbit/s",
+        "upload: goodput, Mbit/s",
+        "reader: page_p50, ms",
+        "call: call_score",
+    ]
+    assert len(groups.rows) == 4
+    assert all("[" in row[4] for row in groups.rows)
+
+
+def test_what_is_asked_for_is_answered_first(house: list[Run]) -> None:
+    first, second, *_ = page_of(house, metrics=["owd_p95"], of="call").answer
+    assert first.startswith("owd_p95 of call, bbr1 against cubic: ")
+    assert second.startswith("owd_p95 of call, fair against deep: better at cca=")
+    values = {run.scenario.digest: [] for run in house}
+    for one in house:
+        values[one.scenario.digest].append(one.flows.filter(pl.col("flow") == "call")["owd_p95_s"][0])
+    means = [f"{1e3 * np.mean(of):,.2f}" for of in values.values()]
+    assert f"({means[0]} to {means[1]} ms)" in second
+    assert f"({means[2]} to {means[3]} ms)" in second
+
+
+def test_an_unknown_group_is_refused(house: list[Run]) -> None:
+    with pytest.raises(UnknownNameError, match="fridge"):
+        page_of(house, metrics=["goodput"], of="fridge")
+
+
+def test_no_sentence_adds_downloads_and_uploads(house: list[Run]) -> None:
+    answer = page_of(house).answer
+    assert not any(line.startswith("goodput of all flows") for line in answer)
+    assert any(line.startswith("goodput of all uploads: highest ") for line in answer)

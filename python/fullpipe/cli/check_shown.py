@@ -7,9 +7,9 @@ from typing import Any
 from fullpipe.cli.console import led, styled, terminal
 from fullpipe.cli.output import complain
 from fullpipe.cli.shown import difference_shown, heading, number_shown, point_shown, table, unit_shown
+from fullpipe.validation.compare.judge import ALIKE
 from fullpipe.validation.gate.check import Checked, Row
 from fullpipe.validation.gate.forms import summary
-from fullpipe.validation.gate.verdicts import ALIKE
 
 _COLOURS = {"regressed": "red", "not worse": "green", "undecided": "yellow"}
 _MOST_ROWS = 50

@@ -31,6 +31,7 @@ from fullpipe.report.from_file import joined
 from fullpipe.report.text import listed
 from fullpipe.runs.meta import versions
 from fullpipe.scenario import Scenario
+from fullpipe.validation.compare.judge import ALIKE
 from fullpipe.validation.compare.variants import VariantComparison, VariantRow
 from fullpipe.validation.over import SCENARIO
 
@@ -198,7 +199,7 @@ def _verdict(row: VariantRow) -> str:
 
 def _sentences(found: VariantComparison) -> Iterator[str]:
     """What a reader should know of the verdicts."""
-    if any(row.assessment.reason == "all seeds gave the same run, which is one" for row in found.rows):
+    if any(row.assessment.reason == ALIKE for row in found.rows):
         yield 'note: all seeds gave the same run, which is one; give flows a start_jitter, such as "100 ms"'
     known = [row.assessment.correlation for row in found.rows if row.assessment.correlation is not None]
     if known and max(map(abs, known)) < 0.3:

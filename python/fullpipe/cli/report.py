@@ -31,8 +31,12 @@ def report(
     ] = Path("report.html"),
     question: Annotated[str, typer.Option(metavar="TEXT", help="What was asked; it stands at the top.")] = "",
     metric: Annotated[
-        list[str] | None, typer.Option("--metric", metavar="NAME", help="This metric, too; may be repeated.")
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME", help="Say what came out of this metric; may be repeated."),
     ] = None,
+    of: Annotated[
+        str, typer.Option("--of", metavar="NAME", help="Say it of this group of flows or link.")
+    ] = "",
     samples: Annotated[
         int,
         typer.Option(min=1_000, metavar="N", help="Samples of time series in the page; about 3 bytes each."),
@@ -47,7 +51,7 @@ def report(
     check_metrics(metric or ())
     budget = Budget(samples=samples)
     try:
-        write(_page(what, question, metric or [], budget), out, budget)
+        write(_page(what, question, metric or [], of, budget), out, budget)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         if not what.is_file():
             raise
@@ -55,7 +59,8 @@ def report(
     echo(out)
 
 
-def _page(what: Path, question: str, metrics: list[str], budget: Budget) -> Document:
+def _page(what: Path, question: str, metrics: list[str], of: str, budget: Budget) -> Document:
     if what.is_file():
         return page_of_file(read(what), question=question, budget=budget)
-    return page_of(read_runs(runs_in([what])), question=question, metrics=metrics, budget=budget)
+    runs = read_runs(runs_in([what]))
+    return page_of(runs, question=question, metrics=metrics, of=of, budget=budget)

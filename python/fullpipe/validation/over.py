@@ -33,6 +33,7 @@ HEADLINES = (
     "retransmitted",
     "convergence",
     "fct_p50",
+    "page_p50",
     "utilisation",
     "sojourn_mean",
     "dropped",

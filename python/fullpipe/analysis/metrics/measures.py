@@ -137,10 +137,6 @@ class Measure:
     is_of_one_way: bool = False
     """Whether it makes no sense of downloads and uploads together, which share no link."""
 
-    def of(self, group: Group) -> float | None:
-        """The number of a group; None if it makes no sense of it."""
-        return None if self.is_of_one_way and group.goes_both_ways else self.value(group)
-
 
 @dataclass(frozen=True)
 class LinkMeasure:
@@ -511,7 +507,7 @@ def measured(
     whole = Whole(run)
     groups = {name: Group(flows, whole) for name, flows in _parts(run).items()}
     of_flows = [
-        ("flows", name, measure.name, measure.of(group) if _says_more(name, measure) else None, measure.unit)
+        ("flows", name, measure.name, _value(name, group, measure), measure.unit)
         for name, group in groups.items()
         for measure in MEASURES
         if metrics is None or measure.name in metrics
@@ -526,9 +522,10 @@ def measured(
     return pl.DataFrame([*of_flows, *of_links], schema=SCHEMA, orient="row")
 
 
-def _says_more(name: str, measure: Measure) -> bool:
-    """Whether a measure of downloads or uploads says what that of all flows cannot say."""
-    return measure.is_of_one_way or name not in (DOWNLOADS, UPLOADS)
+def _value(name: str, group: Group, measure: Measure) -> float | None:
+    """The number of a group; of all downloads and all uploads only what cannot be said of all flows."""
+    is_senseless = group.goes_both_ways if measure.is_of_one_way else name in (DOWNLOADS, UPLOADS)
+    return None if is_senseless else measure.value(group)
 
 
 def busy_links(run: Run) -> list[str]:

@@ -62,14 +62,15 @@ def paired(reference: Iterable[float], other: Iterable[float]) -> Paired:
     return Paired(d.size, mean, deviation, p, correlation, tuple(map(float, d)))
 
 
-def pairs_that_decide(found: Paired, margin: float, level: float = 0.95) -> int | None:
+def pairs_that_decide(found: Paired, margin: float, level: float = 0.95, tests: int = 1) -> int | None:
     """How many pairs tell the difference from 0, or from the margin, if mean and deviation stay as they are.
 
     The least n at which the interval of `level` leaves out 0, or that of 1 - 2 (1 - level) lies within the
-    margin. None if a million do not.
+    margin. The first is one of so many tests, so that its error, 1 - level, is divided by their number. None
+    if a million do not.
     """
     needed = [
-        _pairs(abs(found.difference), found.deviation, (1 + level) / 2),
+        _pairs(abs(found.difference), found.deviation, 1 - (1 - level) / (2 * tests)),
         _pairs(margin - abs(found.difference), found.deviation, level),
     ]
     return min((n for n in needed if n is not None), default=None)

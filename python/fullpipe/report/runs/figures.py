@@ -35,9 +35,11 @@ def over_points(found: Points, most: int) -> list[Block]:
 
 def _figures(found: Points) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
-    for metric in _WANTED:
-        rows = flows.filter((pl.col("metric") == metric) & (pl.col("of") == found.whole))
-        yield from _of_metric(found, metric, rows, found.whole, found.paths)
+    for metric, of in dict.fromkeys(_subjects(found)):
+        is_it = pl.col("entry") == of if isinstance(of, int) else pl.col("of") == of
+        rows = found.values.filter((pl.col("metric") == metric) & is_it).drop_nulls("value")
+        name = found.called(of) if isinstance(of, int) else of
+        yield from _of_metric(found, metric, rows, name, found.paths)
     shares = flows.filter((pl.col("metric") == _OF_GROUPS) & pl.col("entry").is_not_null())
     if len(found.paths) < 2:
         yield from _of_groups(found, shares)
@@ -45,6 +47,16 @@ def _figures(found: Points) -> Iterator[Figure]:
         for rows in shares.partition_by("entry", maintain_order=True)[:_MOST_ENTRIES]:
             names = rows["of"].unique(maintain_order=True).to_list()
             yield from _of_metric(found, _OF_GROUPS, rows, " or ".join(names[:_MOST_ENTRIES]), found.paths)
+
+
+def _subjects(found: Points) -> Iterator[tuple[str, int | str]]:
+    """What is drawn of an entry of `flows`, a total or a link: what is asked for first."""
+    for metric in found.metrics:
+        yield from ((metric, found.entries.get(of, of)) for of in found.asked_of(metric))
+    if len(found.telling) > 1 and {*found.telling.values()} != {"goodput"}:
+        yield from ((metric, entry) for entry, metric in found.telling.items())
+    for metric in _WANTED:
+        yield from ((metric, of) for of in found.totals_of(metric))
 
 
 def _of_metric(

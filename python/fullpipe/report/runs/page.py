@@ -7,47 +7,55 @@ from itertools import groupby
 
 import polars as pl
 
-from fullpipe.analysis.metrics.measures import LINK_MEASURES, MEASURES
-from fullpipe.analysis.shown import unit_shown
 from fullpipe.analysis.values import value_text
+from fullpipe.errors import UnknownNameError
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Block, Document, Items, Section
-from fullpipe.report.runs import figures, over_time, repeat, tables, verdicts
+from fullpipe.report.runs import answer, figures, over_time, repeat, tables, verdicts
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import counted, left_out, listed
 from fullpipe.runs import Run
 
-_TOLD = ("goodput", "jain", "rtt_mean", "retransmission_rate", "call_score", "fct_p50")
-"""Of which the highest and the lowest mean are told."""
-
 
 def page_of(
-    runs: Iterable[Run], *, question: str = "", metrics: Sequence[str] = (), budget: Budget | None = None
+    runs: Iterable[Run],
+    *,
+    question: str = "",
+    metrics: Sequence[str] = (),
+    of: str = "",
+    budget: Budget | None = None,
 ) -> Document:
     """What finished runs say: a part for every name of a scenario.
 
     Args:
         runs: In any order.
         question: What was asked; left out, made of the name and of what differs.
-        metrics: More metrics than a report has by itself.
+        metrics: What is asked for: what came out is said of these, and tables have them, too.
+        of: The group of flows or link that it is asked of. Left out: all flows, or the only one that has it.
         budget: How much the page may hold.
 
     Raises:
         ValueError: If there is no run.
+        UnknownNameError: If no run has such a group or link.
     """
     budget = budget or Budget()
     by_name = sorted(runs, key=lambda run: run.name)
     if not by_name:
         raise ValueError("runs: there is none")
-    found = [Points.of_runs(list(group), metrics) for _, group in groupby(by_name, key=lambda run: run.name)]
+    found = [
+        Points.of_runs(list(group), metrics, of) for _, group in groupby(by_name, key=lambda run: run.name)
+    ]
+    known = dict.fromkeys(name for each in found for name in each.values["of"].unique(maintain_order=True))
+    if of and of not in known:
+        raise UnknownNameError("group of flows", of, known)
     shown = found[: budget.scenarios]
     parts = [(each, verdicts.compared(each)) for each in shown]
-    answer = [
+    told = [
         sentence if len(shown) == 1 else f"{each.name}: {sentence}"
         for each, made in parts
         for sentence in _answer(each, made)
     ]
-    answer += filter(None, [left_out(len(shown), len(found), "scenarios")])
+    told += filter(None, [left_out(len(shown), len(found), "scenarios")])
     sections = [list(_sections(each, made, budget)) for each, made in parts]
     whole = sections[0] if len(shown) == 1 else [
         Section(each.name, (), inner) for each, inner in zip(shown, sections, strict=True)
@@ -56,7 +64,7 @@ def page_of(
         f" and {len(found) - 3} more" if len(found) > 3 else ""
     )
     return Document(
-        title, question or _question(shown), answer, whole, _facts([r for each in found for r in each.runs])
+        title, question or _question(shown), told, whole, _facts([r for each in found for r in each.runs])
     )
 
 
@@ -71,46 +79,16 @@ def _question(found: Sequence[Points]) -> str:
 
 
 def _answer(found: Points, made: verdicts.Comparisons) -> Iterator[str]:
-    """What was run, which point has most and least of what, and what is better than what."""
-    engines = listed(dict.fromkeys(run.meta.engine.name for run in found.runs))
-    over = f" over {listed(found.words.values())}" if found.paths else ""
-    places = len({str(point) for point in found.points})
-    yield (
-        f"{counted(len(found.runs), 'run')} of {counted(places, 'point')}{over}, "
-        f"{_seeds(found.seeds)}, by the {engines} engine."
-    )
-    yield from verdicts.sentences(made)
-    yield from _extremes(found)
+    yield from answer.answer(found, made)
     several = found.means.filter(pl.col("n") > 1)
     if several.height and several["alike"].all():
         yield "All seeds gave the same run, so no mean has an interval: nothing is random there."
 
 
-def _seeds(seeds: Sequence[int]) -> str:
-    if len(seeds) == 1:
-        return f"seed {seeds[0]}"
-    if list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
-        return f"seeds {seeds[0]} to {seeds[-1]}"
-    return f"{len(seeds)} seeds"
-
-
-def _extremes(found: Points) -> Iterator[str]:
-    whole = found.means.filter((pl.col("kind") == "flows") & (pl.col("of") == found.whole)).drop_nulls("mean")
-    units = {measure.name: unit_shown(measure.unit) for measure in (*MEASURES, *LINK_MEASURES)}
-    for metric in _TOLD:
-        rows = whole.filter(pl.col("metric") == metric).sort("mean", maintain_order=True)
-        if rows.is_empty():
-            continue
-        unit = "" if units[metric] in ("", "1") else f" {units[metric]}"
-        low, high = (f"{tables.interval_shown(rows.row(n, named=True))}{unit}" for n in (0, -1))
-        if rows.height == 1 or rows["mean"][0] == rows["mean"][-1]:
-            yield f"{metric} of {found.whole}: {low}."
-        else:
-            at = [found.told(rows.row(n, named=True)) for n in (-1, 0)]
-            yield f"{metric} of {found.whole}: highest {high} at {at[0]}, lowest {low} at {at[1]}."
-
-
 def _sections(found: Points, made: verdicts.Comparisons, budget: Budget) -> Iterator[Section]:
+    groups = answer.by_group(found, budget)
+    if groups:
+        yield Section("By group of flows", [groups])
     if made:
         yield verdicts.section(made, budget.rows)
     means = [table for kind in ("flows", "link") if (table := tables.means(found, kind, budget))]

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import busy_links
-from fullpipe.analysis.metrics.groups import ALL
+from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import points_of
 from fullpipe.analysis.values import value_text, values_of
@@ -37,6 +37,12 @@ FLOW_METRICS = (
 """What a report tells of flows, where runs have it."""
 LINK_METRICS = ("utilisation", "sojourn_mean", "sojourn_p95", "dropped", "drop_rate")
 """What it tells of links."""
+SHARE = "share"
+"""The metric of which all flows together have nothing to say."""
+_OF_BULK = ("goodput",)
+_OF_USERS = ("call_score", "page_p50", "fct_p50", "rtt_mean", "owd_p95", "goodput")
+"""What tells most of flows, the first that they have."""
+_MOST_NAMES = 3
 REFERENCE = "cubic"
 """What others are held against where it is among them."""
 
@@ -51,10 +57,12 @@ class Points:
     points: Sequence[dict[str, Any]]
     """Of every run."""
     metrics: Sequence[str]
-    """More than those that every report has."""
+    """Those that are asked for."""
+    of: str = ""
+    """The group of flows or link that is asked for."""
 
     @classmethod
-    def of_runs(cls, runs: Sequence[Run], metrics: Sequence[str] = ()) -> Points:
+    def of_runs(cls, runs: Sequence[Run], metrics: Sequence[str] = (), of: str = "") -> Points:
         """Runs of one name in a fixed order: as the values of their points go, then by seed."""
         found = points_of(runs)
         paths = list(found[0]) if found else []
@@ -64,7 +72,7 @@ class Points:
             for n, run in enumerate(runs)
         }
         order = sorted(key, key=lambda n: key[n])
-        return cls(runs[0].name, [runs[n] for n in order], [found[n] for n in order], metrics)
+        return cls(runs[0].name, [runs[n] for n in order], [found[n] for n in order], metrics, of)
 
     @cached_property
     def values(self) -> pl.DataFrame:
@@ -97,6 +105,48 @@ class Points:
         """The group that has all flows."""
         groups = self.groups
         return ALL if ALL in groups else groups[0]
+
+    @cached_property
+    def entries(self) -> dict[str, int]:
+        """The groups of flows that are an entry of the scenario's `flows`, with its place."""
+        return dict(self.values.drop_nulls("entry").select("of", "entry").unique(maintain_order=True).rows())
+
+    def called(self, entry: int) -> str:
+        """The names of an entry, of which a flow without a name has one per algorithm."""
+        names = [name for name, place in self.entries.items() if place == entry]
+        return " or ".join(names[:_MOST_NAMES])
+
+    def having(self, metric: str) -> list[str]:
+        """The groups of flows and links that have a value of a metric."""
+        known = self.values.filter(pl.col("metric") == metric).drop_nulls("value")
+        return known["of"].unique(maintain_order=True).to_list()
+
+    def totals_of(self, metric: str) -> list[str]:
+        """All flows, or all downloads and all uploads, as far as they have the metric; or the only group."""
+        known = self.having(metric)
+        return known if len(known) == 1 else [name for name in TOTALS if name in known]
+
+    def asked_of(self, metric: str) -> list[str]:
+        """Of which groups of flows or links a metric is told that was asked for."""
+        known = self.having(metric)
+        own = [name for name in known if name not in TOTALS]
+        if self.of:
+            return [self.of] if self.of in known else []
+        return own if len(own) == 1 or metric == SHARE else self.totals_of(metric) or own
+
+    @cached_property
+    def telling(self) -> dict[int, str]:
+        """Of every entry of `flows` the metric that says most of what its users get.
+
+        Calls have a score, pages and transfers take time, bulk flows want goodput, and others are probes.
+        """
+        told = self.values.drop_nulls(["entry", "value"])
+        known = dict(told.group_by("entry", maintain_order=True).agg(pl.col("metric").unique()).rows())
+        order = {entry: _OF_BULK if "starved" in of else _OF_USERS for entry, of in known.items()}
+        first = {
+            entry: next((name for name in order[entry] if name in of), "") for entry, of in known.items()
+        }
+        return {entry: metric for entry, metric in first.items() if metric}
 
     @cached_property
     def groups(self) -> list[str]:

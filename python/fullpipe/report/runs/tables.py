@@ -43,7 +43,7 @@ def means(found: Points, kind: str, budget: Budget) -> Table | None:
     ]
     told = [
         [*(value_text(row[path]) for path in found.paths), row["of"], *_cells(by_metric, metrics)]
-        for row, by_metric in _by_row(rows, [*found.paths, "of"], "metric")
+        for row, by_metric in by_row(rows, [*found.paths, "of"], "metric")
     ]
     what = "groups of flows" if kind == "flows" else "links"
     return Table(
@@ -75,7 +75,7 @@ def every_run(found: Points, budget: Budget) -> Table:
     known = whole.drop_nulls("value")["metric"].unique(maintain_order=True).to_list()
     keys = [*found.paths, *(["engine"] if "engine" not in found.paths else []), "seed"]
     told = []
-    for row, by_metric in _by_row(whole, keys, "metric"):
+    for row, by_metric in by_row(whole, keys, "metric"):
         cells = [number_shown(by_metric[metric]["value"], by_metric[metric]["unit"]) for metric in known]
         told.append([*(value_text(row[key]) for key in keys), *cells])
     columns = [Column(found.words.get(key, key), is_number=key == "seed") for key in keys]
@@ -109,7 +109,7 @@ def values_file(found: Points, budget: Budget) -> Download:
     keys = [*(path for path in found.paths if path != "engine"), "engine", "seed", "kind", "of"]
     head = [*keys, *(f"{name} ({_MEASURES[name].unit})" for name in metrics)]
     lines, size, rows = [_line(head)], 0, 0
-    for row, by_metric in _by_row(found.values, keys, "metric"):
+    for row, by_metric in by_row(found.values, keys, "metric"):
         rows += 1
         values = (by_metric[name]["value"] if name in by_metric else None for name in metrics)
         numbers = ["" if value is None else f"{value:.{_DIGITS}g}" for value in values]
@@ -136,11 +136,11 @@ def _line(cells: Sequence[str]) -> str:
     return written.getvalue()
 
 
-def _by_row(
+def by_row(
     rows: pl.DataFrame, keys: Sequence[str], name: str
-) -> Iterator[tuple[dict[str, Any], dict[str, dict[str, Any]]]]:
-    """Every combination of the keys as it comes, with its rows by a column."""
-    found: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]]]] = {}
+) -> Iterator[tuple[dict[str, Any], dict[Any, dict[str, Any]]]]:
+    """Every combination of the keys as it comes, with its rows by the values of a column."""
+    found: dict[str, tuple[dict[str, Any], dict[Any, dict[str, Any]]]] = {}
     for row in rows.iter_rows(named=True):
         key = {each: row[each] for each in keys}
         found.setdefault(repr(key), (key, {}))[1][row[name]] = row

@@ -18,61 +18,81 @@ from fullpipe.validation.compare.variants import VariantComparison, compare_all
 from fullpipe.validation.over import HEADLINES
 
 Comparisons = Sequence[VariantComparison]
+_Pair = tuple[Mapping[str, Any], Variant, Variant]
 _MOST_VARIANTS, _MOST_COMPARISONS = 6, 40
 _FOLDED = 30
 
 
 def compared(found: Points) -> list[VariantComparison]:
-    """Every value of one path against the first, at every point of the others; nothing if that says little.
+    """Every value of a path against the first, at every point of the others; nothing if that says little.
 
-    The path is that of an algorithm, or else the first that has few values, which are names. Runs of several
-    engines, of one seed, or of other seeds on the two sides are not compared. All are one family: see
-    `compare_all`.
+    The paths are those that have few values, which are names: that of an algorithm first, and others as long
+    as there are not too many comparisons. Runs of several engines, of one seed, or of other seeds on the two
+    sides are not compared. All are one family: see `compare_all`. It is of the metrics, and the group of
+    flows, that are asked for, or else of those that `compare` has.
     """
-    path = _compared_path(found)
-    if path is None or len(found.seeds) < 2:
+    if len(found.seeds) < 2 or "engine" in found.paths:
         return []
-    others = [each for each in found.paths if each != path]
-    sides = []
-    for part in found.values.partition_by(others, maintain_order=True) if others else [found.values]:
-        point = {found.words[each]: part[each][0] for each in others}
-        first, *rest = [_variant(found, part, path, value) for value in ordered(part[path].to_list())]
-        sides += [(point, first, other) for other in rest]
+    pairs: list[_Pair] = []
+    for path in _named_paths(found):
+        more = list(_pairs(found, path))
+        if len(pairs) + len(more) <= _MOST_COMPARISONS:
+            pairs += more
     try:
-        made = compare_all(sides, HEADLINES)
+        return compare_all(pairs, found.metrics or HEADLINES) if pairs else []
     except ValueError:  # they do not measure the same, or have other seeds
         return []
-    return made if len(made) <= _MOST_COMPARISONS else []
 
 
-def _compared_path(found: Points) -> str | None:
+def _named_paths(found: Points) -> list[str]:
     few = [path for path in found.paths if _are_few_names(found.values[path].unique().to_list())]
-    named = [path for path in few if path.endswith("cca")]
-    return None if "engine" in found.paths else next(iter([*named, *few]), None)
+    return sorted(few, key=lambda path: not path.endswith("cca"))
 
 
 def _are_few_names(values: Sequence[Any]) -> bool:
     return len(values) <= _MOST_VARIANTS and as_numbers(values) is None
 
 
+def _pairs(found: Points, path: str) -> Iterator[_Pair]:
+    others = [each for each in found.paths if each != path]
+    for part in found.values.partition_by(others, maintain_order=True) if others else [found.values]:
+        point = {found.words[each]: part[each][0] for each in others}
+        first, *rest = [_variant(found, part, path, value) for value in ordered(part[path].to_list())]
+        yield from ((point, first, other) for other in rest)
+
+
 def _variant(found: Points, part: pl.DataFrame, path: str, value: Any) -> Variant:
     rows = part.filter(pl.col(path) == value)
+    if found.of:
+        entry = pl.lit(found.entries.get(found.of, -1))
+        rows = rows.filter((pl.col("of") == found.of) | (pl.col("entry") == entry))
     point = {each: rows[each][0] for each in found.paths}
     place = next(n for n, each in enumerate(found.points) if _same(each, point))
-    return Variant(value_text(value), found.runs[place].scenario, rows)
+    return Variant(_side(found, path, value), found.runs[place].scenario, rows)
+
+
+def _side(found: Points, path: str, value: Any) -> str:
+    """What a value is called: with its path where another path has it, too."""
+    others = (found.values[each].unique().to_list() for each in found.paths if each != path)
+    is_shared = any(value in values for values in others)
+    return f"{found.words[path]}={value_text(value)}" if is_shared else value_text(value)
 
 
 def _same(point: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
     return all(value_text(point[path]) == value_text(row[path]) for path in row if path in point)
 
 
+def by_sides(made: Comparisons) -> dict[str, list[VariantComparison]]:
+    """The comparisons at all points of every variant, by the names of both sides."""
+    sides: dict[str, list[VariantComparison]] = {}
+    for one in made:
+        sides.setdefault(f"{one.other} against {one.reference}", []).append(one)
+    return sides
+
+
 def sentences(made: Comparisons) -> Iterator[str]:
     """A sentence per variant, over all points."""
-    sides: dict[tuple[str, str], list[VariantComparison]] = {}
-    for one in made:
-        sides.setdefault((one.other, one.reference), []).append(one)
-    for (other, reference), of in sides.items():
-        yield f"{other} against {reference}: {summary(_rows(of))}."
+    yield from (f"{sides}: {summary(_rows(at))}." for sides, at in by_sides(made).items())
 
 
 def _rows(made: Comparisons) -> list[dict[str, Any]]:
@@ -82,7 +102,10 @@ def _rows(made: Comparisons) -> list[dict[str, Any]]:
 
 def section(made: Comparisons, rows: int) -> Section:
     """All verdicts, and how they come about."""
+    paths = dict.fromkeys(path for one in made for path in one.point)
     notes = list(dict.fromkeys(note for one in made for note in one.notes))
     more = [Items(notes)] if notes else []
-    table = table_of(_rows(made), "Differences and verdicts", rows, folded_from=_FOLDED)
+    table = table_of(
+        [{**paths, **row} for row in _rows(made)], "Differences and verdicts", rows, folded_from=_FOLDED
+    )
     return Section("Verdicts", [Text(HOW_COMPARED), table, *more])

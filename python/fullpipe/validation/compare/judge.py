@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,8 +13,10 @@ from fullpipe.analysis.statistics import Interval, Paired, cliffs_delta, holm, p
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
 LEVEL = 0.95
-EQUIVALENCE_LEVEL = 0.90
-"""An interval of 90 % inside the margin is two one-sided tests at 5 % each."""
+_ERROR = 0.05
+"""Of either test: a difference where there is none, and equivalence where the difference is the margin."""
+ONE_SEED = "one seed has no interval"
+ALIKE = "all seeds gave the same run, which is one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,57 @@ class Contrast:
     def pairs(self) -> Paired | None:
         """What is known of the differences; None of a single seed."""
         return paired(self.reference, self.other) if len(self.reference) > 1 else None
+
+    @property
+    def difference(self) -> float:
+        """Of the means, other - reference."""
+        return sum(self.other) / len(self.other) - sum(self.reference) / len(self.reference)
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A contrast with the paired t-test of its differences, corrected over all that are judged together."""
+
+    contrast: Contrast
+    pairs: Paired | None
+    p: float
+    """After Holm's correction; NaN without a test."""
+    tests: int
+    """How many of all tests have no smaller p: what the correction multiplies this one with."""
+
+    @property
+    def known_p(self) -> float | None:
+        """The corrected p, if there is one."""
+        return None if math.isnan(self.p) else self.p
+
+    def rejects(self, level: float) -> bool:
+        """Whether a difference of 0 is out at an error of `level`; so it is where no difference varies."""
+        return self.p < level or math.isnan(self.p)
+
+    def seeds(self, level: float) -> int | None:
+        """How many seeds would decide at an error of `level`, if nothing else changes."""
+        if self.pairs is None:
+            return None
+        return pairs_that_decide(self.pairs, self.contrast.margin, 1 - level, self.tests)
+
+    def within(self, level: float) -> Interval | None:
+        """The interval of two one-sided tests of an error of `level` each."""
+        return None if self.pairs is None else self.pairs.interval(1 - 2 * level)
+
+    def untold(self, is_one_run: bool) -> str:
+        """Why nothing can be said of it; empty if something can."""
+        if self.pairs is None:
+            return ONE_SEED
+        return ALIKE if is_one_run and self.contrast.difference else ""
+
+
+def tested(contrasts: Sequence[Contrast]) -> list[Tested]:
+    """Paired t-tests of contrasts that are judged together, corrected as Holm 1979 has it."""
+    found = [contrast.pairs for contrast in contrasts]
+    p = [math.nan if pairs is None else pairs.p for pairs in found]
+    ranked = sorted(value for value in p if not math.isnan(value))
+    tests = [max(1, len(ranked) - bisect_left(ranked, value)) for value in p]
+    return [Tested(*each) for each in zip(contrasts, found, holm(p), tests, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,36 +120,28 @@ def assessed(contrasts: Sequence[Contrast]) -> list[Assessment]:
     assessing the equivalence of average bioavailability"; Holm 1979, "A simple sequentially rejective
     multiple test procedure".
     """
-    found = [contrast.pairs for contrast in contrasts]
-    adjusted = holm([math.nan if pairs is None else pairs.p for pairs in found])
-    return [
-        _assessed(contrast, pairs, p) for contrast, pairs, p in zip(contrasts, found, adjusted, strict=True)
-    ]
+    return [_assessed(each) for each in tested(contrasts)]
 
 
-def _assessed(contrast: Contrast, pairs: Paired | None, p: float) -> Assessment:
-    difference = sum(contrast.other) / len(contrast.other) - sum(contrast.reference) / len(contrast.reference)
-    delta = cliffs_delta(contrast.other, contrast.reference)
-    if pairs is None:
-        return Assessment("undecided", difference, None, None, delta, None, None, "one seed has no interval")
-    if contrast.seeds_change_nothing and difference:
-        why = "all seeds gave the same run, which is one"
+def _assessed(test: Tested) -> Assessment:
+    contrast, difference = test.contrast, test.contrast.difference
+    delta, why = cliffs_delta(contrast.other, contrast.reference), test.untold(contrast.seeds_change_nothing)
+    if why or test.pairs is None:
         return Assessment("undecided", difference, None, None, delta, None, None, why)
-    verdict, reason = _verdict(contrast, pairs, p)
-    seeds = pairs_that_decide(pairs, contrast.margin, LEVEL) if verdict == "undecided" else None
-    known = None if math.isnan(p) else p
-    interval = pairs.interval(LEVEL)
-    return Assessment(verdict, difference, interval, known, delta, pairs.correlation, seeds, reason)
+    verdict, reason = _verdict(test)
+    seeds = test.seeds(_ERROR) if verdict == "undecided" else None
+    interval, correlation = test.pairs.interval(LEVEL), test.pairs.correlation
+    return Assessment(verdict, difference, interval, test.known_p, delta, correlation, seeds, reason)
 
 
-def _verdict(contrast: Contrast, pairs: Paired, p: float) -> tuple[Verdict, str]:
-    within = pairs.interval(EQUIVALENCE_LEVEL)
-    if -contrast.margin <= within.low and within.high <= contrast.margin:
-        alike = not any(pairs.differences)
+def _verdict(test: Tested) -> tuple[Verdict, str]:
+    contrast, within = test.contrast, test.within(_ERROR)
+    if within and -contrast.margin <= within.low and within.high <= contrast.margin:
+        alike = contrast.reference == contrast.other
         return "equivalent", "every seed gives the same on both sides" if alike else "within the margin"
-    if p < 1 - LEVEL or math.isnan(p):
-        return word(contrast.better, pairs.difference), "the interval leaves out 0"
-    return "undecided", "the interval holds 0 and reaches beyond the margin"
+    if test.rejects(_ERROR):
+        return word(contrast.better, contrast.difference), "the interval leaves out 0"
+    return "undecided", "neither 0 nor more than the margin is ruled out"
 
 
 def word(better: Better, difference: float) -> Verdict:

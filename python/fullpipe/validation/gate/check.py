@@ -9,12 +9,13 @@ from typing import Any
 from fullpipe.analysis.points import differences
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
+from fullpipe.validation.compare.judge import ALIKE
 from fullpipe.validation.compare.matching import Match, matched
 from fullpipe.validation.gate.lacking import lacking
 from fullpipe.validation.gate.measured import Measured, Point
 from fullpipe.validation.gate.sides import Side
 from fullpipe.validation.gate.suite import Demand, Suite
-from fullpipe.validation.gate.verdicts import ALIKE, Found, Verdict, verdicts
+from fullpipe.validation.gate.verdicts import Found, Verdict, verdicts
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "record")
 """What may differ between the sides of a check: what is checked, and what nothing depends on."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from fullpipe.analysis.metrics.measures import Better
-from fullpipe.analysis.statistics import Interval, Paired, holm, pairs_that_decide
-from fullpipe.validation.compare.judge import Contrast
+from fullpipe.analysis.statistics import Interval
+from fullpipe.validation.compare.judge import Contrast, Tested, tested
 
 Verdict = Literal["regressed", "not worse", "undecided"]
-ALIKE = "all seeds gave the same run, which is one"
 LEVEL = 0.05
 """Of both errors: a regression where there is none, and "not worse" where there is one beyond the margin."""
 
@@ -44,33 +42,25 @@ def verdicts(contrasts: Sequence[Contrast], looks: int, are_one: Sequence[bool])
     Both tests are at 5 % divided by the number of looks, which keeps the errors of all looks together below
     5 % (Bonferroni). Sources: Schuirmann 1987, of which this is one side; Holm 1979.
     """
-    found = [contrast.pairs for contrast in contrasts]
-    adjusted = holm([math.nan if pairs is None else pairs.p for pairs in found])
     level = LEVEL / looks
-    return [
-        _found(contrast, pairs, p, level, is_one)
-        for contrast, pairs, p, is_one in zip(contrasts, found, adjusted, are_one, strict=True)
-    ]
+    return [_found(test, level, is_one) for test, is_one in zip(tested(contrasts), are_one, strict=True)]
 
 
-def _found(contrast: Contrast, pairs: Paired | None, p: float, level: float, is_one: bool) -> Found:
-    difference = sum(contrast.other) / len(contrast.other) - sum(contrast.reference) / len(contrast.reference)
-    if pairs is None:
-        return Found("undecided", difference, None, None, None, "one seed has no interval")
-    if is_one and difference:
-        return Found("undecided", difference, None, None, None, ALIKE)
-    interval, known = pairs.interval(0.95), None if math.isnan(p) else p
-    within = pairs.interval(1 - 2 * level)
+def _found(test: Tested, level: float, is_one: bool) -> Found:
+    contrast, difference = test.contrast, test.contrast.difference
+    why, within = test.untold(is_one), test.within(level)
+    if why or test.pairs is None or within is None:
+        return Found("undecided", difference, None, None, None, why)
+    interval = test.pairs.interval(0.95)
     if not _is_beyond(contrast.better, within.low, within.high, contrast.margin):
-        alike = not any(pairs.differences)
+        alike = contrast.reference == contrast.other
         reason = "every seed gives the same on both sides" if alike else "within the margin"
-        return Found("not worse", difference, interval, known, None, reason)
+        return Found("not worse", difference, interval, test.known_p, None, reason)
     is_bad = _is_beyond(contrast.better, difference, difference, 0.0)
-    if is_bad and (math.isnan(p) or p < level):
-        return Found("regressed", difference, interval, known, None, "the interval leaves out 0")
-    seeds = pairs_that_decide(pairs, contrast.margin, 1 - level)
+    if is_bad and test.rejects(level):
+        return Found("regressed", difference, interval, test.known_p, None, "the interval leaves out 0")
     reason = "the interval reaches beyond the margin"
-    return Found("undecided", difference, interval, known, seeds, reason)
+    return Found("undecided", difference, interval, test.known_p, test.seeds(level), reason)
 
 
 def _is_beyond(better: Better, low: float, high: float, margin: float) -> bool:

@@ -1,0 +1,154 @@
+"""What came out of runs, in sentences and in one small table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
+from fullpipe.analysis.values import value_text
+from fullpipe.report.budget import Budget
+from fullpipe.report.content import Column, Table
+from fullpipe.report.runs.points import Points
+from fullpipe.report.runs.tables import by_row, headed, interval_shown
+from fullpipe.report.runs.verdicts import Comparisons, by_sides, sentences
+from fullpipe.report.said import tally
+from fullpipe.report.text import counted, left_out, listed
+from fullpipe.validation.compare.variants import VariantComparison, VariantRow
+
+_TOLD = ("goodput", "jain", "rtt_mean", "retransmission_rate", "call_score", "fct_p50")
+"""Of which the highest and the lowest mean are told, unless others are asked for."""
+_MOST_POINTS, _MOST_GROUPS = 8, 8
+"""At which points differences are told one by one, and of which groups."""
+_Row = tuple[Mapping[str, Any], VariantRow]
+
+
+def answer(found: Points, made: Comparisons) -> Iterator[str]:
+    """What is better than what, and which point has most and least.
+
+    That is of the metrics that are asked for, or else of those that tell most.
+    """
+    for metric in found.metrics:
+        for of in found.asked_of(metric):
+            for sides, at in by_sides(made).items():
+                yield from _one_by_one(sides, metric, of, _rows(at, metric, found.entries.get(of, of)))
+            yield from _extremes(found, metric, of)
+    yield _runs(found)
+    if found.metrics:
+        return
+    if 1 < len(found.telling) <= _MOST_GROUPS:
+        yield from (_in_short(found, sides, at) for sides, at in by_sides(made).items())
+    else:
+        yield from sentences(made)
+    for metric in _TOLD:
+        for of in found.totals_of(metric):
+            yield from _extremes(found, metric, of)
+
+
+def _runs(found: Points) -> str:
+    engines = listed(dict.fromkeys(run.meta.engine.name for run in found.runs))
+    over = f" over {listed(found.words.values())}" if found.paths else ""
+    places = len({str(point) for point in found.points})
+    runs = f"{counted(len(found.runs), 'run')} of {counted(places, 'point')}{over}"
+    return f"{runs}, {_seeds(found.seeds)}, by the {engines} engine."
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    if len(seeds) == 1:
+        return f"seed {seeds[0]}"
+    if list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return f"seeds {seeds[0]} to {seeds[-1]}"
+    return f"{len(seeds)} seeds"
+
+
+def _rows(at: Sequence[VariantComparison], metric: str, of: int | str) -> list[_Row]:
+    """What is said of a metric of an entry of `flows`, of a total or of a link, at every point."""
+    rows = ((one.point, row) for one in at for row in one.rows if row.metric == metric)
+    return [(point, row) for point, row in rows if of in (row.entry, row.of)]
+
+
+def _one_by_one(sides: str, metric: str, of: str, rows: Sequence[_Row]) -> Iterator[str]:
+    """A sentence on a metric of one group: the verdicts with the means of both sides, at every point."""
+    if not rows:
+        return
+    parts = []
+    for verdict, count in _verdicts(rows):
+        at = [_means(*each) for each in rows if each[1].assessment.verdict == verdict]
+        parts.append(
+            f"{verdict} {listed(at)}" if len(rows) <= _MOST_POINTS else f"{verdict} at {count} points"
+        )
+    yield f"{metric} of {of}, {sides}: {'; '.join(parts)}."
+
+
+def _means(point: Mapping[str, Any], row: VariantRow) -> str:
+    means = f"{number_shown(row.reference, row.unit)} to {number_shown(row.other, row.unit)}"
+    unit = unit_shown(row.unit) if row.unit != "1" else ""
+    where = f"at {', '.join(point_shown(point))} " if point else ""
+    return f"{where}({f'{means} {unit}'.rstrip()})"
+
+
+def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str:
+    """A sentence on what tells most of every group, and on fairness: how often which verdict."""
+    subjects: list[tuple[str, int | str, str]] = [
+        (metric, entry, found.called(entry)) for entry, metric in found.telling.items()
+    ]
+    subjects += [("jain", of, of) for of in found.totals_of("jain")]
+    told = []
+    for metric, of, name in subjects:
+        rows = _rows(at, metric, of)
+        counts = [word if count == len(rows) else f"{word} at {count}" for word, count in _verdicts(rows)]
+        more = f" of {len(rows)} points" if len(counts) > 1 else ""
+        told += [f"{metric} of {name} {listed(counts)}{more}"] if rows else []
+    return f"{sides}: {'; '.join(told) or 'nothing was compared'}."
+
+
+def _verdicts(rows: Sequence[_Row]) -> list[tuple[str, int]]:
+    return tally({"verdict": row.assessment.verdict} for _, row in rows)
+
+
+def _extremes(found: Points, metric: str, of: str) -> Iterator[str]:
+    entry = found.entries.get(of)
+    is_it = pl.col("of") == of if entry is None else pl.col("entry") == entry
+    rows = found.means.filter((pl.col("metric") == metric) & is_it).drop_nulls("mean")
+    rows = rows.sort("mean", maintain_order=True)
+    if rows.is_empty():
+        return
+    unit = unit_shown(rows["unit"][0])
+    low, high = (f"{interval_shown(rows.row(n, named=True))} {unit}".rstrip() for n in (0, -1))
+    if rows.height == 1 or rows["mean"][0] == rows["mean"][-1]:
+        yield f"{metric} of {of}: {low}."
+    else:
+        at = [found.told(rows.row(n, named=True)) for n in (-1, 0)]
+        yield f"{metric} of {of}: highest {high} at {at[0]}, lowest {low} at {at[1]}."
+
+
+def by_group(found: Points, budget: Budget) -> Table | None:
+    """A row per point, and of every group of flows the metric that tells most of it; None of one group."""
+    if len(found.telling) < 2:
+        return None
+    wanted = [
+        (pl.col("entry") == entry) & (pl.col("metric") == metric) for entry, metric in found.telling.items()
+    ]
+    rows = found.means.filter(pl.any_horizontal(wanted))
+    told = [
+        [
+            *(value_text(point[path]) for path in found.paths),
+            *(interval_shown(by_entry[entry]) if entry in by_entry else "-" for entry in found.telling),
+        ]
+        for point, by_entry in by_row(rows, found.paths, "entry")
+    ]
+    columns = [
+        *(Column(found.words[path]) for path in found.paths),
+        *(
+            Column(f"{found.called(entry)}: {headed(metric).name}", is_number=True)
+            for entry, metric in found.telling.items()
+        ),
+    ]
+    return Table(
+        "What tells most of every group of flows: means over seeds, with 95 % intervals",
+        columns,
+        told[: budget.rows],
+        left_out(budget.rows, len(told), "rows"),
+    )
