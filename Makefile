@@ -18,7 +18,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test test-long bench docs lint licences msrv publishable print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long bench docs instructions instructions-check valgrind lint licences msrv publishable print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,18 +26,30 @@ help: ## Say what each target does
 demo: build ## Run the first study quickly: prints its verdicts, and which page to open
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
-test: lint rust-test linux-engine ns3-engine browser python-test docs ## Everything that continuous integration runs
+test: lint rust-test instructions-check linux-engine ns3-engine browser python-test docs ## Everything that continuous integration runs
 	@echo "make test: everything passed"
 
-test-long: lint rust-test linux-engine ns3-engine browser build docs ## The same, with all cases where it tries a tenth
+test-long: lint rust-test instructions-check linux-engine ns3-engine browser build docs ## The same, with all cases where it tries a tenth
 	$(BIN)/pytest -n $(JOBS) --long
 	@echo "make test-long: everything passed"
 
-bench: build ## Benchmarks: criterion, the whole process on the first study, and ns-3 beside it in the same run
+bench: build ## Benchmarks: criterion, the first study beside a bare packet mover and ns-3 in turns, sweeps, the store
 	cargo bench --workspace --bench '*'
 	$(BIN)/python -m benches.whole_process
 	$(BIN)/python -m benches.python_algorithms
 	$(BIN)/python -m benches.store
+
+instructions: build valgrind ## Count instructions per packet of ten scenarios, which do not depend on the machine's load
+	$(BIN)/python -m benches.instructions
+
+instructions-check: build valgrind
+	$(BIN)/python -m benches.instructions --check
+
+# Without it nothing is counted, and the check says so.
+valgrind:
+	@command -v valgrind >/dev/null \
+		|| apt-get install --yes --quiet valgrind 2>/dev/null || sudo -n apt-get install --yes --quiet valgrind \
+		|| echo "make: no valgrind here; instructions are not counted"
 
 docs: build $(VENV)/.docs ## Build the documentation into site/, strictly
 	$(BIN)/python -m mkdocs build --strict --quiet --site-dir site

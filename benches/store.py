@@ -20,7 +20,7 @@ from time import perf_counter
 import polars as pl
 
 import fullpipe
-from benches.whole_process import measured
+from benches.programs import measured
 from fullpipe import Run, Scenario
 from fullpipe.runs import PACKED, Store
 

@@ -1,136 +1,118 @@
-"""The first study as a whole process: what a run costs, against a bare packet shuffle and against ns-3.
+"""The first study as a whole process: CUBIC and BBRv1, a bare packet mover on the same six links, and ns-3.
 
-Everything is measured in the same invocation on the same machine, because only ratios travel. CPU seconds
-are user plus system time; "simulation" is what the run itself reports, "process" includes the interpreter
-and reading input.
+All run in turns in the same invocation on the same machine, because only ratios travel; the least CPU time of
+several turns is taken. CPU seconds are user plus system time; "simulation" is what the run itself reports,
+"process" includes the interpreter and reading input.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from statistics import median
 
 from benches.peer import ns3
+from benches.programs import Cost, example, measured
 
-ROOT = Path(__file__).resolve().parent.parent
 QUEUE_PACKETS = 5000
 SOCKET_BYTES = 1 << 20
 BUFFER = "topology.bottleneck.queue.packets"
-REPEATS = 3
+# What the mover moves of packets is the limit; these are parts of it.
+GOALS = {"cubic": 0.6, "bbr1": 0.5}
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What a process used, and what it printed."""
+class Moved:
+    """What one process moved, and what that cost."""
 
+    data_packets: int
     cpu_s: float
     peak_mb: float
-    output: str
+    goodput_bps: float = 0.0
+
+    @property
+    def packets_per_cpu_s(self) -> float:
+        return self.data_packets / self.cpu_s
+
+    def __str__(self) -> str:
+        return (
+            f"{self.data_packets / 1e3:8.1f} k data packets, {self.cpu_s:8.3f} CPU-s, {self.peak_mb:4.0f} MB:"
+            f" {self.packets_per_cpu_s / 1e6:.3g} M data packets per CPU-s"
+        )
 
 
-def measured(command: list[str]) -> Cost:
-    """Run a process to its end and ask the system what it used."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
-    # Linux counts kilobytes, macOS bytes.
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6, output)
-
-
-def first_study(duration_s: float, *, capped: bool) -> list[str]:
+def first_study(duration_s: float, cca: str, more: Mapping[str, str] | None = None) -> list[str]:
     """The command that runs the first study's dumbbell once, without samples and without the store."""
-    values = {BUFFER: str(QUEUE_PACKETS), "duration": f"{duration_s:g} s"}
-    if capped:
-        values |= {"tcp.send_buffer": f"{SOCKET_BYTES} B", "tcp.receive_buffer": f"{SOCKET_BYTES} B"}
+    values = {BUFFER: str(QUEUE_PACKETS), "duration": f"{duration_s:g} s", "flows.0.cca": cca, **(more or {})}
     command = [sys.executable, "-c", "from fullpipe.cli import main; main()", "run", "kato2025"]
     for path, value in values.items():
         command += ["--set", f"{path}={value}"]
     return [*command, "--interval", "off", "--seed", "1", "--no-store", "--json"]
 
 
-def middle_run(command: list[str]) -> tuple[Cost, dict[str, float]]:
-    """The run of median CPU time among a few."""
-    costs = [measured(command) for _ in range(REPEATS)]
-    runs = [(cost, json.loads(cost.output)) for cost in costs]
-    middle = median(run["cpu_s"] for _, run in runs)
-    return next((cost, run) for cost, run in runs if run["cpu_s"] == middle)
+def simulated(cost: Cost) -> Moved:
+    """What a run of fullpipe moved, and the CPU time of the simulation alone."""
+    run = json.loads(cost.output)
+    goodput_bps = sum(flow["goodput_bps"] for flow in run["flows"])
+    return Moved(run["data_packets"], run["cpu_s"], cost.peak_mb, goodput_bps)
 
 
-def per_second(packets: float, cpu_s: float) -> str:
-    """A rate in millions of packets per CPU second."""
-    return f"{packets / cpu_s / 1e6:.3g} M data packets per CPU-s"
+def bare(cost: Cost) -> Moved:
+    """What the mover moved; its process is nothing else."""
+    return Moved(json.loads(cost.output)["data_packets"], cost.cpu_s, cost.peak_mb)
 
 
-def whole_study() -> float:
-    """Print what 50 s of the study cost; returns CPU seconds of the simulation per data packet."""
-    cost, run = middle_run(first_study(50, capped=False))
-    print(
-        f"first study, 16 BBRv1 on 1 Gbit/s, {QUEUE_PACKETS} packets, 50 s, no samples (median of {REPEATS}):"
-    )
-    print(f"  simulation  {run['cpu_s']:.2f} CPU-s, {run['wall_s']:.2f} s wall")
-    print(f"  process     {cost.cpu_s:.2f} CPU-s, {cost.peak_mb:.0f} MB at the peak")
-    print(f"  {per_second(run['data_packets'], run['cpu_s'])}")
-    return run["cpu_s"] / run["data_packets"]
+def beside_the_mover(turns: int) -> None:
+    """Print 50 s of the study with two algorithms, beside the mover of packets."""
+    mover = [example("mover"), "16", "50", str(QUEUE_PACKETS)]
+    found: dict[str, list[Moved]] = {"mover": [], **{cca: [] for cca in GOALS}}
+    for _ in range(turns):
+        found["mover"].append(bare(measured(mover)))
+        for cca in GOALS:
+            found[cca].append(simulated(measured(first_study(50, cca))))
+    best = {name: min(moved, key=lambda one: one.cpu_s) for name, moved in found.items()}
+    print(f"first study, 16 flows on 1 Gbit/s, {QUEUE_PACKETS} packets, 50 s, no samples (least of {turns}):")
+    for name, moved in best.items():
+        print(f"  {name:8s} {moved}")
+    for cca, goal in GOALS.items():
+        part = best[cca].packets_per_cpu_s / best["mover"].packets_per_cpu_s
+        print(f"  {cca} moves {part:.2f} of what the bare mover moves per CPU-second (goal: {goal})")
 
 
-def shuffle(study_cpu_s: float) -> None:
-    """Print what it costs to push as many packets through as many links without any TCP."""
-    build = ["cargo", "build", "--release", "--quiet", "-p", "fullpipe-simulation", "--example", "shuffle"]
-    subprocess.run(build, cwd=ROOT, check=True)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    costs = [measured([str(target / "release" / "examples" / "shuffle")]) for _ in range(REPEATS)]
-    cpu_s = median(cost.cpu_s for cost in costs)
-    packets = int(costs[0].output.split()[0])
-    print(f"bare packet shuffle through the same links (median of {REPEATS}):")
-    print(f"  process     {cpu_s:.2f} CPU-s")
-    print(f"  {per_second(packets, cpu_s)}")
-    print(f"  per data packet the first study takes {study_cpu_s / (cpu_s / packets):.1f} times as much")
-
-
-def beside_ns3(duration_s: float) -> None:
+def beside_ns3(duration_s: float, turns: int) -> None:
     """Print ns-3 and fullpipe on the same scenario."""
     print(f"{duration_s:g} s of the same with socket buffers of 1 MiB, beside ns-3 {ns3.RELEASE}:")
+    sockets = dict.fromkeys(("tcp.send_buffer", "tcp.receive_buffer"), f"{SOCKET_BYTES} B")
+    ours: list[Moved] = []
+    theirs: list[Moved] = []
     try:
-        peer = ns3.measure(duration_s=duration_s, queue_packets=QUEUE_PACKETS, socket_bytes=SOCKET_BYTES)
+        for _ in range(turns):
+            peer = ns3.measure(duration_s=duration_s, queue_packets=QUEUE_PACKETS, socket_bytes=SOCKET_BYTES)
+            theirs.append(Moved(peer.data_packets, peer.cpu_s, peer.peak_mb, peer.goodput_bps))
+            ours.append(simulated(measured(first_study(duration_s, "bbr1", sockets))))
     except ns3.UnavailableError as reason:
         print(f"  ns-3 was not measured: {reason}")
         return
-    cost, run = middle_run(first_study(duration_s, capped=True))
-    goodput = sum(flow["goodput_bps"] for flow in run["flows"])  # type: ignore[attr-defined]
-    rows = [
-        (f"ns-3 {ns3.RELEASE}", peer.data_packets, peer.cpu_s, peer.peak_mb, peer.goodput_bps),
-        ("fullpipe", run["data_packets"], run["cpu_s"], cost.peak_mb, goodput),
-    ]
-    for name, packets, cpu_s, peak_mb, bps in rows:
-        print(
-            f"  {name:10s}  {packets / 1e3:7.1f} k data packets, {cpu_s:8.3f} CPU-s, {peak_mb:4.0f} MB,"
-            f" {bps / 1e6:5.0f} Mbit/s: {per_second(packets, cpu_s)}"
-        )
-    ratio = (run["data_packets"] / run["cpu_s"]) / (peer.data_packets / peer.cpu_s)
+    least, run = (min(moved, key=lambda one: one.cpu_s) for moved in (theirs, ours))
+    for name, moved in ((f"ns-3 {ns3.RELEASE}", least), ("fullpipe", run)):
+        print(f"  {name:9s} {moved}, {moved.goodput_bps / 1e6:.0f} Mbit/s")
+    ratio = run.packets_per_cpu_s / least.packets_per_cpu_s
     print(f"  per data packet fullpipe takes {ratio:.0f} times less CPU")
-    print(f"  for the whole scenario, {peer.cpu_s / run['cpu_s']:.0f} times less")
+    print(f"  for the whole scenario, {least.cpu_s / run.cpu_s:.0f} times less")
 
 
 def main() -> None:
     """Run what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--duration", type=float, default=5.0, help="simulated seconds beside ns-3 (5)")
+    parser.add_argument("--turns", type=int, default=5, help="how often each process runs (5; beside ns-3 2)")
     parser.add_argument("--no-peer", action="store_true", help="leave ns-3 out")
     options = parser.parse_args()
-    shuffle(whole_study())
+    beside_the_mover(options.turns)
     if not options.no_peer:
-        beside_ns3(options.duration)
+        beside_ns3(options.duration, min(options.turns, 2))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,42 @@
+"""Programs of `crates/simulation/examples`, and what a process costs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process used, and what it printed."""
+
+    cpu_s: float
+    peak_mb: float
+    output: str
+
+
+def measured(command: list[str]) -> Cost:
+    """Run a process to its end and ask the system what it used."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
+    # Linux counts kilobytes, macOS bytes.
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6, output)
+
+
+def example(name: str) -> str:
+    """The path of a program, built for speed."""
+    build = ["cargo", "build", "--release", "--quiet", "-p", "fullpipe-simulation", "--example", name]
+    subprocess.run(build, cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return str(target / "release" / "examples" / name)
