@@ -10,6 +10,8 @@ from importlib import import_module
 from textwrap import dedent
 from typing import Any
 
+from scripts.documented import texts_below
+
 MODULES = {
     "fullpipe": "fullpipe",
     "fullpipe.metrics": "fullpipe.analysis.metrics",
@@ -112,32 +114,18 @@ def _fields(cls: type) -> Iterator[str]:
     except (OSError, TypeError):  # compiled
         return
     assert isinstance(body, ast.ClassDef)
-    for name, text in _documented(body.body):
+    for name, text in texts_below(body.body):
         if not name.startswith("_"):
             yield f"- `{name}`: {text}".removesuffix(": ")
-
-
-def _documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Names that are assigned or annotated, and the text below each."""
-    for statement, below in zip(body, [*body[1:], None], strict=True):
-        target: ast.expr | None = None
-        if isinstance(statement, ast.Assign):
-            target = statement.targets[0]
-        elif isinstance(statement, ast.AnnAssign):
-            target = statement.target
-        if isinstance(target, ast.Name):
-            text = below.value if isinstance(below, ast.Expr) else None
-            said = text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else ""
-            yield target.id, " ".join(said.split())
 
 
 def comment(module: Any, name: str) -> str:
     """What stands below a constant where it is defined, which may be a module that is imported from."""
     tree = ast.parse(inspect.getsource(module))
-    said = dict(_documented(tree.body)).get(name)
+    said = dict(texts_below(tree.body)).get(name)
     if said:
         return said
-    imports = [statement for statement in tree.body if isinstance(statement, ast.ImportFrom)]
+    imports = [statement for statement in ast.walk(tree) if isinstance(statement, ast.ImportFrom)]
     for statement in imports:
         if statement.module and name in {alias.asname or alias.name for alias in statement.names}:
             return comment(import_module(statement.module), name)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, TypeAdapter
 
 from scripts.api_pages import module_pages
+from scripts.documented import documented
 from scripts.plan_page import plan_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -89,7 +90,7 @@ def scenario_page() -> str:
     seen: list[type[BaseModel]] = []
     _collect(Scenario, seen)
     for model in seen:
-        rows = [_field(name, field) for name, field in model.model_fields.items()]
+        rows = [_field(name, field) for name, field in documented(model).items()]
         parts += [
             f"## {model.__name__}",
             inspect.getdoc(model) or "",

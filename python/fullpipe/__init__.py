@@ -86,9 +86,9 @@ aliases.install()
 def __getattr__(name: str) -> Any:
     """Import a name when it is first used: what only reads a scenario should not wait for tables."""
     if name == "__version__":
-        from importlib import metadata
+        from fullpipe._native import VERSION
 
-        return metadata.version("fullpipe")
+        return VERSION
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _MODULES:

@@ -13,6 +13,7 @@ __all__ = [
     "MODEL_VERSION",
     "SCHEMA_VERSION",
     "SOURCES",
+    "VERSION",
     "Ack",
     "Episode",
     "LostPacket",
@@ -32,6 +33,8 @@ __all__ = [
 
 MAX_ROWS: int
 """Most rows of one table that is sampled."""
+VERSION: str
+"""Of the package."""
 MODEL_VERSION: str
 SCHEMA_VERSION: int
 """Changes whenever a column of a table changes its name, its type or its meaning."""

@@ -6,9 +6,14 @@ An older name and the present one are the same module, so that classes and state
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader, MetaPathFinder
+else:
+    Loader = MetaPathFinder = object  # which they are like; their module imports dozens of others
 
 ALIASES = {
     "fullpipe.agree": "fullpipe.validation.agree",

@@ -8,12 +8,11 @@ from fullpipe.algorithms import own
 from fullpipe.engines import Engine, Progress
 from fullpipe.engines import engine as engine_named
 from fullpipe.engines.written import as_written
-from fullpipe.errors import EngineError, FolderError, ScenarioError
+from fullpipe.errors import EngineError, FolderError, ScenarioError, shown
 from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.checks import check_seed
 from fullpipe.scenario.model.flows import own_algorithms
-from fullpipe.scenario.quantities import shown
 from fullpipe.sweeps import Job, KeptRuns
 
 

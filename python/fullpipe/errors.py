@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import accumulate
 
+_LONGEST_VALUE = 40
 _LONGEST_QUOTE = 80
 _LONGEST_LINE = 400
 _MOST_LINES = 50
@@ -117,6 +118,26 @@ def brief(text: str, longest: int = _LONGEST_QUOTE) -> str:
     return f"{text[: longest - len(_GAP) - tail]}{_GAP}{text[-tail:]}"
 
 
+def shown(value: object) -> str:
+    """A value as an error message quotes it: short, on one line, text in double quotes."""
+    if isinstance(value, str):
+        text = f'"{value[: 2 * _LONGEST_VALUE]}"'
+    elif isinstance(value, bool):
+        text = str(value).lower()
+    else:
+        text = _repr(value)
+    text = visible(text)
+    return text if len(text) <= _LONGEST_VALUE + 2 else f"{text[:_LONGEST_VALUE]}..."
+
+
+def _repr(value: object) -> str:
+    """Any value that was passed; what is nested too deeply, or a huge number, cannot say what it is."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
 def _readable(lines: Sequence[str]) -> list[str]:
     """Lines that are safe to print, neither long nor many; of many, the first ones and the last."""
     if len(lines) > _MOST_LINES:
@@ -150,6 +171,6 @@ def _suggestion(name: str, known: tuple[str, ...]) -> str:
 def _listed(names: Sequence[str]) -> str:
     """Names with commas; of many, the first ones."""
     lengths = list(accumulate(len(name) + 2 for name in names))
-    shown = max(1, bisect_right(lengths, _LONGEST_LIST))
-    rest = len(names) - shown
-    return ", ".join([*names[:shown], *([f"and {rest} more"] if rest else [])])
+    first = max(1, bisect_right(lengths, _LONGEST_LIST))
+    rest = len(names) - first
+    return ", ".join([*names[:first], *([f"and {rest} more"] if rest else [])])

@@ -122,6 +122,7 @@ fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
 /// The simulator, native.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("MODEL_VERSION", MODEL_VERSION)?;
     module.add("MAX_ROWS", simulation::plan::MAX_ROWS)?;
     module.add("SCHEMA_VERSION", SCHEMA_VERSION)?;

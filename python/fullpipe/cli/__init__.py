@@ -3,6 +3,47 @@
 Every module here holds one command or group of commands; `commands` names them and imports what is used.
 """
 
-from fullpipe.cli.app import app, main
+import errno
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import fullpipe
+from fullpipe import lazy
+
+if TYPE_CHECKING:
+    from fullpipe.cli.application import app
 
 __all__ = ["app", "main"]
+
+__getattr__ = lazy.names(__name__, {"app": "application"})
+
+
+def main() -> None:
+    """Entry point of the command."""
+    try:
+        _obey(sys.argv[1:])
+    except BrokenPipeError:  # the reader of our output has left, as in `| head`
+        _say_no_more()
+        sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _say_no_more()
+        print(f"fullpipe: the output cannot be written: {error.strerror}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _obey(arguments: list[str]) -> None:
+    """Do what is asked for. The version is said before anything is imported that only commands need."""
+    if arguments == ["--version"]:
+        print(f"fullpipe {fullpipe.__version__}", flush=True)
+        return
+    from fullpipe.cli.application import app
+
+    app()
+
+
+def _say_no_more() -> None:
+    """Discard what is still to be printed when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import complain
-from fullpipe.cli.shown import difference_shown, heading, number_shown, point_shown, table, unit_shown
+from fullpipe.cli.shown import difference_shown, heading, number_shown, point_shown, unit_shown
 from fullpipe.validation.compare.judge import ALIKE
 from fullpipe.validation.gate.check import Checked, Row
 from fullpipe.validation.gate.forms import summary

@@ -8,7 +8,7 @@ import typer
 
 from fullpipe import plots
 from fullpipe.analysis.values import value_text
-from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import echo
 from fullpipe.cli.shown import (
     difference_shown,
@@ -16,7 +16,6 @@ from fullpipe.cli.shown import (
     margin_shown,
     number_shown,
     point_shown,
-    table,
     unit_shown,
 )
 from fullpipe.runs import Run

@@ -12,7 +12,7 @@ import polars as pl
 import typer
 
 from fullpipe import plots
-from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import read_scenario
 from fullpipe.cli.shown import (
@@ -22,7 +22,6 @@ from fullpipe.cli.shown import (
     number_shown,
     point_shown,
     shown_in,
-    table,
     unit_shown,
 )
 from fullpipe.errors import ScenarioError

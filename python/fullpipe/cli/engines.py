@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from fullpipe.cli.console import terminal
+from fullpipe.cli.console import listing, terminal
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import processors, stoppable
-from fullpipe.cli.shown import listing
 from fullpipe.engines import Installable, InstallOptions, Requirement, engine, names
 from fullpipe.errors import InstallOptionError
 

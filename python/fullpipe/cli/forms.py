@@ -9,9 +9,8 @@ from enum import StrEnum
 from io import StringIO
 from typing import Any
 
-from fullpipe.cli.console import terminal
+from fullpipe.cli.console import table, terminal
 from fullpipe.cli.output import plain
-from fullpipe.cli.shown import table
 
 NOTHING = "-"
 """A cell without a number."""

@@ -9,10 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.cli.console import terminal
+from fullpipe.cli.console import listing, terminal
 from fullpipe.cli.forms import NOTHING
 from fullpipe.cli.output import echo, plain
-from fullpipe.cli.shown import listing
 
 _MOST_ROWS = 200
 """On a terminal."""

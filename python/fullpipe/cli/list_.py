@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fullpipe.cli.console import styled, terminal
 from fullpipe.cli.output import echo
-from fullpipe.cli.shown import listing
-from fullpipe.scenario import Scenario, catalogue, scenario_names
+from fullpipe.scenario import catalogue
 
 if TYPE_CHECKING:
     from fullpipe.runs import Table
+    from fullpipe.scenario import Scenario
 
 
 class Kind(StrEnum):
@@ -46,6 +45,12 @@ def list_names(
     if as_json:
         echo(json.dumps({n: asdict(e) for n, e in entries.items()} if entries else names(kind)))
         return
+    _print(kind, entries)
+
+
+def _print(kind: Kind, entries: "Mapping[str, catalogue.Entry]") -> None:
+    from fullpipe.cli.console import listing, styled, terminal  # here: JSON needs none of it
+
     table = listing("", "")
     for name, text in names(kind).items():
         table.add_row(styled(name, "bold"), text)
@@ -69,7 +74,7 @@ def names(kind: Kind) -> Mapping[str, str]:
     """Everything of a kind but engines, name and one line of description."""
     listing: Mapping[Kind, Callable[[], Mapping[str, str]]] = {
         **{kind: partial(_titles_of, entries) for kind, entries in _ENTRIES.items()},
-        Kind.scenarios: lambda: {name: _in_short(Scenario.named(name)) for name in scenario_names()},
+        Kind.scenarios: _scenarios,
         Kind.papers: _papers,
         Kind.tables: lambda: {name: f"one row per {table.row}" for name, table in tables().items()},
     }
@@ -81,6 +86,12 @@ def tables() -> "Mapping[str, Table]":
     from fullpipe.runs import TABLES  # here: the other kinds need no tables
 
     return TABLES
+
+
+def _scenarios() -> dict[str, str]:
+    from fullpipe.scenario import Scenario, scenario_names  # here: models take longer to build than a list
+
+    return {name: _in_short(Scenario.named(name)) for name in scenario_names()}
 
 
 def _papers() -> dict[str, str]:
@@ -100,7 +111,7 @@ def _titles(entries: Mapping[str, catalogue.Entry]) -> dict[str, str]:
     }
 
 
-def _in_short(scenario: Scenario) -> str:
+def _in_short(scenario: "Scenario") -> str:
     flows = " + ".join(f"{flow.count} x {flow.described}" for flow in scenario.flows)
     sweep = f", {len(scenario.points())} points" if scenario.sweep else ""
     return f"{flows}, {scenario.duration_s:g} s{sweep}"

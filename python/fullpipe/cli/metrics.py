@@ -11,10 +11,10 @@ import typer
 
 from fullpipe.analysis.metrics import MEASURES, measured
 from fullpipe.analysis.statistics import Doubt, doubtful_means
-from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import echo
-from fullpipe.cli.shown import LONGEST, heading, number_shown, table, unit_shown
+from fullpipe.cli.shown import LONGEST, heading, number_shown, unit_shown
 from fullpipe.runs import Run
 
 _NAMES, _NUMBER = 30, 9

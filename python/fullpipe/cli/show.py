@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fullpipe.cli.console import led, terminal
+from fullpipe.cli.console import led, listing, terminal
 from fullpipe.cli.list_ import Kind, names, tables
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_scenario
-from fullpipe.cli.shown import listing
 from fullpipe.errors import UnknownNameError
 from fullpipe.scenario import Network, catalogue, resolve, scenario_names
 from fullpipe.scenario.read.files import named_text

@@ -18,10 +18,10 @@ from fullpipe.analysis.metrics import (
 )
 from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.cli import forms, summary
-from fullpipe.cli.console import led, styled, terminal
+from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.forms import Form
 from fullpipe.cli.output import complain
-from fullpipe.cli.shown import point_shown, table
+from fullpipe.cli.shown import point_shown
 from fullpipe.runs import Run
 from fullpipe.sweeps import Job, Outcome
 

@@ -4,10 +4,15 @@
 `network` makes nodes, links and routes of it (`resolve`), and `tc` reads Linux's queue disciplines.
 """
 
-from fullpipe.scenario.model.scenario import ENGINE_OPTIONS, Record
-from fullpipe.scenario.network import Link, Medium, Network, Node, Port, RoutedFlow, resolve
-from fullpipe.scenario.read.files import scenario_names
-from fullpipe.scenario.scenario import Scenario
+from typing import TYPE_CHECKING
+
+from fullpipe import lazy
+
+if TYPE_CHECKING:
+    from fullpipe.scenario.model.scenario import ENGINE_OPTIONS, Record
+    from fullpipe.scenario.network import Link, Medium, Network, Node, Port, RoutedFlow, resolve
+    from fullpipe.scenario.read.files import scenario_names
+    from fullpipe.scenario.scenario import Scenario
 
 __all__ = [
     "ENGINE_OPTIONS",
@@ -22,3 +27,15 @@ __all__ = [
     "resolve",
     "scenario_names",
 ]
+
+# The registry alone (`catalogue`) needs no models.
+__getattr__ = lazy.names(
+    __name__,
+    {
+        "ENGINE_OPTIONS": "model.scenario",
+        "Record": "model.scenario",
+        "Scenario": "scenario",
+        "scenario_names": "read.files",
+        **dict.fromkeys(("Link", "Medium", "Network", "Node", "Port", "RoutedFlow", "resolve"), "network"),
+    },
+)

@@ -7,8 +7,7 @@ from math import inf
 from typing import Any
 
 from fullpipe import _native
-from fullpipe.errors import UnknownNameError, suggestion
-from fullpipe.scenario.quantities import shown
+from fullpipe.errors import UnknownNameError, shown, suggestion
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "whole": (int,),

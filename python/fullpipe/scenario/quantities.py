@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer
 
-from fullpipe.errors import brief, suggestion, visible
+from fullpipe.errors import brief, shown, suggestion
 
 NANOSECONDS = 1_000_000_000
 BITS = 8
@@ -93,26 +93,6 @@ def split(value: object, noun: str, example: str) -> tuple[Decimal, str]:
     if number < 0:
         raise ValueError(f"a {noun} cannot be negative, got {shown(value)}")
     return number, unit
-
-
-def shown(value: object) -> str:
-    """A value as an error message quotes it: short, on one line, text in double quotes."""
-    if isinstance(value, str):
-        text = f'"{value[: 2 * _LONGEST]}"'
-    elif isinstance(value, bool):
-        text = str(value).lower()
-    else:
-        text = _repr(value)
-    text = visible(text)
-    return text if len(text) <= _LONGEST + 2 else f"{text[:_LONGEST]}..."
-
-
-def _repr(value: object) -> str:
-    """Any value that was passed; what is nested too deeply, or a huge number, cannot say what it is."""
-    try:
-        return repr(value)
-    except Exception:
-        return f"<{type(value).__name__}>"
 
 
 DURATION = Dimension(

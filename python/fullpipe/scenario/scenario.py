@@ -12,14 +12,13 @@ import tomli_w
 from pydantic import ValidationError, field_validator, model_validator
 
 from fullpipe.algorithms import classes
-from fullpipe.errors import ScenarioError
+from fullpipe.errors import ScenarioError, shown
 from fullpipe.scenario.checks import problems_of
 from fullpipe.scenario.checks.notes import notes_of
 from fullpipe.scenario.checks.sweep import sweep_problems
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import MAX_GROUPS
 from fullpipe.scenario.model.scenario import ScenarioModel
-from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.read import axes, dotted, files, overlay
 from fullpipe.scenario.read.problems import MOST_LINES, problems
 

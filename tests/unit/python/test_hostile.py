@@ -12,7 +12,7 @@ import pytest
 
 import fullpipe as fp
 from fullpipe import FullpipeError, Scenario, ScenarioError, cli
-from fullpipe.errors import ControllerError, brief, visible
+from fullpipe.errors import ControllerError, brief, shown, visible
 from fullpipe.io.traces import parse_mahimahi, parse_steps
 from fullpipe.runs import Store
 
@@ -151,7 +151,6 @@ def test_a_file_that_is_too_deep_is_named(fullpipe: Callable[..., Any], small_fi
     "value", [10**5_000, DEEP, object(), "x" * 10**6], ids=["huge", "deep", "odd", "long"]
 )
 def test_any_value_can_be_quoted(value: object) -> None:
-    from fullpipe.scenario.quantities import shown
 
     assert len(shown(value)) < 60
 

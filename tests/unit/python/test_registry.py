@@ -21,6 +21,7 @@ from fullpipe.scenario.model.link.impairments import Impairments, registered
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
+from scripts.documented import documented
 
 LOSSES: dict[str, type[BaseModel]] = {
     model.model_fields["kind"].default: model for model in get_args(get_args(Loss)[0])
@@ -40,17 +41,17 @@ def models() -> Iterator[tuple[str, str, Mapping[str, FieldInfo]]]:
     """Family, name and fields of every entry that has a model."""
     for name, model in LOSSES.items():
         without = {"kind", *OF_FILES}
-        yield "losses", name, {key: f for key, f in model.model_fields.items() if key not in without}
-    for key, field in Impairments.model_fields.items():
+        yield "losses", name, {key: f for key, f in documented(model).items() if key not in without}
+    for key, field in documented(Impairments).items():
         entry = registered(key)
         if entry.param:
             yield "impairments", entry.name, {entry.param: field}
         else:
             [model] = [part for part in get_args(field.annotation) if part is not type(None)]
-            yield "impairments", entry.name, model.model_fields
+            yield "impairments", entry.name, documented(model)
     for name, model in CELLS.items():
-        yield "media", name, {key: f for key, f in model.model_fields.items() if key not in OF_CELLS}
-    limits = DropTail.model_fields  # other queues have no model: their parameters are those of the registry
+        yield "media", name, {key: f for key, f in documented(model).items() if key not in OF_CELLS}
+    limits = documented(DropTail)  # other queues have no model: their parameters are those of the registry
     yield "queues", "drop_tail", {"packets": limits["packets"], "bytes": limits["limit_bytes"]}
 
 

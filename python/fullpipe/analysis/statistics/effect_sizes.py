@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import gammaln, ncfdtr, stdtrit
 
 from fullpipe.analysis.statistics.anova import FTest
@@ -15,6 +14,7 @@ from fullpipe.analysis.statistics.effects import cliffs_delta, cohens_d
 from fullpipe.analysis.statistics.intervals import Interval, check_level
 from fullpipe.analysis.statistics.quadrature import noncentral_t
 from fullpipe.analysis.statistics.samples import Vector, vector
+from fullpipe.analysis.statistics.slow_imports import root
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _root(beyond: Callable[[float], float], about: float) -> float:
     high = 2 * about + 10
     while beyond(high) > 0:
         high *= 2
-    return float(brentq(beyond, 0.0, high, xtol=1e-9, rtol=1e-9))
+    return root(beyond, 0.0, high, xtol=1e-9, rtol=1e-9)
 
 
 def hedges_g(first: Iterable[float], second: Iterable[float], level: float = 0.95) -> Effect:
@@ -118,7 +118,7 @@ def _standardised(name: str, d: float, freedom: int, scale: float, level: float)
         reach = abs(t) + 10
         while beyond(-reach) < 0 or beyond(reach) > 0:
             reach *= 2
-        return float(brentq(beyond, -reach, reach, xtol=1e-9)) * math.sqrt(scale)
+        return root(beyond, -reach, reach, xtol=1e-9) * math.sqrt(scale)
 
     ends = Interval(bound((1 + level) / 2), bound((1 - level) / 2), level, "noncentral t")
     return Effect(name, corrected, ends)

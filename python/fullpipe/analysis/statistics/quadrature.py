@@ -6,10 +6,10 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import chdtri, ndtr
 
 from fullpipe.analysis.statistics.samples import Vector
+from fullpipe.analysis.statistics.slow_imports import root
 
 _NODES = np.polynomial.legendre.leggauss(200)
 _FEW_NODES = np.polynomial.legendre.leggauss(80)
@@ -49,7 +49,7 @@ def studentized_range_quantile(level: float, groups: int, freedom: float) -> flo
     high = 10.0
     while beyond(high) < 0:
         high *= 2
-    return float(brentq(beyond, 0.0, high, xtol=1e-8))
+    return root(beyond, 0.0, high, xtol=1e-8)
 
 
 @lru_cache(maxsize=256)

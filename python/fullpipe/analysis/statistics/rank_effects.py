@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
-from scipy.stats import rankdata
 
 from fullpipe.analysis.statistics.anova import Groups, Matrix
 from fullpipe.analysis.statistics.effect_sizes import Effect
 from fullpipe.analysis.statistics.intervals import Interval, check_level
 from fullpipe.analysis.statistics.ranks import friedman, kruskal_wallis
 from fullpipe.analysis.statistics.samples import Vector, vector
+from fullpipe.analysis.statistics.slow_imports import ranked
 
 
 def epsilon_squared(groups: Groups, level: float = 0.95, *, resamples: int = 2_000, seed: int = 1) -> Effect:
@@ -79,7 +79,7 @@ def kendalls_w(
     """
     check_level(level)
     found = friedman(blocks)
-    ranks = rankdata(np.asarray(blocks, dtype=np.float64), axis=1)
+    ranks = ranked(np.asarray(blocks, dtype=np.float64), axis=1)
     n = len(ranks)
     random = np.random.Generator(np.random.PCG64(seed))
     drawn = random.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)

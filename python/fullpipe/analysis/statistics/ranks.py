@@ -9,11 +9,11 @@ from itertools import combinations
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc, ndtr
-from scipy.stats import rankdata
 
 from fullpipe.analysis.statistics.anova import Groups
 from fullpipe.analysis.statistics.multiple import holm
 from fullpipe.analysis.statistics.samples import Vector, vector
+from fullpipe.analysis.statistics.slow_imports import ranked
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def friedman(blocks: Sequence[Sequence[float]]) -> RankTest:
     if table.ndim != 2 or len(table) < 2:
         raise ValueError(f"blocks: two or more are needed, there are {len(table)}")
     n, k = table.shape
-    ranks = rankdata(table, axis=1)
+    ranks = ranked(table, axis=1)
     spread = float((ranks**2 - (k + 1) ** 2 / 4).sum())
     if spread == 0:
         return RankTest(0.0, k - 1, (k - 1) * (n - 1), 1.0, 0.0)
@@ -121,7 +121,7 @@ def _ranked(groups: Groups) -> tuple[list[Vector], Vector]:
     values = [vector(group, at_least=2, what=f"group {n}") for n, group in enumerate(groups)]
     if len(values) < 2:
         raise ValueError(f"groups: two or more are needed, there are {len(values)}")
-    ranks = np.asarray(rankdata(np.concatenate(values)), dtype=np.float64)
+    ranks = ranked(np.concatenate(values))
     if float(np.ptp(ranks)) == 0:
         raise ValueError("all values are the same; there is nothing to rank")
     return values, ranks

@@ -1,16 +1,20 @@
 """Recorded paths: Mahimahi's packet-delivery traces, and rate, delay and loss over time as CSV."""
 
-from fullpipe.io.traces.files import TraceError
-from fullpipe.io.traces.mahimahi import (
-    OPPORTUNITY_BYTES,
-    Mahimahi,
-    from_rates,
-    parse_mahimahi,
-    read_mahimahi,
-    to_rates,
-    write_mahimahi,
-)
+from typing import TYPE_CHECKING
+
+from fullpipe import lazy
+from fullpipe.io.traces.files import OPPORTUNITY_BYTES, TraceError
 from fullpipe.io.traces.steps import Steps, parse_steps, read_steps, write_steps
+
+if TYPE_CHECKING:
+    from fullpipe.io.traces.mahimahi import (
+        Mahimahi,
+        from_rates,
+        parse_mahimahi,
+        read_mahimahi,
+        to_rates,
+        write_mahimahi,
+    )
 
 __all__ = [
     "OPPORTUNITY_BYTES",
@@ -26,3 +30,12 @@ __all__ = [
     "write_mahimahi",
     "write_steps",
 ]
+
+# Packet-delivery traces need numpy, which most scenarios do not.
+__getattr__ = lazy.names(
+    __name__,
+    dict.fromkeys(
+        ("Mahimahi", "from_rates", "parse_mahimahi", "read_mahimahi", "to_rates", "write_mahimahi"),
+        "mahimahi",
+    ),
+)

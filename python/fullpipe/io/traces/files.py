@@ -6,6 +6,9 @@ from fullpipe.errors import ScenarioError
 from fullpipe.io import files
 
 MAX_FILE_BYTES = 64_000_000
+OPPORTUNITY_BYTES = 1504
+"""What one opportunity of a packet-delivery trace carries: 1500 bytes of IP and the 4 that a TUN device puts
+before them."""
 LONGEST_S = 1_000_000
 """What a trace may last: about 11 days."""
 

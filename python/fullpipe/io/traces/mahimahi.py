@@ -17,10 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullpipe.io.traces.files import LONGEST_S, TraceError, read_bytes, write_bytes
+from fullpipe.io.traces.files import LONGEST_S, OPPORTUNITY_BYTES, TraceError, read_bytes, write_bytes
 
-OPPORTUNITY_BYTES = 1504
-"""What one opportunity carries: 1500 bytes of IP and the 4 that a TUN device puts before them."""
 _DIGITS = 10
 _NUMBER = re.compile(rb"(0|[1-9][0-9]{0,9})\n?")
 _MOST_OPPORTUNITIES = 10_000_000

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from fullpipe.errors import ScenarioError, suggestion
+from fullpipe.errors import ScenarioError, shown, suggestion
 from fullpipe.scenario.checks.flows import arrival_problems, flow_problems, time_problems
 from fullpipe.scenario.checks.hosts import cell_problems, host_problems
 from fullpipe.scenario.checks.limits import too_many_reroutes, too_many_rows, too_many_steps
@@ -18,7 +18,6 @@ from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.network import resolve
 from fullpipe.scenario.network.parts import Network
-from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.read.problems import first_lines
 
 MAX_SEED = 2**63 - 1

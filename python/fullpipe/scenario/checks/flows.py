@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from fullpipe.errors import suggestion
+from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.checks.order import in_order
 from fullpipe.scenario.checks.reroutes import place_problems, reroute_problems
 from fullpipe.scenario.model.base import ProblemsError
@@ -15,7 +15,6 @@ from fullpipe.scenario.model.workloads.transfers import MAX_ARRIVALS, Transfers
 from fullpipe.scenario.model.workloads.writers import Writer
 from fullpipe.scenario.network.context import flow_context
 from fullpipe.scenario.network.parts import Network
-from fullpipe.scenario.quantities import shown
 
 MAX_OVERHEAD_BYTES = 1_000
 

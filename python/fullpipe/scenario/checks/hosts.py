@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
-from fullpipe.errors import suggestion
+from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.quantities import shown
 
 
 def host_problems(scenario: ScenarioModel) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from fullpipe.errors import suggestion
+from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.checks.order import in_order
 from fullpipe.scenario.model.mobility import Move
 from fullpipe.scenario.model.scenario import ScenarioModel
@@ -10,7 +10,6 @@ from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.network.mobility import media_of_nodes
 from fullpipe.scenario.network.parts import Network
 from fullpipe.scenario.network.shortest_paths import BACKWARD
-from fullpipe.scenario.quantities import shown
 
 
 def mobility_problems(scenario: ScenarioModel) -> Iterator[str]:

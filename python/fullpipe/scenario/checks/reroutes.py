@@ -3,11 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
-from fullpipe.errors import suggestion
+from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.model.rerouting import Moving
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.quantities import shown
 
 MAX_TURNS = 10_000
 

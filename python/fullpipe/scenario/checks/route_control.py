@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from fullpipe.errors import suggestion
+from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.checks.reroutes import place_problems
 from fullpipe.scenario.model.route_control import RouteController
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.network.route_control import steers
-from fullpipe.scenario.quantities import shown, to_nanoseconds
+from fullpipe.scenario.quantities import to_nanoseconds
 
 
 def route_controller_problems(scenario: ScenarioModel) -> Iterator[str]:

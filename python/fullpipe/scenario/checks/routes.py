@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from fullpipe.errors import shown
 from fullpipe.scenario.model.workloads.transfers import Transfers
 from fullpipe.scenario.network.parts import Network, RoutedFlow
-from fullpipe.scenario.quantities import shown
 
 
 def route_problems(network: Network) -> Iterator[str]:

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 from typing import Any
 
-from fullpipe.errors import ScenarioError
+from fullpipe.errors import ScenarioError, shown
 from fullpipe.scenario.checks.limits import MAX_WORK, work_of
 from fullpipe.scenario.model.scenario import ScenarioModel
-from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.read import axes, dotted
 from fullpipe.scenario.read.axes import Axis, Step, Sweep
 

@@ -8,14 +8,14 @@ MAX_PACKETS = 1_000_000_000
 
 
 class Model(BaseModel):
-    """A part of a scenario: frozen, with no unknown keys, and with its fields documented where they stand."""
+    """A part of a scenario: frozen, with no unknown keys, and with its fields documented below them."""
 
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         allow_inf_nan=False,
         hide_input_in_errors=True,
+        defer_build=True,  # checks are built once, those of a whole scenario, when the first one is read
     )
 
 

@@ -4,10 +4,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from fullpipe.errors import UnknownNameError, suggestion
+from fullpipe.errors import UnknownNameError, shown, suggestion
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, WithinError
-from fullpipe.scenario.quantities import shown
 
 
 class Chosen(Model):

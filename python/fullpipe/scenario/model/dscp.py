@@ -4,8 +4,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from fullpipe.errors import suggestion
-from fullpipe.scenario.quantities import shown
+from fullpipe.errors import shown, suggestion
 
 NAMES = {
     "le": 1,

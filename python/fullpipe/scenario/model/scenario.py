@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, Name, Switch
 from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.flows import Flow
@@ -14,7 +15,7 @@ from fullpipe.scenario.model.ns3 import Ns3
 from fullpipe.scenario.model.route_control import RouteController
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.topology import Graph, Topology
-from fullpipe.scenario.quantities import Seconds, SecondsOrOff, shown
+from fullpipe.scenario.quantities import Seconds, SecondsOrOff
 
 MAX_HOSTS = 10_000
 MAX_CELLS = 1_000

@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, Switch
 from fullpipe.scenario.model.host_profiles import with_profile
-from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds, shown
+from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds
 
 IP_AND_TCP_HEADERS_BYTES = 40
 TIMESTAMPS_BYTES = 12

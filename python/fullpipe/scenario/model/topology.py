@@ -5,10 +5,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, Name, ProblemsError, Switch
 from fullpipe.scenario.model.link import Access, LinkModel
 from fullpipe.scenario.model.rerouting import Alternation, RerouteModel
-from fullpipe.scenario.quantities import shown
 
 
 class Bottleneck(LinkModel):

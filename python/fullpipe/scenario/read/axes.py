@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from fullpipe.errors import ScenarioError, suggestion
-from fullpipe.scenario.quantities import shown
+from fullpipe.errors import ScenarioError, shown, suggestion
 from fullpipe.scenario.read import dotted
 
 Axis = Sequence[Any] | Mapping[str, Mapping[str, Any]]

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fullpipe.errors import ScenarioError
-from fullpipe.scenario.quantities import shown
+from fullpipe.errors import ScenarioError, shown
 from fullpipe.scenario.read import dotted, files
 
 BASE, SET = "base", "set"

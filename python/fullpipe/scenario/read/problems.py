@@ -9,9 +9,9 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from fullpipe.errors import brief, suggestion
+from fullpipe.errors import brief, shown, suggestion
 from fullpipe.scenario.model.base import ProblemsError, WithinError
-from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE, SIZE, shown
+from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE, SIZE
 
 MOST_LINES = 20
 _WANTED = {

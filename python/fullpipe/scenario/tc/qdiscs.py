@@ -12,9 +12,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from fullpipe.errors import ScenarioError, UnknownNameError, suggestion
+from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
 from fullpipe.scenario.model.link.queues import Queue
-from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.tc.options import ELSEWHERE, QDISCS, Qdisc
 
 MAX_LINE = 2_000

@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from fullpipe.errors import suggestion
-from fullpipe.scenario.quantities import shown
+from fullpipe.errors import shown, suggestion
 
 _TEXT = re.compile(r"([0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})([A-Za-z]*)")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}

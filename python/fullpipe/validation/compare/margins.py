@@ -6,8 +6,7 @@ from math import inf
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.errors import ScenarioError, suggestion
-from fullpipe.scenario.quantities import shown
+from fullpipe.errors import ScenarioError, shown, suggestion
 
 MARGINS: Mapping[str, Margin] = {measure.name: measure.margin for measure in (*MEASURES, *LINK_MEASURES)}
 """Of every measure. Those of goodput, mean RTT and retransmissions are what the native engine is held to."""

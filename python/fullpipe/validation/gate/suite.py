@@ -12,9 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measures import Better
-from fullpipe.errors import ScenarioError, UnknownNameError, suggestion
+from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.quantities import shown
 from fullpipe.scenario.read import files
 from fullpipe.scenario.read.axes import paths_of
 from fullpipe.validation.compare.margins import MARGINS, margin_of

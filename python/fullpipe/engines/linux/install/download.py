@@ -10,8 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fullpipe.engines.base import Say
-from fullpipe.errors import EngineError, InstallOptionError
-from fullpipe.scenario.quantities import shown
+from fullpipe.errors import EngineError, InstallOptionError, shown
 
 _MIRROR = "FULLPIPE_DEBIAN_MIRROR"
 ELSEWHERE = f"name another mirror in ${_MIRROR}"

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, Name
 from fullpipe.scenario.model.link.changes import Delay
 from fullpipe.scenario.model.link.queues import Queue
-from fullpipe.scenario.quantities import shown
 
 MAX_STATIONS = 10_000
 

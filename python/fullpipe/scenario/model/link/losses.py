@@ -1,9 +1,9 @@
 """Loss apart from the queue: which packets get lost as they leave a link."""
 
+import re
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
-import numpy as np
 from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
 from fullpipe.io.traces.files import TraceError
@@ -111,7 +111,7 @@ def losses(data: bytes, where: str) -> tuple[list[int], int]:
     lost = digits.count(b"1")
     if lost > _MOST_LOST:
         raise TraceError(where, f"{lost:,} lost packets are more than {_MOST_LOST:,}; cut it into parts")
-    return np.flatnonzero(np.frombuffer(digits, dtype=np.uint8) == ord("1")).tolist(), len(digits)
+    return [at.start() for at in re.finditer(b"1", digits)], len(digits)
 
 
 _CONTENT = Content(losses)

@@ -1,15 +1,25 @@
 """When a link may send, if not at a rate: recorded traces, and frames."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
-from fullpipe.io.traces import OPPORTUNITY_BYTES, Mahimahi, Steps, parse_mahimahi, parse_steps
+from fullpipe.io.traces import OPPORTUNITY_BYTES, Steps, parse_steps
 from fullpipe.scenario.model.base import Model, Switch
 from fullpipe.scenario.model.content import Content, written
 from fullpipe.scenario.quantities import Bytes, Seconds, to_nanoseconds
 
-_MAHIMAHI, _CSV = Content(parse_mahimahi), Content(parse_steps)
+if TYPE_CHECKING:
+    from fullpipe.io.traces import Mahimahi
+
+
+def _mahimahi(data: bytes, where: str) -> "Mahimahi":
+    from fullpipe.io.traces import parse_mahimahi  # here: it needs numpy, which takes a while to import
+
+    return parse_mahimahi(data, where)
+
+
+_MAHIMAHI, _CSV = Content(_mahimahi), Content(parse_steps)
 
 
 class Trace(Model):
@@ -37,7 +47,7 @@ class Trace(Model):
     _digest: str = PrivateAttr("")
 
     @property
-    def deliveries(self) -> Mahimahi | None:
+    def deliveries(self) -> "Mahimahi | None":
         """The packet-delivery trace, if it is one."""
         return _MAHIMAHI.read(self.file, self._digest) if self.kind == "mahimahi" else None
 

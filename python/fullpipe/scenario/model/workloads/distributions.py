@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from fullpipe.errors import suggestion
+from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.model.base import Model
-from fullpipe.scenario.quantities import SIZE, Bytes, Seconds, shown
+from fullpipe.scenario.quantities import SIZE, Bytes, Seconds
 
 Size = Annotated[Bytes, Field(gt=0, le=10**15)]
 Point = tuple[Size, Annotated[float, Field(strict=True, ge=0, le=1)]]

@@ -1,8 +1,5 @@
 """The application of all commands, and its exit codes: 2 for bad input, 1 for a failure."""
 
-import errno
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -122,23 +119,3 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-def main() -> None:
-    """Entry point of the command."""
-    try:
-        app()
-    except BrokenPipeError:  # the reader of our output has left, as in `| head`
-        _say_no_more()
-        sys.exit(1)
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        _say_no_more()
-        complain(f"the output cannot be written: {error.strerror}")
-        sys.exit(1)
-
-
-def _say_no_more() -> None:
-    """Discard what is still to be printed when the interpreter ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,47 @@
+"""The text below fields and constants. Pydantic could read that of fields, but would on every import."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from copy import copy
+from textwrap import dedent
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+
+def documented(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model, each with the text below it as its description."""
+    texts: dict[str, str] = {}
+    for cls in reversed(model.__mro__):
+        if issubclass(cls, BaseModel) and cls is not BaseModel:
+            texts |= _texts(cls)
+    return {name: _described(field, texts.get(name)) for name, field in model.model_fields.items()}
+
+
+def _described(field: FieldInfo, text: str | None) -> FieldInfo:
+    found = copy(field)
+    found.description = text
+    return found
+
+
+def _texts(cls: type) -> dict[str, str]:
+    definition = ast.parse(dedent(inspect.getsource(cls))).body[0]
+    assert isinstance(definition, ast.ClassDef)
+    return dict(texts_below(definition.body))
+
+
+def texts_below(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Names that are assigned or annotated, and the text below each."""
+    for statement, below in zip(body, [*body[1:], None], strict=True):
+        target: ast.expr | None = None
+        if isinstance(statement, ast.Assign):
+            target = statement.targets[0]
+        elif isinstance(statement, ast.AnnAssign):
+            target = statement.target
+        if isinstance(target, ast.Name):
+            text = below.value if isinstance(below, ast.Expr) else None
+            said = text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else ""
+            yield target.id, " ".join(said.split())

@@ -1,0 +1,53 @@
+"""What starts imports no more than it uses: counted by modules, which no load of the machine changes."""
+
+import subprocess
+import sys
+
+import pytest
+
+BARE = {"numpy", "scipy", "polars", "matplotlib", "pydantic", "typer", "rich", "importlib.metadata"}
+NUMBERS = {"numpy", "scipy", "polars", "matplotlib"}
+COMMAND = "import sys; sys.argv = ['fullpipe', *{}.split()]; from fullpipe.cli import main; main()"
+
+
+def imported(program: str) -> set[str]:
+    """The modules that there are when a program ends."""
+    lines = [
+        "import atexit, os, sys",
+        "atexit.register(lambda: os.write(2, ' '.join(sys.modules).encode()))",
+        program,
+    ]
+    made = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
+    )
+    return set(made.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("program", "without"),
+    [
+        ("import fullpipe", BARE),
+        (COMMAND.format("'--version'"), BARE),
+        (COMMAND.format("'list ccas'"), {*NUMBERS, "fullpipe.scenario.model", "fullpipe.runs"}),
+        (COMMAND.format("'list queues --json'"), {*NUMBERS, "fullpipe.scenario.model", "rich.console"}),
+        (COMMAND.format("'show single-cubic'"), NUMBERS),
+        ("import fullpipe; fullpipe.Scenario.named('kato2025').digest", NUMBERS),
+        (COMMAND.format("'run --help'"), {"matplotlib", "scipy.stats", "scipy.optimize"}),
+    ],
+)
+def test_what_is_not_used_is_not_imported(program: str, without: set[str]) -> None:
+    found = imported(program)
+    assert "fullpipe" in found
+    assert not without & found
+
+
+def test_the_import_alone_is_few_modules() -> None:
+    alone = imported("import fullpipe")
+    assert len(alone - imported("pass")) < 45  # the library of Python among them
+
+
+def test_what_is_used_is_imported() -> None:
+    assert {"numpy", "fullpipe.io.traces.mahimahi"} <= imported("import fullpipe; fullpipe.traces.Mahimahi")
+    assert "scipy.stats" in imported(
+        "import fullpipe; fullpipe.statistics.friedman([[1, 2], [3, 1], [2, 2]])"
+    )
