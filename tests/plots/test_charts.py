@@ -13,7 +13,8 @@ from typer.testing import CliRunner, Result
 from fullpipe import Run, Scenario, plots, sweeps
 from fullpipe.analysis.points import path_called, points_of
 from fullpipe.cli import app
-from fullpipe.cli.plot_points import Chosen, Kind, figure_of
+from fullpipe.cli.plot_drawn import Kind
+from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.plots import charts
 from fullpipe.plots.style import look_of
 from fullpipe.scenario.quantities import as_numbers
@@ -84,7 +85,9 @@ def test_a_share_is_of_every_group_of_flows(store: Path, tmp_path: Path) -> None
         (("--metric", "goodput", "--x", "cca", "--colour", "cca"), "runs differ in topology.bottleneck.rate"),
         (("--metric", "goodputt"), "goodput"),
         (("--metric", "goodput", "--x", "rat"), "rate"),
-        (("--metric", "goodput", "--where", "cca=reno"), "no run has this value"),
+        (("--metric", "goodput", "--where", "cca=reno"), "no run has this value; there is bbr3, cubic"),
+        (("--metric", "goodput", "--where", "cca=cubik"), 'no run has this value; did you mean "cubic"?'),
+        (("--metric", "goodput of stranger", "--x", "rate"), "stranger"),
         (("--metric", "goodput", "--of", "unknown"), "unknown"),
         (("--metric", "call_score",), "no run has a value of call_score"),
         (("--metric", "goodput", "--width", "wall"), "page or column"),
@@ -96,6 +99,41 @@ def test_what_cannot_be_drawn_is_refused(
     result = plot(store, tmp_path, *words)
     assert result.exit_code == 2
     assert line in " ".join(result.output.replace("│", " ").split())
+
+
+def test_several_metrics_have_a_panel_each_and_groups_of_their_own(store: Path, tmp_path: Path) -> None:
+    words = ("--metric", "goodput of mine", "--metric", "jain", "--x", "rate")
+    data = drawn(store, tmp_path, *words)
+    assert data["metric"].unique(maintain_order=True).to_list() == ["goodput of mine", "jain"]
+    assert data.height == 2 * 2 * 2
+    alone = drawn(store, tmp_path, "--metric", "goodput", "--of", "mine", "--x", "rate")
+    assert data.filter(metric="goodput of mine")["mean"].to_list() == alone["mean"].to_list()
+
+
+def test_several_metrics_and_values_are_a_grid(store: Path) -> None:
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    figure, _ = figure_of(runs, Chosen(Kind.LINES, ["goodput", "jain", "rtt_mean"], "rate", panel="cca"))
+    places = [place.get_subplotspec() for place in figure.axes]
+    assert (places[0].get_gridspec().nrows, places[0].get_gridspec().ncols) == (3, 2)
+    assert [place.get_ylabel() for place in figure.axes[:4]] == ["goodput, Mbit/s", "", "jain", ""]
+
+
+def test_the_delay_may_be_of_another_group(store: Path, tmp_path: Path) -> None:
+    words = ("--kind", "delay", "--of", "mine", "--panel", "rate")
+    apart = drawn(store, tmp_path, *words, "--x-of", "other")
+    own = drawn(store, tmp_path, *words)
+    other = drawn(store, tmp_path, "--metric", "rtt_mean of other", "--x", "rate", "--colour", "cca")
+    assert apart["value"].to_list() == own["value"].to_list()
+    assert sorted(apart["x"].to_list()) == pytest.approx(sorted(other["mean"].to_list()))
+
+
+def test_a_figure_says_how_many_runs_it_is_of_and_takes_labels(store: Path) -> None:
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    chosen = Chosen(Kind.LINES, ["goodput"], "rate", x_label="rate of the line", y_label="what one gets")
+    figure, _ = figure_of(runs, chosen)
+    assert figure.get_supxlabel() == "means of 2 runs, 95 % intervals"
+    (axes,) = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("rate of the line", "what one gets")
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
@@ -156,6 +194,12 @@ def test_of_linked_paths_the_first_is_there() -> None:
     assert list(points_of(runs)[0]) == ["topology.bottleneck.rate", "flows.0.cca"]
 
 
+def test_times_and_rates_of_points_are_in_units_that_people_use() -> None:
+    sweep = {"topology.bottleneck.delay": ["2.5 ms", "10 ms"], "topology.bottleneck.rate": ["1.5 Mbit/s"]}
+    runs = sweeps.run(sweeps.jobs(Scenario(**{**BASE, "sweep": sweep})))
+    assert [point["topology.bottleneck.delay"] for point in points_of(runs)] == ["2.5 ms", "10 ms"]
+
+
 def test_named_variants_are_points_by_their_names() -> None:
     variants = {
         "slow": {"topology.bottleneck.rate": "5 Mbit/s"},
@@ -172,6 +216,24 @@ def test_names_along_an_axis_are_in_one_order_and_not_joined() -> None:
     assert {line.get_linestyle() for line in axes.lines} == {"None"}
 
 
+def test_points_of_several_colours_at_one_name_are_side_by_side() -> None:
+    table = rows_of([("cubic", "x", 2.0), ("bbr1", "x", 2.0), ("bbr3", "x", 2.0)])
+    _, (axes,) = plots.new_figure()
+    charts.lines_with_bands(axes, table)
+    places = sorted(float(line.get_xdata()[0]) for line in axes.lines)
+    assert np.diff(places).min() > 0.1
+    assert abs(places[1]) < 1e-9
+
+
+def test_what_is_never_negative_has_no_interval_below_zero() -> None:
+    _, (axes,) = plots.new_figure()
+    few = charts.lines_with_bands(axes, rows({"cubic": [1.0, 30.0]})).row(0, named=True)
+    assert few["low"] == 0
+    assert few["high"] == pytest.approx(t_interval([1.0, 30.0]).high)
+    signed = charts.lines_with_bands(axes, rows({"cubic": [-1.0, 30.0]})).row(0, named=True)
+    assert signed["low"] == pytest.approx(t_interval([-1.0, 30.0]).low)
+
+
 def rows_of(values: list[tuple[str, str, float]]) -> pl.DataFrame:
     """Rows of colour, x and value."""
     return pl.DataFrame(values, schema=["colour", "x", "value"], orient="row")
@@ -186,7 +248,7 @@ def test_boxes_of_names_have_the_colours_of_algorithms() -> None:
 
 def test_every_panel_shows_all_that_it_draws(store: Path, tmp_path: Path) -> None:
     runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
-    chosen = Chosen(Kind.BOX, "goodput", "cca", None, None, "rate", None, (), "page")
+    chosen = Chosen(Kind.BOX, ["goodput"], "cca", panel="rate")
     figure, data = figure_of(runs, chosen)
     tops = [place.get_ylim()[1] for place in figure.axes]
     assert min(tops) >= data["maximum"].max()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fullpipe.runs import Run
+from fullpipe.scenario.quantities import natural
 
 _ASIDE = ("name", "sweep", "record")
 """What has no part in what is simulated, or in what is measured."""
@@ -31,7 +32,14 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
             {key: value for key, value in run.meta.scenario.items() if key not in _ASIDE} for run in runs
         ]
         paths = _distinct(list(dict.fromkeys(_paths(trees, ()))), trees)
-    return [{".".join(map(str, path)): at(tree, path) for path in paths} for tree in trees]
+    return [{".".join(map(str, path)): _natural(at(tree, path)) for path in paths} for tree in trees]
+
+
+def _natural(value: Any) -> Any:
+    """A value with its quantities in units that people use."""
+    if isinstance(value, Mapping):
+        return {key: _natural(part) for key, part in value.items()}
+    return natural(value) if isinstance(value, str) else value
 
 
 def _have_variants(runs: Sequence[Run]) -> bool:

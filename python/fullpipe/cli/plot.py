@@ -11,7 +11,8 @@ import typer
 from fullpipe import plots
 from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.plot_points import Chosen, Kind, figure_of, runs_in
+from fullpipe.cli.plot_drawn import Kind
+from fullpipe.cli.plot_points import Chosen, figure_of, runs_in
 from fullpipe.cli.shared import target
 from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.plots.style import Width
@@ -44,7 +45,12 @@ def plot(
         Kind | None,
         typer.Option(help="Over many runs: what is drawn; lines unless given."),
     ] = None,
-    metric: Annotated[str | None, typer.Option(metavar="NAME", help="Over many runs: this metric.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help='Over many runs: this metric, or "rtt_mean of ping"; may be repeated.'
+        ),
+    ] = None,
     x: Annotated[
         str | None,
         typer.Option(metavar="PATH", help="Along this swept path, or its end; flows: groups."),
@@ -53,6 +59,16 @@ def plot(
     colour: Annotated[str | None, typer.Option(metavar="PATH", help="A colour per value of this.")] = None,
     panel: Annotated[str | None, typer.Option(metavar="PATH", help="A panel per value of this.")] = None,
     of: Annotated[str | None, typer.Option(metavar="NAME", help="Of this group of flows or link.")] = None,
+    x_of: Annotated[
+        str | None,
+        typer.Option("--x-of", metavar="NAME", help="With --kind delay: the delay of this group of flows."),
+    ] = None,
+    x_label: Annotated[
+        str | None, typer.Option("--xlabel", metavar="TEXT", help="Over many runs: below the axis.")
+    ] = None,
+    y_label: Annotated[
+        str | None, typer.Option("--ylabel", metavar="TEXT", help="Over many runs: beside the axis.")
+    ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(metavar="PATH=VALUE", help="Only these runs; may be repeated."),
@@ -76,7 +92,8 @@ def plot(
         if width not in ("page", "column"):
             raise typer.BadParameter("must be page or column", param_hint="--width")
         wide: Width = "column" if width == "column" else "page"
-        asked = Chosen(kind or Kind.LINES, metric, x, y, colour, panel, of, where or (), wide)
+        axes = (x, y, colour, panel, of, where or ())
+        asked = Chosen(kind or Kind.LINES, metric or (), *axes, wide, x_of, x_label, y_label)
         runs = read_runs(runs_in(folders))
         figure, data = figure_of(runs, asked)
         return _write(figure, data, out, f"{runs[0].name}-{asked.kind}" if name is None else name, as_json)

@@ -1,43 +1,30 @@
-"""`fullpipe plot --kind`: figures over many runs."""
+"""`fullpipe plot --kind`: what is drawn over many runs, and along which axes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import typer
 
-from fullpipe import plots
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
-from fullpipe.analysis.metrics.groups import ALL
+from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.points import path_called, points_of
 from fullpipe.analysis.values import value_text, values_of
+from fullpipe.cli.plot_drawn import Chart, Kind, Part, Words, drawn
 from fullpipe.cli.shown import shown_in
-from fullpipe.errors import NoRunError, UnknownNameError
-from fullpipe.plots import charts
+from fullpipe.errors import NoRunError, UnknownNameError, suggestion
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run, Store
-from fullpipe.scenario.quantities import as_numbers
+from fullpipe.scenario.quantities import natural
 
-_UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
+UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
 FLOWS = "flows"
 """What `--x`, `--colour` and `--panel` call the groups of flows."""
-
-
-class Kind(StrEnum):
-    """What is drawn over many runs."""
-
-    LINES = "lines"
-    HEATMAP = "heatmap"
-    DELAY = "delay"
-    CDF = "cdf"
-    BOX = "box"
-    VIOLIN = "violin"
 
 
 @dataclass(frozen=True)
@@ -45,14 +32,52 @@ class Chosen:
     """What a user asks for."""
 
     kind: Kind
-    metric: str | None
-    x: str | None
-    y: str | None
-    colour: str | None
-    panel: str | None
+    metrics: Sequence[str]
+    """Each a name, or a name of a group: "rtt_mean of ping"."""
+    x: str | None = None
+    y: str | None = None
+    colour: str | None = None
+    panel: str | None = None
+    of: str | None = None
+    where: Sequence[str] = ()
+    width: Width = "page"
+    x_of: str | None = None
+    x_label: str | None = None
+    y_label: str | None = None
+
+
+class Subject(NamedTuple):
+    """A metric, and the group of flows or link that it is of, if that was said."""
+
+    metric: str
     of: str | None
-    where: Sequence[str]
-    width: Width
+
+    @classmethod
+    def read(cls, text: str, of: str | None) -> Subject:
+        """From "rtt_mean of ping", or a name alone.
+
+        Raises:
+            UnknownNameError: If there is no such metric.
+        """
+        metric, _, own = (part.strip() for part in text.partition(" of "))
+        if metric not in UNITS:
+            raise UnknownNameError("metric", metric, UNITS)
+        return cls(metric, own or of)
+
+    @property
+    def called(self) -> str:
+        """The metric, and of what it is."""
+        return f"{self.metric} of {self.of}" if self.of else self.metric
+
+    @property
+    def scale(self) -> float:
+        """What values are multiplied with to be shown."""
+        return shown_in(self.metric, UNITS[self.metric])[0]
+
+    @property
+    def label(self) -> str:
+        """Of an axis."""
+        return shown_in(self.called, UNITS[self.metric])[1]
 
 
 def runs_in(folders: Iterable[Path]) -> list[Path]:
@@ -75,16 +100,14 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         BadParameter: If what is asked for is not in the runs, or would mix runs of several points.
         UnknownNameError: If there is no such metric, path or group.
     """
-    metric = chosen.metric or "goodput"
-    delay = chosen.x or "rtt_mean" if chosen.kind == Kind.DELAY else None
-    wanted = [metric, *([delay] if delay else [])]
-    for name in wanted:
-        if name not in _UNITS:
-            raise UnknownNameError("metric", name, _UNITS)
+    subjects = [Subject.read(text, chosen.of) for text in dict.fromkeys(chosen.metrics or ["goodput"])]
+    delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
+    wanted = [each.metric for each in (*subjects, *([delay] if delay else []))]
     values = _filtered(values_of(zip(points_of(runs), runs, strict=True), wanted), chosen.where)
-    axes = _Axes(values, chosen, metric)
-    rows = axes.rows(metric, delay)
-    return _drawn(rows, chosen, axes, metric, delay)
+    axes = _Axes(values, chosen, subjects)
+    words = Words(delay.label if delay else _word(axes.x), _word(axes.y), _word(axes.panel))
+    parts = [Part(each.label, each.called, axes.rows(each, delay)) for each in subjects]
+    return drawn(parts, Chart(chosen.kind, chosen.width, words, chosen.x_label, chosen.y_label))
 
 
 def _filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
@@ -93,23 +116,23 @@ def _filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
         path = path_called(word.strip(), paths_of(values))
         if not equals or path is None:
             raise UnknownNameError("path", word.strip(), paths_of(values))
-        column = pl.col(path).cast(pl.String)
-        values = values.filter(column == value.strip())
+        known = values[path].cast(pl.String).drop_nulls().unique().sort().to_list()
+        values = values.filter(pl.col(path).cast(pl.String) == natural(value.strip()))
         if values.is_empty():
-            raise typer.BadParameter(f"--where {text}: no run has this value")
+            told = suggestion(value.strip(), known)
+            raise typer.BadParameter(f"--where {text}: no run has this value{told}")
     return values
 
 
 class _Axes:
     """What is drawn along which axis: what was asked for, and for the rest what differs."""
 
-    def __init__(self, values: pl.DataFrame, chosen: Chosen, metric: str) -> None:
+    def __init__(self, values: pl.DataFrame, chosen: Chosen, subjects: Sequence[Subject]) -> None:
         self.known = [path for path in paths_of(values) if values[path].n_unique() > 1]
         self.values = values
         self.x = self._called(chosen.x) if chosen.kind != Kind.DELAY else None
         self.y = self._called(chosen.y)
         self.colour, self.panel = self._called(chosen.colour), self._called(chosen.panel)
-        self.of = chosen.of
         free = [path for path in self.known if path not in (self.x, self.y, self.colour, self.panel)]
         if self.x is None and chosen.kind not in (Kind.DELAY, Kind.CDF) and free:
             self.x = free.pop(0)
@@ -118,7 +141,8 @@ class _Axes:
             if self.x is None or self.y is None:
                 raise typer.BadParameter("a heat map takes two paths that differ: --x PATH --y PATH")
         elif self.colour is None:
-            by_flows = metric == "share" and FLOWS not in (self.x, self.panel) and self.of is None
+            shares = any(each.metric == "share" and each.of is None for each in subjects)
+            by_flows = shares and FLOWS not in (self.x, self.panel)
             self.colour = FLOWS if by_flows else free.pop(0) if free else None
         if free:
             names = ", ".join(free)
@@ -133,14 +157,15 @@ class _Axes:
             raise UnknownNameError("path", word, [*self.known, FLOWS])
         return path
 
-    def rows(self, metric: str, delay: str | None) -> pl.DataFrame:
-        """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`."""
-        keys = [*paths_of(self.values), "seed", "kind", "of"]
-        table = self._of_groups(self.values.filter(pl.col("metric") == metric), metric)
+    def rows(self, subject: Subject, delay: Subject | None) -> pl.DataFrame:
+        """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`, as they are shown."""
+        table = self._of_groups(subject)
         if delay:
-            other = self.values.filter(pl.col("metric") == delay).select(
-                *keys, pl.col("value").alias("delay")
-            )
+            keys = [*paths_of(self.values), "seed", *([] if delay.of else ["kind", "of"])]
+            of_delay = self.values.filter(pl.col("metric") == delay.metric)
+            if delay.of:
+                of_delay = of_delay.filter(pl.col("of") == self._known(delay.of))
+            other = of_delay.select(*keys, delay=pl.col("value") * delay.scale)
             table = table.join(other, on=keys, how="inner", nulls_equal=True, maintain_order="left")
             table = table.drop_nulls("delay")
         columns = {
@@ -149,115 +174,42 @@ class _Axes:
             "colour": self._column(self.colour).cast(pl.String),
             "panel": self._column(self.panel).cast(pl.String),
         }
-        return table.drop_nulls("value").select(**columns, value=pl.col("value"))
+        rows = table.drop_nulls("value").select(**columns, value=pl.col("value") * subject.scale)
+        if rows.is_empty():
+            raise typer.BadParameter(
+                f"no run has a value of {subject.called} for what is asked for{self._instead(subject)}"
+            )
+        return rows
 
-    def _of_groups(self, table: pl.DataFrame, metric: str) -> pl.DataFrame:
+    def _of_groups(self, subject: Subject) -> pl.DataFrame:
+        """The values of a metric, of the group that is asked for, of every group, or of all flows."""
+        table = self.values.filter(pl.col("metric") == subject.metric)
         groups = table["of"].unique(maintain_order=True).to_list()
         is_by_group = FLOWS in (self.x, self.y, self.colour, self.panel)
-        if metric == "share" and self.of is None and not is_by_group and len(groups) > 1:
-            names = ", ".join(name for name in groups if name != ALL)
-            raise typer.BadParameter(f"the share of all flows is 1: give --of one of {names}")
-        if self.of is not None:
-            if self.of not in groups:
-                raise UnknownNameError("group of flows", self.of, groups)
-            return table.filter(pl.col("of") == self.of)
+        if subject.of is not None:
+            return table.filter(pl.col("of") == self._known(subject.of))
         if is_by_group:
-            return table.filter(pl.col("of") != ALL) if len(groups) > 1 else table
-        return table.filter(pl.col("of") == ALL) if ALL in groups else table.filter(pl.col("of") == groups[0])
+            return table.filter(~pl.col("of").is_in(TOTALS)) if len(groups) > 1 else table
+        if subject.metric == "share" and len(groups) > 1:
+            names = ", ".join(name for name in groups if name not in TOTALS)
+            raise typer.BadParameter(f"the share of all flows is 1: give --of one of {names}")
+        return table.filter(pl.col("of") == (ALL if ALL in groups else groups[0]))
+
+    def _known(self, of: str) -> str:
+        groups = self.values["of"].unique(maintain_order=True).to_list()
+        if of not in groups:
+            raise UnknownNameError("group of flows", of, groups)
+        return of
+
+    def _instead(self, subject: Subject) -> str:
+        """The groups that have the metric."""
+        known = self.values.filter(pl.col("metric") == subject.metric).drop_nulls("value")["of"]
+        names = known.unique(maintain_order=True).to_list()
+        return f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} one: give --of" if names else ""
 
     @staticmethod
     def _column(name: str | None) -> pl.Expr:
         return pl.lit("") if name is None else pl.col("of") if name == FLOWS else pl.col(name)
-
-
-@plots.in_house_style
-def _drawn(
-    rows: pl.DataFrame, chosen: Chosen, axes: _Axes, metric: str, delay: str | None
-) -> tuple[Any, pl.DataFrame]:
-    if rows.is_empty():
-        raise typer.BadParameter(f"no run has a value of {metric} for what is asked for")
-    scale, label = shown_in(metric, _UNITS[metric])
-    rows = rows.with_columns(pl.col("value") * scale)
-    x_label = _word(axes.x)
-    if delay:
-        factor, x_label = shown_in(delay, _UNITS[delay])
-        rows = rows.with_columns(pl.col("x") * factor)
-    else:
-        rows, x_label = _along(rows, "x", x_label, chosen.kind)
-    rows, y_label = _along(rows, "y", _word(axes.y), chosen.kind)
-    panels = _ordered(_ordered(rows, "colour"), "panel").partition_by("panel", maintain_order=True)
-    across = min(len(panels), 1 if chosen.width == "column" else 3)
-    figure, places = plots.new_figure(
-        -(-len(panels) // across), across, width=chosen.width, share_y=len(panels) > 1
-    )
-    means = charts.summarised(rows, ["panel", "y", "x"])["mean"]
-    between = tuple(pl.select(low=means.min(), high=means.max()).row(0))
-    drawn, entries = [], dict[str, Any]()
-    for place, part in zip(places, panels, strict=False):
-        data, image = _in(place, part, chosen.kind, between)
-        drawn.append(data.with_columns(panel=pl.lit(part["panel"][0])))
-        place.set_title(f"{_word(axes.panel)} {part['panel'][0]}".strip())
-        handles, names = place.get_legend_handles_labels()
-        entries |= {name: handle for name, handle in zip(names, handles, strict=True) if name}
-        if image is not None:
-            figure.colorbar(image, ax=place, label=label)
-    for place in places[: len(panels)]:  # once all have drawn: panels share their axes
-        _label(place, chosen.kind, label, x_label, y_label)
-    if chosen.kind == Kind.DELAY:
-        ends = [end for place in places[: len(panels)] for end in place.get_xlim()]
-        for place in places[: len(panels)]:
-            place.set_xlim(max(ends), min(ends))
-    for place in places[len(panels) :]:
-        place.set_axis_off()
-    plots.shared_legend(figure, entries)
-    return figure, pl.concat(drawn)
-
-
-def _in(place: Any, rows: pl.DataFrame, kind: Kind, between: tuple[float, float]) -> tuple[pl.DataFrame, Any]:
-    if kind == Kind.HEATMAP:
-        return charts.heat_map(place, rows, between)
-    draw = {
-        Kind.LINES: charts.lines_with_bands,
-        Kind.DELAY: charts.throughput_and_delay,
-        Kind.CDF: charts.cumulative_shares,
-    }.get(kind)
-    if draw:
-        return draw(place, rows), None
-    return charts.distributions(place, rows, violins=kind == Kind.VIOLIN), None
-
-
-def _label(place: Any, kind: Kind, label: str, x_label: str, y_label: str) -> None:
-    if kind == Kind.CDF:
-        place.set_xlabel(label)
-        return
-    place.set_xlabel(x_label)
-    place.set_ylabel(y_label if kind == Kind.HEATMAP else label)
-    if kind in (Kind.LINES, Kind.BOX, Kind.VIOLIN):
-        place.set_ylim(bottom=min(0, place.get_ylim()[0]))
-
-
-def _along(rows: pl.DataFrame, column: str, label: str, kind: Kind) -> tuple[pl.DataFrame, str]:
-    """An axis as numbers in one unit, in their order; what is no number stays text."""
-    distinct = rows[column].unique(maintain_order=True).to_list()
-    found = as_numbers(distinct)
-    if found is None:
-        return _ordered(rows.with_columns(pl.col(column).cast(pl.String)), column), label
-    numbers, unit = found
-    by_value = dict(zip(distinct, numbers, strict=True))
-    made = rows.with_columns(
-        pl.col(column).replace_strict(by_value, return_dtype=pl.Float64).alias(column)
-    ).sort(column, maintain_order=True)
-    return made, f"{label}, {unit}" if unit else label
-
-
-def _ordered(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Rows in the order of a column: by size if it is of quantities, else by name."""
-    distinct = sorted(rows[column].unique().to_list())
-    found = as_numbers(distinct)
-    if found:
-        distinct = [value for _, value in sorted(zip(found[0], distinct, strict=True))]
-    places = {value: place for place, value in enumerate(distinct)}
-    return rows.sort(pl.col(column).replace_strict(places, return_dtype=pl.Int64), maintain_order=True)
 
 
 def _word(path: str | None) -> str:

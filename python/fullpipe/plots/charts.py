@@ -18,6 +18,8 @@ from fullpipe.analysis.over_seeds import means
 from fullpipe.plots.comparisons import MARKERS
 from fullpipe.plots.style import in_house_style, look_of
 
+_APART, _ROOM = 0.15, 0.7
+"""Between points of several colours at one name, and for all of them, of the distance of names."""
 _DEVIATIONS = 1.0
 """Half axes of an ellipse, in standard deviations of runs."""
 
@@ -26,15 +28,17 @@ _DEVIATIONS = 1.0
 def lines_with_bands(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
     """Means over runs along `x`, a line per `colour`, with bands of the 95 % interval.
 
-    Between names there is no line: points with their intervals.
+    Between names there is no line: points with their intervals, side by side.
 
     Returns the columns colour, x, runs, mean, low, high.
     """
     data = summarised(rows, ["colour", "x"])
     places, is_number = _places(axes, data["x"]), data["x"].dtype.is_numeric()
-    for number, (part, label) in enumerate(_by_colour(data)):
+    parts = _by_colour(data)
+    apart = 0 if is_number else min(_APART, _ROOM / len(parts))
+    for number, (part, label) in enumerate(parts):
         look = look_of(label, number)
-        x = [places[value] for value in part["x"]]
+        x = [places[value] + apart * (number - (len(parts) - 1) / 2) for value in part["x"]]
         marker = MARKERS[number % len(MARKERS)]
         if is_number:
             axes.plot(x, part["mean"], label=label, marker=marker, markersize=3, **look)
@@ -42,6 +46,8 @@ def lines_with_bands(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
         else:
             axes.plot(x, part["mean"], marker, label=label, markersize=3, color=look["color"])
             axes.vlines(x, part["low"], part["high"], color=look["color"], linewidth=1)
+    if not is_number:
+        axes.set_xlim(-0.5, len(places) - 0.5)
     return data
 
 
@@ -69,7 +75,7 @@ def heat_map(
     for (line, column), value in np.ndenumerate(grid):
         if not math.isnan(value) and grid.size <= 400:
             colour = "white" if value < middle else "black"
-            axes.text(column, line, f"{value:.2g}", ha="center", va="center", fontsize=6, color=colour)
+            axes.text(column, line, _cell(value), ha="center", va="center", fontsize=6, color=colour)
     return data, drawn
 
 
@@ -167,11 +173,15 @@ def _violins(axes: Axes, values: Sequence[Any], at: Sequence[float], width: floa
 
 
 def summarised(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Means over runs with Student's 95 % interval; the mean itself where there is one run."""
-    ends = (pl.col(end).fill_null(pl.col("mean")) for end in ("low", "high"))
+    """Means over runs with Student's 95 % interval; the mean itself where there is one run.
+
+    What is never negative has no interval that reaches below 0, however few runs there are.
+    """
+    low, high = (pl.col(end).fill_null(pl.col("mean")) for end in ("low", "high"))
+    is_negative = bool((rows["value"] < 0).any())
     return (
         means(rows, by)
-        .select(*by, "mean", *ends, runs=pl.col("n"))
+        .select(*by, "mean", low if is_negative else low.clip(lower_bound=0), high, runs=pl.col("n"))
         .select(*by, "runs", "mean", "low", "high")
     )
 
@@ -188,6 +198,11 @@ def _places(axes: Axes, values: pl.Series) -> dict[Any, float]:
         return {value: float(value) for value in distinct}
     axes.set_xticks(range(len(distinct)), [_text(value) for value in distinct])
     return {value: float(place) for place, value in enumerate(distinct)}
+
+
+def _cell(value: float) -> str:
+    """A number with two digits, or all that stand before the point."""
+    return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
 
 
 def _text(value: Any) -> str:

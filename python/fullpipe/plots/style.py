@@ -98,7 +98,12 @@ def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
 
 @in_house_style
 def new_figure(
-    rows: int = 1, columns: int = 1, *, width: Width = "page", row_height: float = 2.2, share_y: bool = False
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    width: Width = "page",
+    row_height: float = 2.2,
+    share_y: bool | Literal["row"] = False,
 ) -> tuple[Figure, list[Axes]]:
     """A figure in the house style and its axes, row by row. Sizes in inches."""
     figure = Figure(figsize=(_INCHES[width], row_height * rows), layout="constrained")

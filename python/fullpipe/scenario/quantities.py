@@ -156,6 +156,25 @@ def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
     return None
 
 
+def natural(text: str) -> str:
+    """A time or rate in the largest unit of which it has one or more, if that takes three decimals at most;
+    all other text as it is.
+
+    >>> natural("2500 us"), natural("1500 ms"), natural("20 ms"), natural("cubic")
+    ('2.5 ms', '1.5 s', '20 ms', 'cubic')
+    """
+    found = _TEXT.fullmatch(text) if len(text) <= _LONGEST else None
+    for dimension in (DURATION, RATE) if found else ():
+        if found and found[2] in dimension.units:
+            value = Decimal(found[1]) * dimension.units[found[2]]
+            fits = (unit for unit, scale in dimension.units.items() if value >= scale)
+            unit = next((unit for unit in fits if unit not in dimension.only_read), "")
+            number = (value / dimension.units[unit]) if unit else Decimal(0)
+            if unit and number == round(number, 3):
+                return f"{number.normalize():f} {unit}"
+    return text
+
+
 def to_nanoseconds(seconds: float) -> int:
     """Seconds as whole nanoseconds."""
     return round(seconds * NANOSECONDS)

@@ -1,0 +1,204 @@
+"""`fullpipe plot --kind`: a figure over many runs, with a panel per metric and value of a path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Literal, NamedTuple
+
+import polars as pl
+
+from fullpipe import plots
+from fullpipe.plots import charts
+from fullpipe.plots.style import Width
+from fullpipe.scenario.quantities import as_numbers
+
+_MOST_ACROSS = 3
+"""Panels side by side; in a column of a paper one."""
+_ROOM = 0.04
+"""For marks at the end of an axis, as a share of its length."""
+
+
+class Kind(StrEnum):
+    """What is drawn over many runs."""
+
+    LINES = "lines"
+    HEATMAP = "heatmap"
+    DELAY = "delay"
+    CDF = "cdf"
+    BOX = "box"
+    VIOLIN = "violin"
+
+
+class Words(NamedTuple):
+    """What the paths along the axes and of the panels are called."""
+
+    x: str
+    y: str
+    panel: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """How it is drawn."""
+
+    kind: Kind
+    width: Width
+    words: Words
+    x_label: str | None = None
+    """Instead of what the axis would be called by itself."""
+    y_label: str | None = None
+
+
+class Part(NamedTuple):
+    """A metric: what its axis and its panel are called, and the rows of runs to draw."""
+
+    label: str
+    title: str
+    rows: pl.DataFrame
+
+
+class _Panel(NamedTuple):
+    """What stands in one place of the figure."""
+
+    part: Part
+    title: str
+    rows: pl.DataFrame
+    between: tuple[float, float]
+    """The least and the largest mean of its metric."""
+
+
+@plots.in_house_style
+def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
+    """The figure and the table of what it shows, with a column for the metric."""
+    along = [_along(part.rows, chart) for part in parts]
+    panels = [
+        panel
+        for part, (rows, _) in zip(parts, along, strict=True)
+        for panel in _panels(part._replace(rows=rows), chart, len(parts) > 1)
+    ]
+    figure, places = _figure(len(parts), len(panels), chart.width)
+    used, entries = places[: len(panels)], dict[str, Any]()
+    tables = []
+    for place, panel in zip(used, panels, strict=True):
+        data, image = _draw(place, panel, chart.kind)
+        told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.title)}
+        tables.append(data.with_columns(**told))
+        place.set_title(panel.title)
+        handles, names = place.get_legend_handles_labels()
+        entries |= {name: handle for name, handle in zip(names, handles, strict=True) if name}
+        if image is not None:
+            figure.colorbar(image, ax=place, label=panel.part.label)
+    for place, panel in zip(used, panels, strict=True):  # once all have drawn: panels share their axes
+        _label(place, chart, panel.part.label, along[0][1], is_shared=len(panels) > len(parts))
+    if chart.kind == Kind.DELAY:
+        _share_delays(used)
+    for place in places[len(panels) :]:
+        place.set_axis_off()
+    table = pl.concat(tables)
+    figure.supxlabel(_told(table, chart.kind), fontsize=6, color="0.4")
+    plots.shared_legend(figure, entries)
+    return figure, table
+
+
+def _share_delays(places: Sequence[Any]) -> None:
+    """One axis of delays for all panels, with room for marks at its ends; it grows to the left."""
+    ends = [end for place in places for end in place.get_xlim()]
+    room = _ROOM * (max(ends) - min(ends))
+    for place in places:
+        place.set_xlim(max(ends) + room, max(0, min(ends)) - room)
+
+
+def _panels(part: Part, chart: Chart, is_one_of_several: bool) -> Iterator[_Panel]:
+    """A panel per value of the path that panels are of."""
+    rows = _ordered(_ordered(part.rows, "colour"), "panel")
+    means = charts.summarised(rows, ["panel", "y", "x"])["mean"]
+    low, high = pl.select(low=means.min(), high=means.max()).row(0)
+    for each in rows.partition_by("panel", maintain_order=True):
+        where = f"{chart.words.panel} {each['panel'][0]}".strip()
+        title = ", ".join(filter(None, [part.title if is_one_of_several else "", where]))
+        yield _Panel(part, title, each, (low, high))
+
+
+def _figure(metrics: int, panels: int, width: Width) -> tuple[Any, list[Any]]:
+    """A row per metric if each has several panels; else as many side by side as there is room for."""
+    most = 1 if width == "column" else _MOST_ACROSS
+    across = panels // metrics if 1 < metrics < panels else min(panels, most)
+    shared: bool | Literal["row"] = "row" if 1 < metrics < panels else metrics == 1 and panels > 1
+    return plots.new_figure(-(-panels // across), across, width=width, share_y=shared)
+
+
+def _draw(place: Any, panel: _Panel, kind: Kind) -> tuple[pl.DataFrame, Any]:
+    if kind == Kind.HEATMAP:
+        return charts.heat_map(place, panel.rows, panel.between)
+    draw = {
+        Kind.LINES: charts.lines_with_bands,
+        Kind.DELAY: charts.throughput_and_delay,
+        Kind.CDF: charts.cumulative_shares,
+    }.get(kind)
+    if draw:
+        return draw(place, panel.rows), None
+    return charts.distributions(place, panel.rows, violins=kind == Kind.VIOLIN), None
+
+
+def _told(data: pl.DataFrame, kind: Kind) -> str:
+    """How many runs a mark is of, and what is around it."""
+    if "runs" not in data.columns:
+        return ""
+    counts = [int(count) for count in data["runs"]]
+    least, most = min(counts), max(counts)
+    count = f"{most}" if least == most else f"{least} to {most}"
+    runs = f"{count} run{'' if most == 1 else 's'}"
+    if kind in (Kind.BOX, Kind.VIOLIN):
+        return f"{runs} each"
+    around = {Kind.LINES: ", 95 % intervals", Kind.DELAY: ", ellipses of one standard deviation"}
+    return f"means of {runs}{around.get(kind, '')}" if most != 1 else "one run each"
+
+
+def _label(place: Any, chart: Chart, label: str, along: Words, *, is_shared: bool) -> None:
+    if chart.kind == Kind.CDF:
+        place.set_xlabel(chart.x_label or label)
+        return
+    place.set_xlabel(along.x if chart.x_label is None else chart.x_label)
+    own = along.y if chart.kind == Kind.HEATMAP else label
+    place.set_ylabel(own if chart.y_label is None else chart.y_label)
+    if is_shared and not place.get_subplotspec().is_first_col():
+        place.set_ylabel("")
+    low, high = place.get_ylim()
+    if chart.kind in (Kind.LINES, Kind.BOX, Kind.VIOLIN) and low > 0:
+        place.set_ylim(0, high + _ROOM * high)
+
+
+def _along(rows: pl.DataFrame, chart: Chart) -> tuple[pl.DataFrame, Words]:
+    """Rows with numbers along axes of quantities, and what the axes are called then."""
+    words = chart.words
+    if chart.kind == Kind.DELAY:
+        return rows, words
+    rows, x = _as_axis(rows, "x", words.x)
+    rows, y = _as_axis(rows, "y", words.y)
+    return rows, words._replace(x=x, y=y)
+
+
+def _as_axis(rows: pl.DataFrame, column: str, label: str) -> tuple[pl.DataFrame, str]:
+    """An axis as numbers in one unit, in their order; what is no number stays text."""
+    distinct = rows[column].unique(maintain_order=True).to_list()
+    found = as_numbers(distinct)
+    if found is None:
+        return _ordered(rows.with_columns(pl.col(column).cast(pl.String)), column), label
+    numbers, unit = found
+    by_value = dict(zip(distinct, numbers, strict=True))
+    made = rows.with_columns(
+        pl.col(column).replace_strict(by_value, return_dtype=pl.Float64).alias(column)
+    ).sort(column, maintain_order=True)
+    return made, f"{label}, {unit}" if unit else label
+
+
+def _ordered(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Rows in the order of a column: by size if it is of quantities, else by name."""
+    distinct = sorted(rows[column].unique().to_list())
+    found = as_numbers(distinct)
+    if found:
+        distinct = [value for _, value in sorted(zip(found[0], distinct, strict=True))]
+    places = {value: place for place, value in enumerate(distinct)}
+    return rows.sort(pl.col(column).replace_strict(places, return_dtype=pl.Int64), maintain_order=True)
