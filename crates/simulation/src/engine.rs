@@ -109,6 +109,11 @@ impl<R: Recorder> Engine<R> {
         self.now
     }
 
+    /// Data packets that all flows have sent by now.
+    pub fn data_packets(&self) -> u64 {
+        self.flows.iter().map(Endpoints::sent_packets).sum()
+    }
+
     /// How many rows there are by now of those that cannot be counted beforehand.
     pub fn grown(&self) -> Grown {
         self.recorder.grown()

@@ -122,6 +122,14 @@ impl Simulation {
         }
     }
 
+    /// Data packets that all flows have sent by now.
+    pub fn data_packets(&self) -> u64 {
+        match &self.engine {
+            AnyEngine::Silent(engine) => engine.data_packets(),
+            AnyEngine::Columns(engine) => engine.data_packets(),
+        }
+    }
+
     /// How many rows there are by now of those that cannot be counted beforehand: what takes memory.
     pub fn grown(&self) -> Grown {
         match &self.engine {

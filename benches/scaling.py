@@ -1,0 +1,116 @@
+"""How the cost of a packet grows with flows and rates: nanoseconds of CPU per data packet, and memory.
+
+Six links of 120 ms as in the first study, bulk flows that start within four seconds, a drop-tail queue of
+half a bandwidth-delay product; the first five seconds are left out. One thread, no samples, the engine alone,
+without Python. `python -m benches.scaling --page docs/reference/scaling.md` writes the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from benches.programs import example, measured
+from fullpipe import Scenario
+from fullpipe.engines.native.plan import plan
+
+WARMUP_S = 5
+# Gbit/s, and for how long that many are measured: two to four million packets.
+RATES = {1: 20.0, 10: 4.0, 100: 0.5}
+FLOWS = (16, 1_000, 10_000)
+ALGORITHMS = ("cubic", "bbr1")
+
+
+class Point(NamedTuple):
+    """One cell of the table."""
+
+    cca: str
+    flows: int
+    rate_gbps: int
+
+
+class Cost(NamedTuple):
+    """What a packet took, and the process at its peak."""
+
+    ns_per_packet: float
+    peak_mb: float
+
+
+def planned(point: Point) -> str:
+    """The plan of a point (JSON)."""
+    scenario = Scenario.named("kato2025").with_values(
+        {
+            "flows.0.cca": point.cca,
+            "flows.0.count": point.flows,
+            "flows.0.start_jitter": "4 s",
+            "duration": f"{WARMUP_S + RATES[point.rate_gbps]} s",
+            "topology.bottleneck.rate": f"{point.rate_gbps} Gbit/s",
+            "topology.bottleneck.queue": {"kind": "drop_tail", "size": "0.5 bdp"},
+            "record.interval": "0 s",
+        }
+    )
+    return json.dumps(plan(scenario))
+
+
+def cost(point: Point, program: str) -> Cost:
+    """Run one point to its end."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "plan.json"
+        file.write_text(planned(point))
+        told = json.loads(measured([program, str(file), "1", str(WARMUP_S)]).output)
+    return Cost(told["cpu_s"] / told["data_packets"] * 1e9, told["peak_mb"])
+
+
+def table(costs: dict[Point, Cost]) -> str:
+    """Rows of algorithm and flows, columns of rates (Markdown)."""
+    head = "".join(f" {rate} Gbit/s |" for rate in RATES)
+    lines = [f"| ns per data packet (peak memory) | flows |{head}", "|---|---|" + "---|" * len(RATES)]
+    for cca, flows in dict.fromkeys((point.cca, point.flows) for point in costs):
+        cells = (costs.get(Point(cca, flows, rate)) for rate in RATES)
+        told = " | ".join(f"{one.ns_per_packet:,.0f} ({one.peak_mb:.0f} MB)" if one else "" for one in cells)
+        lines.append(f"| {cca} | {flows:,d} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGE = """# Scaling
+
+What a data packet costs by the number of flows and the rate of the link they share: six links of 120 ms as
+in the first study, bulk flows that start within four seconds, a drop-tail queue of half a bandwidth-delay
+product. The first five seconds are left out. One thread of a shared machine of two cores, the engine alone,
+without Python; numbers of one machine compare with each other.
+
+{table}
+Memory is that of the whole process. Flows that do not fit into the processor's caches cost more per packet:
+what is known of a flow has to be fetched for each of its packets.
+
+Made by:
+
+```text
+python -m benches.scaling --page docs/reference/scaling.md
+```
+"""
+
+
+def main() -> None:
+    """Measure, print, and write the page if one is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--page", type=Path, help="write the page of the documentation to this file")
+    parser.add_argument("--flows", type=int, nargs="+", default=FLOWS)
+    parser.add_argument("--rates", type=int, nargs="+", choices=RATES, default=list(RATES), help="Gbit/s")
+    options = parser.parse_args()
+    program, costs = example("plan"), {}
+    points = [Point(c, f, r) for c in ALGORITHMS for f in options.flows for r in options.rates]
+    for point in points:
+        costs[point] = cost(point, program)
+        print(f"{point}: {costs[point]}", file=sys.stderr, flush=True)
+    print(table(costs))
+    if options.page:
+        options.page.write_text(PAGE.format(table=table(costs)))
+
+
+if __name__ == "__main__":
+    main()
