@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import polars as pl
-from scipy.special import stdtrit
 
 from fullpipe.analysis.values import MEASURED
 
@@ -36,6 +34,9 @@ def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:
 
 def means(rows: pl.DataFrame, keys: Sequence[str], level: float = LEVEL) -> pl.DataFrame:
     """Of the rows with the same keys: `n`, `mean`, `low`, `high` and `alike` of `value`."""
+    import numpy as np
+    from scipy.special import stdtrit  # here: it takes a while to import
+
     value = pl.col("value")
     found = rows.group_by(keys, maintain_order=True).agg(
         n=value.count().cast(pl.Int64),

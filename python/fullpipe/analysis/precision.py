@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.over_seeds import paths_of
-from fullpipe.analysis.statistics import Interval, TwoModes, t_interval, two_modes
 from fullpipe.errors import ScenarioError, brief, suggestion
+
+if TYPE_CHECKING:  # they take a while to import, and most commands never look
+    from fullpipe.analysis.statistics import Interval, TwoModes
 
 PILOT = 20
 """Seeds before the first look. After fewer, runs that seem alike stop too early: where one in five starves,
@@ -162,6 +164,8 @@ def how_precise(
     of: str = "",
 ) -> Known:
     """What is known from one value per run, in a unit; `largest` is the largest mean at the same point."""
+    from fullpipe.analysis.statistics import Interval, t_interval, two_modes
+
     mean, modes = sum(values) / len(values), two_modes(values)
     means = [modes.low.mean, modes.high.mean] if modes else [mean, _SMALL * largest]
     allowed = max(target.relative * max(map(abs, means)), FLOORS.get(unit, 0.0))
@@ -171,6 +175,8 @@ def how_precise(
 
 def modes_of(values: pl.DataFrame, metrics: Iterable[str]) -> Iterator[tuple[dict[str, Any], TwoModes]]:
     """What of a table of values is of two kinds over seeds: the columns that say what, and the modes."""
+    from fullpipe.analysis.statistics import two_modes
+
     keys = [*paths_of(values), "kind", "of", "metric", "unit"]
     rows = values.filter(pl.col("metric").is_in(list(metrics))).drop_nulls("value")
     for key, part in rows.group_by(keys, maintain_order=True):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.precision import modes_of
-from fullpipe.analysis.statistics import Mode, TwoModes
 from fullpipe.cli.shown import number_shown, point_shown, unit_shown
+
+if TYPE_CHECKING:
+    from fullpipe.analysis.statistics import Mode, TwoModes
 
 _NO_PATHS = ("engine", "kind", "of", "metric", "unit")
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from fullpipe.runs.encoding import checksum, empty
@@ -77,6 +76,8 @@ class Entries:
         return told | {name: self._summaries(name) for name in PACKED}
 
     def _summaries(self, name: str) -> pl.DataFrame:
+        import numpy as np  # here: it takes memory and time to import, and a run without a store has no index
+
         tables = [empty(name), *self._packed[name]]
         ids = np.repeat(np.array([0, *self._ids], np.int64), [table.height for table in tables])
         return pl.DataFrame({ID: ids}).hstack(_together(tables))

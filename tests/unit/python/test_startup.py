@@ -9,6 +9,8 @@ BARE = {"numpy", "scipy", "polars", "matplotlib", "pydantic", "typer", "rich", "
 NUMBERS = {"numpy", "scipy", "polars", "matplotlib"}
 COMMAND = "import sys; sys.argv = ['fullpipe', *{}.split()]; from fullpipe.cli import main; main()"
 
+RUN = COMMAND.format("'run single-reno --set duration=1s --no-store --json'")
+
 
 def imported(program: str) -> set[str]:
     """The modules that there are when a program ends."""
@@ -32,7 +34,8 @@ def imported(program: str) -> set[str]:
         (COMMAND.format("'list queues --json'"), {*NUMBERS, "fullpipe.scenario.model", "rich.console"}),
         (COMMAND.format("'show single-cubic'"), NUMBERS),
         ("import fullpipe; fullpipe.Scenario.named('kato2025').digest", NUMBERS),
-        (COMMAND.format("'run --help'"), {"matplotlib", "scipy.stats", "scipy.optimize"}),
+        (COMMAND.format("'run --help'"), {"matplotlib", "numpy", "scipy"}),
+        (RUN, {"matplotlib", "scipy", "fullpipe.analysis.statistics"}),
     ],
 )
 def test_what_is_not_used_is_not_imported(program: str, without: set[str]) -> None:
