@@ -1,9 +1,14 @@
 //! Sets of packet numbers kept as sorted, disjoint ranges.
 
+use std::collections::VecDeque;
+
 /// A set of packet numbers, as ranges `[start, end)` in ascending order that neither touch nor overlap.
+///
+/// What is lowest is filled up and removed, what is highest grows: a deque moves little at either end, however many ranges
+/// there are.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
-    ranges: Vec<(u32, u32)>,
+    ranges: VecDeque<(u32, u32)>,
 }
 
 impl RangeSet {
@@ -25,14 +30,15 @@ impl RangeSet {
     }
 
     /// The lowest range.
+    #[inline]
     pub fn first(&self) -> Option<(u32, u32)> {
-        self.ranges.first().copied()
+        self.ranges.front().copied()
     }
 
     /// One past the highest number.
     #[inline]
     pub fn end(&self) -> Option<u32> {
-        self.ranges.last().map(|r| r.1)
+        self.ranges.back().map(|r| r.1)
     }
 
     /// The number that has `n` - 1 others above it in the set, if it holds so many; `n` counts from 1.
@@ -46,83 +52,76 @@ impl RangeSet {
 
     /// The range that holds `number`.
     pub fn find(&self, number: u32) -> Option<(u32, u32)> {
-        if self.end().is_none_or(|end| end <= number) {
-            return None;
-        }
         let i = self.ranges.partition_point(|r| r.1 <= number);
         self.ranges.get(i).copied().filter(|r| r.0 <= number)
     }
 
-    /// Every number of `[start, end)` is in the set.
-    pub fn contains(&self, start: u32, end: u32) -> bool {
-        self.find(start).is_some_and(|range| range.1 >= end)
-    }
-
-    /// Appends the parts of `[start, end)` that are not in the set to `gaps`.
-    pub fn gaps_within(&self, mut start: u32, end: u32, gaps: &mut Vec<(u32, u32)>) {
-        if self.end().is_none_or(|last| last <= start) {
-            gaps.push((start, end)); // beyond everything known, as SACK blocks mostly are
-            return;
-        }
-        let mut i = self.ranges.partition_point(|r| r.1 <= start);
-        while start < end {
-            let Some(&(low, high)) = self.ranges.get(i) else { break };
-            if low > start {
-                gaps.push((start, low.min(end)));
-            }
-            start = high.max(start);
-            i += 1;
-        }
-        if start < end {
-            gaps.push((start, end));
-        }
-    }
-
-    /// Adds `[start, end)`, merges what it touches, and returns the range it became part of.
-    pub fn insert(&mut self, start: u32, end: u32) -> (u32, u32) {
-        if let Some(last) = self.ranges.last_mut()
-            && last.0 <= start
-        {
+    /// Adds `[start, end)`, merges what it touches, and returns the range it became part of. `new` is told of the parts that
+    /// were not in the set, in ascending order.
+    #[inline]
+    pub fn add(&mut self, start: u32, end: u32, mut new: impl FnMut(u32, u32)) -> (u32, u32) {
+        match self.ranges.back_mut() {
+            Some(last) if start < last.0 => self.add_below(start, end, new),
             // Most packets beyond a hole extend the last range or open a new one.
-            if last.1 >= start {
-                last.1 = last.1.max(end);
-                return *last;
+            Some(last) if start <= last.1 => {
+                if last.1 < end {
+                    new(last.1, end);
+                    last.1 = end;
+                }
+                *last
             }
-            self.ranges.push((start, end));
-            return (start, end);
+            _ => {
+                new(start, end);
+                self.ranges.push_back((start, end));
+                (start, end)
+            }
         }
+    }
+
+    /// The same where it begins below the last range.
+    fn add_below(&mut self, start: u32, end: u32, mut new: impl FnMut(u32, u32)) -> (u32, u32) {
         let first = self.ranges.partition_point(|r| r.1 < start);
-        let mut merged = (start, end);
-        let mut last = first;
-        while let Some(&(low, high)) = self.ranges.get(last)
+        let (mut merged, mut from, mut after) = ((start, end), start, first);
+        while let Some(&(low, high)) = self.ranges.get(after)
             && low <= end
         {
+            if from < low {
+                new(from, low);
+            }
+            from = from.max(high);
             merged = (merged.0.min(low), merged.1.max(high));
-            last += 1;
+            after += 1;
         }
-        if last == first {
-            self.ranges.insert(first, merged);
-        } else {
-            self.ranges[first] = merged;
-            self.ranges.drain(first + 1..last);
+        if from < end {
+            new(from, end);
         }
+        self.replace(first, after, merged);
         merged
     }
 
-    /// Removes every number below `bound`.
-    pub fn remove_below(&mut self, bound: u32) {
-        let gone = self.ranges.iter().take_while(|r| r.1 <= bound).count();
-        if gone > 0 {
-            self.ranges.drain(..gone);
+    /// Puts one range in the place of those from number `first` up to, but not including, `after`.
+    fn replace(&mut self, first: usize, after: usize, range: (u32, u32)) {
+        if first == after {
+            return self.ranges.insert(first, range);
         }
-        if let Some(first) = self.ranges.first_mut() {
-            first.0 = first.0.max(bound);
+        self.ranges[first] = range;
+        if first + 1 < after {
+            self.ranges.drain(first + 1..after);
         }
     }
 
-    /// Removes everything.
-    pub fn clear(&mut self) {
-        self.ranges.clear();
+    /// Removes every number below `bound`.
+    #[inline]
+    pub fn remove_below(&mut self, bound: u32) {
+        while let Some(first) = self.ranges.front_mut()
+            && first.0 < bound
+        {
+            if bound < first.1 {
+                first.0 = bound;
+                return;
+            }
+            self.ranges.pop_front();
+        }
     }
 }
 
@@ -142,7 +141,11 @@ mod tests {
             let (mut set, mut reference) = (RangeSet::default(), BTreeSet::new());
             for (start, length, insert) in ops {
                 if insert {
-                    set.insert(start, start + length);
+                    let (mut told, missing) = (Vec::new(), (start..start + length).filter(|n| !reference.contains(n)));
+                    let missing: Vec<u32> = missing.collect();
+                    let range = set.add(start, start + length, |low, high| told.extend(low..high));
+                    prop_assert_eq!(told, missing);
+                    prop_assert_eq!(set.find(start), Some(range));
                     reference.extend(start..start + length);
                 } else {
                     set.remove_below(start / 4);
@@ -154,17 +157,6 @@ mod tests {
                 let ranges: Vec<_> = set.iter().collect();
                 prop_assert!(ranges.windows(2).all(|w| w[0].1 < w[1].0), "{:?}", ranges);
             }
-        }
-
-        #[test]
-        fn gaps_are_what_is_missing(present in prop::collection::vec((0u32..60, 1u32..8), 0..12), start in 0u32..60, length in 0u32..30) {
-            let mut set = RangeSet::default();
-            for (s, l) in present { set.insert(s, s + l); }
-            let mut gaps = Vec::new();
-            set.gaps_within(start, start + length, &mut gaps);
-            let missing: Vec<u32> = gaps.iter().flat_map(|&(a, b)| a..b).collect();
-            let expected: Vec<u32> = (start..start + length).filter(|n| set.find(*n).is_none()).collect();
-            prop_assert_eq!(missing, expected);
         }
     }
 }

@@ -24,8 +24,9 @@ impl Receiver {
         if self.compressed == 0 || seq <= self.next || self.out_of_order.find(seq).is_some() {
             return;
         }
-        let grows = self.recent.iter().position(|r| r.0 == seq + 1 || r.1 == seq);
-        if grows.unwrap_or(self.recent.len()) >= BLOCKS_EXPECTED {
+        let recent = self.recent.as_slice();
+        let grows = recent.iter().position(|r| r.0 == seq + 1 || r.1 == seq);
+        if grows.unwrap_or(recent.len()) >= BLOCKS_EXPECTED {
             self.send_ack(out);
         }
     }
@@ -77,11 +78,17 @@ impl Receiver {
     }
 
     pub(super) fn send_ack(&mut self, out: &mut Vec<Segment>) {
-        let sacks = SackBlocks::from_ranges(self.dsack.into_iter().chain(self.recent.iter().copied()));
+        let nothing_waits = self.dsack.is_none() && self.recent.is_empty();
+        let sacks = if nothing_waits { SackBlocks::default() } else { self.blocks() };
         let Riding { ack, echo, window, one_way_us, ce_count, ece } = self.riding();
         let dsack = self.dsack.is_some();
         out.push(Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks });
         self.acknowledged(1);
+    }
+
+    /// What selective acknowledgements say: a duplicate first, then what grew last.
+    fn blocks(&self) -> SackBlocks {
+        SackBlocks::from_ranges(self.dsack.into_iter().chain(self.recent.as_slice().iter().copied()))
     }
 
     /// What an acknowledgement says beside its selective ones.

@@ -24,27 +24,10 @@ impl Receiver {
     }
 
     /// Files a packet: in order, beyond a hole, or a duplicate.
+    #[inline]
     pub(super) fn take(&mut self, seq: u32, len: u16, stamp: u32) {
-        let known = self.out_of_order.find(seq);
-        if seq + 1 == self.next && self.unacked == 0 {
-            self.echo = stamp; // a duplicate of what was acknowledged last is as recent (RFC 7323)
-        }
-        if seq < self.next || known.is_some() {
-            self.duplicates += 1;
-            self.dsack = Some((seq, seq + 1));
-            if seq < self.next {
-                self.quicken(self.window.quick_acks());
-                self.ack_now = true;
-            }
-            return;
-        }
-        if seq > self.next {
-            if u32::from(len) != self.config.mss {
-                self.short.push((seq, len));
-            }
-            let range = self.out_of_order.insert(seq, seq + 1);
-            self.remember(range);
-            return self.file(len, range.0 < seq);
+        if seq != self.next {
+            return self.take_out_of_order(seq, len, stamp);
         }
         if self.unacked == 0 {
             self.echo = stamp; // RFC 7323: the oldest segment not yet acknowledged
@@ -53,6 +36,36 @@ impl Receiver {
             self.quick |= 1;
         }
         self.advance(len);
+    }
+
+    fn take_out_of_order(&mut self, seq: u32, len: u16, stamp: u32) {
+        if seq > self.next {
+            return self.take_beyond(seq, len);
+        }
+        if seq + 1 == self.next && self.unacked == 0 {
+            self.echo = stamp; // a duplicate of what was acknowledged last is as recent (RFC 7323)
+        }
+        self.note_duplicate(seq);
+        self.quicken(self.window.quick_acks());
+        self.ack_now = true;
+    }
+
+    fn note_duplicate(&mut self, seq: u32) {
+        self.duplicates += 1;
+        self.dsack = Some((seq, seq + 1));
+    }
+
+    fn take_beyond(&mut self, seq: u32, len: u16) {
+        let mut is_new = false;
+        let range = self.out_of_order.add(seq, seq + 1, |_, _| is_new = true);
+        if !is_new {
+            return self.note_duplicate(seq);
+        }
+        if u32::from(len) != self.config.mss {
+            self.short.push((seq, len));
+        }
+        self.recent.remember(range);
+        self.file(len, range.0 < seq);
     }
 
     /// A packet beyond a hole takes memory; `joins`: it is joined to the one before it.
@@ -73,25 +86,32 @@ impl Receiver {
     }
 
     pub(super) fn advance(&mut self, len: u16) {
-        let mut bytes = u64::from(len);
-        let mut end = self.next + 1;
-        if let Some((start, stop)) = self.out_of_order.first().filter(|r| r.0 == end) {
-            let waited = self.bytes_of(start, stop);
-            self.out_of_order_bytes -= waited;
-            bytes += waited;
-            end = stop;
-            self.out_of_order.remove_below(end);
-            self.recent.retain(|r| r.0 >= end);
-            self.ack_now |= self.out_of_order.is_empty(); // the last hole is filled: say so at once
+        self.next += 1;
+        self.unacked += 1;
+        self.delivered_bytes += u64::from(len);
+        if let Some(range) = self.out_of_order.first().filter(|r| r.0 == self.next) {
+            self.join(range);
         }
-        self.unacked += end - self.next;
+    }
+
+    /// What waited behind a hole that is filled now has come in order, too.
+    fn join(&mut self, (start, end): (u32, u32)) {
+        let waited = self.bytes_of(start, end);
+        self.out_of_order_bytes -= waited;
+        self.out_of_order.remove_below(end);
+        self.recent.forget_below(end);
+        self.ack_now |= self.out_of_order.is_empty(); // the last hole is filled: say so at once
         self.next = end;
-        self.delivered_bytes += bytes;
+        self.unacked += end - start;
+        self.delivered_bytes += waited;
     }
 
     pub(super) fn bytes_of(&mut self, start: u32, stop: u32) -> u64 {
         let mss = u64::from(self.config.mss);
         let mut bytes = u64::from(stop - start) * mss;
+        if self.short.is_empty() {
+            return bytes;
+        }
         self.short.retain(|&(seq, len)| {
             let inside = (start..stop).contains(&seq);
             if inside {
@@ -100,12 +120,5 @@ impl Receiver {
             !inside
         });
         bytes
-    }
-
-    /// Moves a grown range to the front of the SACK blocks.
-    pub(super) fn remember(&mut self, range: (u32, u32)) {
-        self.recent.retain(|r| r.1 <= range.0 || r.0 >= range.1);
-        self.recent.insert(0, range);
-        self.recent.truncate(4);
     }
 }

@@ -3,6 +3,7 @@
 
 mod acknowledgement;
 mod assembly;
+mod blocks;
 mod interactive;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use crate::feedback::Echo;
 use crate::gro::Gro;
 use crate::segment::micros;
 use crate::{Feedback, RangeSet, Segment};
+use blocks::Blocks;
 use interactive::Interactive;
 use units::{Duration, Time};
 pub use window::{LARGEST_BUFFER, ReceiveBuffer, ReceiveMemory};
@@ -67,7 +69,7 @@ pub struct Receiver {
     /// Payload lengths of packets beyond `next` that are not a full MSS.
     short: Vec<(u32, u16)>,
     /// Ranges in the order in which they last grew, newest first.
-    recent: Vec<(u32, u32)>,
+    recent: Blocks,
     dsack: Option<(u32, u32)>,
     unacked: u32,
     quick: u32,
@@ -121,7 +123,7 @@ impl Receiver {
             out_of_order: RangeSet::default(),
             out_of_order_bytes: 0,
             short: Vec::new(),
-            recent: Vec::with_capacity(8),
+            recent: Blocks::default(),
             dsack: None,
             unacked: 0,
             quick: window.quick_acks(),
@@ -235,7 +237,11 @@ impl Receiver {
         }
     }
 
+    #[inline]
     fn note_ecn(&mut self, ce: bool, cwr: bool, out: &mut Vec<Segment>) {
+        if self.config.ecn == Feedback::Off && !(ce || cwr) {
+            return;
+        }
         let wanted = self.echoed.arrive(ce, cwr);
         if wanted.flush && self.delayed_at != Time::NEVER {
             self.send_ack(out);

@@ -1,8 +1,8 @@
 //! The processing of an acknowledgement, in the order of Linux `tcp_ack`.
 
-use super::rate::Sampling;
+use super::rate::Newest;
 use super::recovery::Resend;
-use super::scoreboard::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED};
+use super::scoreboard::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED};
 use super::{Sender, stamp};
 use crate::{SackBlocks, Segment};
 use congestion::{Ack, CaState, Congestion, Recovery};
@@ -19,6 +19,7 @@ pub(super) struct AckSummary {
     prior_lost: u64,
     prior_sacked_out: u32,
     echo: u32,
+    one_way_us: u32,
     /// The cumulative acknowledgement advanced.
     pub advanced: bool,
     /// Packets were selectively acknowledged for the first time.
@@ -37,16 +38,16 @@ pub(super) struct AckSummary {
     pub retransmission_lost: bool,
     retransmission_acked: bool,
     arm_timer: bool,
+    short_packet: bool,
     /// Lowest packet delivered late, below the highest one selectively acknowledged.
     reordered_from: Option<u32>,
-    acked_sent: Option<(Time, Time)>, // of the first and last never-retransmitted packets acknowledged
-    sacked_sent: Option<(Time, Time)>, // likewise, selectively
-    short_packet: bool,
+    /// Of the never-retransmitted packets acknowledged, and likewise, selectively.
+    acked_sent: Span,
+    sacked_sent: Span,
     /// RTT of the newest packet delivered.
     rtt: Option<Duration>,
-    one_way_delay: Duration,
     pub marked: u32,
-    sampling: Sampling,
+    newest: Newest,
 }
 
 impl AckSummary {
@@ -61,8 +62,39 @@ impl AckSummary {
     }
 }
 
-fn extend(span: &mut Option<(Time, Time)>, sent: Time) {
-    *span = Some((span.map_or(sent, |s| s.0), sent));
+/// When the first and the last of some packets were sent; `NEVER` if there are none.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    first: Time,
+    last: Time,
+}
+
+impl Default for Span {
+    fn default() -> Span {
+        Span { first: Time::NEVER, last: Time::NEVER }
+    }
+}
+
+impl Span {
+    /// The next of them.
+    #[inline]
+    fn extend(&mut self, sent: Time) {
+        if self.is_empty() {
+            self.first = sent;
+        }
+        self.last = sent;
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.first == Time::NEVER
+    }
+
+    /// This one, or if it is empty the other.
+    #[inline]
+    fn or(self, other: Span) -> Span {
+        if self.is_empty() { other } else { self }
+    }
 }
 
 impl Sender {
@@ -76,8 +108,7 @@ impl Sender {
         self.watch_pauses();
         let (overtaken, ack) = (*ack < self.board.una, (*ack).max(self.board.una));
         self.last_echo = *echo;
-        let mut summary = self.start_summary(ack, *echo);
-        summary.one_way_delay = Duration::from_micros(u64::from(*one_way_us));
+        let mut summary = self.start_summary(ack, *echo, *one_way_us);
         self.read_sacks(now, ack, *dsack, sacks, &mut summary);
         if overtaken {
             // A later ACK came first: only its SACK blocks can be news, and it says nothing of RTT or rate.
@@ -95,18 +126,22 @@ impl Sender {
             self.judge_probe(now, ack, &mut summary);
             return self.push(now, out);
         }
-        self.rack.adapt(summary.sampling.prior_delivered(), self.delivery.delivered);
+        if self.rack.may_adapt() {
+            self.rack.adapt(self.prior_delivered(&summary), self.delivery.delivered);
+        }
         self.judge_probe(now, ack, &mut summary);
         let resend = self.update_recovery(now, &mut summary);
         if summary.arm_timer {
             self.set_timer_after_progress(now);
         }
         self.control_congestion(now, &summary);
-        self.resend(now, resend, out);
+        if resend != Resend::Nothing {
+            self.resend(now, resend, out);
+        }
         self.push(now, out);
     }
 
-    fn start_summary(&self, ack: u32, echo: u32) -> AckSummary {
+    fn start_summary(&self, ack: u32, echo: u32, one_way_us: u32) -> AckSummary {
         AckSummary {
             prior_una: self.board.una,
             prior_state: self.recovery.state,
@@ -116,16 +151,38 @@ impl Sender {
             prior_lost: self.delivery.lost,
             prior_sacked_out: self.board.sacked_out,
             echo,
+            one_way_us,
             advanced: ack > self.board.una,
             ..AckSummary::default()
         }
     }
 
+    /// The packet that the sample is about, if one was sampled.
+    fn sampled(&self, summary: &AckSummary) -> Option<&Record> {
+        summary.newest.map(|(_, seq)| self.board.get(seq))
+    }
+
+    /// `delivered` when the sampled packet was sent.
+    fn prior_delivered(&self, summary: &AckSummary) -> Option<u64> {
+        self.sampled(summary).map(|record| u64::from(record.delivered))
+    }
+
     /// Marks what the SACK blocks report, lowest block first.
+    #[inline]
     fn read_sacks(&mut self, now: Time, ack: u32, dsack: bool, sacks: &SackBlocks, summary: &mut AckSummary) {
-        if sacks.is_empty() {
-            return;
+        if !sacks.is_empty() {
+            self.read_blocks(now, ack, dsack, sacks, summary);
         }
+    }
+
+    fn read_blocks(
+        &mut self,
+        now: Time,
+        ack: u32,
+        dsack: bool,
+        sacks: &SackBlocks,
+        summary: &mut AckSummary,
+    ) {
         let mut blocks = sacks.iter();
         if dsack
             && let Some((start, end)) = blocks.next()
@@ -137,12 +194,13 @@ impl Sender {
         new.clear();
         for (start, end) in blocks {
             let (start, end) = (start.max(ack), end.min(self.board.next));
-            if start < end && !self.board.sacked.contains(start, end) {
-                self.board.sacked.gaps_within(start, end, &mut new);
-                self.board.sacked.insert(start, end);
+            if start < end {
+                self.board.sacked.add(start, end, |start, end| new.push((start, end)));
             }
         }
-        new.sort_unstable();
+        if new.len() > 1 {
+            new.sort_unstable();
+        }
         for &(start, end) in &new {
             (start..end).for_each(|seq| self.sack(now, seq, summary));
         }
@@ -187,19 +245,19 @@ impl Sender {
 
     /// One packet is selectively acknowledged for the first time.
     fn sack(&mut self, now: Time, seq: u32, summary: &mut AckSummary) {
-        let record = *self.board.get(seq);
-        let ever = record.is(EVER_RETRANSMITTED);
-        self.rack.advance(now, record.sent, seq, ever, self.rtt.min());
+        let record = self.board.get(seq);
+        let (ever, sent) = (record.is(EVER_RETRANSMITTED), record.sent);
+        self.rack.advance(now, sent, seq, ever, self.rtt.min());
         if !ever {
             if seq < summary.prior_highest {
                 summary.delivered_late(seq);
             }
             summary.original_delivered |= seq < self.recovery.high;
-            extend(&mut summary.sacked_sent, record.sent);
+            summary.sacked_sent.extend(sent);
         }
         self.board.sack(seq);
         self.delivery.delivered += 1;
-        self.delivery.sample(seq, &record, &mut summary.sampling);
+        self.delivery.sample(seq, sent, &mut summary.newest);
         summary.sacked = true;
     }
 
@@ -213,18 +271,18 @@ impl Sender {
             let ever = record.is(EVER_RETRANSMITTED);
             self.stats.acked_bytes += u64::from(record.len);
             summary.retransmission_acked |= ever;
-            if !ever && !record.is(SACKED) {
-                extend(&mut summary.acked_sent, record.sent);
-                lowest_late = lowest_late.or(Some(seq));
-                summary.original_delivered |= seq < self.recovery.high;
-            }
             if !record.is(SACKED) {
+                if !ever {
+                    summary.acked_sent.extend(record.sent);
+                    lowest_late = lowest_late.or(Some(seq));
+                    summary.original_delivered |= seq < self.recovery.high;
+                }
                 let spurious = ever && summary.echo < stamp(record.sent);
                 if !spurious {
                     self.rack.advance(now, record.sent, seq, ever, self.rtt.min());
                 }
                 self.delivery.delivered += 1;
-                self.delivery.sample(seq, &record, &mut summary.sampling);
+                self.delivery.sample(seq, record.sent, &mut summary.newest);
             }
             summary.short_packet = count == 1 && u32::from(record.len) < self.config.mss;
         }
@@ -233,9 +291,9 @@ impl Sender {
         if summary.advanced {
             summary.arm_timer = true;
             self.check_reordering(lowest_late.filter(|&seq| seq < summary.prior_highest));
-        } else if let (Some(_), Some((first, _))) = (summary.rtt, summary.sacked_sent) {
+        } else if summary.rtt.is_some() && !summary.sacked_sent.is_empty() {
             // Data sent after the head was last sent must not postpone the head's timeout for ever.
-            summary.arm_timer = self.board.get(self.board.una).sent > first;
+            summary.arm_timer = self.board.get(self.board.una).sent > summary.sacked_sent.first;
         }
     }
 
@@ -249,17 +307,18 @@ impl Sender {
 
     /// RTT samples: the oldest packet acknowledged feeds srtt, the newest one the minimum and the algorithm.
     fn measure_rtt(&mut self, now: Time, summary: &AckSummary) -> Option<Duration> {
-        let acked = summary.acked_sent.filter(|_| !summary.retransmission_acked);
-        let mut smooth = acked.or(summary.sacked_sent).map(|(first, _)| now.since(first));
-        let mut newest = summary.sacked_sent.or(acked).map(|(_, last)| now.since(last));
-        if smooth.is_none() && summary.advanced {
+        let acked = if summary.retransmission_acked { Span::default() } else { summary.acked_sent };
+        let (oldest, newest) = (acked.or(summary.sacked_sent).first, summary.sacked_sent.or(acked).last);
+        let (smooth, newest) = if oldest != Time::NEVER {
+            (now.since(oldest), now.since(newest))
+        } else if summary.advanced {
             let elapsed_ms = stamp(now).saturating_sub(summary.echo).max(1);
-            smooth = Some(Duration::from_millis(u64::from(elapsed_ms))); // the timestamp option's resolution
-            newest = smooth;
-        }
-        self.last_rtt = smooth;
-        let smooth = smooth?;
-        let newest = newest.unwrap_or(smooth);
+            let elapsed = Duration::from_millis(u64::from(elapsed_ms)); // the timestamp option's resolution
+            (elapsed, elapsed)
+        } else {
+            return None;
+        };
+        self.last_rtt = Some(smooth);
         let delayed = self.looks_delayed(summary) && self.rtt.min().is_some_and(|min| newest > min);
         if !delayed {
             self.rtt.update_min(newest, now);
@@ -272,7 +331,7 @@ impl Sender {
     fn looks_delayed(&self, summary: &AckSummary) -> bool {
         summary.short_packet
             && summary.prior_sacked_out == 0
-            && summary.sampling.prior_delivered().is_some_and(|d| d + 1 == self.delivery.delivered)
+            && self.prior_delivered(summary).is_some_and(|d| d + 1 == self.delivery.delivered)
     }
 
     pub(super) fn take_rtt_sample(&mut self, now: Time, rtt: Duration) {
@@ -285,7 +344,8 @@ impl Sender {
     fn control_congestion(&mut self, now: Time, summary: &AckSummary) {
         let acked = (self.delivery.delivered - summary.prior_delivered) as u32;
         let lost = (self.delivery.lost - summary.prior_lost) as u32;
-        let rate = self.delivery.finish(now, acked, &summary.sampling, self.rtt.min());
+        let sampled = summary.newest.map(|(_, seq)| self.board.get(seq));
+        let rate = self.delivery.finish(now, acked, sampled, self.rtt.min());
         let transport_reduces = self.traits.recovery == Recovery::Transport && self.recovery.is_reducing();
         // On a path that reorders any delivery may grow the window, else only cumulative progress.
         let progress = summary.advanced || (self.rack.reorders() && summary.sacked);
@@ -295,7 +355,7 @@ impl Sender {
             lost,
             marked: summary.marked,
             rtt: summary.rtt,
-            one_way_delay: Some(summary.one_way_delay),
+            one_way_delay: Some(Duration::from_micros(u64::from(summary.one_way_us))),
             delayed: self.looks_delayed(summary),
             prior_state: summary.prior_state,
             prior_in_flight: summary.prior_in_flight,
@@ -323,6 +383,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
+    /// Sends what an ACK calls for, before new data.
     fn resend(&mut self, now: Time, resend: Resend, out: &mut Vec<Segment>) {
         match resend {
             Resend::Nothing => {}

@@ -70,11 +70,11 @@ impl Sender {
         self.usage.used_since = now;
     }
 
-    /// Halves the window for every timeout that passed without sending, down to the initial window.
+    /// Nothing is outstanding: halves the window for every timeout that passed without sending, down to the initial window.
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let idle = now.since(self.last_send);
         let rto = self.rtt.rto();
-        if self.board.packets_out() > 0 || idle <= rto || !self.window_belongs_to_transport() {
+        if idle <= rto || !self.window_belongs_to_transport() {
             return;
         }
         let floor = self.config.initial_window.min(self.control.cwnd);

@@ -115,7 +115,7 @@ impl Sender {
         if !self.established {
             return;
         }
-        if self.has_new_data() {
+        if self.board.packets_out() == 0 && self.has_new_data() {
             self.restart_after_idle(now);
         }
         let mut sent = self.write(now, out);
@@ -268,17 +268,21 @@ impl Sender {
     pub(super) fn send_burst(&mut self, now: Time, count: u32, out: &mut Vec<Segment>) {
         let was_idle = self.board.packets_out() == 0;
         self.before_burst(now, count);
-        let (mut bytes, at) = (0, self.departure(now));
+        let (mut unsent, at) = (self.unsent(), self.departure(now));
+        let mut record = Record::new(at, 0, 0);
+        self.delivery.stamp(&mut record, self.board.packets_out()); // which is the same for all of them
+        record.in_flight = self.board.in_flight();
+        let (common, mut bytes) = (record.flags, 0);
         for i in 0..count {
-            let unsent = self.unsent();
             let len = unsent.min(u64::from(self.config.mss)) as u16;
-            let mut record = Record::new(at, len, if i == 0 { BURST_HEAD } else { 0 });
+            record.flags = if i == 0 { common | BURST_HEAD } else { common };
             if unsent == u64::from(len) {
                 record.flags |= self.ends_write(len);
             }
-            self.delivery.stamp(&mut record, self.board.packets_out());
-            record.in_flight = self.board.in_flight() + 1;
-            let seq = self.board.append(record);
+            unsent -= u64::from(len);
+            record.len = len;
+            record.in_flight += 1;
+            let seq = self.board.append(&record);
             bytes += u64::from(len);
             let flags = Flags { last: i + 1 == count && count > 1, again: false };
             let data = self.data(at, seq, &record, flags);

@@ -61,8 +61,16 @@ impl Sender {
     }
 
     /// An ACK arrived while a probe is out: was the tail lost?
+    #[inline]
     pub(super) fn judge_probe(&mut self, now: Time, ack: u32, summary: &mut AckSummary) {
-        let Some(end) = self.probe.end.filter(|&end| ack >= end) else { return };
+        if let Some(end) = self.probe.end
+            && ack >= end
+        {
+            self.judge_reached_probe(now, ack, end, summary);
+        }
+    }
+
+    fn judge_reached_probe(&mut self, now: Time, ack: u32, end: u32, summary: &mut AckSummary) {
         if !self.probe.was_retransmission || summary.dsack_of_probe {
             self.probe.end = None; // both copies arrived, or the probe was new data: nothing was lost
         } else if ack > end {

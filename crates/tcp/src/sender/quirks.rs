@@ -6,8 +6,7 @@
 
 use super::Sender;
 use super::limits::Limit;
-use super::rate::Sampling;
-use super::scoreboard::{APP_LIMITED, BURST_HEAD, LOST, RETRANSMITTED, SACKED};
+use super::scoreboard::{APP_LIMITED, BURST_HEAD, LOST, RETRANSMITTED, Record, SACKED};
 use congestion::{CaState, RateSample};
 use units::{Duration, Time};
 
@@ -142,11 +141,11 @@ impl Carried {
         &mut self,
         sample: &mut RateSample,
         now: Time,
-        sampling: &Sampling,
+        record: &Record,
         min_rtt: Option<Duration>,
     ) {
         if self.quirks.rate_sampling == RateSampling::Ns3_40 {
-            self.carry_over(sample, now, sampling, min_rtt);
+            self.carry_over(sample, now, record, min_rtt);
         }
         if sample.interval.is_some() {
             self.valid = sample.interval.map(|interval| (sample.delivered, interval));
@@ -158,18 +157,11 @@ impl Carried {
         }
     }
 
-    fn carry_over(
-        &mut self,
-        sample: &mut RateSample,
-        now: Time,
-        sampling: &Sampling,
-        min_rtt: Option<Duration>,
-    ) {
-        let record = &sampling.record;
+    fn carry_over(&mut self, sample: &mut RateSample, now: Time, record: &Record, min_rtt: Option<Duration>) {
         let delivered = record.delivered.wrapping_add(sample.delivered);
         if record.delivered > self.prior_delivered {
             let ack_elapsed = now.since(self.prior_time.unwrap_or(Time::ZERO));
-            self.interval = sampling.send_elapsed.max(ack_elapsed);
+            self.interval = record.send_elapsed().max(ack_elapsed);
             self.prior_delivered = record.delivered;
             self.prior_time = Some(record.delivered_time);
             self.app_limited = record.is(APP_LIMITED);
@@ -228,7 +220,6 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::super::rate::Delivery;
-    use super::super::scoreboard::Record;
     use super::*;
 
     const MIN_RTT: Duration = Duration::from_millis(100);
@@ -249,10 +240,9 @@ mod tests {
                 delivery.stamp(&mut record, records.len() as u32);
                 records.push_back(record);
             } else if let Some(record) = records.pop_front() {
-                let mut sampling = Sampling::default();
                 delivery.delivered += 1;
-                delivery.sample(0, &record, &mut sampling);
-                found.extend(delivery.finish(at(time), 1, &sampling, Some(MIN_RTT)));
+                delivery.sample(0, record.sent, &mut None);
+                found.extend(delivery.finish(at(time), 1, Some(&record), Some(MIN_RTT)));
             }
         }
         found

@@ -50,6 +50,7 @@ impl Rack {
     }
 
     /// A packet was delivered. `ambiguous`: it was retransmitted, so the delivery may be the original's.
+    #[inline]
     pub fn advance(&mut self, now: Time, sent: Time, seq: u32, ambiguous: bool, min_rtt: Option<Duration>) {
         let rtt = now.since(sent);
         if ambiguous && min_rtt.is_some_and(|min| rtt < min) {
@@ -63,6 +64,12 @@ impl Rack {
     pub fn see_reordering(&mut self, distance: u32) {
         self.reordering = self.reordering.max(distance.min(self.most_reordering));
         self.reordering_seen = true;
+    }
+
+    /// [`adapt`](Self::adapt) may have something to do.
+    #[inline]
+    pub fn may_adapt(&self) -> bool {
+        self.dsack_seen || self.steps > 1
     }
 
     /// Widens the reordering window after a spurious retransmission, at most once per round trip.

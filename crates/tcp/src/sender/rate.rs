@@ -29,20 +29,9 @@ pub(super) struct Delivery {
     carried: Option<Box<Carried>>,
 }
 
-/// The sample that one ACK builds up.
-#[derive(Debug, Default)]
-pub(super) struct Sampling {
-    newest: Option<(Time, u32)>,
-    pub record: Record,
-    pub send_elapsed: Duration,
-}
-
-impl Sampling {
-    /// `delivered` when the sampled packet was sent, if any packet was sampled yet.
-    pub fn prior_delivered(&self) -> Option<u64> {
-        self.newest.map(|_| u64::from(self.record.delivered))
-    }
-}
+/// The most recently sent of the packets that an ACK delivers: when it was sent, and its number. The sample is about that
+/// one, whose record stays in its place until something is sent.
+pub(super) type Newest = Option<(Time, u32)>;
 
 impl Delivery {
     /// Counters at zero.
@@ -65,23 +54,22 @@ impl Delivery {
         record.flags = (record.flags & !APP_LIMITED) | if self.is_app_limited() { APP_LIMITED } else { 0 };
     }
 
-    /// A packet was delivered for the first time: sample it if it is the most recently sent one so far.
-    pub fn sample(&mut self, seq: u32, record: &Record, sampling: &mut Sampling) {
-        let key = (record.sent, seq);
-        if sampling.newest.is_none_or(|newest| key > newest) {
-            sampling.newest = Some(key);
-            sampling.record = *record;
-            sampling.send_elapsed = record.sent.since(record.flight_start);
-            self.flight_start = record.sent;
+    /// Packet `seq` was delivered for the first time: it is sampled if it is the most recently sent one so far.
+    #[inline]
+    pub fn sample(&mut self, seq: u32, sent: Time, newest: &mut Newest) {
+        if newest.is_none_or(|newest| (sent, seq) > newest) {
+            *newest = Some((sent, seq));
+            self.flight_start = sent;
         }
     }
 
-    /// Ends an ACK that newly delivered `delivered` packets; the sample, if there is one.
+    /// Ends an ACK that newly delivered `delivered` packets; the sample, if a packet was sampled.
+    #[inline]
     pub fn finish(
         &mut self,
         now: Time,
         delivered: u32,
-        sampling: &Sampling,
+        sampled: Option<&Record>,
         min_rtt: Option<Duration>,
     ) -> Option<RateSample> {
         if self.app_limited_until.is_some_and(|until| self.delivered > until) {
@@ -90,9 +78,8 @@ impl Delivery {
         if delivered > 0 {
             self.delivered_time = now;
         }
-        sampling.newest?;
-        let record = &sampling.record;
-        let interval = sampling.send_elapsed.max(now.since(record.delivered_time));
+        let record = sampled?;
+        let interval = record.send_elapsed().max(now.since(record.delivered_time));
         // Faster than light: the ACK of a retransmission's original.
         let impossible =
             interval == Duration::ZERO || min_rtt.is_some_and(|min| interval.as_micros() < min.as_micros());
@@ -106,7 +93,7 @@ impl Delivery {
             tx_in_flight: record.in_flight,
         };
         if let Some(carried) = &mut self.carried {
-            carried.rewrite(&mut sample, now, sampling, min_rtt);
+            carried.rewrite(&mut sample, now, record, min_rtt);
         }
         if let Some(interval) = sample.interval {
             self.last_rate = Some((sample.delivered, interval));
@@ -131,15 +118,15 @@ mod tests {
 
     #[test]
     fn a_sample_shorter_than_the_smallest_rtt_has_counts_but_no_interval() {
-        let (mut delivery, mut sampling) = (Delivery::default(), Sampling::default());
+        let mut delivery = Delivery::default();
         let mut record = Record::new(Time::ZERO, 1448, 0);
         delivery.stamp(&mut record, 0);
         delivery.delivered = 3;
         delivery.lost = 2;
-        delivery.sample(0, &record, &mut sampling);
+        delivery.sample(0, record.sent, &mut None);
         let now = Time::ZERO + Duration::from_millis(10);
         let min_rtt = Some(Duration::from_millis(40));
-        let sample = delivery.finish(now, 3, &sampling, min_rtt).expect("a sample");
+        let sample = delivery.finish(now, 3, Some(&record), min_rtt).expect("a sample");
         assert_eq!((sample.delivered, sample.lost, sample.interval), (3, 2, None));
     }
 }

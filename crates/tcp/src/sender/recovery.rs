@@ -63,6 +63,7 @@ impl Episode {
 
 impl Sender {
     /// Advances the state machine after an ACK and says what to resend.
+    #[inline]
     pub(super) fn update_recovery(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
         if summary.advanced {
             self.recovery.timeouts = 0;
@@ -72,9 +73,11 @@ impl Sender {
             || summary.dsack
             || summary.ece
             || self.recovery.state != CaState::Open;
-        if !dubious {
-            return Resend::Nothing;
-        }
+        if dubious { self.respond(now, summary) } else { Resend::Nothing }
+    }
+
+    /// The same, for an ACK that says more than that all is well.
+    fn respond(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
         if summary.ece {
             self.recovery.prior_ssthresh = 0; // a mark is never spurious
         }

@@ -2,11 +2,12 @@
 //!
 //! Invariants: `una <= next`; a packet in `una..next` has a record; the counters equal what the flags say;
 //! the send-order list holds every packet believed to be in the network, in the order of sending, and besides only
-//! packets that a timeout deemed lost.
+//! packets that a timeout deemed lost. What its first packet says of an earlier one is out of date: packets leave at the
+//! front mostly, and the next one need not be touched for that.
 
 use crate::RangeSet;
 use std::collections::VecDeque;
-use units::Time;
+use units::{Duration, Time};
 
 const NONE: u32 = u32::MAX;
 
@@ -54,8 +55,15 @@ impl Record {
         Record { sent, len, flags, ..Record::default() }
     }
 
+    #[inline]
     pub fn is(&self, flag: u16) -> bool {
         self.flags & flag != 0
+    }
+
+    /// How long its flight had been sent when it was.
+    #[inline]
+    pub fn send_elapsed(&self) -> Duration {
+        self.sent.since(self.flight_start)
     }
 }
 
@@ -88,24 +96,29 @@ impl Scoreboard {
         Scoreboard { ring: vec![Record::default(); 64], oldest: NONE, newest: NONE, ..Scoreboard::default() }
     }
 
+    #[inline]
     fn slot(&self, seq: u32) -> usize {
         seq as usize & (self.ring.len() - 1)
     }
 
+    #[inline]
     pub fn get(&self, seq: u32) -> &Record {
         &self.ring[self.slot(seq)]
     }
 
+    #[inline]
     pub fn get_mut(&mut self, seq: u32) -> &mut Record {
         let slot = self.slot(seq);
         &mut self.ring[slot]
     }
 
+    #[inline]
     pub fn packets_out(&self) -> u32 {
         self.next - self.una
     }
 
     /// Packets believed to be in the network (RFC 6675 "pipe", counted as Linux does).
+    #[inline]
     pub fn in_flight(&self) -> u32 {
         self.packets_out() + self.retrans_out - (self.sacked_out + self.lost_out)
     }
@@ -121,25 +134,28 @@ impl Scoreboard {
     }
 
     /// One past the highest selectively acknowledged packet, or `una`.
+    #[inline]
     pub fn highest_sacked(&self) -> u32 {
         self.sacked.end().unwrap_or(self.una)
     }
 
     /// Appends a new packet and returns its number.
-    pub fn append(&mut self, record: Record) -> u32 {
+    #[inline]
+    pub fn append(&mut self, record: &Record) -> u32 {
         if self.packets_out() as usize == self.ring.len() {
             self.grow();
         }
         let seq = self.next;
-        let slot = self.slot(seq);
-        self.ring[slot] = record;
+        *self.get_mut(seq) =
+            Record { earlier: self.newest, later: NONE, flags: record.flags | LINKED, ..*record };
         self.next += 1;
         self.next_bytes += u64::from(record.len);
         self.heads += u32::from(record.is(BURST_HEAD));
-        self.link_newest(seq);
+        self.follow_newest(seq);
         seq
     }
 
+    #[cold]
     fn grow(&mut self) {
         let mut ring = vec![Record::default(); self.ring.len() * 2];
         for seq in self.una..self.next {
@@ -156,15 +172,19 @@ impl Scoreboard {
         record.flags |= LINKED;
         record.earlier = newest;
         record.later = NONE;
-        if newest == NONE {
-            self.oldest = seq;
-        } else {
-            self.get_mut(newest).later = seq;
+        self.follow_newest(seq);
+    }
+
+    fn follow_newest(&mut self, seq: u32) {
+        match self.newest {
+            NONE => self.oldest = seq,
+            newest => self.get_mut(newest).later = seq,
         }
         self.newest = seq;
     }
 
     /// Takes a packet out of the send order.
+    #[inline]
     pub fn unlink(&mut self, seq: u32) {
         let record = self.get_mut(seq);
         if !record.is(LINKED) {
@@ -172,11 +192,18 @@ impl Scoreboard {
         }
         record.flags &= !LINKED;
         let (earlier, later) = (record.earlier, record.later);
-        if earlier == NONE {
-            self.oldest = later;
-        } else {
-            self.get_mut(earlier).later = later;
+        if self.oldest != seq {
+            return self.unlink_behind(earlier, later);
         }
+        self.oldest = later;
+        if later == NONE {
+            self.newest = NONE;
+        }
+    }
+
+    /// Takes out what lies between two packets.
+    fn unlink_behind(&mut self, earlier: u32, later: u32) {
+        self.get_mut(earlier).later = later;
         if later == NONE {
             self.newest = earlier;
         } else {
@@ -185,11 +212,13 @@ impl Scoreboard {
     }
 
     /// The packet sent longest ago that is still believed to be in the network.
+    #[inline]
     pub fn oldest_sent(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
     /// The packet sent after `seq`.
+    #[inline]
     pub fn sent_after(&self, seq: u32) -> Option<u32> {
         let later = self.get(seq).later;
         (later != NONE).then_some(later)
@@ -200,27 +229,25 @@ impl Scoreboard {
         self.unlink(seq);
         let record = self.get_mut(seq);
         let before = record.flags;
-        let both = LOST | RETRANSMITTED;
-        if before & both == both {
-            record.flags &= !both;
-            self.lost_out -= 1;
-            self.retrans_out -= 1;
-        } else if before & both == LOST {
-            record.flags &= !LOST;
-            self.lost_out -= 1;
-        }
-        self.get_mut(seq).flags |= SACKED;
+        let was_lost = record.is(LOST);
+        record.flags = if was_lost { before & !(LOST | RETRANSMITTED) } else { before } | SACKED;
         self.sacked_out += 1;
+        self.lost_out -= u32::from(was_lost);
+        self.retrans_out -= u32::from(was_lost && before & RETRANSMITTED != 0);
     }
 
     /// Forgets the lowest packet because it was cumulatively acknowledged. Returns its record.
-    pub fn acknowledge_lowest(&mut self) -> Record {
+    #[inline]
+    pub fn acknowledge_lowest(&mut self) -> &Record {
         let seq = self.una;
         self.unlink(seq);
-        let record = *self.get(seq);
-        self.sacked_out -= u32::from(record.is(SACKED));
-        self.lost_out -= u32::from(record.is(LOST));
-        self.retrans_out -= u32::from(record.is(RETRANSMITTED));
+        let slot = self.slot(seq);
+        let record = &self.ring[slot];
+        if record.flags & (SACKED | LOST | RETRANSMITTED) != 0 {
+            self.sacked_out -= u32::from(record.is(SACKED));
+            self.lost_out -= u32::from(record.is(LOST));
+            self.retrans_out -= u32::from(record.is(RETRANSMITTED));
+        }
         self.heads -= u32::from(record.is(BURST_HEAD));
         self.una += 1;
         self.una_bytes += u64::from(record.len);

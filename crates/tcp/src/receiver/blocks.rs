@@ -1,0 +1,61 @@
+//! The ranges that selective acknowledgements report (RFC 2018).
+
+/// So many ranges are remembered: one more than an acknowledgement has room for, as one of those may be closed.
+const MOST: usize = 4;
+
+/// Ranges out of order, the one that grew last first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Blocks {
+    ranges: [(u32, u32); MOST],
+    count: usize,
+}
+
+impl Blocks {
+    /// The ranges, the one that grew last first.
+    #[inline]
+    pub fn as_slice(&self) -> &[(u32, u32)] {
+        &self.ranges[..self.count]
+    }
+
+    /// None at all.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// A range has grown: it comes first, in the place of those that are part of it now.
+    pub fn remember(&mut self, range: (u32, u32)) {
+        let before = *self;
+        (self.ranges[0], self.count) = (range, 1);
+        before.as_slice().iter().filter(|r| r.1 <= range.0 || r.0 >= range.1).for_each(|&r| self.append(r));
+    }
+
+    /// Everything below `bound` has come in order.
+    pub fn forget_below(&mut self, bound: u32) {
+        let before = std::mem::take(self);
+        before.as_slice().iter().filter(|r| r.0 >= bound).for_each(|&r| self.append(r));
+    }
+
+    fn append(&mut self, range: (u32, u32)) {
+        if let Some(place) = self.ranges.get_mut(self.count) {
+            *place = range;
+            self.count += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_that_grew_last_comes_first_in_the_place_of_its_parts() {
+        let mut blocks = Blocks::default();
+        [(1, 2), (3, 4), (5, 6), (7, 8), (9, 10)].into_iter().for_each(|range| blocks.remember(range));
+        assert_eq!(blocks.as_slice(), [(9, 10), (7, 8), (5, 6), (3, 4)]);
+        blocks.remember((3, 8));
+        assert_eq!(blocks.as_slice(), [(3, 8), (9, 10)]);
+        blocks.forget_below(8);
+        assert_eq!(blocks.as_slice(), [(9, 10)]);
+    }
+}
