@@ -15,13 +15,12 @@ impl SackBlocks {
     /// end is kept, which is what the other side cannot know yet.
     #[inline]
     pub fn from_ranges(blocks: impl IntoIterator<Item = (u32, u32)>) -> SackBlocks {
-        let mut made = SackBlocks::default();
+        let (mut starts, mut lengths) = ([0; 3], [0; 3]);
         for (place, (start, end)) in (0..3).zip(blocks.into_iter().filter(|(start, end)| start < end)) {
             let length = (end - start).min(u32::from(u16::MAX));
-            made.starts[place] = end - length;
-            made.lengths[place] = length as u16;
+            (starts[place], lengths[place]) = (end - length, length as u16);
         }
-        made
+        SackBlocks { starts, lengths }
     }
 
     /// The blocks in their order.
@@ -31,7 +30,16 @@ impl SackBlocks {
         (0..3).map_while(block)
     }
 
+    /// One of them is just this range.
+    #[inline]
+    pub fn has(&self, start: u32, end: u32) -> bool {
+        let (starts, lengths, length) = (self.starts, self.lengths, end.wrapping_sub(start));
+        // All three, without a branch between them.
+        (0..3).fold(false, |has, n| has | ((starts[n] == start) & (u32::from(lengths[n]) == length)))
+    }
+
     /// No block at all.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.lengths[0] == 0
     }
@@ -314,6 +322,8 @@ mod tests {
     fn three_blocks_fit_and_an_empty_one_takes_no_room() {
         let blocks = SackBlocks::from_ranges([(5, 9), (3, 3), (1, 2), (20, 30), (40, 50)]);
         assert_eq!(blocks.iter().collect::<Vec<_>>(), [(5, 9), (1, 2), (20, 30)]);
+        assert!([(5, 9), (1, 2), (20, 30)].iter().all(|&(start, end)| blocks.has(start, end)));
+        assert!(![(5, 8), (4, 9), (40, 50)].iter().any(|&(start, end)| blocks.has(start, end)));
     }
 
     #[test]

@@ -79,14 +79,18 @@ impl Policer {
 
     /// Weighs the evidence of one ACK.
     /// Linux `bbr_lt_bw_sampling`.
+    #[inline]
     pub(crate) fn update(&mut self, evidence: &Evidence, path: &Path) -> Verdict {
+        let idle = !self.in_force && !self.sampling && !evidence.lost;
+        if idle { Verdict::Unchanged } else { self.weigh(evidence, path) }
+    }
+
+    /// Linux `bbr_lt_bw_sampling`.
+    fn weigh(&mut self, evidence: &Evidence, path: &Path) -> Verdict {
         if self.in_force {
             return self.hold(evidence, path);
         }
         if !self.sampling {
-            if !evidence.lost {
-                return Verdict::Unchanged;
-            }
             self.restart_interval(path); // an interval starts with a loss: the bucket is empty
             self.sampling = true;
         }

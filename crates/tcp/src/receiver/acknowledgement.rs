@@ -78,8 +78,11 @@ impl Receiver {
     }
 
     pub(super) fn send_ack(&mut self, out: &mut Vec<Segment>) {
-        let nothing_waits = self.dsack.is_none() && self.recent.is_empty();
-        let sacks = if nothing_waits { SackBlocks::default() } else { self.blocks() };
+        let sacks = match self.dsack {
+            None if self.recent.is_empty() => SackBlocks::default(),
+            None => SackBlocks::from_ranges(self.recent.as_slice().iter().copied()),
+            Some(_) => self.blocks_after_duplicate(),
+        };
         let Riding { ack, echo, window, one_way_us, ce_count, ece } = self.riding();
         let dsack = self.dsack.is_some();
         out.push(Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks });
@@ -87,7 +90,7 @@ impl Receiver {
     }
 
     /// What selective acknowledgements say: a duplicate first, then what grew last.
-    fn blocks(&self) -> SackBlocks {
+    fn blocks_after_duplicate(&self) -> SackBlocks {
         SackBlocks::from_ranges(self.dsack.into_iter().chain(self.recent.as_slice().iter().copied()))
     }
 

@@ -192,11 +192,20 @@ impl Sender {
         }
         let mut new = std::mem::take(&mut self.scratch);
         new.clear();
+        let known = std::mem::take(&mut self.known_sacks);
+        let mut is_all_known = !dsack;
         for (start, end) in blocks {
+            if known.has(start, end) {
+                continue; // most blocks were in the acknowledgement before as well (`recv_sack_cache`)
+            }
+            is_all_known &= end <= self.board.next;
             let (start, end) = (start.max(ack), end.min(self.board.next));
             if start < end {
                 self.board.sacked.add(start, end, |start, end| new.push((start, end)));
             }
+        }
+        if is_all_known {
+            self.known_sacks = *sacks;
         }
         if new.len() > 1 {
             new.sort_unstable();

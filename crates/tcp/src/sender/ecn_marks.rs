@@ -27,7 +27,11 @@ impl Marks {
 
 impl Sender {
     /// What an ACK that no later one has overtaken says.
+    #[inline]
     pub(super) fn read_marks(&mut self, count: u16, ece: bool, summary: &mut AckSummary) {
+        if self.config.ecn == Feedback::Off && count == self.marks.count {
+            return;
+        }
         let newly = self.marks.advance(count);
         self.stats.marked_packets += u64::from(newly);
         let acked = (self.delivery.delivered - summary.prior_delivered) as u32;

@@ -34,7 +34,7 @@ pub use quirks::{
 pub use write_queue::{SendBuffer, SendMemory};
 
 use crate::segment::stamp;
-use crate::{Feedback, Segment};
+use crate::{Feedback, SackBlocks, Segment};
 use closing::Fin;
 use congestion::{CaState, CongestionControl, Control, Path, Traits};
 use cwnd_validation::WindowUsage;
@@ -201,6 +201,8 @@ pub struct Sender {
     stats: SenderStats,
     marks: Marks,
     scratch: Vec<(u32, u32)>,
+    /// The blocks of the ACK before, all of which are marked.
+    known_sacks: SackBlocks,
     /// Duplicates find no packet below lost any more.
     settled: u32,
     /// No packet below was sent again for want of anything else to send.
@@ -246,6 +248,7 @@ impl Sender {
             stats: SenderStats::default(),
             marks: Marks::default(),
             scratch: Vec::new(),
+            known_sacks: SackBlocks::default(),
             settled: 0,
             rescued: 0,
             config,

@@ -192,9 +192,10 @@ impl Sender {
     /// every attempt to send, in Linux after ACKs only (`tcp_check_space`, `sk_stream_write_space`).
     #[inline]
     pub(super) fn has_room_again(&mut self, now: Time) -> bool {
-        if !self.queue.is_full {
-            return false;
-        }
+        self.queue.is_full && self.frees_room(now)
+    }
+
+    fn frees_room(&mut self, now: Time) -> bool {
         if self.board.in_flight() < self.control.cwnd {
             self.expand_send_buffer();
             self.usage.confirm(now);
