@@ -22,7 +22,15 @@ impl WindowedMax {
     }
 
     /// Adds a sample taken at `when` (any clock that only moves forward) and returns the maximum over `window`.
+    #[inline]
     pub fn update(&mut self, window: u32, when: u32, value: u64) -> u64 {
+        let [best, _, third] = &self.samples;
+        // Smaller than all three while the best is young: nothing changes.
+        let is_idle = value < third.1 && when.wrapping_sub(best.0) <= window / 4;
+        if is_idle { best.1 } else { self.weigh(window, when, value) }
+    }
+
+    fn weigh(&mut self, window: u32, when: u32, value: u64) -> u64 {
         let [best, second, third] = &mut self.samples;
         if value >= best.1 || when.wrapping_sub(third.0) > window {
             return self.reset(when, value);

@@ -46,6 +46,7 @@ impl End {
 }
 
 /// One direction of a connection: a sender at one end, a receiver at the other.
+#[repr(C)]
 struct Half {
     sender: Sender,
     receiver: Receiver,
@@ -71,15 +72,16 @@ struct Back {
 /// the connection is never closed. Any other carries both: one handshake opens them, acknowledgements ride on data, and each
 /// is closed by a FIN. There the receiver may send requests, and then it is the one that opens the connection and closes it;
 /// the other side closes in turn as soon as all that it has to send is written.
+#[repr(C)]
 pub struct Connection {
-    /// Counted from 1, in the order in which the flow opened them.
-    pub number: u32,
-    data: Half,
     back: Option<Box<Back>>,
     /// What goes on at present.
     pub transfer: Option<Progress>,
+    /// Counted from 1, in the order in which the flow opened them.
+    pub number: u32,
     /// Nothing is sent for the first time any more.
     stopped: bool,
+    data: Half,
 }
 
 /// The other direction of a connection, before it is open.

@@ -9,13 +9,14 @@ use units::Time;
 ///
 /// Stream 0 is that of a flow with a single connection. It stands here itself, so that its packets meet neither search nor
 /// pointer, and has actors of its own in the schedule. The others share one, and their wake-ups are kept here.
+#[repr(C)]
 pub struct Connections {
+    /// The first of the wake-ups.
+    next: Time,
     single: Option<Connection>,
     several: BTreeMap<u32, Box<Several>>,
     /// When they want to run. What is here may be outdated, but never too late.
     wakeups: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The first of them.
-    next: Time,
 }
 
 /// The number of a stream below `count` for one of several connections, which are counted from 1. It is never 0, which is that

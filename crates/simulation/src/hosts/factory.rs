@@ -1,6 +1,6 @@
 //! The factory of the connections of a flow, all alike.
 
-use super::connection::{Connection, End, Opposite};
+use super::connection::{Connection, Opposite};
 use super::transport::{Headers, Transport};
 use crate::controllers::Controllers;
 use crate::plan::{Plan, PlanError};
@@ -84,24 +84,23 @@ impl ConnectionFactory {
         })
     }
 
+    /// What becomes of their segments.
+    pub fn wrapping(&self) -> Wrapping {
+        let Transport { sender, requester, headers, .. } = &self.transport;
+        let has_nic = [sender.nic.is_some(), requester.nic.is_some()];
+        Wrapping { headers: *headers, mss: sender.mss, has_nic }
+    }
+}
+
+/// What segments are wrapped into.
+#[derive(Clone, Copy)]
+pub struct Wrapping {
     /// What surrounds segments.
-    #[inline]
-    pub fn headers(&self) -> Headers {
-        self.transport.headers
-    }
-
-    /// An end sends by way of a network interface, which tells what leaves it.
-    #[inline]
-    pub fn has_nic(&self, end: End) -> bool {
-        let config = if end == End::Sender { &self.transport.sender } else { &self.transport.requester };
-        config.nic.is_some()
-    }
-
+    pub headers: Headers,
     /// Payload of a full segment.
-    #[inline]
-    pub fn mss(&self) -> u32 {
-        self.transport.sender.mss
-    }
+    pub mss: u32,
+    /// An end sends by way of a network interface, which tells what leaves it.
+    pub has_nic: [bool; 2],
 }
 
 /// For a direction in which nothing but a FIN goes.

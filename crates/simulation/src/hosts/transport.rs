@@ -35,8 +35,7 @@ impl Transport {
             accecn,
             timestamps: plan.tcp.timestamps,
             dscp: plan.dscp,
-            feedback,
-            mode,
+            ecn: EcnBits::new(feedback, mode),
         };
         Transport {
             sender: sender_config(plan, nics[0], feedback, accecn),
@@ -55,8 +54,7 @@ pub struct Headers {
     accecn: u16,
     timestamps: bool,
     dscp: u8,
-    feedback: Feedback,
-    mode: EcnMode,
+    ecn: EcnBits,
 }
 
 impl Headers {
@@ -65,10 +63,20 @@ impl Headers {
     pub fn packet(&self, stream: StreamId, segment: &Segment) -> Packet {
         Packet {
             stream,
-            size: segment.payload() + segment.option_bytes(self.timestamps, self.accecn) + self.overhead,
-            ecn: ecn_bits(segment, self.feedback, self.mode),
+            size: self.overhead + self.inner_bytes(segment),
+            ecn: self.ecn.bits(segment),
             dscp: self.dscp,
             payload: Payload::Tcp(*segment),
+        }
+    }
+
+    /// Payload and options that come and go.
+    #[inline]
+    fn inner_bytes(&self, segment: &Segment) -> u16 {
+        match segment {
+            Segment::Data { len, .. } => len + self.accecn,
+            Segment::Ack { sacks, .. } if sacks.is_empty() => self.accecn,
+            _ => segment.option_bytes(self.timestamps, self.accecn),
         }
     }
 
@@ -88,20 +96,31 @@ fn agree(plan: EcnPlan, mode: EcnMode) -> Feedback {
     }
 }
 
-/// Whether a segment may be marked, and what a mark means to its sender.
-fn ecn_bits(segment: &Segment, feedback: Feedback, mode: EcnMode) -> Ecn {
-    let capable = match segment {
-        _ if feedback == Feedback::Off => false,
-        Segment::Data { again: false, .. } => true,
-        Segment::Data { .. } | Segment::Ack { .. } | Segment::HandshakeAck { .. } => {
-            feedback.covers_everything()
+/// Whether segments may be marked, and what a mark means to their sender.
+#[derive(Clone, Copy, Debug)]
+struct EcnBits {
+    /// Of new data.
+    new: Ecn,
+    /// Of what is sent again, and of what acknowledges.
+    other: Ecn,
+}
+
+impl EcnBits {
+    fn new(feedback: Feedback, mode: EcnMode) -> EcnBits {
+        let capable = if mode == EcnMode::L4s { Ecn::Ect1 } else { Ecn::Ect0 };
+        EcnBits {
+            new: if feedback == Feedback::Off { Ecn::NotEct } else { capable },
+            other: if feedback.covers_everything() { capable } else { Ecn::NotEct },
         }
-        Segment::Syn { .. } | Segment::SynAck { .. } => false,
-    };
-    match (capable, mode) {
-        (false, _) => Ecn::NotEct,
-        (true, EcnMode::L4s) => Ecn::Ect1,
-        (true, _) => Ecn::Ect0,
+    }
+
+    #[inline]
+    fn bits(self, segment: &Segment) -> Ecn {
+        match segment {
+            Segment::Data { again: false, .. } => self.new,
+            Segment::Data { .. } | Segment::Ack { .. } | Segment::HandshakeAck { .. } => self.other,
+            Segment::Syn { .. } | Segment::SynAck { .. } => Ecn::NotEct,
+        }
     }
 }
 
@@ -207,7 +226,7 @@ mod tests {
     fn bits(ecn: EcnPlan, mode: EcnMode) -> [Ecn; 4] {
         let feedback = agree(ecn, mode);
         [data(false), data(true), ack(), Segment::HandshakeAck { stamp: 0, echo: 0, window: 0 }]
-            .map(|segment| ecn_bits(&segment, feedback, mode))
+            .map(|segment| EcnBits::new(feedback, mode).bits(&segment))
     }
 
     #[test]

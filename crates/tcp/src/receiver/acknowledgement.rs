@@ -1,6 +1,5 @@
 //! When to acknowledge (Linux `__tcp_ack_snd_check`; RFC 5681 section 4.2), and what an acknowledgement says.
 
-use super::interactive::Interactive;
 use super::{AckPolicy, Receiver};
 use crate::{Riding, SackBlocks, Segment};
 use units::{Duration, Time};
@@ -46,7 +45,7 @@ impl Receiver {
         if self.delayed_at == Time::NEVER {
             self.delayed_at = now
                 + match self.config.ack {
-                    AckPolicy::Linux => self.interactive.as_ref().map_or(DELAYED_ACK, Interactive::delay),
+                    AckPolicy::Linux => self.interactive.as_ref().map_or(DELAYED_ACK, |interactive| interactive.delay()),
                     AckPolicy::Every { timeout, .. } => timeout,
                 };
         }

@@ -71,7 +71,7 @@ impl Interactive {
 impl Receiver {
     /// One at an end that sends data, too.
     pub fn interactive(mut self) -> Receiver {
-        self.interactive = Some(Interactive::new());
+        self.interactive = Some(Box::new(Interactive::new()));
         self
     }
 

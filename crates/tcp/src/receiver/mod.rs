@@ -57,38 +57,41 @@ pub struct ReceiverConfig {
 }
 
 /// The receiving half of a connection.
+///
+/// What every packet needs comes first, as in the [`Sender`](crate::Sender).
+#[repr(C, align(64))]
 pub struct Receiver {
-    config: ReceiverConfig,
     next: u32,
+    unacked: u32,
+    quick: u32,
+    echo: u32,
+    one_way_us: u32,
+    compressed: u32,
+    ack_now: bool,
+    echoed: Echo,
     delivered_bytes: u64,
     received: u64,
-    duplicates: u64,
+    delayed_at: Time,
+    compressed_at: Time,
+    dsack: Option<(u32, u32)>,
     out_of_order: RangeSet,
-    /// Payload of it.
+    window: Window,
+    rtt: RttGuess,
+    config: ReceiverConfig,
+    gro: Option<Box<Gro>>,
+    /// At an end that sends data, too.
+    interactive: Option<Box<Interactive>>,
+    /// Ranges in the order in which they last grew, newest first.
+    recent: Blocks,
+    /// Payload of what is out of order.
     out_of_order_bytes: u64,
     /// Payload lengths of packets beyond `next` that are not a full MSS.
     short: Vec<(u32, u16)>,
-    /// Ranges in the order in which they last grew, newest first.
-    recent: Blocks,
-    dsack: Option<(u32, u32)>,
-    unacked: u32,
-    quick: u32,
-    window: Window,
-    ack_now: bool,
-    delayed_at: Time,
-    compressed: u32,
-    compressed_at: Time,
+    duplicates: u64,
     uncompressed: u32,
     uncompressed_next: u32,
-    echo: u32,
-    one_way_us: u32,
-    rtt: RttGuess,
-    echoed: Echo,
-    gro: Option<Gro>,
     /// The packet that bears the FIN.
     fin: Option<u32>,
-    /// At an end that sends data, too.
-    interactive: Option<Interactive>,
 }
 
 /// A receiver's idea of the RTT: from the SYN-ACK to what answers it. Later the way there changes that, which the receiver
@@ -114,7 +117,7 @@ impl Receiver {
         let window = Window::new(config.buffer, config.mss, config.mss + config.option_bytes);
         Receiver {
             echoed: Echo::new(config.ecn),
-            gro: config.gro.map(|delay| Gro::new(delay, config.mss)),
+            gro: config.gro.map(|delay| Box::new(Gro::new(delay, config.mss))),
             config,
             next: 0,
             delivered_bytes: 0,
@@ -164,7 +167,7 @@ impl Receiver {
 
     /// When the receiver wants `on_timer` called; `Time::NEVER` if it does not.
     pub fn next_timer(&self) -> Time {
-        let batch = self.gro.as_ref().map_or(Time::NEVER, Gro::due);
+        let batch = self.gro.as_ref().map_or(Time::NEVER, |gro| gro.due());
         self.ack_timer().min(batch)
     }
 
@@ -175,7 +178,7 @@ impl Receiver {
     /// Sends what was held back long enough. Harmless if nothing was.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.gro.as_ref().is_some_and(|gro| gro.due() <= now) {
-            let batch = self.gro.as_mut().map(Gro::take).unwrap_or_default();
+            let batch = self.gro.as_mut().map(|gro| gro.take()).unwrap_or_default();
             for (segment, ce, more) in batch {
                 self.on_data(now, &segment, ce, more, out);
             }

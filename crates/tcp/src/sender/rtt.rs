@@ -84,16 +84,16 @@ impl RttEstimator {
             }
         }
         self.srtt_8 = self.srtt_8.max(1);
-        let rto_us = (self.srtt_8 / 8 + self.rttvar_4) as u64;
-        self.rto = Duration::from_micros(rto_us.div_ceil(1_000) * 1_000).min(RTO_MAX);
+        let rto_us = ((self.srtt_8 >> 3) + self.rttvar_4) as u64;
+        self.rto = Duration::from_millis(rto_us.div_ceil(1_000)).min(RTO_MAX);
     }
 
     fn smooth(&mut self, sample: i64) {
-        let error = sample - self.srtt_8 / 8;
+        let error = sample - (self.srtt_8 >> 3);
         self.srtt_8 += error;
-        let mut change = error.abs() - self.mdev_4 / 4;
+        let mut change = error.abs() - (self.mdev_4 >> 2);
         if error < 0 && change > 0 {
-            change /= 8; // a falling RTT should not make the timeout jump
+            change >>= 3; // a falling RTT should not make the timeout jump
         }
         self.mdev_4 += change;
         if self.mdev_4 > self.mdev_max_4 {

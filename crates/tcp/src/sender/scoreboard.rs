@@ -30,8 +30,9 @@ pub(super) const FIN: u16 = 128;
 /// Linux `tcp_mark_push`.
 pub(super) const PUSH: u16 = 256;
 
-/// One packet: when it was sent and what the delivery counters said then.
+/// One packet: when it was sent and what the delivery counters said then. In one line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Record {
     /// When it was last sent.
     pub sent: Time,

@@ -76,8 +76,9 @@ pub(super) struct WriteQueue {
     per_segment: u64,
     /// The largest buffer; 0 if memory is not counted.
     most: u64,
-    /// The buffer (`sk_sndbuf`).
+    /// The buffer (`sk_sndbuf`), and the window that it was made good for, packets.
     limit: u64,
+    good_for: u32,
     /// Payload of a chunk (`tcp_xmit_size_goal`), and of one before the first ACK.
     chunk: u64,
     first_chunk: u64,
@@ -100,6 +101,7 @@ impl WriteQueue {
             most: memory.map_or(0, |memory| memory.most.get()),
             per_segment: memory.map_or(0, |memory| memory.per_segment(largest.into())),
             limit: memory.map_or(u64::MAX, |memory| memory.first.get()),
+            good_for: 0,
             chunk: whole(GSO_MAX_BYTES.into()),
             first_chunk: whole(FIRST_CHUNK),
             written: if memory.is_some() { 0 } else { u64::MAX },
@@ -131,7 +133,15 @@ impl WriteQueue {
 
 impl Sender {
     /// Makes the buffer good for a multiple of the window (`tcp_sndbuf_expand`).
+    #[inline]
     pub(super) fn expand_send_buffer(&mut self) {
+        if self.control.cwnd > self.queue.good_for {
+            self.enlarge_send_buffer();
+        }
+    }
+
+    fn enlarge_send_buffer(&mut self) {
+        self.queue.good_for = self.control.cwnd;
         let packets = u64::from(self.control.cwnd.max(LEAST_PACKETS));
         let windows = if self.traits.buffers_three_windows { WINDOWS_OF_BBR } else { WINDOWS };
         let wanted = windows * packets * self.queue.per_segment;

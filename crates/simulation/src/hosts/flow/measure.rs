@@ -19,7 +19,7 @@ impl Flow {
 
     pub(super) fn snapshot(&self, now: Time) -> CounterSnapshot {
         let Totals { delivered_bytes, stats, limited } = self.totals(now);
-        let wire_bytes = self.factory.headers().bytes(&stats);
+        let wire_bytes = self.wrapping.headers.bytes(&stats);
         let refused_bytes = self.application.refused_bytes();
         CounterSnapshot { time: now, delivered_bytes, wire_bytes, stats, refused_bytes, limited }
     }
@@ -61,7 +61,7 @@ impl Flow {
         let states: Vec<_> = self.connections.iter().map(|(_, c)| c.sender().snapshot()).collect();
         let oldest = states.first();
         let known = !self.is_stream || oldest.is_some();
-        let bytes = |packets: u32| u64::from(packets) * u64::from(self.factory.mss());
+        let bytes = |packets: u32| u64::from(packets) * u64::from(self.wrapping.mss);
         let in_flight: u64 = states.iter().map(|state| bytes(state.in_flight)).sum();
         SeriesRow {
             time_s: now,
