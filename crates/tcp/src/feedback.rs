@@ -61,6 +61,12 @@ impl Echo {
         Echo { feedback, ..Echo::default() }
     }
 
+    /// Such a packet changes nothing.
+    #[inline]
+    pub fn has_no_use_for(&self, marked: bool, reduced: bool) -> bool {
+        self.feedback == Feedback::Off && !(marked || reduced)
+    }
+
     /// A data packet arrives, marked or not; `reduced`: the sender says that it has reduced its window.
     pub fn arrive(&mut self, marked: bool, reduced: bool) -> Wanted {
         self.count = self.count.wrapping_add(u16::from(marked));

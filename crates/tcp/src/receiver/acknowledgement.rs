@@ -45,7 +45,9 @@ impl Receiver {
         if self.delayed_at == Time::NEVER {
             self.delayed_at = now
                 + match self.config.ack {
-                    AckPolicy::Linux => self.interactive.as_ref().map_or(DELAYED_ACK, |interactive| interactive.delay()),
+                    AckPolicy::Linux => {
+                        self.interactive.as_ref().map_or(DELAYED_ACK, |interactive| interactive.delay())
+                    }
                     AckPolicy::Every { timeout, .. } => timeout,
                 };
         }
@@ -94,7 +96,7 @@ impl Receiver {
     }
 
     /// What an acknowledgement says beside its selective ones.
-    #[inline]
+    #[inline(always)] // asked for every ACK
     pub(crate) fn riding(&mut self) -> Riding {
         let window = if self.out_of_order.is_empty() {
             self.window.advertise(self.delivered_bytes)

@@ -24,7 +24,17 @@ impl Blocks {
     }
 
     /// A range has grown: it comes first, in the place of those that are part of it now.
+    #[inline]
     pub fn remember(&mut self, range: (u32, u32)) {
+        let first = &mut self.ranges[0];
+        if self.count > 0 && *first == (range.0, range.1 - 1) {
+            first.1 = range.1; // by a packet at its end, as mostly, so that it has not met another
+            return;
+        }
+        self.put_first(range);
+    }
+
+    fn put_first(&mut self, range: (u32, u32)) {
         let before = *self;
         (self.ranges[0], self.count) = (range, 1);
         before.as_slice().iter().filter(|r| r.1 <= range.0 || r.0 >= range.1).for_each(|&r| self.append(r));

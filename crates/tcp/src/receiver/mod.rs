@@ -178,16 +178,21 @@ impl Receiver {
     /// Sends what was held back long enough. Harmless if nothing was.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.gro.as_ref().is_some_and(|gro| gro.due() <= now) {
-            let batch = self.gro.as_mut().map(|gro| gro.take()).unwrap_or_default();
-            for (segment, ce, more) in batch {
-                self.on_data(now, &segment, ce, more, out);
-            }
+            self.look_at_batch(now, out);
         }
         if self.ack_timer() <= now {
             if let Some(interactive) = self.interactive.as_mut().filter(|_| self.delayed_at <= now) {
                 interactive.miss();
             }
             self.send_ack(out);
+        }
+    }
+
+    /// What arrived close together is looked at.
+    fn look_at_batch(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let batch = self.gro.as_mut().map(|gro| gro.take()).unwrap_or_default();
+        for (segment, ce, more) in batch {
+            self.on_data(now, &segment, ce, more, out);
         }
     }
 
@@ -213,6 +218,7 @@ impl Receiver {
     }
 
     /// Digests a data packet; `more`: it is looked at together with the next one.
+    #[inline(always)] // called for every packet that arrives
     fn on_data(&mut self, now: Time, segment: &Segment, ce: bool, more: bool, out: &mut Vec<Segment>) {
         let Segment::Data { seq, len, push, cwr, fin, stamp, sent_us, .. } = *segment else { return };
         self.received += 1;
@@ -242,7 +248,7 @@ impl Receiver {
 
     #[inline]
     fn note_ecn(&mut self, ce: bool, cwr: bool, out: &mut Vec<Segment>) {
-        if self.config.ecn == Feedback::Off && !(ce || cwr) {
+        if self.echoed.has_no_use_for(ce, cwr) {
             return;
         }
         let wanted = self.echoed.arrive(ce, cwr);

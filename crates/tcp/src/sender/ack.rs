@@ -190,30 +190,27 @@ impl Sender {
         {
             self.read_dsack(start, end, summary);
         }
-        let mut new = std::mem::take(&mut self.scratch);
+        let (known, mut is_all_known) = (self.known_sacks, !dsack);
+        let (board, new) = (&mut self.board, &mut self.scratch);
         new.clear();
-        let known = std::mem::take(&mut self.known_sacks);
-        let mut is_all_known = !dsack;
         for (start, end) in blocks {
             if known.has(start, end) {
                 continue; // most blocks were in the acknowledgement before as well (`recv_sack_cache`)
             }
-            is_all_known &= end <= self.board.next;
-            let (start, end) = (start.max(ack), end.min(self.board.next));
+            is_all_known &= end <= board.next;
+            let (start, end) = (start.max(ack), end.min(board.next));
             if start < end {
-                self.board.sacked.add(start, end, |start, end| new.push((start, end)));
+                board.sacked.add(start, end, |start, end| new.push((start, end)));
             }
         }
-        if is_all_known {
-            self.known_sacks = *sacks;
-        }
+        self.known_sacks = if is_all_known { *sacks } else { SackBlocks::default() };
         if new.len() > 1 {
             new.sort_unstable();
         }
-        for &(start, end) in &new {
+        for n in 0..new.len() {
+            let (start, end) = self.scratch[n];
             (start..end).for_each(|seq| self.sack(now, seq, summary));
         }
-        self.scratch = new;
         if self.recovery.state != CaState::Loss || self.recovery.can_undo() {
             self.check_reordering(summary.reordered_from);
         }

@@ -141,8 +141,8 @@ impl Sender {
         let mut wait = None;
         let mut cursor = self.board.oldest_sent();
         while let Some(seq) = cursor {
-            cursor = self.board.sent_after(seq);
             let record = self.board.get(seq);
+            cursor = record.next_sent();
             if record.flags & (LOST | RETRANSMITTED) == LOST {
                 continue; // marked by a timeout, waiting to be retransmitted
             }

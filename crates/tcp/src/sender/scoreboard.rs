@@ -61,6 +61,12 @@ impl Record {
         self.flags & flag != 0
     }
 
+    /// The packet that was sent next.
+    #[inline]
+    pub fn next_sent(&self) -> Option<u32> {
+        (self.later != NONE).then_some(self.later)
+    }
+
     /// How long its flight had been sent when it was.
     #[inline]
     pub fn send_elapsed(&self) -> Duration {
@@ -216,13 +222,6 @@ impl Scoreboard {
     #[inline]
     pub fn oldest_sent(&self) -> Option<u32> {
         (self.oldest != NONE).then_some(self.oldest)
-    }
-
-    /// The packet sent after `seq`.
-    #[inline]
-    pub fn sent_after(&self, seq: u32) -> Option<u32> {
-        let later = self.get(seq).later;
-        (later != NONE).then_some(later)
     }
 
     /// Marks a packet selectively acknowledged.

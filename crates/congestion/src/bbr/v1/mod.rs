@@ -49,6 +49,8 @@ pub(crate) struct Core {
     probe_rtt_cwnd: u32,
     extra_acked: ExtraAcked,
     policer: Policer,
+    /// What bandwidth, gain and MSS were worth last, which change once a round.
+    paced: ((Bandwidth, Gain, u32), Rate),
 }
 
 impl Core {
@@ -80,6 +82,7 @@ impl Core {
             probe_rtt_cwnd: settings.min_cwnd,
             extra_acked: ExtraAcked::default(),
             policer: Policer::default(),
+            paced: ((Bandwidth::default(), Gain::UNIT, 0), Rate::default()),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{Base, Core, Mode, V1, Variant};
 use crate::bbr::{Bandwidth, Gain, burst_goal, in_net_at_departure};
 use crate::window::INITIAL_CWND;
 use crate::{Ack, CaState, Path};
-use units::Duration;
+use units::{Duration, Rate};
 
 impl Core {
     /// The bandwidth-delay product times `gain`, packets.
@@ -47,6 +47,17 @@ impl Core {
         );
     }
 
+    /// The rate to pace at with this gain.
+    /// Linux `bbr_bw_to_pacing_rate`.
+    #[inline]
+    fn paced_at(&mut self, gain: Gain, mss: u32) -> Rate {
+        let asked = (self.bandwidth(), gain, mss);
+        if self.paced.0 != asked {
+            self.paced = (asked, asked.0.pacing_rate(mss, gain, self.settings.margin_percent));
+        }
+        self.paced.1
+    }
+
     /// Linux `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self) {
         let undisturbed = self.prior_state < CaState::Recovery && !self.in_probe_rtt();
@@ -61,12 +72,13 @@ impl<V: Variant> V1<V> {
     }
 
     /// Linux `bbr_set_pacing_rate`.
+    #[inline]
     pub(super) fn set_pacing_rate(&mut self, gain: Gain, path: &Path) {
         let core = &mut self.core;
         if !core.seen_rtt && path.srtt.is_some() {
             core.init_pacing_rate(path);
         }
-        let rate = core.bandwidth().pacing_rate(path.mss, gain, core.settings.margin_percent);
+        let rate = core.paced_at(gain, path.mss);
         let rate = self.variant.pace(core, rate, path.mss);
         if core.pipe_full || rate > core.pacing_rate {
             core.pacing_rate = rate;

@@ -171,7 +171,7 @@ impl Flow {
     }
 
     /// An end of a connection has had its turn.
-    #[inline]
+    #[inline(always)] // mostly there is nothing to do
     fn finish_turn<R: Observer>(&mut self, id: u32, end: End, out: &mut Outbox<'_, R>) {
         self.send(id, end, out);
         if R::ON
