@@ -22,20 +22,36 @@ impl HopId {
 pub enum Next {
     /// Another hop.
     Hop(HopId),
+    /// Another hop, a link into which packets are handed over ahead of the clock.
+    CutThrough(HopId),
     /// The endpoint.
     End,
 }
 
+impl Next {
+    /// The hop; none if it is the endpoint.
+    pub fn hop(self) -> Option<HopId> {
+        match self {
+            Next::Hop(hop) | Next::CutThrough(hop) => Some(hop),
+            Next::End => None,
+        }
+    }
+}
+
 /// The next hop of every route that crosses one link. A route may cross a link once.
 ///
-/// The common case takes no memory: an access link has one route, and everything that leaves a bottleneck towards a
+/// The common case needs no table: an access link has one route, and everything that leaves a bottleneck towards a
 /// single next link takes the same route.
 #[derive(Clone, Debug)]
-pub enum Successors {
-    /// All routes end here.
-    End,
-    /// All routes go on to the same hop.
-    Hop(HopId),
+pub struct Successors {
+    /// What comes next on every route, if that is always the same.
+    common: Option<Next>,
+    table: Table,
+}
+
+/// The next hop, route by route.
+#[derive(Clone, Debug)]
+enum Table {
     /// One entry per route number, from `first` on.
     Dense {
         /// Number of the first route in the table.
@@ -48,25 +64,25 @@ pub enum Successors {
 }
 
 impl Successors {
+    /// All routes end here.
+    pub const END: Successors = Successors { common: Some(Next::End), table: Table::Sparse(Vec::new()) };
+
     /// A table of (route, next hop) pairs, which must be in the order of routes. Only one that `may_change` can be
     /// [`set`](Self::set) later.
     pub fn new(pairs: Vec<(RouteId, Next)>, may_change: bool) -> Successors {
         let (Some(&(first, next)), Some(&(last, _))) = (pairs.first(), pairs.last()) else {
-            return Successors::End;
+            return Successors::END;
         };
         if !may_change && pairs.iter().all(|pair| pair.1 == next) {
-            return match next {
-                Next::End => Successors::End,
-                Next::Hop(hop) => Successors::Hop(hop),
-            };
+            return Successors { common: Some(next), ..Successors::END };
         }
         let span = last.index() - first.index() + 1;
         if span > 8 * pairs.len() {
-            return Successors::Sparse(pairs);
+            return Successors { common: None, table: Table::Sparse(pairs) };
         }
         let mut hops = vec![Next::End; span];
         pairs.iter().for_each(|&(route, next)| hops[route.index() - first.index()] = next);
-        Successors::Dense { first, hops }
+        Successors { common: None, table: Table::Dense { first, hops } }
     }
 
     /// From now on packets of `route` go on to `next`.
@@ -74,25 +90,45 @@ impl Successors {
     /// # Panics
     /// If the table may not change.
     pub fn set(&mut self, route: RouteId, next: Next) {
-        match self {
-            Successors::Dense { first, hops } => hops[route.index() - first.index()] = next,
-            Successors::Sparse(pairs) => {
+        assert!(self.common.is_none(), "this table does not change");
+        match &mut self.table {
+            Table::Dense { first, hops } => hops[route.index() - first.index()] = next,
+            Table::Sparse(pairs) => {
                 if let Ok(n) = pairs.binary_search_by_key(&route, |pair| pair.0) {
                     pairs[n].1 = next;
                 }
             }
-            Successors::End | Successors::Hop(_) => panic!("this table does not change"),
+        }
+    }
+
+    /// From now on packets are handed over ahead of the clock into the links that are `wanted`.
+    pub fn cut_through(&mut self, wanted: impl Fn(HopId) -> bool) {
+        let in_table: &mut dyn Iterator<Item = &mut Next> = match &mut self.table {
+            Table::Dense { hops, .. } => &mut hops.iter_mut(),
+            Table::Sparse(pairs) => &mut pairs.iter_mut().map(|pair| &mut pair.1),
+        };
+        for next in in_table.chain(&mut self.common) {
+            if let Next::Hop(hop) = *next
+                && wanted(hop)
+            {
+                *next = Next::CutThrough(hop);
+            }
         }
     }
 
     /// What comes next for a packet of `route`, which must be one of those that cross this link.
     #[inline]
     pub fn hop(&self, route: RouteId) -> Next {
+        self.common.unwrap_or_else(|| self.table.hop(route))
+    }
+}
+
+impl Table {
+    #[inline]
+    fn hop(&self, route: RouteId) -> Next {
         match self {
-            Successors::End => Next::End,
-            Successors::Hop(hop) => Next::Hop(*hop),
-            Successors::Dense { first, hops } => hops[route.index() - first.index()],
-            Successors::Sparse(pairs) => {
+            Table::Dense { first, hops } => hops[route.index() - first.index()],
+            Table::Sparse(pairs) => {
                 pairs.binary_search_by_key(&route, |pair| pair.0).map_or(Next::End, |n| pairs[n].1)
             }
         }
@@ -230,8 +266,10 @@ mod tests {
         let routes = [&[0, 2, 3][..], &[5], &[1, 2, 4], &[5]].map(route);
         let tables = Routes::new(6, &routes, Vec::new());
         assert_eq!(tables.entries, route(&[0, 5, 1, 5]));
-        assert!(matches!(tables.successors[0], Successors::Hop(HopId(2))));
-        assert!(matches!(tables.successors[3], Successors::End));
+        assert_eq!(
+            (tables.successors[0].common, tables.successors[3].common),
+            (Some(to(2)), Some(Next::End))
+        );
         assert_eq!(
             (tables.successors[2].hop(RouteId(0)), tables.successors[2].hop(RouteId(2))),
             (to(3), to(4))
@@ -246,8 +284,23 @@ mod tests {
             [(3, to(1)), (9_000, to(2)), (20_000, Next::End)].map(|(n, hop)| (RouteId(n), hop)).to_vec(),
             false,
         );
-        assert!(matches!(table, Successors::Sparse(_)));
+        assert!(matches!(table.table, Table::Sparse(_)));
         assert_eq!([3, 9_000, 20_000].map(|r| table.hop(RouteId(r))), [to(1), to(2), Next::End]);
+    }
+
+    #[test]
+    fn cut_through_is_found_in_every_kind_of_table() {
+        let dense = [(0, to(1)), (1, to(2)), (2, Next::End)];
+        let sparse = [(3, to(1)), (9_000, to(2)), (20_000, Next::End)];
+        for pairs in [&dense[..1], &dense, &sparse] {
+            let pairs = pairs.iter().map(|&(n, next)| (RouteId(n), next)).collect::<Vec<_>>();
+            let mut table = Successors::new(pairs.clone(), false);
+            table.cut_through(|hop| hop == HopId(1));
+            let expected =
+                pairs.iter().map(|&(_, next)| if next == to(1) { Next::CutThrough(HopId(1)) } else { next });
+            let found = pairs.iter().map(|&(route, _)| table.hop(route));
+            assert!(found.eq(expected));
+        }
     }
 
     #[test]

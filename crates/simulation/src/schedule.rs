@@ -11,17 +11,17 @@ use units::Time;
 /// Equal times run in the order of the actors' numbers. That order depends on nothing but the plan, so the same
 /// things happen whether a wake-up was requested early or late.
 ///
-/// This is a tournament: actors are the leaves of a binary tree, every inner node holds the earlier of its two
+/// This is a tournament: actors are the leaves of a tree in which every inner node holds the earliest of its four
 /// children, so the root is next. Unlike in a heap, an actor's place is fixed. There is nothing to search, to skip or
 /// to swap, and the nodes on the way to the root are known beforehand, which suits a processor better than
 /// comparisons that decide where to look next.
 #[derive(Debug)]
 pub struct Schedule {
-    /// Keys of the nodes `2 n` and `2 n + 1`, the children of node `n`. Actors are the nodes from `actors` on.
-    pairs: Vec<[u64; 2]>,
-    /// Key of the root, node 1.
+    /// Keys of the nodes `4 n + 1` to `4 n + 4`, the children of node `n`. The root is node 0; actors are the nodes behind
+    /// the inner ones.
+    families: Vec<[u64; 4]>,
+    /// Key of the root.
     first: u64,
-    actors: usize,
     /// Low bits of a key that hold the actor; the time is above them, so one comparison orders both.
     bits: u32,
 }
@@ -31,8 +31,8 @@ const NEVER: u64 = u64::MAX;
 impl Schedule {
     /// A schedule of `actors` actors, none of which has a wake-up.
     pub fn new(actors: usize) -> Schedule {
-        let actors = actors.max(2);
-        Schedule { pairs: vec![[NEVER; 2]; actors], first: NEVER, actors, bits: Schedule::bits(actors) }
+        let inner = (actors.max(2) - 1).div_ceil(3); // each takes the place of one of its four children
+        Schedule { families: vec![[NEVER; 4]; inner], first: NEVER, bits: Schedule::bits(actors) }
     }
 
     /// The last time that a schedule of so many actors can tell from never: 4.9 hours for a million of them.
@@ -45,23 +45,36 @@ impl Schedule {
         usize::BITS - (actors.max(2) - 1).leading_zeros()
     }
 
+    #[inline]
     fn key(&self, time: Time, actor: ActorId) -> u64 {
         let nanos = time.as_nanos();
         if nanos >= NEVER >> self.bits { NEVER } else { nanos << self.bits | u64::from(actor.0) }
+    }
+
+    /// The place of an actor among all children.
+    #[inline]
+    fn place(&self, actor: ActorId) -> usize {
+        self.families.len() + actor.0 as usize - 1
+    }
+
+    /// The place of the parent of a family. The root is no child: its place lies beyond all others.
+    #[inline]
+    fn parent(family: usize) -> usize {
+        family.wrapping_sub(1)
     }
 
     /// Wakes `actor` at `time`, if it would not be woken sooner anyway.
     #[inline]
     pub fn request(&mut self, actor: ActorId, time: Time) {
         let key = self.key(time, actor);
-        let mut node = self.actors + actor.0 as usize;
-        while node > 1 {
-            let known = &mut self.pairs[node / 2][node % 2];
+        let mut place = self.place(actor);
+        while let Some(family) = self.families.get_mut(place / 4) {
+            let known = &mut family[place % 4];
             if key >= *known {
                 return;
             }
             *known = key;
-            node /= 2;
+            place = Schedule::parent(place / 4);
         }
         self.first = self.first.min(key);
     }
@@ -80,12 +93,12 @@ impl Schedule {
     #[inline]
     pub fn end(&mut self, actor: ActorId, time: Time) {
         let mut key = self.key(time, actor);
-        let mut node = self.actors + actor.0 as usize;
-        while node > 1 {
-            let pair = &mut self.pairs[node / 2];
-            pair[node % 2] = key;
-            key = key.min(pair[1 - node % 2]);
-            node /= 2;
+        let mut place = self.place(actor);
+        while let Some(family) = self.families.get_mut(place / 4) {
+            let own = place % 4;
+            family[own] = key;
+            key = key.min(family[own ^ 1].min(family[own ^ 2]).min(family[own ^ 3]));
+            place = Schedule::parent(place / 4);
         }
         self.first = key;
     }
@@ -150,8 +163,8 @@ mod tests {
         /// Against a list of due times that is searched for its minimum.
         #[test]
         fn behaves_like_a_list(
-            actors in 1usize..9,
-            requests in proptest::collection::vec((0u32..9, 0u64..50, 0u64..60), 1..200),
+            actors in 1usize..40,
+            requests in proptest::collection::vec((0u32..40, 0u64..50, 0u64..60), 1..200),
         ) {
             let (mut schedule, mut model) = (Schedule::new(actors), vec![u64::MAX; actors]);
             let mut now = 0;

@@ -38,8 +38,6 @@ pub struct Net<P> {
 struct Node<P> {
     link: Link<P>,
     next: Successors,
-    /// Its packets are handed over ahead of the clock.
-    cut_through: bool,
     /// Packets are noted when they leave it.
     tap: bool,
     /// It is the network interface of a host, which is told what leaves it.
@@ -76,7 +74,7 @@ impl<P: Copy + Send> Net<P> {
         let numbers =
             media.iter().enumerate().flat_map(|(n, medium)| (0..medium.ports()).map(move |id| (n, id)));
         let mut ports: Vec<Port> = numbers
-            .map(|(medium, id)| Port { medium, id: PortId(id as u16), next: Successors::End, tap: false })
+            .map(|(medium, id)| Port { medium, id: PortId(id as u16), next: Successors::END, tap: false })
             .collect();
         let Routes { entries, mut successors, only_feeder, switches_at, mut switches } =
             Routes::new(links.len() + ports.len(), routes, reroutes);
@@ -87,14 +85,18 @@ impl<P: Copy + Send> Net<P> {
         let actors = Actors::new(links.len(), media.len(), routes.len());
         let mut schedule = Schedule::new(actors.count());
         schedule.request(Actors::CONTROL, next_change(&switches));
-        let nodes = links.into_iter().zip(successors).zip(only_feeder).map(|((link, next), feeder)| {
+        let cut_through_into = links.iter().zip(only_feeder).map(|(link, feeder)| {
             // Behind a fork whose routes change, it is not known in advance which packets come.
             let fed_ahead = feeder.map(HopId::index).is_some_and(|feeder| {
                 has_closed_form.get(feeder).is_some_and(|&closed| closed && !switches_at[feeder])
             });
             let takes_time = link.min_delay() > Duration::ZERO;
-            let cut_through = cut_through && takes_time && link.has_closed_form() && fed_ahead;
-            Node { link, next, cut_through, tap: false, nic: false }
+            cut_through && takes_time && link.has_closed_form() && fed_ahead
+        });
+        let cut_through_into: Vec<bool> = cut_through_into.collect();
+        let nodes = links.into_iter().zip(successors).map(|(link, mut next)| {
+            next.cut_through(|hop| cut_through_into.get(hop.index()).is_some_and(|&into| into));
+            Node { link, next, tap: false, nic: false }
         });
         let nodes = nodes.collect();
         let mut first_port = 0;
@@ -121,8 +123,8 @@ impl<P: Copy + Send> Net<P> {
         match *switch {
             Switch::Entry { route, hop } => self.entries[route.index()] == hop,
             Switch::Fork { route, hop, next } => match self.nodes.get(hop.index()) {
-                Some(node) => node.next.hop(route) == next,
-                None => self.ports[hop.index() - self.nodes.len()].next.hop(route) == next,
+                Some(node) => node.next.hop(route).hop() == next.hop(),
+                None => self.ports[hop.index() - self.nodes.len()].next.hop(route).hop() == next.hop(),
             },
         }
     }
@@ -239,13 +241,11 @@ impl<P: Copy + Send> Net<P> {
                 return self.schedule.request(self.actors.link(hop), node.link.next_arrival());
             }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
-            if let Next::Hop(next) = node.next.hop(route)
-                && self.nodes.get(next.index()).is_some_and(|next| next.cut_through)
-            {
+            if let Next::CutThrough(next) = node.next.hop(route) {
                 (hop, now) = (next, arrival);
                 continue;
             }
-            if self.nodes[hop.index()].link.hold(packet, arrival) {
+            if node.link.hold(packet, arrival) {
                 self.schedule.request(self.actors.link(hop), arrival);
             }
             return;
@@ -265,25 +265,16 @@ impl<P: Copy + Send> Net<P> {
     pub fn run(&mut self, actor: ActorId, now: Time, deliver: impl FnOnce(&mut Net<P>, &Packet<P>)) {
         let link = self.actors.as_link(actor);
         let arrived = match self.nodes.get_mut(link.index()) {
-            Some(node) => {
-                let arrived = node.link.take(now).map(|packet| {
-                    if node.tap {
-                        note(&mut self.tapped, now, link, packet);
-                    }
-                    (*packet, node.next.hop(self.streams.route(packet.stream)))
-                });
-                if node.nic {
-                    self.released.extend(arrived.iter().map(|(packet, _)| Released::of(packet)));
-                    self.released.extend(node.link.dropped());
-                }
-                arrived
+            Some(Node { link, next, .. }) if link.has_closed_form() => {
+                link.take(now).map(|packet| (*packet, next.hop(self.streams.route(packet.stream))))
             }
+            Some(_) => self.take_from_link(link, now),
             None => self.take(actor, now),
         };
         // By reference: otherwise the packet is copied once more.
         if let Some((packet, next)) = &arrived {
             match *next {
-                Next::Hop(hop) => self.forward(hop, packet, now),
+                Next::Hop(hop) | Next::CutThrough(hop) => self.forward(hop, packet, now),
                 Next::End => deliver(self, packet), // called here only, so that it is compiled into this
             }
         }
@@ -295,6 +286,22 @@ impl<P: Copy + Send> Net<P> {
             },
         };
         self.schedule.end(actor, next);
+    }
+
+    /// A packet that reaches the far end of a link which replays its queue, and what comes next.
+    #[inline(never)] // else the common case is not inlined
+    fn take_from_link(&mut self, hop: HopId, now: Time) -> Option<(Packet<P>, Next)> {
+        let node = &mut self.nodes[hop.index()];
+        let arrived = node.link.take(now).copied();
+        if node.nic {
+            self.released.extend(arrived.iter().map(Released::of));
+            self.released.extend(node.link.dropped());
+        }
+        let packet = arrived?;
+        if node.tap {
+            note(&mut self.tapped, now, hop, &packet);
+        }
+        Some((packet, node.next.hop(self.streams.route(packet.stream))))
     }
 
     /// A packet that reaches the far end of a port of a medium, and what comes next; none from the control, which
