@@ -29,11 +29,11 @@ impl Histogram {
     pub fn record(&mut self, value: Duration) {
         let nanos = value.as_nanos();
         let bucket = bucket_of(nanos);
-        // A bucket below the base wraps around to a huge index and lands in `cover`, too.
-        if bucket.wrapping_sub(self.base) >= self.counts.len() {
-            self.cover(bucket);
+        // A bucket below the base wraps around to a huge index and is not there, either.
+        match self.counts.get_mut(bucket.wrapping_sub(self.base)) {
+            Some(count) => *count += 1,
+            None => self.cover(bucket),
         }
-        self.counts[bucket - self.base] += 1;
         self.count += 1;
         self.sum += u128::from(nanos);
         self.min = self.min.min(nanos);
@@ -69,8 +69,9 @@ impl Histogram {
         f64::NAN
     }
 
-    /// Makes room for `bucket`, octave by octave.
+    /// Makes room for the first value of `bucket`, octave by octave.
     #[cold]
+    #[inline(never)]
     fn cover(&mut self, bucket: usize) {
         let octave = bucket / BUCKETS * BUCKETS;
         if self.counts.is_empty() {
@@ -82,6 +83,7 @@ impl Histogram {
         }
         let len = (octave + BUCKETS - self.base).max(self.counts.len());
         self.counts.resize(len, 0);
+        self.counts[bucket - self.base] += 1;
     }
 }
 
@@ -93,7 +95,7 @@ impl Default for Histogram {
 
 /// Below 64 every value has its own bucket; above, an octave `[64·2^e, 128·2^e)` has 64 buckets of width `2^e`.
 fn bucket_of(nanos: u64) -> usize {
-    let exponent = (u64::BITS - BITS - 1).saturating_sub(nanos.leading_zeros());
+    let exponent = (u64::BITS - BITS - 1) - (nanos | BUCKETS as u64).leading_zeros();
     (exponent as usize) * BUCKETS + (nanos >> exponent) as usize
 }
 

@@ -1,7 +1,7 @@
 //! A queue in front of a wire.
 
-use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
-use crate::queue::{Backlog, Limit, QueueDiscipline, QueueEvents, Released, Waiting};
+use crate::counters::{Counters, LinkStats, Passages, SamplingTimes, Totals};
+use crate::queue::{Limit, QueueDiscipline, QueueEvents, Released, Waiting};
 use crate::server::Server;
 use crate::wire::{Fate, Impairments, Wire};
 use crate::{Loss, Packet, Ring};
@@ -35,14 +35,10 @@ pub struct LinkConfig {
 ///
 /// At equal times a departure comes before an arrival, so that it makes room.
 pub struct Link<P> {
-    service: Service<P>,
     wire: Wire,
     /// Packets on the wire; those still waiting too, in the closed form.
     in_flight: Ring<Flight<P>>,
-    /// Says which packets are plain acknowledgements, for impairments that treat those otherwise.
-    is_plain_ack: fn(&P) -> bool,
-    /// What the queue has dropped, if that is listed.
-    dropped: Option<Vec<Released>>,
+    service: Service<P>,
 }
 
 /// A packet and the time at which it reaches the far end.
@@ -53,39 +49,61 @@ struct Flight<P> {
 }
 
 enum Service<P> {
-    Replay {
-        queue: Box<dyn QueueDiscipline<P>>,
-        /// The queue was found empty when the link became free.
-        idle: bool,
-        /// The last arrival. What it makes possible cannot begin before.
-        since: Time,
-    },
+    Replay(Box<Replay<P>>),
     ClosedForm(ClosedForm),
 }
 
+/// A queue that decides for itself.
+struct Replay<P> {
+    queue: Box<dyn QueueDiscipline<P>>,
+    /// The queue was found empty when the link became free.
+    idle: bool,
+    /// The last arrival. What it makes possible cannot begin before.
+    since: Time,
+    stats: LinkStats,
+    /// Says which packets are plain acknowledgements, for impairments that treat those otherwise.
+    is_plain_ack: fn(&P) -> bool,
+    /// What the queue has dropped, if that is listed.
+    dropped: Option<Vec<Released>>,
+}
+
 /// Who waits until when, for a queue with a plain limit.
-#[derive(Debug)]
 struct ClosedForm {
-    limit: Limit,
+    max_packets: u64,
+    max_bytes: u64,
     waiting: Ring<(Time, u16)>,
-    backlog: Backlog,
+    waiting_bytes: u64,
+    passages: Passages,
 }
 
 impl ClosedForm {
+    fn new(limit: Limit, passages: Passages) -> ClosedForm {
+        let (waiting, waiting_bytes) = (Ring::new(), 0);
+        let mut made = ClosedForm { max_packets: 0, max_bytes: 0, waiting, waiting_bytes, passages };
+        made.limit(limit);
+        made
+    }
+
+    /// From now on no more may wait than this; packets that wait already stay.
+    fn limit(&mut self, limit: Limit) {
+        self.max_packets = limit.packets.unwrap_or(u64::MAX);
+        self.max_bytes = limit.bytes.unwrap_or(u64::MAX);
+    }
+
     /// A packet of `size` bytes reaches a busy link at `at`; it would be transmitted from `start` on. False if the queue
     /// is full.
+    #[inline]
     fn wait(&mut self, size: u16, at: Time, start: Time) -> bool {
-        while let Some(&(start, size)) = self.waiting.front()
-            && start <= at
-        {
-            self.waiting.pop();
-            self.backlog.remove(size);
+        while let Some(&(_, size)) = self.waiting.pop_if(|&(start, _)| start <= at) {
+            self.waiting_bytes -= u64::from(size);
         }
-        let admitted = self.limit.admits(self.backlog, size);
+        let bytes = self.waiting_bytes + u64::from(size);
+        let admitted = (self.waiting.len() as u64) < self.max_packets && bytes <= self.max_bytes;
         if admitted {
             self.waiting.push((start, size));
-            self.backlog.add(size);
+            self.waiting_bytes = bytes;
         }
+        self.passages.backlog(at, self.waiting.len() as u64);
         admitted
     }
 }
@@ -96,13 +114,11 @@ impl<P: Copy> Link<P> {
     /// # Panics
     /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
     pub fn new(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
-        let service = match queue.plain_limit() {
-            Some(limit) if config.impairments.have_closed_form() => {
-                Service::ClosedForm(ClosedForm { limit, waiting: Ring::new(), backlog: Backlog::default() })
-            }
-            _ => Service::Replay { queue, idle: true, since: Time::ZERO },
-        };
-        Link::with_service(config, service)
+        let limit = queue.plain_limit().filter(|_| config.impairments.have_closed_form());
+        Link::with_service(config, |sampling, delay| match limit {
+            Some(limit) => Service::ClosedForm(ClosedForm::new(limit, Passages::new(sampling, delay))),
+            None => Service::replay(queue, sampling),
+        })
     }
 
     /// An idle link that replays its queue even if it could do without. Slower, otherwise the same.
@@ -110,24 +126,30 @@ impl<P: Copy> Link<P> {
     /// # Panics
     /// As [`new`](Self::new).
     pub fn replaying(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
-        Link::with_service(config, Service::Replay { queue, idle: true, since: Time::ZERO })
+        Link::with_service(config, |sampling, _| Service::replay(queue, sampling))
     }
 
-    fn with_service(config: LinkConfig, mut service: Service<P>) -> Link<P> {
+    fn with_service(
+        config: LinkConfig,
+        service: impl FnOnce(SamplingTimes, Duration) -> Service<P>,
+    ) -> Link<P> {
         let LinkConfig { rate, delay, loss, sampling, mut impairments } = config;
-        if let (Rate::UNLIMITED, Service::Replay { queue, .. }) = (rate, &mut service) {
-            impairments.rates = queue.shape(impairments.rates);
+        let mut service = service(sampling, delay);
+        if let (Rate::UNLIMITED, Service::Replay(replay)) = (rate, &mut service) {
+            impairments.rates = replay.queue.shape(impairments.rates);
         }
         let server = Server::changing(rate, std::mem::take(&mut impairments.rates));
-        let wire = Wire::new(server, delay, loss, impairments, LinkStats::new(sampling));
-        Link { service, wire, in_flight: Ring::new(), is_plain_ack: |_| false, dropped: None }
+        let wire = Wire::new(server, delay, loss, impairments);
+        Link { wire, in_flight: Ring::new(), service }
     }
 
     /// The same link, told which packets are plain acknowledgements: those that only repeat and extend what others of
     /// their flow say. Otherwise none is one.
     #[must_use]
     pub fn knowing_acks(mut self, is_plain_ack: fn(&P) -> bool) -> Link<P> {
-        self.is_plain_ack = is_plain_ack;
+        if let Service::Replay(replay) = &mut self.service {
+            replay.is_plain_ack = is_plain_ack;
+        }
         self
     }
 
@@ -136,13 +158,19 @@ impl<P: Copy> Link<P> {
     /// # Panics
     /// If the link uses the closed form.
     pub fn list_drops(&mut self) {
-        assert!(!self.has_closed_form(), "drops are listed where the queue is replayed");
-        self.dropped = Some(Vec::new());
+        let Service::Replay(replay) = &mut self.service else {
+            panic!("drops are listed where the queue is replayed")
+        };
+        replay.dropped = Some(Vec::new());
     }
 
     /// What its queue has dropped since this was called last, if that is listed.
     pub fn dropped(&mut self) -> impl Iterator<Item = Released> {
-        self.dropped.iter_mut().flat_map(|list| list.drain(..))
+        let list = match &mut self.service {
+            Service::Replay(replay) => replay.dropped.as_mut(),
+            Service::ClosedForm(_) => None,
+        };
+        list.into_iter().flat_map(|list| list.drain(..))
     }
 
     /// Bytes that it could have sent after `from`, up to and including `to`, if it sends at given moments only.
@@ -158,13 +186,11 @@ impl<P: Copy> Link<P> {
 
     /// A packet reaches the link.
     pub fn send(&mut self, packet: Packet<P>, now: Time) {
-        if self.has_closed_form() {
-            if let Some(arrival) = self.transit(packet.size, now) {
-                self.hold(&packet, arrival);
-            }
-        } else {
-            self.replay(now);
-            self.queue_or_pass(packet, now);
+        if let Service::Replay(replay) = &mut self.service {
+            replay.serve(&mut self.wire, &mut self.in_flight, now);
+            replay.queue_or_pass(&mut self.wire, &mut self.in_flight, packet, now);
+        } else if let Some(arrival) = self.transit(packet.size, now) {
+            self.hold(&packet, arrival);
         }
     }
 
@@ -177,27 +203,24 @@ impl<P: Copy> Link<P> {
     pub fn transit(&mut self, size: u16, at: Time) -> Option<Time> {
         let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
         let wire = &mut self.wire;
-        let start = wire.server.free_at();
-        if start > at {
+        let free_at = wire.server.free_at();
+        if free_at > at {
             while let Some(limit) = wire.limit(at) {
-                queue.limit = limit; // packets that wait already stay
+                queue.limit(limit);
             }
-            let admitted = queue.wait(size, at, start);
-            wire.stats.backlog(at, queue.backlog.packets);
-            if !admitted {
-                wire.stats.arrived(at, size);
-                wire.stats.queue_events(
-                    at,
-                    QueueEvents { dropped_packets: 1, dropped_bytes: size.into(), ..QueueEvents::default() },
-                );
+            if !queue.wait(size, at, free_at) {
+                queue.passages.dropped(size, at);
                 return None;
             }
         }
         let sent = wire.server.transmit(size, at);
         let arrival = wire.arrival(sent.finish);
-        let lost = wire.loses(arrival);
-        wire.stats.passed(size, at, sent, arrival, lost);
-        (!lost).then_some(arrival)
+        queue.passages.passed(size, at, sent, arrival, free_at);
+        if wire.loses(arrival) {
+            queue.passages.lost(size);
+            return None;
+        }
+        Some(arrival)
     }
 
     /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has computed. True if it is the next to
@@ -212,73 +235,46 @@ impl<P: Copy> Link<P> {
     /// only departed.
     #[inline]
     pub fn next_arrival(&self) -> Time {
-        if !self.has_closed_form() {
-            return self.next_arrival_replayed();
+        if let Service::Replay(replay) = &self.service {
+            return replay.next_arrival(&self.wire, &self.in_flight);
         }
         self.in_flight.front().map_or(Time::NEVER, |flight| flight.arrival)
-    }
-
-    #[inline(never)] // else the common case above it is not inlined
-    fn next_arrival_replayed(&self) -> Time {
-        match self.in_flight.front() {
-            None => self.next_departure(),
-            Some(flight) if !self.wire.reorders() => flight.arrival,
-            Some(flight) => flight.arrival.min(self.next_departure()), // the packet that departs next may arrive first
-        }
-    }
-
-    /// When the next packet that waits departs, if one does and its departure is not computed on arrival.
-    fn next_departure(&self) -> Time {
-        match &self.service {
-            Service::Replay { queue, idle: false, since } if queue.backlog().packets > 0 => {
-                queue.ready().max(self.wire.free_at()).max(*since)
-            }
-            _ => Time::NEVER,
-        }
     }
 
     /// Takes the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
     #[inline(always)] // called for every packet on every link
     pub fn take(&mut self, now: Time) -> Option<&Packet<P>> {
-        if !self.has_closed_form() {
-            return self.take_replayed(now);
+        if let Service::Replay(replay) = &mut self.service {
+            return replay.take(&mut self.wire, &mut self.in_flight, now);
         }
         self.in_flight.pop_if(|flight| flight.arrival <= now).map(|flight| &flight.packet)
     }
 
-    fn take_replayed(&mut self, now: Time) -> Option<&Packet<P>> {
-        self.replay(now);
-        if self.next_arrival() > now {
-            return None;
-        }
-        let (arrival, size) = self.in_flight.front().map(|flight| (flight.arrival, flight.packet.size))?;
-        let fate = self.wire.fate(arrival);
-        if fate == Fate::Lost {
-            self.wire.stats.lost(arrival);
-            return self.in_flight.pop().and(None);
-        }
-        self.wire.stats.forwarded(arrival, size);
-        let arrived = if fate == Fate::Twice { self.in_flight.front() } else { self.in_flight.pop() };
-        arrived.map(|flight| &flight.packet)
-    }
-
     /// Reads the counters of the interval that ends now. Must be called at every sampling time.
     pub fn close_interval(&mut self, now: Time) -> Counters {
-        self.replay(now);
-        self.wire.stats.close()
+        match &mut self.service {
+            Service::Replay(replay) => {
+                replay.serve(&mut self.wire, &mut self.in_flight, now);
+                replay.stats.close()
+            }
+            Service::ClosedForm(queue) => queue.passages.close(self.wire.server.free_at()),
+        }
     }
 
     /// Shows what the queue keeps of itself, at the sampling time up to which the counters were read last. Departures
     /// that were computed on arrival leave nothing to show.
     pub fn observe(&self, now: Time, probe: &mut Probe<'_>) {
-        if let Service::Replay { queue, .. } = &self.service {
-            queue.observe(now, probe);
+        if let Service::Replay(replay) = &self.service {
+            replay.queue.observe(now, probe);
         }
     }
 
     /// Everything up to the last sampling time.
     pub fn totals(&self) -> &Totals {
-        self.wire.stats.totals()
+        match &self.service {
+            Service::Replay(replay) => replay.stats.totals(),
+            Service::ClosedForm(queue) => queue.passages.totals(),
+        }
     }
 
     /// The shortest propagation delay from now on.
@@ -295,65 +291,132 @@ impl<P: Copy> Link<P> {
     pub fn keeps_order(&self) -> bool {
         !self.wire.reorders()
     }
+}
+
+impl<P: Copy> Service<P> {
+    fn replay(queue: Box<dyn QueueDiscipline<P>>, sampling: SamplingTimes) -> Service<P> {
+        Service::Replay(Box::new(Replay {
+            queue,
+            idle: true,
+            since: Time::ZERO,
+            stats: LinkStats::new(sampling),
+            is_plain_ack: |_| false,
+            dropped: None,
+        }))
+    }
+}
+
+impl<P: Copy> Replay<P> {
+    #[inline(never)] // else the common case of a link is not inlined
+    fn next_arrival(&self, wire: &Wire, in_flight: &Ring<Flight<P>>) -> Time {
+        match in_flight.front() {
+            None => self.next_departure(wire),
+            Some(flight) if !wire.reorders() => flight.arrival,
+            Some(flight) => flight.arrival.min(self.next_departure(wire)), // the packet that departs next may arrive first
+        }
+    }
+
+    /// When the next packet that waits departs, if one does.
+    fn next_departure(&self, wire: &Wire) -> Time {
+        if self.idle || self.queue.backlog().packets == 0 {
+            return Time::NEVER;
+        }
+        self.queue.ready().max(wire.free_at()).max(self.since)
+    }
+
+    #[inline(never)]
+    fn take<'a>(
+        &mut self,
+        wire: &mut Wire,
+        in_flight: &'a mut Ring<Flight<P>>,
+        now: Time,
+    ) -> Option<&'a Packet<P>> {
+        self.serve(wire, in_flight, now);
+        if self.next_arrival(wire, in_flight) > now {
+            return None;
+        }
+        let (arrival, size) = in_flight.front().map(|flight| (flight.arrival, flight.packet.size))?;
+        let fate = wire.fate(arrival, &mut self.stats);
+        if fate == Fate::Lost {
+            self.stats.lost(arrival);
+            return in_flight.pop().and(None);
+        }
+        self.stats.forwarded(arrival, size);
+        let arrived = if fate == Fate::Twice { in_flight.front() } else { in_flight.pop() };
+        arrived.map(|flight| &flight.packet)
+    }
 
     /// Replays the departures up to now.
-    fn replay(&mut self, now: Time) {
-        let Service::Replay { queue, idle, since } = &mut self.service else { return };
+    fn serve(&mut self, wire: &mut Wire, in_flight: &mut Ring<Flight<P>>, now: Time) {
+        let Replay { queue, idle, since, stats, .. } = self;
         while !*idle {
             let ready = queue.ready();
-            if let Some(opportunities) = self.wire.opportunities() {
+            if let Some(opportunities) = wire.opportunities() {
                 opportunities.waste_before(ready); // a shaper lets them pass
             }
-            let start = self.wire.free_at().max(ready).max(*since);
-            self.wire.resize(queue.as_mut(), now.min(start));
+            let start = wire.free_at().max(ready).max(*since);
+            wire.resize(queue.as_mut(), now.min(start), stats);
             if start > now {
                 return;
             }
             let mut events = QueueEvents { dropped: self.dropped.as_mut(), ..QueueEvents::default() };
             match queue.dequeue(start, &mut events) {
-                Some(next) => depart(&mut self.wire, &mut self.in_flight, next, start),
+                Some(next) => depart(wire, in_flight, stats, next, start),
                 None => *idle = true,
             }
-            self.wire.stats.queue_events(start, events);
+            stats.queue_events(start, events);
         }
     }
 
-    fn queue_or_pass(&mut self, packet: Packet<P>, now: Time) {
-        let Service::Replay { queue, idle, since } = &mut self.service else { return };
+    fn queue_or_pass(
+        &mut self,
+        wire: &mut Wire,
+        in_flight: &mut Ring<Flight<P>>,
+        packet: Packet<P>,
+        now: Time,
+    ) {
+        let Replay { queue, idle, since, stats, .. } = self;
         *since = now;
-        self.wire.stats.arrived(now, packet.size);
+        stats.arrived(now, packet.size);
         let mut events = QueueEvents { dropped: self.dropped.as_mut(), ..QueueEvents::default() };
-        if self.wire.may_filter() && self.wire.filters(packet.stream, (self.is_plain_ack)(&packet.payload)) {
+        if wire.may_filter() && wire.filters(packet.stream, (self.is_plain_ack)(&packet.payload)) {
             events.drop(&packet);
-            return self.wire.stats.queue_events(now, events);
+            return stats.queue_events(now, events);
         }
-        self.wire.resize(queue.as_mut(), now);
-        let waits = !*idle || self.wire.opportunities().is_some();
+        wire.resize(queue.as_mut(), now, stats);
+        let waits = !*idle || wire.opportunities().is_some();
         if waits {
-            if let Some(opportunities) = self.wire.opportunities().filter(|_| *idle) {
+            if let Some(opportunities) = wire.opportunities().filter(|_| *idle) {
                 opportunities.waste_before(now + Duration::from_nanos(1)); // what comes now has come before the packet
             }
             queue.enqueue(packet, now, &mut events);
-            *idle = *idle && queue.backlog().packets == 0;
-            self.wire.stats.backlog(now, queue.backlog().packets);
+            let backlog = queue.backlog().packets;
+            *idle = *idle && backlog == 0;
+            stats.backlog(now, backlog);
         } else {
             match queue.pass(packet, now, &mut events) {
                 Some(next) => {
                     *idle = false;
-                    depart(&mut self.wire, &mut self.in_flight, next, now);
+                    depart(wire, in_flight, stats, next, now);
                 }
                 None => *idle = queue.backlog().packets == 0, // held back by a shaper, or dropped
             }
         }
-        self.wire.stats.queue_events(now, events);
+        stats.queue_events(now, events);
     }
 }
 
 /// Sends a packet on its way.
-fn depart<P: Copy>(wire: &mut Wire, in_flight: &mut Ring<Flight<P>>, next: Waiting<P>, ready: Time) {
+fn depart<P: Copy>(
+    wire: &mut Wire,
+    in_flight: &mut Ring<Flight<P>>,
+    stats: &mut LinkStats,
+    next: Waiting<P>,
+    ready: Time,
+) {
     let sent = wire.transmit(next.packet.size, ready);
-    wire.stats.started(next.packet.size, next.since, sent);
-    wire.stats.waited(next.since, sent.start);
+    stats.started(next.packet.size, next.since, sent);
+    stats.waited(next.since, sent.start);
     let flight = Flight { arrival: wire.arrival(sent.finish), packet: next.packet };
     if wire.reorders() {
         in_flight.insert(flight, |a, b| a.arrival < b.arrival);

@@ -30,15 +30,22 @@ impl<T: Copy> Ring<T> {
     /// Appends a value.
     #[inline]
     pub fn push(&mut self, value: T) {
+        let slot = self.head.wrapping_add(self.len) & self.capacity.wrapping_sub(1);
+        match self.slots.get_mut(slot) {
+            Some(used) if self.len < self.capacity => *used = value,
+            _ => self.push_to_new_slot(value),
+        }
+        self.len += 1;
+    }
+
+    /// Appends a value in a slot that was not used before; if all were and none is free, there are twice as many.
+    #[cold]
+    #[inline(never)]
+    fn push_to_new_slot(&mut self, value: T) {
         if self.len == self.capacity {
             self.grow();
         }
-        let slot = (self.head + self.len) & (self.capacity - 1);
-        self.len += 1;
-        match self.slots.get_mut(slot) {
-            Some(used) => *used = value,
-            None => self.slots.push(value),
-        }
+        self.slots.push(value);
     }
 
     /// Appends a value, then moves it before all those that it must come before; equal ones stay in order.
@@ -96,7 +103,6 @@ impl<T: Copy> Ring<T> {
     }
 
     /// Doubles the slots.
-    #[cold]
     fn grow(&mut self) {
         self.slots.rotate_left(self.head);
         self.head = 0;

@@ -74,31 +74,47 @@ impl Server {
     /// Transmits `size` bytes as soon as the server is free, but not before `ready`.
     #[inline]
     pub fn transmit(&mut self, size: u16, ready: Time) -> Transmission {
-        if ready > self.free_at {
-            self.free_at = ready;
-            self.carry = 0;
+        let (start, owed) = if ready > self.free_at { (ready, 0) } else { (self.free_at, self.carry) };
+        let (finish, carry) = self.end(size, start, owed);
+        if finish >= self.changes.next() {
+            return self.transmit_as_rates_change(size, start, owed);
         }
-        let start = self.free_at;
+        (self.free_at, self.carry) = (finish, carry);
+        Transmission { start, finish }
+    }
+
+    /// The same where the rate may change before the end, or there is no end.
+    #[cold]
+    #[inline(never)]
+    fn transmit_as_rates_change(&mut self, size: u16, start: Time, owed: u64) -> Transmission {
+        (self.free_at, self.carry) = (start, owed);
         if let Some(rate) = self.changes.due(start) {
             (self.rate, self.carry, self.known) = (rate.bits_per_sec(), 0, (0, 0, 0));
         }
-        if self.rate != u64::MAX {
-            let (whole, part) = self.span(size);
-            let carry = self.carry + part;
-            let overflow = carry >= self.rate;
-            let finish = start + Duration::from_nanos(whole + u64::from(overflow));
-            if finish > self.changes.next() {
-                self.transmit_across_changes(size);
-            } else {
-                self.free_at = finish;
-                self.carry = if overflow { carry - self.rate } else { carry };
-            }
+        let (finish, carry) = self.end(size, start, self.carry);
+        if finish > self.changes.next() {
+            self.transmit_across_changes(size);
+        } else {
+            (self.free_at, self.carry) = (finish, carry);
         }
         Transmission { start, finish: self.free_at }
     }
 
+    /// When a transmission that begins at `start` ends at the present rate, and what is rounded away then; `owed`: what
+    /// has been rounded away before.
+    #[inline]
+    fn end(&mut self, size: u16, start: Time, owed: u64) -> (Time, u64) {
+        if self.known.0 != size {
+            self.learn(size);
+        }
+        let (_, whole, part) = self.known;
+        let carry = owed + part;
+        let overflow = carry >= self.rate;
+        let finish = start + Duration::from_nanos(whole + u64::from(overflow));
+        (finish, if overflow { carry - self.rate } else { carry })
+    }
+
     /// Transmits `size` bytes from when the server is free on, at one rate after the other.
-    #[cold]
     fn transmit_across_changes(&mut self, size: u16) {
         // In billionths of a bit, of which a nanosecond transmits as many as the rate has bits per second.
         let mut left = u128::from(size) * 8_000_000_000 + u128::from(self.carry);
@@ -118,14 +134,12 @@ impl Server {
         }
     }
 
-    /// Whole nanoseconds and remainder (in 1/rate nanoseconds) that `size` bytes take.
-    fn span(&mut self, size: u16) -> (u64, u64) {
-        if self.known.0 != size {
-            let bit_nanos = u64::from(size) * 8_000_000_000;
-            let whole = bit_nanos.checked_div(self.rate).unwrap_or(u64::MAX - 1); // never, at a rate of zero
-            self.known = (size, whole, bit_nanos.checked_rem(self.rate).unwrap_or(0));
-        }
-        (self.known.1, self.known.2)
+    /// Works out the whole nanoseconds and the remainder (in 1/rate nanoseconds) that `size` bytes take.
+    #[inline(never)]
+    fn learn(&mut self, size: u16) {
+        let bit_nanos = if self.rate == u64::MAX { 0 } else { u64::from(size) * 8_000_000_000 };
+        let whole = bit_nanos.checked_div(self.rate).unwrap_or(u64::MAX - 1); // never, at a rate of zero
+        self.known = (size, whole, bit_nanos.checked_rem(self.rate).unwrap_or(0));
     }
 }
 

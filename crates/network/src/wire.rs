@@ -34,10 +34,8 @@ pub struct Impairments {
 pub(crate) struct Wire {
     pub server: Server,
     delay: Duration,
-    loss: Option<Loss>,
-    /// None where there are no impairments: most links have none, and that costs nothing.
+    /// None where there are neither impairments nor losses: most links have none, and that costs nothing.
     impairments: Option<Box<LinkDynamics>>,
-    pub stats: LinkStats,
 }
 
 /// What becomes of a packet at the far end.
@@ -54,6 +52,7 @@ struct LinkDynamics {
     properties: Properties,
     reorders: bool,
     delays: Timetable<Duration>,
+    loss: Option<Loss>,
     losses: Timetable<Loss>,
     limits: Timetable<Limit>,
     opportunities: Option<Opportunities>,
@@ -64,64 +63,33 @@ struct LinkDynamics {
 
 impl Wire {
     /// An idle wire.
-    pub fn new(
-        server: Server,
-        delay: Duration,
-        loss: Option<Loss>,
-        impairments: Impairments,
-        stats: LinkStats,
-    ) -> Wire {
-        let impairments = (!impairments.are_none()).then(|| Box::new(LinkDynamics::new(impairments)));
-        Wire { server, delay, loss, impairments, stats }
+    pub fn new(server: Server, delay: Duration, loss: Option<Loss>, impairments: Impairments) -> Wire {
+        let is_plain = loss.is_none() && impairments.are_none();
+        let impairments = (!is_plain).then(|| Box::new(LinkDynamics::new(loss, impairments)));
+        Wire { server, delay, impairments }
     }
 
     /// Gives the queue the limits that are due, at their times.
     #[inline]
-    pub fn resize<P: Copy>(&mut self, queue: &mut dyn QueueDiscipline<P>, now: Time) {
+    pub fn resize<P: Copy>(&mut self, queue: &mut dyn QueueDiscipline<P>, now: Time, stats: &mut LinkStats) {
         while let Some(limit) = self.limit(now) {
             let mut losses = QueueEvents::default();
             queue.resize(limit, now, &mut losses);
-            self.stats.queue_events(now, losses);
+            stats.queue_events(now, losses);
         }
     }
 
     /// The packet that reaches the far end at `now` is lost there.
     #[inline]
     pub fn loses(&mut self, now: Time) -> bool {
-        if let Some(impairments) = &mut self.impairments
-            && let Some(loss) = impairments.losses.due(now)
-        {
-            self.loss = Some(loss);
-        }
-        self.loss.as_mut().is_some_and(|loss| loss.is_lost())
+        self.impairments.as_mut().is_some_and(|impairments| impairments.loses(now))
     }
 
     /// What becomes of the packet that reaches the far end at `now`: as in netem, one that is lost and has a copy arrives
     /// once.
     #[inline]
-    pub fn fate(&mut self, now: Time) -> Fate {
-        let Some(impairments) = self.impairments.as_mut().filter(|impairments| impairments.properties.copies)
-        else {
-            return if self.loses(now) { Fate::Lost } else { Fate::Once };
-        };
-        if std::mem::take(&mut impairments.copy) {
-            return Fate::Once;
-        }
-        let copied = impairments.each.iter_mut().any(|one| one.copies());
-        let lost = self.loses(now);
-        if copied {
-            self.stats.duplicated(now);
-        }
-        if copied && lost {
-            self.stats.lost(now);
-        } else if copied && let Some(impairments) = &mut self.impairments {
-            impairments.copy = true;
-        }
-        match (copied, lost) {
-            (true, false) => Fate::Twice,
-            (false, true) => Fate::Lost,
-            _ => Fate::Once,
-        }
+    pub fn fate(&mut self, now: Time, stats: &mut LinkStats) -> Fate {
+        self.impairments.as_mut().map_or(Fate::Once, |impairments| impairments.fate(now, stats))
     }
 
     /// When a packet reaches the far end whose transmission ended at `finish`.
@@ -200,12 +168,13 @@ impl Wire {
 }
 
 impl LinkDynamics {
-    fn new(mut impairments: Impairments) -> LinkDynamics {
+    fn new(loss: Option<Loss>, mut impairments: Impairments) -> LinkDynamics {
         impairments.each.sort_by_key(Impairment::place);
         LinkDynamics {
             properties: Properties::combined(&impairments.each),
             reorders: impairments.reorders(),
             delays: Timetable::new(impairments.delays),
+            loss,
             losses: Timetable::new(impairments.losses),
             limits: Timetable::new(impairments.limits),
             opportunities: impairments.opportunities,
@@ -214,6 +183,40 @@ impl LinkDynamics {
         }
     }
 
+    #[inline(never)] // else the common case is not inlined
+    fn loses(&mut self, now: Time) -> bool {
+        if let Some(loss) = self.losses.due(now) {
+            self.loss = Some(loss);
+        }
+        self.loss.as_mut().is_some_and(|loss| loss.is_lost())
+    }
+
+    #[inline(never)]
+    fn fate(&mut self, now: Time, stats: &mut LinkStats) -> Fate {
+        if !self.properties.copies {
+            return if self.loses(now) { Fate::Lost } else { Fate::Once };
+        }
+        if std::mem::take(&mut self.copy) {
+            return Fate::Once;
+        }
+        let copied = self.each.iter_mut().any(|one| one.copies());
+        let lost = self.loses(now);
+        if copied {
+            stats.duplicated(now);
+        }
+        if copied && lost {
+            stats.lost(now);
+        } else if copied {
+            self.copy = true;
+        }
+        match (copied, lost) {
+            (true, false) => Fate::Twice,
+            (false, true) => Fate::Lost,
+            _ => Fate::Once,
+        }
+    }
+
+    #[inline(never)]
     fn arrival(&mut self, finish: Time, delay: &mut Duration) -> Time {
         if let Some(changed) = self.delays.due(finish) {
             *delay = changed;

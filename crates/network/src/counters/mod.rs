@@ -4,10 +4,14 @@
 //! every event on it. Each event is therefore counted in the interval in which it happens, and an interval
 //! is read when the clock has passed its end.
 
-use crate::server::Transmission;
-use crate::{Histogram, QueueEvents};
-use std::collections::VecDeque;
-use std::ops::AddAssign;
+mod events;
+mod passages;
+
+pub(crate) use events::LinkStats;
+pub(crate) use passages::Passages;
+
+use crate::Histogram;
+use std::ops::{AddAssign, Sub};
 use units::{Duration, Time};
 
 /// When counters are read: at every multiple of an interval, when the warm-up ends, and at the end.
@@ -111,6 +115,29 @@ impl Counters {
     }
 }
 
+impl Sub for Counters {
+    type Output = Counters;
+
+    /// What happened since `earlier`, if both count from the same time on.
+    fn sub(self, earlier: Counters) -> Counters {
+        Counters {
+            arrived_packets: self.arrived_packets - earlier.arrived_packets,
+            arrived_bytes: self.arrived_bytes - earlier.arrived_bytes,
+            dropped_packets: self.dropped_packets - earlier.dropped_packets,
+            dropped_bytes: self.dropped_bytes - earlier.dropped_bytes,
+            marked_packets: self.marked_packets - earlier.marked_packets,
+            started_packets: self.started_packets - earlier.started_packets,
+            started_bytes: self.started_bytes - earlier.started_bytes,
+            waited_ns: self.waited_ns.wrapping_sub(earlier.waited_ns),
+            busy_ns: self.busy_ns.wrapping_sub(earlier.busy_ns),
+            lost_packets: self.lost_packets - earlier.lost_packets,
+            duplicated_packets: self.duplicated_packets - earlier.duplicated_packets,
+            forwarded_packets: self.forwarded_packets - earlier.forwarded_packets,
+            forwarded_bytes: self.forwarded_bytes - earlier.forwarded_bytes,
+        }
+    }
+}
+
 impl AddAssign for Counters {
     fn add_assign(&mut self, other: Counters) {
         self.arrived_packets += other.arrived_packets;
@@ -143,6 +170,30 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Adds an interval that ended at `until`.
+    fn add(&mut self, sampling: &SamplingTimes, until: Time, counters: Counters) {
+        self.run += counters;
+        if sampling.measures(until) {
+            self.measured += counters;
+        }
+    }
+
+    /// So many packets wait at `now`.
+    #[inline]
+    fn backlog(&mut self, sampling: &SamplingTimes, now: Time, packets: u64) {
+        if packets > self.backlog_max_packets && sampling.measures(now) {
+            self.backlog_max_packets = packets;
+        }
+    }
+
+    /// A packet waited from `at` to `start`. Most packets of most links do not wait: those are counted by difference.
+    #[inline]
+    fn waited(&mut self, sampling: &SamplingTimes, at: Time, start: Time) {
+        if start > at && sampling.measures(start) {
+            self.waits.record(start.since(at));
+        }
+    }
+
     /// The wait in seconds that the share `q` of the measured packets does not exceed, to within 1 %; NaN if no
     /// transmission was measured.
     pub fn wait_quantile_s(&self, q: f64) -> f64 {
@@ -154,170 +205,6 @@ impl Totals {
             (_, false) => 0.0,
             (_, true) => self.waits.quantile_s((rank - without as f64) / self.waits.count() as f64),
         }
-    }
-}
-
-/// What happened between two sampling times.
-#[derive(Clone, Copy, Debug)]
-struct Interval {
-    /// The sampling time that closes it; events at that very time still belong to it.
-    until: Time,
-    counters: Counters,
-}
-
-/// Counters per interval, and what summaries need besides.
-#[derive(Clone, Debug)]
-pub(crate) struct LinkStats {
-    sampling: SamplingTimes,
-    open: Interval,
-    /// Intervals begun ahead of the clock, in order, without a gap.
-    later: VecDeque<Interval>,
-    /// Rarely touched, kept out of the way of what every packet touches.
-    totals: Box<Totals>,
-}
-
-impl LinkStats {
-    pub fn new(sampling: SamplingTimes) -> LinkStats {
-        let open = Interval { until: sampling.after(Time::ZERO), counters: Counters::default() };
-        LinkStats { sampling, open, later: VecDeque::new(), totals: Box::default() }
-    }
-
-    /// A packet passes: it arrives at `at`, its transmission takes from `start` to `finish`, and at `arrival` it
-    /// reaches the far end, or is lost there.
-    #[inline]
-    pub fn passed(&mut self, size: u16, at: Time, sent: Transmission, arrival: Time, lost: bool) {
-        if arrival > self.open.until || lost {
-            self.passed_across_intervals(size, at, sent, arrival, lost);
-        } else {
-            let (interval, bytes) = (&mut self.open.counters, u64::from(size));
-            interval.arrived_packets += 1;
-            interval.arrived_bytes += bytes;
-            interval.started_packets += 1;
-            interval.started_bytes += bytes;
-            interval.forwarded_packets += 1;
-            interval.forwarded_bytes += bytes;
-            interval.waited_ns = interval.waited_ns.saturating_add(sent.start.since(at).as_nanos());
-            interval.busy_ns += sent.finish.since(sent.start).as_nanos();
-        }
-        self.waited(at, sent.start);
-    }
-
-    /// The same, when not everything happens before the next sampling time.
-    fn passed_across_intervals(
-        &mut self,
-        size: u16,
-        at: Time,
-        sent: Transmission,
-        arrival: Time,
-        lost: bool,
-    ) {
-        self.arrived(at, size);
-        self.started(size, at, sent);
-        if lost {
-            self.lost(arrival);
-        } else {
-            self.forwarded(arrival, size);
-        }
-    }
-
-    pub fn arrived(&mut self, now: Time, size: u16) {
-        let interval = self.interval_of(now);
-        interval.arrived_packets += 1;
-        interval.arrived_bytes += u64::from(size);
-    }
-
-    pub fn queue_events(&mut self, now: Time, events: QueueEvents) {
-        let interval = self.interval_of(now);
-        interval.dropped_packets += events.dropped_packets;
-        interval.dropped_bytes += events.dropped_bytes;
-        interval.marked_packets += events.marked_packets;
-    }
-
-    pub fn backlog(&mut self, now: Time, packets: u64) {
-        if packets > self.totals.backlog_max_packets && self.sampling.measures(now) {
-            self.totals.backlog_max_packets = packets;
-        }
-    }
-
-    /// The transmission of a packet that arrived at `at` begins.
-    pub fn started(&mut self, size: u16, at: Time, sent: Transmission) {
-        let interval = self.interval_of(sent.start);
-        interval.started_packets += 1;
-        interval.started_bytes += u64::from(size);
-        interval.waited_ns = interval.waited_ns.saturating_add(sent.start.since(at).as_nanos());
-        self.busy(sent.start, sent.finish);
-    }
-
-    /// A packet waited from `at` to `start`. Most packets of most links do not wait: those are counted by difference.
-    #[inline]
-    pub fn waited(&mut self, at: Time, start: Time) {
-        if start > at && self.sampling.measures(start) {
-            self.totals.waits.record(start.since(at));
-        }
-    }
-
-    pub fn lost(&mut self, now: Time) {
-        self.interval_of(now).lost_packets += 1;
-    }
-
-    pub fn duplicated(&mut self, now: Time) {
-        self.interval_of(now).duplicated_packets += 1;
-    }
-
-    pub fn forwarded(&mut self, now: Time, size: u16) {
-        let interval = self.interval_of(now);
-        interval.forwarded_packets += 1;
-        interval.forwarded_bytes += u64::from(size);
-    }
-
-    /// Closes the interval that ends now.
-    pub fn close(&mut self) -> Counters {
-        let Interval { until, counters } = self.open;
-        self.totals.run += counters;
-        if self.sampling.measures(until) {
-            self.totals.measured += counters;
-        }
-        let next = Interval { until: self.sampling.after(until), counters: Counters::default() };
-        self.open = self.later.pop_front().unwrap_or(next);
-        counters
-    }
-
-    pub fn totals(&self) -> &Totals {
-        &self.totals
-    }
-
-    /// Splits the time of a transmission between the intervals it touches.
-    fn busy(&mut self, mut start: Time, finish: Time) {
-        while start < finish {
-            let interval = if start < self.open.until {
-                &mut self.open
-            } else {
-                self.interval_ahead(start + Duration::from_nanos(1))
-            };
-            let until = finish.min(interval.until);
-            interval.counters.busy_ns += until.since(start).as_nanos();
-            start = until;
-        }
-    }
-
-    fn interval_of(&mut self, time: Time) -> &mut Counters {
-        if time <= self.open.until {
-            &mut self.open.counters
-        } else {
-            &mut self.interval_ahead(time).counters
-        }
-    }
-
-    /// The interval behind the open one that `time` belongs to.
-    #[cold]
-    fn interval_ahead(&mut self, time: Time) -> &mut Interval {
-        let mut last = self.later.back().map_or(self.open.until, |interval| interval.until);
-        while last < time {
-            last = self.sampling.after(last);
-            self.later.push_back(Interval { until: last, counters: Counters::default() });
-        }
-        let index = self.later.partition_point(|interval| interval.until < time);
-        &mut self.later[index]
     }
 }
 
@@ -339,37 +226,5 @@ mod tests {
         assert_eq!(all, [10, 15, 20, 30, 32].map(ms));
         assert!(sampling.is_sample(ms(30)) && !sampling.is_sample(ms(32)));
         assert!(!sampling.measures(ms(15)) && sampling.measures(ms(16)) && !sampling.measures(ms(33)));
-    }
-
-    #[test]
-    fn a_transmission_is_split_at_sampling_times() {
-        let mut stats =
-            LinkStats::new(SamplingTimes::new(Some(Duration::from_millis(10)), Time::ZERO, ms(100)));
-        stats.started(100, ms(8), Transmission { start: ms(8), finish: ms(25) });
-        let intervals = [stats.close(), stats.close(), stats.close()];
-        assert_eq!(intervals.map(|c| c.busy_ns / 1_000_000), [2, 10, 5]);
-        assert_eq!(intervals.map(|c| c.started_packets), [1, 0, 0]);
-    }
-
-    #[test]
-    fn events_ahead_of_the_clock_wait_for_their_interval() {
-        let mut stats = LinkStats::new(SamplingTimes::new(Some(Duration::from_millis(10)), ms(20), ms(40)));
-        stats.forwarded(ms(35), 7);
-        stats.forwarded(ms(10), 1);
-        stats.forwarded(ms(20), 2);
-        assert_eq!([0; 4].map(|_| stats.close().forwarded_bytes), [1, 2, 0, 7]);
-        assert_eq!(stats.totals().run.forwarded_bytes, 10);
-        assert_eq!(stats.totals().measured.forwarded_bytes, 7);
-    }
-
-    #[test]
-    fn the_quantile_counts_those_who_did_not_wait() {
-        let mut stats = LinkStats::new(SamplingTimes::new(None, Time::ZERO, ms(40)));
-        let now = Transmission { start: ms(1), finish: ms(1) };
-        (0..90).for_each(|_| stats.passed(100, ms(1), now, ms(1), false));
-        (0..10).for_each(|_| stats.passed(100, ms(1) - Duration::from_nanos(100), now, ms(1), false));
-        stats.close();
-        assert_eq!(stats.totals().wait_quantile_s(0.9), 0.0);
-        assert_eq!(stats.totals().wait_quantile_s(0.95), 100e-9);
     }
 }

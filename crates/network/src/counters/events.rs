@@ -1,0 +1,171 @@
+//! Counters of a link on which it turns out as time goes by what becomes of a packet.
+
+use super::{Counters, SamplingTimes, Totals};
+use crate::QueueEvents;
+use crate::server::Transmission;
+use std::collections::VecDeque;
+use units::{Duration, Time};
+
+/// What happened between two sampling times.
+#[derive(Clone, Copy, Debug)]
+struct Interval {
+    /// The sampling time that closes it; events at that very time still belong to it.
+    until: Time,
+    counters: Counters,
+}
+
+/// Counters per interval, event by event, and what summaries need besides.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkStats {
+    sampling: SamplingTimes,
+    open: Interval,
+    /// Intervals begun ahead of the clock, in order, without a gap.
+    later: VecDeque<Interval>,
+    /// Rarely touched, kept out of the way of what every packet touches.
+    totals: Box<Totals>,
+}
+
+impl LinkStats {
+    pub fn new(sampling: SamplingTimes) -> LinkStats {
+        let open = Interval { until: sampling.after(Time::ZERO), counters: Counters::default() };
+        LinkStats { sampling, open, later: VecDeque::new(), totals: Box::default() }
+    }
+
+    pub fn arrived(&mut self, now: Time, size: u16) {
+        let interval = self.interval_of(now);
+        interval.arrived_packets += 1;
+        interval.arrived_bytes += u64::from(size);
+    }
+
+    pub fn queue_events(&mut self, now: Time, events: QueueEvents) {
+        let interval = self.interval_of(now);
+        interval.dropped_packets += events.dropped_packets;
+        interval.dropped_bytes += events.dropped_bytes;
+        interval.marked_packets += events.marked_packets;
+    }
+
+    pub fn backlog(&mut self, now: Time, packets: u64) {
+        self.totals.backlog(&self.sampling, now, packets);
+    }
+
+    /// The transmission of a packet that arrived at `at` begins.
+    pub fn started(&mut self, size: u16, at: Time, sent: Transmission) {
+        let interval = self.interval_of(sent.start);
+        interval.started_packets += 1;
+        interval.started_bytes += u64::from(size);
+        interval.waited_ns = interval.waited_ns.saturating_add(sent.start.since(at).as_nanos());
+        self.busy(sent.start, sent.finish);
+    }
+
+    /// A packet waited from `at` to `start`.
+    #[inline]
+    pub fn waited(&mut self, at: Time, start: Time) {
+        self.totals.waited(&self.sampling, at, start);
+    }
+
+    pub fn lost(&mut self, now: Time) {
+        self.interval_of(now).lost_packets += 1;
+    }
+
+    pub fn duplicated(&mut self, now: Time) {
+        self.interval_of(now).duplicated_packets += 1;
+    }
+
+    pub fn forwarded(&mut self, now: Time, size: u16) {
+        let interval = self.interval_of(now);
+        interval.forwarded_packets += 1;
+        interval.forwarded_bytes += u64::from(size);
+    }
+
+    /// Closes the interval that ends now.
+    pub fn close(&mut self) -> Counters {
+        let Interval { until, counters } = self.open;
+        self.totals.add(&self.sampling, until, counters);
+        let next = Interval { until: self.sampling.after(until), counters: Counters::default() };
+        self.open = self.later.pop_front().unwrap_or(next);
+        counters
+    }
+
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Splits the time of a transmission between the intervals it touches.
+    fn busy(&mut self, mut start: Time, finish: Time) {
+        while start < finish {
+            let interval = if start < self.open.until {
+                &mut self.open
+            } else {
+                self.interval_ahead(start + Duration::from_nanos(1))
+            };
+            let until = finish.min(interval.until);
+            interval.counters.busy_ns += until.since(start).as_nanos();
+            start = until;
+        }
+    }
+
+    fn interval_of(&mut self, time: Time) -> &mut Counters {
+        if time <= self.open.until {
+            &mut self.open.counters
+        } else {
+            &mut self.interval_ahead(time).counters
+        }
+    }
+
+    /// The interval behind the open one that `time` belongs to.
+    #[cold]
+    fn interval_ahead(&mut self, time: Time) -> &mut Interval {
+        let mut last = self.later.back().map_or(self.open.until, |interval| interval.until);
+        while last < time {
+            last = self.sampling.after(last);
+            self.later.push_back(Interval { until: last, counters: Counters::default() });
+        }
+        let index = self.later.partition_point(|interval| interval.until < time);
+        &mut self.later[index]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Time {
+        Time::from_nanos(n * 1_000_000)
+    }
+
+    #[test]
+    fn a_transmission_is_split_at_sampling_times() {
+        let mut stats =
+            LinkStats::new(SamplingTimes::new(Some(Duration::from_millis(10)), Time::ZERO, ms(100)));
+        stats.started(100, ms(8), Transmission { start: ms(8), finish: ms(25) });
+        let intervals = [stats.close(), stats.close(), stats.close()];
+        assert_eq!(intervals.map(|c| c.busy_ns / 1_000_000), [2, 10, 5]);
+        assert_eq!(intervals.map(|c| c.started_packets), [1, 0, 0]);
+    }
+
+    #[test]
+    fn events_ahead_of_the_clock_wait_for_their_interval() {
+        let mut stats = LinkStats::new(SamplingTimes::new(Some(Duration::from_millis(10)), ms(20), ms(40)));
+        stats.forwarded(ms(35), 7);
+        stats.forwarded(ms(10), 1);
+        stats.forwarded(ms(20), 2);
+        assert_eq!([0; 4].map(|_| stats.close().forwarded_bytes), [1, 2, 0, 7]);
+        assert_eq!(stats.totals().run.forwarded_bytes, 10);
+        assert_eq!(stats.totals().measured.forwarded_bytes, 7);
+    }
+
+    #[test]
+    fn the_quantile_counts_those_who_did_not_wait() {
+        let mut stats = LinkStats::new(SamplingTimes::new(None, Time::ZERO, ms(40)));
+        let now = Transmission { start: ms(1), finish: ms(1) };
+        let pass = |stats: &mut LinkStats, at| {
+            stats.started(100, at, now);
+            stats.waited(at, now.start);
+        };
+        (0..90).for_each(|_| pass(&mut stats, ms(1)));
+        (0..10).for_each(|_| pass(&mut stats, Time::from_nanos(999_900)));
+        stats.close();
+        assert_eq!(stats.totals().wait_quantile_s(0.9), 0.0);
+        assert_eq!(stats.totals().wait_quantile_s(0.95), 100e-9);
+    }
+}
