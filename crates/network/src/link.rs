@@ -48,9 +48,10 @@ struct Flight<P> {
     packet: Packet<P>,
 }
 
+#[repr(u8)] // a tag of its own takes fewer instructions to read
 enum Service<P> {
-    Replay(Box<Replay<P>>),
     ClosedForm(ClosedForm),
+    Replay(Box<Replay<P>>),
 }
 
 /// A queue that decides for itself.
@@ -199,7 +200,7 @@ impl<P: Copy> Link<P> {
     ///
     /// # Panics
     /// If the link does not use the closed form.
-    #[inline]
+    #[inline(always)] // called for every packet on every link
     pub fn transit(&mut self, size: u16, at: Time) -> Option<Time> {
         let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
         let wire = &mut self.wire;
@@ -225,7 +226,7 @@ impl<P: Copy> Link<P> {
 
     /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has computed. True if it is the next to
     /// arrive.
-    #[inline]
+    #[inline(always)]
     pub fn hold(&mut self, packet: &Packet<P>, arrival: Time) -> bool {
         self.in_flight.push(Flight { arrival, packet: *packet });
         self.in_flight.len() == 1

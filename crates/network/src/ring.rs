@@ -33,19 +33,21 @@ impl<T: Copy> Ring<T> {
         let slot = self.head.wrapping_add(self.len) & self.capacity.wrapping_sub(1);
         match self.slots.get_mut(slot) {
             Some(used) if self.len < self.capacity => *used = value,
-            _ => self.push_to_new_slot(value),
+            _ => {
+                self.make_room();
+                self.slots.push(value);
+            }
         }
         self.len += 1;
     }
 
-    /// Appends a value in a slot that was not used before; if all were and none is free, there are twice as many.
+    /// Doubles the slots if none is free.
     #[cold]
     #[inline(never)]
-    fn push_to_new_slot(&mut self, value: T) {
+    fn make_room(&mut self) {
         if self.len == self.capacity {
             self.grow();
         }
-        self.slots.push(value);
     }
 
     /// Appends a value, then moves it before all those that it must come before; equal ones stay in order.

@@ -104,7 +104,7 @@ impl Wire {
     /// The limit that the queue has from a time on that is not after `now`, if it has not been taken.
     #[inline]
     pub fn limit(&mut self, now: Time) -> Option<Limit> {
-        self.impairments.as_mut()?.limits.one_due(now)
+        self.impairments.as_mut()?.limit(now)
     }
 
     /// The moments at which the link may send, if it sends at given moments only.
@@ -184,6 +184,11 @@ impl LinkDynamics {
     }
 
     #[inline(never)] // else the common case is not inlined
+    fn limit(&mut self, now: Time) -> Option<Limit> {
+        self.limits.one_due(now)
+    }
+
+    #[inline(never)]
     fn loses(&mut self, now: Time) -> bool {
         if let Some(loss) = self.losses.due(now) {
             self.loss = Some(loss);

@@ -91,10 +91,16 @@ impl Actors {
         actor.0.checked_sub(self.media).map(|n| n as usize)
     }
 
+    /// An actor is a part of the network.
+    #[inline]
+    pub fn is_network(self, actor: ActorId) -> bool {
+        (self.links..self.sampler).contains(&actor.0) || actor == Actors::CONTROL
+    }
+
     /// What an actor is.
     #[inline]
     pub fn actor(self, actor: ActorId) -> Actor {
-        if actor == Actors::CONTROL || (self.links..self.sampler).contains(&actor.0) {
+        if self.is_network(actor) {
             Actor::Network
         } else if actor == self.sampler() {
             Actor::Sampler

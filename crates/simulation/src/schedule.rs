@@ -18,12 +18,19 @@ use units::Time;
 #[derive(Debug)]
 pub struct Schedule {
     /// Keys of the nodes `4 n + 1` to `4 n + 4`, the children of node `n`. The root is node 0; actors are the nodes behind
-    /// the inner ones.
+    /// the inner ones, the last actor first: links have the highest numbers and the most turns, and the first leaves are
+    /// the nearest to the root.
     families: Vec<[u64; 4]>,
+    /// The place of actor 0 among all children.
+    last_place: usize,
     /// Key of the root.
     first: u64,
     /// Low bits of a key that hold the actor; the time is above them, so one comparison orders both.
     bits: u32,
+    /// Those bits.
+    actors: u64,
+    /// The first time that is never.
+    never: u64,
 }
 
 const NEVER: u64 = u64::MAX;
@@ -31,8 +38,16 @@ const NEVER: u64 = u64::MAX;
 impl Schedule {
     /// A schedule of `actors` actors, none of which has a wake-up.
     pub fn new(actors: usize) -> Schedule {
-        let inner = (actors.max(2) - 1).div_ceil(3); // each takes the place of one of its four children
-        Schedule { families: vec![[NEVER; 4]; inner], first: NEVER, bits: Schedule::bits(actors) }
+        let (actors, bits) = (actors.max(2), Schedule::bits(actors));
+        let inner = (actors - 1).div_ceil(3); // each takes the place of one of its four children
+        Schedule {
+            families: vec![[NEVER; 4]; inner],
+            last_place: inner + actors - 2,
+            first: NEVER,
+            bits,
+            actors: (1 << bits) - 1,
+            never: NEVER >> bits,
+        }
     }
 
     /// The last time that a schedule of so many actors can tell from never: 4.9 hours for a million of them.
@@ -48,13 +63,13 @@ impl Schedule {
     #[inline]
     fn key(&self, time: Time, actor: ActorId) -> u64 {
         let nanos = time.as_nanos();
-        if nanos >= NEVER >> self.bits { NEVER } else { nanos << self.bits | u64::from(actor.0) }
+        if nanos >= self.never { NEVER } else { nanos << self.bits | u64::from(actor.0) }
     }
 
     /// The place of an actor among all children.
     #[inline]
     fn place(&self, actor: ActorId) -> usize {
-        self.families.len() + actor.0 as usize - 1
+        self.last_place - actor.0 as usize
     }
 
     /// The place of the parent of a family. The root is no child: its place lies beyond all others.
@@ -84,7 +99,7 @@ impl Schedule {
     #[inline]
     pub fn next(&self, until: Time) -> Option<(Time, ActorId)> {
         let time = Time::from_nanos(self.first >> self.bits);
-        let actor = self.first & ((1 << self.bits) - 1);
+        let actor = self.first & self.actors;
         (time <= until && self.first != NEVER).then_some((time, ActorId(actor as u32)))
     }
 

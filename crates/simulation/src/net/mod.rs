@@ -229,17 +229,9 @@ impl<P: Copy + Send> Net<P> {
     fn forward(&mut self, mut hop: HopId, packet: &Packet<P>, mut now: Time) {
         debug_assert!(next_change(&self.switches) > now, "the control runs before all others");
         let route = self.streams.route(packet.stream);
-        loop {
-            let Some(node) = self.nodes.get_mut(hop.index()) else {
-                return self.put(hop.index() - self.nodes.len(), packet, now);
-            };
-            if !node.link.has_closed_form() {
-                node.link.send(*packet, now);
-                if node.nic {
-                    self.released.extend(node.link.dropped());
-                }
-                return self.schedule.request(self.actors.link(hop), node.link.next_arrival());
-            }
+        while let Some(node) = self.nodes.get_mut(hop.index())
+            && node.link.has_closed_form()
+        {
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
             if let Next::CutThrough(next) = node.next.hop(route) {
                 (hop, now) = (next, arrival);
@@ -250,11 +242,20 @@ impl<P: Copy + Send> Net<P> {
             }
             return;
         }
+        self.queue(hop, packet, now);
     }
 
-    /// A packet reaches a port of a medium.
-    fn put(&mut self, port: usize, packet: &Packet<P>, now: Time) {
-        let Port { medium, id, .. } = self.ports[port];
+    /// A packet reaches a port of a medium, or a link that replays its queue.
+    #[inline(never)] // else the common case above takes longer
+    fn queue(&mut self, hop: HopId, packet: &Packet<P>, now: Time) {
+        if let Some(node) = self.nodes.get_mut(hop.index()) {
+            node.link.send(*packet, now);
+            if node.nic {
+                self.released.extend(node.link.dropped());
+            }
+            return self.schedule.request(self.actors.link(hop), node.link.next_arrival());
+        }
+        let Port { medium, id, .. } = self.ports[hop.index() - self.nodes.len()];
         let element = &mut self.media[medium].element;
         element.put(id, packet, now);
         self.schedule.request(self.actors.medium(medium), element.next());
