@@ -15,7 +15,7 @@ from fullpipe.analysis.values import values_of
 from fullpipe.engines.overtime import limited
 from fullpipe.runs import EngineId, Run, Store
 from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
-from fullpipe.runs.jobs import Job, jobs
+from fullpipe.runs.jobs import Job, by_point, jobs
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
 
@@ -29,6 +29,7 @@ __all__ = [
     "SweepError",
     "Threads",
     "Update",
+    "by_point",
     "jobs",
     "run",
     "stream",

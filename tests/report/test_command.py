@@ -67,7 +67,8 @@ def test_what_cannot_be_shown_is_one_line(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("nothing",), "no finished run"),
+        (("nothing",), "nothing: no such folder"),
+        (("empty",), "empty: no finished run"),
         (("line.toml",), "is no JSON"),
         (("kept", "-o", "r.pdf"), "does not end in .html or .md"),
         (("kept", "--metric", "speed"), 'unknown metric "speed"'),
@@ -76,6 +77,7 @@ def test_what_cannot_be_shown_is_one_line(
 def test_misuse_is_one_clean_line(
     fullpipe: FullPipe, store: Path, arguments: tuple[str, ...], told: str
 ) -> None:
+    (store.parent / "empty").mkdir()
     done = fullpipe("report", *arguments)
     assert done.exit_code == 2
     assert told in " ".join(done.output.split())

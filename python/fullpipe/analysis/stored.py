@@ -12,7 +12,7 @@ import polars as pl
 
 from fullpipe.analysis.points import at, path_called
 from fullpipe.analysis.values import column, value_text
-from fullpipe.errors import ResultError, UnknownNameError
+from fullpipe.errors import ResultError, UnknownNameError, suggestion
 from fullpipe.runs import PACKED, TABLES, Index, Run, Store
 from fullpipe.runs.encoding import as_schema
 
@@ -59,9 +59,12 @@ class StoredRuns:
         for line in self._index.damaged:
             warnings.warn(f"{line}; it is left out", stacklevel=2)
         self._runs = _told(self._index, where or {})
-        known = _known(self._runs)
+        known, self.hints = _known(self._runs), list[str]()
         for name, wanted in (where or {}).items():
-            self._runs = _chosen(self._runs, name, wanted, known)
+            left = _chosen(self._runs, name, wanted, known)
+            if left.is_empty() and not self._runs.is_empty():
+                self.hints.append(_hint(self._runs, name, wanted, known))
+            self._runs = left
 
     @property
     def folders(self) -> list[Path]:
@@ -180,12 +183,27 @@ def _known(runs: pl.DataFrame) -> list[str]:
     return [name for name in some if name != _ID]
 
 
-def _chosen(runs: pl.DataFrame, name: str, wanted: Any, known: Sequence[str]) -> pl.DataFrame:
-    """The runs with a value, or one of several; `known` are the columns of all."""
+def _hint(runs: pl.DataFrame, name: str, wanted: Any, known: Sequence[str]) -> str:
+    """What to say of a value that none of the runs has."""
+    there = [value_text(value) for value in runs[_column(name, known)].drop_nulls().unique().sort()]
+    given = ", ".join(map(value_text, _several(wanted)))
+    return f"{name}={given}: no run has this value{suggestion(given, there)}"
+
+
+def _column(name: str, known: Sequence[str]) -> str:
     found = name if name in known else path_called(name, known)
     if found is None:
         raise UnknownNameError("path", name, known)
-    several = wanted if isinstance(wanted, list | tuple | set | range) else [wanted]
+    return found
+
+
+def _several(wanted: Any) -> Sequence[Any]:
+    return list(wanted) if isinstance(wanted, list | tuple | set | range) else [wanted]
+
+
+def _chosen(runs: pl.DataFrame, name: str, wanted: Any, known: Sequence[str]) -> pl.DataFrame:
+    """The runs with a value, or one of several; `known` are the columns of all."""
+    found, several = _column(name, known), _several(wanted)
     texts = {value_text(value) for value in several}
     right = [value for value in runs[found].unique() if value in several or value_text(value) in texts]
     return runs.filter(pl.col(found).is_in(pl.Series(right, dtype=runs.schema[found]).implode()))

@@ -5,6 +5,7 @@ Every module here holds one command or group of commands; `commands` names them 
 
 import errno
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from fullpipe import lazy
 if TYPE_CHECKING:
     from fullpipe.cli.application import app
 
-__all__ = ["app", "main"]
+__all__ = ["app", "end_by_pipe", "main"]
 
 __getattr__ = lazy.names(__name__, {"app": "application"})
 
@@ -22,10 +23,12 @@ __getattr__ = lazy.names(__name__, {"app": "application"})
 def main() -> None:
     """Entry point of the command."""
     try:
-        _obey(sys.argv[1:])
-    except BrokenPipeError:  # the reader of our output has left, as in `| head`
-        _say_no_more()
-        sys.exit(1)
+        try:
+            _obey(sys.argv[1:])
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        end_by_pipe()
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
@@ -42,6 +45,15 @@ def _obey(arguments: list[str]) -> None:
     from fullpipe.cli.application import app
 
     app()
+
+
+def end_by_pipe() -> None:
+    """The reader of our output has left, as in `| head`: end by the signal that ends other programs then."""
+    _say_no_more()
+    if not hasattr(signal, "SIGPIPE"):
+        sys.exit(1)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)
 
 
 def _say_no_more() -> None:

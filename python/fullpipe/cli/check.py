@@ -15,6 +15,7 @@ from fullpipe.cli.compare import finished_runs
 from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, processors, target, values_of
+from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
 from fullpipe.io import files
 from fullpipe.runs import Run, Store
@@ -87,7 +88,7 @@ def check(
         if allow_python:
             bring_all(list(todo), str(folder / "suite"))
         check_all(list(todo))
-        return [outcome.run for outcome in finished_runs(todo, workers or processors(), Store(out))]
+        return [outcome.run for outcome in finished_runs(todo, Threads(workers or processors()), Store(out))]
 
     if (keep is None) == (not against):
         raise typer.BadParameter("give --against BASE, or --keep FILE")

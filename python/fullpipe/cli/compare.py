@@ -19,6 +19,7 @@ from fullpipe.cli.shared import (
     AllowPython,
     Assignments,
     Jobs,
+    On,
     Out,
     ScenarioName,
     processors,
@@ -27,6 +28,7 @@ from fullpipe.cli.shared import (
     values_of,
 )
 from fullpipe.cli.tables import label
+from fullpipe.cluster import Executor, executor
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Store
 from fullpipe.sweeps import Job, Outcome, jobs, stream
@@ -80,6 +82,7 @@ def compare(
     ] = None,
     assignments: Assignments = None,
     workers: Jobs = None,
+    on: On = "local",
     out: Out = Path("runs"),
     figures: Annotated[
         Path | None,
@@ -133,7 +136,8 @@ def compare(
         if allow_python:
             bring_all(list(todo), scenario)
         check_all(list(todo))
-        return finished_runs(todo, workers or processors(), Store(out), 2 if over or baseline else 1)
+        place = executor(on, root=out, workers=workers or processors(), allow_python=allow_python)
+        return finished_runs(todo, place, Store(out), 2 if over or baseline else 1)
 
     if over:
         several = range(1, (seeds or _SEEDS_OF_VARIANTS) + 1)
@@ -167,10 +171,10 @@ def compare(
                 draw(figures, sides_at_point, found.scenario, point, quiet=as_json)
 
 
-def finished_runs(todo: Sequence[Job], workers: int, store: Store, status: int = 1) -> list[Outcome]:
+def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: int = 1) -> list[Outcome]:
     """What became of jobs. Stops with an exit code if a run failed."""
     with progress_bar(todo) as progress:
-        outcomes = list(stream(todo, workers=workers, store=store, progress=progress))
+        outcomes = list(stream(todo, executor=place, store=store, progress=progress))
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
         complain(f"{label(outcome.job)}, {outcome.job.engine}: {outcome.error!s}")

@@ -10,7 +10,7 @@ from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.cli.output import echo
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
-from fullpipe.sweeps import Outcome
+from fullpipe.sweeps import Outcome, by_point
 from fullpipe.validation import baseline as baselines
 from fullpipe.validation.compare.matching import Variant
 from fullpipe.validation.compare.variants import VariantComparison, compare_all
@@ -36,10 +36,7 @@ def seeds_of(file: Path, asked: int | None, otherwise: int) -> list[int]:
 
 def points_of(outcomes: Sequence[Outcome]) -> Points:
     """The runs of every point of the sweep."""
-    points: dict[str, tuple[Mapping[str, Any], list[Run]]] = {}
-    for outcome in outcomes:
-        points.setdefault(str(outcome.job.point), (outcome.job.point, []))[1].append(outcome.run)
-    return list(points.values())
+    return by_point((outcome.job, outcome.run) for outcome in outcomes)
 
 
 def keep(file: Path, points: Points) -> None:

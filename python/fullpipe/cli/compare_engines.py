@@ -19,7 +19,7 @@ from fullpipe.cli.shown import (
     unit_shown,
 )
 from fullpipe.runs import Run
-from fullpipe.sweeps import Outcome
+from fullpipe.sweeps import Outcome, by_point
 from fullpipe.validation.compare import Comparison, Row, overlay
 
 _INTERVAL, _MARGIN, _VERDICT = 14, 10, 11
@@ -29,11 +29,13 @@ _COLOURS = {"equivalent": "green", "different": "red", "overlapping ranges": "ye
 
 def by_engine(outcomes: Sequence[Outcome]) -> list[tuple[Mapping[str, Any], dict[str, list[Run]]]]:
     """Every point of the sweep with the runs of every engine."""
-    points: dict[str, tuple[Mapping[str, Any], dict[str, list[Run]]]] = {}
-    for outcome in outcomes:
-        _, runs = points.setdefault(str(outcome.job.point), (outcome.job.point, {}))
-        runs.setdefault(outcome.job.engine, []).append(outcome.run)
-    return list(points.values())
+    found = []
+    for point, at_point in by_point((outcome.job, outcome) for outcome in outcomes):
+        runs: dict[str, list[Run]] = {}
+        for outcome in at_point:
+            runs.setdefault(outcome.job.engine, []).append(outcome.run)
+        found.append((point, runs))
+    return found
 
 
 def show(found: Comparison, metrics: Sequence[str], point: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from fullpipe.analysis.values import value_text
 from fullpipe.cli.compare import finished_runs
 from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.shared import processors, read_scenario, values_of
+from fullpipe.cluster import Threads
 from fullpipe.errors import NoRunError, ScenarioError
 from fullpipe.runs import Run, Store
 from fullpipe.sweeps import jobs
@@ -57,7 +58,7 @@ def made(
     check_all(todo)
     return [
         (outcome.job.point, outcome.run)
-        for outcome in finished_runs(todo, workers or processors(), Store(out))
+        for outcome in finished_runs(todo, Threads(workers or processors()), Store(out))
     ]
 
 

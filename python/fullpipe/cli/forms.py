@@ -1,9 +1,8 @@
 """Grids of text in the forms that a table can take: on a terminal, and as CSV, Markdown and LaTeX."""
 
 import csv
-import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from io import StringIO
@@ -11,6 +10,7 @@ from typing import Any
 
 from fullpipe.cli.console import table, terminal
 from fullpipe.cli.output import plain
+from fullpipe.io import markdown
 
 NOTHING = "-"
 """A cell without a number."""
@@ -95,18 +95,13 @@ def _csv(grid: Grid) -> str:
 
 def _markdown(grid: Grid) -> str:
     marks = ["---"] * len(grid.names) + ["--:"] * len(grid.numbers)
-    rows = [_escaped(grid.headings, _in_markdown), marks, *(_escaped(row, _in_markdown) for row in grid.rows)]
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
-
-
-def _in_markdown(text: str) -> str:
-    return re.sub(r"([|\\`*_\[\]])", r"\\\1", html.escape(text, quote=False)).replace("\n", " ")
+    return "".join(f"{line}\n" for line in markdown.table(grid.headings, marks, grid.rows))
 
 
 def _latex(grid: Grid) -> str:
     """In the style of the package booktabs."""
     columns = "l" * len(grid.names) + "r" * len(grid.numbers)
-    head, *rows = [" & ".join(_escaped(row, _in_latex)) + r" \\" for row in (grid.headings, *grid.rows)]
+    head, *rows = [" & ".join(map(_in_latex, row)) + r" \\" for row in (grid.headings, *grid.rows)]
     body = [r"\toprule", head, r"\midrule", *rows, r"\bottomrule"]
     return "\n".join([rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}", ""])
 
@@ -117,7 +112,3 @@ _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasci
 def _in_latex(text: str) -> str:
     escaped = re.sub(r"[\\~^\n]|[&%$#_{}]", lambda m: _LATEX.get(m[0], "\\" + m[0]), text)
     return escaped.replace("²", r"\textsuperscript{2}")
-
-
-def _escaped(row: Sequence[str], escape: Callable[[str], str]) -> list[str]:
-    return [escape(cell) for cell in row]

@@ -14,6 +14,8 @@ from fullpipe.analysis.statistics import Doubt, doubtful_means
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import echo
+from fullpipe.cli.plot_points import runs_in
+from fullpipe.cli.shared import target
 from fullpipe.cli.shown import LONGEST, heading, number_shown, unit_shown
 from fullpipe.runs import Run
 
@@ -23,7 +25,16 @@ _MOST_DOUBTS = 3
 
 
 def metrics(
-    folders: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUN...]", help="Folders of runs, or those that --out named."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=target, metavar="DIR", help="Every run of this folder; runs unless RUN is given."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per run, one per line.")] = False,
 ) -> None:
     """Measure finished runs: values per group of flows and per link, and means that should not be trusted.
@@ -32,7 +43,8 @@ def metrics(
     in seconds and rates in bit/s in JSON.
     """
     console = terminal()
-    for run in read_runs(folders):
+    stores = [out or Path("runs")] if out or not folders else []
+    for run in read_runs(runs_in([*(folders or []), *stores])):
         values = measured(run)
         doubts = doubtful_means(run.series, run.flows, run.scenario.warmup_s)
         if as_json:

@@ -29,6 +29,7 @@ from fullpipe.cli.shared import (
 from fullpipe.cli.shared import values_of as values_set
 from fullpipe.cli.shown import number_shown, point_shown, unit_shown
 from fullpipe.cli.summary import check_metrics
+from fullpipe.cluster import Threads
 from fullpipe.errors import ScenarioError, brief
 from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
@@ -82,7 +83,7 @@ def plan(
     if allow_python:
         bring_all([job for _, job in todo], scenario)
     check_all([job for _, job in todo])
-    outcomes = finished_runs([job for _, job in todo], workers or processors(), Store(out))
+    outcomes = finished_runs([job for _, job in todo], Threads(workers or processors()), Store(out))
     runs: list[tuple[Mapping[str, Any], Run]] = [
         ({**outcome.job.point, VARIANT: variant}, outcome.run)
         for (variant, _), outcome in zip(todo, outcomes, strict=True)

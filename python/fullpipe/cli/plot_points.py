@@ -84,12 +84,14 @@ def runs_in(folders: Iterable[Path]) -> list[Path]:
     """The folders of runs: those that are given, and those in a folder of finished runs."""
     found: list[Path] = []
     for folder in folders:
-        if (folder / "meta.json").exists():
-            found.append(folder)
-        else:
-            found += [run.folder for run in Store(folder) if run.folder]
-    if not found:
-        raise NoRunError("no finished run there; give folders of runs, or one that --out named")
+        if not folder.exists():
+            raise NoRunError(f"{folder}: no such folder; give one of runs, or one that --out named")
+        own = [folder] if (folder / "meta.json").exists() else [run.folder for run in Store(folder)]
+        if not own:
+            raise NoRunError(
+                f"{folder}: no finished run there; give a folder of runs, or one that --out named"
+            )
+        found += [each for each in own if each]
     return found
 
 

@@ -1,5 +1,6 @@
 """`fullpipe query`: SQL over all runs of a store."""
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ import typer
 from fullpipe.analysis.query import query as ask
 from fullpipe.cli.frames import as_csv, as_json, as_table
 from fullpipe.cli.jobs import noted
+from fullpipe.cli.output import complain
 from fullpipe.cli.shared import Out
 
 
@@ -37,5 +39,7 @@ def query(
         answer = ask(sql, out)
     if shape == Shape.TABLE:
         as_table(answer, "--format csv")
+        if answer.is_empty():
+            complain(f"note: no row; fullpipe runs --out {shlex.quote(str(out))} lists what is kept there")
     else:
         {Shape.CSV: as_csv, Shape.JSON: as_json}[shape](answer)

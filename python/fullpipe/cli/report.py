@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.jobs import read_runs
-from fullpipe.cli.output import echo
+from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.plot_points import runs_in
 from fullpipe.cli.shared import target
 from fullpipe.cli.summary import check_metrics
@@ -19,6 +19,7 @@ from fullpipe.report.write import FORMATS, write
 
 
 def report(
+    context: typer.Context,
     what: Annotated[
         Path,
         typer.Argument(
@@ -51,7 +52,7 @@ def report(
     check_metrics(metric or ())
     budget = Budget(samples=samples)
     try:
-        write(_page(what, question, metric or [], of, budget), out, budget)
+        write(_page(what, question, metric or [], of, command_line(context), budget), out, budget)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         if not what.is_file():
             raise
@@ -59,8 +60,8 @@ def report(
     echo(out)
 
 
-def _page(what: Path, question: str, metrics: list[str], of: str, budget: Budget) -> Document:
+def _page(what: Path, question: str, metrics: list[str], of: str, command: str, budget: Budget) -> Document:
     if what.is_file():
         return page_of_file(read(what), question=question, budget=budget)
     runs = read_runs(runs_in([what]))
-    return page_of(runs, question=question, metrics=metrics, of=of, budget=budget)
+    return page_of(runs, question=question, metrics=metrics, of=of, command=command, budget=budget)

@@ -20,6 +20,7 @@ from fullpipe.cli.shared import (
     FormOption,
     Jobs,
     Metrics,
+    On,
     Out,
     ScenarioName,
     processors,
@@ -59,9 +60,7 @@ def run(
         str | None,
         typer.Option(metavar="TIME", help='Longest call into an algorithm of yours, such as "10 s".'),
     ] = None,
-    on: Annotated[
-        str, typer.Option(metavar="PLACE", help="Where: local, files, dask, dask://HOST:PORT or slurm.")
-    ] = "local",
+    on: On = "local",
     metric: Metrics = None,
     until: Annotated[
         str | None,

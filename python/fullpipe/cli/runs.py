@@ -46,6 +46,8 @@ def runs(
         _merge(place, other)
     with noted():
         found = StoredRuns(place, _conditions(where or []))
+    for hint in found.hints:
+        complain(f"note: --where {hint}")
     if delete:
         _delete(Store(place), found.folders, yes)
     elif as_lines:

@@ -42,6 +42,9 @@ Jobs = Annotated[
 ScenarioName = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A TOML file, or a name from list scenarios.")
 ]
+On = Annotated[
+    str, typer.Option("--on", metavar="PLACE", help="Where: local, files, dask, dask://HOST:PORT or slurm.")
+]
 Assignments = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Another value; a path that is swept is swept no more."),

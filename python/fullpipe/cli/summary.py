@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import Form, Grid
@@ -64,6 +65,34 @@ def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid
         rows.append([*(value_text(row[key]) for key in keys), *cells(by_metric, wanted)])
     headings = [key if form == Form.CSV else _short(key, keys) for key in keys]
     return Grid(headings, list(_headings(wanted, form)), rows)
+
+
+def shortened(found: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """What differs between points, and a line on what does not: groups that show the same at all of several
+    points. Several flows together are left out where they show what one of their groups shows."""
+    by_group = _by_group(found)
+    own = {(metric, *shown) for (of, metric), shown in by_group.items() if of not in TOTALS}
+    same = [key for key, shown in by_group.items() if len(shown) > 1 and len(set(shown)) == 1]
+    again = [key for key, shown in by_group.items() if key[0] in TOTALS and (key[1], *shown) in own]
+    needless = pl.DataFrame([*same, *again], schema={"of": pl.String, "metric": pl.String}, orient="row")
+    left = found.join(needless, on=["of", "metric"], how="anti", maintain_order="left")
+    if left["mean"].is_null().all():
+        return found, []
+    units = dict(found.select("metric", "unit").iter_rows())
+    told = [
+        f"{metric} of {of} {by_group[of, metric][0]} {unit_shown(units[metric])}".rstrip()
+        for of, metric in same
+        if metric in HEADLINES and of not in TOTALS and any(d in by_group[of, metric][0] for d in "123456789")
+    ]
+    return left, [f"the same at every point: {', '.join(told)}"] if told else []
+
+
+def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
+    """What a group shows of a metric at every point."""
+    shown: dict[tuple[str, str], list[str]] = {}
+    for row in found.drop_nulls("mean").iter_rows(named=True):
+        shown.setdefault((row["of"], row["metric"]), []).append(number_shown(row["mean"], row["unit"]))
+    return shown
 
 
 def _telling(found: pl.DataFrame, form: Form) -> list[str]:

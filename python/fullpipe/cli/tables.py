@@ -218,8 +218,9 @@ def _many(console: Console, outcomes: Sequence[Outcome], metrics: Sequence[str] 
         over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""
         about = f", {first.run.meta.duration_s:g} s, engine {first.run.meta.engine.name}{over}"
         console.print(led(first.run.name, "bold", about))
-    forms.show(summary.grid(found, metrics, form), form)
-    for line in (*summary.jain_is_of(found), *modes) if form == Form.TABLE else ():
+    shown, once = summary.shortened(found) if form == Form.TABLE and not metrics else (found, [])
+    forms.show(summary.grid(shown, metrics, form), form)
+    for line in (*once, *summary.jain_is_of(found), *modes) if form == Form.TABLE else ():
         console.print(styled(line, "dim"), soft_wrap=True)
     for note in summary.equal_seeds(found, first.job.scenario):
         complain(note)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import assert_never
 
+from fullpipe.io.markdown import escaped, table
 from fullpipe.report.content import Block, Code, Document, Download, Figure, Items, Section, Table, Text
 from fullpipe.report.text import lines_visible
 
@@ -20,20 +20,6 @@ def markdown(page: Document) -> str:
         facts = [f"{name}: {value}" for name, value in page.facts]
         parts += _section(Section("What this rests on", [Items(facts)]), 2)
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def escaped(text: str) -> str:
-    """Text on one line in which nothing is markup.
-
-    >>> escaped("<b> a|b *c*")
-    '&lt;b&gt; a\\\\|b \\\\*c\\\\*'
-    """
-    shown = html.escape(lines_visible(text), quote=False).replace("\n", " ")
-    return re.sub(r"([|\\`*_\[\]~])|^([#+-])(?=\s|$)|^(\d+)([.)])(?=\s)", _marked, shown)
-
-
-def _marked(found: re.Match[str]) -> str:
-    return f"{found[3]}\\{found[4]}" if found[3] else f"\\{found[1] or found[2]}"
 
 
 def _section(section: Section, level: int) -> Iterator[str]:
@@ -62,15 +48,9 @@ def _block(block: Block) -> str:
             assert_never(block)
 
 
-def _table(table: Table) -> str:
-    marks = ["--:" if column.is_number else "---" for column in table.columns]
-    head = [escaped(column.name) for column in table.columns]
-    rows = [[escaped(cell) for cell in row] for row in table.rows]
-    return "\n".join(_row(row) for row in (head, marks, *rows))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _table(made: Table) -> str:
+    marks = ["--:" if column.is_number else "---" for column in made.columns]
+    return "\n".join(table([column.name for column in made.columns], marks, made.rows))
 
 
 def _code(text: str) -> str:

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.checks import check_seed
 
 MAX_JOBS = 1_000_000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +48,11 @@ def _few(seeds: Iterable[int], points: int) -> list[int]:
         made = f"{least}{points * len(chosen):,} runs, {points:,} points with {least}{len(chosen):,} seeds"
         raise ScenarioError([f"sweep: {made}, are more than {MAX_JOBS:,}; take fewer of one of the two"])
     return chosen
+
+
+def by_point(made: Iterable[tuple[Job, T]]) -> list[tuple[Mapping[str, Any], list[T]]]:
+    """What was made of jobs, point by point of the sweep, in the order of the jobs."""
+    points: dict[str, tuple[Mapping[str, Any], list[T]]] = {}
+    for job, each in made:
+        points.setdefault(str(job.point), (job.point, []))[1].append(each)
+    return list(points.values())

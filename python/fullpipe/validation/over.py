@@ -17,7 +17,7 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import axes
 from fullpipe.scenario.read.axes import Axis
-from fullpipe.sweeps import Job
+from fullpipe.sweeps import Job, by_point
 from fullpipe.validation.compare.matching import Variant
 from fullpipe.validation.compare.variants import VariantComparison, compare_all
 
@@ -125,10 +125,8 @@ def _pairs(
 
 
 def _points(side: Side, runs: Iterator[Run]) -> _Points:
-    points: _Points = {}
-    for job in side.jobs:
-        points.setdefault(str(job.point), (job.point, []))[1].append(next(runs))
-    return points
+    """Its runs, the next of those that are given, by points as text."""
+    return {str(point): (point, of_point) for point, of_point in by_point(zip(side.jobs, runs, strict=False))}
 
 
 def compare_over(

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -248,6 +249,50 @@ def test_a_sweep_is_shown_with_a_row_per_point(fullpipe: Cli) -> None:
 
 
 SHARES = ("run", "cubic-vs-bbr1", "--set", "duration=12 s", "--seeds", 3, "--metric", "share")
+
+
+def test_what_is_the_same_at_every_point_is_said_once(fullpipe: Cli) -> None:
+    words = ("--set", "duration=10 s", "--set", "warmup=6 s", "--seeds", 2)
+    shown = fullpipe("run", "rrul", *words).stdout
+    lines = shown.splitlines()
+    assert not [line for line in lines if re.match(r"fq_codel +call +0\.0", line)]
+    (same,) = [line for line in lines if line.startswith("the same at every point: ")]
+    assert "goodput of call 0.07 Mbit/s" in same
+    assert any("jain is of 4 bulk flows" in line for line in lines)
+    every = fullpipe("run", "rrul", *words, "--metric", "goodput").stdout
+    assert [line for line in every.splitlines() if line.startswith("fq_codel") and " call " in line]
+
+
+@pytest.mark.parametrize("words", [("show", "kato2025"), ("list", "ccas")])
+def test_a_reader_that_leaves_ends_the_command_as_it_ends_others(words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "fullpipe", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == -signal.SIGPIPE
+
+
+def test_runs_of_a_value_that_is_not_there_are_hinted_at(fullpipe: Cli) -> None:
+    fullpipe("run", "cubic-vs-bbr1", "--set", "duration=2 s", "--set", "warmup=0 s", "--out", "kept")
+    done = fullpipe("runs", "kept", "--where", "size=9 bdp")
+    assert "0 runs" in done.stdout
+    assert "size=9 bdp: no run has this value; " in done.stderr
+
+
+def test_a_question_without_an_answer_says_so(fullpipe: Cli, small_file: Path) -> None:
+    pytest.importorskip("duckdb")
+    fullpipe("run", small_file, "--out", "kept")
+    done = fullpipe("query", "select flow from flows where 1 = 0", "--out", "kept")
+    assert (done.exit_code, "no row" in done.stderr) == (0, True)
+
+
+def test_metrics_are_of_all_runs_of_a_store(fullpipe: Cli, small_file: Path) -> None:
+    fullpipe("run", small_file, "--seeds", 2, "--out", "kept")
+    lines = fullpipe("metrics", "--out", "kept", "--json").stdout.splitlines()
+    assert [json.loads(line)["seed"] for line in lines] == [1, 2]
+    assert fullpipe("metrics", "kept", "--json").stdout.splitlines() == lines
 
 
 def test_several_seeds_are_a_mean_with_an_interval(fullpipe: Cli) -> None:

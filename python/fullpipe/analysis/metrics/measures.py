@@ -290,6 +290,7 @@ MEASURES = (
         "bulk flows: those that jain, starved and convergence are of",
         lambda group: float(group.bulk.height),
         "flows.goodput_bps",
+        is_of_one_way=True,
     ),
     Measure(
         "jain",

@@ -23,6 +23,7 @@ def page_of(
     question: str = "",
     metrics: Sequence[str] = (),
     of: str = "",
+    command: str = "",
     budget: Budget | None = None,
 ) -> Document:
     """What finished runs say: a part for every name of a scenario.
@@ -32,6 +33,7 @@ def page_of(
         question: What was asked; left out, made of the name and of what differs.
         metrics: What is asked for: what came out is said of these, and tables have them, too.
         of: The group of flows or link that it is asked of. Left out: all flows, or the only one that has it.
+        command: What makes the page; it stands below what makes the runs.
         budget: How much the page may hold.
 
     Raises:
@@ -56,7 +58,7 @@ def page_of(
         for sentence in _answer(each, made)
     ]
     told += filter(None, [left_out(len(shown), len(found), "scenarios")])
-    sections = [list(_sections(each, made, budget)) for each, made in parts]
+    sections = [list(_sections(each, made, command, budget)) for each, made in parts]
     whole = sections[0] if len(shown) == 1 else [
         Section(each.name, (), inner) for each, inner in zip(shown, sections, strict=True)
     ]  # fmt: skip
@@ -85,7 +87,7 @@ def _answer(found: Points, made: verdicts.Comparisons) -> Iterator[str]:
         yield "All seeds gave the same run, so no mean has an interval: nothing is random there."
 
 
-def _sections(found: Points, made: verdicts.Comparisons, budget: Budget) -> Iterator[Section]:
+def _sections(found: Points, made: verdicts.Comparisons, command: str, budget: Budget) -> Iterator[Section]:
     groups = answer.by_group(found, budget)
     if groups:
         yield Section("By group of flows", [groups])
@@ -98,7 +100,7 @@ def _sections(found: Points, made: verdicts.Comparisons, budget: Budget) -> Iter
         yield Section("Figures", drawn)
     yield over_time.over_time(found, budget)
     yield Section("Every run", [tables.values_file(found, budget), tables.every_run(found, budget)])
-    yield repeat.section(found)
+    yield repeat.section(found, command)
     notes = _notes(found)
     if notes:
         blocks: list[Block] = [Items(notes)]

@@ -13,13 +13,15 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, scenario_names
 
 _POINT = "point"
+_DEFAULT = "runs"
+"""Where runs are kept unless it is said."""
 _LONG = 40
 """Lines of a scenario that a reader opens first."""
 _MISSING = object()
 
 
-def section(found: Points) -> Section:
-    """The scenario as TOML, and the command that runs it."""
+def section(found: Points, command: str = "") -> Section:
+    """The scenario as TOML, and the commands that run it and make this page."""
     scenario = scenario_of(found)
     if scenario is None:
         told = "No scenario has just these points: this is the first of them."
@@ -31,7 +33,7 @@ def section(found: Points) -> Section:
         "Scenario and repetition",
         [
             Text(f"{told}This makes the same runs again:"),
-            Code("\n".join(_commands(found, named or file))),
+            Code("\n".join(filter(None, [*_commands(found, named or file), command]))),
             Download(file, "application/toml", text),
             Code(text, "The scenario as TOML", is_folded=text.count("\n") > _LONG),
         ],
@@ -45,7 +47,15 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
     seeds = [["--seeds", str(count)]] if is_whole else [["--seed", str(seed)] for seed in found.seeds]
     for engine in dict.fromkeys(run.meta.engine.name for run in found.runs):
         by = [] if engine == "native" else ["--engine", engine]
-        yield from (shlex.join(["fullpipe", "run", scenario, *seed, *by]) for seed in seeds)
+        words = ["fullpipe", "run", scenario]
+        yield from (shlex.join([*words, *seed, *by, *_store(found)]) for seed in seeds)
+
+
+def _store(found: Points) -> list[str]:
+    """Where the runs were kept, by its last name: the page says nothing of the machine."""
+    folder = found.runs[0].folder
+    name = folder.absolute().parent.parent.name if folder else _DEFAULT
+    return [] if name == _DEFAULT else ["--out", name]
 
 
 def _file_name(name: str) -> str:

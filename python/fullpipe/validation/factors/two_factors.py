@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
 from fullpipe.analysis import statistics
 from fullpipe.validation.factors.design import Design, Subject
-from fullpipe.validation.factors.one_factor import f_row
+from fullpipe.validation.factors.one_factor import WITHOUT_PAIRS, f_row
 from fullpipe.validation.factors.rows import LEVEL, Row
 
 ASSUMPTIONS = (
@@ -33,7 +34,8 @@ def two_factors(design: Design, *, classical: bool) -> Iterator[Row]:
     }
     if varies:
         for name, found in statistics.welch_two_way_anova(cells).items():
-            yield f_row(design, "Welch-James", names[name], found, effects[name], True)
+            row = f_row(design, "Welch-James", names[name], found, effects[name], True)
+            yield replace(row, assumptions=(WITHOUT_PAIRS,) if design.is_blocked else ())
     if classical or not varies:
         for name, found in pooled.items():
             yield f_row(design, "ANOVA", names[name], found, effects[name], not varies)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from xml.etree import ElementTree as Xml
 
 from fullpipe.analysis.shown import number_shown, unit_shown
+from fullpipe.io.markdown import escaped, table
 from fullpipe.validation.gate.check import Checked, Row
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML 1.0 document may hold (section 2.2)."""
+_COLUMNS = ("verdict", "case", "of", "metric", "base", "change", "margin")
 
 
 def junit(checked: Checked) -> bytes:
@@ -34,16 +36,11 @@ def junit(checked: Checked) -> bytes:
 
 def markdown(checked: Checked) -> str:
     """Markdown for the summary of a CI run: the verdict, the counts, and what is not "not worse"."""
-    lines = [f"## {_md(checked.suite)}: {checked.verdict}", "", summary(checked), ""]
+    lines = [f"## {escaped(checked.suite)}: {checked.verdict}", "", summary(checked), ""]
     left = [row for row in checked.rows if row.found.verdict != "not worse"]
     if left:
-        lines += [
-            "| verdict | case | of | metric | base | change | margin |",
-            "|---|---|---|---|---|---|---|",
-        ]
-        lines += [_line(row) for row in left]
-        lines.append("")
-    lines += [f"- {_md(note)}" for note in checked.notes]
+        lines += [*table(_COLUMNS, ["---"] * len(_COLUMNS), map(_cells, left)), ""]
+    lines += [f"- {escaped(note)}" for note in checked.notes]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -107,9 +104,8 @@ def _place(row: Row) -> str:
     return f"{row.case}, {point}" if point else row.case
 
 
-def _line(row: Row) -> str:
-    cells = [row.found.verdict, _place(row), row.match.of, row.match.metric, *_numbers(row)]
-    return f"| {' | '.join(map(_md, cells))} |"
+def _cells(row: Row) -> list[str]:
+    return [row.found.verdict, _place(row), row.match.of, row.match.metric, *_numbers(row)]
 
 
 def _numbers(row: Row) -> list[str]:
@@ -121,18 +117,3 @@ def _numbers(row: Row) -> list[str]:
 
 def _xml(text: str) -> str:
     return _FORBIDDEN.sub("?", text)
-
-
-def _md(text: str) -> str:
-    """Text that no reader of Markdown takes for markup."""
-    return "".join(_escaped(" ".join(text.split())))
-
-
-def _escaped(text: str) -> Iterator[str]:
-    for character in text:
-        if character in "<>&":
-            yield {"<": "&lt;", ">": "&gt;", "&": "&amp;"}[character]
-        elif character in r"\`*_{}[]()#|!~":
-            yield f"\\{character}"
-        else:
-            yield character if character.isprintable() else "?"

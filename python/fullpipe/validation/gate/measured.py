@@ -10,7 +10,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from fullpipe.runs import Run
-from fullpipe.sweeps import Job, jobs
+from fullpipe.sweeps import Job, by_point, jobs
 from fullpipe.validation.baseline import Kept, kept_of
 from fullpipe.validation.gate.suite import Suite
 
@@ -52,12 +52,14 @@ def measure(suite: Suite, seeds: int, engine: str, runner: Runner) -> Measured:
     from fullpipe import __version__
 
     several = range(1, seeds + 1)
-    todo = [(case.name, job) for case in suite.cases for job in jobs(case.scenario, several, engine)]
-    runs = runner([job for _, job in todo])
-    groups: dict[tuple[str, str], tuple[Mapping[str, Any], list[Run]]] = {}
-    for (name, job), run in zip(todo, runs, strict=True):
-        groups.setdefault((name, str(job.point)), (job.point, []))[1].append(run)
-    points = [_point(name, *group) for (name, _), group in groups.items()]
+    todo = {case.name: jobs(case.scenario, several, engine) for case in suite.cases}
+    runs = runner([job for of_case in todo.values() for job in of_case])
+    made = iter(runs)
+    points = [
+        _point(name, point, at_point)
+        for name, of_case in todo.items()
+        for point, at_point in by_point(zip(of_case, made, strict=False))
+    ]
     used = runs[0].meta.engine
     return Measured(
         suite=suite.name,

@@ -153,10 +153,7 @@ def read(path: Path) -> Suite:
 def _case(path: Path, name: str) -> Case:
     if not name.endswith(".toml"):
         return Case(name, Scenario.named(name))
-    try:
-        return Case(Path(name).stem, Scenario.from_file(path.parent / name))
-    except ScenarioError as error:
-        raise ScenarioError([f"{name}: {line}" for line in str(error).splitlines()]) from None
+    return Case(Path(name).stem, Scenario.from_file(path.parent / name))
 
 
 def _check(path: Path, name: str, demand: Demand) -> None:
