@@ -99,13 +99,14 @@ impl ClosedForm {
             self.waiting_bytes -= u64::from(size);
         }
         let bytes = self.waiting_bytes + u64::from(size);
-        let admitted = (self.waiting.len() as u64) < self.max_packets && bytes <= self.max_bytes;
-        if admitted {
-            self.waiting.push((start, size));
-            self.waiting_bytes = bytes;
+        if self.waiting.len() as u64 >= self.max_packets || bytes > self.max_bytes {
+            self.passages.backlog(at, self.waiting.len() as u64);
+            return false;
         }
+        self.waiting.push((start, size));
+        self.waiting_bytes = bytes;
         self.passages.backlog(at, self.waiting.len() as u64);
-        admitted
+        true
     }
 }
 
@@ -215,9 +216,9 @@ impl<P: Copy> Link<P> {
             }
         }
         let sent = wire.server.transmit(size, at);
-        let arrival = wire.arrival(sent.finish);
+        let (arrival, lost) = wire.arrival_or_loss(sent.finish);
         queue.passages.passed(size, at, sent, arrival, free_at);
-        if wire.loses(arrival) {
+        if lost {
             queue.passages.lost(size);
             return None;
         }
@@ -308,16 +309,17 @@ impl<P: Copy> Service<P> {
 }
 
 impl<P: Copy> Replay<P> {
-    #[inline(never)] // else the common case of a link is not inlined
+    #[inline]
     fn next_arrival(&self, wire: &Wire, in_flight: &Ring<Flight<P>>) -> Time {
         match in_flight.front() {
-            None => self.next_departure(wire),
             Some(flight) if !wire.reorders() => flight.arrival,
+            None => self.next_departure(wire),
             Some(flight) => flight.arrival.min(self.next_departure(wire)), // the packet that departs next may arrive first
         }
     }
 
     /// When the next packet that waits departs, if one does.
+    #[inline(never)] // else the common case above is not inlined
     fn next_departure(&self, wire: &Wire) -> Time {
         if self.idle || self.queue.backlog().packets == 0 {
             return Time::NEVER;

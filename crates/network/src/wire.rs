@@ -79,12 +79,6 @@ impl Wire {
         }
     }
 
-    /// The packet that reaches the far end at `now` is lost there.
-    #[inline]
-    pub fn loses(&mut self, now: Time) -> bool {
-        self.impairments.as_mut().is_some_and(|impairments| impairments.loses(now))
-    }
-
     /// What becomes of the packet that reaches the far end at `now`: as in netem, one that is lost and has a copy arrives
     /// once.
     #[inline]
@@ -98,6 +92,18 @@ impl Wire {
         match &mut self.impairments {
             None => finish + self.delay,
             Some(impairments) => impairments.arrival(finish, &mut self.delay),
+        }
+    }
+
+    /// When it does so, and whether it is lost there, if packets reach it one after the other and once.
+    #[inline]
+    pub fn arrival_or_loss(&mut self, finish: Time) -> (Time, bool) {
+        match &mut self.impairments {
+            None => (finish + self.delay, false),
+            Some(impairments) => {
+                let arrival = impairments.arrival(finish, &mut self.delay);
+                (arrival, impairments.loses(arrival))
+            }
         }
     }
 

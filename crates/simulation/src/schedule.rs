@@ -109,11 +109,13 @@ impl Schedule {
     pub fn end(&mut self, actor: ActorId, time: Time) {
         let mut key = self.key(time, actor);
         let mut place = self.place(actor);
-        while let Some(family) = self.families.get_mut(place / 4) {
+        let mut family = place / 4;
+        while let Some(keys) = self.families.get_mut(family) {
             let own = place % 4;
-            family[own] = key;
-            key = key.min(family[own ^ 1].min(family[own ^ 2]).min(family[own ^ 3]));
-            place = Schedule::parent(place / 4);
+            keys[own] = key;
+            key = key.min(keys[own ^ 1].min(keys[own ^ 2]).min(keys[own ^ 3]));
+            place = Schedule::parent(family);
+            family = place / 4;
         }
         self.first = key;
     }

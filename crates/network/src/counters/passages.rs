@@ -17,11 +17,13 @@ pub(crate) struct Passages {
     arrives_by: Time,
     /// One that reaches the far end later may be the first to do so, or to be started, behind a sampling time.
     ends_by: Time,
-    /// Packets that were not dropped, and their bytes.
+    /// Packets that were not dropped.
     packets: u64,
-    bytes: u64,
-    /// Nanoseconds of their transmissions, and of their waits.
+    /// Nanoseconds that their transmissions took.
     busy_ns: u64,
+    /// Bytes of those packets.
+    bytes: u64,
+    /// Nanoseconds that they waited.
     waited_ns: u64,
     rest: Box<Rest>,
 }

@@ -292,17 +292,21 @@ impl<P: Copy + Send> Net<P> {
     /// A packet that reaches the far end of a link which replays its queue, and what comes next.
     #[inline(never)] // else the common case is not inlined
     fn take_from_link(&mut self, hop: HopId, now: Time) -> Option<(Packet<P>, Next)> {
-        let node = &mut self.nodes[hop.index()];
-        let arrived = node.link.take(now).copied();
-        if node.nic {
-            self.released.extend(arrived.iter().map(Released::of));
-            self.released.extend(node.link.dropped());
+        let Node { link, next, tap, nic } = &mut self.nodes[hop.index()];
+        let arrived = link.take(now);
+        if *nic {
+            self.released.extend(arrived.map(Released::of));
         }
-        let packet = arrived?;
-        if node.tap {
-            note(&mut self.tapped, now, hop, &packet);
+        let arrived = arrived.map(|packet| {
+            if *tap {
+                note(&mut self.tapped, now, hop, packet);
+            }
+            (*packet, next.hop(self.streams.route(packet.stream)))
+        });
+        if *nic {
+            self.released.extend(link.dropped());
         }
-        Some((packet, node.next.hop(self.streams.route(packet.stream))))
+        arrived
     }
 
     /// A packet that reaches the far end of a port of a medium, and what comes next; none from the control, which
