@@ -13,18 +13,18 @@ use units::{Duration, Time};
 /// What every packet touches.
 #[derive(Clone, Debug)]
 pub(crate) struct Passages {
-    /// A packet that arrives later may be the first to do so behind a sampling time.
-    arrives_by: Time,
-    /// One that reaches the far end later may be the first to do so, or to be started, behind a sampling time.
-    ends_by: Time,
     /// Packets that were not dropped.
     packets: u64,
-    /// Nanoseconds that their transmissions took.
-    busy_ns: u64,
-    /// Bytes of those packets.
-    bytes: u64,
     /// Nanoseconds that they waited.
     waited_ns: u64,
+    /// Their bytes.
+    bytes: u64,
+    /// A packet that arrives later may be the first to do so behind a sampling time.
+    arrives_by: Time,
+    /// Nanoseconds that their transmissions took.
+    busy_ns: u64,
+    /// A packet that reaches the far end later may be the first to do so, or to be started, behind a sampling time.
+    ends_by: Time,
     rest: Box<Rest>,
 }
 
