@@ -252,6 +252,23 @@ impl<P: Copy> Link<P> {
         self.in_flight.pop_if(|flight| flight.arrival <= now).map(|flight| &flight.packet)
     }
 
+    /// Takes a packet that has left the queue at or before `now` and is not lost, with the time at which it reaches the far
+    /// end: ahead of the clock. For links that replay their queue, of which that
+    /// [is known](Self::arrivals_known_on_departure).
+    pub fn take_departed(&mut self, now: Time) -> Option<(Time, Packet<P>)> {
+        let Service::Replay(replay) = &mut self.service else { return None };
+        replay.serve(&mut self.wire, &mut self.in_flight, now);
+        while let Some(&Flight { arrival, packet }) = self.in_flight.pop() {
+            if self.wire.fate(arrival, &mut replay.stats) == Fate::Lost {
+                replay.stats.lost(arrival);
+            } else {
+                replay.stats.forwarded(arrival, packet.size);
+                return Some((arrival, packet));
+            }
+        }
+        None
+    }
+
     /// Reads the counters of the interval that ends now. Must be called at every sampling time.
     pub fn close_interval(&mut self, now: Time) -> Counters {
         match &mut self.service {
@@ -292,6 +309,11 @@ impl<P: Copy> Link<P> {
     /// The packets of one stream arrive in the order in which they came.
     pub fn keeps_order(&self) -> bool {
         !self.wire.reorders()
+    }
+
+    /// What leaves the queue arrives in that order, once if it is not lost, at a time that is known when it leaves.
+    pub fn arrivals_known_on_departure(&self) -> bool {
+        self.wire.arrivals_known_on_departure()
     }
 }
 

@@ -166,6 +166,13 @@ impl Wire {
         impairments.each.iter_mut().any(|one| one.filters(stream, is_plain_ack))
     }
 
+    /// What leaves arrives in that order, once if it is not lost, and leaves when the queue and a rate say.
+    pub fn arrivals_known_on_departure(&self) -> bool {
+        self.impairments.as_ref().is_none_or(|impairments| {
+            !impairments.reorders && !impairments.properties.copies && impairments.opportunities.is_none()
+        })
+    }
+
     /// Packets may arrive in another order than that of their departures.
     #[inline]
     pub fn reorders(&self) -> bool {

@@ -1,20 +1,22 @@
 //! The run loop: takes the earliest wake-up and lets that actor act.
 
-use crate::actors::{Actor, ActorId};
 use crate::controllers::Controllers;
+use crate::execution::Execution;
 use crate::external::External;
-use crate::hosts::{Datagrams, End, Endpoints, Flow, Outbox};
+use crate::hosts::{Datagrams, Endpoints, Flow};
+use crate::island::Island;
 use crate::links::{CutThrough, build_link};
 use crate::media::build_medium;
 use crate::net::Net;
-use crate::payload::{Packet, Payload};
 use crate::plan::{Plan, PlanError, WorkloadPlan};
 use crate::record::{Grown, Recorder};
 use crate::route_control::{self, RouteController};
 use crate::routes::{HopId, Reroute};
 use crate::tables::links::LinkRow;
 use crate::tables::{Finished, Results};
-use network::{Direction, Released, RouteId, SamplingTimes, Streams};
+use crate::windows::Split;
+use crate::world::World;
+use network::{Direction, RouteId, SamplingTimes, Streams};
 use std::sync::Arc;
 use tcp::Segment;
 use units::{Duration, Time};
@@ -26,12 +28,13 @@ pub(crate) const TURNS: usize = 1 << 16;
 pub(crate) struct Engine<R> {
     plan: Arc<Plan>,
     seed: u64,
-    net: Net<Payload>,
-    flows: Vec<Endpoints>,
+    world: World,
     sampling: SamplingTimes,
     controllers: Vec<RouteController>,
     recorder: R,
     now: Time,
+    /// When a sample is due next, if it is run in windows.
+    sample_at: Time,
     /// Segments between an endpoint and its first link; empty between events.
     segments: Vec<Segment>,
 }
@@ -40,7 +43,7 @@ impl<R: Recorder> Engine<R> {
     pub fn new(
         plan: Plan,
         seed: u64,
-        cut_through: CutThrough,
+        execution: Execution,
         recorder: R,
         mut external: External,
     ) -> Result<Engine<R>, PlanError> {
@@ -50,7 +53,7 @@ impl<R: Recorder> Engine<R> {
         let hosts = hosts(&plan);
         let links = plan.links.iter().enumerate().map(|(n, link)| {
             let replays = plan.record.packets.contains(&link.name) || link.nic;
-            let cut_through = if replays { CutThrough::No } else { cut_through };
+            let cut_through = if replays { CutThrough::No } else { execution.cut_through() };
             build_link(n, link, sampling, seed, cut_through, &hosts, &external)
         });
         let links = links.collect::<Result<Vec<_>, PlanError>>()?;
@@ -66,52 +69,91 @@ impl<R: Recorder> Engine<R> {
         let routes: Vec<Vec<HopId>> = plan.routes().map(|path| hops(path)).collect();
         let steering = route_control::controllers(&plan);
         let changes = reroutes(&plan).into_iter().chain(route_control::alternatives(&steering)).collect();
-        let mut net = Net::new(links, media, &routes, changes, cut_through == CutThrough::Yes);
-        let names = plan.hop_names();
-        net.tap(|hop| plan.record.packets.contains(&names[hop.index()]));
-        net.set_nics(|link| plan.links[link].nic);
-        let segments = Vec::new();
-        let mut engine = Engine {
+        let (split, threads) = match execution {
+            Execution::Auto { threads } => {
+                (Split::new(&plan, &links).filter(|split| split.pays(&plan, &links)), threads)
+            }
+            Execution::Windows { threads } => (Split::new(&plan, &links), threads),
+            Execution::Events | Execution::OneLinkAtATime => (None, 1),
+        };
+        let world = match split {
+            Some(split) => World::Windows(Box::new(split.cut(links, flows, sampling, threads))),
+            None => {
+                let ahead_of_clock = execution.cut_through() == CutThrough::Yes;
+                let mut net = Net::new(links, media, &routes, changes, ahead_of_clock);
+                let names = plan.hop_names();
+                net.tap(|hop| plan.record.packets.contains(&names[hop.index()]));
+                net.set_nics(|link| plan.links[link].nic);
+                net.schedule.request(net.actors.sampler(), sampling.after(Time::ZERO));
+                World::Events(Box::new(Island::new(net, flows, 0)))
+            }
+        };
+        Ok(Engine {
             plan,
             seed,
-            net,
-            flows,
+            world,
             sampling,
             controllers: steering,
             recorder,
             now: Time::ZERO,
-            segments,
-        };
-        let Net { actors, schedule, .. } = &mut engine.net;
-        for (n, flow) in (0..).zip(&engine.flows) {
-            let sender = actors.end(RouteId::new(n, End::Sender.direction()));
-            schedule.request(sender, flow.stats().start);
-        }
-        schedule.request(actors.sampler(), sampling.after(Time::ZERO));
-        Ok(engine)
+            sample_at: sampling.after(Time::ZERO),
+            segments: Vec::new(),
+        })
     }
 
     /// Runs everything up to and including `until`, or as much of it as fits into `TURNS` turns of actors. Returns the
     /// time up to and including which everything has been run.
     pub fn advance(&mut self, until: Time) -> Time {
         let until = until.min(self.sampling.end());
+        let reached = match self.world {
+            World::Events(_) => self.advance_by_events(until),
+            World::Windows(_) => self.advance_by_windows(until),
+        };
+        self.now = self.now.max(reached);
+        self.now
+    }
+
+    fn advance_by_events(&mut self, until: Time) -> Time {
         let mut reached = Time::ZERO;
         for _ in 0..TURNS {
-            let Some((now, actor)) = self.net.schedule.next(until) else {
-                self.now = self.now.max(until);
-                return self.now;
-            };
-            self.run(actor, now);
+            let World::Events(island) = &mut self.world else { break };
+            let Some((now, actor)) = island.net.schedule.next(until) else { return until };
+            if actor == island.net.actors.sampler() {
+                island.net.schedule.end(actor, self.sampling.after(now));
+                self.take_samples(now);
+            } else {
+                island.turn(actor, now, &mut self.recorder, &mut self.segments);
+            }
             reached = now;
         }
-        // There may be more to run at that time.
-        self.now = self.now.max(Time::from_nanos(reached.as_nanos().saturating_sub(1)));
-        self.now
+        Time::from_nanos(reached.as_nanos().saturating_sub(1)) // there may be more to run at that time
+    }
+
+    fn advance_by_windows(&mut self, until: Time) -> Time {
+        let mut left = TURNS;
+        if let World::Windows(windows) = &self.world {
+            left *= windows.threads();
+        }
+        loop {
+            let World::Windows(windows) = &mut self.world else { return until };
+            let reached = windows.advance(until.min(self.sample_at), &mut left);
+            if reached == self.sample_at {
+                self.take_samples(reached);
+                self.sample_at = self.sampling.after(reached);
+            }
+            if reached >= until || left == 0 {
+                return reached;
+            }
+        }
+    }
+
+    pub fn is_in_windows(&self) -> bool {
+        matches!(self.world, World::Windows(_))
     }
 
     /// Data packets that all flows have sent by now.
     pub fn data_packets(&self) -> u64 {
-        self.flows.iter().map(Endpoints::sent_packets).sum()
+        self.world.data_packets()
     }
 
     /// How many rows there are by now of those that cannot be counted beforehand.
@@ -119,110 +161,61 @@ impl<R: Recorder> Engine<R> {
         self.recorder.grown()
     }
 
-    /// The turn of an actor.
-    fn run(&mut self, actor: ActorId, now: Time) {
-        if self.net.actors.is_network(actor) {
-            let (flows, segments, recorder) = (&mut self.flows, &mut self.segments, &mut self.recorder);
-            self.net.run(actor, now, |net, packet| {
-                deliver(flows, packet, &mut Outbox { now, net, recorder, segments });
-            });
-        } else {
-            self.run_outside(actor, now);
-        }
-        if !self.net.released.is_empty() {
-            self.tell_hosts(now);
-        }
-        if R::ON {
-            self.net.tapped.drain(..).for_each(|(at, hop, packet)| self.recorder.passed(at, hop, &packet));
-        }
-    }
-
-    /// The turn of an actor that is no part of the network.
-    #[inline(never)] // else a turn of the network is not compiled into the loop
-    fn run_outside(&mut self, actor: ActorId, now: Time) {
-        match self.net.actors.actor(actor) {
-            Actor::Network => {}
-            Actor::End(route) => self.run_end(actor, route, now),
-            Actor::Sampler => {
-                self.take_samples(now);
-                self.net.schedule.end(actor, self.sampling.after(now));
-            }
-        }
-    }
-
-    /// Tells connections which of their packets have left their hosts, which may send more then.
-    #[cold]
-    fn tell_hosts(&mut self, now: Time) {
-        let mut told = 0;
-        while let Some(&Released { stream, size }) = self.net.released.get(told) {
-            told += 1;
-            let flow = self.net.route_of(stream).flow();
-            let (net, recorder, segments) = (&mut self.net, &mut self.recorder, &mut self.segments);
-            let mut out = Outbox { now, net, recorder, segments };
-            if let Some((end, next)) = self.flows[flow as usize].on_left_host(stream, size, &mut out) {
-                let actor = self.net.actors.end(RouteId::new(flow, end.direction()));
-                self.net.schedule.request(actor, next);
-            }
-        }
-        self.net.released.clear();
-    }
-
     /// Runs to the end and sums up.
     pub fn finish(mut self) -> Results {
         while self.advance(self.sampling.end()) < self.sampling.end() {}
-        Results::from_run(Finished {
-            plan: &self.plan,
-            seed: self.seed,
-            flows: &self.flows,
-            net: &self.net,
-            recorded: self.recorder.recorded(),
-        })
-    }
-
-    /// The turn of the end of a flow at which a route begins.
-    fn run_end(&mut self, actor: ActorId, route: RouteId, now: Time) {
-        let end = End::sending(route.direction());
-        let flow = &mut self.flows[route.flow() as usize];
-        let (net, recorder, segments) = (&mut self.net, &mut self.recorder, &mut self.segments);
-        flow.run(end, &mut Outbox { now, net, recorder, segments });
-        self.net.schedule.end(actor, flow.next(end));
+        let (flows, net) = match self.world {
+            World::Events(island) => (island.flows, island.net),
+            World::Windows(windows) => {
+                let (flows, links) = windows.into_parts();
+                let routes: Vec<Vec<HopId>> = self.plan.routes().map(|path| hops(path)).collect();
+                (flows, Net::new(links, Vec::new(), &routes, Vec::new(), true))
+            }
+        };
+        let (plan, recorded) = (&*self.plan, self.recorder.recorded());
+        Results::from_run(Finished { plan, seed: self.seed, flows: &flows, net: &net, recorded })
     }
 
     /// Reads the counters of links and flows.
     fn take_samples(&mut self, now: Time) {
-        let sample = R::ON && self.sampling.is_sample(now);
-        for hop in self.net.hops() {
-            let interval = self.net.close_interval(hop, now);
+        let Engine { plan, world, recorder, sampling, .. } = self;
+        let sample = R::ON && sampling.is_sample(now);
+        let from = now - Duration::from_nanos(plan.record.interval_ns.unwrap_or(0));
+        for hop in (0..plan.hops().count() as u32).map(HopId) {
+            let interval = world.close_interval(hop, now);
             if sample {
-                let from = now - Duration::from_nanos(self.plan.record.interval_ns.unwrap_or(0));
-                self.recorder.link(LinkRow::new(&self.plan, &self.net, hop, &interval, from, now));
-            }
-            if sample && self.plan.record.variables {
-                self.recorder.queue_variables(now, hop, &self.net);
-            }
-        }
-        for controller in &mut self.controllers {
-            controller.run(now, &mut self.net);
-        }
-        for flow in &mut self.flows {
-            if sample {
-                self.recorder.flow(flow.sample(now));
+                let standing = world.standing(hop, from, now);
+                recorder.link(LinkRow::new(plan, hop, standing, &interval, from, now));
             }
             if sample
-                && self.plan.record.variables
+                && plan.record.variables
+                && let World::Events(island) = world
+            {
+                recorder.queue_variables(now, hop, &island.net);
+            }
+        }
+        if let World::Events(island) = world {
+            self.controllers.iter_mut().for_each(|controller| controller.run(now, &mut island.net));
+        }
+        world.for_each_flow(|flow| {
+            if sample {
+                recorder.flow(flow.sample(now));
+            }
+            if sample
+                && plan.record.variables
                 && let Some(flow) = flow.tcp()
             {
                 for connection in flow.running() {
-                    self.recorder.variables(now, flow.number, connection.number, connection.sender());
+                    recorder.variables(now, flow.number, connection.number, connection.sender());
                 }
             }
-            if now == self.sampling.warmup() {
+            if now == sampling.warmup() {
                 flow.on_warmup(now);
             }
-            if now == self.sampling.end() {
+            if now == sampling.end() {
                 flow.on_end(now);
             }
-        }
+        });
     }
 }
 
@@ -275,14 +268,4 @@ fn hosts(plan: &Plan) -> Vec<Option<[u32; 2]>> {
         flow.hosts.or_else(|| many.then(|| own(n)))
     });
     hosts.flat_map(|hosts| [hosts, hosts.map(|[from, to]| [to, from])]).collect()
-}
-
-/// A packet reaches its endpoint, which may answer.
-#[inline]
-fn deliver<R: Recorder>(flows: &mut [Endpoints], packet: &Packet, out: &mut Outbox<'_, R>) {
-    out.recorder.arrived(out.now, packet);
-    let flow = out.net.route(packet).flow();
-    let (end, next) = flows[flow as usize].receive(packet, out);
-    let actor = out.net.actors.end(RouteId::new(flow, end.direction()));
-    out.net.schedule.request(actor, next);
 }

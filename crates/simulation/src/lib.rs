@@ -4,8 +4,10 @@ mod actors;
 pub mod applications;
 mod controllers;
 mod engine;
+mod execution;
 mod external;
 mod hosts;
+mod island;
 mod links;
 mod media;
 mod net;
@@ -18,9 +20,12 @@ mod routes;
 pub mod samples;
 mod schedule;
 mod tables;
+mod windows;
+mod world;
 
 pub use actors::{Actor, ActorId, Actors};
 pub use controllers::Controllers;
+pub use execution::Execution;
 pub use external::{External, Queue};
 pub use hosts::AlgorithmFailure;
 pub use net::Net;
@@ -31,7 +36,6 @@ pub use schedule::Schedule;
 pub use tables::{Column, ColumnSchema, Kind, Results, SCHEMA_VERSION, Table, TableSchema, schema};
 
 use engine::Engine;
-use links::CutThrough;
 use network::Streams;
 pub use record::Grown;
 use record::{Columns, Silent};
@@ -57,7 +61,7 @@ impl Simulation {
     /// # Errors
     /// If the plan makes no sense.
     pub fn new(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, CutThrough::Yes, External::default())
+        Simulation::build(plan, seed, Execution::default(), External::default())
     }
 
     /// As [`new`](Self::new), with algorithms that the caller provides.
@@ -69,7 +73,7 @@ impl Simulation {
         seed: u64,
         controllers: &Controllers,
     ) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, CutThrough::Yes, External::of_controllers(controllers))
+        Simulation::build(plan, seed, Execution::default(), External::of_controllers(controllers))
     }
 
     /// As [`new`](Self::new), with parts that the caller provides.
@@ -77,7 +81,7 @@ impl Simulation {
     /// # Errors
     /// If the plan makes no sense, a part that it names is missing, or there is a recorder and no interval of samples.
     pub fn with(plan: Plan, seed: u64, external: External) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, CutThrough::Yes, external)
+        Simulation::build(plan, seed, Execution::default(), external)
     }
 
     /// As [`new`](Self::new), but every link replays its queue and packets take one link at a time. Slower, with the same
@@ -87,13 +91,26 @@ impl Simulation {
     /// If the plan makes no sense.
     #[doc(hidden)]
     pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, CutThrough::No, External::default())
+        Simulation::build(plan, seed, Execution::OneLinkAtATime, External::default())
+    }
+
+    /// As [`with`](Self::with), executed as told. Same results each way.
+    ///
+    /// # Errors
+    /// As [`with`](Self::with).
+    pub fn executed(
+        plan: Plan,
+        seed: u64,
+        external: External,
+        execution: Execution,
+    ) -> Result<Simulation, PlanError> {
+        Simulation::build(plan, seed, execution, external)
     }
 
     fn build(
         plan: Plan,
         seed: u64,
-        cut_through: CutThrough,
+        execution: Execution,
         mut external: External,
     ) -> Result<Simulation, PlanError> {
         plan.check()?;
@@ -106,11 +123,19 @@ impl Simulation {
             let (hops, streams) = (plan.hop_names(), Streams::for_flows(plan.flows.len()));
             let capture = captures.then(|| Capture::new(&plan.record.packets, &hops, streams));
             let recorder = Columns { samples, ..Columns::new(plan.record.variables, capture) };
-            AnyEngine::Columns(Box::new(Engine::new(plan, seed, cut_through, recorder, external)?))
+            AnyEngine::Columns(Box::new(Engine::new(plan, seed, execution, recorder, external)?))
         } else {
-            AnyEngine::Silent(Box::new(Engine::new(plan, seed, cut_through, Silent, external)?))
+            AnyEngine::Silent(Box::new(Engine::new(plan, seed, execution, Silent, external)?))
         };
         Ok(Simulation { engine })
+    }
+
+    /// It is executed in windows: plan and links permit it, and it was wanted or pays.
+    pub fn is_in_windows(&self) -> bool {
+        match &self.engine {
+            AnyEngine::Silent(engine) => engine.is_in_windows(),
+            AnyEngine::Columns(engine) => engine.is_in_windows(),
+        }
     }
 
     /// Runs everything up to and including `until`, but not beyond the end of the plan. Returns the time reached, which

@@ -1,8 +1,13 @@
 //! Links and media joined by routes, and the schedule that moves packets along them.
 
+mod border;
+
+pub use border::Exit;
+
 use crate::actors::{ActorId, Actors};
 use crate::routes::{HopId, Next, Reroute, Routes, Successors, Switch};
 use crate::schedule::Schedule;
+use border::Border;
 use network::{Counters, Element, Link, Packet, PortId, Released, RouteId, StreamId, Streams, Totals};
 use units::{Duration, Probe, Time};
 
@@ -22,6 +27,8 @@ pub struct Net<P> {
     /// First hop of every route.
     entries: Vec<HopId>,
     streams: Streams,
+    /// If this is a part of a larger network: where it ends.
+    border: Border<P>,
     /// How routes will change, and when; last first.
     switches: Vec<(Time, Switch)>,
     /// The numbers of the actors in the schedule.
@@ -42,6 +49,8 @@ struct Node<P> {
     tap: bool,
     /// It is the network interface of a host, which is told what leaves it.
     nic: bool,
+    /// Its number among the links of the larger network that this part shares with others: only its far end is here.
+    shared: Option<u32>,
 }
 
 /// An element with several ports.
@@ -96,7 +105,7 @@ impl<P: Copy + Send> Net<P> {
         let cut_through_into: Vec<bool> = cut_through_into.collect();
         let nodes = links.into_iter().zip(successors).map(|(link, mut next)| {
             next.cut_through(|hop| cut_through_into.get(hop.index()).is_some_and(|&into| into));
-            Node { link, next, tap: false, nic: false }
+            Node { link, next, tap: false, nic: false, shared: None }
         });
         let nodes = nodes.collect();
         let mut first_port = 0;
@@ -110,6 +119,7 @@ impl<P: Copy + Send> Net<P> {
             ports,
             entries,
             streams: Streams::new(routes.len()),
+            border: Border::default(),
             switches,
             actors,
             schedule,
@@ -210,6 +220,12 @@ impl<P: Copy + Send> Net<P> {
         node.link.observe(now, probe);
     }
 
+    /// The number that a packet's route has in this network.
+    #[inline]
+    fn own_route(&self, packet: &Packet<P>) -> RouteId {
+        self.border.own(self.streams.route(packet.stream))
+    }
+
     /// The route that a packet takes.
     pub fn route(&self, packet: &Packet<P>) -> RouteId {
         self.streams.route(packet.stream)
@@ -222,18 +238,23 @@ impl<P: Copy + Send> Net<P> {
 
     /// An endpoint sends a packet.
     pub fn send(&mut self, packet: &Packet<P>, now: Time) {
-        self.forward(self.entries[self.streams.route(packet.stream).index()], packet, now);
+        self.forward(self.entries[self.own_route(packet).index()], packet, now);
     }
 
     /// A packet reaches a hop.
     fn forward(&mut self, mut hop: HopId, packet: &Packet<P>, mut now: Time) {
         debug_assert!(next_change(&self.switches) > now, "the control runs before all others");
-        let route = self.streams.route(packet.stream);
+        let route = self.own_route(packet);
+        let mut feeder = None;
         while let Some(node) = self.nodes.get_mut(hop.index())
             && node.link.has_closed_form()
         {
+            if let Some(shared) = node.shared {
+                return self.border.leave(shared, feeder, packet, now);
+            }
             let Some(arrival) = node.link.transit(packet.size, now) else { return };
             if let Next::CutThrough(next) = node.next.hop(route) {
+                feeder = Some((self.actors.link(hop), now));
                 (hop, now) = (next, arrival);
                 continue;
             }
@@ -267,7 +288,8 @@ impl<P: Copy + Send> Net<P> {
         let link = self.actors.as_link(actor);
         let arrived = match self.nodes.get_mut(link.index()) {
             Some(Node { link, next, .. }) if link.has_closed_form() => {
-                link.take(now).map(|packet| (*packet, next.hop(self.streams.route(packet.stream))))
+                let route = |packet: &Packet<P>| self.border.own(self.streams.route(packet.stream));
+                link.take(now).map(|packet| (*packet, next.hop(route(packet))))
             }
             Some(_) => self.take_from_link(link, now),
             None => self.take(actor, now),
@@ -292,7 +314,7 @@ impl<P: Copy + Send> Net<P> {
     /// A packet that reaches the far end of a link which replays its queue, and what comes next.
     #[inline(never)] // else the common case is not inlined
     fn take_from_link(&mut self, hop: HopId, now: Time) -> Option<(Packet<P>, Next)> {
-        let Node { link, next, tap, nic } = &mut self.nodes[hop.index()];
+        let Node { link, next, tap, nic, .. } = &mut self.nodes[hop.index()];
         let arrived = link.take(now);
         if *nic {
             self.released.extend(arrived.map(Released::of));
@@ -301,7 +323,7 @@ impl<P: Copy + Send> Net<P> {
             if *tap {
                 note(&mut self.tapped, now, hop, packet);
             }
-            (*packet, next.hop(self.streams.route(packet.stream)))
+            (*packet, next.hop(self.border.own(self.streams.route(packet.stream))))
         });
         if *nic {
             self.released.extend(link.dropped());
@@ -324,7 +346,7 @@ impl<P: Copy + Send> Net<P> {
         if port.tap {
             note(&mut self.tapped, now, HopId((self.nodes.len() + n) as u32), &packet);
         }
-        Some((packet, port.next.hop(self.streams.route(packet.stream))))
+        Some((packet, port.next.hop(self.own_route(&packet))))
     }
 }
 

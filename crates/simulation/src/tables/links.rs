@@ -2,8 +2,6 @@
 
 use super::cell::LinkName;
 use super::declare::table;
-use crate::net::Net;
-use crate::payload::Payload;
 use crate::plan::Plan;
 use crate::routes::HopId;
 use network::Counters;
@@ -32,16 +30,16 @@ table! {
 }
 
 impl LinkRow {
-    /// What a hop did in the `interval` after `from` that ends at `time`.
+    /// What a hop did in the `interval` after `from` that ends at `time`. Beside it: what it did in the run by then, and the bytes
+    /// that it could have sent in the interval if it sends at given moments only.
     pub fn new(
         plan: &Plan,
-        net: &Net<Payload>,
         hop: HopId,
+        (run, offered): (Counters, Option<u64>),
         interval: &Counters,
         from: Time,
         time: Time,
     ) -> LinkRow {
-        let run = &net.totals(hop).run;
         LinkRow {
             time_s: time,
             link: LinkName(hop.0),
@@ -50,7 +48,7 @@ impl LinkRow {
             sojourn_s: interval.mean_wait_s(),
             dropped_packets: interval.dropped_packets + interval.lost_packets,
             marked_packets: interval.marked_packets,
-            utilisation: utilisation(plan, net, hop, interval, from, time),
+            utilisation: utilisation(plan, hop, offered, interval, from, time),
         }
     }
 }
@@ -60,13 +58,13 @@ impl LinkRow {
 /// share of what they could carry that packets were begun with; NaN if it is unlimited.
 pub(crate) fn utilisation(
     plan: &Plan,
-    net: &Net<Payload>,
     hop: HopId,
+    offered: Option<u64>,
     counters: &Counters,
     from: Time,
     to: Time,
 ) -> f64 {
-    match (plan.has_rate(hop), net.offered_bytes(hop, from, to)) {
+    match (plan.has_rate(hop), offered) {
         (true, _) => counters.busy_ns as f64 / to.since(from).as_nanos() as f64,
         (false, Some(offered)) if offered > 0 => (counters.started_bytes as f64 / offered as f64).min(1.0),
         _ => f64::NAN,

@@ -45,7 +45,7 @@ impl Made for LinkSummaryRow {
                 marked_packets: measured.marked_packets,
                 forwarded_packets: measured.forwarded_packets,
                 forwarded_bytes: measured.forwarded_bytes,
-                utilisation: utilisation(run.plan, run.net, hop, measured, from, to),
+                utilisation: utilisation(run.plan, hop, run.net.offered_bytes(hop, from, to), measured, from, to),
                 sojourn_mean_s: measured.mean_wait_s(),
                 sojourn_p95_s: totals.wait_quantile_s(0.95),
                 backlog_max_packets: totals.backlog_max_packets,

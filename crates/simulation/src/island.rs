@@ -1,0 +1,105 @@
+//! A network with its flows, run event by event.
+
+use crate::actors::{Actor, ActorId};
+use crate::hosts::{End, Endpoints, Outbox};
+use crate::net::Net;
+use crate::payload::{Packet, Payload};
+use crate::record::Recorder;
+use network::{Released, RouteId};
+use tcp::Segment;
+use units::Time;
+
+/// Flows, and the network that their ends have in common: the whole of a run, or a part that shares links with other parts.
+pub(crate) struct Island {
+    pub net: Net<Payload>,
+    pub flows: Vec<Endpoints>,
+    /// Number of the first flow in the plan.
+    first_flow: u32,
+}
+
+impl Island {
+    /// Flows from number `first_flow` on; each will begin when it starts.
+    pub fn new(net: Net<Payload>, flows: Vec<Endpoints>, first_flow: u32) -> Island {
+        let mut island = Island { net, flows, first_flow };
+        let Net { actors, schedule, .. } = &mut island.net;
+        for (n, flow) in (0..).zip(&island.flows) {
+            let sender = actors.end(RouteId::new(n, End::Sender.direction()));
+            schedule.request(sender, flow.stats().start);
+        }
+        island
+    }
+
+    /// Data packets that its flows have sent by now.
+    pub fn data_packets(&self) -> u64 {
+        self.flows.iter().map(Endpoints::sent_packets).sum()
+    }
+
+    /// The turn of an actor other than the sampler. `segments` are those between an end and its first link; empty
+    /// between turns.
+    #[inline]
+    pub fn turn<R: Recorder>(
+        &mut self,
+        actor: ActorId,
+        now: Time,
+        recorder: &mut R,
+        segments: &mut Vec<Segment>,
+    ) {
+        if self.net.actors.is_network(actor) {
+            let Island { net, flows, first_flow } = self;
+            net.run(actor, now, |net, packet| {
+                deliver(flows, *first_flow, packet, &mut Outbox { now, net, recorder, segments });
+            });
+        } else {
+            self.run_end(actor, now, recorder, segments);
+        }
+        if !self.net.released.is_empty() {
+            self.tell_hosts(now, recorder, segments);
+        }
+        if R::ON {
+            self.net.tapped.drain(..).for_each(|(at, hop, packet)| recorder.passed(at, hop, &packet));
+        }
+    }
+
+    /// Tells connections which of their packets have left their hosts, which may send more then.
+    #[cold]
+    fn tell_hosts<R: Recorder>(&mut self, now: Time, recorder: &mut R, segments: &mut Vec<Segment>) {
+        let mut told = 0;
+        while let Some(&Released { stream, size }) = self.net.released.get(told) {
+            told += 1;
+            let flow = self.net.route_of(stream).flow() - self.first_flow;
+            let net = &mut self.net;
+            let mut out = Outbox { now, net, recorder, segments };
+            if let Some((end, next)) = self.flows[flow as usize].on_left_host(stream, size, &mut out) {
+                let actor = self.net.actors.end(RouteId::new(flow, end.direction()));
+                self.net.schedule.request(actor, next);
+            }
+        }
+        self.net.released.clear();
+    }
+
+    /// The turn of the end of a flow at which a route begins.
+    #[inline(never)] // else a turn of the network is not compiled into the loop
+    fn run_end<R: Recorder>(
+        &mut self,
+        actor: ActorId,
+        now: Time,
+        recorder: &mut R,
+        segments: &mut Vec<Segment>,
+    ) {
+        let Actor::End(route) = self.net.actors.actor(actor) else { return };
+        let end = End::sending(route.direction());
+        let flow = &mut self.flows[route.flow() as usize];
+        flow.run(end, &mut Outbox { now, net: &mut self.net, recorder, segments });
+        self.net.schedule.end(actor, flow.next(end));
+    }
+}
+
+/// A packet reaches its endpoint, which may answer.
+#[inline]
+fn deliver<R: Recorder>(flows: &mut [Endpoints], first_flow: u32, packet: &Packet, out: &mut Outbox<'_, R>) {
+    out.recorder.arrived(out.now, packet);
+    let flow = out.net.route(packet).flow() - first_flow;
+    let (end, next) = flows[flow as usize].receive(packet, out);
+    let actor = out.net.actors.end(RouteId::new(flow, end.direction()));
+    out.net.schedule.request(actor, next);
+}

@@ -1,0 +1,112 @@
+//! A share of the islands of a run, run by one thread at a time.
+
+use super::NANOSECOND;
+use super::shared_link::Entry;
+use crate::island::Island;
+use crate::net::Exit;
+use crate::payload::Payload;
+use crate::record::Silent;
+use tcp::Segment;
+use units::Time;
+
+/// Islands with neighbouring numbers, and what goes between them and shared links.
+pub(super) struct IslandShare {
+    pub islands: Vec<Island>,
+    /// When something happens next, by island.
+    next: Vec<Time>,
+    /// What has left, by shared link.
+    exits: Vec<Vec<Exit<Payload>>>,
+    /// What shared links have sent, by shared link.
+    entries: Vec<Vec<Entry>>,
+    /// Entries as (list, place), island by island, and where those of each island begin.
+    sorted: Vec<(u32, u32)>,
+    begin: Vec<u32>,
+    /// Segments between an end and its first link; empty between turns.
+    segments: Vec<Segment>,
+}
+
+impl IslandShare {
+    /// Islands in the order of their flows.
+    pub fn new(islands: Vec<Island>, shared: usize) -> IslandShare {
+        IslandShare {
+            next: vec![Time::ZERO; islands.len()],
+            islands,
+            exits: vec![Vec::new(); shared],
+            entries: vec![Vec::new(); shared],
+            sorted: Vec::new(),
+            begin: Vec::new(),
+            segments: Vec::new(),
+        }
+    }
+
+    /// Hands over what has left into a shared link, for an empty list.
+    pub fn give(&mut self, shared: usize, exits: &mut Vec<Exit<Payload>>) {
+        std::mem::swap(&mut self.exits[shared], exits);
+    }
+
+    /// Gets what a shared link has sent, for an empty list.
+    pub fn get(&mut self, shared: usize, entries: &mut Vec<Entry>) {
+        if self.entries[shared].is_empty() {
+            std::mem::swap(&mut self.entries[shared], entries);
+        } else {
+            self.entries[shared].append(entries);
+        }
+    }
+
+    /// When something happens next.
+    pub fn next(&self) -> Time {
+        if self.exits.iter().any(|exits| !exits.is_empty()) {
+            return Time::ZERO;
+        }
+        self.next.iter().copied().min().unwrap_or(Time::NEVER)
+    }
+
+    /// Runs everything before `end`. Returns the number of turns.
+    pub fn run(&mut self, end: Time) -> usize {
+        self.sort_entries();
+        let mut turns = 0;
+        for n in 0..self.islands.len() {
+            let entries = self.begin[n] as usize..self.begin[n + 1] as usize;
+            if entries.is_empty() && self.next[n] >= end {
+                continue;
+            }
+            let island = &mut self.islands[n];
+            island.net.swap_exits(&mut self.exits);
+            for &(list, place) in &self.sorted[entries] {
+                let Entry { at, hop, packet, .. } = &self.entries[list as usize][place as usize];
+                island.net.enter(*hop, packet, *at);
+            }
+            while let Some((now, actor)) = island.net.schedule.next(end - NANOSECOND) {
+                island.net.begin_turn(now, actor);
+                island.turn(actor, now, &mut Silent, &mut self.segments);
+                turns += 1;
+            }
+            self.next[n] = island.net.schedule.next(Time::NEVER).map_or(Time::NEVER, |(time, _)| time);
+            island.net.swap_exits(&mut self.exits);
+        }
+        self.entries.iter_mut().for_each(Vec::clear);
+        turns
+    }
+
+    /// Sorts the places of entries by island, those of a list in their order: by counting.
+    fn sort_entries(&mut self) {
+        let IslandShare { islands, entries, sorted, begin, .. } = self;
+        begin.clear();
+        begin.resize(islands.len() + 2, 0);
+        for entry in entries.iter().flatten() {
+            begin[entry.island as usize + 2] += 1;
+        }
+        for n in 2..begin.len() {
+            begin[n] += begin[n - 1];
+        }
+        sorted.clear();
+        sorted.resize(entries.iter().map(Vec::len).sum(), (0, 0));
+        for (list, entries) in (0..).zip(entries) {
+            for (place, entry) in (0..).zip(entries) {
+                let to = &mut begin[entry.island as usize + 1];
+                sorted[*to as usize] = (list, place);
+                *to += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Cuts a run into islands and shared links, if that can be done.
+
+use super::island_share::IslandShare;
+use super::shared_link::{Beyond, MOST_SHARES, SharedLink};
+use super::{Place, Windows};
+use crate::actors::Actors;
+use crate::hosts::Endpoints;
+use crate::island::Island;
+use crate::net::Net;
+use crate::payload::Payload;
+use crate::plan::{Plan, WorkloadPlan, is_external};
+use crate::routes::HopId;
+use network::queue::{DropTail, Limit};
+use network::{Direction, Impairments, Link, LinkConfig, RouteId, SamplingTimes, Streams};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use units::{Duration, Rate, Time};
+
+/// How a run is cut.
+pub(crate) struct Split {
+    routes: Vec<Vec<HopId>>,
+    /// By hop.
+    uses: Vec<Use>,
+    /// Shared links, each after those that feed it.
+    shared: Vec<HopId>,
+    /// By shared link: nothing reaches it for so long after the time up to which islands have run that is not known.
+    notice: Vec<Duration>,
+    /// The longest window.
+    lookahead: Duration,
+}
+
+/// Which flows use a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    Nothing,
+    Flow(u32),
+    Several,
+}
+
+/// What a packet of 1500 bytes takes to transmit, in bits times nanoseconds per second.
+const FULL_PACKET_NANOBITS: u128 = 1_500 * 8 * 1_000_000_000;
+
+impl Split {
+    /// How to cut a run, if its plan and its links permit; docs/explanation/windows.md says when they do.
+    pub fn new(plan: &Plan, links: &[Link<Payload>]) -> Option<Split> {
+        if !permits(plan) {
+            return None;
+        }
+        let hops = |path: &Vec<u32>| path.iter().copied().map(HopId).collect();
+        let routes: Vec<Vec<HopId>> = plan.routes().map(hops).collect();
+        let uses = uses(links.len(), &routes);
+        let shared = in_order(&uses, &routes)?;
+        let served = |hop: &HopId| {
+            let link = &links[hop.index()];
+            link.min_delay() > Duration::ZERO && link.arrivals_known_on_departure()
+        };
+        if shared.is_empty() || !shared.iter().all(served) {
+            return None;
+        }
+        let mut split = Split { routes, uses, shared, notice: Vec::new(), lookahead: Duration::MAX };
+        split.find_notice(links);
+        split.find_lookahead(links);
+        (split.lookahead > Duration::ZERO).then_some(split)
+    }
+
+    /// A window may hold at least a packet of every flow: then it costs less than it saves.
+    pub fn pays(&self, plan: &Plan, links: &[Link<Payload>]) -> bool {
+        let interval = plan.record.interval_ns.map_or(Duration::MAX, Duration::from_nanos);
+        let window = self.lookahead.min(interval).as_nanos();
+        let rates = self.shared.iter().map(|hop| links[hop.index()].capacity());
+        let limited = rates.filter(|&rate| rate != Rate::UNLIMITED).map(Rate::bits_per_sec).max();
+        let nanobits = u128::from(limited.unwrap_or(0)) * u128::from(window);
+        nanobits >= self.routes.len() as u128 / 2 * FULL_PACKET_NANOBITS
+    }
+
+    /// The number of a hop among the shared links, if it is one.
+    fn number(&self, hop: HopId) -> Option<usize> {
+        (self.uses[hop.index()] == Use::Several)
+            .then(|| self.shared.iter().position(|&shared| shared == hop))?
+    }
+
+    /// What feeds each shared link: hops, or an end of a flow.
+    fn feeders(&self) -> Vec<BTreeSet<Option<HopId>>> {
+        let mut feeders = vec![BTreeSet::new(); self.shared.len()];
+        for path in &self.routes {
+            let before = [None].into_iter().chain(path.iter().copied().map(Some));
+            for (feeder, &hop) in before.zip(path) {
+                if let Some(n) = self.number(hop) {
+                    feeders[n].insert(feeder);
+                }
+            }
+        }
+        feeders
+    }
+
+    fn find_notice(&mut self, links: &[Link<Payload>]) {
+        for feeders in self.feeders() {
+            let notice = feeders.into_iter().map(|feeder| {
+                let Some(feeder) = feeder else { return Duration::ZERO };
+                let link = &links[feeder.index()];
+                match self.number(feeder) {
+                    Some(shared) => self.notice[shared] + link.min_delay(),
+                    None if link.has_closed_form() => link.min_delay(),
+                    None => Duration::ZERO,
+                }
+            });
+            let least = notice.min().unwrap_or(Duration::ZERO);
+            self.notice.push(least);
+        }
+    }
+
+    fn find_lookahead(&mut self, links: &[Link<Payload>]) {
+        for path in &self.routes {
+            for (n, &hop) in path.iter().enumerate() {
+                let into_island = path.get(n + 1).is_none_or(|&next| self.number(next).is_none());
+                if let Some(shared) = self.number(hop).filter(|_| into_island) {
+                    let span = self.notice[shared] + links[hop.index()].min_delay();
+                    self.lookahead = self.lookahead.min(span);
+                }
+            }
+        }
+    }
+
+    /// Cuts the run. Islands come in so many shares.
+    pub fn cut(
+        self,
+        links: Vec<Link<Payload>>,
+        flows: Vec<Endpoints>,
+        sampling: SamplingTimes,
+        shares: usize,
+    ) -> Windows {
+        let streams = Streams::for_flows(flows.len());
+        let actors = Actors::new(links.len(), 0, self.routes.len());
+        let each = flows.len().div_ceil(shares.clamp(1, MOST_SHARES));
+        let mut places = vec![Place::Shared(0); links.len()];
+        let mut beyond = vec![vec![Beyond::Nothing; self.routes.len()]; self.shared.len()];
+        let mut links: Vec<Option<Link<Payload>>> = links.into_iter().map(Some).collect();
+        let mut islands = Vec::new();
+        for (n, flow) in (0u32..).zip(flows) {
+            let place = (n as usize / each, n as usize % each);
+            let hops = self.hops_of(n);
+            let net = self.net_of(n, &hops, actors, streams, |hop| match self.number(hop) {
+                Some(_) => far_end(sampling),
+                None => links[hop.index()].take().unwrap_or_else(|| far_end(sampling)),
+            });
+            self.note_places(n, &hops, place, &mut places, &mut beyond);
+            islands.push(Island::new(net, vec![flow], n));
+        }
+        let shared = self.shared.iter().enumerate().zip(beyond).filter_map(|((n, &hop), beyond)| {
+            places[hop.index()] = Place::Shared(n);
+            let counts = (islands.len().div_ceil(each), self.shared.len());
+            let (number, notice) = (actors.link(hop).0, self.notice[n]);
+            let link = links[hop.index()].take()?;
+            Some(Mutex::new(SharedLink::new(link, number, notice, beyond, streams, counts)))
+        });
+        let shared: Vec<_> = shared.collect();
+        let mut islands = islands.into_iter();
+        let shares = std::iter::from_fn(|| {
+            let share: Vec<Island> = islands.by_ref().take(each).collect();
+            (!share.is_empty()).then(|| Mutex::new(IslandShare::new(share, shared.len())))
+        });
+        let feeds = |path: &[HopId]| path.iter().all(|&hop| self.number(hop).is_some());
+        let in_sequence = self.routes.iter().any(|path| path.windows(2).any(feeds));
+        let (lookahead, done) = (self.lookahead, Time::ZERO);
+        Windows { shares: shares.collect(), shared, places, in_sequence, lookahead, done }
+    }
+
+    /// The hops of a flow's routes, in the order of their numbers; the first flow has those that no route crosses as well.
+    fn hops_of(&self, flow: u32) -> Vec<HopId> {
+        let routes = [Direction::Forward, Direction::Backward].map(|end| RouteId::new(flow, end));
+        let mut hops: BTreeSet<HopId> =
+            routes.iter().flat_map(|route| &self.routes[route.index()]).copied().collect();
+        if flow == 0 {
+            let all = (0..).map(HopId).zip(&self.uses);
+            hops.extend(all.filter(|(_, uses)| **uses == Use::Nothing).map(|(hop, _)| hop));
+        }
+        hops.into_iter().collect()
+    }
+
+    /// The network of the island of a flow, with the given hops.
+    fn net_of(
+        &self,
+        flow: u32,
+        hops: &[HopId],
+        actors: Actors,
+        streams: Streams,
+        link: impl FnMut(HopId) -> Link<Payload>,
+    ) -> Net<Payload> {
+        let first = RouteId::new(flow, Direction::Forward);
+        let routes = [first, RouteId::new(flow, Direction::Backward)];
+        let own = routes.map(|route| {
+            let path = self.routes[route.index()].iter();
+            path.filter_map(|hop| own_number(hops, *hop)).collect::<Vec<HopId>>()
+        });
+        let mut net = Net::new(hops.iter().copied().map(link).collect(), Vec::new(), &own, Vec::new(), true);
+        let numbers = [Actors::CONTROL].into_iter().chain(routes.map(|route| actors.end(route)));
+        let numbers = numbers.chain(hops.iter().map(|&hop| actors.link(hop)));
+        net.become_part(first, streams, numbers.map(|actor| actor.0).collect(), |own| {
+            self.number(hops[own.index()]).map(|n| n as u32)
+        });
+        net
+    }
+
+    /// Notes where the hops of a flow are, and what comes after shared links.
+    fn note_places(
+        &self,
+        flow: u32,
+        hops: &[HopId],
+        (share, island): (usize, usize),
+        places: &mut [Place],
+        beyond: &mut [Vec<Beyond>],
+    ) {
+        for (n, &hop) in (0..).zip(hops) {
+            if self.number(hop).is_none() {
+                places[hop.index()] = Place::Private { share, island, hop: HopId(n) };
+            }
+        }
+        for route in [Direction::Forward, Direction::Backward].map(|end| RouteId::new(flow, end)) {
+            let path = &self.routes[route.index()];
+            for (n, &hop) in path.iter().enumerate() {
+                let (Some(shared), Some(own)) = (self.number(hop), own_number(hops, hop)) else { continue };
+                let next = path.get(n + 1).and_then(|&next| self.number(next));
+                let into = Beyond::Island { share: share as u32, island: island as u32, hop: own };
+                beyond[shared][route.index()] = next.map_or(into, |n| Beyond::Shared(n as u32));
+            }
+        }
+    }
+}
+
+/// The number of a hop in an island with these hops.
+fn own_number(hops: &[HopId], hop: HopId) -> Option<HopId> {
+    hops.binary_search(&hop).ok().map(|n| HopId(n as u32))
+}
+
+/// The far end of a shared link: only holds packets.
+fn far_end(sampling: SamplingTimes) -> Link<Payload> {
+    let config = LinkConfig {
+        rate: Rate::UNLIMITED,
+        delay: Duration::ZERO,
+        loss: None,
+        sampling,
+        impairments: Impairments::default(),
+    };
+    Link::new(config, Box::new(DropTail::new(Limit::default())))
+}
+
+/// Nothing in the plan acts at once on what several flows share, or is written down in the order of events.
+fn permits(plan: &Plan) -> bool {
+    let recorded = plan.record.variables || !plan.record.packets.is_empty();
+    let changes = !plan.media.is_empty() || !plan.route_controllers.is_empty();
+    let links = plan.links.iter().all(|link| !link.nic && !is_external(&link.queue.kind));
+    let flows = plan.flows.iter().all(|flow| {
+        let external =
+            is_external(flow.algorithm()) || matches!(flow.workload, Some(WorkloadPlan::External { .. }));
+        flow.reroutes.is_empty() && !external
+    });
+    !recorded && !changes && links && flows
+}
+
+fn uses(links: usize, routes: &[Vec<HopId>]) -> Vec<Use> {
+    let mut uses = vec![Use::Nothing; links];
+    for (route, path) in (0u32..).zip(routes) {
+        let flow = RouteId(route).flow();
+        for hop in path {
+            let uses = &mut uses[hop.index()];
+            *uses = match *uses {
+                Use::Nothing => Use::Flow(flow),
+                Use::Flow(same) if same == flow => *uses,
+                _ => Use::Several,
+            };
+        }
+    }
+    uses
+}
+
+/// The shared links, each after those that feed it; none if they feed each other in a circle.
+fn in_order(uses: &[Use], routes: &[Vec<HopId>]) -> Option<Vec<HopId>> {
+    let is_shared = |hop: &HopId| uses[hop.index()] == Use::Several;
+    let steps: BTreeSet<(HopId, HopId)> = routes
+        .iter()
+        .flat_map(|path| path.windows(2))
+        .filter(|step| step.iter().all(is_shared))
+        .map(|step| (step[0], step[1]))
+        .collect();
+    let mut left: Vec<HopId> = (0..uses.len() as u32).map(HopId).filter(is_shared).collect();
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let fed = |hop: &HopId| steps.iter().any(|(from, to)| to == hop && left.contains(from));
+        let free: Vec<HopId> = left.iter().copied().filter(|hop| !fed(hop)).collect();
+        left.retain(|hop| !free.contains(hop));
+        if free.is_empty() {
+            return None;
+        }
+        order.extend(free);
+    }
+    Some(order)
+}

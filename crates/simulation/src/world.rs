@@ -1,0 +1,51 @@
+//! What is run: one event after the other, or in windows.
+
+use crate::hosts::Endpoints;
+use crate::island::Island;
+use crate::routes::HopId;
+use crate::windows::Windows;
+use network::Counters;
+use units::Time;
+
+/// The network and the flows of a run.
+pub(crate) enum World {
+    /// All of it as one island, event by event.
+    Events(Box<Island>),
+    /// Flow by flow, window by window.
+    Windows(Box<Windows>),
+}
+
+impl World {
+    /// Reads the counters of a hop for the interval that ends now. Must be called at every sampling time.
+    pub fn close_interval(&mut self, hop: HopId, now: Time) -> Counters {
+        match self {
+            World::Events(island) => island.net.close_interval(hop, now),
+            World::Windows(windows) => windows.close_interval(hop, now),
+        }
+    }
+
+    /// What a hop has done up to the last sampling time, and the bytes that it could have sent between two times if it sends
+    /// at given moments only.
+    pub fn standing(&self, hop: HopId, from: Time, to: Time) -> (Counters, Option<u64>) {
+        match self {
+            World::Events(island) => (island.net.totals(hop).run, island.net.offered_bytes(hop, from, to)),
+            World::Windows(windows) => windows.standing(hop, from, to),
+        }
+    }
+
+    /// Does something with every flow, in the order of their numbers.
+    pub fn for_each_flow(&mut self, act: impl FnMut(&mut Endpoints)) {
+        match self {
+            World::Events(island) => island.flows.iter_mut().for_each(act),
+            World::Windows(windows) => windows.for_each_flow(act),
+        }
+    }
+
+    /// Data packets that all flows have sent by now.
+    pub fn data_packets(&self) -> u64 {
+        match self {
+            World::Events(island) => island.data_packets(),
+            World::Windows(windows) => windows.data_packets(),
+        }
+    }
+}
