@@ -142,11 +142,13 @@ class Results(TypedDict):
 class Simulation:
     """A simulation that can be run in steps. Stepping never changes results."""
 
-    def __new__(cls, plan_json: str, seed: int, controllers: dict[str, Any] | None = None) -> Simulation:
+    def __new__(
+        cls, plan_json: str, seed: int, controllers: dict[str, Any] | None = None, threads: int = 1
+    ) -> Simulation:
         """Build everything that the plan describes. All randomness comes from the seed.
 
         ``controllers`` has a factory, called with parameters and a seed, for every kind with a colon in it.
-        Releases the GIL.
+        ``threads``: on how many it is executed at most, which has no influence on results. Releases the GIL.
 
         Raises PlanError if the plan makes no sense.
         """

@@ -25,6 +25,7 @@ def run(
     progress: Progress | None = None,
     allow_python: bool = False,
     cca_timeout_s: float | None = None,
+    threads: int = 1,
 ) -> Run:
     """Run a scenario once.
 
@@ -40,8 +41,11 @@ def run(
             itself needs no permission.
         cca_timeout_s: How long one call into an algorithm written in Python may take, in real time. Left out:
             for ever.
+        threads: On how many threads the native engine executes it, where flows meet in links only. Has no
+            influence on results.
 
     Raises:
+        ValueError: If `threads` is not from 1 to 64.
         ScenarioError: If the scenario has a sweep or is none, the seed is out of range, or a module cannot be
             imported.
         FolderError: If `out` cannot be written.
@@ -59,7 +63,7 @@ def run(
     check_seed(seed)
     if allow_python:
         import_algorithms(scenario)
-    runs = KeptRuns(_store(out), cca_timeout_s)
+    runs = KeptRuns(_store(out), cca_timeout_s, threads)
     job = Job(scenario, seed, engine)
     stored = runs.find(job)
     if stored:

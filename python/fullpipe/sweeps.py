@@ -13,6 +13,7 @@ from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.precision import Known, Target
 from fullpipe.analysis.values import values_of
 from fullpipe.engines.overtime import limited
+from fullpipe.engines.threads import on_threads
 from fullpipe.runs import EngineId, Run, Store
 from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
 from fullpipe.runs.jobs import Job, by_point, jobs
@@ -55,6 +56,7 @@ class KeptRuns:
 
     store: Store | None = None
     cca_timeout_s: float | None = None
+    threads: int = 1
     _addresses: dict[tuple[str, int], _Address] = field(default_factory=dict, init=False, repr=False)
 
     def find(self, job: Job) -> Run | None:
@@ -71,7 +73,7 @@ class KeptRuns:
         if self.store:
             self.store.prepare(self._address(job).digest)
         is_own = bool(own_algorithms(job.scenario.flows))
-        with limited(self.cca_timeout_s if is_own else None):
+        with limited(self.cca_timeout_s if is_own else None), on_threads(self.threads):
             made = chosen.run(job.scenario, seed=job.seed, progress=progress).at(job.point)
         return self.store.save(made) if self.store else made
 
@@ -96,6 +98,7 @@ def stream(
     progress: Progress | None = None,
     cca_timeout_s: float | None = None,
     executor: Executor | None = None,
+    threads: int = 1,
 ) -> Iterator[Outcome]:
     """Run jobs and yield what became of them, in the order of the jobs, as soon as the order allows.
 
@@ -110,13 +113,16 @@ def stream(
         cca_timeout_s: How long one call into an algorithm written in Python may take, in real time; beyond it
             the run fails with a ControllerError, and others go on. None: for ever.
         executor: What runs them, such as one of `fullpipe.cluster`; left out, so many threads as `workers`.
+        threads: On how many threads each run of this process is executed. Has no influence on results.
 
     Raises:
+        ValueError: If `threads` is out of range.
         FolderError: If a run is to be made and the folder of the store cannot be written.
         DiskFullError: If a run cannot be kept because the disk is full.
     """
     with store.batch() if store else nullcontext() as batch:
-        yield from (executor or Threads(workers)).stream(jobs, KeptRuns(batch, cca_timeout_s), progress)
+        source = KeptRuns(batch, cca_timeout_s, threads)
+        yield from (executor or Threads(workers)).stream(jobs, source, progress)
 
 
 def run(

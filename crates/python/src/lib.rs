@@ -10,7 +10,7 @@ mod tables;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simulation::{Controllers, MODEL_VERSION, Plan, SCHEMA_VERSION};
+use simulation::{Controllers, Execution, External, MODEL_VERSION, Plan, SCHEMA_VERSION};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::Time;
 
@@ -26,14 +26,16 @@ struct Simulation {
 #[pymethods]
 impl Simulation {
     /// Build everything that the plan (JSON) describes. All randomness comes from the seed. `controllers` has a factory,
-    /// called with parameters and a seed, for every kind with a colon in it. Releases the GIL.
+    /// called with parameters and a seed, for every kind with a colon in it. It is executed on so many `threads` at most,
+    /// which has no influence on results. Releases the GIL.
     #[new]
-    #[pyo3(signature = (plan_json, seed, controllers = None))]
+    #[pyo3(signature = (plan_json, seed, controllers = None, threads = 1))]
     fn new(
         py: Python<'_>,
         plan_json: &str,
         seed: u64,
         controllers: Option<Py<PyDict>>,
+        threads: usize,
     ) -> PyResult<Simulation> {
         py.detach(|| {
             let plan = Plan::from_json(plan_json).map_err(errors::plan_error)?;
@@ -41,7 +43,11 @@ impl Simulation {
             let duration_ns = plan.duration_ns;
             let make: Controllers =
                 Arc::new(move |flow, seed| controller::make(controllers.as_ref(), flow, seed));
-            let built = identity.guard(|| simulation::Simulation::with_controllers(plan, seed, &make))?;
+            let built = identity.guard(|| {
+                let mut external = External::default();
+                external.controllers(make);
+                simulation::Simulation::executed(plan, seed, external, Execution::Auto { threads })
+            })?;
             let inner = Mutex::new(Some(built.map_err(errors::plan_error)?));
             Ok(Simulation { inner, duration_ns, identity })
         })

@@ -72,9 +72,9 @@ impl External {
         self.recorder = Some(recorder);
     }
 
-    /// Algorithms alone.
-    pub(crate) fn of_controllers(controllers: &Controllers) -> External {
-        External { controllers: Some(controllers.clone()), ..External::default() }
+    /// Makes every algorithm that neither a registry has nor [`algorithm`](Self::algorithm) provides.
+    pub fn controllers(&mut self, controllers: Controllers) {
+        self.controllers = Some(controllers);
     }
 
     /// What makes algorithms.

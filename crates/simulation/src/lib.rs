@@ -73,7 +73,9 @@ impl Simulation {
         seed: u64,
         controllers: &Controllers,
     ) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, Execution::default(), External::of_controllers(controllers))
+        let mut external = External::default();
+        external.controllers(controllers.clone());
+        Simulation::build(plan, seed, Execution::default(), external)
     }
 
     /// As [`new`](Self::new), with parts that the caller provides.

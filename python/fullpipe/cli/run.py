@@ -31,6 +31,7 @@ from fullpipe.cli.shared import (
 from fullpipe.cli.summary import check_metrics
 from fullpipe.cli.until import shown_until, tell
 from fullpipe.cluster import Executor, executor
+from fullpipe.engines.threads import MAX_THREADS
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Store
 from fullpipe.scenario.checks import MAX_SEED
@@ -51,6 +52,16 @@ def run(
         str | None, typer.Option(metavar="TIME", help='Time between samples, such as "10 ms", or "off".')
     ] = None,
     workers: Jobs = None,
+    threads: Annotated[
+        int,
+        typer.Option(
+            "--threads",
+            min=1,
+            max=MAX_THREADS,
+            metavar="N",
+            help="Threads within each run; several runs prefer --jobs.",
+        ),
+    ] = 1,
     out: Out = Path("runs"),
     no_store: Annotated[
         bool, typer.Option("--no-store", help="Run again, and keep nothing on disk.")
@@ -92,12 +103,16 @@ def run(
         raise typer.BadParameter(
             "it goes with --until, which says when there are enough", param_hint="--max-seeds"
         )
+    if threads > 1 and (engine != "native" or on != "local"):
+        raise typer.BadParameter(
+            "only the native engine in this process has several; leave it out", param_hint="--threads"
+        )
     targets = read_targets(until) if until is not None else []
     timeout_s = seconds_of(cca_timeout, "--cca-timeout")
     place = executor(
         on,
         root=None if no_store else out,
-        workers=workers or processors(),
+        workers=workers or max(1, processors() // threads),
         cca_timeout_s=timeout_s,
         allow_python=allow_python,
     )
@@ -110,7 +125,7 @@ def run(
         store = None if no_store else Store(out)
 
         def make(each: list[Job]) -> list[Outcome]:
-            return _run(each, place, store, as_json, timeout_s)
+            return _run(each, place, store, as_json, timeout_s, threads)
 
         enough = (
             sweeps.until(chosen, targets, make, engine=engine, most=max_seeds or MOST) if targets else None
@@ -134,11 +149,23 @@ def run(
 
 
 def _run(
-    todo: list[Job], place: Executor, store: Store | None, as_json: bool, cca_timeout_s: float | None
+    todo: list[Job],
+    place: Executor,
+    store: Store | None,
+    as_json: bool,
+    cca_timeout_s: float | None,
+    threads: int,
 ) -> list[Outcome]:
     outcomes = []
     with progress_bar(todo) as progress:
-        made = stream(todo, executor=place, store=store, progress=progress, cca_timeout_s=cca_timeout_s)
+        made = stream(
+            todo,
+            executor=place,
+            store=store,
+            progress=progress,
+            cca_timeout_s=cca_timeout_s,
+            threads=threads,
+        )
         for outcome in made:
             outcomes.append(outcome)
             if as_json and outcome.error is None:

@@ -10,6 +10,7 @@ from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, Simu
 from fullpipe.algorithms import own
 from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, Stopwatch, digest_of, origin
 from fullpipe.engines.native.plan import plan
+from fullpipe.engines.threads import threads
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs import TABLES, Run, frame, version
 from fullpipe.scenario import Scenario, catalogue, resolve
@@ -134,4 +135,5 @@ def _tell(progress: Progress | None, reached_ns: int) -> None:
 
 def _simulation(scenario: Scenario, seed: int) -> Simulation:
     kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
-    return Simulation(json.dumps(plan(scenario)), seed, {kind: own.maker(kind) for kind in kinds})
+    makers = {kind: own.maker(kind) for kind in kinds}
+    return Simulation(json.dumps(plan(scenario)), seed, makers, threads())
