@@ -14,6 +14,7 @@ from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.validation.factors import Family, answer, designs
 from fullpipe.validation.factors.design import factor_called
 from fullpipe.validation.factors.follow_ups import follow_ups
+from fullpipe.validation.factors.one_factor import WITHOUT_PAIRS
 
 CCA, RATE = "flows.0.cca", "topology.bottleneck.rate"
 
@@ -38,6 +39,16 @@ def table(
 
 def family(**more: object) -> Family:
     return Family.model_validate({"metrics": ["goodput"], "factors": [CCA], **more})
+
+
+@pytest.mark.parametrize("factors", [[CCA], [CCA, RATE]])
+def test_a_test_that_leaves_pairs_out_says_so(factors: list[str]) -> None:
+    values = table(("cubic", "bbr1", "bbr3"), ("10 Mbit/s", "20 Mbit/s"))
+    rows = answer(values, {"a": family(factors=factors)}).rows
+    assert {WITHOUT_PAIRS in row.assumptions for row in rows if row.is_primary} == {True}
+    apart = values.with_columns(seed=pl.int_range(values.height))
+    rows = answer(apart, {"a": family(factors=factors)}).rows
+    assert not any(WITHOUT_PAIRS in row.assumptions for row in rows)
 
 
 def test_entries_of_several_names_are_one_subject() -> None:

@@ -30,6 +30,14 @@ def test_a_store_gives_a_page(fullpipe: FullPipe, store: Path, tmp_path: Path) -
     assert "3 runs of 1 point, seeds 1 to 3" in text
 
 
+def test_the_page_repeats_its_runs_and_itself(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    words = ("report", "kept", "-o", "r.md", "--metric", "goodput", "--of", "all flows")
+    assert fullpipe(*words).exit_code == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "fullpipe run line.toml --seeds 3 --out kept\n" in text
+    assert "fullpipe report kept -o r.md --metric goodput --of 'all flows'\n" in text
+
+
 def test_a_run_gives_markdown(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
     folder = next(store.glob("*/native-2"))
     assert fullpipe("report", folder, "-o", "r.md").exit_code == 0

@@ -201,8 +201,8 @@ def _places(axes: Axes, values: pl.Series) -> dict[Any, float]:
 
 
 def _cell(value: float) -> str:
-    """A number with two digits, or all that stand before the point."""
-    return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"
+    """A number with two digits, or with all that stand before the point."""
+    return f"{value:#.2g}" if abs(value) < 9.95 else f"{value:.0f}"
 
 
 def _text(value: Any) -> str:

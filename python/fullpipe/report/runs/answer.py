@@ -20,8 +20,8 @@ from fullpipe.validation.compare.variants import VariantComparison, VariantRow
 
 _TOLD = ("goodput", "jain", "rtt_mean", "retransmission_rate", "call_score", "fct_p50")
 """Of which the highest and the lowest mean are told, unless others are asked for."""
-_MOST_POINTS, _MOST_GROUPS = 8, 8
-"""At which points differences are told one by one, and of which groups."""
+_MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
+"""At so many points differences are told one by one, of so many groups, and so many points by their names."""
 _Row = tuple[Mapping[str, Any], VariantRow]
 
 
@@ -98,10 +98,24 @@ def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str
     told = []
     for metric, of, name in subjects:
         rows = _rows(at, metric, of)
-        counts = [word if count == len(rows) else f"{word} at {count}" for word, count in _verdicts(rows)]
-        more = f" of {len(rows)} points" if len(counts) > 1 else ""
-        told += [f"{metric} of {name} {listed(counts)}{more}"] if rows else []
+        told += [f"{metric} of {name} {_where(rows)}"] if rows else []
     return f"{sides}: {'; '.join(told) or 'nothing was compared'}."
+
+
+def _where(rows: Sequence[_Row]) -> str:
+    """The verdicts, and at which points they are given; of many points, at how many."""
+    found = _verdicts(rows)
+    if len(found) == 1:
+        return found[0][0]
+    if len(rows) > _MOST_NAMED:
+        return f"{listed(f'{word} at {count}' for word, count in found)} of {len(rows)} points"
+    at = {word: [_point(point) for point, row in rows if row.assessment.verdict == word] for word, _ in found}
+    return ", ".join(f"{word} at {listed(points)}" for word, points in at.items())
+
+
+def _point(point: Mapping[str, Any]) -> str:
+    """A point in words: the value alone where there is one path."""
+    return value_text(next(iter(point.values()))) if len(point) == 1 else ", ".join(point_shown(point))
 
 
 def _verdicts(rows: Sequence[_Row]) -> list[tuple[str, int]]:
