@@ -62,6 +62,14 @@ def test_a_quantity_is_drawn_as_lines_and_names_as_boxes() -> None:
     assert set(charts(by_name)) == {Boxes}
 
 
+def test_no_band_of_what_is_never_negative_reaches_below_zero() -> None:
+    drawn = section(page_of(runs_of(("5 Mbit/s", "20 Mbit/s"))), "Figures").blocks
+    lines = [block.chart for block in drawn if isinstance(block, Figure) and isinstance(block.chart, Lines)]
+    ends = [(low, mean) for chart in lines for line in chart.lines for _, mean, low, _ in line.points]
+    assert min(low for low, _ in ends) == 0
+    assert all(low <= mean for low, mean in ends)
+
+
 def test_two_paths_of_names_are_a_heat_map() -> None:
     runs = [
         run(scenario(**{"flows.0.cca": one, "flows.1.cca": other}))

@@ -117,13 +117,15 @@ def _lines(found: Points, rows: pl.DataFrame, along: str, others: Sequence[str],
 
 
 def _mean(place: float, values: Any) -> tuple[float, float, float, float]:
+    """A point of a line; what is never negative has no interval that reaches below 0."""
     from fullpipe.analysis.statistics import t_interval
 
     mean = float(np.mean(values))
     if len(values) < 2:
         return place, mean, mean, mean
     found = t_interval(values)
-    return place, mean, found.low, found.high
+    is_negative = bool(np.min(values) < 0)
+    return place, mean, found.low if is_negative else max(found.low, 0.0), found.high
 
 
 def _heat(found: Points, rows: pl.DataFrame, across: str, up: str) -> Heat:
