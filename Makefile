@@ -40,6 +40,7 @@ bench: build ## Benchmarks: criterion, the first study beside a bare packet move
 	$(BIN)/python -m benches.store
 	$(BIN)/python -m benches.scaling
 	$(BIN)/python -m benches.queues
+	$(BIN)/python -m benches.sweeps
 	$(BIN)/python -m benches.startup
 
 instructions: build valgrind ## Count instructions per packet of ten scenarios, which do not depend on the machine's load

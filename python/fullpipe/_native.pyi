@@ -1,10 +1,7 @@
 """The simulator: a plan (JSON) and a seed in, tables of columns out. `plan_schema` describes the plan."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final, type_check_only
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Literal, NotRequired, TypedDict, final, type_check_only
 
 __all__ = [
     "ALGORITHMS",
@@ -45,9 +42,7 @@ ALGORITHMS: str
 CONGESTION_HEADER: str
 """The C header of the algorithms; the symbol that it declares is in this module's shared library."""
 
-_Floats: TypeAlias = NDArray[np.float64]
 """NaN where nothing was measured."""
-_Counts: TypeAlias = NDArray[np.int64]
 
 class PlanError(ValueError):
     """A plan that cannot be simulated."""
@@ -124,15 +119,15 @@ class TableSchema(TypedDict):
     """What one row stands for."""
     columns: list[ColumnSchema]
 
-_Column: TypeAlias = _Floats | _Counts | list[str | None]
 """Numbers, NaN where nothing was measured; counts; or texts."""
 
 @type_check_only
 class Results(TypedDict):
     """Everything a run gives."""
 
-    tables: Mapping[str, Mapping[str, _Column]]
-    """By the names of `tables()`: the columns by their names there."""
+    tables: Mapping[str, bytes]
+    """By the names of `tables()`, without those that have no rows: streams of Arrow IPC with the columns
+    there, null where nothing was measured."""
     data_packets: int
     """Data segments sent by all senders."""
     packet_hops: int
@@ -173,7 +168,7 @@ class Simulation:
         """
 
     def finish(self) -> Results:
-        """Run to the end and return the tables. The simulation is used up."""
+        """Run to the end and return the tables. The simulation is used up. Releases the GIL."""
 
 @final
 class RateSample:

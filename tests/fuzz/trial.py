@@ -13,7 +13,8 @@ from fullpipe import FullpipeError, Scenario, ScenarioError, cli
 from fullpipe.api import refusals
 from fullpipe.engines import engine
 from fullpipe.engines.native.engine import _simulation
-from fullpipe.runs import TABLES, frame
+from fullpipe.runs import TABLES
+from fullpipe.runs.encoded import Encoded
 from fullpipe.scenario.checks.limits import work_of
 
 CPU_S = 2.0
@@ -90,8 +91,8 @@ def _ran(scenario: Scenario) -> str:
     except FullpipeError as error:
         _check(error)
         return f"failed: {error}"
-    for name, table in TABLES.items():
-        frame(table, found["tables"][name])
+    for name, table in Encoded(found["tables"]).items():
+        assert table.schema == TABLES[name].schema
     return "ended"
 
 

@@ -86,12 +86,13 @@ impl Simulation {
         Ok(reached.as_nanos())
     }
 
-    /// Run to the end and return the tables. The simulation is used up.
+    /// Run to the end and return the tables with rows, each as a stream of Arrow IPC. The simulation is used up.
+    /// Releases the GIL.
     fn finish(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let running = self.take()?;
         let identity = &self.identity;
-        let results = py.detach(|| identity.guard(move || running.finish()))?;
-        tables::results(py, results)
+        let encoded = py.detach(|| identity.guard(move || tables::Encoded::new(running.finish())))?;
+        encoded.map_err(|error| tables::failed(&error))?.into_dict(py)
     }
 }
 

@@ -1,21 +1,107 @@
-//! The tables of a run as dictionaries of columns, and their schema.
+//! The tables of a run as streams of Arrow IPC, and their schema.
 
-use numpy::IntoPyArray;
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type};
+use arrow_array::{ArrayRef, PrimitiveArray, RecordBatch, StringViewArray};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, Field, Schema};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use simulation::{Column, ColumnSchema, Kind, Results, Table};
+use std::sync::Arc;
 
-/// The dictionary that `finish` returns.
-pub fn results(py: Python<'_>, results: Results) -> PyResult<Py<PyAny>> {
-    let out = PyDict::new(py);
-    out.set_item("data_packets", results.data_packets)?;
-    out.set_item("packet_hops", results.packet_hops)?;
-    let tables = PyDict::new(py);
-    for (name, columns) in results.tables() {
-        tables.set_item(name, table(py, columns)?)?;
+/// The tables of a run that have rows, each as a stream of Arrow IPC.
+pub struct Encoded {
+    data_packets: u64,
+    packet_hops: u64,
+    tables: Vec<(&'static str, Vec<u8>)>,
+}
+
+impl Encoded {
+    /// Encodes what a run gives. Needs no Python.
+    pub fn new(results: Results) -> Result<Encoded, ArrowError> {
+        let (data_packets, packet_hops) = (results.data_packets, results.packet_hops);
+        let mut tables = Vec::new();
+        for (described, (name, table)) in simulation::schema().iter().zip(results.tables()) {
+            if table.columns.first().is_some_and(|(_, column)| !column.is_empty()) {
+                tables.push((name, stream(&described.columns, table)?));
+            }
+        }
+        Ok(Encoded { data_packets, packet_hops, tables })
     }
-    out.set_item("tables", tables)?;
-    Ok(out.into_any().unbind())
+
+    /// The dictionary that `finish` returns.
+    pub fn into_dict(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let out = PyDict::new(py);
+        out.set_item("data_packets", self.data_packets)?;
+        out.set_item("packet_hops", self.packet_hops)?;
+        let tables = PyDict::new(py);
+        for (name, stream) in self.tables {
+            tables.set_item(name, PyBytes::new(py, &stream))?;
+        }
+        out.set_item("tables", tables)?;
+        Ok(out.into_any().unbind())
+    }
+}
+
+/// What is wrong with tables that cannot be encoded: columns that are not as long as each other, or too long.
+pub fn failed(error: &ArrowError) -> PyErr {
+    PyRuntimeError::new_err(format!("the tables of a run cannot be encoded: {error}"))
+}
+
+fn stream(described: &[ColumnSchema], table: Table) -> Result<Vec<u8>, ArrowError> {
+    let typed = described.iter().zip(table.columns);
+    let arrays: Vec<ArrayRef> = typed.map(|(schema, (_, column))| array(schema.kind, column)).collect();
+    let fields: Vec<Field> =
+        described.iter().zip(&arrays).map(|(schema, array)| field(schema, array)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let mut writer = StreamWriter::try_new(Vec::new(), &schema)?;
+    writer.write(&RecordBatch::try_new(Arc::clone(&schema), arrays)?)?;
+    writer.into_inner()
+}
+
+fn field(schema: &ColumnSchema, array: &ArrayRef) -> Field {
+    Field::new(schema.name, array.data_type().clone(), true)
+}
+
+/// A column with the type of its kind; what was not measured is null.
+fn array(kind: Kind, column: Column) -> ArrayRef {
+    match (kind, column) {
+        (Kind::Count, Column::Float(values)) => {
+            let whole = values.iter().map(|&value| value as i64).collect();
+            Arc::new(numbers::<Int64Type>(whole, measured(&values)))
+        }
+        (_, Column::Float(values)) => {
+            let measured = measured(&values);
+            Arc::new(numbers::<Float64Type>(values, measured))
+        }
+        (_, Column::Int(values)) => Arc::new(numbers::<Int64Type>(values, None)),
+        (_, Column::Label { codes, names }) => Arc::new(labels(&codes, &names)),
+    }
+}
+
+fn numbers<T: ArrowPrimitiveType>(values: Vec<T::Native>, measured: Option<NullBuffer>) -> PrimitiveArray<T> {
+    PrimitiveArray::new(ScalarBuffer::from(values), measured)
+}
+
+/// Which of the values are numbers; none if all are.
+fn measured(values: &[f64]) -> Option<NullBuffer> {
+    let is_number = |n: usize| !values[n].is_nan();
+    (values.iter().any(|value| value.is_nan()))
+        .then(|| NullBuffer::new(BooleanBuffer::collect_bool(values.len(), is_number)))
+}
+
+/// Texts, each kept once however often it stands there; null where a number stands for no name.
+fn labels(codes: &[u32], names: &[String]) -> StringViewArray {
+    let each: StringViewArray = names.iter().map(Some).collect();
+    let view = |&code: &u32| each.views().get(code as usize).copied().unwrap_or_default();
+    let views: ScalarBuffer<u128> = codes.iter().map(view).collect();
+    let is_name = |n: usize| (codes[n] as usize) < names.len();
+    let all = (0..codes.len()).all(is_name);
+    let nulls = (!all).then(|| NullBuffer::new(BooleanBuffer::collect_bool(codes.len(), is_name)));
+    let texts: Vec<Buffer> = each.data_buffers().to_vec();
+    StringViewArray::new(views, texts, nulls)
 }
 
 /// One dictionary per table.
@@ -45,22 +131,4 @@ fn column<'py>(py: Python<'py>, column: &ColumnSchema) -> PyResult<Bound<'py, Py
     out.set_item("meaning", column.meaning)?;
     out.set_item("span", column.span)?;
     Ok(out)
-}
-
-fn table(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
-    let out = PyDict::new(py);
-    for (name, column) in table.columns {
-        match column {
-            Column::Float(values) => out.set_item(name, values.into_pyarray(py))?,
-            Column::Int(values) => out.set_item(name, values.into_pyarray(py))?,
-            Column::Label { codes, names } => out.set_item(name, labels(py, &codes, &names)?)?,
-        }
-    }
-    Ok(out)
-}
-
-/// A list of strings in which equal names are one object; None where a number stands for no name.
-fn labels<'py>(py: Python<'py>, codes: &[u32], names: &[String]) -> PyResult<Bound<'py, PyList>> {
-    let names: Vec<Bound<'py, PyString>> = names.iter().map(|name| PyString::new(py, name)).collect();
-    PyList::new(py, codes.iter().map(|&code| names.get(code as usize)))
 }

@@ -14,9 +14,14 @@ from fullpipe.runs import SCHEMA_VERSION, TABLES, EngineId, Meta, Run, host, ver
 from fullpipe.runs.meta import ENGINE
 from fullpipe.scenario import ENGINE_OPTIONS, Scenario
 from fullpipe.scenario.model.flows import own_algorithms
+from fullpipe.scenario.remembered import Remembered
 
 Progress = Callable[[float], None]
 """Told the simulated time reached, in seconds. May raise, which stops the run."""
+
+_digests = Remembered[dict[frozenset[str], str]](lambda _: {})
+"""By the options of other engines that one reads."""
+_named = Remembered(Scenario.to_dict)
 
 Say = Callable[[str], None]
 """Told in one line what an installation does."""
@@ -195,7 +200,10 @@ def digest_of(engine: Engine, scenario: Scenario) -> str:
     those that its `own_options` names; one without that attribute reads none.
     """
     own: frozenset[str] = getattr(engine, "own_options", frozenset())
-    return scenario.digest_without(ENGINE_OPTIONS - own)
+    digests = _digests(scenario)
+    if own not in digests:
+        digests[own] = scenario.digest_without(ENGINE_OPTIONS - own)
+    return digests[own]
 
 
 class Stopwatch:
@@ -237,7 +245,7 @@ def origin(
     """Where a run comes from that has just finished; `hops` are packets times the links that they crossed."""
     return Meta(
         schema_version=SCHEMA_VERSION,
-        scenario=scenario.to_dict(),
+        scenario=_named(scenario),
         digest=digest_of(engine, scenario),
         engine=identity(engine, scenario),
         seed=seed,

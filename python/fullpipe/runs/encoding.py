@@ -27,6 +27,11 @@ def is_parquet(data: "bytes | memoryview") -> bool:
     return bytes(data[: len(_PARQUET)]) == _PARQUET
 
 
+def is_large(size_bytes: int) -> bool:
+    """Whether a table of such a size in memory is to be Parquet."""
+    return size_bytes >= LARGE
+
+
 def encoded(table: pl.DataFrame) -> memoryview:
     """A table as bytes.
 
@@ -35,7 +40,7 @@ def encoded(table: pl.DataFrame) -> memoryview:
     """
     data = BytesIO()
     try:
-        if table.estimated_size() >= LARGE:
+        if is_large(int(table.estimated_size())):
             table.write_parquet(data)
         else:
             table.write_ipc_stream(data)

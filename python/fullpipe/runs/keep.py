@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from fullpipe.io import files
+from fullpipe.runs.encoded import Encoded
 from fullpipe.runs.encoding import checksum, encoded, has_schema, is_parquet
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import TABLES
@@ -21,14 +22,16 @@ def keep(folder: Path, meta: Meta, tables: Mapping[str, pl.DataFrame]) -> Sums:
         ResultError: If a table cannot be.
     """
     sums: dict[str, dict[str, int | str]] = {}
-    packed: list[memoryview] = []
+    packed: list[bytes | memoryview] = []
     offset, is_today = 0, True
     for name in TABLES:
-        table = tables[name]
-        if table.is_empty():
-            continue
-        data = encoded(table)
-        is_today = is_today and has_schema(name, table, data)
+        data: bytes | memoryview | None = tables.small(name) if isinstance(tables, Encoded) else None
+        if data is None:
+            table = tables[name]
+            if table.is_empty():
+                continue
+            data = encoded(table)
+            is_today = is_today and has_schema(name, table, data)
         sums[name] = {"bytes": len(data), "sha256": checksum(data)}
         if is_parquet(data):
             files.put(folder / own_file(name), data)

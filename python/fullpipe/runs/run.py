@@ -24,14 +24,16 @@ class _Tables(Mapping[str, pl.DataFrame]):
 
     def __init__(self, kept: Kept, at_hand: Mapping[str, pl.DataFrame]) -> None:
         self._kept = kept
-        self._at_hand = dict(at_hand)
+        self._at_hand, self._read = at_hand, dict[str, pl.DataFrame]()
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         if name not in TABLES:
             raise KeyError(name)
-        if name not in self._at_hand:
-            self._at_hand[name] = self._kept.table(name)
-        return self._at_hand[name]
+        if name in self._at_hand:
+            return self._at_hand[name]
+        if name not in self._read:
+            self._read[name] = self._kept.table(name)
+        return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(TABLES)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
+from fullpipe.runs.encoded import only
 from fullpipe.runs.index import Index, up_to_date
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import DIGEST, EngineId
@@ -121,7 +122,7 @@ class Store:
             reason = error.strerror or error
             raise self._full(error) or ResultError(f"{final}: cannot be written: {reason}") from error
         # Summaries are small and wanted next; the rest is read again if it is wanted.
-        summaries = {name: run.tables[name] for name in _SUMMARIES}
+        summaries = only(run.tables, _SUMMARIES)
         if written:
             return Run.from_kept(written, summaries)
         try:

@@ -17,6 +17,7 @@ import polars as pl
 from fullpipe.errors import NoRunError, ResultError
 from fullpipe.io import files
 from fullpipe.runs import segments
+from fullpipe.runs.encoded import only
 from fullpipe.runs.entries import PACKED, Entries
 from fullpipe.runs.keep import keep
 from fullpipe.runs.kept import Kept
@@ -143,8 +144,7 @@ class Writer:
         written_ns = os.stat(f"{complete}/{META}").st_mtime_ns
         if not publish(complete, kept.folder, kept.meta.digest, kept.meta.engine):
             return None
-        # The run has these frames, too, and polars locks a frame while it writes it: see `encoding.empty`.
-        summaries = {name: tables[name].clone() for name in PACKED}
+        summaries = only(tables, PACKED)
         with self._lock:
             self._made.append((kept, summaries, written_ns))
             if len(self._made) >= _MOST:

@@ -4,6 +4,7 @@ import json
 import re
 import time
 import traceback
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 from fullpipe._native import MODEL_VERSION, SOURCES, PlanError, Simulation, SimulationPanic
@@ -12,18 +13,20 @@ from fullpipe.engines.base import Capabilities, Problem, Progress, Requirement, 
 from fullpipe.engines.native.plan import plan
 from fullpipe.engines.threads import threads
 from fullpipe.errors import ControllerError, EngineError
-from fullpipe.runs import TABLES, Run, frame, version
+from fullpipe.runs import Run, version
+from fullpipe.runs.encoded import Encoded
 from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.checks.limits import check_grown
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.model.route_control import Policy
 from fullpipe.scenario.model.workloads import workload_kinds
+from fullpipe.scenario.remembered import Remembered
 
 if TYPE_CHECKING:
     from fullpipe._native import Results
 
-_SLICES = 200
-"""Parts of a run after each of which progress is told; one with many events tells it more often."""
+_plan = Remembered(lambda scenario: json.dumps(plan(scenario)))
+"""As text, which takes as long as some runs."""
 
 
 class NativeEngine:
@@ -41,16 +44,7 @@ class NativeEngine:
 
     def capabilities(self) -> Capabilities:
         """Everything that a scenario can say."""
-        return Capabilities(
-            ccas=frozenset(catalogue.controllers()),
-            queues=frozenset(catalogue.queues()),
-            losses=frozenset(catalogue.family("losses")),
-            impairments=frozenset(catalogue.family("impairments")),
-            media=frozenset(catalogue.family("media")),
-            workloads=frozenset(workload_kinds()),
-            route_policies=frozenset(get_args(Policy)),
-            own_algorithms=True,
-        )
+        return _capabilities()
 
     def doctor(self) -> list[Requirement]:
         """The compiled simulator, which comes with the package."""
@@ -82,7 +76,21 @@ class NativeEngine:
             data_packets=measured["data_packets"],
             hops=measured["packet_hops"],
         )
-        return Run(meta, {name: frame(table, measured["tables"][name]) for name, table in TABLES.items()})
+        return Run(meta, Encoded(measured["tables"]))
+
+
+@cache
+def _capabilities() -> Capabilities:
+    return Capabilities(
+        ccas=frozenset(catalogue.controllers()),
+        queues=frozenset(catalogue.queues()),
+        losses=frozenset(catalogue.family("losses")),
+        impairments=frozenset(catalogue.family("impairments")),
+        media=frozenset(catalogue.family("media")),
+        workloads=frozenset(workload_kinds()),
+        route_policies=frozenset(get_args(Policy)),
+        own_algorithms=True,
+    )
 
 
 def _as_described(path: str, scenario: Scenario) -> str:
@@ -106,8 +114,7 @@ def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> "Resul
     digest = digest_of(NativeEngine(), scenario)
     try:
         simulation = _simulation(scenario, seed)
-        for i in range(1, _SLICES + 1):
-            _advance(simulation, simulation.duration_ns * i // _SLICES, progress)
+        _advance(simulation, progress)
         return simulation.finish()
     except PlanError as error:
         raise EngineError(str(error)) from error
@@ -120,10 +127,11 @@ def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> "Resul
         raise EngineError(f"scenario {digest}, seed {seed}: {error}") from error
 
 
-def _advance(simulation: Simulation, until_ns: int, progress: Progress | None) -> None:
-    reached_ns = -1
-    while reached_ns < until_ns:
-        reached_ns = simulation.advance(until_ns)
+def _advance(simulation: Simulation, progress: Progress | None) -> None:
+    """Run to the end, in parts that take some ten milliseconds each."""
+    reached_ns, end_ns = -1, simulation.duration_ns
+    while reached_ns < end_ns:
+        reached_ns = simulation.advance(end_ns)
         check_grown(simulation.captured, simulation.observed, reached_ns / 1e9)
         _tell(progress, reached_ns)
 
@@ -136,4 +144,4 @@ def _tell(progress: Progress | None, reached_ns: int) -> None:
 def _simulation(scenario: Scenario, seed: int) -> Simulation:
     kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
     makers = {kind: own.maker(kind) for kind in kinds}
-    return Simulation(json.dumps(plan(scenario)), seed, makers, threads())
+    return Simulation(_plan(scenario), seed, makers, threads())

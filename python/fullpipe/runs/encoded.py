@@ -1,0 +1,58 @@
+"""Tables of a run as an engine encoded them, which become frames when they are asked for."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+import polars as pl
+
+from fullpipe.runs.encoding import decoded, empty, is_large
+from fullpipe.runs.schema import TABLES
+
+
+class Encoded(Mapping[str, pl.DataFrame]):
+    """Tables with the columns of today, each a stream of Arrow IPC; one that is not there is empty.
+
+    In a sweep most tables are kept, or dropped, without ever being a frame, which takes longer than to write
+    them. A large table is a frame or a stream, never both.
+    """
+
+    def __init__(self, streams: Mapping[str, bytes], names: Collection[str] = tuple(TABLES)) -> None:
+        self._names = names
+        self._streams = {name: data for name, data in streams.items() if name in names}
+        self._frames: dict[str, pl.DataFrame] = {}
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._frames:
+            data = self._streams.get(name)
+            self._frames[name] = empty(name) if data is None else decoded(data)
+            if data is not None and is_large(len(data)):
+                self._streams.pop(name, None)
+        return self._frames[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def small(self, name: str) -> bytes | None:
+        """The stream of a table, unless it is large or has no rows."""
+        data = self._streams.get(name)
+        return None if data is None or is_large(len(data)) else data
+
+    def only(self, names: Collection[str]) -> "Encoded":
+        """These tables alone."""
+        part = Encoded(self._streams, names)
+        part._frames = {name: frame for name, frame in self._frames.items() if name in names}
+        return part
+
+
+def only(tables: Mapping[str, pl.DataFrame], names: Collection[str]) -> Mapping[str, pl.DataFrame]:
+    """Some of the tables of a run, as frames of their own: see `encoding.empty`."""
+    if isinstance(tables, Encoded):
+        return tables.only(names)
+    return {name: tables[name].clone() for name in names}
