@@ -1,9 +1,10 @@
 """A finished run: its tables and its origin."""
 
+import json
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,14 @@ from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import TABLES
 from fullpipe.scenario import Scenario
 
+_SCENARIOS = 256
 _UNCHECKED = "an older version kept this run, without checksums: changed bytes would go unnoticed"
+
+
+@lru_cache(_SCENARIOS)
+def _scenario(text: str) -> Scenario:
+    """A scenario from JSON, which takes longer than most of what is asked of a run; seeds have the same."""
+    return Scenario(**json.loads(text))
 
 
 class _Tables(Mapping[str, pl.DataFrame]):
@@ -141,7 +149,10 @@ class Run:
             ResultError: If what is kept is no scenario.
         """
         try:
-            return Scenario(**self.meta.scenario)
+            text = json.dumps(self.meta.scenario)
+            if '"file"' in text:  # which may hold something else by now
+                return Scenario(**self.meta.scenario)
+            return _scenario(text)
         except (ScenarioError, TypeError) as error:
             first = str(error).partition("\n")[0]
             raise ResultError(f"{self.folder or self.name}: its scenario is wrong: {first}") from error

@@ -84,7 +84,7 @@ def starved_flows(flows: pl.DataFrame, below_bps: float = 1e6) -> int:
             for little does not starve.
         below_bps: The threshold.
     """
-    return flows.filter(pl.col("goodput_bps") < below_bps).height
+    return int((flows["goodput_bps"] < below_bps).sum())
 
 
 def throughput_ratio(first_bps: Iterable[float], second_bps: Iterable[float]) -> float | None:

@@ -88,7 +88,7 @@ class Group:
     @cached_property
     def bulk(self) -> pl.DataFrame:
         """The rows of its bulk flows."""
-        return self.whole.bulk.filter(pl.col("flow").is_in(self.names))
+        return self._own(self.whole.bulk)
 
     @cached_property
     def goes_both_ways(self) -> bool:
@@ -109,7 +109,18 @@ class Group:
     @cached_property
     def transfers(self) -> pl.DataFrame:
         """The rows of its transfers that began after the warm-up."""
-        return self.whole.transfers.filter(pl.col("flow").is_in(self.names))
+        return self._own(self.whole.transfers)
+
+    @cached_property
+    def page_times_s(self) -> pl.Series:
+        """How long its web pages took to load."""
+        return page_times_s(self.transfers)
+
+    def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows of its flows. Most runs have no transfers, and bulk flows only."""
+        if rows.is_empty() or self.flows.height == self.whole.flows.height:
+            return rows
+        return rows.filter(pl.col("flow").is_in(self.names))
 
 
 Value = Callable[[Group], float | None]
@@ -203,8 +214,10 @@ def _sum(values: pl.Series) -> float | None:
 
 
 def _share(group: Group) -> float | None:
-    flows = group.whole.flows
-    total = float(flows.filter(pl.col("flow").is_in(group.rivals))["goodput_bps"].sum())
+    flows, rivals = group.whole.flows, group.rivals
+    if len(rivals) < flows.height:
+        flows = flows.filter(pl.col("flow").is_in(rivals))
+    total = float(flows["goodput_bps"].sum())
     return float(group.flows["goodput_bps"].sum()) / total if total else None
 
 
@@ -238,7 +251,7 @@ def _fct(percentile: float) -> Value:
 
 
 def _page(percentile: float) -> Value:
-    return lambda group: real(page_times_s(group.transfers).quantile(percentile / 100, "linear"))
+    return lambda group: real(group.page_times_s.quantile(percentile / 100, "linear"))
 
 
 def _slowdown(group: Group) -> float | None:

@@ -71,6 +71,8 @@ def page_times_s(transfers: pl.DataFrame) -> pl.Series:
         transfers: Rows of the table of transfers, such as `measured_transfers` gives. A page of which the
             first objects are not among them is measured from the first that is.
     """
+    if transfers.is_empty():
+        return pl.Series("time_s", [], pl.Float64)
     pages = transfers.drop_nulls("page").group_by("flow", "page", maintain_order=True)
     found = pages.agg(
         time_s=pl.col("end_s").max() - pl.col("start_s").min(), whole=pl.col("fct_s").is_not_null().all()
