@@ -240,6 +240,17 @@ def test_every_run_has_a_line_in_the_order_of_the_jobs(
     assert all(Run.load(line["folder"]) for line in shared)
 
 
+def test_a_comparison_says_the_same_wherever_its_runs_are_made(
+    fullpipe: Callable[..., Any], small_file: Path
+) -> None:
+    words = ("compare", small_file, "--over", "flows.0.cca=cubic,reno", "--seeds", 2, "--json")
+    here = fullpipe(*words, "--out", "here")
+    shared = fullpipe(*words, "--out", "shared", "--on", "files")
+    assert shared.exit_code in (0, 1)
+    assert (shared.exit_code, shared.stdout) == (here.exit_code, here.stdout)
+    assert len(list(Path("shared").glob("*/*/meta.json"))) == 4
+
+
 def test_failures_have_the_exit_status_that_they_have_here(
     fullpipe: Callable[..., Any], small_file: Path, unlucky: type[Unlucky]
 ) -> None:
