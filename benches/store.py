@@ -1,4 +1,5 @@
-"""What a store costs: CPU per run kept and not kept, to continue a finished sweep, and to ask many runs.
+"""What a store costs: CPU per run kept and not kept, to continue a finished sweep, to ask many runs, and to
+write a report about them.
 
 Short runs, where a store shows most: two flows on 10 Mbit/s for five seconds. Everything is measured in turns
 in the same invocation, each time in a fresh process with one worker, and the least of several times is taken.
@@ -89,6 +90,12 @@ def asked(root: Path, repeats: int) -> None:
     print(f"  index     {size_mb(root / '.index'):7.1f} MB")
 
 
+def reported(root: str | Path, repeats: int) -> None:
+    """Print what a report about all runs costs."""
+    command = [sys.executable, "-m", "fullpipe", "report", str(root), "-o", f"{root}.html"]
+    print(f"  a report takes {min(measured(command).cpu_s for _ in range(repeats)):.2f} CPU-s")
+
+
 def swept(scenario: Path, runs: int, root: str) -> float:
     """CPU seconds of a sweep, without the start of the interpreter."""
     return told(SWEEP, str(scenario), str(runs), root)
@@ -119,6 +126,7 @@ def keeping(folder: Path, runs: int, repeats: int) -> None:
         print(f"  keeping costs {100 * (least['kept'] / least['not kept'] - 1):+.0f} %")
     print(f"  on disk   {size_mb(root):7.1f} MB")
     asked(root, repeats)
+    reported(root, repeats)
 
 
 def many(root: Path, runs: int, seeds: int, repeats: int) -> None:
