@@ -69,9 +69,9 @@ def pairs() -> Iterator[Pair]:
 PAIRS = list(pairs())
 
 
-def most(rate: float) -> int:
-    """As many of the repetitions as a rate explains."""
-    return int(binom.ppf(1 - 1 / ONCE_IN, REPETITIONS, rate))
+def most(rate: float, trials: int = REPETITIONS) -> int:
+    """As many of some comparisons as a rate explains."""
+    return int(binom.ppf(1 - 1 / ONCE_IN, trials, rate))
 
 
 def test_there_are_forty_kinds_of_pairs() -> None:
@@ -82,6 +82,12 @@ def test_there_are_forty_kinds_of_pairs() -> None:
 def test_of_equal_sides_one_is_better_at_most_once_in_twenty(pair: Pair) -> None:
     found = pair.verdicts()
     assert found["better"] + found["worse"] <= most(0.05)
+
+
+def test_the_rate_over_all_equal_sides_is_the_nominal_one() -> None:
+    equal = [pair for pair in PAIRS if pair.more == 0]
+    found = sum((pair.verdicts() for pair in equal), Counter[str]())
+    assert found["better"] + found["worse"] <= most(0.05, found.total())
 
 
 @pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.more > 0], ids=lambda pair: pair.name)
