@@ -37,6 +37,9 @@ enum Use {
     Several,
 }
 
+/// An IPv4 header without options (RFC 791, section 3.1): no packet is smaller.
+const SMALLEST_PACKET_BITS: u64 = 20 * 8;
+
 /// What a packet of 1500 bytes takes to transmit, in bits times nanoseconds per second.
 const FULL_PACKET_NANOBITS: u128 = 1_500 * 8 * 1_000_000_000;
 
@@ -50,9 +53,12 @@ impl Split {
         let routes: Vec<Vec<HopId>> = plan.routes().map(hops).collect();
         let uses = uses(links.len(), &routes);
         let shared = in_order(&uses, &routes)?;
+        // No two packets leave a shared link at one time: turns of its far end in two islands would have no order.
+        let highest = Rate::from_bits_per_sec(SMALLEST_PACKET_BITS * 1_000_000_000);
         let served = |hop: &HopId| {
             let link = &links[hop.index()];
-            link.min_delay() > Duration::ZERO && link.arrivals_known_on_departure()
+            let plain = plan.links[hop.index()].impairments.is_empty() && link.capacity() <= highest;
+            plain && link.min_delay() > Duration::ZERO && link.arrivals_known_on_departure()
         };
         if shared.is_empty() || !shared.iter().all(served) {
             return None;
@@ -250,9 +256,13 @@ fn permits(plan: &Plan) -> bool {
     let changes = !plan.media.is_empty() || !plan.route_controllers.is_empty();
     let links = plan.links.iter().all(|link| !link.nic && !is_external(&link.queue.kind));
     let flows = plan.flows.iter().all(|flow| {
+        let headers = match &flow.workload {
+            Some(WorkloadPlan::Datagrams(datagrams)) => datagrams.overhead_bytes,
+            _ => flow.tcp.overhead_bytes,
+        };
         let external =
             is_external(flow.algorithm()) || matches!(flow.workload, Some(WorkloadPlan::External { .. }));
-        flow.reroutes.is_empty() && !external
+        flow.reroutes.is_empty() && !external && u64::from(headers) * 8 >= SMALLEST_PACKET_BITS
     });
     !recorded && !changes && links && flows
 }
