@@ -20,7 +20,7 @@ MODULES = {
     "fullpipe.compare": "fullpipe.validation.compare",
     "fullpipe.validation.factors": "fullpipe.validation.factors",
     "fullpipe.sweeps": "fullpipe.sweeps",
-    "fullpipe.traces": "fullpipe.io.traces",
+    "fullpipe.traces": "fullpipe.scenario.traces",
     "fullpipe.algorithms": "fullpipe.algorithms",
     "fullpipe.scenario": "fullpipe.scenario",
     "fullpipe.engines": "fullpipe.engines",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from fullpipe.io.traces import Mahimahi, from_rates, write_mahimahi
+from fullpipe.scenario.traces import Mahimahi, from_rates, write_mahimahi
 
 FOLDER = Path(__file__).resolve().parent.parent / "python" / "fullpipe" / "data" / "traces"
 STEP_S = 0.1

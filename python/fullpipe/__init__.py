@@ -27,9 +27,8 @@ if TYPE_CHECKING:
         ScenarioError,
         UnknownNameError,
     )
-    from fullpipe.io import traces
     from fullpipe.runs import Run
-    from fullpipe.scenario import Scenario
+    from fullpipe.scenario import Scenario, traces
     from fullpipe.validation import compare, factors
     from fullpipe.validation.over import compare_over
 
@@ -77,7 +76,7 @@ _MODULES = {
     "plots": "plots",
     "statistics": "analysis.statistics",
     "sweeps": "sweeps",
-    "traces": "io.traces",
+    "traces": "scenario.traces",
 }
 
 aliases.install()

@@ -21,13 +21,12 @@ ALIASES = {
     "fullpipe.compare": "fullpipe.validation.compare",
     "fullpipe.conformance": "fullpipe.validation.conformance",
     "fullpipe.export": "fullpipe.analysis.export",
-    "fullpipe.files": "fullpipe.io.files",
     "fullpipe.metrics": "fullpipe.analysis.metrics",
     "fullpipe.papers": "fullpipe.studies",
     "fullpipe.results": "fullpipe.runs",
     "fullpipe.statistics": "fullpipe.analysis.statistics",
     "fullpipe.theory": "fullpipe.analysis.theory",
-    "fullpipe.traces": "fullpipe.io.traces",
+    "fullpipe.traces": "fullpipe.scenario.traces",
 }
 """The older name of a module, and its present one. Modules inside follow: `fullpipe.cca.kit` works too."""
 

@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
+from fullpipe import files
 from fullpipe.cli.jobs import engine_names
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.shared import Jobs, Out, processors, target
 from fullpipe.errors import UnknownNameError
-from fullpipe.io import files
 from fullpipe.plots import check_format, save_as
 from fullpipe.runs import Store
 from fullpipe.validation import agree as agreement

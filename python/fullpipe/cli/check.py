@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from fullpipe import files
 from fullpipe.cli.check_shown import show
 from fullpipe.cli.compare import finished_runs
 from fullpipe.cli.jobs import bring_all, check_all
@@ -17,7 +18,6 @@ from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, processors, target, values_of
 from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
-from fullpipe.io import files
 from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job
 from fullpipe.validation.gate import forms, sides

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import typer
 
-from fullpipe import plots
+from fullpipe import files, plots
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import read_scenario
@@ -25,7 +25,6 @@ from fullpipe.cli.shown import (
     unit_shown,
 )
 from fullpipe.errors import ScenarioError
-from fullpipe.io import files
 from fullpipe.report.from_file import joined
 from fullpipe.report.text import listed
 from fullpipe.runs.meta import versions

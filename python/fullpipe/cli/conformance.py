@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from fullpipe import files
 from fullpipe.algorithms import own
 from fullpipe.api import refusals
 from fullpipe.cli.console import terminal
@@ -14,7 +15,6 @@ from fullpipe.cli.output import echo
 from fullpipe.cli.shared import AllowPython, Jobs, processors, target
 from fullpipe.engines import engine
 from fullpipe.errors import ScenarioError, UnknownNameError
-from fullpipe.io import files
 from fullpipe.runs import Store
 from fullpipe.scenario import Scenario
 from fullpipe.validation.conformance import Result, cases, judge, report

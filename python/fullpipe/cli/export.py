@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from fullpipe import files
 from fullpipe.analysis.export import pcapng, qlog
 from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
-from fullpipe.io import files
 
 
 class Format(StrEnum):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fullpipe import files
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES, busy_links
 from fullpipe.analysis.values import values_of
 from fullpipe.cli.factors_read import Points, stored, versions
@@ -24,7 +25,6 @@ from fullpipe.cli.shared import (
     target,
 )
 from fullpipe.errors import ScenarioError, UnknownNameError
-from fullpipe.io import files
 from fullpipe.runs.schema import TABLES
 from fullpipe.validation.compare import read_margin
 from fullpipe.validation.factors import Family, answer, read_families

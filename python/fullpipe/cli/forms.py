@@ -8,9 +8,9 @@ from enum import StrEnum
 from io import StringIO
 from typing import Any
 
+from fullpipe import markdown
 from fullpipe.cli.console import table, terminal
 from fullpipe.cli.output import plain
-from fullpipe.io import markdown
 
 NOTHING = "-"
 """A cell without a number."""

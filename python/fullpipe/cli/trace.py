@@ -8,7 +8,7 @@ import typer
 
 from fullpipe.cli.output import echo
 from fullpipe.errors import ScenarioError
-from fullpipe.io import traces
+from fullpipe.scenario import traces
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE
 
 trace = typer.Typer(

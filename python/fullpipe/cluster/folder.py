@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fullpipe import files
 from fullpipe.cluster.chunks import STATES, Chunks, Claim, Range
 from fullpipe.cluster.failures import error_told, told
 from fullpipe.cluster.lease import FileSystemClock
@@ -24,7 +25,6 @@ from fullpipe.cluster.owner import Owner
 from fullpipe.cluster.plan import Plan
 from fullpipe.cluster.sizes import FIRST_CHUNKS
 from fullpipe.errors import FolderError, FullpipeError
-from fullpipe.io import files
 
 WORK = ".work"
 """Where the sweeps of a store are."""

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from fullpipe.io import files
+from fullpipe import files
 
 _WRITTEN = re.compile(r"([\w.-]{1,64})-([0-9a-f]{8})-(\d{1,10})", re.ASCII)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 from matplotlib.figure import Figure
 
-from fullpipe.io import files
+from fullpipe import files
 from fullpipe.plots.style import in_house_style
 
 _VARYING = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}

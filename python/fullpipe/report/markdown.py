@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import assert_never
 
-from fullpipe.io.markdown import escaped, table
+from fullpipe.markdown import escaped, table
 from fullpipe.report.content import Block, Code, Document, Download, Figure, Items, Section, Table, Text
 from fullpipe.report.text import lines_visible
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fullpipe.io import files
+from fullpipe import files
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document
 from fullpipe.report.html.page import html

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fullpipe.io import files
+from fullpipe import files
 from fullpipe.runs.encoded import Encoded
 from fullpipe.runs.encoding import checksum, encoded, has_schema, is_parquet
 from fullpipe.runs.meta import Meta

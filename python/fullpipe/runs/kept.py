@@ -14,8 +14,8 @@ from pathlib import Path
 import polars as pl
 from pydantic_core import from_json
 
+from fullpipe import files
 from fullpipe.errors import NoRunError, ResultError
-from fullpipe.io import files
 from fullpipe.runs.encoding import UnreadableError, checksum, decoded, empty
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 from pydantic import TypeAdapter
 
-from fullpipe.io import files
+from fullpipe import files
 from fullpipe.runs.encoding import UnreadableError, checksum, decoded, encoded
 from fullpipe.runs.sums import Sum
 

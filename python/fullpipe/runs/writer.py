@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import polars as pl
 
+from fullpipe import files
 from fullpipe.errors import NoRunError, ResultError
-from fullpipe.io import files
 from fullpipe.runs import segments
 from fullpipe.runs.encoded import only
 from fullpipe.runs.entries import PACKED, Entries

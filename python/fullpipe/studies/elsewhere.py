@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fullpipe.io import files
+from fullpipe import files
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe import engines
-from fullpipe.io import files
+from fullpipe import engines, files
 from fullpipe.studies import elsewhere
 from fullpipe.studies.causes import Cause
 from fullpipe.studies.claim_checks import ClaimResult, Part

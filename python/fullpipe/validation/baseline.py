@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeVar
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fullpipe import files
 from fullpipe.analysis.values import values_of
 from fullpipe.errors import ScenarioError
-from fullpipe.io import files
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.validation.compare.matching import Variant

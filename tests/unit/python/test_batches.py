@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 import fullpipe
-from fullpipe import Scenario, sweeps
-from fullpipe.io import files
+from fullpipe import Scenario, files, sweeps
 from fullpipe.runs import Store
 
 

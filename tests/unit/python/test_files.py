@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from fullpipe import ResultError
-from fullpipe.io import files
+from fullpipe import ResultError, files
 
 OLD, NEW = b"old", b"new" * 1000
 
@@ -57,7 +56,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 from fullpipe import ResultError
-from fullpipe.io import files
+from fullpipe import files
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     files.write(Path(sys.argv[1]), bytes(2000))
@@ -78,7 +77,7 @@ def test_a_file_beyond_the_limit_of_sizes_is_not_there(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from fullpipe.io import files
+from fullpipe import files
 with files.hidden(Path(sys.argv[1])) as place:
     (place / "draft").write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)

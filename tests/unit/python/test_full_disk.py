@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 import fullpipe
-from fullpipe import ResultError, Scenario, sweeps
+from fullpipe import ResultError, Scenario, files, sweeps
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import DiskFullError, FolderError
-from fullpipe.io import files
 from fullpipe.runs import TABLES, Store
 
 SEEDS = range(1, 31)

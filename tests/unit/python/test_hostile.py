@@ -13,8 +13,8 @@ import pytest
 import fullpipe as fp
 from fullpipe import FullpipeError, Scenario, ScenarioError, cli
 from fullpipe.errors import ControllerError, brief, shown, visible
-from fullpipe.io.traces import parse_mahimahi, parse_steps
 from fullpipe.runs import Store
+from fullpipe.scenario.traces import parse_mahimahi, parse_steps
 
 from .conftest import SMALL
 

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 
 import fullpipe
-from fullpipe import ResultError, Run, Scenario
-from fullpipe.io import files
+from fullpipe import ResultError, Run, Scenario, files
 from fullpipe.runs import TABLES, EngineId, Store, frame
 from tests.layouts import as_before
 

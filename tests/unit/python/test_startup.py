@@ -50,7 +50,8 @@ def test_the_import_alone_is_few_modules() -> None:
 
 
 def test_what_is_used_is_imported() -> None:
-    assert {"numpy", "fullpipe.io.traces.mahimahi"} <= imported("import fullpipe; fullpipe.traces.Mahimahi")
+    mahimahi = imported("import fullpipe; fullpipe.traces.Mahimahi")
+    assert {"numpy", "fullpipe.scenario.traces.mahimahi"} <= mahimahi
     assert "scipy.stats" in imported(
         "import fullpipe; fullpipe.statistics.friedman([[1, 2], [3, 1], [2, 2]])"
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fullpipe import Scenario, run
-from fullpipe.io.traces import read_mahimahi
+from fullpipe.scenario.traces import read_mahimahi
 from scripts.cellular_traces import FOLDER, TRACES
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fullpipe.io.traces import read_mahimahi
+from fullpipe.scenario.traces import read_mahimahi
 
 Cli = Callable[..., Any]
 

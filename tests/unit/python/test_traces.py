@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from fullpipe import Scenario, ScenarioError, run
 from fullpipe.engines.native.plan import plan
-from fullpipe.io.traces import (
+from fullpipe.scenario.model.link.losses import losses
+from fullpipe.scenario.traces import (
     Steps,
     TraceError,
     from_rates,
@@ -25,8 +26,7 @@ from fullpipe.io.traces import (
     write_mahimahi,
     write_steps,
 )
-from fullpipe.io.traces.files import MAX_FILE_BYTES
-from fullpipe.scenario.model.link.losses import losses
+from fullpipe.scenario.traces.files import MAX_FILE_BYTES
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=200), st.booleans())

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from fullpipe.io.traces.files import TraceError, read_bytes
+from fullpipe.scenario.traces.files import TraceError, read_bytes
 
 T = TypeVar("T")
 _KEPT = 8

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.io import files
+from fullpipe import files
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import tables

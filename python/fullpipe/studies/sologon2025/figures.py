@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 from matplotlib.axes import Axes
 
-from fullpipe import plots
-from fullpipe.io import files
+from fullpipe import files, plots
 from fullpipe.runs import Run
 from fullpipe.studies.experiments import Value
 from fullpipe.studies.sologon2025.measures import MBPS, WITH_HEADERS

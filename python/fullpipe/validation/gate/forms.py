@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from fullpipe.analysis.shown import number_shown, unit_shown
-from fullpipe.io.markdown import escaped, table
+from fullpipe.markdown import escaped, table
 from fullpipe.validation.gate.check import Checked, Row
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

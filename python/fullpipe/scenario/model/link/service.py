@@ -4,17 +4,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
-from fullpipe.io.traces import OPPORTUNITY_BYTES, Steps, parse_steps
 from fullpipe.scenario.model.base import Model, Switch
 from fullpipe.scenario.model.content import Content, written
 from fullpipe.scenario.quantities import Bytes, Seconds, to_nanoseconds
+from fullpipe.scenario.traces import OPPORTUNITY_BYTES, Steps, parse_steps
 
 if TYPE_CHECKING:
-    from fullpipe.io.traces import Mahimahi
+    from fullpipe.scenario.traces import Mahimahi
 
 
 def _mahimahi(data: bytes, where: str) -> "Mahimahi":
-    from fullpipe.io.traces import parse_mahimahi  # here: it needs numpy, which takes a while to import
+    from fullpipe.scenario.traces import parse_mahimahi  # here: it needs numpy, which takes a while to import
 
     return parse_mahimahi(data, where)
 

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from fullpipe import lazy
-from fullpipe.io.traces.files import OPPORTUNITY_BYTES, TraceError
-from fullpipe.io.traces.steps import Steps, parse_steps, read_steps, write_steps
+from fullpipe.scenario.traces.files import OPPORTUNITY_BYTES, TraceError
+from fullpipe.scenario.traces.steps import Steps, parse_steps, read_steps, write_steps
 
 if TYPE_CHECKING:
-    from fullpipe.io.traces.mahimahi import (
+    from fullpipe.scenario.traces.mahimahi import (
         Mahimahi,
         from_rates,
         parse_mahimahi,

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from fullpipe import files
 from fullpipe.errors import ScenarioError
-from fullpipe.io import files
 
 MAX_FILE_BYTES = 64_000_000
 OPPORTUNITY_BYTES = 1504

@@ -19,7 +19,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from fullpipe.io.traces.files import LONGEST_S, TraceError, read_bytes, write_bytes
+from fullpipe.scenario.traces.files import LONGEST_S, TraceError, read_bytes, write_bytes
 
 MAX_ROWS = 1_000_000
 _COLUMNS = {"rate_bps": 1e15, "delay_s": 3_600.0, "loss": 1.0}

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullpipe.io.traces.files import LONGEST_S, OPPORTUNITY_BYTES, TraceError, read_bytes, write_bytes
+from fullpipe.scenario.traces.files import LONGEST_S, OPPORTUNITY_BYTES, TraceError, read_bytes, write_bytes
 
 _DIGITS = 10
 _NUMBER = re.compile(rb"(0|[1-9][0-9]{0,9})\n?")
