@@ -1,0 +1,47 @@
+"""Runs of all that a scenario can say are the same event by event, in windows, and on any number of threads.
+
+A run whose packets are captured is executed event by event (docs/explanation/windows.md); everything but the
+captured packets must then be as it is without.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import polars as pl
+import pytest
+
+import fullpipe
+from tests.golden.cases import cases
+
+CASES = cases()
+
+
+def without_captures(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """A case whose rows do not depend on the order of events."""
+    record = {
+        key: value for key, value in tree.get("record", {}).items() if key not in ("packets", "variables")
+    }
+    return {**tree, "record": record}
+
+
+def tables(tree: Mapping[str, Any], threads: int) -> dict[str, pl.DataFrame]:
+    """The tables of a run, but for captured packets."""
+    run = fullpipe.run(fullpipe.Scenario(**tree), seed=7, threads=threads)
+    return {name: table for name, table in run.tables.items() if name != "packets"}
+
+
+@cache
+def event_by_event(name: str) -> dict[str, pl.DataFrame]:
+    """What a case gives when one event follows the other."""
+    tree = without_captures(CASES[name])
+    capture = fullpipe.run(fullpipe.Scenario(**tree), seed=7).tables["links_summary"]["link"][0]
+    return tables({**tree, "record": {**tree["record"], "packets": [capture]}}, 1)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_results_are_the_same_however_a_run_is_executed(threads: int) -> None:
+    for name, tree in CASES.items():
+        expected, found = event_by_event(name), tables(without_captures(tree), threads)
+        differing = [table for table in expected if not expected[table].equals(found[table])]
+        assert not differing, name
