@@ -67,3 +67,12 @@ def test_threads_are_refused_where_there_are_none(scenario: Path, more: list[str
     done = CliRunner().invoke(app, ["run", str(scenario), "--threads", "2", *more])
     assert done.exit_code == 2
     assert "only the native engine" in done.output
+
+
+@pytest.mark.parametrize(("count", "clock"), [(1, "thread_time"), (2, "process_time")])
+def test_the_time_of_all_threads_of_a_run_counts(
+    count: int, clock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter([3.0, 8.0])
+    monkeypatch.setattr(f"time.{clock}", lambda: next(times))
+    assert fullpipe.run(fullpipe.Scenario.from_toml(SCENARIO), threads=count).meta.cpu_s == 5.0
