@@ -29,6 +29,9 @@ fn queue() -> impl Strategy<Value = Value> {
         Just(json!({ "kind": "fq_codel" })),
         Just(json!({ "kind": "pie" })),
         Just(json!({ "kind": "dualpi2" })),
+        Just(json!({ "kind": "fq" })),
+        Just(json!({ "kind": "fq_pie" })),
+        Just(json!({ "kind": "cake" })),
     ]
 }
 
@@ -38,13 +41,26 @@ fn speed() -> impl Strategy<Value = (Option<u64>, u64)> {
     (rate, prop_oneof![Just(0u64), Just(1_000_000), Just(5_000_000)])
 }
 
-/// One link of the core: its rate, its delay, its queue, and a probability of loss.
-type Core = (u64, u64, Value, f64);
+/// Nothing, or another rate or another limit from some time on.
+fn changes() -> impl Strategy<Value = Value> {
+    let at = 1_000_000u64..400_000_000;
+    prop_oneof![
+        Just(json!([])),
+        (at.clone(), 500_000u64..30_000_000)
+            .prop_map(|(at, rate)| json!([{ "at_ns": at, "rate_bps": rate }])),
+        (at, 1u64..30).prop_map(|(at, packets)| {
+            json!([{ "at_ns": at, "limit": { "packets": packets, "bytes": null } }])
+        }),
+    ]
+}
+
+/// One link of the core: its rate, its delay, its queue, a probability of loss, and its changes.
+type Core = (u64, u64, Value, f64, Value);
 
 fn core() -> impl Strategy<Value = Core> {
     let rate = prop_oneof![Just(8_000_000u64), Just(24_000_000), 1_000_000u64..50_000_000];
     let delay = prop_oneof![Just(1_000_000u64), Just(5_000_000), 100_000u64..20_000_000];
-    (rate, delay, queue(), prop_oneof![Just(0.0), Just(0.02)])
+    (rate, delay, queue(), prop_oneof![Just(0.0), Just(0.02)], changes())
 }
 
 /// What a flow is made of: algorithm, its access links, start, bytes, and over how much of the core it goes.
@@ -69,11 +85,16 @@ fn plans() -> impl Strategy<Value = Value> {
     (proptest::collection::vec(core(), 1..4), core(), flows, record, 0u64..8).prop_map(
         |(core, back, flows, (interval, warmup), probes)| {
             let mut links: Vec<Value> = Vec::new();
-            for (n, (rate, delay, queue, loss)) in core.iter().chain([&back]).enumerate() {
+            for (n, (rate, delay, queue, loss, changes)) in core.iter().chain([&back]).enumerate() {
                 let mut link = link(&format!("core {n}"), Some(*rate), *delay, None);
                 link["queue"] = queue.clone();
                 link["loss"] =
                     json!((*loss > 0.0).then(|| json!({ "kind": "bernoulli", "probability": loss })));
+                let has_limit = ["drop_tail", "codel", "fq", "fq_codel", "fq_pie", "pie"];
+                let limited = changes[0]["limit"].is_object();
+                if !limited || has_limit.iter().any(|kind| queue["kind"] == *kind) {
+                    link["changes"] = changes.clone();
+                }
                 links.push(link);
             }
             let back = core.len() as u32;
@@ -176,6 +197,49 @@ fn windows_that_hold_less_than_a_packet_of_every_flow_are_not_chosen() {
     // A full packet takes 1.2 ms: a window of 25 ms holds 20 of them for three flows, one of 2 ms a single one.
     let auto = Execution::default();
     assert!(is_in_windows(&dumbbell(5, 20), auto) && !is_in_windows(&dumbbell(0, 2), auto));
+}
+
+/// A dumbbell of 5 and 20 ms with something else at its bottleneck.
+fn with_bottleneck(key: &str, value: Value) -> Value {
+    let mut plan = dumbbell(5, 20);
+    plan["links"][0][key] = value;
+    plan
+}
+
+#[test]
+fn links_from_which_packets_of_two_flows_may_arrive_at_one_time_are_run_event_by_event() {
+    let windows = Execution::Windows { threads: 1 };
+    let jitter =
+        json!([{ "kind": "jitter", "spread_ns": 1_000_000, "shape": "uniform", "reorder": false }]);
+    assert!(!is_in_windows(&with_bottleneck("impairments", jitter), windows));
+    assert!(!is_in_windows(&with_bottleneck("rate_bps", json!(null)), windows));
+    assert!(!is_in_windows(&with_bottleneck("rate_bps", json!(200_000_000_000u64)), windows));
+}
+
+#[test]
+fn a_limit_that_changes_is_run_event_by_event_unless_only_arrivals_ask_for_it() {
+    let windows = Execution::Windows { threads: 1 };
+    let changes = json!([{ "at_ns": 100_000_000, "limit": { "packets": 12, "bytes": null } }]);
+    let mut plan = with_bottleneck("changes", changes);
+    assert!(is_in_windows(&plan, windows));
+    plan["links"][0]["queue"] = json!({ "kind": "fq_pie" });
+    assert!(!is_in_windows(&plan, windows));
+}
+
+#[test]
+fn windows_are_not_chosen_where_packets_wait_for_many_of_them() {
+    let auto = Execution::default();
+    let mut plan = dumbbell(5, 20);
+    assert!(is_in_windows(&plan, auto));
+    plan["links"][2]["delay_ns"] = json!(17 * 25_000_000u64);
+    assert!(!is_in_windows(&plan, auto));
+}
+
+#[test]
+fn a_fast_way_back_does_not_hide_a_slow_bottleneck() {
+    let mut plan = dumbbell(0, 2);
+    plan["links"][1]["rate_bps"] = json!(100_000_000_000u64);
+    assert!(!is_in_windows(&plan, Execution::default()));
 }
 
 #[test]

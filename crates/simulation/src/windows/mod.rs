@@ -48,8 +48,10 @@ impl Windows {
     /// Runs everything up to and including `until`, or as much of it as fits into some turns of actors, of which so many are
     /// `left`. Returns the time up to and including which everything has been run.
     pub fn advance(&mut self, until: Time, left: &mut usize) -> Time {
-        if self.shares.len() > 1 {
-            return self.advance_on_threads(until, left);
+        if self.shares.len() > 1
+            && let Some(reached) = self.advance_on_threads(until, left)
+        {
+            return reached;
         }
         while self.done <= until && *left > 0 {
             self.serve_all();

@@ -138,7 +138,7 @@ impl SharedLink {
             assert!(exits.len() < 1 << INDEX_BITS, "more packets in one window than keys tell apart");
             for (index, exit) in (0u64..).zip(exits) {
                 if exit.at < end {
-                    debug_assert!(
+                    assert!(
                         exit.at >= *served,
                         "{} is too late: all before {served} has been served",
                         exit.at

@@ -27,6 +27,8 @@ pub(crate) struct Split {
     notice: Vec<Duration>,
     /// The longest window.
     lookahead: Duration,
+    /// The longest way of a packet from an island to a shared link.
+    farthest: Duration,
 }
 
 /// Which flows use a link.
@@ -39,6 +41,12 @@ enum Use {
 
 /// An IPv4 header without options (RFC 791, section 3.1): no packet is smaller.
 const SMALLEST_PACKET_BITS: u64 = 20 * 8;
+
+/// Windows for which a packet may wait on its way to a shared link: it is copied in each of them.
+const MOST_WINDOWS: u64 = 16;
+
+/// Entries of the tables that say where each route goes behind each shared link: more take long to build.
+const MOST_ENTRIES: usize = 1 << 20;
 
 /// What a packet of 1500 bytes takes to transmit, in bits times nanoseconds per second.
 const FULL_PACKET_NANOBITS: u128 = 1_500 * 8 * 1_000_000_000;
@@ -57,26 +65,51 @@ impl Split {
         let highest = Rate::from_bits_per_sec(SMALLEST_PACKET_BITS * 1_000_000_000);
         let served = |hop: &HopId| {
             let link = &links[hop.index()];
-            let plain = plan.links[hop.index()].impairments.is_empty() && link.capacity() <= highest;
-            plain && link.min_delay() > Duration::ZERO && link.arrivals_known_on_departure()
+            let described = &plan.links[hop.index()];
+            let plain = described.impairments.is_empty() && link.capacity() <= highest;
+            // A limit that changes holds from the next time on that the link is served, which windows move.
+            let steady =
+                link.has_closed_form() || !described.changes.iter().any(|change| change.limit.is_some());
+            plain && steady && link.min_delay() > Duration::ZERO && link.arrivals_known_on_departure()
         };
         if shared.is_empty() || !shared.iter().all(served) {
             return None;
         }
-        let mut split = Split { routes, uses, shared, notice: Vec::new(), lookahead: Duration::MAX };
+        let mut split = Split {
+            routes,
+            uses,
+            shared,
+            notice: Vec::new(),
+            lookahead: Duration::MAX,
+            farthest: Duration::ZERO,
+        };
         split.find_notice(links);
         split.find_lookahead(links);
         (split.lookahead > Duration::ZERO).then_some(split)
     }
 
-    /// A window may hold at least a packet of every flow: then it costs less than it saves.
+    /// It costs less than it saves: a window may hold at least a packet of every flow, packets do not wait for many windows
+    /// before they are served, and there are not many links that flows share.
     pub fn pays(&self, plan: &Plan, links: &[Link<Payload>]) -> bool {
         let interval = plan.record.interval_ns.map_or(Duration::MAX, Duration::from_nanos);
         let window = self.lookahead.min(interval).as_nanos();
-        let rates = self.shared.iter().map(|hop| links[hop.index()].capacity());
-        let limited = rates.filter(|&rate| rate != Rate::UNLIMITED).map(Rate::bits_per_sec).max();
-        let nanobits = u128::from(limited.unwrap_or(0)) * u128::from(window);
+        let nanobits = u128::from(self.highest_rate(links).bits_per_sec()) * u128::from(window);
         nanobits >= self.routes.len() as u128 / 2 * FULL_PACKET_NANOBITS
+            && self.farthest.as_nanos() <= MOST_WINDOWS.saturating_mul(window)
+            && self.shared.len() * self.routes.len() <= MOST_ENTRIES
+    }
+
+    /// The highest rate that a flow's data may have, by the links that it shares with others.
+    fn highest_rate(&self, links: &[Link<Payload>]) -> Rate {
+        let forward =
+            (0u32..).zip(&self.routes).filter(|(n, _)| RouteId(*n).direction() == Direction::Forward);
+        let rates = forward.filter_map(|(_, path)| {
+            path.iter()
+                .filter(|hop| self.number(**hop).is_some())
+                .map(|hop| links[hop.index()].capacity())
+                .min()
+        });
+        rates.max().unwrap_or(Rate::UNLIMITED)
     }
 
     /// The number of a hop among the shared links, if it is one.
@@ -104,6 +137,9 @@ impl Split {
             let notice = feeders.into_iter().map(|feeder| {
                 let Some(feeder) = feeder else { return Duration::ZERO };
                 let link = &links[feeder.index()];
+                if self.number(feeder).is_none() {
+                    self.farthest = self.farthest.max(link.min_delay());
+                }
                 match self.number(feeder) {
                     Some(shared) => self.notice[shared] + link.min_delay(),
                     None if link.has_closed_form() => link.min_delay(),

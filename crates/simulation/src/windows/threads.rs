@@ -18,8 +18,8 @@ struct Workers<'a> {
     window: Mutex<Window>,
     /// Turns in the present window.
     turns: AtomicUsize,
-    /// What ended a thread's work early.
-    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// What ended the work of the first thread, of those that panicked in this window, and its number.
+    panic: Mutex<Option<(usize, Box<dyn Any + Send>)>>,
 }
 
 /// A window.
@@ -34,8 +34,9 @@ struct Window {
 }
 
 impl Windows {
-    /// As [`advance`](Windows::advance), on a thread per share of the islands.
-    pub(super) fn advance_on_threads(&mut self, until: Time, left: &mut usize) -> Time {
+    /// As [`advance`](Windows::advance), on a thread per share of the islands. None if the system gives no more threads; then
+    /// nothing has been done.
+    pub(super) fn advance_on_threads(&mut self, until: Time, left: &mut usize) -> Option<Time> {
         let first = Window { done: self.done, left: *left, over: self.done > until || *left == 0 };
         let workers = Workers {
             windows: self,
@@ -45,20 +46,29 @@ impl Windows {
             turns: AtomicUsize::new(0),
             panic: Mutex::new(None),
         };
-        thread::scope(|scope| {
-            for thread in 1..workers.windows.shares.len() {
+        let started = thread::scope(|scope| {
+            let mut window = lock(&workers.window); // no thread goes on before all are there
+            let started = (1..workers.windows.shares.len()).all(|thread| {
                 let workers = &workers;
-                scope.spawn(move || workers.work(thread));
+                thread::Builder::new().spawn_scoped(scope, move || workers.work(thread)).is_ok()
+            });
+            window.over |= !started;
+            drop(window);
+            if started {
+                workers.work(0);
             }
-            workers.work(0);
+            started
         });
-        if let Some(panic) = lock(&workers.panic).take() {
+        if let Some((_, panic)) = lock(&workers.panic).take() {
             resume_unwind(panic);
         }
         let Window { done, left: rest, .. } = *lock(&workers.window);
+        if !started {
+            return None;
+        }
         (self.done, *left) = (done, rest);
         self.serve_all();
-        self.done - NANOSECOND
+        Some(self.done - NANOSECOND)
     }
 }
 
@@ -70,14 +80,15 @@ impl Workers<'_> {
             if window.over {
                 return;
             }
-            self.guard(|| self.serve(thread, window.done));
+            self.guard(thread, || self.serve(thread, window.done));
             self.barrier.wait();
-            self.guard(|| {
+            self.guard(thread, || {
                 let turns = lock(&self.windows.shares[thread]).run(self.windows.end(window.done, self.until));
                 self.turns.fetch_add(turns, Ordering::Relaxed);
             });
             if self.barrier.wait().is_leader() {
-                self.next_window();
+                self.guard(thread, || self.next_window());
+                lock(&self.window).over |= lock(&self.panic).is_some();
             }
             self.barrier.wait();
         }
@@ -98,14 +109,17 @@ impl Workers<'_> {
         let mut window = lock(&self.window);
         window.done = self.windows.begin_of_next(window.done, self.until);
         window.left = window.left.saturating_sub(self.turns.swap(0, Ordering::Relaxed));
-        window.over = window.done > self.until || window.left == 0 || lock(&self.panic).is_some();
+        window.over = window.done > self.until || window.left == 0;
     }
 
     /// Does something that may panic, so that the others do not wait for ever.
-    fn guard(&self, act: impl FnOnce()) {
+    fn guard(&self, thread: usize, act: impl FnOnce()) {
         // All of the run is given up after a panic, so what is half done is never seen.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(act)) {
-            lock(&self.panic).get_or_insert(panic);
+            let mut first = lock(&self.panic);
+            if first.as_ref().is_none_or(|(other, _)| thread < *other) {
+                *first = Some((thread, panic));
+            }
         }
     }
 }
