@@ -209,8 +209,7 @@ fn with_bottleneck(key: &str, value: Value) -> Value {
 #[test]
 fn links_from_which_packets_of_two_flows_may_arrive_at_one_time_are_run_event_by_event() {
     let windows = Execution::Windows { threads: 1 };
-    let jitter =
-        json!([{ "kind": "jitter", "spread_ns": 1_000_000, "shape": "uniform", "reorder": false }]);
+    let jitter = json!([{ "kind": "jitter", "spread_ns": 1_000_000, "shape": "uniform", "reorder": false }]);
     assert!(!is_in_windows(&with_bottleneck("impairments", jitter), windows));
     assert!(!is_in_windows(&with_bottleneck("rate_bps", json!(null)), windows));
     assert!(!is_in_windows(&with_bottleneck("rate_bps", json!(200_000_000_000u64)), windows));
