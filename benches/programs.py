@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fullpipe import Scenario
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,3 +46,15 @@ def example(name: str) -> str:
     subprocess.run(build, cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return str(target / "release" / "examples" / name)
+
+
+def simulated(scenario: Scenario, from_s: int = 0) -> dict[str, Any]:
+    """What the program `plan` prints of a scenario: packets and CPU time after `from_s`, and peak memory."""
+    from fullpipe.engines.native.plan import (
+        plan,  # here: the peak memory of a process is at least its parent's
+    )
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "plan.json"
+        file.write_text(json.dumps(plan(scenario)))
+        return dict(json.loads(measured([example("plan"), str(file), "1", str(from_s)]).output))

@@ -6,22 +6,18 @@ All queues run in turns, and the least of several turns is taken. The engine alo
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from benches.programs import example, measured
+from benches.programs import simulated
 from fullpipe import Scenario
-from fullpipe.engines.native.plan import plan
 
 # Above drop-tail in ns per packet, when queues were last made faster.
 QUEUES = {"drop_tail": 0, "codel": 70, "fq_codel": 236, "cake": 404}
 
 
-def planned(queue: str) -> str:
-    """The plan of the scenario with a queue (JSON): a round trip of 48 ms, access links ten times as fast."""
+def behind(queue: str) -> Scenario:
+    """The scenario with a queue: a round trip of 48 ms, access links ten times as fast."""
     limit = {"packets": 2000} if queue == "drop_tail" else {}
-    scenario = Scenario(
+    return Scenario(
         name="queues",
         duration="20 s",
         topology={
@@ -32,21 +28,15 @@ def planned(queue: str) -> str:
         flows=[{"cca": "cubic", "count": 16, "start_jitter": "100 ms"}],
         record={"interval": "0 s"},
     )
-    return json.dumps(plan(scenario))
 
 
 def costs(turns: int) -> dict[str, float]:
     """The least cost of a packet behind each queue, in nanoseconds."""
-    program = example("plan")
-    with TemporaryDirectory() as folder:
-        files = {queue: Path(folder) / f"{queue}.json" for queue in QUEUES}
-        for queue, file in files.items():
-            file.write_text(planned(queue))
-        found: dict[str, list[float]] = {queue: [] for queue in QUEUES}
-        for _ in range(turns):
-            for queue, file in files.items():
-                told = json.loads(measured([program, str(file), "1", "2"]).output)
-                found[queue].append(told["cpu_s"] / told["data_packets"] * 1e9)
+    found: dict[str, list[float]] = {queue: [] for queue in QUEUES}
+    for _ in range(turns):
+        for queue, values in found.items():
+            told = simulated(behind(queue), from_s=2)
+            values.append(told["cpu_s"] / told["data_packets"] * 1e9)
     return {queue: min(values) for queue, values in found.items()}
 
 

@@ -8,15 +8,12 @@ without Python. `python -m benches.scaling --page docs/reference/scaling.md` wri
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from benches.programs import example, measured
+from benches.programs import simulated
 from fullpipe import Scenario
-from fullpipe.engines.native.plan import plan
 
 WARMUP_S = 5
 # Gbit/s, and for how long that many are measured: two to four million packets.
@@ -40,9 +37,9 @@ class Cost(NamedTuple):
     peak_mb: float
 
 
-def planned(point: Point) -> str:
-    """The plan of a point (JSON)."""
-    scenario = Scenario.named("kato2025").with_values(
+def scenario_at(point: Point) -> Scenario:
+    """What is run at a point."""
+    return Scenario.named("kato2025").with_values(
         {
             "flows.0.cca": point.cca,
             "flows.0.count": point.flows,
@@ -53,15 +50,11 @@ def planned(point: Point) -> str:
             "record.interval": "0 s",
         }
     )
-    return json.dumps(plan(scenario))
 
 
-def cost(point: Point, program: str) -> Cost:
+def cost(point: Point) -> Cost:
     """Run one point to its end."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "plan.json"
-        file.write_text(planned(point))
-        told = json.loads(measured([program, str(file), "1", str(WARMUP_S)]).output)
+    told = simulated(scenario_at(point), from_s=WARMUP_S)
     return Cost(told["cpu_s"] / told["data_packets"] * 1e9, told["peak_mb"])
 
 
@@ -102,10 +95,10 @@ def main() -> None:
     parser.add_argument("--flows", type=int, nargs="+", default=FLOWS)
     parser.add_argument("--rates", type=int, nargs="+", choices=RATES, default=list(RATES), help="Gbit/s")
     options = parser.parse_args()
-    program, costs = example("plan"), {}
+    costs = {}
     points = [Point(c, f, r) for c in ALGORITHMS for f in options.flows for r in options.rates]
     for point in points:
-        costs[point] = cost(point, program)
+        costs[point] = cost(point)
         print(f"{point}: {costs[point]}", file=sys.stderr, flush=True)
     print(table(costs))
     if options.page:

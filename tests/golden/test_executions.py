@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import fullpipe
+from fullpipe.scenario import resolve
 from tests.golden.cases import cases
 
 CASES = cases()
@@ -35,7 +36,7 @@ def tables(tree: Mapping[str, Any], threads: int) -> dict[str, pl.DataFrame]:
 def event_by_event(name: str) -> dict[str, pl.DataFrame]:
     """What a case gives when one event follows the other."""
     tree = without_captures(CASES[name])
-    capture = fullpipe.run(fullpipe.Scenario(**tree), seed=7).tables["links_summary"]["link"][0]
+    capture = resolve(fullpipe.Scenario(**tree)).links[0].name
     return tables({**tree, "record": {**tree["record"], "packets": [capture]}}, 1)
 
 

@@ -23,15 +23,13 @@ mod tables;
 mod windows;
 mod world;
 
-pub use actors::{Actor, ActorId, Actors};
+pub use actors::ActorId;
 pub use controllers::Controllers;
 pub use execution::Execution;
 pub use external::{External, Queue};
 pub use hosts::AlgorithmFailure;
-pub use net::Net;
 pub use payload::Payload;
 pub use plan::{FlowPlan, Plan, PlanError};
-pub use routes::{HopId, Next, Reroute, Routes, Successors, Switch};
 pub use schedule::Schedule;
 pub use tables::{Column, ColumnSchema, Kind, Results, SCHEMA_VERSION, Table, TableSchema, schema};
 
@@ -61,7 +59,7 @@ impl Simulation {
     /// # Errors
     /// If the plan makes no sense.
     pub fn new(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, Execution::default(), External::default())
+        Simulation::with(plan, seed, External::default())
     }
 
     /// As [`new`](Self::new), with algorithms that the caller provides.
@@ -75,7 +73,7 @@ impl Simulation {
     ) -> Result<Simulation, PlanError> {
         let mut external = External::default();
         external.controllers(controllers.clone());
-        Simulation::build(plan, seed, Execution::default(), external)
+        Simulation::executed(plan, seed, external, Execution::default())
     }
 
     /// As [`new`](Self::new), with parts that the caller provides.
@@ -83,17 +81,7 @@ impl Simulation {
     /// # Errors
     /// If the plan makes no sense, a part that it names is missing, or there is a recorder and no interval of samples.
     pub fn with(plan: Plan, seed: u64, external: External) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, Execution::default(), external)
-    }
-
-    /// As [`new`](Self::new), but every link replays its queue and packets take one link at a time. Slower, with the same
-    /// results: for tests of just that.
-    ///
-    /// # Errors
-    /// If the plan makes no sense.
-    #[doc(hidden)]
-    pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, Execution::OneLinkAtATime, External::default())
+        Simulation::executed(plan, seed, external, Execution::default())
     }
 
     /// As [`with`](Self::with), executed as told. Same results each way.
@@ -103,17 +91,8 @@ impl Simulation {
     pub fn executed(
         plan: Plan,
         seed: u64,
-        external: External,
-        execution: Execution,
-    ) -> Result<Simulation, PlanError> {
-        Simulation::build(plan, seed, execution, external)
-    }
-
-    fn build(
-        plan: Plan,
-        seed: u64,
-        execution: Execution,
         mut external: External,
+        execution: Execution,
     ) -> Result<Simulation, PlanError> {
         plan.check()?;
         let samples = external.take_recorder();

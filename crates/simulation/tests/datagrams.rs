@@ -191,7 +191,7 @@ proptest! {
     #[test]
     fn one_link_at_a_time_gives_the_same_mixes(plan in mixes()) {
         let read = Plan::from_json(&plan.to_string()).expect("a valid plan");
-        let behind = simulation::Simulation::one_link_at_a_time(read, 1).expect("a valid plan").finish();
+        let behind = common::one_link_at_a_time(read, 1).finish();
         prop_assert_eq!(format!("{behind:?}"), format!("{:?}", run(&plan, 1)));
     }
 

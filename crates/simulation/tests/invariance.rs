@@ -120,7 +120,7 @@ proptest! {
         let mut plan = plan;
         plan["record"]["packets"] = json!(["receiver", "core", "access 0", "access 1"]);
         let read = || Plan::from_json(&plan.to_string()).expect("a valid plan");
-        let behind = Simulation::one_link_at_a_time(read(), 1).expect("a valid plan").finish();
+        let behind = common::one_link_at_a_time(read(), 1).finish();
         prop_assert_eq!(digest(&behind), digest(&run(&plan, 1)));
     }
 

@@ -104,7 +104,7 @@ fn stepping_and_cut_through_change_nothing() {
         format!("{:?} {:?} {:?}", results.flows, results.links, results.series)
     };
     let whole = shown(Simulation::new(parsed(), 7).unwrap());
-    assert_eq!(whole, shown(Simulation::one_link_at_a_time(parsed(), 7).unwrap()));
+    assert_eq!(whole, shown(common::one_link_at_a_time(parsed(), 7)));
     let mut stepped = Simulation::new(parsed(), 7).unwrap();
     (1..500).for_each(|n| {
         stepped.advance(units::Time::from_nanos(n * 9_999_999));

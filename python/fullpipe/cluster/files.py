@@ -76,7 +76,7 @@ class _Watch:
     ) -> None:
         self._folder, self._root, self._todo, self._source, self._crew = folder, root, todo, source, crew
         self._known, self._progress = known, progress
-        self._is_over = bytearray(len(todo))
+        self._is_over = bytes(len(todo))
         """Jobs that are in no chunk any more."""
         self._look_at_s = 0.0
 
@@ -95,12 +95,16 @@ class _Watch:
         return self._known.pop(index)
 
     def _look(self, first: int) -> None:
-        before, self._is_over = self._is_over, bytearray(b"\1") * len(self._todo)
+        import numpy as np  # here: other executors do without, and it takes memory and time to import
+
+        over = np.ones(len(self._todo), dtype=bool)
         for chunk in self._folder.chunks.pending():
-            self._is_over[chunk.start : chunk.stop] = bytes(chunk.stop - chunk.start)
-        for index in range(first, len(self._todo)):
-            is_news = self._is_over[index] and not before[index]
-            if self._progress and is_news and index not in self._known:
+            over[chunk.start : chunk.stop] = False
+        news = over & (np.frombuffer(self._is_over, dtype=bool) == 0)
+        news[:first] = False
+        self._is_over = over.tobytes()
+        for index in np.flatnonzero(news).tolist():
+            if self._progress and index not in self._known:
                 job = self._todo[index]
                 self._progress(Update(index, job, job.scenario.duration_s, "finished"))
         self._look_at_s = time.monotonic() + _LOOK_S

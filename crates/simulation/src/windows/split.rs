@@ -23,6 +23,8 @@ pub(crate) struct Split {
     uses: Vec<Use>,
     /// Shared links, each after those that feed it.
     shared: Vec<HopId>,
+    /// By hop: its number among the shared links, if it is one.
+    numbers: Vec<Option<usize>>,
     /// By shared link: nothing reaches it for so long after the time up to which islands have run that is not known.
     notice: Vec<Duration>,
     /// The longest window.
@@ -75,10 +77,13 @@ impl Split {
         if shared.is_empty() || !shared.iter().all(served) {
             return None;
         }
+        let mut numbers = vec![None; links.len()];
+        shared.iter().enumerate().for_each(|(n, hop)| numbers[hop.index()] = Some(n));
         let mut split = Split {
             routes,
             uses,
             shared,
+            numbers,
             notice: Vec::new(),
             lookahead: Duration::MAX,
             farthest: Duration::ZERO,
@@ -114,8 +119,7 @@ impl Split {
 
     /// The number of a hop among the shared links, if it is one.
     fn number(&self, hop: HopId) -> Option<usize> {
-        (self.uses[hop.index()] == Use::Several)
-            .then(|| self.shared.iter().position(|&shared| shared == hop))?
+        self.numbers[hop.index()]
     }
 
     /// What feeds each shared link: hops, or an end of a flow.

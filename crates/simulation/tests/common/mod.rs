@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use simulation::plan::{
     CcaPlan, DatagramPlan, EntryPlan, FlowPlan, LinkPlan, ProtocolPlan, TcpPlan, WorkloadPlan,
 };
-use simulation::{Plan, Results, Simulation};
+use simulation::{Execution, External, Plan, Results, Simulation};
 
 /// A link without random loss.
 pub fn link(name: &str, rate_bps: Option<u64>, delay_ns: u64, packets: Option<u64>) -> Value {
@@ -95,4 +95,9 @@ pub fn simulation(plan: &Value, seed: u64) -> Simulation {
 /// The number in the first row of a column.
 pub fn first(table: &simulation::Table, column: &str) -> f64 {
     table.numbers(column)[0]
+}
+
+/// A simulation in which every link replays its queue, and packets take one link at a time: for tests of just that.
+pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Simulation {
+    Simulation::executed(plan, seed, External::default(), Execution::OneLinkAtATime).expect("a valid plan")
 }

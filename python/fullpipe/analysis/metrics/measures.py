@@ -1,13 +1,11 @@
 """The values measured of a run, per group of flows and per link, the same for every engine."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import polars as pl
 
-from fullpipe.analysis.metrics.connections import bulk_flows
 from fullpipe.analysis.metrics.delay import mean_srtt_s, power, rtt_inflation, srtt_percentile_s
 from fullpipe.analysis.metrics.dynamics import convergence_time_s
 from fullpipe.analysis.metrics.fairness import jain_among, starved_flows
@@ -23,104 +21,12 @@ from fullpipe.analysis.metrics.margins import (
     WAIT,
     Margin,
 )
+from fullpipe.analysis.metrics.rows import Group, Whole
 from fullpipe.analysis.metrics.samples import mean, real
-from fullpipe.analysis.metrics.transfers import measured_transfers, page_times_s, slowdowns
-from fullpipe.analysis.metrics.voice import call_scores
+from fullpipe.analysis.metrics.transfers import slowdowns
 from fullpipe.runs import Run
 
 SCHEMA = {"kind": pl.String, "of": pl.String, "metric": pl.String, "value": pl.Float64, "unit": pl.String}
-
-
-@dataclass(frozen=True)
-class Whole:
-    """What the groups of a run have in common. Transfers are to be had without those of the warm-up only."""
-
-    run: Run
-
-    @property
-    def flows(self) -> pl.DataFrame:
-        """One row per flow."""
-        return self.run.flows
-
-    @property
-    def series(self) -> pl.DataFrame:
-        """One row per sample and flow."""
-        return self.run.series
-
-    @cached_property
-    def warmup_s(self) -> float:
-        """The time that is left out."""
-        return self.run.scenario.warmup_s
-
-    @cached_property
-    def transfers(self) -> pl.DataFrame:
-        """Those that began after the warm-up."""
-        return measured_transfers(self.run)
-
-    @cached_property
-    def bulk(self) -> pl.DataFrame:
-        """The rows of bulk flows."""
-        return bulk_flows(self.run)
-
-    @cached_property
-    def directions(self) -> Mapping[str, list[str]]:
-        """The flows by direction, if their data go both ways."""
-        return flow_directions(self.run)
-
-    @cached_property
-    def scores(self) -> Mapping[str, float | None]:
-        """The opinion scores of calls, by the name of the flow."""
-        return call_scores(self.run)
-
-
-@dataclass(frozen=True)
-class Group:
-    """The rows of some flows of a run."""
-
-    flows: pl.DataFrame
-    whole: Whole
-
-    @cached_property
-    def names(self) -> list[str]:
-        """Of its flows."""
-        return [str(name) for name in self.flows["flow"]]
-
-    @cached_property
-    def bulk(self) -> pl.DataFrame:
-        """The rows of its bulk flows."""
-        return self._own(self.whole.bulk)
-
-    @cached_property
-    def goes_both_ways(self) -> bool:
-        """Whether some of its flows download and others upload."""
-        return len(self._ways) > 1
-
-    @cached_property
-    def rivals(self) -> list[str]:
-        """The flows of the run whose data go the same way, itself among them."""
-        return [flow for way in self._ways for flow in way]
-
-    @cached_property
-    def _ways(self) -> list[list[str]]:
-        """The flows of every direction in which some of its own go."""
-        ways = self.whole.directions.values() or [self.whole.flows["flow"].to_list()]
-        return [flows for flows in ways if not set(self.names).isdisjoint(flows)]
-
-    @cached_property
-    def transfers(self) -> pl.DataFrame:
-        """The rows of its transfers that began after the warm-up."""
-        return self._own(self.whole.transfers)
-
-    @cached_property
-    def page_times_s(self) -> pl.Series:
-        """How long its web pages took to load."""
-        return page_times_s(self.transfers)
-
-    def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows of its flows. Most runs have no transfers, and bulk flows only."""
-        if rows.is_empty() or self.flows.height == self.whole.flows.height:
-            return rows
-        return rows.filter(pl.col("flow").is_in(self.names))
 
 
 Value = Callable[[Group], float | None]

@@ -1,0 +1,105 @@
+"""The rows of a run that measures are taken of: those that groups have in common, and those of a group."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from fullpipe.analysis.metrics.connections import bulk_flows
+from fullpipe.analysis.metrics.groups import flow_directions
+from fullpipe.analysis.metrics.transfers import measured_transfers, page_times_s
+from fullpipe.analysis.metrics.voice import call_scores
+from fullpipe.runs import Run
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What the groups of a run have in common. Transfers are to be had without those of the warm-up only."""
+
+    run: Run
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """One row per flow."""
+        return self.run.flows
+
+    @property
+    def series(self) -> pl.DataFrame:
+        """One row per sample and flow."""
+        return self.run.series
+
+    @cached_property
+    def warmup_s(self) -> float:
+        """The time that is left out."""
+        return self.run.scenario.warmup_s
+
+    @cached_property
+    def transfers(self) -> pl.DataFrame:
+        """Those that began after the warm-up."""
+        return measured_transfers(self.run)
+
+    @cached_property
+    def bulk(self) -> pl.DataFrame:
+        """The rows of bulk flows."""
+        return bulk_flows(self.run)
+
+    @cached_property
+    def directions(self) -> Mapping[str, list[str]]:
+        """The flows by direction, if their data go both ways."""
+        return flow_directions(self.run)
+
+    @cached_property
+    def scores(self) -> Mapping[str, float | None]:
+        """The opinion scores of calls, by the name of the flow."""
+        return call_scores(self.run)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of some flows of a run."""
+
+    flows: pl.DataFrame
+    whole: Whole
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of its flows."""
+        return [str(name) for name in self.flows["flow"]]
+
+    @cached_property
+    def bulk(self) -> pl.DataFrame:
+        """The rows of its bulk flows."""
+        return self._own(self.whole.bulk)
+
+    @cached_property
+    def goes_both_ways(self) -> bool:
+        """Whether some of its flows download and others upload."""
+        return len(self._ways) > 1
+
+    @cached_property
+    def rivals(self) -> list[str]:
+        """The flows of the run whose data go the same way, itself among them."""
+        return [flow for way in self._ways for flow in way]
+
+    @cached_property
+    def _ways(self) -> list[list[str]]:
+        """The flows of every direction in which some of its own go."""
+        ways = self.whole.directions.values() or [self.whole.flows["flow"].to_list()]
+        return [flows for flows in ways if not set(self.names).isdisjoint(flows)]
+
+    @cached_property
+    def transfers(self) -> pl.DataFrame:
+        """The rows of its transfers that began after the warm-up."""
+        return self._own(self.whole.transfers)
+
+    @cached_property
+    def page_times_s(self) -> pl.Series:
+        """How long its web pages took to load."""
+        return page_times_s(self.transfers)
+
+    def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows of its flows. Most runs have no transfers, and bulk flows only."""
+        if rows.is_empty() or self.flows.height == self.whole.flows.height:
+            return rows
+        return rows.filter(pl.col("flow").is_in(self.names))
