@@ -15,8 +15,8 @@ from fullpipe.analysis.points import path_called, points_of
 from fullpipe.cli import app
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
+from fullpipe.palette import look_of
 from fullpipe.plots import charts
-from fullpipe.plots.style import look_of
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.statistics import t_interval
 

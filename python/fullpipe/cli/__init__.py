@@ -15,7 +15,7 @@ from fullpipe import lazy
 if TYPE_CHECKING:
     from fullpipe.cli.application import app
 
-__all__ = ["app", "end_by_pipe", "main"]
+__all__ = ["app", "main"]
 
 __getattr__ = lazy.names(__name__, {"app": "application"})
 
@@ -28,7 +28,11 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        end_by_pipe()
+        _end_by_pipe()
+    except SystemExit as end:  # which typer and rich make of a broken pipe, with exit code 1
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        _end_by_pipe()
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
@@ -47,7 +51,7 @@ def _obey(arguments: list[str]) -> None:
     app()
 
 
-def end_by_pipe() -> None:
+def _end_by_pipe() -> None:
     """The reader of our output has left, as in `| head`: end by the signal that ends other programs then."""
     _say_no_more()
     if not hasattr(signal, "SIGPIPE"):

@@ -8,7 +8,6 @@ import typer
 from typer.core import TyperGroup
 
 import fullpipe
-from fullpipe.cli import end_by_pipe
 from fullpipe.cli.commands import COMMANDS, LazyCommand
 from fullpipe.cli.output import ARGUMENTS, complain, echo
 from fullpipe.errors import (
@@ -80,8 +79,6 @@ class _Group(TyperGroup):
         except FullpipeError as error:
             complain(error)
             raise typer.Exit(2 if isinstance(error, _MISUSE) else 1) from None
-        except BrokenPipeError:  # of which typer would make exit code 1
-            end_by_pipe()
         except KeyboardInterrupt:
             complain("interrupted; the same command continues where this one stopped")
             raise typer.Exit(1) from None

@@ -7,7 +7,6 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from fullpipe.cli import end_by_pipe
 from fullpipe.cli.output import plain
 
 _SHORTEST = 11
@@ -58,10 +57,6 @@ def _bare(*, show_header: bool = True) -> Table:
 
 
 class _Plain(Console):
-    def on_broken_pipe(self) -> None:
-        """What reads has left; rich would make exit code 1 of it."""
-        end_by_pipe()
-
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """What is drawn, piece by piece, without what a terminal would obey."""
         for piece in super().render(renderable, options):

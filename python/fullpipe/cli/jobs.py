@@ -12,8 +12,8 @@ from fullpipe.algorithms.own import look_in
 from fullpipe.api import import_algorithms, refusals
 from fullpipe.cli.output import complain
 from fullpipe.engines import engine
-from fullpipe.errors import ScenarioError
-from fullpipe.runs import Run
+from fullpipe.errors import NoRunError, ScenarioError
+from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job
 
 
@@ -25,6 +25,21 @@ def noted() -> Iterator[None]:
         yield
     for warning in caught:
         complain(f"note: {warning.message}")
+
+
+def runs_in(folders: Iterable[Path]) -> list[Path]:
+    """The folders of runs: those that are given, and those in a folder of finished runs."""
+    found: list[Path] = []
+    for folder in folders:
+        if not folder.exists():
+            raise NoRunError(f"{folder}: no such folder; give one of runs, or one that --out named")
+        own = [folder] if (folder / "meta.json").exists() else [run.folder for run in Store(folder)]
+        if not own:
+            raise NoRunError(
+                f"{folder}: no finished run there; give a folder of runs, or one that --out named"
+            )
+        found += [each for each in own if each]
+    return found
 
 
 def read_runs(folders: Iterable[Path]) -> list[Run]:

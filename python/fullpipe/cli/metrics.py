@@ -12,9 +12,8 @@ import typer
 from fullpipe.analysis.metrics import MEASURES, measured
 from fullpipe.analysis.statistics import Doubt, doubtful_means
 from fullpipe.cli.console import led, styled, table, terminal
-from fullpipe.cli.jobs import read_runs
+from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.cli.output import echo
-from fullpipe.cli.plot_points import runs_in
 from fullpipe.cli.shared import target
 from fullpipe.cli.shown import LONGEST, heading, number_shown, unit_shown
 from fullpipe.runs import Run

@@ -9,10 +9,10 @@ import polars as pl
 import typer
 
 from fullpipe import plots
-from fullpipe.cli.jobs import read_runs
+from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind
-from fullpipe.cli.plot_points import Chosen, figure_of, runs_in
+from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.cli.shared import target
 from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.plots.style import Width

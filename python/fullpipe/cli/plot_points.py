@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -17,9 +16,9 @@ from fullpipe.analysis.points import path_called, points_of
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, Words, drawn
 from fullpipe.cli.shown import shown_in
-from fullpipe.errors import NoRunError, UnknownNameError, suggestion
+from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.plots.style import Width
-from fullpipe.runs import Run, Store
+from fullpipe.runs import Run
 from fullpipe.scenario.quantities import natural
 
 UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
@@ -78,21 +77,6 @@ class Subject(NamedTuple):
     def label(self) -> str:
         """Of an axis."""
         return shown_in(self.called, UNITS[self.metric])[1]
-
-
-def runs_in(folders: Iterable[Path]) -> list[Path]:
-    """The folders of runs: those that are given, and those in a folder of finished runs."""
-    found: list[Path] = []
-    for folder in folders:
-        if not folder.exists():
-            raise NoRunError(f"{folder}: no such folder; give one of runs, or one that --out named")
-        own = [folder] if (folder / "meta.json").exists() else [run.folder for run in Store(folder)]
-        if not own:
-            raise NoRunError(
-                f"{folder}: no finished run there; give a folder of runs, or one that --out named"
-            )
-        found += [each for each in own if each]
-    return found
 
 
 def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:

@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from fullpipe.cli.jobs import read_runs
+from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.cli.output import command_line, echo
-from fullpipe.cli.plot_points import runs_in
 from fullpipe.cli.shared import target
 from fullpipe.cli.summary import check_metrics
 from fullpipe.errors import NoRunError

@@ -3,15 +3,17 @@
 A drawing function takes axes and data, draws, and returns the table of what it drew; `save` writes figure and
 table together, so that a figure never travels without its numbers."""
 
+from fullpipe.analysis.over_time import QUANTITIES, Quantity
+from fullpipe.analysis.presented import flow_labels, presented
+from fullpipe.palette import COLOURS
 from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
 from fullpipe.plots.engines import engines
 from fullpipe.plots.forest import forest
 from fullpipe.plots.overview import overview, plot_run
-from fullpipe.plots.presented import flow_labels, presented
 from fullpipe.plots.save import FORMATS, check_format, save, save_as
-from fullpipe.plots.series import QUANTITIES, Quantity, time_series
-from fullpipe.plots.style import COLOURS, in_house_style, new_figure, shared_legend
+from fullpipe.plots.series import time_series
+from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 from fullpipe.plots.variables import variables
 
 __all__ = [

@@ -15,8 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 
 from fullpipe.analysis.over_seeds import means
+from fullpipe.palette import look_of
 from fullpipe.plots.comparisons import MARKERS
-from fullpipe.plots.style import in_house_style, look_of
+from fullpipe.plots.style import in_house_style
 
 _APART, _ROOM = 0.15, 0.7
 """Between points of several colours at one name, and for all of them, of the distance of names."""

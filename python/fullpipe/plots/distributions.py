@@ -8,7 +8,8 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from fullpipe.analysis.statistics import summarise
-from fullpipe.plots.style import COLOURS, in_house_style
+from fullpipe.palette import COLOURS
+from fullpipe.plots.style import in_house_style
 
 Groups = Mapping[str, Sequence[float]]
 

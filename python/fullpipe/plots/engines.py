@@ -6,7 +6,8 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fullpipe.plots.style import COLOURS, DASHES, in_house_style, new_figure, shared_legend
+from fullpipe.palette import COLOURS, DASHES
+from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 
 LABELS = {"goodput": ("goodput (Mbit/s)", 1e-6), "rtt": ("smoothed RTT (ms)", 1e3)}
 _MOST_GROUPS = len(DASHES)

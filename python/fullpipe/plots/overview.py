@@ -8,8 +8,9 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fullpipe.plots.presented import flow_labels, presented
-from fullpipe.plots.series import QUANTITIES, Tables, time_series
+from fullpipe.analysis.over_time import QUANTITIES, Tables
+from fullpipe.analysis.presented import flow_labels, presented
+from fullpipe.plots.series import time_series
 from fullpipe.plots.style import LEGEND_UP_TO, in_house_style, new_figure, restyle, shared_legend
 from fullpipe.runs import Run
 

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from fullpipe.analysis.metrics import states
-from fullpipe.plots.series import QUANTITIES, Tables, time_series
+from fullpipe.analysis.over_time import QUANTITIES, Tables
+from fullpipe.plots.series import time_series
 from fullpipe.plots.states import state_colour
 from fullpipe.plots.style import in_house_style, new_figure, restyle, shared_legend
 

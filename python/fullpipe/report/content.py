@@ -16,9 +16,9 @@ class Look:
     """How a line or a box is drawn."""
 
     colour: int
-    """A place in `fullpipe.plots.style.COLOURS`."""
+    """A place in `fullpipe.palette.COLOURS`."""
     dash: int = 0
-    """A place in `fullpipe.plots.style.DASHES`."""
+    """A place in `fullpipe.palette.DASHES`."""
 
 
 @dataclass(frozen=True)

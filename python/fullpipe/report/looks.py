@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fullpipe.plots.style import COLOURS, DASHES, look_of
+from fullpipe.palette import COLOURS, DASHES, look_of
 from fullpipe.report.content import Look
 
 
 def look(label: str, number: int) -> Look:
-    """The look of a label: see `fullpipe.plots.style.look_of`."""
+    """The look of a label: see `fullpipe.palette.look_of`."""
     found = look_of(label, number)
     return Look(COLOURS.index(found["color"]), DASHES.index(found["linestyle"]))
 

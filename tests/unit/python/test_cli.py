@@ -263,7 +263,7 @@ def test_what_is_the_same_at_every_point_is_said_once(fullpipe: Cli) -> None:
     assert [line for line in every.splitlines() if line.startswith("fq_codel") and " call " in line]
 
 
-@pytest.mark.parametrize("words", [("show", "kato2025"), ("list", "ccas")])
+@pytest.mark.parametrize("words", [("show", "kato2025"), ("list", "ccas"), ("--help",), ("run", "--help")])
 def test_a_reader_that_leaves_ends_the_command_as_it_ends_others(words: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "fullpipe", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

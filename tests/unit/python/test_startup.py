@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import fullpipe
 
 BARE = {"numpy", "scipy", "polars", "matplotlib", "pydantic", "typer", "rich", "importlib.metadata"}
 NUMBERS = {"numpy", "scipy", "polars", "matplotlib"}
@@ -35,10 +38,16 @@ def imported(program: str) -> set[str]:
         (COMMAND.format("'show single-cubic'"), NUMBERS),
         ("import fullpipe; fullpipe.Scenario.named('kato2025').digest", NUMBERS),
         (COMMAND.format("'run --help'"), {"matplotlib", "numpy", "scipy"}),
+        (COMMAND.format("'report kept -o page.html'"), {"matplotlib"}),
         (RUN, {"matplotlib", "scipy", "fullpipe.analysis.statistics"}),
     ],
 )
-def test_what_is_not_used_is_not_imported(program: str, without: set[str]) -> None:
+def test_what_is_not_used_is_not_imported(
+    program: str, without: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "kept" in program:
+        fullpipe.run(fullpipe.Scenario.named("single-cubic"), out="kept")
     found = imported(program)
     assert "fullpipe" in found
     assert not without & found

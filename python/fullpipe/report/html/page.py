@@ -8,7 +8,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from fullpipe.plots.style import COLOURS
+from fullpipe.palette import COLOURS
 from fullpipe.report.content import Document
 from fullpipe.report.html.tables import shown
 from fullpipe.report.html.writer import Writer

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from fullpipe import plots
 from fullpipe.analysis.metrics import busy_links
-from fullpipe.plots.series import QUANTITIES, samples
+from fullpipe.analysis.over_time import QUANTITIES, samples
+from fullpipe.analysis.presented import presented
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Block, Figure, Section, Series, Text, Trace
 from fullpipe.report.looks import distinct
@@ -51,7 +51,7 @@ def _firsts(found: Points) -> list[int]:
 
 
 def _figures(run: Run, budget: Budget) -> Iterator[Figure]:
-    tables, links = plots.presented(run), busy_links(run)
+    tables, links = presented(run), busy_links(run)
     for quantity in _DRAWN:
         of_links = QUANTITIES[quantity].table == "links"
         try:
