@@ -71,7 +71,10 @@ def run(
     lines = refusals(engine_named(engine), scenario)
     if lines:
         raise EngineError("\n".join(lines))
-    return runs.make(job, progress)
+    made = runs.make(job, progress)
+    if runs.store:
+        runs.store.note_order([made.meta.digest])
+    return made
 
 
 def sweep(

@@ -120,9 +120,17 @@ def stream(
         FolderError: If a run is to be made and the folder of the store cannot be written.
         DiskFullError: If a run cannot be kept because the disk is full.
     """
+    named = dict[str, None]()
     with store.batch() if store else nullcontext() as batch:
         source = KeptRuns(batch, cca_timeout_s, threads)
-        yield from (executor or Threads(workers)).stream(jobs, source, progress)
+        try:
+            for outcome in (executor or Threads(workers)).stream(jobs, source, progress):
+                if isinstance(outcome.result, Run):
+                    named[outcome.result.meta.digest] = None
+                yield outcome
+        finally:
+            if batch:
+                batch.note_order(named)
 
 
 def run(

@@ -59,7 +59,7 @@ def drawn(store: Path, out: Path, *words: str) -> pl.DataFrame:
 def test_lines_are_means_over_seeds_per_algorithm(store: Path, tmp_path: Path) -> None:
     data = drawn(store, tmp_path, "--metric", "goodput", "--x", "rate")
     assert data.select("colour", "x", "runs").rows() == [
-        ("bbr3", 5.0, 2), ("bbr3", 20.0, 2), ("cubic", 5.0, 2), ("cubic", 20.0, 2),
+        ("cubic", 5.0, 2), ("cubic", 20.0, 2), ("bbr3", 5.0, 2), ("bbr3", 20.0, 2),
     ]  # fmt: skip
 
 
@@ -305,3 +305,14 @@ def test_a_heat_map_shows_the_mean_of_a_cell() -> None:
     data, image = charts.heat_map(axes, table)
     assert data["mean"].to_list() == [2.0, 5.0]
     assert np.asarray(image.get_array()).tolist() == [[2.0, 5.0]]
+
+
+def test_names_stand_in_the_order_of_the_file(store: Path, tmp_path: Path) -> None:
+    for kind in ("lines", "box"):
+        words = ("--kind", kind, "--metric", "goodput", "--x", "cca", "--panel", "rate")
+        assert drawn(store, tmp_path / kind, *words)["x"].unique(maintain_order=True).to_list() == [
+            "cubic",
+            "bbr3",
+        ]
+    panels = drawn(store, tmp_path, "--metric", "goodput", "--x", "rate", "--panel", "cca")["panel"]
+    assert panels.unique(maintain_order=True).to_list() == ["cubic", "bbr3"]

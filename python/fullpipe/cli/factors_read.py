@@ -24,16 +24,14 @@ def stored(folder: Path) -> Points:
         raise NoRunError(
             f"{folder}: is one run, of which no spread is known; give a folder of runs of several seeds"
         )
-    runs = sorted(Store(folder), key=lambda run: (run.name, run.meta.engine.name, run.meta.seed))
+    runs = list(Store(folder))
     if not runs:
         raise NoRunError(f"{folder}: no finished run there; give a folder that --out named")
     names = {run.name for run in runs}
     points = _points(runs)
     if len(names) > 1:
         points = [{"scenario": run.name, **point} for run, point in zip(runs, points, strict=True)]
-    return sorted(
-        zip(points, runs, strict=True), key=lambda pair: [value_text(part) for part in pair[0].values()]
-    )
+    return list(zip(points, runs, strict=True))
 
 
 def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:

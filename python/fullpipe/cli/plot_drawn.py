@@ -112,7 +112,7 @@ def _share_delays(places: Sequence[Any]) -> None:
 
 def _panels(part: Part, chart: Chart, is_one_of_several: bool) -> Iterator[_Panel]:
     """A panel per value of the path that panels are of."""
-    rows = _ordered(_ordered(part.rows, "colour"), "panel")
+    rows = part.rows.sort(_rank(part.rows["panel"]), _rank(part.rows["colour"]), maintain_order=True)
     means = charts.summarised(rows, ["panel", "y", "x"])["mean"]
     low, high = pl.select(low=means.min(), high=means.max()).row(0)
     for each in rows.partition_by("panel", maintain_order=True):
@@ -181,11 +181,11 @@ def _along(rows: pl.DataFrame, chart: Chart) -> tuple[pl.DataFrame, Words]:
 
 
 def _as_axis(rows: pl.DataFrame, column: str, label: str) -> tuple[pl.DataFrame, str]:
-    """An axis as numbers in one unit, in their order; what is no number stays text."""
+    """An axis as numbers in one unit, in their order; what is no number stays as it is, in its own order."""
     distinct = rows[column].unique(maintain_order=True).to_list()
     found = as_numbers(distinct)
     if found is None:
-        return _ordered(rows.with_columns(pl.col(column).cast(pl.String)), column), label
+        return rows.sort(column, maintain_order=True), label
     numbers, unit = found
     by_value = dict(zip(distinct, numbers, strict=True))
     made = rows.with_columns(
@@ -194,11 +194,10 @@ def _as_axis(rows: pl.DataFrame, column: str, label: str) -> tuple[pl.DataFrame,
     return made, f"{label}, {unit}" if unit else label
 
 
-def _ordered(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Rows in the order of a column: by size if it is of quantities, else by name."""
-    distinct = sorted(rows[column].unique().to_list())
+def _rank(names: pl.Series) -> pl.Series:
+    """The place of every name: by size if all are quantities, else in the order of the enumeration."""
+    distinct = names.unique().sort().to_list()
     found = as_numbers(distinct)
-    if found:
-        distinct = [value for _, value in sorted(zip(found[0], distinct, strict=True))]
-    places = {value: place for place, value in enumerate(distinct)}
-    return rows.sort(pl.col(column).replace_strict(places, return_dtype=pl.Int64), maintain_order=True)
+    places = found[0] if found else list(map(float, range(len(distinct))))
+    by_name = dict(zip(distinct, places, strict=True))
+    return names.cast(pl.String).replace_strict(by_name, return_dtype=pl.Float64)

@@ -144,7 +144,10 @@ class _Axes:
         return path
 
     def rows(self, subject: Subject, delay: Subject | None) -> pl.DataFrame:
-        """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`, as they are shown."""
+        """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`, as they are shown.
+
+        Names are enumerations in the order in which runs have them.
+        """
         table = self._of_groups(subject)
         if delay:
             keys = [*paths_of(self.values), "seed", *([] if delay.of else ["kind", "of"])]
@@ -157,8 +160,8 @@ class _Axes:
         columns = {
             "x": pl.col("delay") if delay else self._column(self.x),
             "y": self._column(self.y),
-            "colour": self._column(self.colour).cast(pl.String),
-            "panel": self._column(self.panel).cast(pl.String),
+            "colour": self._column(self.colour, as_names=True),
+            "panel": self._column(self.panel, as_names=True),
         }
         rows = table.drop_nulls("value").select(**columns, value=pl.col("value") * subject.scale)
         if rows.is_empty():
@@ -193,9 +196,16 @@ class _Axes:
         names = known.unique(maintain_order=True).to_list()
         return f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} one: give --of" if names else ""
 
-    @staticmethod
-    def _column(name: str | None) -> pl.Expr:
-        return pl.lit("") if name is None else pl.col("of") if name == FLOWS else pl.col(name)
+    def _column(self, name: str | None, *, as_names: bool = False) -> pl.Expr:
+        """The values along an axis."""
+        if name is None:
+            return pl.lit("")
+        column = "of" if name == FLOWS else name
+        values = self.values[column]
+        if values.dtype.is_numeric() and not as_names:
+            return pl.col(column)
+        names = values.cast(pl.String).drop_nulls().unique(maintain_order=True)
+        return pl.col(column).cast(pl.String).cast(pl.Enum(names))
 
 
 def _word(path: str | None) -> str:

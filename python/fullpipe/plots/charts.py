@@ -136,7 +136,7 @@ def distributions(axes: Axes, rows: pl.DataFrame, *, violins: bool = False) -> p
     places = rows["x"].unique(maintain_order=True).to_list()
     labels = rows["colour"].unique(maintain_order=True).to_list()
     width = 0.8 / len(labels)
-    draw, by_name = _violins if violins else _boxes, labels == [""] and rows["x"].dtype == pl.String
+    draw, by_name = _violins if violins else _boxes, labels == [""] and not rows["x"].dtype.is_numeric()
     for number, (part, label) in enumerate(_by_colour(rows)):
         for (x,), group in part.group_by(["x"], maintain_order=True):
             place = places.index(x)

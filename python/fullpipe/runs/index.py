@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.errors import ResultError
+from fullpipe.runs import order
 from fullpipe.runs.entries import ID, LISTED, PACKED, RUNS
 from fullpipe.runs.kept import as_today
 from fullpipe.runs.listing import look
@@ -43,7 +44,8 @@ class Index:
 
     root: Path
     runs: pl.DataFrame
-    """A row per run, with the columns of `entries.RUNS`, in the order of digest, engine and seed."""
+    """A row per run, with the columns of `entries.RUNS`: scenarios in the order in which they were named,
+    and of each by engine and seed."""
     damaged: tuple[str, ...]
     """What is wrong with runs that cannot be read, one line each; they are not in it."""
     _parts: Sequence[_Part]
@@ -81,7 +83,20 @@ def up_to_date(root: Path, ignored: Collection[Path] = ()) -> Index:
         parts = _fewer(root, writer, parts)
     there = pl.Series(found.there, dtype=pl.String)
     runs = _latest(parts).filter(~pl.col("gone"), pl.col("digest").is_in(there.implode()))
-    return Index(root, runs.sort(_KEY), tuple(found.damaged), parts, ignored)
+    return Index(root, _in_order(root, runs), tuple(found.damaged), parts, ignored)
+
+
+def _in_order(root: Path, runs: pl.DataFrame) -> pl.DataFrame:
+    """The rows in the order in which scenarios were named; see `fullpipe.runs.order`."""
+    known = pl.Series(order.read(root), dtype=pl.String)
+    others = runs.filter(~pl.col("digest").is_in(known.implode())).unique("digest", maintain_order=True)
+    texts = (
+        (digest, order.told(name, point, spec))
+        for digest, name, point, spec in others.select("digest", "scenario", "point", "spec").iter_rows()
+    )
+    places = order.places(root, texts)
+    place = pl.col("digest").replace_strict(places, return_dtype=pl.Int64)
+    return runs.sort(place, *_KEY) if places else runs.sort(_KEY)
 
 
 def _read(root: Path, ignored: set[Path]) -> list[_Part]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
+from fullpipe.runs import order
 from fullpipe.runs.encoded import only
 from fullpipe.runs.index import Index, up_to_date
 from fullpipe.runs.kept import Kept
@@ -170,6 +171,7 @@ class Store:
                     if isinstance(error, FolderError | DiskFullError):
                         raise
                     merged.damaged.append(str(error))
+            batch.note_order(order.merged(order.read(other.root), order.read(self.root)))
         return merged
 
     def _bring(self, kept: Kept) -> bool:
@@ -198,10 +200,23 @@ class Store:
             raise NoRunError(f"{self.root}: no folder of runs: {error.strerror or error}") from error
 
     def __iter__(self) -> Iterator[Run]:
-        """Every finished run, in the order of the names of their folders. Tables are checked when read."""
-        for folder in self._folders():
+        """Every finished run, in the order in which scenarios were named, and of one by engine and seed.
+        Tables are checked when read."""
+        known = dict.fromkeys(order.read(self.root))
+        folders = self._folders()
+        others = {folder.parent.name: folder for folder in folders if folder.parent.name not in known}
+        places = order.places(self.root, ((digest, _told(folder)) for digest, folder in others.items()))
+        for folder in sorted(folders, key=lambda each: (places[each.parent.name], order.by_size(each.name))):
             with suppress(NoRunError):
                 yield Run.load(folder)
+
+    def note_order(self, digests: Iterable[str]) -> None:
+        """Keep in which order scenarios were named, for all that reads this store, if it can be written."""
+        before = order.read(self.root)
+        after = order.merged(before, list(dict.fromkeys(digests)))
+        if after != before:
+            with suppress(OSError), self._writing() as writer:
+                order.write(self.root, writer.open(), after)
 
     def _check(self, folder: Path) -> None:
         """Raise FolderError unless a folder is where runs of this store are, and not behind a link."""
@@ -230,6 +245,14 @@ class Store:
         kept = len(self._folders())
         told = f"{self.root}: the disk is full; {kept} runs are kept; the same command continues"
         return DiskFullError(told)
+
+
+def _told(folder: Path) -> str:
+    """What the scenario of a run says, as text."""
+    with suppress(NoRunError):
+        meta = Kept.read(folder).meta
+        return order.told(meta.scenario["name"], meta.point, meta.scenario)
+    return ""
 
 
 def _named(run: Run, scenario: dict[str, Any]) -> Run:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
 
 import polars as pl
 
@@ -29,7 +28,7 @@ def page_of(
     """What finished runs say: a part for every name of a scenario.
 
     Args:
-        runs: In any order.
+        runs: In the order in which scenarios and their variants are told; others are held against the first.
         question: What was asked; left out, made of the name and of what differs.
         metrics: What is asked for: what came out is said of these, and tables have them, too.
         of: The group of flows or link that it is asked of. Left out: all flows, or the only one that has it.
@@ -41,12 +40,12 @@ def page_of(
         UnknownNameError: If no run has such a group or link.
     """
     budget = budget or Budget()
-    by_name = sorted(runs, key=lambda run: run.name)
+    by_name: dict[str, list[Run]] = {}
+    for run in runs:
+        by_name.setdefault(run.name, []).append(run)
     if not by_name:
         raise ValueError("runs: there is none")
-    found = [
-        Points.of_runs(list(group), metrics, of) for _, group in groupby(by_name, key=lambda run: run.name)
-    ]
+    found = [Points.of_runs(of_name, metrics, of) for of_name in by_name.values()]
     known = dict.fromkeys(name for each in found for name in each.values["of"].unique(maintain_order=True))
     if of and of not in known:
         raise UnknownNameError("group of flows", of, known)

@@ -43,8 +43,6 @@ _OF_BULK = ("goodput",)
 _OF_USERS = ("call_score", "page_p50", "fct_p50", "rtt_mean", "owd_p95", "goodput")
 """What tells most of flows, the first that they have."""
 _MOST_NAMES = 3
-REFERENCE = "cubic"
-"""What others are held against where it is among them."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,10 @@ class Points:
 
     @classmethod
     def of_runs(cls, runs: Sequence[Run], metrics: Sequence[str] = (), of: str = "") -> Points:
-        """Runs of one name in a fixed order: as the values of their points go, then by seed."""
+        """Runs of one name in a fixed order: as the values of their points go, then by seed.
+
+        Of quantities that is by size, and of all else as they come, so that the first named is the reference.
+        """
         found = points_of(runs)
         paths = list(found[0]) if found else []
         ranks = [_ranks([point[path] for point in found]) for path in paths]
@@ -165,12 +166,12 @@ class Points:
 
 
 def ordered(values: Sequence[Any]) -> list[Any]:
-    """Distinct values of a path: quantities by size, all else by name."""
+    """Distinct values of a path: quantities by size, all else as they come."""
     distinct = list(dict.fromkeys(values))
     found = as_numbers(distinct)
     if found:
         return [value for _, value in sorted(zip(found[0], distinct, strict=True), key=lambda pair: pair[0])]
-    return sorted(distinct, key=lambda value: (value_text(value) != REFERENCE, value_text(value)))
+    return distinct
 
 
 def _ranks(values: Sequence[Any]) -> list[int]:
