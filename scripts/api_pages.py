@@ -10,7 +10,7 @@ from importlib import import_module
 from textwrap import dedent
 from typing import Any
 
-from scripts.documented import texts_below
+from fullpipe.scenario.documented import texts_below
 
 MODULES = {
     "fullpipe": "fullpipe",

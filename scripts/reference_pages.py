@@ -8,12 +8,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Any, get_args
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
+from fullpipe.scenario.documented import default_of, documented
 from scripts.api_pages import module_pages
-from scripts.documented import documented
 from scripts.plan_page import plan_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -144,16 +144,8 @@ def _field(name: str, field: Any) -> list[str]:
     elif field.default is None or field.default_factory is not None or isinstance(field.default, BaseModel):
         default = ""
     else:
-        default = f"`{_default(field)}`"
+        default = f"`{default_of(field)}`"
     return [f"`{field.serialization_alias or name}`", default, (field.description or "") + example]
-
-
-def _default(field: Any) -> str:
-    """The default as a file would spell it: quantities are held as numbers, and their examples have units."""
-    annotated: Any = field.annotation
-    for note in field.metadata:
-        annotated = Annotated[annotated, note]
-    return str(TypeAdapter(annotated).dump_python(field.default, mode="json", warnings=False))
 
 
 def _without_doctest(text: str) -> str:

@@ -81,7 +81,7 @@ COMMANDS = {
     "show": Entry(
         "show",
         "show",
-        "Show a scenario as TOML, the parameters of anything in the registry, or the columns of a table.",
+        "Show a scenario as TOML, and of anything else that is declared by name what it is and takes.",
     ),
     "doctor": Entry(
         "doctor", "doctor", "Say what each engine has and lacks on this machine, and what to do about it."
@@ -89,7 +89,8 @@ COMMANDS = {
     "list": Entry(
         "list_",
         "list_names",
-        "List algorithms, queues, losses, impairments, media, scenarios, studies, engines or tables.",
+        "List algorithms, queues, losses, impairments, media, workloads, metrics, scenarios, studies, engines"
+        " or tables.",
     ),
     "import-tc": Entry(
         "import_tc",

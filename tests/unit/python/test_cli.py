@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from fullpipe import Scenario
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.cli.kinds import Kind
 from fullpipe.scenario import catalogue
 
 Cli = Callable[..., Any]
@@ -379,9 +382,54 @@ def test_show_knows_every_family_of_the_registry(fullpipe: Cli, family: str) -> 
 def test_show_prints_every_entry_of_a_name_with_its_family(fullpipe: Cli) -> None:
     found = json.loads(fullpipe("show", "periodic", "--json").stdout)
     assert {family: entry["name"] for family, entry in found.items()} == {
+        "workloads": "periodic",
         "losses": "periodic",
         "applications": "periodic",
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("voip", "^voip: One direction of a call"),
+        ("goodput", "^unit: bit/s$"),
+        ("rtt_mean", "^better: lower$"),
+        ("utilisation", "^of: links$"),
+        ("smart_exit", r"^smart_exit: a preset of bbr_n_plus: exit = sane$"),
+        ("native", "^native: "),
+        ("gniaz2025", "^gniaz2025: "),
+    ],
+)
+def test_show_explains_whatever_is_declared(fullpipe: Cli, name: str, told: str) -> None:
+    assert re.search(told, fullpipe("show", name).stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_whatever_is_listed_can_be_shown(fullpipe: Cli, kind: Kind) -> None:
+    listed = json.loads(fullpipe("list", kind, "--json").stdout)
+    assert listed
+    for name in list(listed)[:3]:
+        assert fullpipe("show", name).exit_code == 0
+
+
+def test_metrics_are_listed_with_unit_direction_and_meaning(fullpipe: Cli) -> None:
+    found = json.loads(fullpipe("list", "metrics", "--json").stdout)
+    assert {measure.name for measure in (*MEASURES, *LINK_MEASURES)} == set(found)
+    assert (found["rtt_p95"]["unit"], found["rtt_p95"]["better"]) == ("s", "lower")
+    assert re.search(r"^goodput +bit/s, higher is better: ", fullpipe("list", "metrics").stdout, re.MULTILINE)
+
+
+def test_workloads_are_listed_with_the_keys_and_defaults_of_a_scenario(fullpipe: Cli) -> None:
+    found = json.loads(fullpipe("list", "workloads", "--json").stdout)
+    assert found["voip"]["params"]["frame"]["default"] == "20 ms"
+    needed = {"rate": "1 Mbit/s", "interval": "1 s", "sizes": "20 kB", "response": "20 kB"}
+    needed |= {"on": "1 s", "off": "1 s"}
+    for kind, entry in found.items():
+        defaults = {key: param["default"] for key, param in entry["params"].items()}
+        given = {key: needed.get(key) if value is None else value for key, value in defaults.items()}
+        flow = {} if kind in ("udp", "voip", "ping", "probe") else {"cca": "cubic"}
+        workload = {"kind": kind, **{key: value for key, value in given.items() if value is not None}}
+        assert Scenario.named("single-cubic").with_values({"flows": [{**flow, "workload": workload}]})
 
 
 def test_show_prints_the_columns_of_a_table(fullpipe: Cli) -> None:
@@ -389,8 +437,6 @@ def test_show_prints_the_columns_of_a_table(fullpipe: Cli) -> None:
 
 
 def test_show_gives_a_program_the_scenario_that_it_understood(fullpipe: Cli, small_file: Path) -> None:
-    from fullpipe import Scenario
-
     for name in ("single-cubic", small_file):
         tree = json.loads(fullpipe("show", name, "--json").stdout)
         assert Scenario(**tree).digest == Scenario.from_toml(fullpipe("show", name).stdout).digest

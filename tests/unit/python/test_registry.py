@@ -16,12 +16,12 @@ from fullpipe import Scenario
 from fullpipe._native import PlanError, Simulation, registry
 from fullpipe.engines.native.plan import plan
 from fullpipe.scenario.catalogue import Param, family
+from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.link.impairments import Impairments, registered
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
-from scripts.documented import documented
 
 LOSSES: dict[str, type[BaseModel]] = {
     model.model_fields["kind"].default: model for model in get_args(get_args(Loss)[0])

@@ -19,7 +19,7 @@ from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.checks.limits import check_grown
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.model.route_control import Policy
-from fullpipe.scenario.model.workloads import workload_kinds
+from fullpipe.scenario.model.workloads import workload_models
 from fullpipe.scenario.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _capabilities() -> Capabilities:
         losses=frozenset(catalogue.family("losses")),
         impairments=frozenset(catalogue.family("impairments")),
         media=frozenset(catalogue.family("media")),
-        workloads=frozenset(workload_kinds()),
+        workloads=frozenset(workload_models()),
         route_policies=frozenset(get_args(Policy)),
         own_algorithms=True,
     )

@@ -24,7 +24,7 @@ Workload = Annotated[Bulk | Transfers | Writer | Datagrams, Field(discriminator=
 """A workload; its name stands for one that needs no more."""
 
 
-def workload_kinds() -> list[str]:
-    """How scenarios call them."""
+def workload_models() -> dict[str, type[Application]]:
+    """The models, by what scenarios call them."""
     models: tuple[type[Application], ...] = get_args(get_args(Workload)[0])
-    return [get_args(model.model_fields["kind"].annotation)[0] for model in models]
+    return {get_args(model.model_fields["kind"].annotation)[0]: model for model in models}

@@ -7,8 +7,9 @@ import inspect
 from collections.abc import Iterator
 from copy import copy
 from textwrap import dedent
+from typing import Annotated, Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from pydantic.fields import FieldInfo
 
 
@@ -19,6 +20,15 @@ def documented(model: type[BaseModel]) -> dict[str, FieldInfo]:
         if issubclass(cls, BaseModel) and cls is not BaseModel:
             texts |= _texts(cls)
     return {name: _described(field, texts.get(name)) for name, field in model.model_fields.items()}
+
+
+def default_of(field: FieldInfo) -> Any:
+    """The default as a file would spell it: quantities are held as numbers, and files have units."""
+    annotated: Any = field.annotation
+    for note in field.metadata:
+        annotated = Annotated[annotated, note]
+    default = field.get_default(call_default_factory=True, validated_data={})
+    return TypeAdapter(annotated).dump_python(default, mode="json", warnings=False)
 
 
 def _described(field: FieldInfo, text: str | None) -> FieldInfo:

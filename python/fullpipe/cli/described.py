@@ -1,0 +1,157 @@
+"""What is declared by name, in a line, as JSON and in full."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from fullpipe.cli.kinds import Preset
+from fullpipe.scenario.catalogue import Entry, Param
+
+if TYPE_CHECKING:
+    from fullpipe.analysis.metrics.measures import LinkMeasure, Measure
+    from fullpipe.runs import Table
+
+_OF_PARAMS = ("parameter", "default", "unit", "range", "meaning")
+
+
+def line(one: Any) -> str:
+    """One line on an entry, a metric or a table; of others it is what there is."""
+    match one:
+        case str():
+            return one
+        case Entry():
+            return one.title + (f" (also: {', '.join(one.aliases)})" if one.aliases else "")
+        case _ if hasattr(one, "row"):
+            return f"one row per {one.row}"
+        case _:
+            return f"{_unit(one)}, {_direction(one)}: {one.meaning}"
+
+
+def in_short(one: Any) -> Any:
+    """What `list --json` says: all of an entry, a workload or a metric, and a line of what else there is."""
+    return line(one) if isinstance(one, str) or hasattr(one, "row") else as_json(one)
+
+
+def as_json(one: Any) -> dict[str, Any]:
+    """What `show --json` says."""
+    match one:
+        case str():
+            return {"about": one}
+        case Entry() | Preset():
+            return asdict(one)
+        case _ if hasattr(one, "row"):
+            return _table(one)
+        case _:
+            return _measure(one)
+
+
+def _measure(measure: "Measure | LinkMeasure") -> dict[str, Any]:
+    of = "flows" if hasattr(measure, "is_of_one_way") else "link"
+    words = {"unit": measure.unit, "better": measure.better, "meaning": measure.meaning}
+    return {
+        "name": measure.name,
+        **words,
+        "margin": asdict(measure.margin),
+        "of": of,
+        "made_of": measure.column,
+    }
+
+
+def _table(described: "Table") -> dict[str, Any]:
+    columns = [
+        {"name": column.name, "type": str(column.dtype), "unit": column.unit, "meaning": column.meaning}
+        for column in described.columns
+    ]
+    return {"name": described.name, "row": described.row, "columns": columns}
+
+
+def show(name: str, one: Any, family: str) -> None:
+    """Print all there is on a terminal; the family is said where several have the name."""
+    from fullpipe.cli.console import led, terminal
+
+    of = f" ({family})" if family else ""
+    match one:
+        case Entry():
+            _show_entry(one, of)
+        case Preset():
+            for algorithm, values in one.algorithms.items():
+                told = f"{of}: a preset of {algorithm}: {_given(values)}"
+                terminal().print(led(name, "bold", told))
+        case _ if hasattr(one, "row"):
+            _show_table(one, of)
+        case str():
+            terminal().print(led(name, "bold", f"{of}: {one}"))
+        case _:
+            _show_measure(one, of)
+
+
+def _show_measure(measure: "Measure | LinkMeasure", of: str) -> None:
+    from fullpipe.cli.console import led, terminal
+
+    console, found = terminal(), _measure(measure)
+    console.print(led(measure.name, "bold", f"{of}: {measure.meaning}"))
+    console.print(f"of: {'groups of flows' if found['of'] == 'flows' else 'links'}")
+    console.print(f"unit: {_unit(measure)}")
+    console.print(f"better: {measure.better or 'neither direction'}")
+    console.print(f"margin: {measure.margin}, a difference that does not matter")
+    console.print(f"made of: {measure.column}")
+
+
+def _unit(measure: "Measure | LinkMeasure") -> str:
+    return "no unit" if measure.unit == "1" else measure.unit
+
+
+def _direction(measure: "Measure | LinkMeasure") -> str:
+    return f"{measure.better} is better" if measure.better else "neither is better"
+
+
+def _show_entry(entry: Entry, of: str) -> None:
+    from fullpipe.cli.console import led, listing, terminal
+
+    console = terminal()
+    console.print(led(entry.name, "bold", f"{of}: {entry.title}"))
+    for what, text in (("also", ", ".join(entry.aliases)), ("source", entry.source)):
+        if text:
+            console.print(f"{what}: {text}")
+    if entry.params:
+        rows = [_row(param) for param in entry.params.values()]
+        shown = [n for n, heading in enumerate(_OF_PARAMS) if heading == "meaning" or any(r[n] for r in rows)]
+        table = listing(*(_OF_PARAMS[n] for n in shown))
+        for row in rows:
+            table.add_row(*(row[n] for n in shown))
+        console.print(table)
+    for preset, values in entry.presets.items():
+        console.print(f"preset {preset}: {_given(values)}")
+
+
+def _row(param: Param) -> list[str]:
+    bounds = "" if param.min is None and param.max is None else f"{param.min:g}..{param.max:g}"
+    return [param.name, _default(param.default), param.unit, bounds, param.doc]
+
+
+def _default(value: Any) -> str:
+    """A value; of a table or a list a line per part."""
+    match value:
+        case None:
+            return ""
+        case Mapping():
+            return "\n".join(f"{key} {part}" for key, part in value.items())
+        case list():
+            return "\n".join(map(str, value))
+        case _:
+            return str(value)
+
+
+def _given(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items()) or "the defaults"
+
+
+def _show_table(described: "Table", of: str) -> None:
+    from fullpipe.cli.console import led, listing, terminal
+
+    table = listing("column", "type", "unit", "meaning")
+    for column in described.columns:
+        table.add_row(column.name, str(column.dtype), column.unit, column.meaning)
+    console = terminal()
+    console.print(led(described.name, "bold", f"{of}: one row per {described.row}"))
+    console.print(table)

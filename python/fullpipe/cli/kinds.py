@@ -1,0 +1,147 @@
+"""Everything that is declared by name, by kind: what `list` lists and `show` explains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fullpipe.scenario import catalogue
+
+if TYPE_CHECKING:
+    from fullpipe.analysis.metrics.measures import LinkMeasure, Measure
+    from fullpipe.runs import Table
+    from fullpipe.scenario import Scenario
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    ccas = "ccas"
+    queues = "queues"
+    losses = "losses"
+    impairments = "impairments"
+    media = "media"
+    workloads = "workloads"
+    metrics = "metrics"
+    scenarios = "scenarios"
+    papers = "papers"
+    engines = "engines"
+    tables = "tables"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named set of values for the parameters of an algorithm."""
+
+    name: str
+    algorithms: Mapping[str, Mapping[str, Any]]
+    """The algorithms that have one of this name, each with its values."""
+
+
+def workloads() -> dict[str, catalogue.Entry]:
+    """The workloads, with the keys of a scenario as parameters."""
+    from fullpipe.scenario.documented import default_of, documented  # here: the other kinds need no models
+    from fullpipe.scenario.model.workloads import workload_models
+
+    def entry(kind: str) -> catalogue.Entry:
+        model = workload_models()[kind]
+        fields = {field.serialization_alias or name: field for name, field in documented(model).items()}
+        params = {
+            key: catalogue.Param(
+                key, None if field.is_required() else default_of(field), "", field.description or ""
+            )
+            for key, field in fields.items()
+            if key != "kind"
+        }
+        title = " ".join((model.__doc__ or "").partition("\n\n")[0].split())
+        return catalogue.Entry(kind, title, "", (), params)
+
+    return {kind: entry(kind) for kind in workload_models()}
+
+
+def metrics() -> dict[str, Measure | LinkMeasure]:
+    """The metrics of flows, and those of links."""
+    from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES  # here: the other kinds need no numbers
+
+    return {measure.name: measure for measure in (*MEASURES, *LINK_MEASURES)}
+
+
+def tables() -> Mapping[str, Table]:
+    """The tables of a run."""
+    from fullpipe.runs import TABLES  # here: the other kinds need no tables
+
+    return TABLES
+
+
+def presets() -> dict[str, Preset]:
+    """The presets of all algorithms."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for algorithm, entry in catalogue.controllers().items():
+        for name, values in entry.presets.items():
+            found.setdefault(name, {})[algorithm] = values
+    return {name: Preset(name, algorithms) for name, algorithms in found.items()}
+
+
+def scenarios() -> dict[str, str]:
+    """The scenarios that come with fullpipe, each in short."""
+    from fullpipe.scenario import Scenario, scenario_names  # here: models take longer to build than a list
+
+    return {name: _in_short(Scenario.named(name)) for name in scenario_names()}
+
+
+def papers() -> dict[str, str]:
+    """The studies, by their titles."""
+    from fullpipe import studies  # here: it would double the time that the other kinds take
+
+    return {name: studies.title(name) for name in studies.names()}
+
+
+def engines() -> dict[str, str]:
+    """The engines, each in a line."""
+    from fullpipe.engines import engine, names  # here: it takes a while
+
+    return {name: (type(engine(name)).__doc__ or "").strip().partition("\n")[0] for name in names()}
+
+
+KINDS: Mapping[Kind, Callable[[], Mapping[str, Any]]] = {
+    Kind.ccas: catalogue.controllers,
+    Kind.queues: catalogue.queues,
+    **{kind: partial(catalogue.family, kind.value) for kind in (Kind.losses, Kind.impairments, Kind.media)},
+    Kind.workloads: workloads,
+    Kind.metrics: metrics,
+    Kind.scenarios: scenarios,
+    Kind.papers: papers,
+    Kind.engines: engines,
+    Kind.tables: tables,
+}
+"""What there is of every kind, by name."""
+
+
+def called(name: str) -> dict[str, Any]:
+    """Everything of that name but scenarios, by family."""
+    families: dict[str, Mapping[str, Any]] = {
+        "workloads": workloads(),
+        **{family: {name: entry} for family, entry in catalogue.entries(name).items()},
+        "metrics": metrics(),
+        "tables": tables(),
+        "presets": presets(),
+        "papers": papers(),
+        "engines": engines(),
+    }
+    return {family: known[name] for family, known in families.items() if name in known}
+
+
+def known_names() -> list[str]:
+    """Every name that `show` explains."""
+    of_registry = [name for family in catalogue.families() for name in catalogue.family(family)]
+    others = (scenarios, workloads, metrics, tables, presets, papers, engines)
+    return list(dict.fromkeys([*of_registry, *(name for names in others for name in names())]))
+
+
+def _in_short(scenario: Scenario) -> str:
+    flows = " + ".join(f"{flow.count} x {flow.described}" for flow in scenario.flows)
+    sweep = f", {len(scenario.points())} points" if scenario.sweep else ""
+    return f"{flows}, {scenario.duration_s:g} s{sweep}"
