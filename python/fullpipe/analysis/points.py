@@ -117,3 +117,20 @@ def path_called(word: str, known: Iterable[str]) -> str | None:
         return word
     ending = [path for path in paths if path.endswith(f".{word}")]
     return ending[0] if len(ending) == 1 else None
+
+
+def varying(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The paths whose values differ between points."""
+    paths = dict.fromkeys(path for point in points for path in point)
+    return [path for path in paths if any(point.get(path) != points[0].get(path) for point in points)]
+
+
+def short_names(paths: Sequence[str]) -> dict[str, str]:
+    """The last word of every path, unless another path ends in it, too.
+
+    >>> short_names(["flows.0.cca", "topology.bottleneck.rate"])
+    {'flows.0.cca': 'cca', 'topology.bottleneck.rate': 'rate'}
+    """
+    last = {path: path.rsplit(".", 1)[-1] for path in paths}
+    words = list(last.values())
+    return {path: word if words.count(word) == 1 else path for path, word in last.items()}

@@ -1,14 +1,16 @@
 """Functions of several commands for engines, jobs and finished runs."""
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from fullpipe import engines
 from fullpipe.algorithms.own import look_in
+from fullpipe.analysis.length import shortfall
 from fullpipe.api import import_algorithms, refusals
 from fullpipe.cli.output import complain
 from fullpipe.engines import engine
@@ -50,6 +52,13 @@ def read_runs(folders: Iterable[Path]) -> list[Run]:
     """
     with noted():
         return [Run.load(folder) for folder in dict.fromkeys(folders)]
+
+
+def warn_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> None:
+    """Say on standard error which points have runs that are too short for their means, if any have."""
+    told = shortfall(points, runs) if runs else None
+    if told:
+        complain(f"warning: {told}")
 
 
 def bring_all(todo: list[Job], scenario: str) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 
+from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.metrics import MEASURES, measured
 from fullpipe.analysis.statistics import Doubt, doubtful_means
 from fullpipe.cli.console import led, styled, table, terminal
@@ -67,6 +68,7 @@ def _as_json(run: Run, values: pl.DataFrame, doubts: Sequence[Doubt]) -> dict[st
         "values": values.to_dicts(),
         "otherwise": run.meta.otherwise,
         "doubts": [asdict(doubt) for doubt in doubts],
+        "too_short": shortfall([{}], [run]),
     }
 
 
@@ -104,8 +106,12 @@ def _otherwise(run: Run) -> Iterator[Any]:
 
 
 def _warnings(run: Run, doubts: Sequence[Doubt]) -> Iterator[Any]:
+    short = shortfall([{}], [run])
+    if short:
+        yield led("warning:", "yellow", f" {short}")
     if run.series.is_empty():
-        yield styled("no samples: whether means can be trusted is not known", "yellow")
+        told = "" if short else ", but that the run is long enough for them"
+        yield styled(f"no samples: whether means can be trusted is not known{told}", "yellow")
     for doubt in doubts[:_MOST_DOUBTS]:
         yield led("warning:", "yellow", f" {doubt}")
     if len(doubts) > _MOST_DOUBTS:

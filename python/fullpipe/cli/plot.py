@@ -9,7 +9,8 @@ import polars as pl
 import typer
 
 from fullpipe import plots
-from fullpipe.cli.jobs import read_runs, runs_in
+from fullpipe.analysis.points import points_of
+from fullpipe.cli.jobs import read_runs, runs_in, warn_of_short
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
@@ -96,6 +97,7 @@ def plot(
         asked = Chosen(kind or Kind.LINES, metric or (), *axes, wide, x_of, x_label, y_label)
         runs = read_runs(runs_in(folders))
         figure, data = figure_of(runs, asked)
+        warn_of_short(points_of(runs), runs)
         return _write(figure, data, out, f"{runs[0].name}-{asked.kind}" if name is None else name, as_json)
     runs = read_runs(folders)
     tables = [plots.presented(run) for run in runs]

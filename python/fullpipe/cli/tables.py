@@ -20,6 +20,7 @@ from fullpipe.analysis.metrics.groups import flow_directions
 from fullpipe.cli import forms, summary
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.forms import Form
+from fullpipe.cli.jobs import warn_of_short
 from fullpipe.cli.output import complain
 from fullpipe.cli.shown import point_shown
 from fullpipe.runs import Run
@@ -65,6 +66,7 @@ def _one(console: Console, run: Run) -> None:
     console.print(_links(run.links_summary))
     for line in _totals(run):
         console.print(line)
+    warn_of_short([{}], [run])
     everything = ", those of the warm-up included," if warmup_s else ""
     console.print(f"{meta.data_packets:,} data packets{everything} in {meta.wall_s:.2f} s")
 
@@ -224,6 +226,7 @@ def _many(console: Console, outcomes: Sequence[Outcome], metrics: Sequence[str] 
         console.print(styled(line, "dim"), soft_wrap=True)
     for note in summary.equal_seeds(found, first.job.scenario):
         complain(note)
+    warn_of_short([outcome.job.point for outcome in outcomes], [outcome.run for outcome in outcomes])
 
 
 def _folders(outcomes: Sequence[Outcome]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from fullpipe.errors import visible
 
@@ -48,14 +48,3 @@ def left_out(shown: int, total: int, things: str, where: str = "") -> str:
     there = f" {where}" if where else ""
     verb = "is" if rest == 1 else "are"
     return f"The first {shown:,} of {total:,} {things} are shown; {rest:,} {verb} left out{there}."
-
-
-def short_names(paths: Sequence[str]) -> dict[str, str]:
-    """The last word of every path, unless another path ends in it, too.
-
-    >>> short_names(["flows.0.cca", "topology.bottleneck.rate"])
-    {'flows.0.cca': 'cca', 'topology.bottleneck.rate': 'rate'}
-    """
-    last = {path: path.rsplit(".", 1)[-1] for path in paths}
-    words = list(last.values())
-    return {path: word if words.count(word) == 1 else path for path, word in last.items()}

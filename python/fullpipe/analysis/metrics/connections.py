@@ -31,10 +31,14 @@ def bulk_flows(run: Run) -> pl.DataFrame:
     start or the end of the warm-up, whichever is later, to its end. A flow with no such time is left out, as
     is one that the scenario does not name.
     """
+    return run.flows.filter(pl.col("flow").is_in(bulk_names(run)) & pl.col("goodput_bps").is_not_null())
+
+
+def bulk_names(run: Run) -> list[str]:
+    """The names of the bulk flows, those with no time of their own among them: see `bulk_flows`."""
     flows = run.scenario.flows
     entries = zip(flows, flow_names(flows), strict=True)
-    names = [name for flow, of_entry in entries if _is_bulk(flow) for name in of_entry]
-    return run.flows.filter(pl.col("flow").is_in(names) & pl.col("goodput_bps").is_not_null())
+    return [name for flow, of_entry in entries if _is_bulk(flow) for name in of_entry]
 
 
 def _is_bulk(flow: Flow) -> bool:

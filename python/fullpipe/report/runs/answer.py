@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
@@ -37,14 +38,23 @@ def answer(found: Points, made: Comparisons) -> Iterator[str]:
             yield from _extremes(found, metric, of)
     yield _runs(found)
     if found.metrics:
+        yield from _short(found)
         return
     if 1 < len(found.telling) <= _MOST_GROUPS:
         yield from (_in_short(found, sides, at) for sides, at in by_sides(made).items())
     else:
         yield from sentences(made)
+    yield from _short(found)
     for metric in _TOLD:
         for of in found.totals_of(metric):
             yield from _extremes(found, metric, of)
+
+
+def _short(found: Points) -> Iterator[str]:
+    """A warning of points whose runs are too short for means."""
+    told = shortfall(found.points, found.runs)
+    if told:
+        yield f"Warning: {told}."
 
 
 def _runs(found: Points) -> str:

@@ -12,9 +12,8 @@ import polars as pl
 from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
-from fullpipe.analysis.points import points_of
+from fullpipe.analysis.points import points_of, short_names
 from fullpipe.analysis.values import value_text, values_of
-from fullpipe.report.text import short_names
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import as_numbers
 

@@ -1,0 +1,227 @@
+"""Runs that are too short for their means: what was measured against how fast algorithms adapt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import cbrt, ceil, inf, log2
+from typing import Any
+
+from fullpipe.analysis.metrics.connections import bulk_names
+from fullpipe.analysis.metrics.groups import flow_directions
+from fullpipe.analysis.points import short_names, varying
+from fullpipe.analysis.regions import region
+from fullpipe.runs import Run
+from fullpipe.scenario import resolve
+from fullpipe.scenario.model.flows import flow_names
+from fullpipe.scenario.model.link.queues import Discipline
+
+CYCLES = 3
+"""Of the slowest flow that a mean is of at least, if flows compete."""
+START_UP = 0.05
+"""Of what is measured: the share that may be start-up."""
+_SEEDS = 3
+"""Of a point that are looked at."""
+_COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
+_INITIAL_WINDOW = 10
+_BETA, _C = 0.7, 0.4
+_BBR1_ROUNDS, _BBR3_ROUNDS, _BBR3_WAIT_S = 8, 62, 3.0
+_PROBE_RTT_S = {
+    **dict.fromkeys(("bbr1", "bbq", "da_bbr", "ad_bbr"), 10.0),
+    **dict.fromkeys(("bbr2", "bbr3", "bbr_n_plus"), 5.0),
+}
+"""How often versions of BBR measure the smallest RTT anew."""
+_FAIR = ("fq", "fq_codel", "fq_pie", "cake")
+"""Queues in which flows do not wait for each other."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """How fast the bulk flows of a run adapt, and how long they were measured."""
+
+    cca: str
+    """Of the flow that adapts slowest."""
+    cycle_s: float
+    """In what time it adapts once; 0 if no flow competes with another."""
+    start_up_s: float
+    """Of the flow that starts slowest."""
+    early_s: float
+    """How much of that is measured."""
+    measured_s: float
+    """After the warm-up, of the flow that is there for the shortest time."""
+
+    @property
+    def cycles(self) -> float:
+        """How often the slowest adapts in what is measured."""
+        return self.measured_s / self.cycle_s if self.cycle_s else inf
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the means of the run should not be trusted."""
+        return self.cycles < CYCLES or self.early_s > START_UP * self.measured_s
+
+    @property
+    def missing_s(self) -> float:
+        """How much longer what is measured had to be."""
+        return max(CYCLES * self.cycle_s - self.measured_s, 0.0)
+
+    def __str__(self) -> str:
+        told = []
+        if self.cycles < CYCLES:
+            needed_s, measured_s = map(_seconds, (CYCLES * self.cycle_s, self.measured_s))
+            once = f"{self.cca} adapts once in {_seconds(self.cycle_s)}"
+            told.append(f"{once}, so that a mean takes {needed_s}, and {measured_s} are measured")
+        if self.early_s > START_UP * self.measured_s:
+            told.append(f"{_seconds(self.early_s)} of the {_seconds(self.measured_s)} measured are start-up")
+        return "; ".join(told)
+
+
+def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
+    """In what time an algorithm goes once through what it does again and again.
+
+    CUBIC: from a loss to the next, K = ((W - beta W) / C)^(1/3), or as in the Reno-friendly region
+    (W - beta W) / alpha round trips, whichever is sooner; alpha = 3 (1 - beta) / (1 + beta).
+    Source: RFC 9438, sections 4.2 and 4.3.
+
+    BBR: where flows share a queue, from one PROBE_RTT to the next, because the smallest RTT that it knows is
+    with the packets of others; otherwise a cycle of PROBE_BW. Version 1: 10 s and 8 round trips. Versions 2
+    and 3: 5 s, and the sooner of 3 s and min(W, 62) round trips.
+    Source: draft-cardwell-iccrg-bbr-congestion-control-00, draft-ietf-ccwg-bbr-02, section 5.3.3.
+
+    All others: a window that halves and grows by a packet per round trip, W / 2 round trips.
+    Source: RFC 5681, section 3.1.
+
+    Args:
+        cca: The algorithm.
+        window: W, packets.
+        rtt_s: With what packets wait, s.
+        is_shared: Whether flows wait for each other in one queue.
+
+    >>> round(cycle_s("cubic", 1000, 0.1, is_shared=True), 1), cycle_s("reno", 1000, 0.1, is_shared=True)
+    (9.1, 50.0)
+    """
+    if cca in _PROBE_RTT_S:
+        if is_shared:
+            return _PROBE_RTT_S[cca]
+        if _PROBE_RTT_S[cca] == _PROBE_RTT_S["bbr1"]:
+            return _BBR1_ROUNDS * rtt_s
+        return min(_BBR3_WAIT_S, min(window, _BBR3_ROUNDS) * rtt_s)
+    if cca == "cubic":
+        alpha = 3 * (1 - _BETA) / (1 + _BETA)
+        lost = (1 - _BETA) * window
+        return min(cbrt(lost / _C), lost / alpha * rtt_s)
+    return window / 2 * rtt_s
+
+
+def start_up_s(window: float, rtt_s: float) -> float:
+    """The time in which slow start reaches a window, in packets: it doubles 10 packets in every round trip.
+
+    Source: RFC 5681, section 3.1, and RFC 6928.
+    """
+    return rtt_s * log2(max(window / _INITIAL_WINDOW, 2))
+
+
+def need(run: Run, *, is_shared: bool) -> Need | None:
+    """What the means of the bulk flows of a run need; None without any.
+
+    They need at least three cycles of the slowest of the flows that compete, and at most a twentieth of what
+    is measured may be start-up. A flow that is alone on its way fills it whatever its cycle, so that only
+    start-up counts.
+
+    Args:
+        run: Of any engine.
+        is_shared: See `waits_for_others`.
+    """
+    found = [each for way in _competing(run) for each in _needs(run, way, is_shared)]
+    if not found:
+        return None
+    slowest = max(found, key=lambda each: each.cycle_s)
+    late = max(found, key=lambda each: each.early_s)
+    measured_s = min(each.measured_s for each in found)
+    return Need(slowest.cca, slowest.cycle_s, late.start_up_s, late.early_s, measured_s)
+
+
+def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | None:
+    """A sentence on the points whose runs are too short for their means, and what to set; None if none are.
+
+    Args:
+        points: Of every run.
+        runs: Of any number of seeds per point.
+    """
+    places: dict[str, list[int]] = {}
+    for place, (point, run) in enumerate(zip(points, runs, strict=True)):
+        places.setdefault(f"{point} {run.meta.engine.name}", []).append(place)
+    firsts = [of[0] for of in places.values()]
+    needs = [list(_needs_of([runs[place] for place in of])) for of in places.values()]
+    short = {
+        number: max(known, key=lambda each: each.missing_s + each.early_s)
+        for number, of in enumerate(needs)
+        if len(known := [each for each in of if each and each.is_short]) > len(of) / 2
+    }
+    if not short:
+        return None
+    worst = max(short, key=lambda number: short[number].missing_s + short[number].early_s)
+    scenario = runs[firsts[worst]].scenario
+    distinct = [points[place] for place in firsts]
+    where = region(distinct, short, short_names(varying(distinct)))
+    verb = "is" if len(short) == 1 else "are"
+    some = f"{len(short)} of {len(places)} points {verb}" if len(places) > 1 else "the run is"
+    warmup_s = _rounded(scenario.warmup_s + short[worst].early_s)
+    duration_s = _rounded(scenario.duration_s + warmup_s - scenario.warmup_s + short[worst].missing_s)
+    at = f", where {where}" if where else ""
+    return (
+        f"{some} too short for means{at}: {short[worst]}; "
+        f'set duration = "{duration_s:g} s" and warmup = "{warmup_s:g} s", or longer'
+    )
+
+
+def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
+    """Of some runs of one point, which differ little."""
+    is_shared = waits_for_others(runs[0])
+    yield from (need(run, is_shared=is_shared) for run in runs[:_SEEDS])
+
+
+def _competing(run: Run) -> Iterator[list[dict[str, Any]]]:
+    """The rows of the bulk flows that go the same way."""
+    columns = (run.flows[name].to_list() for name in _COLUMNS)
+    rows = {values[0]: dict(zip(_COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)}
+    bulk = (flow for flow in bulk_names(run) if flow in rows)
+    known = {flow: rows[flow] for flow in bulk if None not in rows[flow].values()}
+    ways = flow_directions(run).values() or [list(known)]
+    yield from ([known[flow] for flow in way if flow in known] for way in ways)
+
+
+def _needs(run: Run, way: Sequence[Mapping[str, Any]], is_shared: bool) -> Iterator[Need]:
+    mss = _mss(run) if way else {}
+    for row in way:
+        begin_s = max(row["start_s"], run.scenario.warmup_s)
+        rtt_s = row["rtt_mean_s"]
+        window = max(row["goodput_bps"] * rtt_s / (8 * mss[row["flow"]]), 1.0)
+        once_s = cycle_s(row["cca"], window, rtt_s, is_shared=is_shared) if len(way) > 1 else 0.0
+        first_s = start_up_s(window, rtt_s)
+        early_s = max(row["start_s"] + first_s - begin_s, 0.0)
+        yield Need(row["cca"], once_s, first_s, early_s, row["end_s"] - begin_s)
+
+
+def _mss(run: Run) -> dict[str, int]:
+    flows = run.scenario.flows
+    sizes = [run.scenario.tcp_of(flow).mss_bytes for flow in flows]
+    return {name: mss for names, mss in zip(flow_names(flows), sizes, strict=True) for name in names}
+
+
+def waits_for_others(run: Run) -> bool:
+    """Whether flows wait for each other in the queue in which packets wait longest."""
+    summary = run.links_summary
+    waits = dict(zip(summary["link"].to_list(), summary["sojourn_mean_s"].to_list(), strict=True))
+    longest = max(resolve(run.scenario).hops, key=lambda hop: waits.get(hop.name) or 0.0)
+    return not isinstance(longest.queue, Discipline) or longest.queue.kind not in _FAIR
+
+
+def _seconds(time_s: float) -> str:
+    return f"{time_s:.2g} s" if time_s < 10 else f"{time_s:.0f} s"
+
+
+def _rounded(time_s: float) -> float:
+    """A time that is as long or longer, and is easily said."""
+    step = next((step for step, most in ((0.1, 1), (1, 20), (5, 100)) if time_s < most), 10)
+    return round(ceil(time_s / step - 1e-9) * step, 1)

@@ -1,0 +1,90 @@
+"""Some of the points of a sweep in words: where something is so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from fullpipe.analysis.values import value_text
+from fullpipe.scenario.quantities import as_numbers
+
+Point = Mapping[str, Any]
+_MOST_PARTS = 6
+
+
+def region(points: Sequence[Point], chosen: Collection[int], words: Mapping[str, str]) -> str:
+    """Where the chosen points lie among all, path by path; nothing if they are all of them.
+
+    Args:
+        points: The values of the paths at every point.
+        chosen: Places of points.
+        words: What paths are called; the order of the paths is that in which they are told.
+
+    >>> grid = [{"rate": rate, "size": size} for rate in (1, 2, 3) for size in (10, 20)]
+    >>> region(grid, [0, 2, 4], {"rate": "rate", "size": "size"})
+    'size = 10'
+    >>> region(grid, [0, 1, 2], {"rate": "rate", "size": "size"})
+    'rate = 1, and rate = 2 with size = 10'
+    >>> region(grid, [2, 3, 4, 5], {"rate": "rate", "size": "size"})
+    'rate >= 2'
+    """
+    of = _Grid(points, frozenset(chosen), words)
+    told = [of.parts(range(len(points)), paths) for paths in _orders(list(words))]
+    parts = min(told, key=lambda found: (len(found), sum(map(len, found))), default=[])
+    first, rest = parts[:_MOST_PARTS], parts[_MOST_PARTS:]
+    shown = [*first, f"{len(rest)} more"] if rest else first
+    return ", and ".join(shown)
+
+
+def _orders(paths: list[str]) -> list[list[str]]:
+    """Every path in turn as the one that is told first."""
+    return [[path, *(other for other in paths if other != path)] for path in paths]
+
+
+class _Grid:
+    def __init__(self, points: Sequence[Point], chosen: frozenset[int], words: Mapping[str, str]) -> None:
+        self._points, self._chosen, self._words = points, chosen, words
+
+    def parts(self, among: Sequence[int], paths: Sequence[str]) -> list[str]:
+        """The conditions of which any holds at the chosen points; one that is empty if that is everywhere."""
+        wanted = [place for place in among if place in self._chosen]
+        if not wanted:
+            return []
+        if len(wanted) == len(among) or not paths:
+            return [""]
+        path, rest = paths[0], paths[1:]
+        values = _ordered([self._points[place][path] for place in among])
+        alike: dict[tuple[str, ...], list[Any]] = {}
+        for value in values:
+            within = [place for place in among if self._points[place][path] == value]
+            alike.setdefault(tuple(self.parts(within, rest)), []).append(value)
+        return [
+            " with ".join(filter(None, [self._condition(path, of, values), inner]))
+            for found, of in alike.items()
+            for inner in found
+        ]
+
+    def _condition(self, path: str, of: Sequence[Any], values: Sequence[Any]) -> str:
+        """That the value of a path is one of these."""
+        word = self._words[path]
+        if len(of) == len(values):
+            return ""
+        first, last = values.index(of[0]), values.index(of[-1])
+        if len(of) > 1 and as_numbers(values) and last - first == len(of) - 1:
+            low, high = value_text(of[0]), value_text(of[-1])
+            if first == 0:
+                return f"{word} <= {high}"
+            return f"{word} >= {low}" if last == len(values) - 1 else f"{word} from {low} to {high}"
+        return f"{word} = {' or '.join(map(value_text, of))}"
+
+
+def _ordered(values: Sequence[Any]) -> list[Any]:
+    """Distinct values: quantities by size, all else as it comes."""
+    distinct: list[Any] = []
+    for value in values:
+        if value not in distinct:
+            distinct.append(value)
+    found = as_numbers(distinct)
+    if not found:
+        return distinct
+    return [value for _, value in sorted(zip(found[0], distinct, strict=True), key=lambda pair: pair[0])]

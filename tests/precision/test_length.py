@@ -1,0 +1,176 @@
+"""Runs that are too short for their means: the laws, the words, and whether the warning is right."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fullpipe import Scenario, run
+from fullpipe.analysis.length import cycle_s, need, shortfall, start_up_s, waits_for_others
+from fullpipe.analysis.regions import region
+from fullpipe.runs import Run
+
+FullPipe = Callable[..., Any]
+SEEDS = 8
+MATTERS = 0.05
+"""Of an equal share: what a mean may move by."""
+
+
+def scenario(ccas: list[str], *, rate: float, rtt: float, queue: Any, lasts: str, warmup: str) -> Scenario:
+    bottleneck = {"rate": f"{rate:.3f} Mbit/s", "delay": f"{rtt / 2:.3f} ms", "queue": queue}
+    return Scenario(
+        name="length",
+        duration=lasts,
+        warmup=warmup,
+        topology={"kind": "dumbbell", "bottleneck": bottleneck},
+        flows=[{"name": f"f{n}", "cca": cca, "start_jitter": "500 ms"} for n, cca in enumerate(ccas)],
+        record={"interval": "off"},
+    )
+
+
+def is_warned_of(made: Run) -> bool:
+    return shortfall([{}], [made]) is not None
+
+
+def test_cycles_are_those_of_the_specifications() -> None:
+    # RFC 9438, figure 2: K = cbrt(W_max (1 - 0.7) / 0.4); W = 1000: cbrt(750) s.
+    assert cycle_s("cubic", 1000, 0.1, is_shared=True) == pytest.approx(750 ** (1 / 3))
+    # W = 10 at 10 ms: Reno-friendly, 3 packets at 9/17 per round trip.
+    assert cycle_s("cubic", 10, 0.01, is_shared=True) == pytest.approx(3 / (9 / 17) * 0.01)
+    assert cycle_s("reno", 80, 0.05, is_shared=False) == pytest.approx(2.0)
+    assert cycle_s("vegas", 80, 0.05, is_shared=True) == pytest.approx(2.0)
+    assert [cycle_s(cca, 500, 0.1, is_shared=True) for cca in ("bbr1", "bbr3")] == [10, 5]
+    assert cycle_s("bbr1", 500, 0.1, is_shared=False) == pytest.approx(0.8)
+    assert cycle_s("bbr3", 500, 0.1, is_shared=False) == 3  # 62 round trips were more
+    assert cycle_s("bbr3", 20, 0.02, is_shared=False) == pytest.approx(0.4)
+    assert start_up_s(160, 0.1) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("queue", "waits"), [("fq_codel", False), ("cake", False), ("codel", True), (None, True)]
+)
+def test_flows_wait_for_each_other_unless_the_queue_is_fair(queue: str | None, waits: bool) -> None:
+    given = {"kind": queue} if queue else {"size": "1 bdp"}
+    made = run(scenario(["cubic"] * 2, rate=10, rtt=20, queue=given, lasts="2 s", warmup="0 s"))
+    assert waits_for_others(made) is waits
+
+
+def test_a_flow_alone_needs_no_more_than_its_start_up_left_out() -> None:
+    def alone(warmup: str) -> Run:
+        return run(scenario(["reno"], rate=40, rtt=100, queue={"size": "1 bdp"}, lasts="6 s", warmup=warmup))
+
+    assert is_warned_of(alone("0 s"))
+    assert not is_warned_of(alone("3 s"))
+
+
+def test_a_flow_that_comes_later_is_measured_from_its_own_start() -> None:
+    base = scenario(["cubic"] * 2, rate=10, rtt=20, queue={"size": "1 bdp"}, lasts="40 s", warmup="5 s")
+    late = base.with_values({"flows.1.start": "37 s"})
+    whole, part = (need(run(each), is_shared=True) for each in (base, late))
+    assert whole
+    assert part
+    assert whole.measured_s == pytest.approx(35)
+    assert 0 < part.early_s < part.measured_s < 3
+
+
+def test_what_the_warning_says_to_set_is_long_enough() -> None:
+    short = scenario(["bbr3", "cubic"], rate=20, rtt=60, queue={"size": "1 bdp"}, lasts="5 s", warmup="1 s")
+    told = shortfall([{}], [run(short)])
+    assert told
+    assert told.startswith("the run is too short for means: bbr3 adapts once in 5 s")
+    words = told.split('"')
+    longer = short.with_values({"duration": words[1], "warmup": words[3]})
+    assert not is_warned_of(run(longer))
+
+
+def test_no_flows_that_always_send_need_nothing() -> None:
+    calls = Scenario.named("single-cubic").with_values({"flows": [{"workload": "voip"}], "duration": "2 s"})
+    assert not is_warned_of(run(calls))
+
+
+def test_a_region_is_said_by_the_path_that_takes_fewest_words() -> None:
+    grid = [{"delay": f"{d} ms", "cca": cca} for d in (5, 50, 500) for cca in ("bbr3", "cubic")]
+    words = {"delay": "delay", "cca": "cca"}
+    assert region(grid, [2, 3, 4, 5], words) == "delay >= 50 ms"
+    assert region(grid, [1, 3], words) == "delay <= 50 ms with cca = cubic"
+    assert region(grid, [0, 1, 4, 5], words) == "delay = 5 ms or 500 ms"
+    assert region(grid, range(6), words) == ""
+    checks = [{"x": x, "y": y} for x in range(9) for y in range(9)]
+    odd = [n for n, point in enumerate(checks) if (point["x"] * 7 + point["y"] * 3) % 5 == 0]
+    assert len(region(checks, odd, {"x": "x", "y": "y"})) < 200
+
+
+@pytest.fixture
+def store(fullpipe: FullPipe, tmp_path: Path) -> tuple[Path, str]:
+    """A store of four points, of which two are too short, and what `run` said."""
+    made = scenario(["cubic", "reno"], rate=10, rtt=20, queue={"size": "1 bdp"}, lasts="15 s", warmup="2 s")
+    swept = {"topology.bottleneck.delay": ["5 ms", "80 ms"], "flows.0.cca": ["cubic", "reno"]}
+    (tmp_path / "line.toml").write_text(made.with_values({"sweep": swept}).to_toml(), encoding="utf-8")
+    done = fullpipe("run", "line.toml", "--seeds", 2, "--out", "kept")
+    assert done.exit_code == 0
+    return tmp_path / "kept", done.stderr
+
+
+def test_table_figure_report_and_metrics_say_which_points_are_too_short(
+    fullpipe: FullPipe, store: tuple[Path, str], tmp_path: Path
+) -> None:
+    kept, said = store
+    told = "2 of 4 points are too short for means, where delay = 80 ms: "
+    assert f"warning: {told}" in said
+    figure = ("--kind", "heatmap", "--metric", "share", "--of", "f0")
+    assert f"warning: {told}" in fullpipe("plot", kept, *figure).stderr
+    assert fullpipe("report", kept, "-o", "r.md").exit_code == 0
+    assert f"Warning: {told}" in (tmp_path / "r.md").read_text(encoding="utf-8").replace("\\", "")
+    shown = fullpipe("metrics", kept).stdout
+    assert shown.count("the run is too short for means") == 4  # two points, two seeds
+    assert shown.count("no samples: whether means can be trusted is not known") == 8
+
+
+def test_the_warning_tells_means_that_move_from_those_that_do_not(cases: Callable[[int], int]) -> None:
+    """Set-ups on which nothing was chosen: random ones, each run once as it is and once four times longer."""
+    draw = random.Random("length of runs")
+    hits, false, moved, steady = 0, 0, 0, 0
+    for _ in range(cases(160)):
+        drawn, lasts_s, warmup_s = _drawn(draw)
+        runs = [
+            [run(_lasting(drawn, k * lasts_s, warmup_s), seed=seed) for seed in range(SEEDS)] for k in (1, 4)
+        ]
+        is_moved = _is_moved(*(np.array([r.flows["goodput_bps"] for r in each]) for each in runs))
+        is_warned = shortfall([{}] * SEEDS, runs[0]) is not None
+        moved, steady = moved + (is_moved is True), steady + (is_moved is False)
+        hits, false = hits + (is_moved is True and is_warned), false + (is_moved is False and is_warned)
+    print(f"{hits} of {moved} that move are warned of, and {false} of {steady} that do not")
+    assert hits >= 0.75 * moved > 0
+    assert false <= 0.33 * steady
+
+
+def _drawn(draw: random.Random) -> tuple[dict[str, Any], float, float]:
+    rate, rtt = 10 ** draw.uniform(0.6, 1.5), 10 ** draw.uniform(0.7, 2.3)
+    fifo = {"kind": "drop_tail", "size": f"{2 ** draw.uniform(-2, 3):.3f} bdp"}
+    queue = draw.choice([fifo] * 4 + [{"kind": "fq_codel"}])
+    ccas = draw.choices(["cubic", "bbr3", "bbr1", "reno"], [2, 2, 1, 1], k=draw.choice([1, 2, 2, 2, 4]))
+    lasts_s = draw.choice([5, 10, 20])
+    drawn = {"ccas": ccas, "rate": rate, "rtt": rtt, "queue": queue}
+    return drawn, lasts_s, draw.choice([0, lasts_s / 5, lasts_s / 2])
+
+
+def _lasting(drawn: dict[str, Any], lasts_s: float, warmup_s: float) -> Scenario:
+    return scenario(**drawn, lasts=f"{lasts_s} s", warmup=f"{warmup_s} s")
+
+
+def _is_moved(short: Any, long: Any) -> bool | None:
+    """Whether a mean goodput moves by more than matters; None if seeds do not tell."""
+    allowed = MATTERS * short.sum(axis=1).mean() / short.shape[1]
+    apart = long - short
+    half = stats.t.ppf(0.975, SEEDS - 1) * apart.std(axis=0, ddof=1) / sqrt(SEEDS)
+    mean = np.abs(apart.mean(axis=0))
+    if (mean - half > allowed).any():
+        return True
+    return None if (mean + half >= allowed).any() else False
