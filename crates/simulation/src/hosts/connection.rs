@@ -334,6 +334,13 @@ impl Connection {
         self.data.receiver.delivered_bytes()
     }
 
+    /// The ends of a connection that carries data one way and has no transfer that could be complete.
+    #[inline]
+    pub fn plain_ends(&mut self) -> Option<(&mut Sender, &mut Receiver)> {
+        let is_plain = self.back.is_none() && self.transfer.is_none();
+        is_plain.then_some((&mut self.data.sender, &mut self.data.receiver))
+    }
+
     /// The sender of the data.
     pub fn sender(&self) -> &Sender {
         &self.data.sender

@@ -19,7 +19,7 @@ pub use connection::End;
 pub use datagrams::Datagrams;
 pub use endpoints::Endpoints;
 pub use factory::AlgorithmFailure;
-pub use flow::Flow;
+pub use flow::{Flow, Quiet};
 pub use observer::Observer;
 pub use outbox::Outbox;
 pub use stats::{CounterSnapshot, FlowStats, OneWay, ProbeRecord, Transfer};

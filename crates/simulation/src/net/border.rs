@@ -49,8 +49,19 @@ impl<P: Copy> Border<P> {
             Some((link, _)) => self.turn.1.max(link),
             None => self.turn.1,
         };
-        let order = self.numbers[actor.0 as usize];
-        self.exits[shared as usize].push(Exit { at, order, packet: *packet });
+        self.exit(shared, Exit { at, order: self.number(actor), packet: *packet });
+    }
+
+    /// The number that an actor of this part has in the whole network.
+    #[inline]
+    pub fn number(&self, actor: ActorId) -> u32 {
+        self.numbers[actor.0 as usize]
+    }
+
+    /// A packet leaves into a shared link.
+    #[inline]
+    pub fn exit(&mut self, shared: u32, exit: Exit<P>) {
+        self.exits[shared as usize].push(exit);
     }
 }
 

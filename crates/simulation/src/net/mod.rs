@@ -1,8 +1,10 @@
 //! Links and media joined by routes, and the schedule that moves packets along them.
 
 mod border;
+mod lanes;
 
 pub use border::Exit;
+pub use lanes::Lane;
 
 use crate::actors::{ActorId, Actors};
 use crate::routes::{HopId, Next, Reroute, Routes, Successors, Switch};

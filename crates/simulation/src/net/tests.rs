@@ -121,6 +121,29 @@ fn a_route_changes_before_all_else_at_its_time() {
     assert_eq!(journey(111), (vec![230, 340], 5));
 }
 
+/// Whether a flow over two routes, of which the hops in the middle are shared with others, has lanes of its own.
+fn has_lanes(delays_us: &[u64], routes: [&[u32]; 2], shared: &[u32]) -> bool {
+    let routes = routes.map(|route| route.iter().copied().map(HopId).collect::<Vec<_>>());
+    let mut net = Net::new(links(delays_us), Vec::new(), &routes, Vec::new(), true);
+    let numbers = (0..net.actors.count() as u32).collect();
+    net.become_part(RouteId(0), Streams::for_flows(1), numbers, |hop| {
+        shared.iter().position(|&other| hop == HopId(other)).map(|n| n as u32)
+    });
+    net.lanes().is_some()
+}
+
+#[test]
+fn a_flow_has_lanes_whose_ends_meet_beyond_shared_links_only() {
+    let (delays, routes) = ([10; 6], [&[0, 1, 2][..], &[3, 4, 5]]);
+    assert!(has_lanes(&delays, routes, &[1, 4]));
+    assert!(!has_lanes(&delays, routes, &[1]), "the way back has no shared link");
+    assert!(!has_lanes(&[0, 10, 10, 10, 10, 10], routes, &[1, 4]), "what is sent may leave at once");
+    assert!(!has_lanes(&delays, [&[1, 2], &[3, 4, 5]], &[1, 4]), "an end sends into a shared link");
+    assert!(!has_lanes(&delays, [&[0, 1, 2], &[0, 4, 5]], &[1, 4]), "both ends send into one link");
+    assert!(!has_lanes(&delays, [&[0, 1], &[3, 1]], &[1]), "both come from one link");
+    assert!(!has_lanes(&[10, 10, 0, 10, 10, 10], routes, &[1, 4]), "a link between has turns");
+}
+
 #[test]
 fn a_link_without_delay_is_not_served_ahead() {
     assert_eq!(journey(&mut row(&[10, 0, 30], true)), (vec![340, 440], 4));

@@ -1,9 +1,10 @@
 //! A share of the islands of a run, run by one thread at a time.
 
 use super::NANOSECOND;
+use super::ends::run_ends;
 use super::shared_link::Entry;
 use crate::island::Island;
-use crate::net::Exit;
+use crate::net::{Exit, Lane, Net};
 use crate::payload::Payload;
 use crate::record::Silent;
 use tcp::Segment;
@@ -12,6 +13,8 @@ use units::Time;
 /// Islands with neighbouring numbers, and what goes between them and shared links.
 pub(super) struct IslandShare {
     pub islands: Vec<Island>,
+    /// By island: its lanes, if its ends have nothing in common.
+    lanes: Vec<Option<[Lane; 2]>>,
     /// When something happens next, by island.
     next: Vec<Time>,
     /// What has left, by shared link.
@@ -30,6 +33,7 @@ impl IslandShare {
     pub fn new(islands: Vec<Island>, shared: usize) -> IslandShare {
         IslandShare {
             next: vec![Time::ZERO; islands.len()],
+            lanes: islands.iter().map(|island| island.net.lanes()).collect(),
             islands,
             exits: vec![Vec::new(); shared],
             entries: vec![Vec::new(); shared],
@@ -73,14 +77,11 @@ impl IslandShare {
             let island = &mut self.islands[n];
             island.net.swap_exits(&mut self.exits);
             for &(list, place) in &self.sorted[entries] {
-                let Entry { at, hop, packet, .. } = &self.entries[list as usize][place as usize];
-                island.net.enter(*hop, packet, *at);
+                enter(&mut island.net, &self.lanes[n], &self.entries[list as usize][place as usize]);
             }
-            while let Some((now, actor)) = island.net.schedule.next(end - NANOSECOND) {
-                island.net.begin_turn(now, actor);
-                island.turn(actor, now, &mut Silent, &mut self.segments);
-                turns += 1;
-            }
+            let by_end =
+                self.lanes[n].as_ref().and_then(|lanes| run_ends(island, lanes, end, &mut self.segments));
+            turns += by_end.unwrap_or_else(|| run_turns(island, end, &mut self.segments));
             self.next[n] = island.net.schedule.next(Time::NEVER).map_or(Time::NEVER, |(time, _)| time);
             island.net.swap_exits(&mut self.exits);
         }
@@ -109,4 +110,25 @@ impl IslandShare {
             }
         }
     }
+}
+
+/// A packet comes from a shared link.
+#[inline]
+fn enter(net: &mut Net<Payload>, lanes: &Option<[Lane; 2]>, entry: &Entry) {
+    let Entry { at, hop, ref packet, .. } = *entry;
+    match lanes.as_ref().map(|lanes| &lanes[packet.stream.direction() as usize]) {
+        Some(lane) if lane.far == hop => net.enter_by(lane, packet, at),
+        _ => net.enter(hop, packet, at),
+    }
+}
+
+/// Runs everything of an island before `end`, one turn after the other. Returns their number.
+fn run_turns(island: &mut Island, end: Time, segments: &mut Vec<Segment>) -> usize {
+    let mut turns = 0;
+    while let Some((now, actor)) = island.net.schedule.next(end - NANOSECOND) {
+        island.net.begin_turn(now, actor);
+        island.turn(actor, now, &mut Silent, segments);
+        turns += 1;
+    }
+    turns
 }

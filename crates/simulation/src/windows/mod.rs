@@ -2,6 +2,7 @@
 //!
 //! docs/explanation/windows.md says why the results are those of one event after the other.
 
+mod ends;
 mod island_share;
 mod shared_link;
 mod split;

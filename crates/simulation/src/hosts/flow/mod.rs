@@ -2,6 +2,9 @@
 
 mod calls;
 mod measure;
+mod quiet;
+
+pub use quiet::Quiet;
 
 use super::connection::End;
 use super::connections::Connections;

@@ -1,0 +1,105 @@
+//! The ways between the two ends of a flow and the links that other flows share, where the ends have nothing else in common.
+
+use super::{Exit, Net, Node};
+use crate::routes::{HopId, Next};
+use network::{Packet, RouteId};
+use units::{Duration, Time};
+
+/// What is of a route in a part of a network: links that an end sends into and links from which packets reach the other.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// The links of the end at which it begins, in order.
+    out: Box<[HopId]>,
+    /// The number of the shared link behind them, and of the actor of the whole network in whose turns packets reach it.
+    shared: u32,
+    order: u32,
+    /// The far end of the last shared link.
+    pub far: HopId,
+    /// The links behind that, in order.
+    into: Box<[HopId]>,
+    /// The last of them all, from which packets are delivered.
+    pub last: HopId,
+}
+
+impl<P: Copy + Send> Net<P> {
+    /// The lanes of the two routes of this part, if what an end sends always leaves the part by links of its own that take some
+    /// time, and what comes back arrives at the other end without a turn of any link between. Then the order in which packets
+    /// leave does not depend on turns, and the two ends only meet beyond the shared links.
+    pub fn lanes(&self) -> Option<[Lane; 2]> {
+        let &[there, back] = &*self.entries else { return None };
+        let ways = [self.way(RouteId(0), there)?, self.way(RouteId(1), back)?];
+        let both = |hop: &HopId| ways[1].contains(hop) && !self.is_shared(*hop);
+        let lanes = [self.lane(&ways[0])?, self.lane(&ways[1])?];
+        (!ways[0].iter().any(both) && lanes[0].last != lanes[1].last).then_some(lanes)
+    }
+
+    fn is_shared(&self, hop: HopId) -> bool {
+        self.nodes[hop.index()].shared.is_some()
+    }
+
+    /// The links of a route that begins with `entry`, if they are as [`lanes`](Self::lanes) says.
+    fn way(&self, route: RouteId, entry: HopId) -> Option<Vec<HopId>> {
+        let own = |node: &&Node<P>| node.shared.is_none() && node.link.min_delay() > Duration::ZERO;
+        self.nodes.get(entry.index()).filter(own)?;
+        let mut way = vec![entry];
+        loop {
+            let node =
+                self.nodes.get(way[way.len() - 1].index()).filter(|node| node.link.has_closed_form())?;
+            match node.next.hop(route) {
+                Next::CutThrough(next) => way.push(next),
+                Next::Hop(_) => return None,
+                Next::End => return Some(way),
+            }
+        }
+    }
+
+    fn lane(&self, way: &[HopId]) -> Option<Lane> {
+        let first = way.iter().position(|hop| self.is_shared(*hop))?;
+        let far = way.iter().rposition(|hop| self.is_shared(*hop))?;
+        let feeder = self.actors.link(way[first - 1]);
+        Some(Lane {
+            out: way[..first].into(),
+            shared: self.nodes[way[first].index()].shared?,
+            order: self.border.number(feeder),
+            far: way[far],
+            into: way[far + 1..].into(),
+            last: way[way.len() - 1],
+        })
+    }
+
+    /// An end sends a packet, which leaves by a lane.
+    #[inline(always)] // called for every packet
+    pub fn leave_by(&mut self, lane: &Lane, packet: &Packet<P>, now: Time) {
+        let mut at = now;
+        for hop in &*lane.out {
+            let Some(arrival) = self.nodes[hop.index()].link.transit(packet.size, at) else { return };
+            at = arrival;
+        }
+        self.border.exit(lane.shared, Exit { at, order: lane.order, packet: *packet });
+    }
+
+    /// A packet will reach the far end of the last shared link of a lane at `at`.
+    #[inline(always)] // called for every packet
+    pub fn enter_by(&mut self, lane: &Lane, packet: &Packet<P>, at: Time) {
+        let mut at = at;
+        for hop in &*lane.into {
+            let Some(arrival) = self.nodes[hop.index()].link.transit(packet.size, at) else { return };
+            at = arrival;
+        }
+        if self.nodes[lane.last.index()].link.hold(packet, at) {
+            self.schedule.request(self.actors.link(lane.last), at);
+        }
+    }
+
+    /// When the next packet reaches the end of a lane.
+    #[inline]
+    pub fn next_arrival(&self, lane: &Lane) -> Time {
+        self.nodes[lane.last.index()].link.next_arrival()
+    }
+
+    /// Takes the packet that reaches the end of a lane by now.
+    #[inline]
+    pub fn take_arrived(&mut self, lane: &Lane, now: Time) -> Option<&Packet<P>> {
+        self.nodes[lane.last.index()].link.take(now)
+    }
+}

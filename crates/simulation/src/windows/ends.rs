@@ -1,0 +1,140 @@
+//! The two ends of a flow, one after the other.
+//!
+//! In a window what one end of a flow sends does not reach the other: on its way it leaves by a shared link. While the
+//! application does nothing either, the ends have nothing in common, and each is run by itself: packets that arrive, and
+//! its timers, which come first at equal times.
+
+use crate::hosts::{End, Endpoints, Quiet};
+use crate::island::Island;
+use crate::net::{Lane, Net};
+use crate::payload::{Packet, Payload};
+use network::{Ecn, RouteId, StreamId};
+use tcp::{Receiver, Segment, Sender};
+use units::{Duration, Time};
+
+/// One end of a connection that carries data one way.
+trait OneEnd {
+    fn next_timer(&self) -> Time;
+
+    fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>);
+
+    /// A segment arrives; `ce`: it was marked on the way. Returns a sample of the RTT.
+    fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ce: bool,
+        out: &mut Vec<Segment>,
+    ) -> Option<Duration>;
+}
+
+impl OneEnd for Sender {
+    #[inline]
+    fn next_timer(&self) -> Time {
+        Sender::next_timer(self)
+    }
+
+    fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        Sender::on_timer(self, now, out);
+    }
+
+    #[inline]
+    fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        _: bool,
+        out: &mut Vec<Segment>,
+    ) -> Option<Duration> {
+        Sender::on_segment(self, now, segment, out);
+        self.last_rtt()
+    }
+}
+
+impl OneEnd for Receiver {
+    #[inline]
+    fn next_timer(&self) -> Time {
+        Receiver::next_timer(self)
+    }
+
+    fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        Receiver::on_timer(self, now, out);
+    }
+
+    #[inline]
+    fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ce: bool,
+        out: &mut Vec<Segment>,
+    ) -> Option<Duration> {
+        Receiver::on_segment(self, now, segment, ce, out);
+        None
+    }
+}
+
+/// Runs everything of an island before `until`, whose routes are these lanes. Returns the number of turns; none if more may happen
+/// until then than its connection does by itself.
+pub(super) fn run_ends(
+    island: &mut Island,
+    [there, back]: &[Lane; 2],
+    until: Time,
+    segments: &mut Vec<Segment>,
+) -> Option<usize> {
+    let Island { net, flows, .. } = island;
+    let [Endpoints::Tcp(flow)] = &mut flows[..] else { return None };
+    let Quiet { sender, receiver, headers, streams, mut rtt } = flow.quiet(until)?;
+    let mut run = Run { net, until, segments };
+    let wrap = |stream: StreamId| move |segment: &Segment| headers.packet(stream, segment);
+    let turns = run.end(receiver, [there, back], wrap(streams[1]), |_, _| {})
+        + run.end(sender, [back, there], wrap(streams[0]), |now, sample| rtt.record(now, sample));
+    for (end, lane) in [(End::Receiver, there), (End::Sender, back)] {
+        let (actor, arrival) = (net.actors.end(RouteId::new(0, end.direction())), net.next_arrival(lane));
+        net.schedule.end(actor, flow.next(end));
+        net.schedule.end(net.actors.link(lane.last), arrival);
+    }
+    Some(turns)
+}
+
+/// What both ends need.
+struct Run<'a> {
+    net: &'a mut Net<Payload>,
+    until: Time,
+    /// Segments between an end and its first link; empty between turns.
+    segments: &'a mut Vec<Segment>,
+}
+
+impl Run<'_> {
+    /// Runs an end, to which packets come by one lane and from which they leave by the other. Returns the number of turns.
+    #[inline(always)] // there are two kinds of ends
+    fn end(
+        &mut self,
+        end: &mut impl OneEnd,
+        [come, leave]: [&Lane; 2],
+        wrap: impl Fn(&Segment) -> Packet,
+        mut sample: impl FnMut(Time, Duration),
+    ) -> usize {
+        let Run { net, until, segments } = self;
+        for turns in 0.. {
+            let (timer, arrival) = (end.next_timer(), net.next_arrival(come));
+            let now = timer.min(arrival);
+            if now >= *until {
+                return turns;
+            }
+            if timer <= arrival {
+                end.on_timer(now, segments);
+            } else if let Some(packet) = net.take_arrived(come, now)
+                && let Payload::Tcp(segment) = &packet.payload
+                && let Some(rtt) = end.on_segment(now, segment, packet.ecn == Ecn::Ce, segments)
+            {
+                sample(now, rtt);
+            }
+            for segment in &**segments {
+                net.leave_by(leave, &wrap(segment), now);
+            }
+            segments.clear();
+        }
+        unreachable!("turns are counted without end")
+    }
+}
