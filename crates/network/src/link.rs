@@ -91,6 +91,29 @@ impl ClosedForm {
         self.max_bytes = limit.bytes.unwrap_or(u64::MAX);
     }
 
+    /// When a packet of `size` bytes that comes at `at` reaches the far end, if it does.
+    #[inline(always)]
+    fn transit(&mut self, wire: &mut Wire, size: u16, at: Time) -> Option<Time> {
+        let free_at = wire.server.free_at();
+        if free_at > at {
+            while let Some(limit) = wire.limit(at) {
+                self.limit(limit);
+            }
+            if !self.wait(size, at, free_at) {
+                self.passages.dropped(size, at);
+                return None;
+            }
+        }
+        let sent = wire.server.transmit(size, at);
+        let (arrival, lost) = wire.arrival_or_loss(sent.finish);
+        self.passages.passed(size, at, sent, arrival, free_at);
+        if lost {
+            self.passages.lost(size);
+            return None;
+        }
+        Some(arrival)
+    }
+
     /// A packet of `size` bytes reaches a busy link at `at`; it would be transmitted from `start` on. False if the queue
     /// is full.
     #[inline]
@@ -204,25 +227,24 @@ impl<P: Copy> Link<P> {
     #[inline(always)] // called for every packet on every link
     pub fn transit(&mut self, size: u16, at: Time) -> Option<Time> {
         let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
-        let wire = &mut self.wire;
-        let free_at = wire.server.free_at();
-        if free_at > at {
-            while let Some(limit) = wire.limit(at) {
-                queue.limit(limit);
-            }
-            if !queue.wait(size, at, free_at) {
-                queue.passages.dropped(size, at);
-                return None;
+        queue.transit(&mut self.wire, size, at)
+    }
+
+    /// As [`transit`](Self::transit) for one packet after the other, each of which is [held](Self::hold) if it arrives.
+    ///
+    /// # Panics
+    /// If the link does not use the closed form.
+    #[inline]
+    pub fn transit_and_hold<'a>(&mut self, packets: impl Iterator<Item = (Time, &'a Packet<P>)>)
+    where
+        P: 'a,
+    {
+        let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
+        for (at, packet) in packets {
+            if let Some(arrival) = queue.transit(&mut self.wire, packet.size, at) {
+                self.in_flight.push(Flight { arrival, packet: *packet });
             }
         }
-        let sent = wire.server.transmit(size, at);
-        let (arrival, lost) = wire.arrival_or_loss(sent.finish);
-        queue.passages.passed(size, at, sent, arrival, free_at);
-        if lost {
-            queue.passages.lost(size);
-            return None;
-        }
-        Some(arrival)
     }
 
     /// Puts a packet on the wire whose arrival [`transit`](Self::transit) has computed. True if it is the next to

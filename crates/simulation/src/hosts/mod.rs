@@ -23,3 +23,4 @@ pub use flow::{Flow, Quiet};
 pub use observer::Observer;
 pub use outbox::Outbox;
 pub use stats::{CounterSnapshot, FlowStats, OneWay, ProbeRecord, Transfer};
+pub use transport::Headers;

@@ -49,7 +49,8 @@ impl<P: Copy> Border<P> {
             Some((link, _)) => self.turn.1.max(link),
             None => self.turn.1,
         };
-        self.exit(shared, Exit { at, order: self.number(actor), packet: *packet });
+        let order = self.number(actor);
+        self.exits(shared).push(Exit { at, order, packet: *packet });
     }
 
     /// The number that an actor of this part has in the whole network.
@@ -58,10 +59,10 @@ impl<P: Copy> Border<P> {
         self.numbers[actor.0 as usize]
     }
 
-    /// A packet leaves into a shared link.
+    /// What leaves into a shared link.
     #[inline]
-    pub fn exit(&mut self, shared: u32, exit: Exit<P>) {
-        self.exits[shared as usize].push(exit);
+    pub fn exits(&mut self, shared: u32) -> &mut Vec<Exit<P>> {
+        &mut self.exits[shared as usize]
     }
 }
 

@@ -30,7 +30,9 @@ impl<P: Copy + Send> Net<P> {
         let ways = [self.way(RouteId(0), there)?, self.way(RouteId(1), back)?];
         let both = |hop: &HopId| ways[1].contains(hop) && !self.is_shared(*hop);
         let lanes = [self.lane(&ways[0])?, self.lane(&ways[1])?];
-        (!ways[0].iter().any(both) && lanes[0].last != lanes[1].last).then_some(lanes)
+        let same = |of: fn(&Lane) -> HopId| of(&lanes[0]) == of(&lanes[1]);
+        let meet = ways[0].iter().any(both) || same(|lane| lane.far) || same(|lane| lane.last);
+        (!meet).then_some(lanes)
     }
 
     fn is_shared(&self, hop: HopId) -> bool {
@@ -67,28 +69,35 @@ impl<P: Copy + Send> Net<P> {
         })
     }
 
-    /// An end sends a packet, which leaves by a lane.
-    #[inline(always)] // called for every packet
-    pub fn leave_by(&mut self, lane: &Lane, packet: &Packet<P>, now: Time) {
-        let mut at = now;
-        for hop in &*lane.out {
-            let Some(arrival) = self.nodes[hop.index()].link.transit(packet.size, at) else { return };
-            at = arrival;
+    /// An end sends packets at `now`, which leave by a lane.
+    #[inline]
+    pub fn leave_by(&mut self, lane: &Lane, packets: impl Iterator<Item = Packet<P>>, now: Time) {
+        let exits = self.border.exits(lane.shared);
+        for packet in packets {
+            let cross = |at: Time, hop: &HopId| self.nodes[hop.index()].link.transit(packet.size, at);
+            if let Some(at) = lane.out.iter().try_fold(now, cross) {
+                exits.push(Exit { at, order: lane.order, packet });
+            }
         }
-        self.border.exit(lane.shared, Exit { at, order: lane.order, packet: *packet });
     }
 
-    /// A packet will reach the far end of the last shared link of a lane at `at`.
-    #[inline(always)] // called for every packet
-    pub fn enter_by(&mut self, lane: &Lane, packet: &Packet<P>, at: Time) {
-        let mut at = at;
-        for hop in &*lane.into {
-            let Some(arrival) = self.nodes[hop.index()].link.transit(packet.size, at) else { return };
-            at = arrival;
+    /// Packets will reach the far end of the last shared link of a lane, in the order of time.
+    #[inline]
+    pub fn enter_by<'a>(&mut self, lane: &Lane, packets: impl Iterator<Item = (Time, &'a Packet<P>)>)
+    where
+        P: 'a,
+    {
+        if let [only] = *lane.into {
+            self.nodes[only.index()].link.transit_and_hold(packets);
+        } else {
+            for (at, packet) in packets {
+                let cross = |at: Time, hop: &HopId| self.nodes[hop.index()].link.transit(packet.size, at);
+                if let Some(at) = lane.into.iter().try_fold(at, cross) {
+                    self.nodes[lane.last.index()].link.hold(packet, at);
+                }
+            }
         }
-        if self.nodes[lane.last.index()].link.hold(packet, at) {
-            self.schedule.request(self.actors.link(lane.last), at);
-        }
+        self.schedule.request(self.actors.link(lane.last), self.next_arrival(lane));
     }
 
     /// When the next packet reaches the end of a lane.

@@ -4,10 +4,10 @@
 //! application does nothing either, the ends have nothing in common, and each is run by itself: packets that arrive, and
 //! its timers, which come first at equal times.
 
-use crate::hosts::{End, Endpoints, Quiet};
+use crate::hosts::{End, Endpoints, Headers, Quiet};
 use crate::island::Island;
 use crate::net::{Lane, Net};
-use crate::payload::{Packet, Payload};
+use crate::payload::Payload;
 use network::{Ecn, RouteId, StreamId};
 use tcp::{Receiver, Segment, Sender};
 use units::{Duration, Time};
@@ -85,10 +85,9 @@ pub(super) fn run_ends(
     let Island { net, flows, .. } = island;
     let [Endpoints::Tcp(flow)] = &mut flows[..] else { return None };
     let Quiet { sender, receiver, headers, streams, mut rtt } = flow.quiet(until)?;
-    let mut run = Run { net, until, segments };
-    let wrap = |stream: StreamId| move |segment: &Segment| headers.packet(stream, segment);
-    let turns = run.end(receiver, [there, back], wrap(streams[1]), |_, _| {})
-        + run.end(sender, [back, there], wrap(streams[0]), |now, sample| rtt.record(now, sample));
+    let mut run = Run { net, until, segments, headers };
+    let turns = run.end(receiver, [there, back], streams[1], |_, _| {})
+        + run.end(sender, [back, there], streams[0], |now, sample| rtt.record(now, sample));
     for (end, lane) in [(End::Receiver, there), (End::Sender, back)] {
         let (actor, arrival) = (net.actors.end(RouteId::new(0, end.direction())), net.next_arrival(lane));
         net.schedule.end(actor, flow.next(end));
@@ -103,6 +102,7 @@ struct Run<'a> {
     until: Time,
     /// Segments between an end and its first link; empty between turns.
     segments: &'a mut Vec<Segment>,
+    headers: Headers,
 }
 
 impl Run<'_> {
@@ -112,29 +112,35 @@ impl Run<'_> {
         &mut self,
         end: &mut impl OneEnd,
         [come, leave]: [&Lane; 2],
-        wrap: impl Fn(&Segment) -> Packet,
+        stream: StreamId,
         mut sample: impl FnMut(Time, Duration),
     ) -> usize {
-        let Run { net, until, segments } = self;
         for turns in 0.. {
-            let (timer, arrival) = (end.next_timer(), net.next_arrival(come));
+            let (timer, arrival) = (end.next_timer(), self.net.next_arrival(come));
             let now = timer.min(arrival);
-            if now >= *until {
+            if now >= self.until {
                 return turns;
             }
             if timer <= arrival {
-                end.on_timer(now, segments);
-            } else if let Some(packet) = net.take_arrived(come, now)
+                end.on_timer(now, self.segments);
+            } else if let Some(packet) = self.net.take_arrived(come, now)
                 && let Payload::Tcp(segment) = &packet.payload
-                && let Some(rtt) = end.on_segment(now, segment, packet.ecn == Ecn::Ce, segments)
+                && let Some(rtt) = end.on_segment(now, segment, packet.ecn == Ecn::Ce, self.segments)
             {
                 sample(now, rtt);
             }
-            for segment in &**segments {
-                net.leave_by(leave, &wrap(segment), now);
+            if !self.segments.is_empty() {
+                self.send(leave, stream, now);
             }
-            segments.clear();
         }
         unreachable!("turns are counted without end")
+    }
+
+    /// Sends what an end has put out.
+    #[inline(never)] // else the loop over turns takes longer
+    fn send(&mut self, lane: &Lane, stream: StreamId, now: Time) {
+        let headers = self.headers;
+        self.net.leave_by(lane, self.segments.iter().map(|segment| headers.packet(stream, segment)), now);
+        self.segments.clear();
     }
 }

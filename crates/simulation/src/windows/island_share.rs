@@ -76,8 +76,10 @@ impl IslandShare {
             }
             let island = &mut self.islands[n];
             island.net.swap_exits(&mut self.exits);
-            for &(list, place) in &self.sorted[entries] {
-                enter(&mut island.net, &self.lanes[n], &self.entries[list as usize][place as usize]);
+            for of_list in self.sorted[entries].chunk_by(|a, b| a.0 == b.0) {
+                let list = &self.entries[of_list[0].0 as usize];
+                let entries = of_list.iter().map(|&(_, place)| &list[place as usize]);
+                enter(&mut island.net, self.lanes[n].as_ref(), entries);
             }
             let by_end =
                 self.lanes[n].as_ref().and_then(|lanes| run_ends(island, lanes, end, &mut self.segments));
@@ -112,13 +114,17 @@ impl IslandShare {
     }
 }
 
-/// A packet comes from a shared link.
-#[inline]
-fn enter(net: &mut Net<Payload>, lanes: &Option<[Lane; 2]>, entry: &Entry) {
-    let Entry { at, hop, ref packet, .. } = *entry;
-    match lanes.as_ref().map(|lanes| &lanes[packet.stream.direction() as usize]) {
-        Some(lane) if lane.far == hop => net.enter_by(lane, packet, at),
-        _ => net.enter(hop, packet, at),
+/// Packets come from a shared link, in the order of time.
+#[inline(never)] // else it takes longer
+fn enter<'a>(
+    net: &mut Net<Payload>,
+    lanes: Option<&[Lane; 2]>,
+    entries: impl Iterator<Item = &'a Entry> + Clone,
+) {
+    let Some(hop) = entries.clone().next().map(|entry| entry.hop) else { return };
+    match lanes.and_then(|lanes| lanes.iter().find(|lane| lane.far == hop)) {
+        Some(lane) => net.enter_by(lane, entries.map(|entry| (entry.at, &entry.packet))),
+        None => entries.for_each(|entry| net.enter(hop, &entry.packet, entry.at)),
     }
 }
 
