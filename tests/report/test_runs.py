@@ -17,7 +17,7 @@ from fullpipe.report.runs.page import page_of
 from fullpipe.runs import Run
 from tests.report.pages import runs_of, scenario
 
-RATE = "topology.bottleneck.rate"
+RATE, QUEUE = "topology.bottleneck.rate", "topology.bottleneck.queue"
 
 
 def section(page: Document, heading: str) -> Section:
@@ -247,3 +247,46 @@ def test_no_sentence_adds_downloads_and_uploads(house: list[Run]) -> None:
     answer = page_of(house).answer
     assert not any(line.startswith("goodput of all flows") for line in answer)
     assert any(line.startswith("goodput of all uploads: highest ") for line in answer)
+
+
+@pytest.fixture(scope="module")
+def shares() -> list[Run]:
+    """BBRv3 and CUBIC at four sizes of the queue, with four seeds."""
+    flows = [{"name": cca, "cca": cca, "start_jitter": "500 ms"} for cca in ("bbr3", "cubic")]
+    sizes = ["0.25 bdp", "1 bdp", "2 bdp", "8 bdp"]
+    queues = {"size": [{"size": size} for size in sizes]}
+    base = scenario("share", duration="20 s", **{"topology.bottleneck.delay": "20 ms"}).to_dict()
+    return [
+        run(Scenario(**{**base, "flows": flows}).with_values({QUEUE: queue, "record.interval": "off"}), seed)
+        for queue in queues["size"]
+        for seed in range(1, 7)
+    ]
+
+
+def test_a_share_is_told_by_where_it_is_above_and_below_an_equal_one(shares: list[Run]) -> None:
+    told, *_ = page_of(shares, metrics=["share"], of="bbr3").answer
+    expected = []
+    for n in range(0, len(shares), 6):
+        found = [one.flows["goodput_bps"][0] / one.flows["goodput_bps"].sum() for one in shares[n : n + 6]]
+        half = 2.5706 * np.std(found, ddof=1) / np.sqrt(6)  # Student's t, 5 degrees of freedom
+        expected.append(int(np.mean(found) - half > 0.5) - int(np.mean(found) + half < 0.5))
+    assert expected == [1, 0, 0, -1]
+    assert told == (
+        "share of bbr3: above 0.5 at 1 of 4 points, where size = 0.25 bdp; below 0.5 at 1 of 4 points, where "
+        "size = 8 bdp; undecided at the other 2 points. A point counts if its 95 % interval leaves out 0.5."
+    )
+
+
+def test_a_share_of_one_seed_is_undecided(shares: list[Run]) -> None:
+    told, *_ = page_of(shares[::6], metrics=["share"], of="bbr3").answer
+    assert told.startswith("share of bbr3: undecided at 4 points.")
+
+
+def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
+    assert not any("above" in line for line in page_of(house, metrics=["share"], of="download").answer)
+
+
+def test_a_table_has_what_is_asked_for_at_every_point(shares: list[Run]) -> None:
+    (asked,) = tables(section(page_of(shares, metrics=["share"], of="bbr3"), "What was asked for"))
+    assert [column.name for column in asked.columns] == ["size", "bbr3: share"]
+    assert [row[0] for row in asked.rows] == ["0.25 bdp", "1 bdp", "2 bdp", "8 bdp"]

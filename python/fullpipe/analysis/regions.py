@@ -75,7 +75,8 @@ class _Grid:
             if first == 0:
                 return f"{word} <= {high}"
             return f"{word} >= {low}" if last == len(values) - 1 else f"{word} from {low} to {high}"
-        return f"{word} = {' or '.join(map(value_text, of))}"
+        *before, end = map(value_text, of)
+        return f"{word} = {', '.join(before)} or {end}" if before else f"{word} = {end}"
 
 
 def _ordered(values: Sequence[Any]) -> list[Any]:

@@ -8,11 +8,12 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.length import shortfall
+from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Table
-from fullpipe.report.runs.points import Points
+from fullpipe.report.runs.points import SHARE, Points
 from fullpipe.report.runs.tables import by_row, headed, interval_shown
 from fullpipe.report.runs.verdicts import Comparisons, by_sides, sentences
 from fullpipe.report.said import tally
@@ -23,7 +24,10 @@ _TOLD = ("goodput", "jain", "rtt_mean", "retransmission_rate", "call_score", "fc
 """Of which the highest and the lowest mean are told, unless others are asked for."""
 _MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
 """At so many points differences are told one by one, of so many groups, and so many points by their names."""
+_HOW = "means over seeds, with 95 % intervals"
 _Row = tuple[Mapping[str, Any], VariantRow]
+_Subject = tuple[str, int | str]
+"""A metric of an entry of `flows`, of a total or of a link."""
 
 
 def answer(found: Points, made: Comparisons) -> Iterator[str]:
@@ -33,6 +37,7 @@ def answer(found: Points, made: Comparisons) -> Iterator[str]:
     """
     for metric in found.metrics:
         for of in found.asked_of(metric):
+            yield from _against_even(found, metric, of)
             for sides, at in by_sides(made).items():
                 yield from _one_by_one(sides, metric, of, _rows(at, metric, found.entries.get(of, of)))
             yield from _extremes(found, metric, of)
@@ -132,6 +137,37 @@ def _verdicts(rows: Sequence[_Row]) -> list[tuple[str, int]]:
     return tally({"verdict": row.assessment.verdict} for _, row in rows)
 
 
+def _against_even(found: Points, metric: str, of: str) -> Iterator[str]:
+    """Where a group has more than an equal share and where less: if its interval leaves that out."""
+    if metric != SHARE:
+        return
+    at = list(_at_points(found, metric, found.entries.get(of, of)))
+    even = [found.equal_share(row) for _, row in at]
+    if None in even or not at:
+        return
+    sides = [_side(row, share or 0.0) for (_, row), share in zip(at, even, strict=True)]
+    named = f"{even[0]:.3g}" if len({*even}) == 1 else "an equal share"
+    points = [point for point, _ in at]
+    told = []
+    for side, word in ((1, "above"), (-1, "below")):
+        places = [place for place, found_side in enumerate(sides) if found_side == side]
+        if places:
+            where = region(points, places, found.words)
+            at_which = f"{len(places)} of {counted(len(at), 'point')}"
+            told.append(f"{word} {named} at {at_which}" + (f", where {where}" if where else ""))
+    rest = sides.count(0)
+    told += [f"undecided at {'the other ' if told else ''}{counted(rest, 'point')}"] if rest else []
+    yield f"{metric} of {of}: {'; '.join(told)}. A point counts if its 95 % interval leaves out {named}."
+
+
+def _side(row: Mapping[str, Any], even: float) -> int:
+    """1 above, -1 below, 0 undecided: one seed decides nothing, and of equal seeds the mean counts."""
+    if row["n"] < 2:
+        return 0
+    low, high = (row["mean"], row["mean"]) if row["alike"] else (row["low"], row["high"])
+    return 1 if low > even else -1 if high < even else 0
+
+
 def _extremes(found: Points, metric: str, of: str) -> Iterator[str]:
     entry = found.entries.get(of)
     is_it = pl.col("of") == of if entry is None else pl.col("entry") == entry
@@ -152,27 +188,41 @@ def by_group(found: Points, budget: Budget) -> Table | None:
     """A row per point, and of every group of flows the metric that tells most of it; None of one group."""
     if len(found.telling) < 2:
         return None
-    wanted = [
-        (pl.col("entry") == entry) & (pl.col("metric") == metric) for entry, metric in found.telling.items()
+    told = "What tells most of every group of flows"
+    return _by_point(found, f"{told}: {_HOW}", [(metric, of) for of, metric in found.telling.items()], budget)
+
+
+def asked(found: Points, budget: Budget) -> Table | None:
+    """A row per point, and a column for whatever is asked for; None if nothing is."""
+    subjects: list[_Subject] = [
+        (metric, found.entries.get(of, of)) for metric in found.metrics for of in found.asked_of(metric)
     ]
-    rows = found.means.filter(pl.any_horizontal(wanted))
+    return _by_point(found, _HOW.capitalize(), list(dict.fromkeys(subjects)), budget) if subjects else None
+
+
+def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], budget: Budget) -> Table:
+    columns = [{repr(point): row for point, row in _at_points(found, *each)} for each in subjects]
+    points = [key for key, _ in by_row(found.means, found.paths, "metric")]
     told = [
         [
             *(value_text(point[path]) for path in found.paths),
-            *(interval_shown(by_entry[entry]) if entry in by_entry else "-" for entry in found.telling),
+            *(interval_shown(column[repr(point)]) if repr(point) in column else "-" for column in columns),
         ]
-        for point, by_entry in by_row(rows, found.paths, "entry")
+        for point in points
     ]
-    columns = [
+    heads = [
         *(Column(found.words[path]) for path in found.paths),
-        *(
-            Column(f"{found.called(entry)}: {headed(metric).name}", is_number=True)
-            for entry, metric in found.telling.items()
-        ),
+        *(Column(f"{_named(found, of)}: {headed(metric).name}", is_number=True) for metric, of in subjects),
     ]
-    return Table(
-        "What tells most of every group of flows: means over seeds, with 95 % intervals",
-        columns,
-        told[: budget.rows],
-        left_out(budget.rows, len(told), "rows"),
-    )
+    return Table(caption, heads, told[: budget.rows], left_out(budget.rows, len(told), "rows"))
+
+
+def _named(found: Points, of: int | str) -> str:
+    return found.called(of) if isinstance(of, int) else of
+
+
+def _at_points(found: Points, metric: str, of: int | str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every point with the mean of a metric there of an entry of `flows`, a total or a link."""
+    is_it = pl.col("entry") == of if isinstance(of, int) else pl.col("of") == of
+    rows = found.means.filter((pl.col("metric") == metric) & is_it).drop_nulls("mean")
+    yield from (({path: row[path] for path in found.paths}, row) for row in rows.iter_rows(named=True))

@@ -87,6 +87,9 @@ def _answer(found: Points, made: verdicts.Comparisons) -> Iterator[str]:
 
 
 def _sections(found: Points, made: verdicts.Comparisons, command: str, budget: Budget) -> Iterator[Section]:
+    wanted = answer.asked(found, budget)
+    if wanted:
+        yield Section("What was asked for", [wanted])
     groups = answer.by_group(found, budget)
     if groups:
         yield Section("By group of flows", [groups])

@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import busy_links
-from fullpipe.analysis.metrics.groups import ALL, TOTALS
+from fullpipe.analysis.metrics.connections import bulk_names
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions, flow_groups
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import points_of, short_names
 from fullpipe.analysis.values import value_text, values_of
@@ -133,6 +134,20 @@ class Points:
         if self.of:
             return [self.of] if self.of in known else []
         return own if len(own) == 1 or metric == SHARE else self.totals_of(metric) or own
+
+    def equal_share(self, row: Mapping[str, Any]) -> float | None:
+        """What the group of a row would have if all flows that go its way got the same; None unless all of
+        them are bulk flows."""
+        same = (n for n, point in enumerate(self.points) if self._is_at(point, row))
+        run = self.runs[next(same, 0)]
+        own = flow_groups(run).get(row["of"], [])
+        ways = flow_directions(run).values() or [run.flows["flow"].to_list()]
+        rivals = next((way for way in ways if not set(own).isdisjoint(way)), [])
+        return len(own) / len(rivals) if rivals and set(rivals) <= set(bulk_names(run)) else None
+
+    @staticmethod
+    def _is_at(point: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+        return all(value_text(value) == value_text(row[path]) for path, value in point.items() if path in row)
 
     @cached_property
     def telling(self) -> dict[int, str]:
