@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from fullpipe.analysis.unfinished import counted
 from fullpipe.analysis.values import MEASURED
 
 LEVEL = 0.95
@@ -26,10 +27,17 @@ def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:
 
     Returns:
         The columns of `values` but for seed and value; `n`, how many seeds have a value; `mean`; `low` and
-        `high`, which are null for fewer than two; and `alike`, whether all values are the same.
+        `high`, which are null for fewer than two; `alike`, whether all values are the same; and of completion
+        times `began` and `unfinished`, over all seeds, if the metrics that count them are there.
     """
     keys = [*paths_of(values), *(name for name in MEASURED if name != "value")]
-    return means(values, keys, level)
+    counts = counted(values).group_by(keys, maintain_order=True).agg(sums("began"), sums("unfinished"))
+    return means(values, keys, level).hstack(counts.select("began", "unfinished"))
+
+
+def sums(column: str) -> pl.Expr:
+    """The sum of a column; null if it is known of no row."""
+    return pl.when(pl.col(column).count() > 0).then(pl.col(column).sum())
 
 
 def means(rows: pl.DataFrame, keys: Sequence[str], level: float = LEVEL) -> pl.DataFrame:

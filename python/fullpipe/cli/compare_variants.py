@@ -29,7 +29,7 @@ from fullpipe.report.from_file import joined
 from fullpipe.report.text import listed
 from fullpipe.runs.meta import versions
 from fullpipe.scenario import Scenario
-from fullpipe.validation.compare.judge import ALIKE
+from fullpipe.validation.compare.judge import ALIKE, unlike
 from fullpipe.validation.compare.variants import VariantComparison, VariantRow
 from fullpipe.validation.over import SCENARIO
 
@@ -187,6 +187,9 @@ def _table(found: VariantComparison) -> Any:
             margin_shown(row.margin, row.unit),
             styled(_verdict(row), _COLOURS.get(row.assessment.verdict, "yellow")),
         )
+        sides = (row.left_out.reference, row.left_out.other) if row.left_out else ()
+        if any(side.unfinished for side in sides):
+            made.add_row("  unfinished", *(f"{side.unfinished:,} of {side.began:,}" for side in sides))
     return made
 
 
@@ -199,6 +202,14 @@ def _sentences(found: VariantComparison) -> Iterator[str]:
     """What a reader should know of the verdicts."""
     if any(row.assessment.reason == ALIKE for row in found.rows):
         yield 'note: all seeds gave the same run, which is one; give flows a start_jitter, such as "100 ms"'
+    for row in found.rows:
+        if row.left_out and row.left_out.more:
+            is_open = row.assessment.reason == unlike(row.left_out)
+            told = ": no verdict; make runs longer" if is_open else ""
+            yield (
+                f"note: {row.metric} of {row.of}: {row.left_out.reference} of {found.reference},"
+                f" {row.left_out.other} of {found.other}; those that finish are the faster ones{told}"
+            )
     known = [row.assessment.correlation for row in found.rows if row.assessment.correlation is not None]
     if known and max(map(abs, known)) < 0.3:
         yield "note: the two sides vary independently of each other over seeds, so that pairs tell no more"

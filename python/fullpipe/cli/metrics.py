@@ -1,7 +1,7 @@
 """`fullpipe metrics`: what is measured of finished runs, and which means are doubtful."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ import typer
 from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.metrics import MEASURES, measured
 from fullpipe.analysis.statistics import Doubt, doubtful_means
+from fullpipe.analysis.unfinished import counted, unfinished_shown
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.cli.output import echo
@@ -45,7 +46,7 @@ def metrics(
     console = terminal()
     stores = [out or Path("runs")] if out or not folders else []
     for run in read_runs(runs_in([*(folders or []), *stores])):
-        values = measured(run)
+        values = counted(measured(run))
         doubts = doubtful_means(run.series, run.flows, run.scenario.warmup_s)
         if as_json:
             echo(json.dumps(_as_json(run, values, doubts), allow_nan=False))
@@ -65,7 +66,7 @@ def _as_json(run: Run, values: pl.DataFrame, doubts: Sequence[Doubt]) -> dict[st
         **identity,
         "engine": run.meta.engine.name,
         "warmup_s": run.scenario.warmup_s,
-        "values": values.to_dicts(),
+        "values": values.drop("began", "unfinished").to_dicts(),
         "otherwise": run.meta.otherwise,
         "doubts": [asdict(doubt) for doubt in doubts],
         "too_short": shortfall([{}], [run]),
@@ -78,7 +79,8 @@ def _tables(values: pl.DataFrame, width: int) -> Iterator[Any]:
         taken: list[pl.DataFrame] = []
         left = width - _NAMES
         for part in rows.partition_by("of", maintain_order=True):
-            needed = 1 + max(_NUMBER, min(LONGEST, len(part["of"][0])))
+            counts = (len(unfinished_shown(row)) for row in part.iter_rows(named=True))
+            needed = 1 + max(_NUMBER, *counts, min(LONGEST, len(part["of"][0])))
             if taken and needed > left:
                 yield _table(taken)
                 taken, left = [], width - _NAMES
@@ -90,12 +92,18 @@ def _tables(values: pl.DataFrame, width: int) -> Iterator[Any]:
 def _table(parts: Sequence[pl.DataFrame]) -> Any:
     made = table("metric", "unit", *(heading(str(part["of"][0])) for part in parts))
     units = {metric: unit for part in parts for metric, unit in part.select("metric", "unit").iter_rows()}
-    columns = [dict(part.select("metric", "value").iter_rows()) for part in parts]
+    columns = [{row["metric"]: row for row in part.iter_rows(named=True)} for part in parts]
     for metric, unit in units.items():
-        cells = [column.get(metric) for column in columns]
-        if any(value is not None for value in cells):
-            made.add_row(metric, unit_shown(unit), *(number_shown(value, unit) for value in cells))
+        cells = [column.get(metric, {}) for column in columns]
+        if any(cell.get("value") is not None or cell.get("unfinished") for cell in cells):
+            made.add_row(metric, unit_shown(unit), *map(_cell, cells))
     return made
+
+
+def _cell(row: Mapping[str, Any]) -> str:
+    """The value of a row, and below a completion time what it leaves out."""
+    shown = number_shown(row.get("value"), row.get("unit", ""))
+    return "\n".join(filter(None, [shown, unfinished_shown(row).strip()]))
 
 
 def _otherwise(run: Run) -> Iterator[Any]:

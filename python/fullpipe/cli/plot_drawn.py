@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -16,6 +17,8 @@ from fullpipe.scenario.quantities import as_numbers
 
 _MOST_ACROSS = 3
 """Panels side by side; in a column of a paper one."""
+_LETTERS: dict[Width, int] = {"column": 70, "page": 150}
+"""Of a line below the figure."""
 _ROOM = 0.04
 """For marks at the end of an axis, as a share of its length."""
 
@@ -57,6 +60,8 @@ class Part(NamedTuple):
     label: str
     title: str
     rows: pl.DataFrame
+    left_out: str = ""
+    """Of completion times: how many there are of which nothing is known."""
 
 
 class _Panel(NamedTuple):
@@ -97,7 +102,10 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     for place in places[len(panels) :]:
         place.set_axis_off()
     table = pl.concat(tables)
-    figure.supxlabel(_told(table, chart.kind), fontsize=6, color="0.4")
+    below = [_told(table, chart.kind), *dict.fromkeys(part.left_out for part in parts)]
+    figure.supxlabel(
+        "\n".join(fill(line, _LETTERS[chart.width]) for line in below if line), fontsize=6, color="0.4"
+    )
     plots.shared_legend(figure, entries)
     return figure, table
 

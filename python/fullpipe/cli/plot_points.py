@@ -11,11 +11,12 @@ import typer
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
-from fullpipe.analysis.over_seeds import paths_of
+from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import path_called, points_of
+from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, Words, drawn
-from fullpipe.cli.shown import shown_in
+from fullpipe.cli.shown import point_shown, shown_in
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run
@@ -89,10 +90,13 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     subjects = [Subject.read(text, chosen.of) for text in dict.fromkeys(chosen.metrics or ["goodput"])]
     delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
     wanted = [each.metric for each in (*subjects, *([delay] if delay else []))]
-    values = _filtered(values_of(zip(points_of(runs), runs, strict=True), wanted), chosen.where)
+    every = values_of(zip(points_of(runs), runs, strict=True), with_counts(wanted))
+    values = counted(_filtered(every, chosen.where))
     axes = _Axes(values, chosen, subjects)
     words = Words(delay.label if delay else _word(axes.x), _word(axes.y), _word(axes.panel))
-    parts = [Part(each.label, each.called, axes.rows(each, delay)) for each in subjects]
+    parts = [
+        Part(each.label, each.called, axes.rows(each, delay), axes.left_out(each, delay)) for each in subjects
+    ]
     return drawn(parts, Chart(chosen.kind, chosen.width, words, chosen.x_label, chosen.y_label))
 
 
@@ -170,6 +174,11 @@ class _Axes:
             )
         return rows
 
+    def left_out(self, subject: Subject, delay: Subject | None) -> str:
+        """What is to be said of completion times: how many are unknown, and where most are; else nothing."""
+        told = [_left_out(self._of_groups(each), each) for each in (subject, delay) if each]
+        return "; ".join(filter(None, told))
+
     def _of_groups(self, subject: Subject) -> pl.DataFrame:
         """The values of a metric, of the group that is asked for, of every group, or of all flows."""
         table = self.values.filter(pl.col("metric") == subject.metric)
@@ -206,6 +215,20 @@ class _Axes:
             return pl.col(column)
         names = values.cast(pl.String).drop_nulls().unique(maintain_order=True)
         return pl.col(column).cast(pl.String).cast(pl.Enum(names))
+
+
+def _left_out(rows: pl.DataFrame, subject: Subject) -> str:
+    paths = paths_of(rows)
+    points = rows.group_by([*paths, "of"], maintain_order=True).agg(sums("began"), sums("unfinished"))
+    points = points.filter(pl.col("unfinished") > 0)
+    if points.is_empty():
+        return ""
+    most = points.sort(pl.col("unfinished") / pl.col("began"), descending=True, maintain_order=True)
+    row = most.row(0, named=True)
+    varied = {path: row[path] for path in paths if path != "engine" and rows[path].n_unique() > 1}
+    where = f"; most at {', '.join(point_shown(varied))}: {counts_of(row)}" if varied else ""
+    total = Counts(int(rows["unfinished"].sum()), int(rows["began"].sum()))
+    return f"{subject.called} leaves out {total}{where}"
 
 
 def _word(path: str | None) -> str:

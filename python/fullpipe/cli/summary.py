@@ -8,6 +8,7 @@ import polars as pl
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
+from fullpipe.analysis.unfinished import BEGAN, TIMES, UNFINISHED, unfinished_shown, with_counts
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import Form, Grid
 from fullpipe.cli.modes import marked
@@ -44,7 +45,7 @@ def summary_of(
 ) -> tuple[pl.DataFrame, list[str]]:
     """Means over seeds of what is shown, and notes on what is of two kinds: see `marked`."""
     shown = metrics or HEADLINES
-    values = values_of(runs, (*shown, "bulk"))
+    values = values_of(runs, (*with_counts(shown), "bulk"))
     return marked(over_seeds(values), values, shown)
 
 
@@ -53,14 +54,14 @@ def grid(found: pl.DataFrame, metrics: Sequence[str] | None, form: Form) -> Grid
 
     As CSV they are numbers in base units, with columns of their own for the ends of the interval.
     """
-    wanted = [name for name in metrics or HEADLINES if not _of_metric(found, name)["mean"].is_null().all()]
+    wanted = [name for name in metrics or HEADLINES if _is_known(_of_metric(found, name))]
     keys = [*_telling(found, form), "of"]
     cells = _numbers if form == Form.CSV else _cells
     rows = []
     for row in found.select(*keys).unique(maintain_order=True).iter_rows(named=True):
         of_row = found.filter(pl.col(key).eq_missing(pl.lit(value)) for key, value in row.items())
         by_metric = {part["metric"]: part for part in of_row.iter_rows(named=True)}
-        if all(by_metric.get(name, {}).get("mean") is None for name in wanted):
+        if not any(_is_known(of_row.filter(pl.col("metric") == name)) for name in wanted):
             continue
         rows.append([*(value_text(row[key]) for key in keys), *cells(by_metric, wanted)])
     headings = [key if form == Form.CSV else _short(key, keys) for key in keys]
@@ -125,6 +126,11 @@ def equal_seeds(found: pl.DataFrame, scenario: Scenario) -> list[str]:
     return [f"note: all seeds gave the same run, so there are no intervals; {how}"]
 
 
+def _is_known(rows: pl.DataFrame) -> bool:
+    """Whether there is anything to show: a mean, or what is left out of it."""
+    return not rows["mean"].is_null().all() or bool(rows["unfinished"].sum())
+
+
 def _of_metric(found: pl.DataFrame, name: str) -> pl.DataFrame:
     return found.filter(pl.col("metric") == name)
 
@@ -141,6 +147,7 @@ def _headings(metrics: Sequence[str], form: Form) -> Iterator[str]:
     for name in metrics:
         if form == Form.CSV:
             yield from (f"{name}_n", f"{name}_mean", f"{name}_low", f"{name}_high")
+            yield from (f"{name}{end}" for end in (BEGAN, UNFINISHED) if name in TIMES)
         else:
             unit = unit_shown(_UNITS[name])
             yield f"{name}\n{unit}" if unit and unit != "1" else name
@@ -151,15 +158,15 @@ def _cells(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iter
         part, unit = row.get(name, {}), _UNITS[name]
         mean = number_shown(part.get("mean"), unit)
         if part.get("modes") is not None:
-            yield part["modes"]
-        elif part.get("low") is None or part["alike"]:
-            yield mean
-        else:
-            yield f"{mean} [{number_shown(part['low'], unit)}, {number_shown(part['high'], unit)}]"
+            mean = part["modes"]
+        elif part.get("low") is not None and not part["alike"]:
+            mean = f"{mean} [{number_shown(part['low'], unit)}, {number_shown(part['high'], unit)}]"
+        yield mean + unfinished_shown(part)
 
 
 def _numbers(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iterator[str]:
     for name in metrics:
         part = row.get(name, {})
-        values = (part.get(key) for key in ("n", "mean", "low", "high"))
+        counts = ("began", "unfinished") if name in TIMES else ()
+        values = (part.get(key) for key in ("n", "mean", "low", "high", *counts))
         yield from ("" if value is None else repr(value) for value in values)

@@ -97,7 +97,7 @@ def _otherwise(run: Run) -> Iterator[Any]:
 
 def _transfers(run: Run) -> Any:
     """Completion times of what began after the warm-up: a line for each of a few flows, and one for all."""
-    made = table("transfers", "began", "finished", "mean\nms", "p50\nms", "p95\nms", "p99\nms")
+    made = table("transfers", "began", "finished", "unfinished", "mean\nms", "p50\nms", "p95\nms", "p99\nms")
     transfers = measured_transfers(run)
     of_flows = completion_percentiles_s(transfers, by="flow")
     if 1 < of_flows.height <= _MOST_LINES_OF_TRANSFERS:
@@ -108,7 +108,7 @@ def _transfers(run: Run) -> Any:
 
 
 def _completion(row: dict[str, Any]) -> list[str]:
-    counts = (row["finished"] + row["unfinished"], row["finished"])
+    counts = (row["finished"] + row["unfinished"], row["finished"], row["unfinished"])
     return [*map(_number, counts), *(_ms(row[f"{key}_s"]) for key in ("mean", "p50", "p95", "p99"))]
 
 

@@ -19,6 +19,7 @@ _IN_UNITS = (
 )
 """Numbers that are in the unit of their row."""
 _VERDICT, _REASON = "verdict", "reason"
+_UNFINISHED = "unfinished"
 _SHOWN_ELSEWHERE = ("unit", "interval", "entry", "kind")
 _LEVEL = 0.95
 _HEADS = {"side": "variant", "variant": "its mean", "reference": "reference mean"}
@@ -88,6 +89,8 @@ def _cell(row: Row, key: str) -> str:
         return f"{value}, {shown}" if shown != "1" else str(value)
     if key == "difference" and is_real(value):
         return difference_shown(float(value), interval_of(row), reference_of(row), unit)
+    if key == _UNFINISHED and isinstance(value, Mapping):
+        return "; ".join(f"{side} {_count(counts)}" for side, counts in value.items())
     if key == "margin" and isinstance(value, Mapping):
         return _margin(value, unit)
     if key in _IN_UNITS and unit and is_real(value):
@@ -95,6 +98,17 @@ def _cell(row: Row, key: str) -> str:
     if key in _IN_UNITS and unit and isinstance(value, list) and all(map(is_real, value)):
         return ", ".join(number_shown(part, unit) for part in value) or "-"
     return text_of(value)
+
+
+def _count(counts: Any) -> str:
+    """Of a side, how many of its transfers are left out of a completion time.
+
+    >>> _count({"unfinished": 16, "began": 78})
+    '16 of 78'
+    """
+    if not isinstance(counts, Mapping):
+        return text_of(counts)
+    return f"{text_of(counts.get('unfinished'))} of {text_of(counts.get('began'))}"
 
 
 def is_real(value: Any) -> TypeGuard[float]:

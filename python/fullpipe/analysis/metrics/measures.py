@@ -12,6 +12,7 @@ from fullpipe.analysis.metrics.fairness import jain_among, starved_flows
 from fullpipe.analysis.metrics.groups import ALL, DOWNLOADS, UPLOADS, flow_directions, flow_groups
 from fullpipe.analysis.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
 from fullpipe.analysis.metrics.margins import (
+    BEGAN,
     DELAY,
     FLOWS,
     PACKETS,
@@ -53,6 +54,9 @@ class Measure:
     """What has to happen in a run for there to be a value; empty if it takes no more than measuring."""
     is_of_one_way: bool = False
     """Whether it makes no sense of downloads and uploads together, which share no link."""
+    times: str = ""
+    """Of a statistic of completion times: how the names of the metrics begin that say of how many, and which
+    share of them it leaves out, as the run ended before they did: `_began` and `_unfinished` end them."""
 
 
 @dataclass(frozen=True)
@@ -152,12 +156,44 @@ def _convergence(group: Group) -> float | None:
     return max(known) if len(known) == len(times) else None
 
 
-def _fct(percentile: float) -> Value:
-    return lambda group: real(group.transfers["fct_s"].drop_nulls().quantile(percentile / 100, "linear"))
+_Times = Callable[[Group], pl.Series]
+"""Completion times, null where there was none before the end of the run."""
 
 
-def _page(percentile: float) -> Value:
-    return lambda group: real(group.page_times_s.quantile(percentile / 100, "linear"))
+def _percentile(times_s: _Times, percentile: float) -> Value:
+    return lambda group: real(times_s(group).drop_nulls().quantile(percentile / 100, "linear"))
+
+
+def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> tuple[Measure, Measure]:
+    """How many completion times there could be, and of which share the run ended before."""
+
+    def began(group: Group) -> float | None:
+        return float(times_s(group).len()) or None
+
+    def unfinished(group: Group) -> float | None:
+        found = times_s(group)
+        return found.null_count() / len(found) if len(found) else None
+
+    return (
+        Measure(f"{name}_began", unit, "", BEGAN, f"{what} that began after the warm-up", began, column),
+        Measure(
+            f"{name}_unfinished",
+            "1",
+            "lower",
+            SHARE,
+            f"share of the {what} that began after the warm-up and did not finish before the end of the run",
+            unfinished,
+            column,
+        ),
+    )
+
+
+def _transfers_s(group: Group) -> pl.Series:
+    return group.transfers_s
+
+
+def _pages_s(group: Group) -> pl.Series:
+    return group.pages_s
 
 
 def _slowdown(group: Group) -> float | None:
@@ -327,9 +363,10 @@ MEASURES = (
         "lower",
         DELAY,
         f"median completion time of {_LATER}",
-        _fct(50),
+        _percentile(_transfers_s, 50),
         "transfers.fct_s",
         _FINISHED,
+        times="fct",
     ),
     Measure(
         "fct_p95",
@@ -337,19 +374,22 @@ MEASURES = (
         "lower",
         DELAY,
         f"95th percentile of the completion time of {_LATER}",
-        _fct(95),
+        _percentile(_transfers_s, 95),
         "transfers.fct_s",
         _FINISHED,
+        times="fct",
     ),
+    *_counted("fct", "transfers", "transfers", _transfers_s, "transfers.fct_s"),
     Measure(
         "page_p50",
         "s",
         "lower",
         DELAY,
         "median time to load a web page that began after the warm-up",
-        _page(50),
+        _percentile(_pages_s, 50),
         "transfers.page",
         "a web page that began after the warm-up is loaded",
+        times="page",
     ),
     Measure(
         "page_p95",
@@ -357,10 +397,12 @@ MEASURES = (
         "lower",
         DELAY,
         "95th percentile of the time to load a web page that began after the warm-up",
-        _page(95),
+        _percentile(_pages_s, 95),
         "transfers.page",
         "a web page that began after the warm-up is loaded",
+        times="page",
     ),
+    *_counted("page", "pages", "web pages", _pages_s, "transfers.page"),
     Measure(
         "slowdown",
         "1",
@@ -370,6 +412,7 @@ MEASURES = (
         _slowdown,
         "transfers.ideal_s",
         _FINISHED,
+        times="fct",
     ),
 )
 """Per group of flows. All but convergence leave out the warm-up."""

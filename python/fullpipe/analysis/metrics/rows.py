@@ -8,7 +8,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics.connections import bulk_flows
 from fullpipe.analysis.metrics.groups import flow_directions
-from fullpipe.analysis.metrics.transfers import measured_transfers, page_times_s
+from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
 from fullpipe.analysis.metrics.voice import call_scores
 from fullpipe.runs import Run
 
@@ -93,10 +93,15 @@ class Group:
         """The rows of its transfers that began after the warm-up."""
         return self._own(self.whole.transfers)
 
+    @property
+    def transfers_s(self) -> pl.Series:
+        """How long its transfers took; null of those that did not finish."""
+        return self.transfers["fct_s"]
+
     @cached_property
-    def page_times_s(self) -> pl.Series:
-        """How long its web pages took to load."""
-        return page_times_s(self.transfers)
+    def pages_s(self) -> pl.Series:
+        """How long its web pages took to load; null of those that did not finish."""
+        return begun_pages_s(self.transfers)
 
     def _own(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows of its flows. Most runs have no transfers, and bulk flows only."""

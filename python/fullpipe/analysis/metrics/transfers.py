@@ -71,10 +71,13 @@ def page_times_s(transfers: pl.DataFrame) -> pl.Series:
         transfers: Rows of the table of transfers, such as `measured_transfers` gives. A page of which the
             first objects are not among them is measured from the first that is.
     """
+    return begun_pages_s(transfers).drop_nulls()
+
+
+def begun_pages_s(transfers: pl.DataFrame) -> pl.Series:
+    """How long every web page took to load, as `page_times_s` has it; null where an object did not finish."""
     if transfers.is_empty():
         return pl.Series("time_s", [], pl.Float64)
     pages = transfers.drop_nulls("page").group_by("flow", "page", maintain_order=True)
-    found = pages.agg(
-        time_s=pl.col("end_s").max() - pl.col("start_s").min(), whole=pl.col("fct_s").is_not_null().all()
-    )
-    return found.filter("whole")["time_s"]
+    took = pl.col("end_s").max() - pl.col("start_s").min()
+    return pages.agg(time_s=pl.when(pl.col("fct_s").is_not_null().all()).then(took))["time_s"]

@@ -101,7 +101,15 @@ def _means(point: Mapping[str, Any], row: VariantRow) -> str:
     means = f"{number_shown(row.reference, row.unit)} to {number_shown(row.other, row.unit)}"
     unit = unit_shown(row.unit) if row.unit != "1" else ""
     where = f"at {', '.join(point_shown(point))} " if point else ""
-    return f"{where}({f'{means} {unit}'.rstrip()})"
+    return f"{where}({f'{means} {unit}'.rstrip()}{_unfinished(row)})"
+
+
+def _unfinished(row: VariantRow) -> str:
+    """What is left out of completion times, if it is anything."""
+    left_out = row.left_out
+    if not left_out or not (left_out.reference.unfinished or left_out.other.unfinished):
+        return ""
+    return f"; {left_out.reference} to {left_out.other}".replace(" unfinished to ", " to ")
 
 
 def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str:
@@ -176,7 +184,7 @@ def _extremes(found: Points, metric: str, of: str) -> Iterator[str]:
     if rows.is_empty():
         return
     unit = unit_shown(rows["unit"][0])
-    low, high = (f"{interval_shown(rows.row(n, named=True))} {unit}".rstrip() for n in (0, -1))
+    low, high = (interval_shown(rows.row(n, named=True), unit) for n in (0, -1))
     if rows.height == 1 or rows["mean"][0] == rows["mean"][-1]:
         yield f"{metric} of {of}: {low}."
     else:

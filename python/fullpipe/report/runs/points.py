@@ -14,6 +14,7 @@ from fullpipe.analysis.metrics.connections import bulk_names
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions, flow_groups
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import points_of, short_names
+from fullpipe.analysis.unfinished import with_counts
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import as_numbers
@@ -78,7 +79,7 @@ class Points:
     @cached_property
     def values(self) -> pl.DataFrame:
         """As `values_of` gives them."""
-        wanted = dict.fromkeys((*FLOW_METRICS, *LINK_METRICS, *self.metrics))
+        wanted = with_counts((*FLOW_METRICS, *LINK_METRICS, *self.metrics))
         links = dict.fromkeys(link for run in self.runs for link in busy_links(run))
         return values_of(zip(self.points, self.runs, strict=True), wanted, links)
 

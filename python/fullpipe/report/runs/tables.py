@@ -11,6 +11,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.shown import number_shown, unit_shown
+from fullpipe.analysis.unfinished import unfinished_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Download, Table
@@ -61,12 +62,12 @@ def _cells(by_metric: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -
         yield "-" if row is None else interval_shown(row)
 
 
-def interval_shown(row: Mapping[str, Any]) -> str:
-    """The mean of a row with its interval, if it has one."""
-    mean = number_shown(row["mean"], row["unit"])
-    if row["low"] is None or row["alike"]:
-        return mean
-    return f"{mean} [{number_shown(row['low'], row['unit'])}, {number_shown(row['high'], row['unit'])}]"
+def interval_shown(row: Mapping[str, Any], unit: str = "") -> str:
+    """The mean of a row with its interval, if it has one, and what completion times leave out."""
+    shown = number_shown(row["mean"], row["unit"])
+    if row["low"] is not None and not row["alike"]:
+        shown += f" [{number_shown(row['low'], row['unit'])}, {number_shown(row['high'], row['unit'])}]"
+    return f"{shown} {unit}".rstrip() + unfinished_shown(row)
 
 
 def every_run(found: Points, budget: Budget) -> Table:

@@ -10,13 +10,34 @@ from typing import Literal
 
 from fullpipe.analysis.metrics.measures import Better
 from fullpipe.analysis.statistics import Interval, Paired, cliffs_delta, holm, paired, pairs_that_decide
+from fullpipe.analysis.unfinished import Counts
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
 LEVEL = 0.95
 _ERROR = 0.05
 """Of either test: a difference where there is none, and equivalence where the difference is the margin."""
+_OPEN = "neither 0 nor more than the margin is ruled out"
 ONE_SEED = "one seed has no interval"
 ALIKE = "all seeds gave the same run, which is one"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What completion times of two sides leave out, as the runs ended before: counts over all seeds."""
+
+    reference: Counts
+    other: Counts
+    margin: float
+    """The difference of the two shares that does not matter."""
+
+    @property
+    def more(self) -> float:
+        """The share of the other side less that of the reference; 0 if that does not matter."""
+        more = self.other.share - self.reference.share
+        return more if abs(more) > self.margin else 0.0
+
+    def __str__(self) -> str:
+        return f"{self.other} against {self.reference}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +51,8 @@ class Contrast:
     better: Better
     seeds_change_nothing: bool = False
     """Whether all runs of both sides are alike, so that there is one run of each, however many seeds."""
+    left_out: LeftOut | None = None
+    """Of completion times; None of all else."""
 
     @property
     def pairs(self) -> Paired | None:
@@ -40,6 +63,18 @@ class Contrast:
     def difference(self) -> float:
         """Of the means, other - reference."""
         return sum(self.other) / len(self.other) - sum(self.reference) / len(self.reference)
+
+    def lacks_slow_ones(self, *, is_alike: bool) -> bool:
+        """Whether it may come of transfers that did not finish that one side is faster, or both are alike.
+
+        Those that finish are the faster ones, so that the p-th percentile of them is one of rank p (1 - u) of
+        all where a share u is left out. Where the shares are the same, ranks are, too; else the side that has
+        left more out seems faster than it is. A side that is faster though it has left less out is faster.
+        Source: Lachin 1999, "Worst-rank score analysis with informatively missing observations in clinical
+        trials".
+        """
+        more = self.left_out.more if self.left_out else 0.0
+        return bool(more) and (is_alike or (more > 0) == (self.difference < 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +149,8 @@ def assessed(contrasts: Sequence[Contrast]) -> list[Assessment]:
     - equivalent: the 90 % interval of the difference lies within the margin;
     - better, worse (higher, lower where neither is better): not equivalent, and the paired t-test rejects a
       difference of 0 at 5 % after Holm's correction over all that are judged together;
-    - undecided: neither, or all seeds gave the same run.
+    - undecided: neither, or all seeds gave the same run, or one side is faster and has left more transfers
+      unfinished: see `Contrast.lacks_slow_ones`.
 
     Sources: Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power approach for
     assessing the equivalence of average bioavailability"; Holm 1979, "A simple sequentially rejective
@@ -129,7 +165,7 @@ def _assessed(test: Tested) -> Assessment:
     if why or test.pairs is None:
         return Assessment("undecided", difference, None, None, delta, None, None, why)
     verdict, reason = _verdict(test)
-    seeds = test.seeds(_ERROR) if verdict == "undecided" else None
+    seeds = test.seeds(_ERROR) if verdict == "undecided" and reason == _OPEN else None
     interval, correlation = test.pairs.interval(LEVEL), test.pairs.correlation
     return Assessment(verdict, difference, interval, test.known_p, delta, correlation, seeds, reason)
 
@@ -137,11 +173,20 @@ def _assessed(test: Tested) -> Assessment:
 def _verdict(test: Tested) -> tuple[Verdict, str]:
     contrast, within = test.contrast, test.within(_ERROR)
     if within and -contrast.margin <= within.low and within.high <= contrast.margin:
+        if contrast.lacks_slow_ones(is_alike=True):
+            return "undecided", unlike(contrast.left_out)
         alike = contrast.reference == contrast.other
         return "equivalent", "every seed gives the same on both sides" if alike else "within the margin"
     if test.rejects(_ERROR):
+        if contrast.lacks_slow_ones(is_alike=False):
+            return "undecided", unlike(contrast.left_out)
         return word(contrast.better, contrast.difference), "the interval leaves out 0"
-    return "undecided", "neither 0 nor more than the margin is ruled out"
+    return "undecided", _OPEN
+
+
+def unlike(left_out: LeftOut | None) -> str:
+    """Why times of which unlike shares are left out are not told apart."""
+    return f"{left_out}: the faster side has left more of its slow ones out; make runs longer"
 
 
 def word(better: Better, difference: float) -> Verdict:

@@ -10,10 +10,11 @@ import polars as pl
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.metrics.measures import LinkMeasure, Measure
+from fullpipe.analysis.unfinished import TIMES, UNFINISHED, Counts, counted, with_counts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.validation.compare.judge import Contrast
+from fullpipe.validation.compare.judge import Contrast, LeftOut
 from fullpipe.validation.compare.margins import MARGINS, check_margin
 from fullpipe.validation.compare.pairs import joint, places
 
@@ -40,7 +41,7 @@ class Variant:
     ) -> Variant:
         """The side of finished runs; see `values_of`. All metrics are measured where those that are asked for
         are the same with every seed."""
-        values = values_of((({}, run) for run in runs), metrics, links)
+        values = values_of((({}, run) for run in runs), with_counts(metrics), links)
         if _are_alike(values):
             values = values_of((({}, run) for run in runs), links=links)
         return cls(name, runs[0].scenario, values)
@@ -101,7 +102,7 @@ def matched(
         if key not in ours or (theirs[key].is_unknown and ours[key].is_unknown):
             continue
         if theirs[key].is_whole and ours[key].is_whole:
-            matches.append(_match(key, theirs[key], ours[key], allowed[key[2]], alike))
+            matches.append(_match(key, theirs[key], ours[key], allowed, alike))
         else:
             notes[_note(key, theirs[key], ours[key], reference, other)] = None
     return matches, list(notes)
@@ -114,6 +115,8 @@ class _Side:
     label: str
     values: list[float]
     seeds: int
+    counts: Counts | None
+    """Of completion times: how many are left out."""
 
     @property
     def is_whole(self) -> bool:
@@ -126,24 +129,39 @@ class _Side:
 
 def _by_key(values: pl.DataFrame, metrics: Sequence[str], found: Sequence[int] | None) -> dict[Key, _Side]:
     """The values of a side by what they are of; `found` has the places of its entries on the other side."""
-    ordered = values.filter(pl.col("metric").is_in(metrics)).sort("seed", maintain_order=True)
+    ordered = counted(values).filter(pl.col("metric").is_in(metrics)).sort("seed", maintain_order=True)
     sides: dict[Key, _Side] = {}
     for (kind, entry, of, metric), part in ordered.group_by(
         "kind", "entry", "of", "metric", maintain_order=True
     ):
         place = str(of) if entry is None else int(str(entry)) if found is None else found[int(str(entry))]
         known = part["value"].drop_nulls().to_list()
-        sides[str(kind), place, str(metric)] = _Side(str(of), known, part.height)
+        sides[str(kind), place, str(metric)] = _Side(str(of), known, part.height, _counts(part))
     groups = list(dict.fromkeys(key[:2] for key in sides))
     order = sorted(sides, key=lambda key: (groups.index(key[:2]), metrics.index(key[2])))
     return {key: sides[key] for key in order}
 
 
-def _match(key: Key, theirs: _Side, ours: _Side, margin: Margin, alike: bool) -> Match:
+def _counts(rows: pl.DataFrame) -> Counts | None:
+    if rows["began"].null_count() == rows.height:
+        return None
+    return Counts(int(rows["unfinished"].sum()), int(rows["began"].sum()))
+
+
+def _left_out(metric: str, theirs: _Side, ours: _Side, margins: Mapping[str, Margin]) -> LeftOut | None:
+    if theirs.counts is None or ours.counts is None:
+        return None
+    margin = margins[f"{TIMES[metric]}{UNFINISHED}"].allowed(theirs.counts.share)
+    return LeftOut(theirs.counts, ours.counts, margin)
+
+
+def _match(key: Key, theirs: _Side, ours: _Side, margins: Mapping[str, Margin], alike: bool) -> Match:
     kind, place, metric = key
+    margin = margins[metric]
     allowed = margin.allowed(sum(theirs.values) / len(theirs.values))
     measure = _MEASURES[kind, metric]
-    contrast = Contrast(theirs.values, ours.values, allowed, measure.better, alike)
+    left_out = _left_out(metric, theirs, ours, margins)
+    contrast = Contrast(theirs.values, ours.values, allowed, measure.better, alike, left_out)
     entry = place if isinstance(place, int) else None
     of = joint({"reference": theirs.label, "other": ours.label})
     return Match(kind, entry, of, metric, measure.unit, margin, contrast)
@@ -153,6 +171,7 @@ def _note(key: Key, theirs: _Side, ours: _Side, reference: Variant, other: Varia
     of = joint({"reference": theirs.label, "other": ours.label})
     told = [
         f"{len(side.values)} of {side.seeds} runs of {variant.name}"
+        + (f" ({side.counts})" if side.counts else "")
         for side, variant in ((theirs, reference), (ours, other))
         if not side.is_whole
     ]

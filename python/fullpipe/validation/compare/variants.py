@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.validation.compare.judge import Assessment, assessed
+from fullpipe.validation.compare.judge import Assessment, LeftOut, assessed
 from fullpipe.validation.compare.matching import Match, Variant, matched
 
 
@@ -26,6 +26,8 @@ class VariantRow:
     """Mean over seeds."""
     other: float
     assessment: Assessment
+    left_out: LeftOut | None = None
+    """Of completion times: what both sides have not finished."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,7 @@ def _compared(match: Match, found: Assessment) -> VariantRow:
         mean,
         mean + found.difference,
         found,
+        match.contrast.left_out,
     )
 
 
@@ -143,5 +146,7 @@ def _row(row: VariantRow) -> dict[str, Any]:
         "correlation": found.correlation,
         "margin": {"relative": row.margin.relative, "absolute": row.margin.absolute},
         "seeds_that_would_decide": found.seeds,
+        "unfinished": row.left_out
+        and {"reference": row.left_out.reference._asdict(), "variant": row.left_out.other._asdict()},
         "reason": found.reason,
     }

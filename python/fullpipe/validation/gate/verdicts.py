@@ -8,7 +8,7 @@ from typing import Literal
 
 from fullpipe.analysis.metrics.measures import Better
 from fullpipe.analysis.statistics import Interval
-from fullpipe.validation.compare.judge import Contrast, Tested, tested
+from fullpipe.validation.compare.judge import Contrast, Tested, tested, unlike
 
 Verdict = Literal["regressed", "not worse", "undecided"]
 LEVEL = 0.05
@@ -37,7 +37,8 @@ def verdicts(contrasts: Sequence[Contrast], looks: int, are_one: Sequence[bool])
     - not worse: the one-sided interval of the difference lies on the good side of the margin;
     - regressed: otherwise, if the paired t-test rejects a difference of 0, after Holm's correction over the
       suite, and the difference is for the worse;
-    - undecided: otherwise, or if all seeds gave the same run on both sides (`are_one`) and those differ.
+    - undecided: otherwise; or if all seeds gave the same run on both sides (`are_one`) and those differ; or,
+      of completion times that are not worse, if the change has left more unfinished: see `LeftOut`.
 
     Both tests are at 5 % divided by the number of looks, which keeps the errors of all looks together below
     5 % (Bonferroni). Sources: Schuirmann 1987, of which this is one side; Holm 1979.
@@ -52,7 +53,10 @@ def _found(test: Tested, level: float, is_one: bool) -> Found:
     if why or test.pairs is None or within is None:
         return Found("undecided", difference, None, None, None, why)
     interval = test.pairs.interval(0.95)
-    if not _is_beyond(contrast.better, within.low, within.high, contrast.margin):
+    is_within = not _is_beyond(contrast.better, within.low, within.high, contrast.margin)
+    if is_within and contrast.left_out and contrast.left_out.more > 0:
+        return Found("undecided", difference, interval, test.known_p, None, unlike(contrast.left_out))
+    if is_within:
         alike = contrast.reference == contrast.other
         reason = "every seed gives the same on both sides" if alike else "within the margin"
         return Found("not worse", difference, interval, test.known_p, None, reason)
