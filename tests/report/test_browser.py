@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from fullpipe.report.budget import Budget
-from fullpipe.report.content import Document, Figure, Look, Section, Series, Trace
+from fullpipe.report.content import Column, Document, Figure, Look, Section, Series, Table, Trace
 from fullpipe.report.html.page import html
 from fullpipe.report.runs.page import page_of
 from tests.report.pages import HOSTILE, hostile_page, runs_of
@@ -249,7 +250,7 @@ def test_tables_are_sorted_by_their_headings(show: Show, runs: Document) -> None
     column = next(place for place, head in enumerate(heads) if "goodput" in head)
     table.locator("thead th button").nth(column).click()
     cells = table.locator(f"tbody tr > :nth-child({column + 1})").all_inner_texts()
-    numbers = [float(cell.partition(" ")[0].replace(",", "")) for cell in cells]
+    numbers = [float(cell.split()[0].replace(",", "")) for cell in cells]
     assert numbers == sorted(numbers)
     assert len(numbers) == 3
 
@@ -260,3 +261,32 @@ def test_without_scripts_tables_and_figures_are_there(show: Show, runs: Document
     assert "cubic-1" in tab.locator("table").first.inner_text()
     assert all(chart.is_visible() for chart in tab.locator("figure .chart").all())
     assert tab.locator("button").count() == 0
+
+
+def test_wide_tables_keep_to_themselves_on_every_screen_and_fit_on_paper(show: Show) -> None:
+    columns = [Column("cca"), *(Column(f"metric_number_{n}, Mbit/s", is_number=True) for n in range(12))]
+    cells = [["1,234.56 [1,200.12, 1,300.34]"] * 11 + [f"{n}"] for n in range(4)]
+    table = Table("Means", columns, [[name, *row] for name, row in zip("abcd", cells, strict=True)])
+    varied = replace(table, rows=[[*row[:5], f"{n}", *row[6:]] for n, row in enumerate(table.rows)])
+    page = Document("wide", "?", ["x"], [Section("Tables", [table, varied, _unlike(varied)])])
+    tab = show(page, color_scheme="dark")
+    width = "document.documentElement.scrollWidth"
+    for wide in (1200, 420):
+        tab.set_viewport_size({"width": wide, "height": 900})
+        assert tab.evaluate(width) == wide
+    captions = tab.locator("caption").all_inner_texts()
+    assert captions[0].startswith("Means. In every row: metric_number_0, Mbit/s 1,234.56 [1,200.12")
+    assert tab.locator("table").nth(0).locator("thead th").count() == 2
+    assert tab.locator("table").nth(2).locator("thead th").count() == 13
+    tab.emulate_media(media="print")
+    tab.set_viewport_size({"width": A4, "height": 1_000})
+    assert tab.evaluate(width) == A4
+
+
+def _unlike(table: Table) -> Table:
+    """The table with something else in every cell."""
+    rows = [
+        [row[0], *(f"{n}{place},234.56 [1,200.12, 1,300.34]" for place in range(1, len(row)))]
+        for n, row in enumerate(table.rows)
+    ]
+    return replace(table, rows=rows)

@@ -25,6 +25,7 @@ from tests.report.pages import copies, hostile_page, hostile_runs, runs_of, scen
 
 SAMPLES = Budget().samples
 ALLOWED = {
+    "wbr",
     *("html", "head", "meta", "title", "style", "body", "a", "script", "header", "p", "h1", "h2"),
     *("h3", "h4", "nav", "ul", "li", "main", "section", "div", "table", "caption", "thead", "tbody"),
     *("tr", "th", "td", "i", "span", "details", "summary", "pre", "code", "figure", "figcaption", "svg"),

@@ -120,9 +120,11 @@ def path_called(word: str, known: Iterable[str]) -> str | None:
 
 
 def varying(points: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The paths whose values differ between points."""
+    """The paths whose values differ between points; of those that tell the same points apart the first."""
     paths = dict.fromkeys(path for point in points for path in point)
-    return [path for path in paths if any(point.get(path) != points[0].get(path) for point in points)]
+    found = _distinct([(path,) for path in paths], points)
+    first = [str(path) for (path,) in found]
+    return [path for path in first if any(point.get(path) != points[0].get(path) for point in points)]
 
 
 def short_names(paths: Sequence[str]) -> dict[str, str]:

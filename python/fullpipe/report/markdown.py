@@ -8,6 +8,7 @@ from typing import assert_never
 
 from fullpipe.markdown import escaped, table
 from fullpipe.report.content import Block, Code, Document, Download, Figure, Items, Section, Table, Text
+from fullpipe.report.narrow import narrowed
 from fullpipe.report.text import lines_visible
 
 
@@ -37,7 +38,8 @@ def _block(block: Block) -> str:
         case Items():
             return "\n".join(f"- {escaped(item)}" for item in block.items)
         case Table():
-            return "\n\n".join(filter(None, [escaped(block.caption), _table(block), escaped(block.note)]))
+            narrow = narrowed(block)
+            return "\n\n".join(filter(None, [escaped(narrow.caption), _table(narrow), escaped(narrow.note)]))
         case Code():
             return "\n\n".join(filter(None, [escaped(block.caption), _code(block.text)]))
         case Download():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from html import escape
 
 from fullpipe.report.content import Column, Table
+from fullpipe.report.narrow import WIDE, narrowed
 from fullpipe.report.svg.marks import verdict_class
 from fullpipe.report.text import lines_visible
 
@@ -19,14 +20,19 @@ def shown(text: str) -> str:
 
 
 def table_of(table: Table) -> list[str]:
-    """A table that scrolls by itself. End tags of cells and rows may be left out in HTML, and are."""
+    """A table that scrolls by itself. End tags of cells and rows may be left out in HTML, and are.
+
+    In a wide one what is the same in every row is said once, and intervals are below their means.
+    """
+    table = narrowed(table)
+    wide = ' class="wide"' if len(table.columns) > WIDE else ""
     head = "".join(
-        f'<th scope="col"{" class=n" if column.is_number else ""}>{shown(column.name)}'
+        f'<th scope="col"{" class=n" if column.is_number else ""}>{_breakable(shown(column.name))}'
         for column in table.columns
     )
     name = shown(table.caption)
     parts = [
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table>',
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table{wide}>',
         f"<caption>{name}</caption><thead><tr>{head}</thead><tbody>",
     ]
     longest = [max((len(row[n]) for row in table.rows), default=0) for n in range(len(table.columns))]
@@ -36,6 +42,11 @@ def table_of(table: Table) -> list[str]:
         parts.append(f"<tr>{written}")
     note = f'<p class="note">{shown(table.note)}</p>' if table.note else ""
     return [*parts, f"</tbody></table></div>{note}"]
+
+
+def _breakable(text: str) -> str:
+    """A heading that may go on in the next line behind "_"."""
+    return text.replace("_", "_<wbr>")
 
 
 def _cell_of(column: Column, place: int, longest: int) -> Callable[[str], str]:
