@@ -55,6 +55,25 @@ def test_links_that_do_nothing_are_left_out() -> None:
     assert links == ["bottleneck"]
 
 
+def test_what_a_shaper_leaves_and_what_is_used_of_it() -> None:
+    def shaped(queue: object) -> Run:
+        bottleneck = {"rate": "20 Mbit/s", "delay": "10 ms", "queue": queue}
+        base = made({"cca": "cubic"}).scenario
+        values = {"topology.bottleneck": bottleneck, "duration": "8 s", "warmup": "3 s"}
+        return fullpipe.run(base.with_values(values))
+
+    run = shaped({"kind": "cake", "bandwidth_bps": 12_000_000})
+    assert value(run, "bottleneck", "shaper_rate") == 12e6
+    sent = run.links_summary.filter(link="bottleneck")["forwarded_bytes"][0]
+    used = value(run, "bottleneck", "shaper_utilisation")
+    assert used == pytest.approx(8 * sent / (5 * 12e6))
+    assert 0.95 < used <= 1.001
+    assert value(run, "bottleneck", "utilisation") == pytest.approx(used * 12 / 20, abs=0.01)
+    plain = shaped("cake")
+    assert value(plain, "bottleneck", "shaper_rate") is None
+    assert value(plain, "bottleneck", "shaper_utilisation") is None
+
+
 def test_a_lone_flow_has_no_fairness_and_no_convergence() -> None:
     run = made({"cca": "cubic"})
     assert value(run, "cubic-1", "jain") is None

@@ -14,9 +14,11 @@ from fullpipe.analysis.metrics import (
     datagrams,
     jain_among,
     measured_transfers,
+    shaper_utilisation,
     total_goodput_bps,
 )
 from fullpipe.analysis.metrics.groups import flow_directions
+from fullpipe.analysis.metrics.shapers import shaper_bps
 from fullpipe.cli import forms, summary
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.forms import Form
@@ -64,6 +66,8 @@ def _one(console: Console, run: Run) -> None:
     if not run.videos.is_empty():
         console.print(_videos(run))
     console.print(_links(run.links_summary))
+    for line in _shapers(run):
+        console.print(styled(line, "dim"), soft_wrap=True)
     for line in _totals(run):
         console.print(line)
     warn_of_short([{}], [run])
@@ -198,8 +202,7 @@ def _limits(row: dict[str, float | None]) -> str:
 def _links(links: pl.DataFrame) -> Any:
     """Links that did something worth a line: they dropped, marked, or made packets wait."""
     made = table("link", "dropped", "marked", "used\n%", "wait mean\nms", "p95\nms", "backlog max\npackets")
-    busy = (pl.col("dropped_packets") + pl.col("marked_packets") > 0) | (pl.col("backlog_max_packets") > 1)
-    for row in links.filter(busy).head(_MOST_ROWS).iter_rows(named=True):
+    for row in _busy(links).iter_rows(named=True):
         made.add_row(
             row["link"],
             _number(row["dropped_packets"]),
@@ -210,6 +213,21 @@ def _links(links: pl.DataFrame) -> Any:
             _number(row["backlog_max_packets"]),
         )
     return made
+
+
+def _busy(links: pl.DataFrame) -> pl.DataFrame:
+    """The first of the links that dropped, marked, or made packets wait."""
+    busy = (pl.col("dropped_packets") + pl.col("marked_packets") > 0) | (pl.col("backlog_max_packets") > 1)
+    return links.filter(busy).head(_MOST_ROWS)
+
+
+def _shapers(run: Run) -> Iterator[str]:
+    """What queues leave of the rate of their link, and how much of that is used."""
+    for row in _busy(run.links_summary).iter_rows(named=True):
+        rate_bps, used = shaper_bps(run, row["link"]), shaper_utilisation(run, row)
+        if rate_bps is not None and used is not None:
+            rate = f"{_mbps(rate_bps)} Mbit/s"
+            yield f"{row['link']}: its queue leaves {rate}, of which {100 * used:.1f} % are used"
 
 
 def _many(console: Console, outcomes: Sequence[Outcome], metrics: Sequence[str] | None, form: Form) -> None:

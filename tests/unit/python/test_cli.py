@@ -348,6 +348,13 @@ def test_algorithms_are_listed_with_source_and_parameters(fullpipe: Cli) -> None
     assert listed["vegas"]["params"]["alpha"]["default"] == 2
 
 
+def test_a_run_says_what_a_shaper_leaves_of_its_link(fullpipe: Cli) -> None:
+    shaped = ("--set", 'topology.bottleneck.queue={kind="cake", bandwidth_bps=2000000}')
+    shown = fullpipe("run", "single-cubic", "--set", "duration=4 s", *shaped).stdout
+    [line] = [line for line in shown.splitlines() if "its queue leaves" in line]
+    assert re.fullmatch(r"bottleneck: its queue leaves 2.00 Mbit/s, of which \d\d.\d % are used", line)
+
+
 def test_an_unknown_list_is_refused(fullpipe: Cli) -> None:
     assert fullpipe("list", "flows").exit_code == 2
 

@@ -35,6 +35,7 @@ from fullpipe.analysis.metrics.reordering import (
     reordering_extents,
 )
 from fullpipe.analysis.metrics.samples import between, spacing_s
+from fullpipe.analysis.metrics.shapers import shaper_utilisation
 from fullpipe.analysis.metrics.summary import summary
 from fullpipe.analysis.metrics.throughput import (
     cumulative_goodput,
@@ -102,6 +103,7 @@ __all__ = [
     "rtt_inflation",
     "rtt_percentiles_s",
     "settling_time_s",
+    "shaper_utilisation",
     "slowdowns",
     "spacing_s",
     "srtt_percentile_s",

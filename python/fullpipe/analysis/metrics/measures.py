@@ -24,6 +24,7 @@ from fullpipe.analysis.metrics.margins import (
 )
 from fullpipe.analysis.metrics.rows import Group, Whole
 from fullpipe.analysis.metrics.samples import mean, real
+from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
 from fullpipe.analysis.metrics.transfers import slowdowns
 from fullpipe.runs import Run
 
@@ -68,7 +69,7 @@ class LinkMeasure:
     better: Better
     margin: Margin
     meaning: str
-    value: Callable[[dict[str, Any], pl.DataFrame], float | None]
+    value: Callable[[dict[str, Any], Run], float | None]
     column: str
     """What it is made of, as "table.column"."""
     event: str = ""
@@ -433,6 +434,26 @@ LINK_MEASURES = (
         "share of the time in which it sent, at its own rate, not that of a shaper in its queue",
         "utilisation",
     ),
+    LinkMeasure(
+        "shaper_rate",
+        "bit/s",
+        "",
+        RATE,
+        "the rate to which its queue shapes or polices; none without such a queue",
+        lambda row, run: shaper_bps(run, str(row["link"])),
+        "links_summary.forwarded_bytes",
+        event="its queue shapes or polices",
+    ),
+    LinkMeasure(
+        "shaper_utilisation",
+        "1",
+        "higher",
+        SHARE,
+        "what left the link, with every header, over that rate",
+        lambda row, run: shaper_utilisation(run, row),
+        "links_summary.forwarded_bytes",
+        event="its queue shapes or polices",
+    ),
     _of_link("sojourn_mean", "s", "lower", WAIT, "mean wait in the queue", "sojourn_mean_s"),
     _of_link("sojourn_p95", "s", "lower", WAIT, "95th percentile of it", "sojourn_p95_s"),
     _of_link("dropped", "packets", "lower", PACKETS, "dropped or lost", "dropped_packets"),
@@ -442,7 +463,7 @@ LINK_MEASURES = (
         "lower",
         SHARE_OF_PACKETS,
         "of all packets that came",
-        lambda row, links: drop_rate(links, str(row["link"])),
+        lambda row, run: drop_rate(run.links_summary, str(row["link"])),
         "links_summary.dropped_packets",
     ),
     _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets"),
@@ -477,7 +498,7 @@ def measured(
     ]
     chosen = pl.col("link").is_in(list(busy_links(run) if links is None else links))
     of_links = [
-        ("link", str(row["link"]), measure.name, measure.value(row, run.links_summary), measure.unit)
+        ("link", str(row["link"]), measure.name, measure.value(row, run), measure.unit)
         for row in run.links_summary.filter(chosen).iter_rows(named=True)
         for measure in LINK_MEASURES
         if metrics is None or measure.name in metrics

@@ -36,7 +36,15 @@ FLOW_METRICS = (
     "page_p50",
 )
 """What a report tells of flows, where runs have it."""
-LINK_METRICS = ("utilisation", "sojourn_mean", "sojourn_p95", "dropped", "drop_rate")
+LINK_METRICS = (
+    "utilisation",
+    "shaper_rate",
+    "shaper_utilisation",
+    "sojourn_mean",
+    "sojourn_p95",
+    "dropped",
+    "drop_rate",
+)
 """What it tells of links."""
 SHARE = "share"
 """The metric of which all flows together have nothing to say."""

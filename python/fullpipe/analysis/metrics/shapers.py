@@ -1,0 +1,38 @@
+"""Queues that shape: the rate that they leave of a link, and how much of that is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fullpipe.runs import Run
+from fullpipe.scenario import resolve
+from fullpipe.scenario.model.link.queues import Discipline
+
+
+def shaper_bps(run: Run, link: str) -> float | None:
+    """The rate to which the queue of a link shapes or polices, bit/s; None if it does neither.
+
+    It is that at the start, if the scenario changes it.
+    """
+    queue = next((hop.queue for hop in resolve(run.scenario).hops if hop.name == link), None)
+    rate_bps = queue.rate_bps if isinstance(queue, Discipline) else None
+    return None if rate_bps is None else float(rate_bps)
+
+
+def shaper_utilisation(run: Run, row: Mapping[str, Any]) -> float | None:
+    """What left a link after the warm-up over the rate of the shaper in its queue; None without one.
+
+    Formula: 8 forwarded_bytes / (rate (duration - warmup)). The bytes are those of the link; a shaper that
+    adds an overhead of its own to every packet is full below 1.
+    Source: definition.
+
+    Args:
+        run: Of any engine.
+        row: Of the table `links_summary`.
+    """
+    rate_bps = shaper_bps(run, str(row["link"]))
+    measured_s = run.meta.duration_s - run.scenario.warmup_s
+    if rate_bps is None or row["forwarded_bytes"] is None or measured_s <= 0:
+        return None
+    return float(8 * row["forwarded_bytes"] / (rate_bps * measured_s))
