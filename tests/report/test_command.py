@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from fullpipe import Scenario
 from tests.report.pages import scenario
 
 FullPipe = Callable[..., Any]
@@ -89,3 +90,55 @@ def test_misuse_is_one_clean_line(
     done = fullpipe("report", *arguments)
     assert done.exit_code == 2
     assert told in " ".join(done.output.split())
+
+
+def test_two_folders_give_one_page_and_runs_in_both_count_once(
+    fullpipe: FullPipe, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "two.toml").write_text(scenario("other", duration="1 s").to_toml(), encoding="utf-8")
+    assert fullpipe("run", "two.toml", "--seeds", 2, "--out", "more").exit_code == 0
+    assert fullpipe("run", "line.toml", "--seeds", 1, "--out", "more").exit_code == 0
+    done = fullpipe("report", store, "more", "-o", "r.md")
+    assert (done.exit_code, done.stderr) == (
+        0,
+        "fullpipe: note: runs in several folders are counted once; 1 left out\n",
+    )
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "- line: 3 runs of 1 point, seeds 1 to 3" in text
+    assert "- other: 2 runs of 1 point, seeds 1 to 2" in text
+
+
+def test_a_file_stands_alone(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows.json").write_text('{"rows": []}', encoding="utf-8")
+    done = fullpipe("report", store, "rows.json")
+    assert done.exit_code == 2
+    assert "rows.json is a file" in done.stderr
+
+
+def test_scenarios_of_one_name_with_other_flows_are_apart(
+    fullpipe: FullPipe, store: Path, tmp_path: Path
+) -> None:
+    three = scenario().to_dict() | {"flows": [{"cca": "cubic"}, {"cca": "reno"}, {"cca": "bbr3"}]}
+    (tmp_path / "three.toml").write_text(Scenario(**three).to_toml(), encoding="utf-8")
+    assert fullpipe("run", "three.toml", "--seeds", 2, "--out", "kept").exit_code == 0
+    assert fullpipe("report", "kept", "-o", "r.md").exit_code == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "- line (cubic and bbr3): 3 runs of 1 point" in text
+    assert "- line (cubic, reno and bbr3): 2 runs of 1 point" in text
+    done = fullpipe("plot", "kept", "--metric", "goodput")
+    assert done.exit_code == 2
+    assert "all are called line: give the folders of one" in " ".join(done.stderr.replace("│", "").split())
+
+
+def test_a_figure_is_of_one_scenario_or_of_those_that_are_alike(
+    fullpipe: FullPipe, store: Path, tmp_path: Path
+) -> None:
+    one = scenario("alone").to_dict() | {"flows": [{"cca": "cubic"}]}
+    (tmp_path / "alone.toml").write_text(Scenario(**one).to_toml(), encoding="utf-8")
+    assert fullpipe("run", "alone.toml", "--seeds", 2, "--out", "kept").exit_code == 0
+    done = fullpipe("plot", "kept", "--metric", "goodput", "--kind", "box")
+    assert done.exit_code == 2
+    assert "2 scenarios with other flows or topologies" in " ".join(done.stderr.replace("│", "").split())
+    chosen = ("--where", "scenario=alone")
+    assert fullpipe("plot", "kept", "--metric", "goodput", "--kind", "box", *chosen).exit_code == 0
+    assert fullpipe("plot", "kept", "--metric", "goodput", "--where", "scenario=x").exit_code == 2

@@ -35,6 +35,12 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
     return [{".".join(map(str, path)): _natural(at(tree, path)) for path in paths} for tree in trees]
 
 
+def shape_of(run: Run) -> tuple[object, ...]:
+    """What scenarios have in common that differ path by path: the topology and the number of flows."""
+    scenario = run.meta.scenario
+    return scenario["topology"]["kind"], len(scenario["flows"])
+
+
 def _natural(value: Any) -> Any:
     """A value with its quantities in units that people use."""
     if isinstance(value, Mapping):

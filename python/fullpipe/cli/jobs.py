@@ -54,6 +54,19 @@ def read_runs(folders: Iterable[Path]) -> list[Run]:
         return [Run.load(folder) for folder in dict.fromkeys(folders)]
 
 
+def each_once(runs: Sequence[Run]) -> list[Run]:
+    """Runs without those that another folder has, too, and a note on standard error if there are any."""
+    found: dict[tuple[str, ...], Run] = {}
+    for run in runs:
+        engine = run.meta.engine
+        version = (engine.name, engine.version, str(engine.model_version))
+        key = (run.name, run.meta.digest, *version, str(run.meta.seed))
+        found.setdefault(key, run)
+    if len(found) < len(runs):
+        complain(f"note: runs in several folders are counted once; {len(runs) - len(found)} left out")
+    return list(found.values())
+
+
 def warn_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> None:
     """Say on standard error which points have runs that are too short for their means, if any have."""
     told = shortfall(points, runs) if runs else None

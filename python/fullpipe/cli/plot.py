@@ -10,10 +10,10 @@ import typer
 
 from fullpipe import plots
 from fullpipe.analysis.points import points_of
-from fullpipe.cli.jobs import read_runs, runs_in, warn_of_short
+from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind
-from fullpipe.cli.plot_points import Chosen, figure_of
+from fullpipe.cli.plot_points import Chosen, figure_of, of_one_scenario
 from fullpipe.cli.shared import target
 from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.plots.style import Width
@@ -95,7 +95,7 @@ def plot(
         wide: Width = "column" if width == "column" else "page"
         axes = (x, y, colour, panel, of, where or ())
         asked = Chosen(kind or Kind.LINES, metric or (), *axes, wide, x_of, x_label, y_label)
-        runs = read_runs(runs_in(folders))
+        runs, asked = of_one_scenario(each_once(read_runs(runs_in(folders))), asked)
         figure, data = figure_of(runs, asked)
         warn_of_short(points_of(runs), runs)
         return _write(figure, data, out, f"{runs[0].name}-{asked.kind}" if name is None else name, as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -12,7 +12,7 @@ import typer
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.over_seeds import paths_of, sums
-from fullpipe.analysis.points import path_called, points_of
+from fullpipe.analysis.points import path_called, points_of, shape_of
 from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, Words, drawn
@@ -78,6 +78,36 @@ class Subject(NamedTuple):
     def label(self) -> str:
         """Of an axis."""
         return shown_in(self.called, UNITS[self.metric])[1]
+
+
+def of_one_scenario(runs: Sequence[Run], chosen: Chosen) -> tuple[list[Run], Chosen]:
+    """The runs that `--where scenario=NAME` leaves, and what else is asked for.
+
+    Raises:
+        BadParameter: If runs of that name are not there, or if the scenarios are too unlike for one figure.
+    """
+    left, names = list(runs), [w.partition("=")[2].strip() for w in chosen.where if _is_of_name(w)]
+    for name in names:
+        known = list(dict.fromkeys(run.name for run in left))
+        left = [run for run in left if run.name == name]
+        if not left:
+            raise UnknownNameError("scenario", name, known)
+    shapes: dict[tuple[object, ...], str] = {}
+    for run in left:
+        shapes.setdefault(shape_of(run), run.name)
+    if len(shapes) > 1:
+        known = list(dict.fromkeys(shapes.values()))
+        how = (
+            f"choose one with --where scenario={known[0]}"
+            if len(known) > 1
+            else f"all are called {known[0]}: give the folders of one"
+        )
+        raise typer.BadParameter(f"runs are of {len(shapes)} scenarios with other flows or topologies: {how}")
+    return left, replace(chosen, where=[w for w in chosen.where if not _is_of_name(w)])
+
+
+def _is_of_name(where: str) -> bool:
+    return where.partition("=")[0].strip() == "scenario"
 
 
 def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fullpipe.cli.jobs import read_runs, runs_in
+from fullpipe.cli.jobs import each_once, read_runs, runs_in
 from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.shared import target
 from fullpipe.cli.summary import check_metrics
@@ -20,10 +20,10 @@ from fullpipe.report.write import FORMATS, write
 def report(
     context: typer.Context,
     what: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            metavar="WHAT",
-            help="A folder that --out named, a run's folder, or a JSON file of compare, check or test.",
+            metavar="WHAT...",
+            help="Folders that --out named or of runs, or one JSON file of compare, check or test.",
         ),
     ],
     out: Annotated[
@@ -53,14 +53,19 @@ def report(
     try:
         write(_page(what, question, metric or [], of, command_line(context), budget), out, budget)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
-        if not what.is_file():
+        if not what[0].is_file():
             raise
-        raise NoRunError(f"{what}: holds what cannot be shown: {error}") from error
+        raise NoRunError(f"{what[0]}: holds what cannot be shown: {error}") from error
     echo(out)
 
 
-def _page(what: Path, question: str, metrics: list[str], of: str, command: str, budget: Budget) -> Document:
-    if what.is_file():
-        return page_of_file(read(what), question=question, budget=budget)
-    runs = read_runs(runs_in([what]))
+def _page(
+    what: list[Path], question: str, metrics: list[str], of: str, command: str, budget: Budget
+) -> Document:
+    files = [path for path in what if path.is_file()]
+    if files and len(what) > 1:
+        raise typer.BadParameter(f"{files[0]} is a file: give it alone, or folders only", param_hint="WHAT")
+    if files:
+        return page_of_file(read(files[0]), question=question, budget=budget)
+    runs = each_once(read_runs(runs_in(what)))
     return page_of(runs, question=question, metrics=metrics, of=of, command=command, budget=budget)

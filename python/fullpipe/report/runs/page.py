@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
+from fullpipe.analysis.points import shape_of
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import UnknownNameError
 from fullpipe.report.budget import Budget
@@ -40,9 +41,9 @@ def page_of(
         UnknownNameError: If no run has such a group or link.
     """
     budget = budget or Budget()
-    by_name: dict[str, list[Run]] = {}
+    by_name: dict[object, list[Run]] = {}
     for run in runs:
-        by_name.setdefault(run.name, []).append(run)
+        by_name.setdefault((run.name, shape_of(run)), []).append(run)
     if not by_name:
         raise ValueError("runs: there is none")
     found = [Points.of_runs(of_name, metrics, of) for of_name in by_name.values()]
@@ -51,22 +52,32 @@ def page_of(
         raise UnknownNameError("group of flows", of, known)
     shown = found[: budget.scenarios]
     parts = [(each, verdicts.compared(each)) for each in shown]
+    names = _names(shown)
     told = [
-        sentence if len(shown) == 1 else f"{each.name}: {sentence}"
-        for each, made in parts
+        sentence if len(shown) == 1 else f"{name}: {sentence}"
+        for name, (each, made) in zip(names, parts, strict=True)
         for sentence in _answer(each, made)
     ]
     told += filter(None, [left_out(len(shown), len(found), "scenarios")])
     sections = [list(_sections(each, made, command, budget)) for each, made in parts]
     whole = sections[0] if len(shown) == 1 else [
-        Section(each.name, (), inner) for each, inner in zip(shown, sections, strict=True)
+        Section(name, (), inner) for name, inner in zip(names, sections, strict=True)
     ]  # fmt: skip
-    title = listed(each.name for each in shown[:3]) + (
+    title = listed(dict.fromkeys(each.name for each in shown[:3])) + (
         f" and {len(found) - 3} more" if len(found) > 3 else ""
     )
     return Document(
         title, question or _question(shown), told, whole, _facts([r for each in found for r in each.runs])
     )
+
+
+def _names(found: Sequence[Points]) -> list[str]:
+    """What scenarios are called: by their names, and where several have one by their flows, too."""
+    names = [each.name for each in found]
+    flows = [listed(flow.described for flow in each.runs[0].scenario.flows) for each in found]
+    return [
+        f"{name} ({of})" if names.count(name) > 1 else name for name, of in zip(names, flows, strict=True)
+    ]
 
 
 def _question(found: Sequence[Points]) -> str:
