@@ -1,6 +1,7 @@
 //! A ring buffer: first in, first out, in one block of memory.
 
-/// A queue of plain values in a power of two of slots, which doubles when it is full and never shrinks.
+/// A queue of plain values in a power of two of slots. They double when all are taken, and halve where at most a quarter are
+/// each time that the oldest value comes round to the first slot: a burst does not hold its memory for ever.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     /// Slots that were used at least once; they fill up from the first one on.
@@ -10,6 +11,9 @@ pub struct Ring<T> {
     head: usize,
     len: usize,
 }
+
+/// So many slots at the least, once there are any.
+const FEWEST: usize = 8;
 
 impl<T: Copy> Ring<T> {
     /// An empty ring; the first push allocates.
@@ -79,6 +83,9 @@ impl<T: Copy> Ring<T> {
         if self.len == 0 {
             return None;
         }
+        if self.head == 0 {
+            self.shrink();
+        }
         let oldest = self.slots.get(self.head)?;
         if !wanted(oldest) {
             return None;
@@ -104,11 +111,22 @@ impl<T: Copy> Ring<T> {
         self.slots.get(slot(self.len)).copied()
     }
 
+    /// Halves the slots if at most a quarter of them is taken. All values are in the first ones.
+    #[cold]
+    #[inline(never)]
+    fn shrink(&mut self) {
+        if self.capacity > FEWEST && 4 * self.len <= self.capacity {
+            self.capacity /= 2;
+            self.slots.truncate(self.capacity);
+            self.slots.shrink_to(self.capacity);
+        }
+    }
+
     /// Doubles the slots.
     fn grow(&mut self) {
         self.slots.rotate_left(self.head);
         self.head = 0;
-        self.capacity = (2 * self.capacity).max(8);
+        self.capacity = (2 * self.capacity).max(FEWEST);
         self.slots.reserve_exact(self.capacity - self.slots.len());
     }
 }
@@ -136,6 +154,20 @@ mod tests {
     }
 
     #[test]
+    fn slots_of_a_burst_are_given_back() {
+        let mut ring = Ring::new();
+        (0..1_000).for_each(|n| ring.push(n));
+        (0..1_000).for_each(|n| assert_eq!(ring.pop(), Some(&n)));
+        assert_eq!(ring.slots.capacity(), 1_024);
+        (0..10_000).for_each(|n| {
+            ring.push(n);
+            ring.push(n);
+            assert_eq!([ring.pop().copied(), ring.pop().copied()], [Some(n); 2]);
+        });
+        assert_eq!((ring.slots.capacity(), ring.capacity), (FEWEST, FEWEST));
+    }
+
+    #[test]
     fn only_a_wanted_value_is_removed() {
         let mut ring = Ring::new();
         assert_eq!(ring.pop_if(|_| true), None);
@@ -158,9 +190,10 @@ mod tests {
         }
 
         #[test]
-        fn behaves_like_a_vec_deque(steps in proptest::collection::vec(any::<bool>(), 0..400)) {
+        fn behaves_like_a_vec_deque(spans in proptest::collection::vec((any::<bool>(), 1..60usize), 0..60)) {
             let (mut ring, mut model) = (Ring::new(), VecDeque::new());
-            for (n, push) in steps.into_iter().enumerate() {
+            let steps = spans.into_iter().flat_map(|(push, times)| std::iter::repeat_n(push, times));
+            for (n, push) in steps.enumerate() {
                 if push { ring.push(n); model.push_back(n); } else { prop_assert_eq!(ring.pop().copied(), model.pop_front()); }
                 prop_assert_eq!((ring.len(), ring.front()), (model.len(), model.front()));
             }

@@ -1,8 +1,8 @@
 //! A share of the islands of a run, run by one thread at a time.
 
-use super::NANOSECOND;
 use super::ends::run_ends;
 use super::shared_link::Entry;
+use super::{NANOSECOND, empty};
 use crate::island::Island;
 use crate::net::{Exit, Lane, Net};
 use crate::payload::Payload;
@@ -87,7 +87,7 @@ impl IslandShare {
             self.next[n] = island.net.schedule.next(Time::NEVER).map_or(Time::NEVER, |(time, _)| time);
             island.net.swap_exits(&mut self.exits);
         }
-        self.entries.iter_mut().for_each(Vec::clear);
+        self.entries.iter_mut().for_each(empty);
         turns
     }
 

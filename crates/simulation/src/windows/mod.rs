@@ -176,6 +176,15 @@ impl Windows {
 /// The smallest step of time.
 const NANOSECOND: Duration = Duration::from_nanos(1);
 
+/// Empties a list, which gives back most of its room if it used little of that: a burst does not hold its memory for ever.
+fn empty<T>(list: &mut Vec<T>) {
+    let used = list.len();
+    list.clear();
+    if list.capacity() > 8 * used {
+        list.shrink_to(2 * used);
+    }
+}
+
 /// What a mutex holds. A panic elsewhere ends the run anyway.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

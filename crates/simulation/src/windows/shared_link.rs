@@ -6,7 +6,7 @@ use crate::routes::HopId;
 use network::{Link, Streams};
 use units::{Duration, Time};
 
-use super::NANOSECOND;
+use super::{NANOSECOND, empty};
 
 /// A packet that a shared link has sent into an island.
 #[derive(Clone, Copy, Debug)]
@@ -131,7 +131,7 @@ impl SharedLink {
             self.take_departed(end - NANOSECOND);
         }
         (self.keys, self.incoming) = (keys, incoming);
-        self.incoming.iter_mut().for_each(Vec::clear);
+        self.incoming.iter_mut().for_each(empty);
         self.incoming[0] = later;
         self.served = end;
     }

@@ -27,8 +27,10 @@ pub(crate) struct Split {
     numbers: Vec<Option<usize>>,
     /// By shared link: nothing reaches it for so long after the time up to which islands have run that is not known.
     notice: Vec<Duration>,
-    /// The longest window.
+    /// The longest window that gives the same results.
     lookahead: Duration,
+    /// How long windows are at the most.
+    window: Duration,
     /// The longest way of a packet from an island to a shared link.
     farthest: Duration,
 }
@@ -46,6 +48,10 @@ const SMALLEST_PACKET_BITS: u64 = 20 * 8;
 
 /// Windows for which a packet may wait on its way to a shared link: it is copied in each of them.
 const MOST_WINDOWS: u64 = 16;
+
+/// So many packets, at the highest rate, for each flow and for all together: with more in one window a run takes no less time.
+const PACKETS_PER_FLOW: u128 = 16;
+const PACKETS_PER_WINDOW: u128 = 8_192;
 
 /// Entries of the tables that say where each route goes behind each shared link: more take long to build.
 const MOST_ENTRIES: usize = 1 << 20;
@@ -86,10 +92,12 @@ impl Split {
             numbers,
             notice: Vec::new(),
             lookahead: Duration::MAX,
+            window: Duration::MAX,
             farthest: Duration::ZERO,
         };
         split.find_notice(links);
         split.find_lookahead(links);
+        split.window = split.lookahead.min(split.longest_useful_window(links));
         (split.lookahead > Duration::ZERO).then_some(split)
     }
 
@@ -97,11 +105,20 @@ impl Split {
     /// before they are served, and there are not many links that flows share.
     pub fn pays(&self, plan: &Plan, links: &[Link<Payload>]) -> bool {
         let interval = plan.record.interval_ns.map_or(Duration::MAX, Duration::from_nanos);
-        let window = self.lookahead.min(interval).as_nanos();
+        let window = self.window.min(interval).as_nanos();
         let nanobits = u128::from(self.highest_rate(links).bits_per_sec()) * u128::from(window);
         nanobits >= self.routes.len() as u128 / 2 * FULL_PACKET_NANOBITS
             && self.farthest.as_nanos() <= MOST_WINDOWS.saturating_mul(window)
             && self.shared.len() * self.routes.len() <= MOST_ENTRIES
+    }
+
+    /// Longer windows only take more memory: this one has packets enough for every flow, and spans the way of a packet to a
+    /// shared link. No rate makes it much shorter than the longest one.
+    fn longest_useful_window(&self, links: &[Link<Payload>]) -> Duration {
+        let packets = (self.routes.len() as u128 / 2 * PACKETS_PER_FLOW).max(PACKETS_PER_WINDOW);
+        let rate = u128::from(self.highest_rate(links).bits_per_sec()).max(1);
+        let span = u64::try_from(packets * FULL_PACKET_NANOBITS / rate).unwrap_or(u64::MAX);
+        Duration::from_nanos(span).max(self.farthest).max(self.lookahead / MOST_WINDOWS)
     }
 
     /// The highest rate that a flow's data may have, by the links that it shares with others.
@@ -207,7 +224,7 @@ impl Split {
         });
         let feeds = |path: &[HopId]| path.iter().all(|&hop| self.number(hop).is_some());
         let in_sequence = self.routes.iter().any(|path| path.windows(2).any(feeds));
-        let (lookahead, done) = (self.lookahead, Time::ZERO);
+        let (lookahead, done) = (self.window, Time::ZERO);
         Windows { shares: shares.collect(), shared, places, in_sequence, lookahead, done }
     }
 

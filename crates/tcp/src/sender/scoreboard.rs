@@ -11,6 +11,9 @@ use units::{Duration, Time};
 
 const NONE: u32 = u32::MAX;
 
+/// So many records at the least: an initial window and what it lets out (RFC 6928).
+const FEWEST: usize = 16;
+
 /// The packet was selectively acknowledged.
 pub(super) const SACKED: u16 = 1;
 /// The packet is deemed lost.
@@ -100,7 +103,12 @@ pub(super) struct Scoreboard {
 
 impl Scoreboard {
     pub fn new() -> Scoreboard {
-        Scoreboard { ring: vec![Record::default(); 64], oldest: NONE, newest: NONE, ..Scoreboard::default() }
+        Scoreboard {
+            ring: vec![Record::default(); FEWEST],
+            oldest: NONE,
+            newest: NONE,
+            ..Scoreboard::default()
+        }
     }
 
     #[inline]
@@ -153,6 +161,9 @@ impl Scoreboard {
             self.grow();
         }
         let seq = self.next;
+        if self.slot(seq) == 0 {
+            self.shrink();
+        }
         *self.get_mut(seq) =
             Record { earlier: self.newest, later: NONE, flags: record.flags | LINKED, ..*record };
         self.next += 1;
@@ -164,9 +175,22 @@ impl Scoreboard {
 
     #[cold]
     fn grow(&mut self) {
-        let mut ring = vec![Record::default(); self.ring.len() * 2];
+        self.resize(self.ring.len() * 2);
+    }
+
+    /// Halves the ring if at most a quarter of it is taken: a burst does not hold its memory for ever. Not while an
+    /// acknowledgement is processed, which reads packets that it has just acknowledged.
+    #[cold]
+    fn shrink(&mut self) {
+        if self.ring.len() > FEWEST && self.packets_out() as usize * 4 <= self.ring.len() {
+            self.resize(self.ring.len() / 2);
+        }
+    }
+
+    fn resize(&mut self, records: usize) {
+        let mut ring = vec![Record::default(); records];
         for seq in self.una..self.next {
-            ring[seq as usize & (self.ring.len() * 2 - 1)] = *self.get(seq);
+            ring[seq as usize & (records - 1)] = *self.get(seq);
         }
         self.ring = ring;
     }
@@ -317,5 +341,36 @@ impl Scoreboard {
         }
         self.lost_out = 0;
         self.lost.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(board: &mut Scoreboard, packets: u32) {
+        (0..packets).for_each(|n| {
+            board.append(&Record::new(Time::from_nanos(u64::from(n)), 1_448, 0));
+        });
+    }
+
+    #[test]
+    fn records_of_a_burst_are_given_back_and_those_outstanding_stay() {
+        let mut board = Scoreboard::new();
+        sent(&mut board, 1_000);
+        (0..1_000).for_each(|_| {
+            board.acknowledge_lowest();
+        });
+        assert_eq!(board.ring.len(), 1_024);
+        for _ in 0..2_000 {
+            sent(&mut board, 3);
+            let lengths =
+                (board.una..board.next).map(|seq| (board.get(seq).len, board.get(seq).sent.as_nanos()));
+            assert_eq!(lengths.collect::<Vec<_>>(), [(1_448, 0), (1_448, 1), (1_448, 2)]);
+            (0..3).for_each(|_| {
+                board.acknowledge_lowest();
+            });
+        }
+        assert_eq!(board.ring.len(), FEWEST);
     }
 }
