@@ -115,7 +115,7 @@ def test_several_metrics_and_values_are_a_grid(store: Path) -> None:
     figure, _ = figure_of(runs, Chosen(Kind.LINES, ["goodput", "jain", "rtt_mean"], "rate", panel="cca"))
     places = [place.get_subplotspec() for place in figure.axes]
     assert (places[0].get_gridspec().nrows, places[0].get_gridspec().ncols) == (3, 2)
-    assert [place.get_ylabel() for place in figure.axes[:4]] == ["goodput, Mbit/s", "", "jain", ""]
+    assert [place.get_ylabel() for place in figure.axes[:4]] == ["goodput, Mbit/s", "", "Jain's index", ""]
 
 
 def test_the_delay_may_be_of_another_group(store: Path, tmp_path: Path) -> None:

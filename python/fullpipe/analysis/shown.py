@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.values import value_text
 
 if TYPE_CHECKING:
     from fullpipe.analysis.statistics import Interval
 
+_MEASURES = {measure.name: measure for measure in (*MEASURES, *LINK_MEASURES)}
+_COUNTED = ("packets", "flows", "transfers", "pages")
+"""Units that the label of a metric names."""
 _SHOWN = {
     "bit/s": ("Mbit/s", 1e-6, 2),
     "bit/s²": ("Gbit/s²", 1e-9, 3),
@@ -32,6 +36,19 @@ def shown_in(name: str, unit: str) -> tuple[float, str]:
     """
     shown, scale, _ = _SHOWN.get(unit, (unit, 1.0, 0))
     return scale, f"{name}, {shown}" if shown else name
+
+
+def axis_shown(metric: str, of: str = "") -> tuple[float, str]:
+    """What values of a metric are multiplied with to be shown, and how an axis of it is called.
+
+    >>> axis_shown("page_p50", "readers")
+    (1000.0, 'median page load time of readers, ms')
+    """
+    measure = _MEASURES[metric]
+    name = measure.label or metric
+    named = f"{name} of {of}" if of else name
+    scale, label = shown_in(named, measure.unit)
+    return scale, named if measure.unit in _COUNTED else label
 
 
 def number_shown(value: float | None, unit: str) -> str:

@@ -12,7 +12,7 @@ from fullpipe import plots
 from fullpipe.analysis.points import points_of
 from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.plot_drawn import Kind
+from fullpipe.cli.plot_drawn import Kind, Log
 from fullpipe.cli.plot_points import Chosen, figure_of, of_one_scenario
 from fullpipe.cli.shared import target
 from fullpipe.errors import ResultError, UnknownNameError
@@ -77,6 +77,10 @@ def plot(
     width: Annotated[
         str, typer.Option(metavar="WIDTH", help="Over many runs: page or column, as wide as one in a paper.")
     ] = "page",
+    log: Annotated[
+        list[Log] | None,
+        typer.Option(help="Over many runs: this axis is logarithmic; none: neither. May be repeated."),
+    ] = None,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the figure; that of the scenario.")
     ] = None,
@@ -94,7 +98,8 @@ def plot(
             raise typer.BadParameter("must be page or column", param_hint="--width")
         wide: Width = "column" if width == "column" else "page"
         axes = (x, y, colour, panel, of, where or ())
-        asked = Chosen(kind or Kind.LINES, metric or (), *axes, wide, x_of, x_label, y_label)
+        axis = None if log is None else [each.value for each in log if each != Log.NONE]
+        asked = Chosen(kind or Kind.LINES, metric or (), *axes, wide, x_of, x_label, y_label, axis)
         runs, asked = of_one_scenario(each_once(read_runs(runs_in(folders))), asked)
         figure, data = figure_of(runs, asked)
         warn_of_short(points_of(runs), runs)

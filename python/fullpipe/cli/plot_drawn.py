@@ -9,6 +9,8 @@ from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
+import typer
+from matplotlib.colors import LogNorm
 
 from fullpipe import plots
 from fullpipe.plots import charts
@@ -19,6 +21,8 @@ _MOST_ACROSS = 3
 """Panels side by side; in a column of a paper one."""
 _LETTERS: dict[Width, int] = {"column": 70, "page": 150}
 """Of a line below the figure."""
+_LABEL = 28
+"""Letters of a line beside an axis."""
 _ROOM = 0.04
 """For marks at the end of an axis, as a share of its length."""
 
@@ -32,6 +36,14 @@ class Kind(StrEnum):
     CDF = "cdf"
     BOX = "box"
     VIOLIN = "violin"
+
+
+class Log(StrEnum):
+    """Which axes are logarithmic."""
+
+    X = "x"
+    Y = "y"
+    NONE = "none"
 
 
 class Words(NamedTuple):
@@ -52,16 +64,20 @@ class Chart:
     x_label: str | None = None
     """Instead of what the axis would be called by itself."""
     y_label: str | None = None
+    log: Sequence[str] | None = None
+    """The logarithmic axes; None: those of which the values of a panel span much."""
 
 
 class Part(NamedTuple):
-    """A metric: what its axis and its panel are called, and the rows of runs to draw."""
+    """A metric: what its axis and its column are called, and the rows of runs to draw."""
 
     label: str
-    title: str
+    name: str
     rows: pl.DataFrame
     left_out: str = ""
     """Of completion times: how many there are of which nothing is known."""
+    neutral: float | None = None
+    """Of a heat map: the value that is neither much nor little."""
 
 
 class _Panel(NamedTuple):
@@ -81,22 +97,23 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     panels = [
         panel
         for part, (rows, _) in zip(parts, along, strict=True)
-        for panel in _panels(part._replace(rows=rows), chart, len(parts) > 1)
+        for panel in _panels(part._replace(rows=rows), chart)
     ]
     figure, places = _figure(len(parts), len(panels), chart.width)
     used, entries = places[: len(panels)], dict[str, Any]()
     tables = []
     for place, panel in zip(used, panels, strict=True):
         data, image = _draw(place, panel, chart.kind)
-        told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.title)}
+        told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.name)}
         tables.append(data.with_columns(**told))
         place.set_title(panel.title)
         handles, names = place.get_legend_handles_labels()
         entries |= {name: handle for name, handle in zip(names, handles, strict=True) if name}
         if image is not None:
-            figure.colorbar(image, ax=place, label=panel.part.label)
+            figure.colorbar(image, ax=place, label=fill(_told_of(image, panel.part), _LABEL))
     for place, panel in zip(used, panels, strict=True):  # once all have drawn: panels share their axes
         _label(place, chart, panel.part.label, along[0][1], is_shared=len(panels) > len(parts))
+    _scale(used, panels, chart)
     if chart.kind == Kind.DELAY:
         _share_delays(used)
     for place in places[len(panels) :]:
@@ -118,14 +135,13 @@ def _share_delays(places: Sequence[Any]) -> None:
         place.set_xlim(max(ends) + room, max(0, min(ends)) - room)
 
 
-def _panels(part: Part, chart: Chart, is_one_of_several: bool) -> Iterator[_Panel]:
+def _panels(part: Part, chart: Chart) -> Iterator[_Panel]:
     """A panel per value of the path that panels are of."""
     rows = part.rows.sort(_rank(part.rows["panel"]), _rank(part.rows["colour"]), maintain_order=True)
     means = charts.summarised(rows, ["panel", "y", "x"])["mean"]
     low, high = pl.select(low=means.min(), high=means.max()).row(0)
     for each in rows.partition_by("panel", maintain_order=True):
-        where = f"{chart.words.panel} {each['panel'][0]}".strip()
-        title = ", ".join(filter(None, [part.title if is_one_of_several else "", where]))
+        title = f"{chart.words.panel} {each['panel'][0]}".strip()
         yield _Panel(part, title, each, (low, high))
 
 
@@ -139,7 +155,7 @@ def _figure(metrics: int, panels: int, width: Width) -> tuple[Any, list[Any]]:
 
 def _draw(place: Any, panel: _Panel, kind: Kind) -> tuple[pl.DataFrame, Any]:
     if kind == Kind.HEATMAP:
-        return charts.heat_map(place, panel.rows, panel.between)
+        return charts.heat_map(place, panel.rows, panel.between, panel.part.neutral)
     draw = {
         Kind.LINES: charts.lines_with_bands,
         Kind.DELAY: charts.throughput_and_delay,
@@ -168,14 +184,51 @@ def _label(place: Any, chart: Chart, label: str, along: Words, *, is_shared: boo
     if chart.kind == Kind.CDF:
         place.set_xlabel(chart.x_label or label)
         return
-    place.set_xlabel(along.x if chart.x_label is None else chart.x_label)
+    place.set_xlabel(fill(along.x, 2 * _LABEL) if chart.x_label is None else chart.x_label)
     own = along.y if chart.kind == Kind.HEATMAP else label
-    place.set_ylabel(own if chart.y_label is None else chart.y_label)
+    place.set_ylabel(fill(own, _LABEL) if chart.y_label is None else chart.y_label)
     if is_shared and not place.get_subplotspec().is_first_col():
         place.set_ylabel("")
     low, high = place.get_ylim()
     if chart.kind in (Kind.LINES, Kind.BOX, Kind.VIOLIN) and low > 0:
         place.set_ylim(0, high + _ROOM * high)
+
+
+def _told_of(image: Any, part: Part) -> str:
+    """Of a colour bar: what it is of, and what its middle or its steps are."""
+    if isinstance(image.norm, LogNorm):
+        return f"{part.label} (log scale)"
+    return part.label if part.neutral is None else f"{part.label} (centred at {part.neutral:.3g})"
+
+
+def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart) -> None:
+    """Make axes logarithmic that shall be, or of which the values of a panel span much, and say so."""
+    if chart.kind == Kind.HEATMAP:
+        return
+    for place, panel in zip(places, panels, strict=True):
+        values = "x" if chart.kind == Kind.CDF else "y"
+        along = "" if chart.kind in (Kind.CDF, Kind.BOX, Kind.VIOLIN) else "x"
+        wanted = {values: panel.rows["value"], along: panel.rows["x"]}
+        for axis, column in wanted.items():
+            if axis and _is_log(axis, column, chart.log):
+                getattr(place, f"set_{axis}scale")("log")
+    for place in places:  # a scale is that of all panels that share an axis
+        for axis in "xy":
+            label = getattr(place, f"get_{axis}label")()
+            if getattr(place, f"get_{axis}scale")() == "log":
+                getattr(place, f"{axis}axis").set_major_formatter("{x:g}")
+                if label:
+                    getattr(place, f"set_{axis}label")(f"{label} (log scale)")
+
+
+def _is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
+    if not values.dtype.is_numeric():
+        return False
+    if log is None:
+        return charts.spans_much(values)
+    if axis in log and values.min() <= 0:  # type: ignore[operator]
+        raise typer.BadParameter(f"--log {axis}: some values are 0 or below; leave it out")
+    return axis in log
 
 
 def _along(rows: pl.DataFrame, chart: Chart) -> tuple[pl.DataFrame, Words]:
@@ -199,6 +252,7 @@ def _as_axis(rows: pl.DataFrame, column: str, label: str) -> tuple[pl.DataFrame,
     made = rows.with_columns(
         pl.col(column).replace_strict(by_value, return_dtype=pl.Float64).alias(column)
     ).sort(column, maintain_order=True)
+    unit = "BDP" if unit == "bdp" else unit
     return made, f"{label}, {unit}" if unit else label
 
 

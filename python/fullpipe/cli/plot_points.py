@@ -13,16 +13,18 @@ from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import path_called, points_of, shape_of
+from fullpipe.analysis.shown import axis_shown, point_shown
 from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
-from fullpipe.analysis.values import value_text, values_of
+from fullpipe.analysis.values import values_of
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, Words, drawn
-from fullpipe.cli.shown import point_shown, shown_in
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import natural
+from fullpipe.scenario.titles import title_of
 
 UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
+_NEUTRAL = {measure.name: measure.neutral for measure in MEASURES if measure.neutral}
 FLOWS = "flows"
 """What `--x`, `--colour` and `--panel` call the groups of flows."""
 
@@ -44,6 +46,8 @@ class Chosen:
     x_of: str | None = None
     x_label: str | None = None
     y_label: str | None = None
+    log: Sequence[str] | None = None
+    """The axes that are logarithmic, "x" and "y"; None: those of which the values span much."""
 
 
 class Subject(NamedTuple):
@@ -72,12 +76,17 @@ class Subject(NamedTuple):
     @property
     def scale(self) -> float:
         """What values are multiplied with to be shown."""
-        return shown_in(self.metric, UNITS[self.metric])[0]
+        return axis_shown(self.metric)[0]
 
     @property
     def label(self) -> str:
         """Of an axis."""
-        return shown_in(self.called, UNITS[self.metric])[1]
+        return axis_shown(self.metric, self.of or "")[1]
+
+    @property
+    def neutral(self) -> str | float:
+        """Which value is neither much nor little, or the metric that says it; empty if there is none."""
+        return _NEUTRAL.get(self.metric, "")
 
 
 def of_one_scenario(runs: Sequence[Run], chosen: Chosen) -> tuple[list[Run], Chosen]:
@@ -120,14 +129,22 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     subjects = [Subject.read(text, chosen.of) for text in dict.fromkeys(chosen.metrics or ["goodput"])]
     delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
     wanted = [each.metric for each in (*subjects, *([delay] if delay else []))]
+    wanted += [each.neutral for each in subjects if isinstance(each.neutral, str)]
     every = values_of(zip(points_of(runs), runs, strict=True), with_counts(wanted))
     values = counted(_filtered(every, chosen.where))
     axes = _Axes(values, chosen, subjects)
     words = Words(delay.label if delay else _word(axes.x), _word(axes.y), _word(axes.panel))
     parts = [
-        Part(each.label, each.called, axes.rows(each, delay), axes.left_out(each, delay)) for each in subjects
+        Part(
+            each.label,
+            each.called,
+            axes.rows(each, delay),
+            axes.left_out(each, delay),
+            axes.neutral(each) if chosen.kind == Kind.HEATMAP else None,
+        )
+        for each in subjects
     ]
-    return drawn(parts, Chart(chosen.kind, chosen.width, words, chosen.x_label, chosen.y_label))
+    return drawn(parts, Chart(chosen.kind, chosen.width, words, chosen.x_label, chosen.y_label, chosen.log))
 
 
 def _filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
@@ -204,6 +221,13 @@ class _Axes:
             )
         return rows
 
+    def neutral(self, subject: Subject) -> float | None:
+        """The value that is neither much nor little, if it is the same in all runs."""
+        if isinstance(subject.neutral, float):
+            return subject.neutral
+        values = self._of_groups(subject._replace(metric=subject.neutral))["value"].drop_nulls().unique()
+        return float(values[0]) if len(values) == 1 else None
+
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
         """What is to be said of completion times: how many are unknown, and where most are; else nothing."""
         told = [_left_out(self._of_groups(each), each) for each in (subject, delay) if each]
@@ -258,8 +282,8 @@ def _left_out(rows: pl.DataFrame, subject: Subject) -> str:
     varied = {path: row[path] for path in paths if path != "engine" and rows[path].n_unique() > 1}
     where = f"; most at {', '.join(point_shown(varied))}: {counts_of(row)}" if varied else ""
     total = Counts(int(rows["unfinished"].sum()), int(rows["began"].sum()))
-    return f"{subject.called} leaves out {total}{where}"
+    return f"{axis_shown(subject.metric, subject.of or '')[1].rpartition(', ')[0]} leaves out {total}{where}"
 
 
 def _word(path: str | None) -> str:
-    return "" if path is None else value_text(path.rsplit(".", 1)[-1])
+    return "" if path is None else title_of(path)

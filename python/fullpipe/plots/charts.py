@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm, Normalize
 from matplotlib.patches import Ellipse
 
 from fullpipe.analysis.over_seeds import means
@@ -21,6 +22,9 @@ from fullpipe.plots.style import in_house_style
 
 _APART, _ROOM = 0.15, 0.7
 """Between points of several colours at one name, and for all of them, of the distance of names."""
+_MUCH = 100
+_DARK = 0.5
+"""Of the luma of a colour, ITU-R BT.601: below it letters are white."""
 _DEVIATIONS = 1.0
 """Half axes of an ellipse, in standard deviations of runs."""
 
@@ -54,11 +58,16 @@ def lines_with_bands(axes: Axes, rows: pl.DataFrame) -> pl.DataFrame:
 
 @in_house_style
 def heat_map(
-    axes: Axes, rows: pl.DataFrame, between: tuple[float, float] | None = None
+    axes: Axes,
+    rows: pl.DataFrame,
+    between: tuple[float, float] | None = None,
+    neutral: float | None = None,
 ) -> tuple[pl.DataFrame, Any]:
     """The mean over runs as the colour of a cell, with its number; `x` and `y` are as they come.
 
-    Colours go from the least to the largest mean, or between two values that several maps share.
+    Colours go from the least to the largest mean, or between two values that several maps share; by their
+    logarithms if they span much. Of what has a neutral value, white is that, blue is more and red is less,
+    and colours reach as far below as above it.
 
     Returns the columns y, x, runs, mean, low, high, and what a colour bar is of.
     """
@@ -68,16 +77,33 @@ def heat_map(
     for row in data.iter_rows(named=True):
         grid[lines.index(row["y"]), columns.index(row["x"])] = row["mean"]
     low, high = between or (np.nanmin(grid), np.nanmax(grid))
-    drawn = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis", vmin=low, vmax=high)
+    norm, colours = _colours(low, high, neutral)
+    drawn = axes.imshow(grid, origin="lower", aspect="auto", cmap=colours, norm=norm)
     axes.grid(visible=False)
     axes.set_xticks(range(len(columns)), [_text(value) for value in columns])
     axes.set_yticks(range(len(lines)), [_text(value) for value in lines])
-    middle = (low + high) / 2
     for (line, column), value in np.ndenumerate(grid):
         if not math.isnan(value) and grid.size <= 400:
-            colour = "white" if value < middle else "black"
+            red, green, blue, _ = drawn.to_rgba(value)
+            colour = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "black"
             axes.text(column, line, _cell(value), ha="center", va="center", fontsize=6, color=colour)
     return data, drawn
+
+
+def _colours(low: float, high: float, neutral: float | None) -> tuple[Normalize, str]:
+    """How values become colours, and the name of the map."""
+    if neutral is not None:
+        reach = max(high - neutral, neutral - low) or 1.0
+        return Normalize(neutral - reach, neutral + reach), "RdBu"
+    if spans_much(pl.Series([low, high])):
+        return LogNorm(low, high), "viridis"
+    return Normalize(low, high), "viridis"
+
+
+def spans_much(values: pl.Series) -> bool:
+    """Whether positive values span more than a factor of 100, so that small ones would look the same."""
+    known = values.drop_nulls().to_list()
+    return bool(known) and min(known) > 0 and max(known) > _MUCH * min(known)
 
 
 @in_house_style

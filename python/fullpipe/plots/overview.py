@@ -15,6 +15,8 @@ from fullpipe.plots.style import LEGEND_UP_TO, in_house_style, new_figure, resty
 from fullpipe.runs import Run
 
 DEFAULT = ("goodput", "rtt", "cwnd", "queue")
+_HALF = 0.5
+_Steps = tuple[tuple[float, float], ...]
 _FAR_ABOVE = 3.0
 """A capacity that is so many times what is drawn would press it flat."""
 
@@ -32,7 +34,8 @@ def overview(
     One legend serves all rows: a flow or a link looks the same in each. If there are too many of them to tell
     apart, those of a run look alike, and the legend names the runs.
     Links of which no packet ever waited are left out, and `only` keeps the flows of these names. The warm-up
-    is shaded, and rates have the capacity of the busiest link beside them, in grey.
+    is shaded, and rates have the capacities of busy links beside them, in grey: of a path with load in both
+    directions one for each, by name.
     """
     figure, axes = new_figure(len(quantities), row_height=1.6)
     frames = []
@@ -59,28 +62,36 @@ def overview(
 
 
 def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
-    """The capacity of the busiest link of every run, each once; not one far above all that is drawn."""
+    """The capacities of busy links, each once; not one far above all that is drawn."""
     end, top = axes.get_xlim()[1], axes.get_ylim()[1]
-    steps = {found for tables in runs.values() if (found := _capacity(tables))}
-    for step in sorted(steps):
+    links = [each for tables in runs.values() for each in _capacities(tables).items()]
+    names: dict[_Steps, dict[str, None]] = {}
+    for name, step in links:
+        names.setdefault(step, {})[name] = None
+    are_several = len({name for name, _ in links}) > 1
+    for step in sorted(names):
         if max(rate for _, rate in step) <= _FAR_ABOVE * top:
             times, rates = [time for time, _ in step] + [end], [rate for _, rate in step] + [step[-1][1]]
             axes.step(times, rates, where="post", color="0.45", linestyle=(0, (4, 2)), linewidth=0.8)
-            axes.annotate("link", (end, rates[-1]), fontsize=6, color="0.35", ha="right", va="bottom")
+            told = ", ".join(names[step]) if are_several else "link"
+            axes.annotate(told, (end, rates[-1]), fontsize=6, color="0.35", ha="right", va="bottom")
             top = max(top, 1.08 * max(rates))
     axes.set_xlim(0, end)
     axes.set_ylim(top=top)
 
 
-def _capacity(tables: Tables) -> tuple[tuple[float, float], ...]:
-    """When the busiest link has which rate, in s and Mbit/s; nothing if that is not known."""
+def _capacities(tables: Tables) -> dict[str, _Steps]:
+    """When busy links have which rate, in s and Mbit/s: the busiest, and those at least half as busy."""
     links, conditions = tables.get("links"), tables.get("conditions")
     if links is None or conditions is None or links.is_empty():
-        return ()
+        return {}
     means = links.group_by("link", maintain_order=True).agg(pl.col("utilisation").mean())
-    busiest = means.sort("utilisation", descending=True, nulls_last=True, maintain_order=True)["link"][0]
-    found = conditions.filter(pl.col("link") == busiest, pl.col("rate_bps").is_not_null())
-    return tuple(zip(found["time_s"].to_list(), (found["rate_bps"] * 1e-6).to_list(), strict=True))
+    busy = means.filter(pl.col("utilisation") >= _HALF * pl.col("utilisation").max())["link"].to_list()
+    known = conditions.drop_nulls("rate_bps").filter(pl.col("link").is_in(busy))
+    return {
+        str(part["link"][0]): tuple(zip(part["time_s"], part["rate_bps"] * 1e-6, strict=True))
+        for part in known.partition_by("link", maintain_order=True)
+    }
 
 
 def plot_run(run: Run, *quantities: str, only: Sequence[str] | None = None) -> Figure:

@@ -105,6 +105,8 @@ class Heat:
     rows: Sequence[str]
     cells: Sequence[Sequence[float | None]]
     """For every row a number, or None, per column."""
+    neutral: float | None = None
+    """The number that is neither much nor little; less and more of it have other colours."""
 
 
 @dataclass(frozen=True)

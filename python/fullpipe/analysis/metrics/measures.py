@@ -55,6 +55,10 @@ class Measure:
     """What has to happen in a run for there to be a value; empty if it takes no more than measuring."""
     is_of_one_way: bool = False
     """Whether it makes no sense of downloads and uploads together, which share no link."""
+    label: str = ""
+    """What figures call it; its name if empty."""
+    neutral: str | float = ""
+    """What is neither much nor little, in the middle of colours: a value, or the metric that has it."""
     times: str = ""
     """Of a statistic of completion times: how the names of the metrics begin that say of how many, and which
     share of them it leaves out, as the run ended before they did: `_began` and `_unfinished` end them."""
@@ -73,6 +77,7 @@ class LinkMeasure:
     column: str
     """What it is made of, as "table.column"."""
     event: str = ""
+    label: str = ""
 
 
 def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
@@ -92,6 +97,7 @@ def _summed(
     margin: Margin,
     meaning: str,
     column: str,
+    label: str = "",
     *,
     is_of_one_way: bool = False,
 ) -> Measure:
@@ -104,10 +110,11 @@ def _summed(
         lambda group: _sum(group.flows[column]),
         f"flows.{column}",
         is_of_one_way=is_of_one_way,
+        label=label,
     )
 
 
-def _averaged(name: str, margin: Margin, meaning: str, column: str) -> Measure:
+def _averaged(name: str, margin: Margin, meaning: str, column: str, label: str) -> Measure:
     """A time, of which less is better."""
     return Measure(
         name,
@@ -117,6 +124,7 @@ def _averaged(name: str, margin: Margin, meaning: str, column: str) -> Measure:
         f"mean over its flows of {meaning}",
         lambda group: mean(group.flows[column].to_list()),
         f"flows.{column}",
+        label=label,
     )
 
 
@@ -130,6 +138,12 @@ def _share(group: Group) -> float | None:
         flows = flows.filter(pl.col("flow").is_in(rivals))
     total = float(flows["goodput_bps"].sum())
     return float(group.flows["goodput_bps"].sum()) / total if total else None
+
+
+def _equal_share(group: Group) -> float | None:
+    if not set(group.rivals) <= set(group.whole.bulk["flow"]):
+        return None
+    return len(group.names) / len(group.rivals)
 
 
 def _power(group: Group) -> float | None:
@@ -176,7 +190,16 @@ def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> t
         return found.null_count() / len(found) if len(found) else None
 
     return (
-        Measure(f"{name}_began", unit, "", BEGAN, f"{what} that began after the warm-up", began, column),
+        Measure(
+            f"{name}_began",
+            unit,
+            "",
+            BEGAN,
+            f"{what} that began after the warm-up",
+            began,
+            column,
+            label=f"{what} that began",
+        ),
         Measure(
             f"{name}_unfinished",
             "1",
@@ -185,6 +208,7 @@ def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> t
             f"share of the {what} that began after the warm-up and did not finish before the end of the run",
             unfinished,
             column,
+            label=f"share of {what} unfinished",
         ),
     )
 
@@ -226,6 +250,7 @@ MEASURES = (
         RATE,
         f"with headers and retransmissions, sum over its flows, {_OWN_TIME}",
         "wire_bps",
+        "rate on the wire",
         is_of_one_way=True,
     ),
     Measure(
@@ -237,6 +262,19 @@ MEASURES = (
         _share,
         "flows.goodput_bps",
         is_of_one_way=True,
+        label="share of goodput",
+        neutral="equal_share",
+    ),
+    Measure(
+        "equal_share",
+        "1",
+        "",
+        SHARE,
+        "its share if all flows whose data go the same way have the same; none unless all are bulk flows",
+        _equal_share,
+        "flows.goodput_bps",
+        label="equal share",
+        is_of_one_way=True,
     ),
     Measure(
         "bulk",
@@ -247,6 +285,7 @@ MEASURES = (
         lambda group: float(group.bulk.height),
         "flows.goodput_bps",
         is_of_one_way=True,
+        label="bulk flows",
     ),
     Measure(
         "jain",
@@ -257,6 +296,7 @@ MEASURES = (
         _of_bulk(jain_among),
         "flows.goodput_bps",
         is_of_one_way=True,
+        label="Jain's index",
     ),
     Measure(
         "starved",
@@ -266,9 +306,10 @@ MEASURES = (
         "bulk flows below 1 Mbit/s; none if it has none",
         _of_bulk(starved_flows),
         "flows.goodput_bps",
+        label="starved flows",
     ),
-    _averaged("rtt_min", DELAY, "the smallest RTT", "rtt_min_s"),
-    _averaged("rtt_mean", DELAY, "the mean of RTT samples", "rtt_mean_s"),
+    _averaged("rtt_min", DELAY, "the smallest RTT", "rtt_min_s", "smallest RTT"),
+    _averaged("rtt_mean", DELAY, "the mean of RTT samples", "rtt_mean_s", "mean RTT"),
     Measure(
         "srtt_mean",
         "s",
@@ -277,8 +318,9 @@ MEASURES = (
         "mean over its flows of the mean over time of the smoothed RTT",
         _srtt,
         "series.srtt_s",
+        label="mean smoothed RTT",
     ),
-    _averaged("rtt_p95", DELAY, "the 95th percentile of RTT samples", "rtt_p95_s"),
+    _averaged("rtt_p95", DELAY, "the 95th percentile of RTT samples", "rtt_p95_s", "RTT, 95th percentile"),
     Measure(
         "srtt_p95",
         "s",
@@ -287,6 +329,7 @@ MEASURES = (
         "mean over its flows of the 95th percentile over time of the smoothed RTT",
         _srtt_p95,
         "series.srtt_s",
+        label="smoothed RTT, 95th percentile",
     ),
     Measure(
         "rtt_inflation",
@@ -296,10 +339,24 @@ MEASURES = (
         "95th percentile over the smallest RTT",
         _of(rtt_inflation),
         "flows.rtt_p95_s",
+        label="RTT, 95th percentile over smallest",
+        neutral=1.0,
     ),
-    _averaged("owd_mean", DELAY, "the mean one-way delay", "owd_mean_s"),
-    _averaged("owd_p95", DELAY, "the 95th percentile of the one-way delay", "owd_p95_s"),
-    _averaged("jitter", Margin(0.20, 0.0005), "the interarrival jitter of datagrams", "jitter_s"),
+    _averaged("owd_mean", DELAY, "the mean one-way delay", "owd_mean_s", "mean one-way delay"),
+    _averaged(
+        "owd_p95",
+        DELAY,
+        "the 95th percentile of the one-way delay",
+        "owd_p95_s",
+        "one-way delay, 95th percentile",
+    ),
+    _averaged(
+        "jitter",
+        Margin(0.20, 0.0005),
+        "the interarrival jitter of datagrams",
+        "jitter_s",
+        "interarrival jitter",
+    ),
     Measure(
         "call_score",
         "1",
@@ -308,8 +365,17 @@ MEASURES = (
         "mean opinion score of its calls, by the E-model",
         _call_score,
         "flows.owd_mean_s",
+        label="opinion score of calls (MOS)",
     ),
-    _summed("retransmitted", "packets", "lower", PACKETS, "data packets sent again", "retransmitted_packets"),
+    _summed(
+        "retransmitted",
+        "packets",
+        "lower",
+        PACKETS,
+        "data packets sent again",
+        "retransmitted_packets",
+        "packets retransmitted",
+    ),
     Measure(
         "retransmission_rate",
         "1",
@@ -318,6 +384,7 @@ MEASURES = (
         "of all data packets",
         _of(retransmission_rate),
         "flows.retransmitted_packets",
+        label="share of packets retransmitted",
     ),
     Measure(
         "loss_rate",
@@ -327,6 +394,7 @@ MEASURES = (
         "data packets marked as lost, of all",
         _of(loss_rate),
         "flows.lost_packets",
+        label="share of packets lost",
     ),
     Measure(
         "marking_rate",
@@ -336,6 +404,7 @@ MEASURES = (
         "data packets with a mark, of all",
         _of(marking_rate),
         "flows.marked_packets",
+        label="share of packets marked",
     ),
     Measure(
         "power",
@@ -346,6 +415,7 @@ MEASURES = (
         _power,
         "flows.rtt_mean_s",
         is_of_one_way=True,
+        label="goodput over RTT",
     ),
     Measure(
         "convergence",
@@ -357,6 +427,7 @@ MEASURES = (
         "series.goodput_bps",
         event="all its bulk flows converge",
         is_of_one_way=True,
+        label="convergence time",
     ),
     Measure(
         "fct_p50",
@@ -368,6 +439,7 @@ MEASURES = (
         "transfers.fct_s",
         _FINISHED,
         times="fct",
+        label="median completion time",
     ),
     Measure(
         "fct_p95",
@@ -379,6 +451,7 @@ MEASURES = (
         "transfers.fct_s",
         _FINISHED,
         times="fct",
+        label="completion time, 95th percentile",
     ),
     *_counted("fct", "transfers", "transfers", _transfers_s, "transfers.fct_s"),
     Measure(
@@ -391,6 +464,7 @@ MEASURES = (
         "transfers.page",
         "a web page that began after the warm-up is loaded",
         times="page",
+        label="median page load time",
     ),
     Measure(
         "page_p95",
@@ -402,6 +476,7 @@ MEASURES = (
         "transfers.page",
         "a web page that began after the warm-up is loaded",
         times="page",
+        label="page load time, 95th percentile",
     ),
     *_counted("page", "pages", "web pages", _pages_s, "transfers.page"),
     Measure(
@@ -414,14 +489,25 @@ MEASURES = (
         "transfers.ideal_s",
         _FINISHED,
         times="fct",
+        label="median slowdown",
+        neutral=1.0,
     ),
 )
 """Per group of flows. All but convergence leave out the warm-up."""
 
 
-def _of_link(name: str, unit: str, better: Better, margin: Margin, meaning: str, column: str) -> LinkMeasure:
+def _of_link(
+    name: str, unit: str, better: Better, margin: Margin, meaning: str, column: str, label: str = ""
+) -> LinkMeasure:
     return LinkMeasure(
-        name, unit, better, margin, meaning, lambda row, _: row[column], f"links_summary.{column}"
+        name,
+        unit,
+        better,
+        margin,
+        meaning,
+        lambda row, _: row[column],
+        f"links_summary.{column}",
+        label=label,
     )
 
 
@@ -443,6 +529,7 @@ LINK_MEASURES = (
         lambda row, run: shaper_bps(run, str(row["link"])),
         "links_summary.forwarded_bytes",
         event="its queue shapes or polices",
+        label="rate of the shaper",
     ),
     LinkMeasure(
         "shaper_utilisation",
@@ -453,10 +540,35 @@ LINK_MEASURES = (
         lambda row, run: shaper_utilisation(run, row),
         "links_summary.forwarded_bytes",
         event="its queue shapes or polices",
+        label="utilisation of the shaper",
     ),
-    _of_link("sojourn_mean", "s", "lower", WAIT, "mean wait in the queue", "sojourn_mean_s"),
-    _of_link("sojourn_p95", "s", "lower", WAIT, "95th percentile of it", "sojourn_p95_s"),
-    _of_link("dropped", "packets", "lower", PACKETS, "dropped or lost", "dropped_packets"),
+    _of_link(
+        "sojourn_mean",
+        "s",
+        "lower",
+        WAIT,
+        "mean wait in the queue",
+        "sojourn_mean_s",
+        "mean wait in the queue",
+    ),
+    _of_link(
+        "sojourn_p95",
+        "s",
+        "lower",
+        WAIT,
+        "95th percentile of it",
+        "sojourn_p95_s",
+        "wait in the queue, 95th percentile",
+    ),
+    _of_link(
+        "dropped",
+        "packets",
+        "lower",
+        PACKETS,
+        "dropped or lost",
+        "dropped_packets",
+        "packets dropped or lost",
+    ),
     LinkMeasure(
         "drop_rate",
         "1",
@@ -465,8 +577,9 @@ LINK_MEASURES = (
         "of all packets that came",
         lambda row, run: drop_rate(run.links_summary, str(row["link"])),
         "links_summary.dropped_packets",
+        label="share of packets dropped",
     ),
-    _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets"),
+    _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets", "packets marked"),
 )
 """Per link that did something to packets; the warm-up is left out."""
 _WAIT_S = 1e-4

@@ -10,8 +10,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import busy_links
-from fullpipe.analysis.metrics.connections import bulk_names
-from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions, flow_groups
+from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import points_of, short_names
 from fullpipe.analysis.unfinished import with_counts
@@ -46,7 +45,7 @@ LINK_METRICS = (
     "drop_rate",
 )
 """What it tells of links."""
-SHARE = "share"
+SHARE, EQUAL_SHARE = "share", "equal_share"
 """The metric of which all flows together have nothing to say."""
 _OF_BULK = ("goodput",)
 _OF_USERS = ("call_score", "page_p50", "fct_p50", "rtt_mean", "owd_p95", "goodput")
@@ -87,7 +86,7 @@ class Points:
     @cached_property
     def values(self) -> pl.DataFrame:
         """As `values_of` gives them."""
-        wanted = with_counts((*FLOW_METRICS, *LINK_METRICS, *self.metrics))
+        wanted = with_counts((EQUAL_SHARE, *FLOW_METRICS, *LINK_METRICS, *self.metrics))
         links = dict.fromkeys(link for run in self.runs for link in busy_links(run))
         return values_of(zip(self.points, self.runs, strict=True), wanted, links)
 
@@ -147,16 +146,10 @@ class Points:
     def equal_share(self, row: Mapping[str, Any]) -> float | None:
         """What the group of a row would have if all flows that go its way got the same; None unless all of
         them are bulk flows."""
-        same = (n for n, point in enumerate(self.points) if self._is_at(point, row))
-        run = self.runs[next(same, 0)]
-        own = flow_groups(run).get(row["of"], [])
-        ways = flow_directions(run).values() or [run.flows["flow"].to_list()]
-        rivals = next((way for way in ways if not set(own).isdisjoint(way)), [])
-        return len(own) / len(rivals) if rivals and set(rivals) <= set(bulk_names(run)) else None
-
-    @staticmethod
-    def _is_at(point: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
-        return all(value_text(value) == value_text(row[path]) for path, value in point.items() if path in row)
+        keys = [*self.paths, "of"]
+        is_it = (pl.col(key).eq_missing(pl.lit(row[key])) for key in keys)
+        found = self.means.filter(pl.col("metric") == EQUAL_SHARE, *is_it)["mean"]
+        return None if found.is_empty() else found[0]
 
     @cached_property
     def telling(self) -> dict[int, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fullpipe.report.content import Box, Boxes, Difference, Forest, Heat
 from fullpipe.report.svg.marks import (
@@ -93,9 +93,12 @@ def _box(box: Box, middle: float, width: float, scale: Scale, *, is_upright: boo
 
 
 def heat(chart: Heat, label: str) -> str:
-    """A grid of cells with their numbers; darker is more, and the first row is at the bottom."""
+    """A grid of cells with their numbers, of which the first row is at the bottom.
+
+    Darker is more, or, of what has a neutral value, farther from it.
+    """
     known = [cell for row in chart.cells for cell in row if cell is not None]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    shade = _shade(min(known, default=0.0), max(known, default=1.0), chart.neutral)
     left = LEFT + 12 + 6.0 * min(max(map(len, chart.rows)), 24)
     step = min((WIDTH - left - RIGHT) / len(chart.columns), 110)
     height = TOP + _CELL * len(chart.rows) + BOTTOM
@@ -104,7 +107,7 @@ def heat(chart: Heat, label: str) -> str:
         top = TOP + _CELL * place
         inner.append(element("text", name, x=left - 6, y=top + 19, class_="tick end"))
         for column, cell in enumerate(row):
-            inner += _cell(cell, left + step * column, top, step, Scale(low, high, 0, _SHADES - 1))
+            inner += _cell(cell, left + step * column, top, step, shade)
     bottom = height - BOTTOM
     for column, name in enumerate(chart.columns):
         inner.append(
@@ -118,10 +121,23 @@ def heat(chart: Heat, label: str) -> str:
     return drawing(height, inner, label)
 
 
-def _cell(value: float | None, left: float, top: float, width: float, shade: Scale) -> list[str]:
+_Shade = Callable[[float], tuple[str, int]]
+"""The letter of a shade's class, and its number from 0 to 7."""
+
+
+def _shade(low: float, high: float, neutral: float | None) -> _Shade:
+    if neutral is None:
+        scale = Scale(low, high, 0, _SHADES - 1)
+        return lambda value: ("h", round(scale(value)))
+    reach = max(high - neutral, neutral - low) or 1.0
+    away = Scale(0, reach, 0, (_SHADES - 2) / 2)
+    return lambda value: ("h" if value >= neutral else "u", 2 * round(away(abs(value - neutral))))
+
+
+def _cell(value: float | None, left: float, top: float, width: float, shade: _Shade) -> list[str]:
     if value is None:
         return []
-    level = round(shade(value))
+    hue, level = shade(value)
     text = element(
         "text",
         number(value),
@@ -130,7 +146,7 @@ def _cell(value: float | None, left: float, top: float, width: float, shade: Sca
         class_=f"cell middle {'deep' if level > 3 else ''}",
     )
     return [
-        element("rect", x=left + 1, y=top + 1, width=width - 2, height=_CELL - 2, class_=f"h{level}"),
+        element("rect", x=left + 1, y=top + 1, width=width - 2, height=_CELL - 2, class_=f"{hue}{level}"),
         text,
     ]
 

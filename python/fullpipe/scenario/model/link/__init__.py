@@ -20,7 +20,7 @@ class Access(Model):
 
     rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Gbit/s"])
     """Left out: unlimited."""
-    delay_s: Delay = Field(0.0, alias="delay", examples=["5 ms"])
+    delay_s: Delay = Field(0.0, alias="delay", title="one-way access delay", examples=["5 ms"])
     """Propagation, one way."""
 
     queue: Queue | None = Field(None, examples=['{ kind = "fq_codel" }'])
@@ -39,7 +39,7 @@ class _Wire(Model):
 
     rate_bps: Rate | None = Field(None, alias="rate", examples=["100 Mbit/s"])
     """Left out: unlimited."""
-    delay_s: Delay = Field(0.0, alias="delay", examples=["20 ms"])
+    delay_s: Delay = Field(0.0, alias="delay", title="one-way delay", examples=["20 ms"])
     """Propagation, one way."""
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
     """Left out: never full."""

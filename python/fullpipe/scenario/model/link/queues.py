@@ -22,7 +22,7 @@ class DropTail(Model):
     """At most so many packets."""
     limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="bytes", examples=["1 MiB"])
     """At most so many bytes on the wire."""
-    size_bdp: Bdps = Field(None, alias="size", examples=["1 bdp"])
+    size_bdp: Bdps = Field(None, alias="size", title="queue size", examples=["1 bdp"])
     """A multiple of the link's bandwidth-delay product: its rate times the largest base RTT of the flows that
     cross it, rounded down to whole packets of a full segment on the wire, and at least one. The rate is
     that of the link as it begins; of a trace or of frames it is their mean."""
@@ -65,7 +65,7 @@ class Discipline(Chosen):
     Written { kind = "codel", parameter = value }. `size` sets its limit in packets, as for drop_tail.
     """
 
-    size_bdp: Bdps = Field(None, alias="size", examples=["1 bdp"])
+    size_bdp: Bdps = Field(None, alias="size", title="queue size", examples=["1 bdp"])
     """A multiple of the link's bandwidth-delay product in place of the parameter that limits packets. Of
     a shaper that is slower than the link, or its device, the product is that of the shaper's rate."""
     size_s: DrainSeconds = Field(

@@ -1,0 +1,38 @@
+"""What paths of a scenario are called on the axis of a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from fullpipe.scenario.model.scenario import ScenarioModel
+
+
+def title_of(path: str) -> str:
+    """The title of the field at a path, or else the last word of the path.
+
+    >>> title_of("topology.bottleneck.delay"), title_of("topology.bottleneck.queue.size"), title_of("queue")
+    ('one-way delay', 'queue size', 'queue')
+    """
+    words, found = path.split("."), _models(ScenarioModel)
+    fields: list[FieldInfo] = []
+    for word in words:
+        if word.isdecimal() or word == "*":
+            continue
+        fields = [field for model in found for field in _called(model, word)]
+        found = [model for field in fields for model in _models(field.annotation)]
+    return next((field.title for field in fields if field.title), words[-1])
+
+
+def _called(model: type[BaseModel], word: str) -> Iterator[FieldInfo]:
+    yield from (field for name, field in model.model_fields.items() if word in (name, field.alias))
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """The models in a type, such as those of a union."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]

@@ -1,0 +1,189 @@
+"""What axes of figures over many runs are called, how they are scaled, and what colours mean."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+import typer
+from matplotlib.colors import LogNorm
+
+from fullpipe import Run, Scenario, plots, sweeps
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.shown import axis_shown
+from fullpipe.cli.plot_drawn import Chart, Kind, Part, Words, drawn
+from fullpipe.cli.plot_points import Chosen, figure_of
+from fullpipe.plots.charts import spans_much
+from fullpipe.report.content import Figure, Heat
+from fullpipe.report.runs.page import page_of
+from fullpipe.report.svg.boxes import heat
+from fullpipe.scenario.titles import title_of
+
+SIZE, DELAY = "topology.bottleneck.queue.size", "topology.bottleneck.delay"
+
+
+def runs(**values: Any) -> list[Run]:
+    """Two flows over queues of two sizes and two delays."""
+    base: dict[str, Any] = {
+        "name": "axes",
+        "duration": "3 s",
+        "topology": {
+            "kind": "dumbbell",
+            "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms", "queue": {"size": "1 bdp"}},
+        },
+        "flows": [{"cca": "bbr3", "name": "mine"}, {"cca": "cubic", "name": "other"}],
+        "record": {"interval": "off"},
+        "sweep": {SIZE: ["1 bdp", "4 bdp"], DELAY: ["5 ms", "20 ms"]},
+    }
+    return sweeps.run(sweeps.jobs(Scenario(**(base | values))), workers=2)
+
+
+@pytest.fixture(scope="module")
+def two() -> list[Run]:
+    return runs()
+
+
+def heat_map(found: list[Run], metric: str, of: str | None = None) -> tuple[Any, Any]:
+    figure, _ = figure_of(found, Chosen(Kind.HEATMAP, [metric], x="size", y="delay", of=of))
+    place, bar = figure.axes
+    return place.images[0], bar
+
+
+def table(values: list[float], x: list[float] | None = None) -> pl.DataFrame:
+    along = x or list(range(1, len(values) + 1))
+    rows = pl.DataFrame({"x": along, "value": values}, schema={"x": pl.Float64, "value": pl.Float64})
+    return rows.with_columns(y=pl.lit(""), colour=pl.lit("cubic"), panel=pl.lit(""))
+
+
+def draw(kind: Kind, rows: pl.DataFrame, log: list[str] | None = None) -> Any:
+    figure, _ = drawn(
+        [Part("RTT, ms", "rtt_mean", rows)], Chart(kind, "page", Words("size", "", ""), log=log)
+    )
+    return figure.axes[0]
+
+
+def test_axes_have_words_units_and_whose_it_is(two: list[Run]) -> None:
+    figure, data = figure_of(two, Chosen(Kind.LINES, ["rtt_mean of mine"], x="delay", colour="size"))
+    assert figure.axes[0].get_ylabel() == "mean RTT of mine, ms"
+    assert figure.axes[0].get_xlabel() == "one-way delay, ms"
+    assert data["metric"].unique().to_list() == ["rtt_mean of mine"]
+    (image, bar) = heat_map(two, "share", "mine")
+    assert (image.axes.get_xlabel(), image.axes.get_ylabel()) == ("queue size, BDP", "one-way delay, ms")
+    assert bar.get_ylabel().replace("\n", " ") == "share of goodput of mine (centred at 0.5)"
+
+
+def test_every_metric_is_called_something_without_underscores() -> None:
+    labels = [axis_shown(measure.name)[1] for measure in (*MEASURES, *LINK_MEASURES)]
+    assert not [label for label in labels if "_" in label]
+    assert len(set(labels)) == len(labels)
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        (DELAY, "one-way delay"),
+        ("topology.access.delay", "one-way access delay"),
+        ("topology.links.0.delay", "one-way delay"),
+        (SIZE, "queue size"),
+        ("flows.*.cca", "cca"),
+        ("queue", "queue"),
+        ("no.such.path", "path"),
+    ],
+)
+def test_paths_have_titles(path: str, title: str) -> None:
+    assert title_of(path) == title
+
+
+def test_shares_have_colours_about_the_equal_one(two: list[Run]) -> None:
+    image, _ = heat_map(two, "share", "mine")
+    assert image.norm.vmin + image.norm.vmax == pytest.approx(1.0)
+    assert image.norm.vmin <= image.get_array().min()
+    assert image.get_array().max() <= image.norm.vmax
+    assert image.cmap.name == "RdBu"
+    three = [{"cca": "bbr3", "name": "mine"}, {"cca": "cubic", "name": "other", "count": 2}]
+    image, bar = heat_map(runs(flows=three), "share", "mine")
+    assert image.norm.vmin + image.norm.vmax == pytest.approx(2 / 3)
+    assert "0.333" in bar.get_ylabel()
+    image, _ = heat_map(runs(flows=three), "share", "other")
+    assert image.norm.vmin + image.norm.vmax == pytest.approx(4 / 3)
+
+
+def test_ratios_have_colours_about_one_and_others_from_least_to_most(two: list[Run]) -> None:
+    image, _ = heat_map(two, "rtt_inflation", "mine")
+    assert image.norm.vmin + image.norm.vmax == pytest.approx(2.0)
+    image, _ = heat_map(two, "rtt_mean", "mine")
+    assert image.norm.vmin == image.get_array().min()
+    assert image.cmap.name == "viridis"
+
+
+def test_a_share_beside_flows_that_want_little_has_no_middle() -> None:
+    flows = [{"cca": "bbr3", "name": "mine"}, {"workload": "ping", "name": "ping"}]
+    image, bar = heat_map(runs(flows=flows), "share", "mine")
+    assert image.cmap.name == "viridis"
+    assert "centred" not in bar.get_ylabel()
+
+
+def test_a_report_has_the_same_middle(two: list[Run]) -> None:
+    page = page_of(runs(sweep={"flows.0.cca": ["bbr3", "reno"], "flows.1.cca": ["cubic", "bbr1"]}))
+    (figures,) = (section for section in page.sections if section.heading == "Figures")
+    heats = [block for block in figures.blocks if isinstance(block, Figure) and isinstance(block.chart, Heat)]
+    middles = {block.chart.neutral for block in heats if block.caption.startswith("share")}
+    assert middles == {0.5}
+    assert {block.chart.neutral for block in heats if block.caption.startswith("goodput")} <= {None}
+    drawing = heat(Heat("x", "y", ["1", "2", "3"], ["a"], [[0.1, 0.5, 0.75]], 0.5), "")
+    assert all(f'class="{shade}"' in drawing for shade in ("u6", "h0", "h4"))
+
+
+@pytest.mark.parametrize(
+    ("values", "much"),
+    [([1, 100], False), ([1, 101], True), ([0, 1000], False), ([-1, 1000], False), ([], False)],
+)
+def test_more_than_a_factor_of_a_hundred_is_much(values: list[float], much: bool) -> None:
+    assert spans_much(pl.Series(values, dtype=pl.Float64)) == much
+
+
+@pytest.mark.parametrize("kind", [Kind.LINES, Kind.BOX, Kind.VIOLIN])
+def test_wide_spans_are_drawn_on_log_axes_that_say_so(kind: Kind) -> None:
+    wide = draw(kind, table([5, 600]))
+    assert (wide.get_yscale(), wide.get_ylabel()) == ("log", "RTT, ms (log scale)")
+    narrow = draw(kind, table([5, 400]))
+    assert (narrow.get_yscale(), narrow.get_ylabel()) == ("linear", "RTT, ms")
+    assert draw(kind, table([5, 600]), []).get_yscale() == "linear"
+    assert draw(kind, table([5, 400]), ["y"]).get_yscale() == "log"
+
+
+def test_quantities_along_x_and_values_of_a_cdf_too() -> None:
+    along = draw(Kind.LINES, table([5, 6], [1, 1000]))
+    assert (along.get_xscale(), along.get_xlabel()) == ("log", "size (log scale)")
+    assert draw(Kind.CDF, table([5, 600])).get_xscale() == "log"
+    assert draw(Kind.CDF, table([5, 600])).get_yscale() == "linear"
+
+
+def test_a_heat_map_of_a_wide_span_has_logarithmic_colours() -> None:
+    figure, _ = drawn(
+        [Part("RTT, ms", "rtt_mean", table([5, 600]))], Chart(Kind.HEATMAP, "page", Words("size", "", ""))
+    )
+    assert isinstance(figure.axes[0].images[0].norm, LogNorm)
+    assert figure.axes[1].get_ylabel() == "RTT, ms (log scale)"
+
+
+def test_what_is_not_positive_has_no_logarithm() -> None:
+    with pytest.raises(typer.BadParameter, match="--log y: some values are 0 or below"):
+        draw(Kind.LINES, table([0, 5]), ["y"])
+
+
+def test_both_directions_have_a_capacity_by_name() -> None:
+    both = Scenario(
+        name="both",
+        duration="3 s",
+        topology={
+            "kind": "dumbbell",
+            "bottleneck": {"rate": "8 Mbit/s", "delay": "5 ms"},
+            "reverse": {"rate": "4 Mbit/s", "delay": "5 ms"},
+        },
+        flows=[{"cca": "cubic", "name": "down"}, {"cca": "cubic", "name": "up", "direction": "reverse"}],
+    )
+    (run,) = sweeps.run(sweeps.jobs(both))
+    told = [text.get_text() for text in plots.plot_run(run, "goodput").axes[0].texts]
+    assert told == ["bottleneck-reverse", "bottleneck"]
+    (alone,) = sweeps.run(sweeps.jobs(both.with_values({"flows": [{"cca": "cubic"}]})))
+    assert [text.get_text() for text in plots.plot_run(alone, "goodput").axes[0].texts] == ["link"]
