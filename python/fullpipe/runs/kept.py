@@ -21,7 +21,6 @@ from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
 from fullpipe.runs.sums import META, Sum, Sums, columns_today, file_of, is_sealed, own_file
 
-_NOTHING = Sums()
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
 """Tables of runs whose meta.json does not list any: the versions that kept those had at least these."""
 
@@ -52,7 +51,7 @@ class Kept:
             raise NoRunError(f"{folder}: no finished run; {META}: {error.strerror or error}") from error
         except ValueError as error:  # no JSON, or not what it should be
             raise NoRunError(_damaged(path)) from error
-        is_older = sums == _NOTHING
+        is_older = not (sums.columns or sums.tables or sums.sha256)
         if not is_older and not is_sealed(data):
             raise NoRunError(_damaged(path))
         if meta.schema_version > SCHEMA_VERSION:
@@ -87,7 +86,8 @@ class Kept:
     def is_whole(self) -> bool:
         """Whether every table is byte for byte what was written, as far as its version says."""
         try:
-            contents = {name: _content(f"{self.folder}/{name}") for name in self.sums.files()}
+            names = {file_of(name, known) for name, known in self.sums.tables.items()}
+            contents = {name: _content(f"{self.folder}/{name}") for name in names}
         except OSError:
             return False
         return all(
@@ -153,8 +153,7 @@ def _look_at(folder: Path, name: str, size: int | None) -> None:
 
 def _content(path: Path | str) -> bytes:
     """What a small file holds. Paths as objects take as long as reading it."""
-    with files.open_regular(path) as file:
-        return file.readall()
+    return files.read_regular(path)
 
 
 def as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:
