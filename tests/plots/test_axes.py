@@ -107,6 +107,14 @@ def test_shares_have_colours_about_the_equal_one(two: list[Run]) -> None:
     assert image.norm.vmin + image.norm.vmax == pytest.approx(4 / 3)
 
 
+def test_numbers_go_up_and_names_down_from_the_first() -> None:
+    chart = Chart(Kind.HEATMAP, "page", Words("size", "cca", ""))
+    for y, is_down in ((["reno", "cubic"], True), ([1.0, 2.0], False)):
+        rows = table([5, 6]).with_columns(y=pl.Series(y))
+        figure, _ = drawn([Part("RTT, ms", "rtt_mean", rows)], chart)
+        assert figure.axes[0].yaxis_inverted() == is_down
+
+
 def test_ratios_have_colours_about_one_and_others_from_least_to_most(two: list[Run]) -> None:
     image, _ = heat_map(two, "rtt_inflation", "mine")
     assert image.norm.vmin + image.norm.vmax == pytest.approx(2.0)

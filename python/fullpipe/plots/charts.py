@@ -63,7 +63,8 @@ def heat_map(
     between: tuple[float, float] | None = None,
     neutral: float | None = None,
 ) -> tuple[pl.DataFrame, Any]:
-    """The mean over runs as the colour of a cell, with its number; `x` and `y` are as they come.
+    """The mean over runs as the colour of a cell, with its number; `x` and `y` are as they come, of
+    names the first at the top.
 
     Colours go from the least to the largest mean, or between two values that several maps share; by their
     logarithms if they span much. Of what has a neutral value, white is that, blue is more and red is less,
@@ -82,6 +83,8 @@ def heat_map(
     axes.grid(visible=False)
     axes.set_xticks(range(len(columns)), [_text(value) for value in columns])
     axes.set_yticks(range(len(lines)), [_text(value) for value in lines])
+    if not data["y"].dtype.is_numeric():
+        axes.invert_yaxis()
     for (line, column), value in np.ndenumerate(grid):
         if not math.isnan(value) and grid.size <= 400:
             red, green, blue, _ = drawn.to_rgba(value)
