@@ -16,6 +16,7 @@ mod ring;
 mod server;
 mod streams;
 mod timetable;
+pub mod wifi;
 mod wire;
 
 pub use counters::{Counters, SamplingTimes, Totals};

@@ -145,7 +145,10 @@ fn mistakes_are_named_with_their_place() {
     let said = with("/media/0/params/rate_bps", json!(0));
     assert!(said.starts_with("media[0].params.rate_bps: 0 is out of range"), "{said}");
     let said = with("/media/0/kind", json!("token_ring"));
-    assert!(said.starts_with("media[0].kind: unknown medium \"token_ring\"; there is shared"), "{said}");
+    assert!(
+        said.starts_with("media[0].kind: unknown medium \"token_ring\"; there is shared, wifi"),
+        "{said}"
+    );
     let said = with("/media/0/ports/1/queue/kind", json!("green"));
     assert!(said.starts_with("media[0].ports[1].queue: unknown queue \"green\""), "{said}");
     let said = with("/media/0/ports/1/name", json!("core"));

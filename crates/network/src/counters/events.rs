@@ -91,7 +91,7 @@ impl LinkStats {
     }
 
     /// Splits the time of a transmission between the intervals it touches.
-    fn busy(&mut self, mut start: Time, finish: Time) {
+    pub fn busy(&mut self, mut start: Time, finish: Time) {
         while start < finish {
             let interval = if start < self.open.until {
                 &mut self.open

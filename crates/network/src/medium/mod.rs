@@ -1,45 +1,28 @@
 //! Media: elements with several ports of which one transmits at a time.
 //!
-//! A [`Medium`] has the ports, their queues and counters, and transmits. Whose turn it is, when it begins and how much it
-//! carries is the law of its [`Mac`]. Adding a law is one file beside this one and one line in the list below.
+//! Adding one is a file or a folder, and a line in the list below. A [`Medium`] has the ports, their queues and counters,
+//! and transmits; whose turn it is, when it begins and how much it carries is the law of its [`Mac`], so that a medium of
+//! turns is a law beside this file. Any other is an [`Element`] of its own.
 
+mod inputs;
+mod registry;
+mod shared;
 mod turns;
 
+pub use inputs::Inputs;
 pub use params::BuildError;
+pub use shared::{Shared, SharedParams};
 pub use turns::Medium;
 
-params::family! {
-    /// A law of the registry.
-    pub enum Law("medium", Ports) as Mac {
-        "shared" => shared::Shared,
-    }
+registry::media! {
+    "shared" => Medium<P, Shared>,
+    "wifi" => crate::wifi::Cell<P>,
 }
 
 use crate::{Element, QueueDiscipline, SamplingTimes};
 use params::Descriptor;
 use serde_json::Value;
 use units::{Duration, Rate, Time};
-
-/// Every medium there is.
-pub fn descriptors() -> &'static [Descriptor] {
-    Law::descriptors()
-}
-
-/// Makes the medium called `kind`, with `params` as a JSON object (null for the defaults) and one port for each queue.
-/// Different seeds give different dice.
-///
-/// # Errors
-/// If there is no such medium, or a parameter is unknown, of the wrong type or out of range, or they do not go together.
-pub fn build<P: Copy + Send + 'static>(
-    kind: &str,
-    params: &Value,
-    queues: Vec<Box<dyn QueueDiscipline<P>>>,
-    sampling: SamplingTimes,
-    seed: u64,
-) -> Result<Box<dyn Element<P>>, BuildError> {
-    let law = Law::build(kind, params, Ports { count: queues.len(), seed })?;
-    Ok(Box::new(Medium::new(law, queues, sampling)))
-}
 
 /// What a law is made for: so many idle ports, and the seed of its randomness.
 #[derive(Clone, Copy, Debug)]
@@ -99,22 +82,4 @@ pub struct Turn {
     pub overhead: Duration,
     /// It carries packets until the next would exceed so many bytes, but at least one.
     pub bytes: u64,
-}
-
-impl Mac for Law {
-    fn channel(&self) -> Channel {
-        (**self).channel()
-    }
-
-    fn request(&mut self, port: usize, now: Time, request: Request) -> Time {
-        (**self).request(port, now, request)
-    }
-
-    fn next_turn(&self, ready: &[Time], free_at: Time) -> Option<Turn> {
-        (**self).next_turn(ready, free_at)
-    }
-
-    fn begin(&mut self, turn: &Turn) {
-        (**self).begin(turn);
-    }
 }

@@ -1,9 +1,10 @@
 //! The ports of a medium, and their transmissions one after the other.
 
-use super::{Channel, Mac, Request, Turn};
+use super::{Channel, Inputs, Mac, Ports, Request, Turn};
 use crate::counters::{Counters, LinkStats, SamplingTimes, Totals};
 use crate::queue::Waiting;
 use crate::{Element, Packet, PortId, QueueDiscipline, QueueEvents, Ring, Server};
+use params::{Entry, Problem};
 use units::{Duration, Probe, Rate, Time};
 
 /// Ports that take turns by the law of a [`Mac`].
@@ -226,5 +227,21 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
 
     fn capacity(&self) -> Rate {
         self.server.highest_rate()
+    }
+}
+
+/// A law by itself makes a medium.
+impl<P: Copy, M: Mac + Entry<Ports>> Entry<Inputs<P>> for Medium<P, M> {
+    type Params = M::Params;
+    const TITLE: &'static str = M::TITLE;
+    const SOURCE: &'static str = M::SOURCE;
+
+    fn check(params: &M::Params) -> Option<Problem> {
+        M::check(params)
+    }
+
+    fn new(params: M::Params, inputs: Inputs<P>) -> Medium<P, M> {
+        let Inputs { queues, sampling, seed } = inputs;
+        Medium::new(M::new(params, Ports { count: queues.len(), seed }), queues, sampling)
     }
 }

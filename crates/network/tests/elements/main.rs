@@ -141,11 +141,18 @@ proptest! {
                 "rate_bps": BITS, "turn_bytes": turn, "grant_delay_ns": grant, "overhead_ns": overhead,
                 "delay_ns": delay,
             }),
-            _ => Value::Null,
+            "wifi" => json!({
+                "station_mcs": vec![turn % 12; which.len()], "station_errors": vec![0.2; which.len()],
+                "retries": grant % 3, "rts": overhead == 0, "delay_ns": delay / 1_000,
+            }),
+            other => panic!("{other} has no case"),
         };
+        // Two ports for each station of a cell.
+        let times = |medium: &str| if medium == "wifi" { 2 } else { 1 };
         for medium in medium::descriptors() {
             let make = |sampling| {
-                let queues = which.iter().map(|which| tight(kinds()[which.index(kinds().len())])).collect();
+                let which = which.iter().cycle().take(times(medium.name) * which.len());
+                let queues = which.map(|which| tight(kinds()[which.index(kinds().len())])).collect();
                 medium::build(medium.name, &params(medium.name), queues, sampling, 7).unwrap()
             };
             let judged = judge(&make, &script);

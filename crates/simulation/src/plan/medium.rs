@@ -3,6 +3,7 @@
 use super::range::{Check, within};
 use super::{EntryPlan, LinkPlan, Plan, PlanError, is_external};
 use crate::payload::Payload;
+use network::queue::{DropTail, Limit};
 use network::{Element, QueueDiscipline, SamplingTimes, medium};
 use params::BuildError;
 use schemars::JsonSchema;
@@ -44,7 +45,8 @@ impl MediumPlan {
     pub(super) fn check(&self, path: &str) -> Check {
         within(format!("{path}.ports"), self.ports.len(), 1..=usize::from(u16::MAX))?;
         if !is_external(&self.kind) {
-            self.build(path, Vec::new(), never(), 0)?;
+            let unlimited = || Box::new(DropTail::new(Limit::default())) as Queue;
+            self.build(path, self.ports.iter().map(|_| unlimited()).collect(), never(), 0)?;
         }
         let mut ports = self.ports.iter().enumerate();
         ports.try_for_each(|(n, port)| port.queue.check_queue(&format!("{path}.ports[{n}]")))

@@ -1,0 +1,113 @@
+//! What the time of a medium is spent on.
+
+use units::{Duration, Probe, Time};
+
+/// Time by use. All of it, with what the ports transmitted, is the time that has passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Airtime {
+    /// No device transmits: no traffic, interframe spaces before an access, backoff.
+    pub idle: Duration,
+    /// Data PPDUs, of all ports together.
+    pub data: Duration,
+    /// SIFS and answers within exchanges; RTS, CTS and requests of block ACKs.
+    pub control: Duration,
+    /// Frames that collided, from the first to the end of the longest.
+    pub collisions: Duration,
+    /// Beacons.
+    pub beacons: Duration,
+}
+
+impl Airtime {
+    /// Shows all of it.
+    pub fn observe(&self, probe: &mut Probe<'_>) {
+        let uses = [
+            ("cell_idle", self.idle),
+            ("cell_data", self.data),
+            ("cell_control", self.control),
+            ("cell_collisions", self.collisions),
+            ("cell_beacons", self.beacons),
+        ];
+        for (name, time) in uses {
+            probe.see(name, time.as_secs_f64(), "s");
+        }
+    }
+}
+
+/// What a part of an exchange is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Control frames.
+    Control,
+    /// A data PPDU.
+    Data,
+    /// Frames that collide.
+    Collision,
+    /// A beacon.
+    Beacon,
+}
+
+/// The parts of an exchange, one after the other.
+pub type Parts = [(Use, Duration); 3];
+
+/// Keeps account of the time of a medium, exchange by exchange.
+#[derive(Clone, Copy, Debug)]
+pub struct Account {
+    /// Everything before the last exchange.
+    before: Airtime,
+    start: Time,
+    parts: Parts,
+    end: Time,
+}
+
+impl Account {
+    /// Of a medium that has been idle from the beginning.
+    pub fn new() -> Account {
+        let parts = [(Use::Control, Duration::ZERO); 3];
+        Account { before: Airtime::default(), start: Time::ZERO, parts, end: Time::ZERO }
+    }
+
+    /// An exchange begins at `start`, when the last one is over. When is it over itself?
+    pub fn begin(&mut self, start: Time, parts: Parts) -> Time {
+        self.before = self.until(start);
+        let length = parts.iter().fold(Duration::ZERO, |sum, part| sum + part.1);
+        (self.start, self.parts, self.end) = (start, parts, start + length);
+        self.end
+    }
+
+    /// Everything up to `now`, which is not before the start of the last exchange.
+    pub fn until(&self, now: Time) -> Airtime {
+        let mut sum = self.before;
+        let mut left = now.since(self.start);
+        for (used_for, length) in self.parts {
+            let passed = length.min(left);
+            left = left - passed;
+            let place = match used_for {
+                Use::Control => &mut sum.control,
+                Use::Data => &mut sum.data,
+                Use::Collision => &mut sum.collisions,
+                Use::Beacon => &mut sum.beacons,
+            };
+            *place = *place + passed;
+        }
+        sum.idle = sum.idle + left;
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_moment_is_counted_once() {
+        let us = Duration::from_micros;
+        let at = |n| Time::ZERO + us(n);
+        let mut account = Account::new();
+        let parts = [(Use::Control, us(5)), (Use::Data, us(20)), (Use::Control, us(7))];
+        assert_eq!(account.begin(at(100), parts), at(132));
+        let whole = Airtime { idle: us(110), data: us(20), control: us(12), ..Airtime::default() };
+        assert_eq!(account.until(at(142)), whole);
+        let half = Airtime { idle: us(100), data: us(3), control: us(5), ..Airtime::default() };
+        assert_eq!(account.until(at(108)), half);
+    }
+}

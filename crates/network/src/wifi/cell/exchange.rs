@@ -1,0 +1,122 @@
+//! Exchanges of frames, one after the other: what is on the air, for how long, and what comes of it.
+
+use super::{BEACON_INTERVAL, BEACONS, Cell, Content, Flight, Frame};
+use crate::PortId;
+use crate::wifi::airtime::{Parts, Use};
+use units::{Duration, Time};
+
+impl<P: Copy> Cell<P> {
+    /// Frames begin at one time. The medium is busy until the end of the exchange, and idle from then on.
+    pub(super) fn transmit(&mut self, frames: &[Frame], start: Time) {
+        let on_air = frames.iter().filter(|frame| !matches!(frame.content, Content::Deferred)).count();
+        let (parts, understood) = if on_air == 1 {
+            let alone = frames.iter().find(|frame| !matches!(frame.content, Content::Deferred));
+            alone.map_or(([(Use::Control, Duration::ZERO); 3], true), |frame| self.exchange(*frame, start))
+        } else {
+            (self.collide(frames, start), false)
+        };
+        self.busy_until = self.account.begin(start, parts);
+        let recovery = if understood { Duration::ZERO } else { self.timing.after_error };
+        self.slots.origin = self.busy_until + recovery + self.timing.sifs;
+        for &Frame { contender, content } in frames {
+            let succeeded = understood && !matches!(content, Content::Deferred);
+            self.end(contender, succeeded, start);
+        }
+        for it in &mut self.contenders {
+            if it.ready > start && it.ready < self.busy_until {
+                it.becomes_ready_while_busy();
+            }
+        }
+    }
+
+    /// The frame of one contender has the medium to itself. Its parts, and whether it was understood.
+    fn exchange(&mut self, frame: Frame, start: Time) -> (Parts, bool) {
+        const NOTHING: (Use, Duration) = (Use::Control, Duration::ZERO);
+        let timing = self.timing;
+        match frame.content {
+            Content::Deferred => ([NOTHING; 3], true),
+            Content::Beacon => ([(Use::Beacon, timing.beacon), NOTHING, NOTHING], true),
+            Content::Request(port) => {
+                self.ports[port].asks = false;
+                let answer = timing.answer(timing.block_ack);
+                ([(Use::Control, timing.block_ack_request + answer), NOTHING, NOTHING], true)
+            }
+            Content::Data(n, aggregate) => {
+                let before = if self.protected { timing.protection() } else { Duration::ZERO };
+                let port = &mut self.ports[n];
+                let air = port.duration(&aggregate);
+                port.transmit(&aggregate, start + before, true);
+                let received = port.receive(&aggregate) > 0;
+                self.deliver(n, start + before + air + timing.delay);
+                let answer = match (received, aggregate.is_lone()) {
+                    (false, lone) => {
+                        self.ports[n].asks = self.asks && !lone;
+                        Duration::ZERO
+                    }
+                    (true, true) => timing.answer(timing.ack),
+                    (true, false) => timing.answer(timing.block_ack),
+                };
+                ([(Use::Control, before), (Use::Data, air), (Use::Control, answer)], received)
+            }
+        }
+    }
+
+    /// None of several frames is understood. The medium is busy until the longest ends. Data behind RTS was not on the
+    /// air yet.
+    fn collide(&mut self, frames: &[Frame], start: Time) -> Parts {
+        let timing = self.timing;
+        let mut longest = Duration::ZERO;
+        for frame in frames {
+            let length = match frame.content {
+                Content::Deferred => Duration::ZERO,
+                Content::Beacon => timing.beacon,
+                Content::Request(n) => {
+                    self.ports[n].collide(None);
+                    timing.block_ack_request
+                }
+                Content::Data(n, _) if self.protected => {
+                    self.ports[n].collide(None);
+                    timing.rts
+                }
+                Content::Data(n, aggregate) => {
+                    let port = &mut self.ports[n];
+                    port.asks = self.asks && !aggregate.is_lone();
+                    port.transmit(&aggregate, start, false);
+                    port.collide(Some(&aggregate));
+                    let air = port.duration(&aggregate);
+                    self.deliver(n, start + air + timing.delay); // what a packet given up has held back
+                    air
+                }
+            };
+            longest = longest.max(length);
+        }
+        [(Use::Collision, longest), (Use::Control, Duration::ZERO), (Use::Control, Duration::ZERO)]
+    }
+
+    /// What the receiver of a port releases, in order, at the end of a PPDU.
+    fn deliver(&mut self, n: usize, arrival: Time) {
+        while let Some(packet) = self.ports[n].release(arrival) {
+            let flight = Flight { arrival, port: PortId(n as u16), packet };
+            self.in_flight.insert(flight, |new, other| new.arrival < other.arrival);
+        }
+    }
+
+    /// The part of a contender in an exchange that began at `start` is over.
+    fn end(&mut self, contender: usize, succeeded: bool, start: Time) {
+        let ready = if contender == BEACONS {
+            // Own: a beacon is not sent again; the next one comes at its time.
+            let due = self.contenders[BEACONS].ready;
+            due + BEACON_INTERVAL * (start.since(due).as_nanos() / BEACON_INTERVAL.as_nanos() + 1)
+        } else {
+            self.ports_of(contender).for_each(|n| self.ports[n].refresh());
+            self.ready_of(contender)
+        };
+        let it = &mut self.contenders[contender];
+        it.ready = ready;
+        if succeeded {
+            it.succeed();
+        } else {
+            it.fail(self.retries);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The cell: who has the next access, and with what frame.
+
+mod element;
+mod exchange;
+
+use super::aggregate::Aggregate;
+use super::airtime::{Account, Airtime};
+use super::edca::{Category, Contender, Slots};
+use super::params::WifiParams;
+use super::port::Port;
+use super::timing::Timing;
+use crate::medium::Inputs;
+use crate::{Backlog, Packet, PortId, Ring};
+use units::{Duration, Rate, Rng, Time};
+
+/// Time between beacons: 100 units of 1,024 us, as access points have it.
+const BEACON_INTERVAL: Duration = Duration::from_micros(102_400);
+
+/// The contender of beacons, and that of the data of the access point. Station `k` is behind them. With more access
+/// categories each device has one contender for each, the highest first.
+const BEACONS: usize = 0;
+const ACCESS_POINT: usize = 1;
+const STATIONS: usize = 2;
+
+/// An access point and its stations on one channel.
+///
+/// Who has something to send contends for the medium ([`edca`](super::edca)). The access point is one contender for all
+/// its stations: of its ports that have something it serves the one whose oldest packet arrived first, and an aggregate
+/// takes what else waits there. Its queues that are first in, first out are one buffer, whose limit is that of each.
+///
+/// An access happens when the next call finds that its time has come. What it decides then depends on what had arrived
+/// by its start, so that it makes no difference when that is.
+pub struct Cell<P> {
+    timing: Timing,
+    /// Data goes behind RTS and CTS.
+    protected: bool,
+    /// A missing block ACK is asked for.
+    asks: bool,
+    retries: u64,
+    ports: Vec<Port<P>>,
+    contenders: Vec<Contender>,
+    /// The slots behind the last exchange.
+    slots: Slots,
+    /// The end of the last exchange.
+    busy_until: Time,
+    /// The boundary of the next access, and of the next one with data.
+    next_access: Option<u64>,
+    next_data: Option<u64>,
+    account: Account,
+    in_flight: Ring<Flight<P>>,
+    /// Frames of one access, kept for its memory.
+    frames: Vec<Frame>,
+    /// What waits in the queues of the access point.
+    down: Backlog,
+    /// Packets that have arrived.
+    arrivals: u64,
+    /// No packet is on the air for less than this.
+    least_air: Duration,
+    highest_rate: Rate,
+}
+
+/// A packet and the time at which it reaches the far end of its port.
+#[derive(Clone, Copy, Debug)]
+struct Flight<P> {
+    arrival: Time,
+    port: PortId,
+    packet: Packet<P>,
+}
+
+/// What a contender does with an access.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    contender: usize,
+    content: Content,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Content {
+    Beacon,
+    /// A port asks for a block ACK.
+    Request(usize),
+    /// A port sends an aggregate.
+    Data(usize, Aggregate),
+    /// Another contender of the same device goes first.
+    Deferred,
+}
+
+/// The contender of a port.
+fn contender_of(port: usize) -> usize {
+    if port % 2 == 0 { ACCESS_POINT } else { STATIONS + port / 2 }
+}
+
+impl<P: Copy> Cell<P> {
+    /// An idle cell. It has no ports if there are no queues for them.
+    fn with(params: &WifiParams, inputs: Inputs<P>) -> Cell<P> {
+        let Inputs { queues, sampling, seed } = inputs;
+        let rng = |what: &str, n: usize| Rng::stream(seed, &format!("wifi/{what}/{n}"));
+        let stations = 0..params.station_mcs.len();
+        let radios: Vec<_> = stations.clone().map(|station| params.radio(station)).collect();
+        let ports = queues.into_iter().enumerate().zip(radios.iter().flat_map(|radio| [radio, radio]));
+        let ports =
+            ports.map(|((n, queue), radio)| Port::new(queue, radio.clone(), sampling, rng("errors", n)));
+        let contender = |device, category| Contender::new(device, category, rng("backoff", device));
+        let access_point = [Category::BEACON, Category::BEST_EFFORT].map(|category| contender(0, category));
+        let stations = stations.map(|station| contender(1 + station, Category::BEST_EFFORT));
+        let timing = params.timing();
+        let before = if params.rts { timing.protection() } else { Duration::ZERO };
+        let preamble = radios.iter().map(|radio| radio.mode.preamble()).min().unwrap_or(Duration::ZERO);
+        let mut cell = Cell {
+            protected: params.rts,
+            asks: params.bar,
+            retries: params.retries,
+            ports: ports.collect(),
+            contenders: access_point.into_iter().chain(stations).collect(),
+            slots: Slots { origin: Time::ZERO + timing.sifs, slot: timing.slot },
+            busy_until: Time::ZERO,
+            next_access: None,
+            next_data: None,
+            account: Account::new(),
+            in_flight: Ring::new(),
+            frames: Vec::new(),
+            down: Backlog::default(),
+            arrivals: 0,
+            least_air: before + preamble + timing.delay,
+            highest_rate: radios.iter().map(|radio| radio.mode.rate()).max().unwrap_or(Rate::UNLIMITED),
+            timing,
+        };
+        if params.beacons {
+            cell.contenders[BEACONS].ready = Time::ZERO + BEACON_INTERVAL;
+        }
+        cell.plan();
+        cell
+    }
+
+    /// Replays what happened up to now.
+    fn replay(&mut self, now: Time) {
+        while let Some(boundary) = self.next_access.filter(|&next| self.slots.time(next) <= now) {
+            self.access(boundary);
+        }
+    }
+
+    /// Finds the next access, if nothing arrives before it.
+    fn plan(&mut self) {
+        let slots = &self.slots;
+        let boundaries = |them: &[Contender]| them.iter().filter_map(|it| it.boundary(slots)).min();
+        let (beacons, others) = self.contenders.split_at(ACCESS_POINT);
+        self.next_data = boundaries(others);
+        self.next_access = boundaries(beacons).into_iter().chain(self.next_data).min();
+    }
+
+    /// Those whose boundary has come transmit.
+    fn access(&mut self, boundary: u64) {
+        let start = self.slots.time(boundary);
+        let mut frames = std::mem::take(&mut self.frames);
+        frames.clear();
+        for contender in 0..self.contenders.len() {
+            let it = &self.contenders[contender];
+            if it.boundary(&self.slots) != Some(boundary) {
+                continue;
+            }
+            let before = frames.last().map(|frame: &Frame| self.contenders[frame.contender].device);
+            let content = if before == Some(it.device) {
+                Some(Content::Deferred)
+            } else {
+                self.frame(contender, start)
+            };
+            match content {
+                Some(content) => frames.push(Frame { contender, content }),
+                None => self.contenders[contender].ready = self.ready_of(contender),
+            }
+        }
+        if !frames.is_empty() {
+            self.contenders.iter_mut().for_each(|it| it.freeze(boundary));
+            self.transmit(&frames, start);
+        }
+        self.frames = frames;
+        self.plan();
+    }
+
+    /// What a contender transmits from `start` on; none if its queues have dropped everything.
+    fn frame(&mut self, contender: usize, start: Time) -> Option<Content> {
+        if contender == BEACONS {
+            return Some(Content::Beacon);
+        }
+        loop {
+            let n = self.next_port(contender, start)?;
+            let port = &mut self.ports[n];
+            if port.asks {
+                return Some(Content::Request(n));
+            }
+            let before = port.backlog();
+            let filled = port.fill(start);
+            if filled.is_none() {
+                port.refresh();
+                port.ready = port.ready.max(start + self.timing.slot);
+            }
+            self.note_backlog(n, before);
+            if let Some(aggregate) = filled {
+                return Some(Content::Data(n, aggregate));
+            }
+        }
+    }
+
+    /// The queue of a port has changed since `before`.
+    fn note_backlog(&mut self, n: usize, before: Backlog) {
+        if n % 2 == 0 {
+            let now = self.ports[n].backlog();
+            self.down.packets = self.down.packets + now.packets - before.packets;
+            self.down.bytes = self.down.bytes + now.bytes - before.bytes;
+        }
+    }
+
+    /// Whose turn it is at a contender: first come, first served. Airtime fairness is another order of the same ports.
+    fn next_port(&self, contender: usize, now: Time) -> Option<usize> {
+        let may = |&n: &usize| self.ports[n].ready <= now;
+        let order = |&n: &usize| (!self.ports[n].asks, self.ports[n].oldest());
+        self.ports_of(contender).filter(may).min_by_key(order)
+    }
+
+    /// The ports at which a contender transmits.
+    fn ports_of(&self, contender: usize) -> impl Iterator<Item = usize> + use<P> {
+        let ports = self.ports.len();
+        let (first, last) = match contender {
+            BEACONS => (0, 0),
+            ACCESS_POINT => (0, ports),
+            _ => (2 * (contender - STATIONS) + 1, (2 * (contender - STATIONS) + 2).min(ports)),
+        };
+        (first..last).step_by(2)
+    }
+
+    /// From when on a contender has something to send.
+    fn ready_of(&self, contender: usize) -> Time {
+        self.ports_of(contender).map(|n| self.ports[n].ready).min().unwrap_or(Time::NEVER)
+    }
+
+    /// What the time up to `now` was spent on.
+    pub fn airtime(&self, now: Time) -> Airtime {
+        self.account.until(now)
+    }
+}

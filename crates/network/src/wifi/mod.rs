@@ -1,0 +1,25 @@
+//! Wi-Fi: a cell of an access point and its stations, 802.11n, 802.11ac or 802.11ax, as one medium.
+//!
+//! Station `k` has two ports: `2k` is the way from the access point to it (down), `2k + 1` the way back (up).
+//!
+//! - [`phy`]: rates and durations of PPDUs and control frames.
+//! - [`edca`]: who transmits when. Backoff is exact to the slot, without an event per slot.
+//! - [`aggregate`]: which packets share a PPDU.
+//! - [`block_ack`]: what was received, what goes again, and release in order.
+//! - [`airtime`]: what the time of the medium was spent on.
+//! - [`Cell`]: the element.
+
+mod aggregate;
+mod airtime;
+mod block_ack;
+mod cell;
+mod edca;
+mod params;
+mod phy;
+mod port;
+mod timing;
+
+pub use airtime::Airtime;
+pub use cell::Cell;
+pub use params::WifiParams;
+pub use phy::{Mode, Standard};

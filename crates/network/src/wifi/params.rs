@@ -1,0 +1,165 @@
+//! What a plan says of a Wi-Fi cell, and what of it cannot be.
+
+use super::phy::{Channel, Limits, Mode, Standard};
+use super::port::Radio;
+use super::timing::Timing;
+use params::{Problem, params};
+use units::Duration;
+
+params! {
+    /// Parameters of a Wi-Fi cell. Stations are numbered from 0; each has two ports, down and up.
+    pub struct WifiParams {
+        /// Generation of the standard.
+        standard: Standard = Standard::Ax, "";
+        /// Band: 2400 or 5000.
+        band_mhz: u64 = 5_000, "MHz", 2400..=5000;
+        /// Width of the channel.
+        width_mhz: u64 = 80, "MHz", 20..=160;
+        /// Spatial streams of every station that has none of its own.
+        streams: u64 = 2, "", 1..=8;
+        /// Guard interval between symbols.
+        guard_interval_ns: u64 = 800, "ns", 400..=3200;
+        /// Data is sent behind RTS and CTS.
+        rts: bool = false, "";
+        /// The access point sends a beacon every 102.4 ms at 6 Mbit/s.
+        beacons: bool = true, "";
+        /// A block ACK that does not come is asked for in an access of its own, before data goes again.
+        bar: bool = false, "";
+        /// Most bytes of an aggregate; null: as many as the standard permits.
+        max_ampdu_bytes: Option<u64> = None, "bytes", 1..=6500631;
+        /// Most packets from the first that is missing on, and so of an aggregate; null: as many as the standard permits.
+        max_ampdu_mpdus: Option<u64> = None, "packets", 1..=256;
+        /// Rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s.
+        control_rate_bps: u64 = 24_000_000, "bit/s", 6000000..=54000000;
+        /// How often a packet is sent again before it is given up; 0: for ever.
+        retries: u64 = 0, "", 0..=255;
+        /// Propagation delay between the access point and any station.
+        delay_ns: u64 = 0, "ns", 0..=1000000;
+        /// Modulation and coding of each station, both ways: 0 to 7 (802.11n), 9 (802.11ac) or 11 (802.11ax).
+        station_mcs: Vec<u64>, "";
+        /// Spatial streams of each station; empty: those of the cell.
+        station_streams: Vec<u64> = Vec::new(), "";
+        /// Probability that a packet to or from each station has to be sent again, each by itself; empty: 0.
+        station_errors: Vec<f64> = Vec::new(), "";
+    }
+}
+
+/// Most stations of an access point: association identifiers are 1 to 2007, 9.4.1.8.
+const MOST_STATIONS: usize = 2_007;
+/// Rates of OFDM: 17.2.3.3.
+const CONTROL_RATES: [u64; 8] = [6, 9, 12, 18, 24, 36, 48, 54];
+
+type Check = Result<(), Problem>;
+
+fn ensure(holds: bool, name: impl Into<String>, message: impl FnOnce() -> String) -> Check {
+    if holds { Ok(()) } else { Err(Problem::new(name, message())) }
+}
+
+fn listed(numbers: impl IntoIterator<Item = u64>) -> String {
+    numbers.into_iter().map(|n| n.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+impl WifiParams {
+    /// What is wrong between the parameters: the first of it.
+    pub(super) fn problem(&self) -> Option<Problem> {
+        self.channel_exists().and_then(|()| self.stations_exist()).err()
+    }
+
+    fn channel_exists(&self) -> Check {
+        let limits = self.standard.limits();
+        let one_of = |name: &str, unit: &str, value: u64, known: Vec<u64>| {
+            ensure(known.contains(&value), name, || {
+                format!("{value}{unit} is not of {}, which has {}{unit}", limits.name, listed(known))
+            })
+        };
+        one_of("band_mhz", " MHz", self.band_mhz, limits.bands.to_vec())?;
+        one_of("width_mhz", " MHz", self.width_mhz, limits.widths.iter().map(|width| width.0).collect())?;
+        one_of("guard_interval_ns", " ns", self.guard_interval_ns, limits.guard_intervals.to_vec())?;
+        one_of("streams", "", self.streams, (1..=limits.streams).collect())?;
+        let rates = CONTROL_RATES.map(|mbps| mbps * 1_000_000);
+        ensure(rates.contains(&self.control_rate_bps), "control_rate_bps", || {
+            format!("{} is no rate of control frames; there is {}", self.control_rate_bps, listed(rates))
+        })?;
+        self.at_most("max_ampdu_bytes", self.max_ampdu_bytes, limits.ampdu_bytes)?;
+        self.at_most("max_ampdu_mpdus", self.max_ampdu_mpdus, limits.window)
+    }
+
+    fn at_most(&self, name: &str, given: Option<u64>, most: u64) -> Check {
+        ensure(given.is_none_or(|given| given <= most), name, || {
+            format!("{} has {most} at most", self.standard.limits().name)
+        })
+    }
+
+    fn stations_exist(&self) -> Check {
+        let count = self.station_mcs.len();
+        ensure(count > 0, "station_mcs", || "a cell has at least one station; write the MCS of each".into())?;
+        ensure(count <= MOST_STATIONS, "station_mcs", || {
+            format!("{count} stations; an access point has {MOST_STATIONS} at most")
+        })?;
+        let lists =
+            [("station_streams", self.station_streams.len()), ("station_errors", self.station_errors.len())];
+        for (name, length) in lists {
+            ensure(length == 0 || length == count, name, || {
+                format!("{length} values for {count} stations; write one for each, or none")
+            })?;
+        }
+        (0..count).try_for_each(|station| self.station_exists(station))
+    }
+
+    fn station_exists(&self, station: usize) -> Check {
+        let Limits { name, mcs: last, streams: most, .. } = self.standard.limits();
+        let (mcs, streams, errors) =
+            (self.station_mcs[station], self.streams_of(station), self.errors_of(station));
+        let place = |list: &str| format!("{list}[{station}]");
+        ensure(mcs <= last, place("station_mcs"), || {
+            format!("MCS {mcs} is not of {name}, which has 0 to {last}")
+        })?;
+        ensure((1..=most).contains(&streams), place("station_streams"), || {
+            format!("{streams} streams; {name} has 1 to {most}")
+        })?;
+        ensure(!self.standard.lacks(self.width_mhz, streams, mcs), place("station_mcs"), || {
+            let plural = if streams == 1 { "" } else { "s" };
+            format!(
+                "{name} has no MCS {mcs} at {} MHz with {streams} stream{plural}; take another MCS, width or number of streams",
+                self.width_mhz
+            )
+        })?;
+        ensure((0.0..1.0).contains(&errors), place("station_errors"), || {
+            format!("{errors} is out of range; it must be at least 0 and less than 1")
+        })
+    }
+
+    fn streams_of(&self, station: usize) -> u64 {
+        self.station_streams.get(station).copied().unwrap_or(self.streams)
+    }
+
+    fn errors_of(&self, station: usize) -> f64 {
+        self.station_errors.get(station).copied().unwrap_or(0.0)
+    }
+
+    fn window(&self) -> usize {
+        self.max_ampdu_mpdus.unwrap_or(self.standard.limits().window) as usize
+    }
+
+    /// Interframe spaces and control frames.
+    pub(super) fn timing(&self) -> Timing {
+        let delay = Duration::from_nanos(self.delay_ns);
+        Timing::new(self.band_mhz, self.control_rate_bps, self.window(), delay)
+    }
+
+    /// How the two ports of a station transmit.
+    pub(super) fn radio(&self, station: usize) -> Radio {
+        let &WifiParams { standard, band_mhz, width_mhz, guard_interval_ns, .. } = self;
+        let channel = Channel { standard, band_mhz, width_mhz, guard_interval_ns };
+        let mode = Mode::new(channel, self.streams_of(station), self.station_mcs[station]);
+        let allowed = self.max_ampdu_bytes.unwrap_or(standard.limits().ampdu_bytes);
+        Radio {
+            bare: standard == Standard::N,
+            most_bytes: allowed.min(mode.most_bytes()),
+            window: self.window(),
+            errors: self.errors_of(station),
+            retries: self.retries,
+            mode,
+        }
+    }
+}

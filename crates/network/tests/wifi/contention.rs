@@ -1,0 +1,161 @@
+//! Saturated stations: Bianchi's model, and an exact model with one event per access.
+
+use crate::saturated::{carried, cell, mbps, number, up, within};
+use serde_json::{Value, json};
+use units::{Duration, Rng, Time};
+
+/// HE20 MCS 5, packets by themselves or in aggregates of 30: microseconds.
+#[derive(Clone, Copy)]
+struct Access {
+    mpdus: f64,
+    success: f64,
+    collision: f64,
+}
+
+const SLOT: f64 = 9.0;
+const AIFS: f64 = 16.0 + 3.0 * SLOT;
+const WAIT_AFTER_ERROR: f64 = 16.0 + 44.0;
+const SINGLE: Access = access(1.0, 44.0 + 14.0 * 13.6, 28.0);
+const AGGREGATED: Access = access(30.0, 44.0 + 396.0 * 13.6, 32.0);
+
+const fn access(mpdus: f64, ppdu: f64, answer: f64) -> Access {
+    Access { mpdus, success: ppdu + 16.0 + answer, collision: ppdu + WAIT_AFTER_ERROR }
+}
+
+fn params(stations: usize, single: bool) -> Value {
+    let window = if single { 1 } else { 64 };
+    json!({ "width_mhz": 20, "streams": 1, "station_mcs": vec![5; stations], "max_ampdu_mpdus": window })
+}
+
+/// Bianchi (IEEE JSAC 18(3), 2000): throughput in Mbit/s with a least window of 16, doubled at most six times, and retries
+/// without end. The counters of EDCA count a busy period as one slot, as his do.
+fn bianchi(stations: usize, access: Access) -> f64 {
+    let (n, w, m) = (stations as f64, 16.0, 6);
+    // The probability to transmit in a slot, if a transmission collides with probability p.
+    let transmits = |p: f64| {
+        let doubled: f64 = (0..m).map(|i| (2.0 * p).powi(i)).sum();
+        2.0 / (1.0 + w + p * w * doubled)
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..100 {
+        let tau: f64 = (low + high) / 2.0;
+        let p = 1.0 - (1.0 - tau).powf(n - 1.0);
+        if transmits(p) > tau { low = tau } else { high = tau }
+    }
+    let tau = low;
+    let any = 1.0 - (1.0 - tau).powf(n);
+    let one = n * tau * (1.0 - tau).powf(n - 1.0);
+    let mean = (1.0 - any) * SLOT + one * (access.success + AIFS) + (any - one) * (access.collision + AIFS);
+    one * access.mpdus * 11_776.0 / mean
+}
+
+/// The same without Bianchi's assumption of independence: counters of every station, one event per access.
+fn exact(stations: usize, access: Access, time_us: f64, seed: u64) -> f64 {
+    let mut rng = Rng::stream(seed, "exact");
+    let mut windows = vec![15u32; stations];
+    let mut counters: Vec<u32> = (0..stations).map(|_| rng.below(16)).collect();
+    let (mut now, mut delivered) = (0.0, 0.0);
+    while now < time_us {
+        let least = counters.iter().copied().min().unwrap();
+        let alone = counters.iter().filter(|&&counter| counter == least).count() == 1;
+        now += AIFS + f64::from(least) * SLOT + if alone { access.success } else { access.collision };
+        delivered += if alone { access.mpdus } else { 0.0 };
+        for (counter, window) in counters.iter_mut().zip(&mut windows) {
+            if *counter == least {
+                *window = if alone { 15 } else { (2 * *window + 1).min(1_023) };
+                *counter = rng.below(*window + 1);
+            } else {
+                *counter -= least + 1; // the boundary at which the others transmit counts
+            }
+        }
+    }
+    delivered * 11_776.0 / now
+}
+
+/// Throughput of saturated uplinks in Mbit/s, a mean over seeds.
+fn native(stations: usize, single: bool, seconds: u64, seeds: u64) -> f64 {
+    let time = Duration::from_secs(seconds);
+    let runs = (1..=seeds).map(|seed| {
+        let packets = carried(&mut *cell(&params(stations, single), seed), &up(stations), time);
+        mbps(packets.iter().sum(), time)
+    });
+    runs.sum::<f64>() / seeds as f64
+}
+
+fn meets_bianchi(stations: impl IntoIterator<Item = usize>, seconds: u64, seeds: u64) {
+    for n in stations {
+        let found = native(n, true, seconds, seeds);
+        println!("{n} stations: {found:.3} of {:.3}", bianchi(n, SINGLE));
+        within(found, bianchi(n, SINGLE), 0.01, &format!("{n} stations"));
+    }
+}
+
+fn aggregates_meet_both(seconds: u64, seeds: u64) {
+    for n in [2, 5, 10] {
+        let found = native(n, false, seconds, seeds);
+        let model =
+            (1..=seeds).map(|seed| exact(n, AGGREGATED, seconds as f64 * 1e6, 100 + seed)).sum::<f64>()
+                / seeds as f64;
+        println!("{n} stations: {found:.3}, exact {model:.3}, Bianchi {:.3}", bianchi(n, AGGREGATED));
+        within(found, model, 0.01, &format!("{n} stations, exact"));
+        within(found, bianchi(n, AGGREGATED), 0.015, &format!("{n} stations, Bianchi"));
+    }
+}
+
+#[test]
+fn packets_by_themselves_meet_bianchi() {
+    meets_bianchi([2, 5, 10, 25, 50], 10, 2);
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn packets_by_themselves_meet_bianchi_everywhere() {
+    meets_bianchi(2..=50, 10, 20);
+}
+
+#[test]
+fn aggregates_of_thirty_meet_the_exact_model_and_bianchi() {
+    aggregates_meet_both(60, 4);
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn aggregates_of_thirty_meet_the_exact_model_and_bianchi_over_twenty_seeds() {
+    aggregates_meet_both(30, 20);
+}
+
+#[test]
+fn a_request_after_every_missing_block_ack_costs_several_percent() {
+    let time = Duration::from_secs(30);
+    let total = |bar: bool| {
+        let mut all = params(10, false);
+        all["bar"] = json!(bar);
+        let packets: u64 = carried(&mut *cell(&all, 1), &up(10), time).iter().sum();
+        mbps(packets, time)
+    };
+    let share = total(true) / total(false);
+    assert!((0.86..0.95).contains(&share), "{share}"); // 45.8 of 49.9 in an independent model
+}
+
+#[test]
+fn one_contender_never_collides() {
+    let mut one = cell(&json!({ "station_mcs": [5, 3, 1] }), 1);
+    carried(&mut *one, &[0, 2, 4], Duration::from_secs(5));
+    let now = Time::from_nanos(5_000_000_000);
+    assert_eq!([0, 2, 4].map(|port| number(&*one, port, now, "collisions")), [0.0; 3]);
+    let mut two = cell(&json!({ "station_mcs": [5] }), 1);
+    carried(&mut *two, &[0, 1], Duration::from_secs(5));
+    assert!(number(&*two, 0, now, "collisions") > 10.0);
+}
+
+#[test]
+fn rts_makes_collisions_cheap() {
+    let time = Duration::from_secs(20);
+    let total = |rts: bool| {
+        let mut all = params(10, false);
+        all["rts"] = json!(rts);
+        let packets: u64 = carried(&mut *cell(&all, 1), &up(10), time).iter().sum();
+        mbps(packets, time)
+    };
+    assert!(total(true) > 1.15 * total(false), "{} of {}", total(true), total(false));
+}

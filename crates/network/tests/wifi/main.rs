@@ -1,0 +1,9 @@
+//! Wi-Fi cells against closed forms, against Bianchi's model, and under random traffic.
+
+mod airtime;
+mod anomaly;
+mod closed_form;
+mod contention;
+mod mistakes;
+mod random;
+mod saturated;

@@ -1,0 +1,68 @@
+//! Random cells under random traffic, in the conformance kit of elements.
+
+use network::kit::{Script, judge};
+use network::{medium, queue};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A cell of one to five stations.
+fn cells() -> impl Strategy<Value = Value> {
+    let standards =
+        prop_oneof![Just(("802.11n", 40, 7)), Just(("802.11ac", 160, 8)), Just(("802.11ax", 20, 11))];
+    let station = (any::<u64>(), prop_oneof![Just(0.0), 0.0..0.9]);
+    let stations = proptest::collection::vec(station, 1..6);
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    let numbers = (prop_oneof![Just(0u64), 1u64..4], 1u64..65, 1_000u64..65_000, 0u64..3_000);
+    (standards, stations, switches, numbers).prop_map(|((standard, width, last), stations, switches, numbers)| {
+        let (mcs, errors): (Vec<u64>, Vec<f64>) =
+            stations.into_iter().map(|(mcs, errors)| (mcs % (last + 1), errors)).unzip();
+        let ((rts, beacons, bar), (retries, mpdus, bytes, delay)) = (switches, numbers);
+        json!({
+            "standard": standard, "width_mhz": width, "streams": 1, "station_mcs": mcs, "station_errors": errors,
+            "rts": rts, "beacons": beacons, "bar": bar, "retries": retries, "max_ampdu_mpdus": mpdus,
+            "max_ampdu_bytes": bytes, "delay_ns": delay,
+        })
+    })
+}
+
+/// Every invariant of elements, with one kind of queue at all ports.
+fn conforms(cell: &Value, kind: usize, bytes: &[u8], seed: u64) -> Result<(), TestCaseError> {
+    let queues = [
+        ("drop_tail", json!({ "packets": 20 })),
+        ("codel", json!({ "limit": 20, "target_ms": 1.0 })),
+        ("fq_codel", json!({ "limit": 20, "target_ms": 1.0, "ecn": true })),
+        ("tbf", json!({ "packets": 20, "rate_bps": 5_000_000, "burst_bytes": 3000 })),
+    ];
+    let (name, params) = &queues[kind % queues.len()];
+    let ports = 2 * cell["station_mcs"].as_array().unwrap().len();
+    let make = |sampling| {
+        let queues = (0..ports).map(|_| queue::build(name, params, 7).unwrap()).collect();
+        medium::build("wifi", cell, queues, sampling, seed).unwrap()
+    };
+    let judged = judge(&make, &Script::from_bytes(bytes));
+    prop_assert!(judged.is_ok(), "{name}: {}", judged.unwrap_err());
+    Ok(())
+}
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(any::<u8>(), 0..450)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_cell_conforms(cell in cells(), kind in 0usize..4, bytes in bytes(), seed: u64) {
+        conforms(&cell, kind, &bytes, seed)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    #[test]
+    #[ignore = "long: make test-long"]
+    fn ten_thousand_cells_conform(cell in cells(), kind in 0usize..4, bytes in bytes(), seed: u64) {
+        conforms(&cell, kind, &bytes, seed)?;
+    }
+}
