@@ -72,6 +72,7 @@ struct Replay<P> {
 struct ClosedForm {
     max_packets: u64,
     max_bytes: u64,
+    /// Those that wait, and maybe some that have left.
     waiting: Ring<(Time, u16)>,
     waiting_bytes: u64,
     passages: Passages,
@@ -118,18 +119,30 @@ impl ClosedForm {
     /// is full.
     #[inline]
     fn wait(&mut self, size: u16, at: Time, start: Time) -> bool {
-        while let Some(&(_, size)) = self.waiting.pop_if(|&(start, _)| start <= at) {
-            self.waiting_bytes -= u64::from(size);
-        }
-        let bytes = self.waiting_bytes + u64::from(size);
-        if self.waiting.len() as u64 >= self.max_packets || bytes > self.max_bytes {
-            self.passages.backlog(at, self.waiting.len() as u64);
-            return false;
+        // Among those that wait some may have left since. They are counted only where it makes a difference.
+        if !self.has_room(size) || self.waiting.len() as u64 >= self.passages.most_waiting() {
+            self.forget_departed(at);
+            if !self.has_room(size) {
+                self.passages.backlog(at, self.waiting.len() as u64);
+                return false;
+            }
+            self.passages.backlog(at, self.waiting.len() as u64 + 1);
         }
         self.waiting.push((start, size));
-        self.waiting_bytes = bytes;
-        self.passages.backlog(at, self.waiting.len() as u64);
+        self.waiting_bytes += u64::from(size);
         true
+    }
+
+    #[inline]
+    fn has_room(&self, size: u16) -> bool {
+        (self.waiting.len() as u64) < self.max_packets
+            && self.waiting_bytes + u64::from(size) <= self.max_bytes
+    }
+
+    fn forget_departed(&mut self, now: Time) {
+        while let Some(&(_, size)) = self.waiting.pop_if(|&(start, _)| start <= now) {
+            self.waiting_bytes -= u64::from(size);
+        }
     }
 }
 

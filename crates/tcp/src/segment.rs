@@ -38,6 +38,24 @@ impl SackBlocks {
         (0..3).fold(false, |has, n| has | ((starts[n] == start) & (u32::from(lengths[n]) == length)))
     }
 
+    /// The packet that the first block reports and did not in `before`, if that is the only difference.
+    #[inline]
+    pub fn grown_since(&self, before: &SackBlocks) -> Option<u32> {
+        let (starts, [first, second, third]) = (self.starts, self.lengths);
+        let (old_starts, [old_first, old_second, old_third]) = (before.starts, before.lengths);
+        let grows = old_first > 0 && first == old_first.wrapping_add(1);
+        let is_same = starts == old_starts && second == old_second && third == old_third;
+        (grows && is_same).then(|| starts[0] + u32::from(old_first))
+    }
+
+    /// The first block reaches one packet further; false if it is as long as a block can be.
+    #[inline]
+    pub fn grow_first(&mut self) -> bool {
+        let [first, second, third] = self.lengths;
+        self.lengths = [first.saturating_add(1), second, third];
+        first < u16::MAX
+    }
+
     /// No block at all.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -324,6 +342,18 @@ mod tests {
         assert_eq!(blocks.iter().collect::<Vec<_>>(), [(5, 9), (1, 2), (20, 30)]);
         assert!([(5, 9), (1, 2), (20, 30)].iter().all(|&(start, end)| blocks.has(start, end)));
         assert!(![(5, 8), (4, 9), (40, 50)].iter().any(|&(start, end)| blocks.has(start, end)));
+    }
+
+    #[test]
+    fn a_first_block_that_grows_by_a_packet_reports_that() {
+        let blocks = |first: (u32, u32)| SackBlocks::from_ranges([first, (1, 2)]);
+        assert_eq!(blocks((5, 9)).grown_since(&blocks((5, 8))), Some(8));
+        for other in [(5, 9), (5, 7), (4, 8), (6, 6)] {
+            assert_eq!(blocks((5, 9)).grown_since(&blocks(other)), None, "{other:?}");
+        }
+        let mut grown = blocks((5, 8));
+        assert!(grown.grow_first() && grown == blocks((5, 9)));
+        assert!(!SackBlocks::from_ranges([(10, 100_000)]).grow_first());
     }
 
     #[test]

@@ -120,6 +120,12 @@ impl Passages {
         self.rest.dropped_bytes += u64::from(size);
     }
 
+    /// The most packets that have been measured to wait.
+    #[inline]
+    pub fn most_waiting(&self) -> u64 {
+        self.rest.totals.backlog_max_packets
+    }
+
     /// So many packets wait at `now`.
     #[inline]
     pub fn backlog(&mut self, now: Time, packets: u64) {

@@ -4,6 +4,7 @@
 
 mod ends;
 mod island_share;
+mod order;
 mod shared_link;
 mod split;
 mod threads;

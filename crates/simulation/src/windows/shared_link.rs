@@ -6,6 +6,7 @@ use crate::routes::HopId;
 use network::{Link, Streams};
 use units::{Duration, Time};
 
+use super::order::Sorter;
 use super::{NANOSECOND, empty};
 
 /// A packet that a shared link has sent into an island.
@@ -46,6 +47,7 @@ pub(super) struct SharedLink {
     incoming: Vec<Vec<Exit<Payload>>>,
     /// Keys of what is served.
     keys: Vec<u64>,
+    sorter: Sorter,
     /// Everything that reached it before has been served.
     served: Time,
     /// By share.
@@ -72,6 +74,7 @@ impl SharedLink {
             streams,
             incoming: vec![Vec::new(); shares + 1],
             keys: Vec::new(),
+            sorter: Sorter::default(),
             served: Time::ZERO,
             outgoing: vec![Vec::new(); shares],
             onwards: vec![Vec::new(); shared],
@@ -138,7 +141,7 @@ impl SharedLink {
 
     /// Sorts the keys of what comes before `end`. Returns the rest, in the order in which it came.
     fn sort(&mut self, end: Time) -> Vec<Exit<Payload>> {
-        let SharedLink { keys, incoming, served, .. } = self;
+        let SharedLink { keys, sorter, incoming, served, .. } = self;
         let mut later = Vec::new();
         keys.clear();
         for (list, exits) in (0u64..).zip(&*incoming) {
@@ -156,7 +159,7 @@ impl SharedLink {
                 }
             }
         }
-        keys.sort(); // stable: it makes use of each flow's being sorted
+        sorter.sort(keys, (end.since(*served).as_nanos() << PLACE_BITS) - 1);
         let same_time = |a: u64, b: u64| (a ^ b) >> PLACE_BITS == 0;
         // Without a branch for each pair: there are few ties.
         if keys.windows(2).fold(false, |any, pair| any | same_time(pair[0], pair[1])) {

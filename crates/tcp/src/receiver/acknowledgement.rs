@@ -80,8 +80,7 @@ impl Receiver {
 
     pub(super) fn send_ack(&mut self, out: &mut Vec<Segment>) {
         let sacks = match self.dsack {
-            None if self.recent.is_empty() => SackBlocks::default(),
-            None => SackBlocks::from_ranges(self.recent.as_slice().iter().copied()),
+            None => self.recent.reported(),
             Some(_) => self.blocks_after_duplicate(),
         };
         let Riding { ack, echo, window, one_way_us, ce_count, ece } = self.riding();

@@ -1,5 +1,7 @@
 //! The ranges that selective acknowledgements report (RFC 2018).
 
+use crate::SackBlocks;
+
 /// So many ranges are remembered: one more than an acknowledgement has room for, as one of those may be closed.
 const MOST: usize = 4;
 
@@ -8,6 +10,8 @@ const MOST: usize = 4;
 pub(super) struct Blocks {
     ranges: [(u32, u32); MOST],
     count: usize,
+    /// The first of them as they are reported.
+    reported: SackBlocks,
 }
 
 impl Blocks {
@@ -29,9 +33,22 @@ impl Blocks {
         let first = &mut self.ranges[0];
         if self.count > 0 && *first == (range.0, range.1 - 1) {
             first.1 = range.1; // by a packet at its end, as mostly, so that it has not met another
-            return;
+            if self.reported.grow_first() {
+                return;
+            }
         }
         self.put_first(range);
+        self.report();
+    }
+
+    /// What an acknowledgement reports of them.
+    #[inline]
+    pub fn reported(&self) -> SackBlocks {
+        self.reported
+    }
+
+    fn report(&mut self) {
+        self.reported = SackBlocks::from_ranges(self.as_slice().iter().copied());
     }
 
     fn put_first(&mut self, range: (u32, u32)) {
@@ -44,6 +61,7 @@ impl Blocks {
     pub fn forget_below(&mut self, bound: u32) {
         let before = std::mem::take(self);
         before.as_slice().iter().filter(|r| r.0 >= bound).for_each(|&r| self.append(r));
+        self.report();
     }
 
     fn append(&mut self, range: (u32, u32)) {
@@ -65,7 +83,19 @@ mod tests {
         assert_eq!(blocks.as_slice(), [(9, 10), (7, 8), (5, 6), (3, 4)]);
         blocks.remember((3, 8));
         assert_eq!(blocks.as_slice(), [(3, 8), (9, 10)]);
-        blocks.forget_below(8);
+        blocks.remember((3, 9));
+        assert_eq!(blocks.reported().iter().collect::<Vec<_>>(), [(3, 9), (9, 10)]);
+        blocks.forget_below(9);
         assert_eq!(blocks.as_slice(), [(9, 10)]);
+        assert_eq!(blocks.reported(), SackBlocks::from_ranges([(9, 10)]));
+    }
+
+    #[test]
+    fn what_is_reported_is_what_is_remembered() {
+        let mut blocks = Blocks::default();
+        for end in 11..70_000 {
+            blocks.remember((10, end));
+            assert_eq!(blocks.reported(), SackBlocks::from_ranges([(10, end)]));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The processing of an acknowledgement, in the order of Linux `tcp_ack`.
 
+use super::progress::Progress;
 use super::rate::Newest;
 use super::recovery::Resend;
 use super::scoreboard::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED};
@@ -99,13 +100,25 @@ impl Span {
 
 impl Sender {
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
-        let Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks } = segment else {
+        let Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, sacks, .. } = segment else {
             return;
         };
         if *ack > self.board.next {
             return; // acknowledges what was never sent
         }
         self.watch_pauses();
+        if sacks.is_empty() && !ece && self.is_progress(*ack, *ce_count) {
+            let progress = Progress { ack: *ack, echo: *echo, window: *window, one_way_us: *one_way_us };
+            return self.on_progress(now, progress, out);
+        }
+        self.on_any_ack(now, segment, out);
+    }
+
+    #[inline(never)] // else the short way is longer
+    fn on_any_ack(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
+        let Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks } = segment else {
+            return;
+        };
         let (overtaken, ack) = (*ack < self.board.una, (*ack).max(self.board.una));
         self.last_echo = *echo;
         let mut summary = self.start_summary(ack, *echo, *one_way_us);
@@ -183,6 +196,37 @@ impl Sender {
         sacks: &SackBlocks,
         summary: &mut AckSummary,
     ) {
+        if let Some(seq) = sacks.grown_since(&self.known_sacks)
+            && !dsack
+            && (ack..self.board.next).contains(&seq)
+        {
+            self.read_one(now, seq, summary);
+            self.known_sacks = *sacks;
+        } else {
+            self.read_several(now, ack, dsack, sacks, summary);
+        }
+        if self.recovery.state != CaState::Loss || self.recovery.can_undo() {
+            self.check_reordering(summary.reordered_from);
+        }
+    }
+
+    /// A packet is reported that was not in the acknowledgement before, from which all others are known.
+    fn read_one(&mut self, now: Time, seq: u32, summary: &mut AckSummary) {
+        let mut is_new = false;
+        self.board.sacked.add(seq, seq + 1, |_, _| is_new = true);
+        if is_new {
+            self.sack(now, seq, summary);
+        }
+    }
+
+    fn read_several(
+        &mut self,
+        now: Time,
+        ack: u32,
+        dsack: bool,
+        sacks: &SackBlocks,
+        summary: &mut AckSummary,
+    ) {
         let mut blocks = sacks.iter();
         if dsack
             && let Some((start, end)) = blocks.next()
@@ -210,9 +254,6 @@ impl Sender {
         for n in 0..new.len() {
             let (start, end) = self.scratch[n];
             (start..end).for_each(|seq| self.sack(now, seq, summary));
-        }
-        if self.recovery.state != CaState::Loss || self.recovery.can_undo() {
-            self.check_reordering(summary.reordered_from);
         }
     }
 
@@ -324,13 +365,18 @@ impl Sender {
         } else {
             return None;
         };
+        self.learn_rtt(now, smooth, newest, self.looks_delayed(summary));
+        Some(newest)
+    }
+
+    /// Takes samples of the RTT: one for its smoothed value, one for the minimum, unless it is larger and the ACK `delayed`.
+    #[inline]
+    pub(super) fn learn_rtt(&mut self, now: Time, smooth: Duration, newest: Duration, delayed: bool) {
         self.last_rtt = Some(smooth);
-        let delayed = self.looks_delayed(summary) && self.rtt.min().is_some_and(|min| newest > min);
-        if !delayed {
+        if !(delayed && self.rtt.min().is_some_and(|min| newest > min)) {
             self.rtt.update_min(newest, now);
         }
         self.rtt.update(smooth, self.board.una, self.board.next);
-        Some(newest)
     }
 
     /// A lone short packet's ACK may have waited for a timer.
@@ -371,18 +417,30 @@ impl Sender {
             rate,
             acks_probe: summary.acks_probe,
         };
+        self.consult(now, &ack);
+        if transport_reduces {
+            self.reduce_proportionally(acked, lost, summary.advanced);
+        }
+        self.apply_control();
+    }
+
+    /// Lets the algorithm see an ACK.
+    #[inline]
+    pub(super) fn consult(&mut self, now: Time, ack: &Ack) {
         if ack.may_grow {
             self.usage.confirm(now);
         }
         let path = self.path(now);
-        self.algorithm.on_ack(&ack, &path);
+        self.algorithm.on_ack(ack, &path);
         self.refresh_control();
         if self.control.reduce {
             self.enter_cwr(now, Congestion::Delay);
         }
-        if transport_reduces {
-            self.reduce_proportionally(acked, lost, summary.advanced);
-        }
+    }
+
+    /// Does what the algorithm says of samples and of the pacing rate.
+    #[inline]
+    pub(super) fn apply_control(&mut self) {
         if self.control.hide_samples {
             self.delivery.mark_app_limited(self.board.in_flight());
         }

@@ -14,6 +14,12 @@ pub(super) struct Marks {
 }
 
 impl Marks {
+    /// The receiver has counted so many before.
+    #[inline]
+    pub fn is_known(&self, count: u16) -> bool {
+        self.count == count
+    }
+
     /// Takes the receiver's count; returns by how much it has grown. A duplicate that was overtaken has an old one.
     fn advance(&mut self, count: u16) -> u32 {
         let newly = count.wrapping_sub(self.count);

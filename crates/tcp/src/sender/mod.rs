@@ -14,6 +14,7 @@ mod opening;
 mod output;
 mod pacing;
 mod probe;
+mod progress;
 mod proportion;
 mod quirks;
 mod rack;

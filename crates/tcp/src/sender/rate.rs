@@ -80,9 +80,9 @@ impl Delivery {
         }
         let record = sampled?;
         let interval = record.send_elapsed().max(now.since(record.delivered_time));
-        // Faster than light: the ACK of a retransmission's original.
-        let impossible =
-            interval == Duration::ZERO || min_rtt.is_some_and(|min| interval.as_micros() < min.as_micros());
+        // Faster than light: the ACK of a retransmission's original. Counted in microseconds.
+        let faster = |min: Duration| interval < min && interval.as_micros() < min.as_micros();
+        let impossible = interval == Duration::ZERO || min_rtt.is_some_and(faster);
         let mut sample = RateSample {
             delivered: (self.delivered as u32).wrapping_sub(record.delivered),
             interval: (!impossible).then_some(interval),

@@ -138,6 +138,12 @@ impl Scoreboard {
         self.packets_out() + self.retrans_out - (self.sacked_out + self.lost_out)
     }
 
+    /// No packet is selectively acknowledged, deemed lost or on its way again.
+    #[inline]
+    pub fn is_clean(&self) -> bool {
+        self.sacked_out | self.lost_out | self.retrans_out == 0 && self.sacked.is_empty()
+    }
+
     pub fn bytes_out(&self) -> u64 {
         self.next_bytes - self.una_bytes
     }

@@ -1,0 +1,104 @@
+//! Puts keys in order that are spread over a span of time.
+
+/// Sorts numbers, and keeps the room that it takes.
+#[derive(Default)]
+pub(super) struct Sorter {
+    /// Where the numbers of each bucket begin.
+    places: Vec<u32>,
+    /// Bucket by bucket.
+    spread: Vec<u64>,
+}
+
+/// So many are left to the standard library.
+const FEW: usize = 64;
+/// Numbers are spread evenly if each is passed by so many others at most, on average.
+const PASSED: usize = 8;
+
+impl Sorter {
+    /// Sorts numbers of at most `most`, no two of which are the same. It takes a few steps for each of them if they are spread
+    /// evenly: there are about as many buckets as numbers.
+    pub fn sort(&mut self, numbers: &mut [u64], most: u64) {
+        if numbers.len() <= FEW || !self.sort_spread(numbers, most) {
+            numbers.sort(); // which makes use of runs
+        }
+    }
+
+    /// False if they are not spread evenly, so that it would take long.
+    fn sort_spread(&mut self, numbers: &mut [u64], most: u64) -> bool {
+        let bits = usize::BITS - numbers.len().leading_zeros() - 1;
+        let shift = (u64::BITS - most.leading_zeros()).saturating_sub(bits);
+        self.find_places(numbers, bits, shift);
+        if self.spread.len() < numbers.len() {
+            self.spread.resize(numbers.len(), 0);
+        }
+        let spread = &mut self.spread[..numbers.len()];
+        for &number in &*numbers {
+            let place = &mut self.places[(number >> shift) as usize];
+            spread[*place as usize] = number;
+            *place += 1;
+        }
+        let is_sorted = insert_each(spread);
+        if is_sorted {
+            numbers.copy_from_slice(spread);
+        }
+        is_sorted
+    }
+
+    /// Finds where the numbers of each of 2^`bits` buckets begin.
+    fn find_places(&mut self, numbers: &[u64], bits: u32, shift: u32) {
+        self.places.clear();
+        self.places.resize(1 << bits, 0);
+        for &number in numbers {
+            self.places[(number >> shift) as usize] += 1;
+        }
+        let mut before = 0;
+        for place in &mut self.places {
+            before += std::mem::replace(place, before);
+        }
+    }
+}
+
+/// Sorts what is almost in order. False if it is not, and it was given up.
+fn insert_each(numbers: &mut [u64]) -> bool {
+    let (mut last, mut left) = (0, PASSED * numbers.len());
+    for n in 0..numbers.len() {
+        let number = numbers[n];
+        if last <= number {
+            last = number;
+            continue;
+        }
+        let mut to = n;
+        while to > 0 && numbers[to - 1] > number {
+            numbers[to] = numbers[to - 1];
+            to -= 1;
+        }
+        numbers[to] = number;
+        if n - to > left {
+            return false;
+        }
+        left -= n - to;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Spread over a span, in a part of it, and both, so that one bucket has many.
+        #[test]
+        fn sorts_as_the_standard_library(
+            spread in proptest::collection::hash_set(0u64..1 << 40, 0..600),
+            narrow in proptest::collection::hash_set(1u64 << 20..1 << 22, 0..200),
+        ) {
+            let mut numbers: Vec<u64> = spread.union(&narrow).copied().collect();
+            let mut expected = numbers.clone();
+            expected.sort_unstable();
+            let mut sorter = Sorter::default();
+            sorter.sort(&mut numbers, 1 << 40);
+            prop_assert_eq!(numbers, expected);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! An acknowledgement that says nothing but that more has arrived, while nothing is amiss. Most do: what `ack.rs` does with
+//! it, without what there is not to be found.
+
+use super::Sender;
+use super::scoreboard::EVER_RETRANSMITTED;
+use crate::Segment;
+use congestion::{Ack, CaState};
+use units::{Duration, Time};
+
+/// What such an ACK says.
+#[derive(Clone, Copy)]
+pub(super) struct Progress {
+    /// Every packet below this number has arrived, which was not known.
+    pub ack: u32,
+    pub echo: u32,
+    pub window: u32,
+    pub one_way_us: u32,
+}
+
+impl Sender {
+    /// An ACK without selective acknowledgements and echoed marks tells of progress, and of nothing else: every packet has been
+    /// sent once, and none is in doubt.
+    #[inline]
+    pub(super) fn is_progress(&self, ack: u32, ce_count: u16) -> bool {
+        let board = &self.board;
+        ack > board.una
+            && self.recovery.state == CaState::Open
+            && board.is_clean()
+            && self.marks.is_known(ce_count)
+            && self.probe.end.is_none()
+            && !self.rack.may_adapt()
+            && (board.una..ack).all(|seq| !board.get(seq).is(EVER_RETRANSMITTED))
+    }
+
+    pub(super) fn on_progress(&mut self, now: Time, progress: Progress, out: &mut Vec<Segment>) {
+        let Progress { ack, echo, window, one_way_us } = progress;
+        let (una, prior_in_flight) = (self.board.una, self.board.in_flight());
+        let (acked, oldest) = (ack - una, self.board.get(una).sent);
+        self.last_echo = echo;
+        while self.board.una < ack {
+            self.stats.acked_bytes += u64::from(self.board.acknowledge_lowest().len);
+        }
+        self.delivery.delivered += u64::from(acked);
+        self.window_end = self.window_end.max(self.board.una_bytes + u64::from(window));
+        self.recovery.timeouts = 0;
+        // The sample is about the packet sent last, whose record stays in its place until something is sent.
+        let record = self.board.get(ack - 1);
+        self.rack.advance(now, record.sent, ack - 1, false, None);
+        self.delivery.sample(ack - 1, record.sent, &mut None);
+        let lone = acked == 1 && u32::from(record.len) < self.config.mss;
+        let delayed = lone && u64::from(record.delivered) + 1 == self.delivery.delivered;
+        let rtt = now.since(record.sent);
+        self.learn_rtt(now, now.since(oldest), rtt, delayed);
+        let record = self.board.get(ack - 1);
+        let rate = self.delivery.finish(now, acked, Some(record), self.rtt.min());
+        self.set_timer_after_progress(now);
+        let digest = Ack {
+            acked,
+            cumulative: acked,
+            lost: 0,
+            marked: 0,
+            rtt: Some(rtt),
+            one_way_delay: Some(Duration::from_micros(u64::from(one_way_us))),
+            delayed,
+            prior_state: CaState::Open,
+            prior_in_flight,
+            may_grow: true,
+            advanced: true,
+            una: u64::from(ack),
+            rate,
+            acks_probe: false,
+        };
+        self.consult(now, &digest);
+        self.apply_control();
+        self.push(now, out);
+    }
+}
