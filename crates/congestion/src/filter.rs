@@ -24,9 +24,15 @@ impl WindowedMax {
     /// Adds a sample taken at `when` (any clock that only moves forward) and returns the maximum over `window`.
     #[inline]
     pub fn update(&mut self, window: u32, when: u32, value: u64) -> u64 {
-        let [best, _, third] = &self.samples;
-        // Smaller than all three while the best is young: nothing changes.
-        let is_idle = value < third.1 && when.wrapping_sub(best.0) <= window / 4;
+        let [best, second, third] = &self.samples;
+        let age = when.wrapping_sub(best.0);
+        // The best does not give way yet, nor are the others due to be refreshed.
+        let is_calm = || match (second.0 == best.0, third.0 == second.0) {
+            (true, _) => false,
+            (false, true) => age <= window / 2,
+            (false, false) => age <= window,
+        };
+        let is_idle = value < third.1 && (age <= window / 4 || is_calm());
         if is_idle { best.1 } else { self.weigh(window, when, value) }
     }
 
@@ -109,6 +115,18 @@ mod tests {
             assert_eq!(max.update(10, round, 50), 100, "round {round}");
         }
         assert_eq!(max.update(10, 11, 50), 50);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn samples_that_change_nothing_are_known_at_once(samples in proptest::collection::vec((0u32..8, 0u64..20), 1..80)) {
+            let (mut max, mut weighed, mut now) = (WindowedMax::default(), WindowedMax::default(), 0);
+            for (pause, value) in samples {
+                now += pause;
+                proptest::prop_assert_eq!(max.update(10, now, value), weighed.weigh(10, now, value));
+                proptest::prop_assert_eq!(max.samples, weighed.samples);
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::counters::{Counters, LinkStats, Passages, SamplingTimes, Totals};
 use crate::queue::{Limit, QueueDiscipline, QueueEvents, Released, Waiting};
-use crate::server::Server;
+use crate::server::{Server, Transmission};
 use crate::wire::{Fate, Impairments, Wire};
 use crate::{Loss, Packet, Ring};
 use units::{Duration, Probe, Rate, Time};
@@ -96,6 +96,10 @@ impl ClosedForm {
     #[inline(always)]
     fn transit(&mut self, wire: &mut Wire, size: u16, at: Time) -> Option<Time> {
         let free_at = wire.server.free_at();
+        if free_at < at {
+            let sent = wire.server.transmit_at_once(size, at);
+            return self.pass(wire, size, at, sent, free_at);
+        }
         if free_at > at {
             while let Some(limit) = wire.limit(at) {
                 self.limit(limit);
@@ -106,6 +110,19 @@ impl ClosedForm {
             }
         }
         let sent = wire.server.transmit(size, at);
+        self.pass(wire, size, at, sent, free_at)
+    }
+
+    /// A packet is sent behind another which has left at `free_at`. When it reaches the far end, if it does.
+    #[inline(always)] // twice, so that what does not wait is not counted as waiting
+    fn pass(
+        &mut self,
+        wire: &mut Wire,
+        size: u16,
+        at: Time,
+        sent: Transmission,
+        free_at: Time,
+    ) -> Option<Time> {
         let (arrival, lost) = wire.arrival_or_loss(sent.finish);
         self.passages.passed(size, at, sent, arrival, free_at);
         if lost {
@@ -243,6 +260,25 @@ impl<P: Copy> Link<P> {
         queue.transit(&mut self.wire, size, at)
     }
 
+    /// As [`transit`](Self::transit) for packets that reach the link at `at`; `arrive` takes those that arrive, and when.
+    ///
+    /// # Panics
+    /// If the link does not use the closed form.
+    #[inline(always)] // called for every burst
+    pub fn transit_each(
+        &mut self,
+        packets: impl Iterator<Item = Packet<P>>,
+        at: Time,
+        mut arrive: impl FnMut(Time, Packet<P>),
+    ) {
+        let Service::ClosedForm(queue) = &mut self.service else { panic!("the queue decides on departure") };
+        for packet in packets {
+            if let Some(arrival) = queue.transit(&mut self.wire, packet.size, at) {
+                arrive(arrival, packet);
+            }
+        }
+    }
+
     /// As [`transit`](Self::transit) for one packet after the other, each of which is [held](Self::hold) if it arrives.
     ///
     /// # Panics
@@ -285,6 +321,13 @@ impl<P: Copy> Link<P> {
             return replay.take(&mut self.wire, &mut self.in_flight, now);
         }
         self.in_flight.pop_if(|flight| flight.arrival <= now).map(|flight| &flight.packet)
+    }
+
+    /// Takes the packet that reaches the far end before `until`, of a link that computes departures on arrival.
+    #[inline]
+    pub fn take_before(&mut self, until: Time) -> Option<(Time, &Packet<P>)> {
+        let flight = self.in_flight.pop_if(|flight| flight.arrival < until)?;
+        Some((flight.arrival, &flight.packet))
     }
 
     /// Takes a packet that has left the queue at or before `now` and is not lost, with the time at which it reaches the far

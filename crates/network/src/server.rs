@@ -83,6 +83,17 @@ impl Server {
         Transmission { start, finish }
     }
 
+    /// The same for `size` bytes that are ready at a time after which the server has become free.
+    #[inline]
+    pub fn transmit_at_once(&mut self, size: u16, ready: Time) -> Transmission {
+        let (finish, carry) = self.end(size, ready, 0);
+        if finish >= self.changes.next() {
+            return self.transmit_as_rates_change(size, ready, 0);
+        }
+        (self.free_at, self.carry) = (finish, carry);
+        Transmission { start: ready, finish }
+    }
+
     /// The same where the rate may change before the end, or there is no end.
     #[cold]
     #[inline(never)]

@@ -73,6 +73,10 @@ impl<P: Copy + Send> Net<P> {
     #[inline]
     pub fn leave_by(&mut self, lane: &Lane, packets: impl Iterator<Item = Packet<P>>, now: Time) {
         let exits = self.border.exits(lane.shared);
+        if let [only] = *lane.out {
+            let exit = |at, packet| exits.push(Exit { at, order: lane.order, packet });
+            return self.nodes[only.index()].link.transit_each(packets, now, exit);
+        }
         for packet in packets {
             let cross = |at: Time, hop: &HopId| self.nodes[hop.index()].link.transit(packet.size, at);
             if let Some(at) = lane.out.iter().try_fold(now, cross) {
@@ -106,9 +110,9 @@ impl<P: Copy + Send> Net<P> {
         self.nodes[lane.last.index()].link.next_arrival()
     }
 
-    /// Takes the packet that reaches the end of a lane by now.
+    /// Takes the packet that reaches the end of a lane before `until`.
     #[inline]
-    pub fn take_arrived(&mut self, lane: &Lane, now: Time) -> Option<&Packet<P>> {
-        self.nodes[lane.last.index()].link.take(now)
+    pub fn take_before(&mut self, lane: &Lane, until: Time) -> Option<(Time, &Packet<P>)> {
+        self.nodes[lane.last.index()].link.take_before(until)
     }
 }

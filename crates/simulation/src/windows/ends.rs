@@ -116,19 +116,20 @@ impl Run<'_> {
         mut sample: impl FnMut(Time, Duration),
     ) -> usize {
         for turns in 0.. {
-            let (timer, arrival) = (end.next_timer(), self.net.next_arrival(come));
-            let now = timer.min(arrival);
-            if now >= self.until {
+            let timer = end.next_timer();
+            let now = if let Some((now, packet)) = self.net.take_before(come, timer.min(self.until)) {
+                if let Payload::Tcp(segment) = &packet.payload
+                    && let Some(rtt) = end.on_segment(now, segment, packet.ecn == Ecn::Ce, self.segments)
+                {
+                    sample(now, rtt);
+                }
+                now
+            } else if timer < self.until {
+                end.on_timer(timer, self.segments);
+                timer
+            } else {
                 return turns;
-            }
-            if timer <= arrival {
-                end.on_timer(now, self.segments);
-            } else if let Some(packet) = self.net.take_arrived(come, now)
-                && let Payload::Tcp(segment) = &packet.payload
-                && let Some(rtt) = end.on_segment(now, segment, packet.ecn == Ecn::Ce, self.segments)
-            {
-                sample(now, rtt);
-            }
+            };
             if !self.segments.is_empty() {
                 self.send(leave, stream, now);
             }

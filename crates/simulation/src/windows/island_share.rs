@@ -102,8 +102,7 @@ impl IslandShare {
         for n in 2..begin.len() {
             begin[n] += begin[n - 1];
         }
-        sorted.clear();
-        sorted.resize(entries.iter().map(Vec::len).sum(), (0, 0));
+        sorted.resize(entries.iter().map(Vec::len).sum(), (0, 0)); // all are written anew
         for (list, entries) in (0..).zip(entries) {
             for (place, entry) in (0..).zip(entries) {
                 let to = &mut begin[entry.island as usize + 1];

@@ -17,29 +17,26 @@ const PASSED: usize = 8;
 impl Sorter {
     /// Sorts numbers of at most `most`, no two of which are the same. It takes a few steps for each of them if they are spread
     /// evenly: there are about as many buckets as numbers.
-    pub fn sort(&mut self, numbers: &mut [u64], most: u64) {
+    pub fn sort(&mut self, numbers: &mut Vec<u64>, most: u64) {
         if numbers.len() <= FEW || !self.sort_spread(numbers, most) {
             numbers.sort(); // which makes use of runs
         }
     }
 
     /// False if they are not spread evenly, so that it would take long.
-    fn sort_spread(&mut self, numbers: &mut [u64], most: u64) -> bool {
+    fn sort_spread(&mut self, numbers: &mut Vec<u64>, most: u64) -> bool {
         let bits = usize::BITS - numbers.len().leading_zeros() - 1;
         let shift = (u64::BITS - most.leading_zeros()).saturating_sub(bits);
         self.find_places(numbers, bits, shift);
-        if self.spread.len() < numbers.len() {
-            self.spread.resize(numbers.len(), 0);
-        }
-        let spread = &mut self.spread[..numbers.len()];
+        self.spread.resize(numbers.len(), 0); // all are written anew
         for &number in &*numbers {
             let place = &mut self.places[(number >> shift) as usize];
-            spread[*place as usize] = number;
+            self.spread[*place as usize] = number;
             *place += 1;
         }
-        let is_sorted = insert_each(spread);
+        let is_sorted = insert_each(&mut self.spread);
         if is_sorted {
-            numbers.copy_from_slice(spread);
+            std::mem::swap(numbers, &mut self.spread);
         }
         is_sorted
     }

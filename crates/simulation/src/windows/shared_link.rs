@@ -140,6 +140,7 @@ impl SharedLink {
     }
 
     /// Sorts the keys of what comes before `end`. Returns the rest, in the order in which it came.
+    #[inline(never)] // else the loops take longer
     fn sort(&mut self, end: Time) -> Vec<Exit<Payload>> {
         let SharedLink { keys, sorter, incoming, served, .. } = self;
         let mut later = Vec::new();

@@ -137,8 +137,7 @@ impl Sender {
             self.detect_losses_by_duplicates(now);
             return None;
         }
-        let window = self.reordering_window();
-        let mut wait = None;
+        let (mut window, mut wait) = (None, None);
         let mut cursor = self.board.oldest_sent();
         while let Some(seq) = cursor {
             let record = self.board.get(seq);
@@ -149,7 +148,9 @@ impl Sender {
             if (record.sent, seq) >= self.rack.newest {
                 break;
             }
-            match self.rack.time_left(now, record.sent, window) {
+            let sent = record.sent;
+            let window = *window.get_or_insert_with(|| self.reordering_window());
+            match self.rack.time_left(now, sent, window) {
                 None => {
                     self.mark_lost(now, seq);
                     self.board.unlink(seq);

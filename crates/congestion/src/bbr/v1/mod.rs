@@ -19,6 +19,7 @@ use crate::{
     Ack, CaState, Congestion, CongestionControl, Control, Path, Probe, Recovery, Sent, Traits, Undo,
     WindowedMax,
 };
+use std::cell::Cell;
 use units::{Duration, Rate, Rng};
 
 /// What every descendant keeps.
@@ -51,6 +52,9 @@ pub(crate) struct Core {
     policer: Policer,
     /// What bandwidth, gain and MSS were worth last, which change once a round.
     paced: ((Bandwidth, Gain, u32), Rate),
+    /// What bandwidth, round trip and gain, and what rate, MSS and largest burst were worth last, in packets.
+    product: Cell<((Bandwidth, Duration, Gain), u32)>,
+    burst: Cell<((Rate, u32, u32), u32)>,
 }
 
 impl Core {
@@ -83,6 +87,8 @@ impl Core {
             extra_acked: ExtraAcked::default(),
             policer: Policer::default(),
             paced: ((Bandwidth::default(), Gain::UNIT, 0), Rate::default()),
+            product: Cell::new(((Bandwidth::default(), Duration::ZERO, Gain::UNIT), 0)),
+            burst: Cell::new(((Rate::default(), 0, 0), 0)),
         }
     }
 }

@@ -4,18 +4,35 @@ use super::{Base, Core, Mode, V1, Variant};
 use crate::bbr::{Bandwidth, Gain, burst_goal, in_net_at_departure};
 use crate::window::INITIAL_CWND;
 use crate::{Ack, CaState, Path};
+use std::cell::Cell;
 use units::{Duration, Rate};
+
+/// What was asked for last is not worked out again.
+#[inline]
+fn remembered<A: Copy + PartialEq>(last: &Cell<(A, u32)>, asked: A, work_out: impl FnOnce() -> u32) -> u32 {
+    if last.get().0 != asked {
+        last.set((asked, work_out()));
+    }
+    last.get().1
+}
 
 impl Core {
     /// The bandwidth-delay product times `gain`, packets.
     pub(crate) fn bdp(&self, bw: Bandwidth, gain: Gain) -> u32 {
-        self.min_rtt.map_or(INITIAL_CWND, |rtt| bw.bdp(rtt, gain))
+        let Some(rtt) = self.min_rtt else { return INITIAL_CWND };
+        remembered(&self.product, (bw, rtt, gain), || bw.bdp(rtt, gain))
+    }
+
+    /// Packets per burst.
+    fn burst(&self, path: &Path) -> u32 {
+        let asked = (self.pacing_rate, path.mss, path.max_burst_bytes);
+        remembered(&self.burst, asked, || burst_goal(self.pacing_rate, path))
     }
 
     /// Linux `bbr_quantization_budget`.
     fn with_room_for_bursts(&self, packets: u32, gain: Gain, path: &Path) -> u32 {
         // Three bursts: one in the sender, one in the network, one waiting for its ACK; then an even number.
-        let packets = (packets + 3 * burst_goal(self.pacing_rate, path)).next_multiple_of(2);
+        let packets = (packets + 3 * self.burst(path)).next_multiple_of(2);
         // Room for a probe, even where the product is small.
         let probing = match (self.settings.base, self.mode) {
             (Base::Linux6_18, Mode::ProbeBw { phase, .. }) => phase == 0,
@@ -31,7 +48,7 @@ impl Core {
         if self.settings.base == Base::Linux4_14 {
             return in_flight;
         }
-        let burst = if self.pacing_gain > Gain::UNIT { burst_goal(self.pacing_rate, path) } else { 0 };
+        let burst = if self.pacing_gain > Gain::UNIT { self.burst(path) } else { 0 };
         in_net_at_departure(in_flight, burst, self.bandwidth(), path)
     }
 
