@@ -134,32 +134,33 @@ impl ClosedForm {
 
     /// A packet of `size` bytes reaches a busy link at `at`; it would be transmitted from `start` on. False if the queue
     /// is full.
-    #[inline]
+    #[inline(always)] // called for every packet on busy links
     fn wait(&mut self, size: u16, at: Time, start: Time) -> bool {
         // Among those that wait some may have left since. They are counted only where it makes a difference.
-        if !self.has_room(size) || self.waiting.len() as u64 >= self.passages.most_waiting() {
-            self.forget_departed(at);
-            if !self.has_room(size) {
-                self.passages.backlog(at, self.waiting.len() as u64);
-                return false;
-            }
-            self.passages.backlog(at, self.waiting.len() as u64 + 1);
+        let is_calm = self.has_room(size) && (self.waiting.len() as u64) < self.passages.most_waiting();
+        if is_calm || self.counts_more(size, at) {
+            self.waiting.push((start, size));
+            self.waiting_bytes += u64::from(size);
+            return true;
         }
-        self.waiting.push((start, size));
-        self.waiting_bytes += u64::from(size);
-        true
+        false
+    }
+
+    /// So many wait that it has to be known how many: there is room for another one.
+    #[inline(never)] // else the common case takes longer
+    fn counts_more(&mut self, size: u16, at: Time) -> bool {
+        while let Some(&(_, size)) = self.waiting.pop_if(|&(start, _)| start <= at) {
+            self.waiting_bytes -= u64::from(size);
+        }
+        let has_room = self.has_room(size);
+        self.passages.backlog(at, self.waiting.len() as u64 + u64::from(has_room));
+        has_room
     }
 
     #[inline]
     fn has_room(&self, size: u16) -> bool {
         (self.waiting.len() as u64) < self.max_packets
             && self.waiting_bytes + u64::from(size) <= self.max_bytes
-    }
-
-    fn forget_departed(&mut self, now: Time) {
-        while let Some(&(_, size)) = self.waiting.pop_if(|&(start, _)| start <= now) {
-            self.waiting_bytes -= u64::from(size);
-        }
     }
 }
 

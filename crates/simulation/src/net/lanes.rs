@@ -2,15 +2,15 @@
 
 use super::{Exit, Net, Node};
 use crate::routes::{HopId, Next};
-use network::{Packet, RouteId};
+use network::{Link, Packet, RouteId};
 use units::{Duration, Time};
 
 /// What is of a route in a part of a network: links that an end sends into and links from which packets reach the other.
 #[derive(Clone, Debug)]
 pub struct Lane {
-    /// The links of the end at which it begins, in order.
-    out: Box<[HopId]>,
-    /// The number of the shared link behind them, and of the actor of the whole network in whose turns packets reach it.
+    /// The link of the end at which it begins.
+    out: HopId,
+    /// The number of the shared link behind it, and of the actor of the whole network in whose turns packets reach that.
     shared: u32,
     order: u32,
     /// The far end of the last shared link.
@@ -22,7 +22,7 @@ pub struct Lane {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// The lanes of the two routes of this part, if what an end sends always leaves the part by links of its own that take some
+    /// The lanes of the two routes of this part, if what an end sends always leaves the part by a link of its own that takes some
     /// time, and what comes back arrives at the other end without a turn of any link between. Then the order in which packets
     /// leave does not depend on turns, and the two ends only meet beyond the shared links.
     pub fn lanes(&self) -> Option<[Lane; 2]> {
@@ -56,33 +56,24 @@ impl<P: Copy + Send> Net<P> {
     }
 
     fn lane(&self, way: &[HopId]) -> Option<Lane> {
-        let first = way.iter().position(|hop| self.is_shared(*hop))?;
+        let &[out, first, ..] = way else { return None };
         let far = way.iter().rposition(|hop| self.is_shared(*hop))?;
-        let feeder = self.actors.link(way[first - 1]);
         Some(Lane {
-            out: way[..first].into(),
-            shared: self.nodes[way[first].index()].shared?,
-            order: self.border.number(feeder),
+            out,
+            shared: self.nodes[first.index()].shared?,
+            order: self.border.number(self.actors.link(out)),
             far: way[far],
             into: way[far + 1..].into(),
             last: way[way.len() - 1],
         })
     }
 
-    /// An end sends packets at `now`, which leave by a lane.
-    #[inline]
-    pub fn leave_by(&mut self, lane: &Lane, packets: impl Iterator<Item = Packet<P>>, now: Time) {
-        let exits = self.border.exits(lane.shared);
-        if let [only] = *lane.out {
-            let exit = |at, packet| exits.push(Exit { at, order: lane.order, packet });
-            return self.nodes[only.index()].link.transit_each(packets, now, exit);
-        }
-        for packet in packets {
-            let cross = |at: Time, hop: &HopId| self.nodes[hop.index()].link.transit(packet.size, at);
-            if let Some(at) = lane.out.iter().try_fold(now, cross) {
-                exits.push(Exit { at, order: lane.order, packet });
-            }
-        }
+    /// What an end needs of the lane by which packets come and of the one by which they leave.
+    pub fn ways(&mut self, come: &Lane, leave: &Lane) -> Ways<'_, P> {
+        let ends = self.nodes.get_disjoint_mut([come.last.index(), leave.out.index()]);
+        let Ok([come, out]) = ends else { unreachable!("lanes have no link of their own in common") };
+        let exits = self.border.exits(leave.shared);
+        Ways { come: &mut come.link, out: &mut out.link, exits, order: leave.order }
     }
 
     /// Packets will reach the far end of the last shared link of a lane, in the order of time.
@@ -109,10 +100,27 @@ impl<P: Copy + Send> Net<P> {
     pub fn next_arrival(&self, lane: &Lane) -> Time {
         self.nodes[lane.last.index()].link.next_arrival()
     }
+}
 
-    /// Takes the packet that reaches the end of a lane before `until`.
+/// The last link of the lane by which packets come to an end, and the first of the one by which they leave.
+pub struct Ways<'a, P> {
+    come: &'a mut Link<P>,
+    out: &'a mut Link<P>,
+    exits: &'a mut Vec<Exit<P>>,
+    order: u32,
+}
+
+impl<P: Copy> Ways<'_, P> {
+    /// Takes the packet that arrives before `until`.
     #[inline]
-    pub fn take_before(&mut self, lane: &Lane, until: Time) -> Option<(Time, &Packet<P>)> {
-        self.nodes[lane.last.index()].link.take_before(until)
+    pub fn take_before(&mut self, until: Time) -> Option<(Time, &Packet<P>)> {
+        self.come.take_before(until)
+    }
+
+    /// The end sends packets at `now`.
+    #[inline]
+    pub fn leave(&mut self, packets: impl Iterator<Item = Packet<P>>, now: Time) {
+        let Ways { out, exits, order, .. } = self;
+        out.transit_each(packets, now, |at, packet| exits.push(Exit { at, order: *order, packet }));
     }
 }

@@ -4,7 +4,7 @@ mod border;
 mod lanes;
 
 pub use border::Exit;
-pub use lanes::Lane;
+pub use lanes::{Lane, Ways};
 
 use crate::actors::{ActorId, Actors};
 use crate::routes::{HopId, Next, Reroute, Routes, Successors, Switch};

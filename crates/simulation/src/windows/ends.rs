@@ -6,7 +6,7 @@
 
 use crate::hosts::{End, Endpoints, Headers, Quiet};
 use crate::island::Island;
-use crate::net::{Lane, Net};
+use crate::net::{Lane, Ways};
 use crate::payload::Payload;
 use network::{Ecn, RouteId, StreamId};
 use tcp::{Receiver, Segment, Sender};
@@ -85,9 +85,10 @@ pub(super) fn run_ends(
     let Island { net, flows, .. } = island;
     let [Endpoints::Tcp(flow)] = &mut flows[..] else { return None };
     let Quiet { sender, receiver, headers, streams, mut rtt } = flow.quiet(until)?;
-    let mut run = Run { net, until, segments, headers };
-    let turns = run.end(receiver, [there, back], streams[1], |_, _| {})
-        + run.end(sender, [back, there], streams[0], |now, sample| rtt.record(now, sample));
+    let mut run = Run { ways: net.ways(there, back), until, segments, headers, stream: streams[1] };
+    let mut turns = run.end(receiver, |_, _| {});
+    let mut run = Run { ways: net.ways(back, there), until, segments, headers, stream: streams[0] };
+    turns += run.end(sender, |now, sample| rtt.record(now, sample));
     for (end, lane) in [(End::Receiver, there), (End::Sender, back)] {
         let (actor, arrival) = (net.actors.end(RouteId::new(0, end.direction())), net.next_arrival(lane));
         net.schedule.end(actor, flow.next(end));
@@ -96,28 +97,24 @@ pub(super) fn run_ends(
     Some(turns)
 }
 
-/// What both ends need.
+/// What surrounds an end.
 struct Run<'a> {
-    net: &'a mut Net<Payload>,
+    ways: Ways<'a, Payload>,
     until: Time,
-    /// Segments between an end and its first link; empty between turns.
+    /// Segments between the end and its first link; empty between turns.
     segments: &'a mut Vec<Segment>,
     headers: Headers,
+    /// What it sends is part of this.
+    stream: StreamId,
 }
 
 impl Run<'_> {
-    /// Runs an end, to which packets come by one lane and from which they leave by the other. Returns the number of turns.
+    /// Runs the end. Returns the number of turns.
     #[inline(always)] // there are two kinds of ends
-    fn end(
-        &mut self,
-        end: &mut impl OneEnd,
-        [come, leave]: [&Lane; 2],
-        stream: StreamId,
-        mut sample: impl FnMut(Time, Duration),
-    ) -> usize {
+    fn end(&mut self, end: &mut impl OneEnd, mut sample: impl FnMut(Time, Duration)) -> usize {
         for turns in 0.. {
             let timer = end.next_timer();
-            let now = if let Some((now, packet)) = self.net.take_before(come, timer.min(self.until)) {
+            let now = if let Some((now, packet)) = self.ways.take_before(timer.min(self.until)) {
                 if let Payload::Tcp(segment) = &packet.payload
                     && let Some(rtt) = end.on_segment(now, segment, packet.ecn == Ecn::Ce, self.segments)
                 {
@@ -131,17 +128,17 @@ impl Run<'_> {
                 return turns;
             };
             if !self.segments.is_empty() {
-                self.send(leave, stream, now);
+                self.send(now);
             }
         }
         unreachable!("turns are counted without end")
     }
 
-    /// Sends what an end has put out.
+    /// Sends what the end has put out.
     #[inline(never)] // else the loop over turns takes longer
-    fn send(&mut self, lane: &Lane, stream: StreamId, now: Time) {
-        let headers = self.headers;
-        self.net.leave_by(lane, self.segments.iter().map(|segment| headers.packet(stream, segment)), now);
-        self.segments.clear();
+    fn send(&mut self, now: Time) {
+        let Run { ways, segments, headers, stream, .. } = self;
+        ways.leave(segments.iter().map(|segment| headers.packet(*stream, segment)), now);
+        segments.clear();
     }
 }

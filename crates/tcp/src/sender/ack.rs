@@ -1,6 +1,5 @@
 //! The processing of an acknowledgement, in the order of Linux `tcp_ack`.
 
-use super::progress::Progress;
 use super::rate::Newest;
 use super::recovery::Resend;
 use super::scoreboard::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED};
@@ -99,22 +98,24 @@ impl Span {
 }
 
 impl Sender {
+    #[inline]
     pub(super) fn on_ack(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
-        let Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, sacks, .. } = segment else {
+        let Segment::Ack { ack, ce_count, ece, sacks, .. } = segment else {
             return;
         };
         if *ack > self.board.next {
             return; // acknowledges what was never sent
         }
         self.watch_pauses();
+        // Both with the same arguments, so that this does no more than choose.
         if sacks.is_empty() && !ece && self.is_progress(*ack, *ce_count) {
-            let progress = Progress { ack: *ack, echo: *echo, window: *window, one_way_us: *one_way_us };
-            return self.on_progress(now, progress, out);
+            self.on_progress(now, segment, out);
+        } else {
+            self.on_any_ack(now, segment, out);
         }
-        self.on_any_ack(now, segment, out);
     }
 
-    #[inline(never)] // else the short way is longer
+    #[inline(never)]
     fn on_any_ack(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         let Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks } = segment else {
             return;
@@ -211,6 +212,7 @@ impl Sender {
     }
 
     /// A packet is reported that was not in the acknowledgement before, from which all others are known.
+    #[inline(always)] // most are read so
     fn read_one(&mut self, now: Time, seq: u32, summary: &mut AckSummary) {
         let mut is_new = false;
         self.board.sacked.add(seq, seq + 1, |_, _| is_new = true);
@@ -219,6 +221,7 @@ impl Sender {
         }
     }
 
+    #[inline(never)] // few are read so
     fn read_several(
         &mut self,
         now: Time,
@@ -291,6 +294,7 @@ impl Sender {
     }
 
     /// One packet is selectively acknowledged for the first time.
+    #[inline]
     fn sack(&mut self, now: Time, seq: u32, summary: &mut AckSummary) {
         let record = self.board.get(seq);
         let (ever, sent) = (record.is(EVER_RETRANSMITTED), record.sent);
@@ -370,7 +374,7 @@ impl Sender {
     }
 
     /// Takes samples of the RTT: one for its smoothed value, one for the minimum, unless it is larger and the ACK `delayed`.
-    #[inline]
+    #[inline(always)] // called for every ACK
     pub(super) fn learn_rtt(&mut self, now: Time, smooth: Duration, newest: Duration, delayed: bool) {
         self.last_rtt = Some(smooth);
         if !(delayed && self.rtt.min().is_some_and(|min| newest > min)) {
@@ -425,7 +429,7 @@ impl Sender {
     }
 
     /// Lets the algorithm see an ACK.
-    #[inline]
+    #[inline(always)] // called for every ACK
     pub(super) fn consult(&mut self, now: Time, ack: &Ack) {
         if ack.may_grow {
             self.usage.confirm(now);
@@ -448,6 +452,7 @@ impl Sender {
     }
 
     /// Sends what an ACK calls for, before new data.
+    #[inline]
     fn resend(&mut self, now: Time, resend: Resend, out: &mut Vec<Segment>) {
         match resend {
             Resend::Nothing => {}

@@ -7,16 +7,6 @@ use crate::Segment;
 use congestion::{Ack, CaState};
 use units::{Duration, Time};
 
-/// What such an ACK says.
-#[derive(Clone, Copy)]
-pub(super) struct Progress {
-    /// Every packet below this number has arrived, which was not known.
-    pub ack: u32,
-    pub echo: u32,
-    pub window: u32,
-    pub one_way_us: u32,
-}
-
 impl Sender {
     /// An ACK without selective acknowledgements and echoed marks tells of progress, and of nothing else: every packet has been
     /// sent once, and none is in doubt.
@@ -32,8 +22,10 @@ impl Sender {
             && (board.una..ack).all(|seq| !board.get(seq).is(EVER_RETRANSMITTED))
     }
 
-    pub(super) fn on_progress(&mut self, now: Time, progress: Progress, out: &mut Vec<Segment>) {
-        let Progress { ack, echo, window, one_way_us } = progress;
+    /// Digests it.
+    #[inline(never)]
+    pub(super) fn on_progress(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
+        let &Segment::Ack { ack, echo, window, one_way_us, .. } = segment else { return };
         let (una, prior_in_flight) = (self.board.una, self.board.in_flight());
         let (acked, oldest) = (ack - una, self.board.get(una).sent);
         self.last_echo = echo;

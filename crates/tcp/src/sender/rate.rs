@@ -64,7 +64,7 @@ impl Delivery {
     }
 
     /// Ends an ACK that newly delivered `delivered` packets; the sample, if a packet was sampled.
-    #[inline]
+    #[inline(always)] // called for every ACK
     pub fn finish(
         &mut self,
         now: Time,

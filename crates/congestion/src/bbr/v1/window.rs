@@ -8,6 +8,7 @@ use std::cell::Cell;
 use units::{Duration, Rate};
 
 /// What was asked for last is not worked out again.
+/// Own: rates and round trips change seldom.
 #[inline]
 fn remembered<A: Copy + PartialEq>(last: &Cell<(A, u32)>, asked: A, work_out: impl FnOnce() -> u32) -> u32 {
     if last.get().0 != asked {
@@ -24,6 +25,7 @@ impl Core {
     }
 
     /// Packets per burst.
+    /// Linux `bbr_tso_segs_goal`.
     fn burst(&self, path: &Path) -> u32 {
         let asked = (self.pacing_rate, path.mss, path.max_burst_bytes);
         remembered(&self.burst, asked, || burst_goal(self.pacing_rate, path))
