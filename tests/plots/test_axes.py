@@ -159,6 +159,16 @@ def test_wide_spans_are_drawn_on_log_axes_that_say_so(kind: Kind) -> None:
     assert draw(kind, table([5, 400]), ["y"]).get_yscale() == "log"
 
 
+@pytest.mark.parametrize("kind", [Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.CDF])
+@pytest.mark.parametrize("values", [[0.29, 0.91], [4.36, 4.39], [1.0, 4.39], [5, 600]])
+def test_a_log_axis_shows_all_values_between_ticks_of_their_own(kind: Kind, values: list[float]) -> None:
+    place = draw(kind, table(values), ["x", "y"] if kind == Kind.CDF else ["y"])
+    limits = place.get_xlim() if kind == Kind.CDF else place.get_ylim()
+    ticks = place.get_xticks() if kind == Kind.CDF else place.get_yticks()
+    assert limits[0] <= min(values) < max(values) <= limits[1]
+    assert len([tick for tick in ticks if limits[0] <= tick <= limits[1]]) >= 2
+
+
 def test_quantities_along_x_and_values_of_a_cdf_too() -> None:
     along = draw(Kind.LINES, table([5, 6], [1, 1000]))
     assert (along.get_xscale(), along.get_xlabel()) == ("log", "size (log scale)")

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 import typer
 from matplotlib.colors import LogNorm
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from fullpipe import plots
 from fullpipe.plots import charts
@@ -211,14 +212,25 @@ def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart) -> Non
         wanted = {values: panel.rows["value"], along: panel.rows["x"]}
         for axis, column in wanted.items():
             if axis and _is_log(axis, column, chart.log):
-                getattr(place, f"set_{axis}scale")("log")
+                _make_log(place, axis, column)
     for place in places:  # a scale is that of all panels that share an axis
         for axis in "xy":
             label = getattr(place, f"get_{axis}label")()
-            if getattr(place, f"get_{axis}scale")() == "log":
-                getattr(place, f"{axis}axis").set_major_formatter("{x:g}")
-                if label:
-                    getattr(place, f"set_{axis}label")(f"{label} (log scale)")
+            if label and getattr(place, f"get_{axis}scale")() == "log":
+                getattr(place, f"set_{axis}label")(f"{label} (log scale)")
+
+
+def _make_log(place: Any, axis: str, values: pl.Series) -> None:
+    """Make an axis logarithmic, as long as what is drawn, with ticks within a decade where that is all."""
+    ends = [(end, end) for end in (values.min(), values.max())]
+    place.update_datalim(ends, updatex=axis == "x", updatey=axis == "y")  # violins do not say it
+    getattr(place, f"set_{axis}scale")("log")
+    place.autoscale(axis=axis)
+    low, high = getattr(place, f"get_{axis}lim")()
+    along = getattr(place, f"{axis}axis")
+    along.set_major_locator(LogLocator(subs=(1, 2, 5)) if high >= 10 * low else MaxNLocator(5))
+    along.set_minor_locator(NullLocator())
+    along.set_major_formatter("{x:g}")
 
 
 def _is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
