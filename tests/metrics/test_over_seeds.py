@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fullpipe.analysis.over_seeds import over_seeds, paths_of
+from fullpipe.analysis.over_seeds import bounded, over_seeds, paths_of
+from fullpipe.scenario.checks.sweep import COLUMNS
 from fullpipe.statistics import t_interval
 
 
@@ -21,6 +22,24 @@ def test_a_row_is_the_mean_over_seeds_with_students_interval() -> None:
     interval = t_interval(draws)
     assert (row["n"], row["mean"]) == (4, np.mean(draws))
     assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_intervals_end_where_a_metric_does() -> None:
+    draws = [0.1, 0.2, 3.0]
+    found = over_seeds(values([("cubic", seed, value) for seed, value in enumerate(draws)]))
+    assert t_interval(draws).low < 0
+    assert (found["low"][0], found["high"][0]) == (0, pytest.approx(t_interval(draws).high))
+    shares = values([("cubic", seed, value) for seed, value in enumerate([0.5, 0.99, 1.0])])
+    one = over_seeds(shares.with_columns(metric=pl.lit("jain")))
+    assert one["high"][0] == 1
+    assert bounded(pl.concat([found, one])) == ["goodput", "jain"]
+    assert bounded(over_seeds(values([("cubic", 1, 0.0), ("cubic", 2, 0.0)]))) == []
+
+
+def test_no_key_of_variants_is_a_column() -> None:
+    table = values([("cubic", 1, 1.0)])
+    known = [*table.columns[1:], *over_seeds(table).columns[1:]]
+    assert set(known) | {"modes"} == set(COLUMNS)
 
 
 def test_points_stay_apart_and_in_their_order() -> None:

@@ -123,6 +123,38 @@ def test_ratios_have_colours_about_one_and_others_from_least_to_most(two: list[R
     assert image.cmap.name == "viridis"
 
 
+def test_a_heat_map_takes_all_flows_unless_a_group_is_named(two: list[Run]) -> None:
+    for metric in ("goodput", "jain", "rtt_inflation"):
+        image, _ = heat_map(two, metric)
+        assert image.get_array().shape == (2, 2)
+
+
+def test_axes_of_one_title_are_told_apart() -> None:
+    paths = ["flows.0.cca", "flows.1.cca"]
+    found = runs(sweep={paths[0]: ["bbr3", "reno"], paths[1]: ["cubic", "bbr1"]})
+    figure, _ = figure_of(found, Chosen(Kind.HEATMAP, ["goodput"], x=paths[0], y=paths[1]))
+    assert [figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()] == paths
+    drawn_of = [
+        block.chart
+        for section in page_of(found).sections
+        for block in section.blocks
+        if isinstance(block, Figure) and isinstance(block.chart, Heat)
+    ]
+    assert drawn_of
+    assert {(chart.y_label, chart.x_label) for chart in drawn_of} == {(paths[0], paths[1])}
+
+
+def test_captions_of_a_report_have_the_words_of_axes(two: list[Run]) -> None:
+    captions = [
+        block.caption
+        for section in page_of(two).sections
+        for block in section.blocks
+        if isinstance(block, Figure) and section.heading == "Figures"
+    ]
+    assert any(each.startswith("mean RTT of all flows over one-way delay: means") for each in captions)
+    assert not [each for each in captions if "_" in each]
+
+
 def test_a_share_beside_flows_that_want_little_has_no_middle() -> None:
     flows = [{"cca": "bbr3", "name": "mine"}, {"workload": "ping", "name": "ping"}]
     image, bar = heat_map(runs(flows=flows), "share", "mine")
@@ -134,7 +166,7 @@ def test_a_report_has_the_same_middle(two: list[Run]) -> None:
     page = page_of(runs(sweep={"flows.0.cca": ["bbr3", "reno"], "flows.1.cca": ["cubic", "bbr1"]}))
     (figures,) = (section for section in page.sections if section.heading == "Figures")
     heats = [block for block in figures.blocks if isinstance(block, Figure) and isinstance(block.chart, Heat)]
-    middles = {block.chart.neutral for block in heats if block.caption.startswith("share")}
+    middles = {block.chart.neutral for block in heats if block.caption.startswith("share of goodput")}
     assert middles == {0.5}
     assert {block.chart.neutral for block in heats if block.caption.startswith("goodput")} <= {None}
     drawing = heat(Heat("x", "y", ["1", "2", "3"], ["a"], [[0.1, 0.5, 0.75]], 0.5), "")
@@ -167,6 +199,16 @@ def test_a_log_axis_shows_all_values_between_ticks_of_their_own(kind: Kind, valu
     ticks = place.get_xticks() if kind == Kind.CDF else place.get_yticks()
     assert limits[0] <= min(values) < max(values) <= limits[1]
     assert len([tick for tick in ticks if limits[0] <= tick <= limits[1]]) >= 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_wide_span_of_delays_grows_to_the_left_to_both_ends() -> None:
+    rows = table([5, 6, 7, 8], [0.5, 0.6, 300, 310])
+    rows = rows.with_columns(colour=pl.Series(["cubic", "cubic", "bbr3", "bbr3"]))
+    place = draw(Kind.DELAY, rows)
+    left, right = place.get_xlim()
+    assert place.get_xscale() == "log"
+    assert left > 305 > 0.55 > right > 0
 
 
 def test_quantities_along_x_and_values_of_a_cdf_too() -> None:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.unfinished import counted
 from fullpipe.analysis.values import MEASURED
 
 LEVEL = 0.95
+_BOUNDS = {measure.name: measure.bounds for measure in (*MEASURES, *LINK_MEASURES)}
 
 
 def paths_of(values: pl.DataFrame) -> list[str]:
@@ -27,12 +29,38 @@ def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:
 
     Returns:
         The columns of `values` but for seed and value; `n`, how many seeds have a value; `mean`; `low` and
-        `high`, which are null for fewer than two; `alike`, whether all values are the same; and of completion
-        times `began` and `unfinished`, over all seeds, if the metrics that count them are there.
+        `high`, which are null for fewer than two and end where the metric does; `alike`, whether all values
+        are the same; and of completion times `began` and `unfinished`, over all seeds, if the metrics that
+        count them are there.
     """
     keys = [*paths_of(values), *(name for name in MEASURED if name != "value")]
     counts = counted(values).group_by(keys, maintain_order=True).agg(sums("began"), sums("unfinished"))
-    return means(values, keys, level).hstack(counts.select("began", "unfinished"))
+    return (
+        means(values, keys, level)
+        .with_columns(_bounded("low"), _bounded("high"))
+        .hstack(counts.select("began", "unfinished"))
+    )
+
+
+def _bounded(end: str) -> pl.Expr:
+    """An end of intervals, or the bound of the metric if that is nearer to the mean."""
+    least, most = (
+        pl.col("metric").replace_strict(
+            {name: bounds[side] for name, bounds in _BOUNDS.items()}, default=None, return_dtype=pl.Float64
+        )
+        for side in (0, 1)
+    )
+    return pl.col(end).clip(least, most)
+
+
+def bounded(found: pl.DataFrame) -> list[str]:
+    """The metrics of which an interval of `over_seeds` ends at a bound."""
+    names = []
+    for name, (least, most) in _BOUNDS.items():
+        rows = found.filter(pl.col("metric") == name, ~pl.col("alike"))
+        if ((rows["low"] == least) | (rows["high"] == most)).any():
+            names.append(name)
+    return names
 
 
 def sums(column: str) -> pl.Expr:

@@ -7,6 +7,7 @@ from typing import Any
 
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import natural
+from fullpipe.scenario.titles import told_apart
 
 _ASIDE = ("name", "sweep", "record")
 """What has no part in what is simulated, or in what is measured."""
@@ -139,6 +140,4 @@ def short_names(paths: Sequence[str]) -> dict[str, str]:
     >>> short_names(["flows.0.cca", "topology.bottleneck.rate"])
     {'flows.0.cca': 'cca', 'topology.bottleneck.rate': 'rate'}
     """
-    last = {path: path.rsplit(".", 1)[-1] for path in paths}
-    words = list(last.values())
-    return {path: word if words.count(word) == 1 else path for path, word in last.items()}
+    return told_apart({path: path.rsplit(".", 1)[-1] for path in paths})

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.points import short_names
+from fullpipe.analysis.unfinished import unfinished_shown
 from fullpipe.analysis.values import value_text
 
 if TYPE_CHECKING:
@@ -44,11 +46,19 @@ def axis_shown(metric: str, of: str = "") -> tuple[float, str]:
     >>> axis_shown("page_p50", "readers")
     (1000.0, 'median page load time of readers, ms')
     """
-    measure = _MEASURES[metric]
-    name = measure.label or metric
-    named = f"{name} of {of}" if of else name
-    scale, label = shown_in(named, measure.unit)
-    return scale, named if measure.unit in _COUNTED else label
+    named, unit = metric_shown(metric, of), _MEASURES[metric].unit
+    scale, label = shown_in(named, unit)
+    return scale, named if unit in _COUNTED else label
+
+
+def metric_shown(metric: str, of: str = "") -> str:
+    """What figures call a metric, and of what it is.
+
+    >>> metric_shown("page_p50", "readers")
+    'median page load time of readers'
+    """
+    name = _MEASURES[metric].label or metric
+    return f"{name} of {of}" if of else name
 
 
 def number_shown(value: float | None, unit: str) -> str:
@@ -59,6 +69,19 @@ def number_shown(value: float | None, unit: str) -> str:
     """
     _, scale, digits = _SHOWN.get(unit, (unit, 1.0, 0))
     return "-" if value is None else f"{value * scale:,.{digits}f}"
+
+
+def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
+    """The mean of a row of `over_seeds`, its interval if it has one, and what completion times leave out.
+
+    >>> row = {"mean": 1e6, "low": 0.0, "high": 3e6, "alike": False, "unit": "bit/s"}
+    >>> mean_shown(row, "Mbit/s")
+    '1.00 [0.00, 3.00] Mbit/s'
+    """
+    mean, *ends = (number_shown(row.get(key), row.get("unit", "")) for key in ("mean", "low", "high"))
+    has_interval = row.get("low") is not None and not row["alike"]
+    shown = f"{mean} [{', '.join(ends)}]" if has_interval else mean
+    return f"{shown} {unit}".rstrip() + unfinished_shown(row)
 
 
 def difference_shown(difference: float, interval: Interval | None, reference: float, unit: str) -> str:
@@ -86,9 +109,10 @@ def margin_shown(margin: Margin, unit: str) -> str:
 
 
 def point_shown(point: Mapping[str, Any]) -> list[str]:
-    """A point of a sweep, a word for every path.
+    """A point of a sweep, a word for every path; all of a path of which another has the last word, too.
 
     >>> point_shown({"topology.bottleneck.queue": {"kind": "drop_tail", "packets": 50}, "flows.0.count": 2})
     ['queue=drop_tail 50', 'count=2']
     """
-    return [f"{path.rsplit('.', 1)[-1]}={value_text(value)}" for path, value in point.items()]
+    names = short_names(list(point))
+    return [f"{names[path]}={value_text(value)}" for path, value in point.items()]

@@ -49,21 +49,21 @@ def counted(values: pl.DataFrame) -> pl.DataFrame:
     """
     keys = values.columns[: values.columns.index("metric")]
     starts = sorted(set(TIMES.values()))
-    parts = [_counts(values, keys, start) for start in starts]
-    told = values.with_columns(pl.col("metric").replace_strict(TIMES, default=None).alias("times"))
-    return told.join(
-        pl.concat(parts), on=[*keys, "times"], how="left", nulls_equal=True, maintain_order="left"
-    ).drop("times")
+    counts = pl.concat([_counts(values, keys, start) for start in starts])
+    return values.join(counts, on=[*keys, "metric"], how="left", nulls_equal=True, maintain_order="left")
 
 
 def _counts(values: pl.DataFrame, keys: list[str], start: str) -> pl.DataFrame:
+    """What the metrics of times leave out that begin with `start`."""
     began, share = (
-        values.filter(pl.col("metric") == f"{start}{end}").select(*keys, value=pl.col("value"))
-        for end in (BEGAN, UNFINISHED)
+        values.filter(pl.col("metric") == f"{start}{end}").select(*keys, pl.col("value").alias(column))
+        for end, column in ((BEGAN, "began"), (UNFINISHED, "unfinished"))
     )
-    both = began.join(share, on=keys, how="inner", nulls_equal=True, suffix="_share")
-    count = (pl.col("value") * pl.col("value_share")).round().cast(pl.Int64)
-    return both.select(*keys, times=pl.lit(start), began=pl.col("value").cast(pl.Int64), unfinished=count)
+    both = began.join(share, on=keys, how="inner", nulls_equal=True)
+    names = pl.DataFrame({"metric": [name for name, times in TIMES.items() if times == start]})
+    count = (pl.col("began") * pl.col("unfinished")).round().cast(pl.Int64)
+    told = both.select(*keys, pl.col("began").cast(pl.Int64), count.alias("unfinished"))
+    return told.join(names, how="cross")
 
 
 def counts_of(row: Mapping[str, Any]) -> Counts | None:

@@ -14,6 +14,8 @@ IDENTITY = ("seed", "engine")
 """Columns that tell runs of a point apart."""
 MEASURED = ("kind", "entry", "of", "metric", "value", "unit")
 """Columns of what is measured; those of the swept paths come before, with `IDENTITY`."""
+_RUN = "number of run"
+"""A column that no path is called like."""
 _PLAIN = (bool, int, float, str)
 
 
@@ -42,21 +44,21 @@ def values_of(
         is_flow = pl.col("kind") == "flows"
         parts.append(
             measured(run, links, metrics).with_columns(
-                entry=pl.when(is_flow).then(entry), run=pl.lit(number, pl.Int64)
+                pl.when(is_flow).then(entry).alias("entry"), pl.lit(number, pl.Int64).alias(_RUN)
             )
         )
     if not parts:
         return pl.DataFrame(schema=dict.fromkeys((*IDENTITY, *MEASURED), pl.String))
     told = _table(points)
-    table = pl.concat(parts).join(told, on="run", how="left", maintain_order="left")
-    return table.select(*(name for name in told.columns if name != "run"), *MEASURED)
+    table = pl.concat(parts).join(told, on=_RUN, how="left", maintain_order="left")
+    return table.select(*(name for name in told.columns if name != _RUN), *MEASURED)
 
 
 def _table(points: list[dict[str, Any]]) -> pl.DataFrame:
     """A row per run and a column per path; a table, or values of several kinds, as text."""
     names = dict.fromkeys(name for point in points for name in point)
     columns = {name: column([point.get(name) for point in points]) for name in names}
-    return pl.DataFrame({"run": range(len(points)), **columns}, schema_overrides={"run": pl.Int64})
+    return pl.DataFrame({_RUN: range(len(points)), **columns}, schema_overrides={_RUN: pl.Int64})
 
 
 def column(values: list[Any]) -> list[Any]:

@@ -131,9 +131,15 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
 def _share_delays(places: Sequence[Any]) -> None:
     """One axis of delays for all panels, with room for marks at its ends; it grows to the left."""
     ends = [end for place in places for end in place.get_xlim()]
-    room = _ROOM * (max(ends) - min(ends))
+    low, high = min(ends), max(ends)
+    if any(place.get_xscale() == "log" for place in places):
+        factor = (high / low) ** _ROOM
+        left, right = high * factor, low / factor
+    else:
+        room = _ROOM * (high - low)
+        left, right = high + room, max(0, low) - room
     for place in places:
-        place.set_xlim(max(ends) + room, max(0, min(ends)) - room)
+        place.set_xlim(left, right)
 
 
 def _panels(part: Part, chart: Chart) -> Iterator[_Panel]:

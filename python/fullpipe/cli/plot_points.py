@@ -11,9 +11,10 @@ import typer
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
+from fullpipe.analysis.neutral import neutral_of, with_neutral
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import path_called, points_of, shape_of
-from fullpipe.analysis.shown import axis_shown, point_shown
+from fullpipe.analysis.shown import axis_shown, metric_shown, point_shown
 from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
 from fullpipe.analysis.values import values_of
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, Words, drawn
@@ -21,10 +22,11 @@ from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import natural
-from fullpipe.scenario.titles import title_of
+from fullpipe.scenario.titles import titles_of
 
 UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
-_NEUTRAL = {measure.name: measure.neutral for measure in MEASURES if measure.neutral}
+_OF_X = "value of x"
+"""A column that no path is called like."""
 FLOWS = "flows"
 """What `--x`, `--colour` and `--panel` call the groups of flows."""
 
@@ -83,11 +85,6 @@ class Subject(NamedTuple):
         """Of an axis."""
         return axis_shown(self.metric, self.of or "")[1]
 
-    @property
-    def neutral(self) -> str | float:
-        """Which value is neither much nor little, or the metric that says it; empty if there is none."""
-        return _NEUTRAL.get(self.metric, "")
-
 
 def of_one_scenario(runs: Sequence[Run], chosen: Chosen) -> tuple[list[Run], Chosen]:
     """The runs that `--where scenario=NAME` leaves, and what else is asked for.
@@ -129,11 +126,10 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     subjects = [Subject.read(text, chosen.of) for text in dict.fromkeys(chosen.metrics or ["goodput"])]
     delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
     wanted = [each.metric for each in (*subjects, *([delay] if delay else []))]
-    wanted += [each.neutral for each in subjects if isinstance(each.neutral, str)]
-    every = values_of(zip(points_of(runs), runs, strict=True), with_counts(wanted))
+    every = values_of(zip(points_of(runs), runs, strict=True), with_counts(with_neutral(wanted)))
     values = counted(_filtered(every, chosen.where))
     axes = _Axes(values, chosen, subjects)
-    words = Words(delay.label if delay else _word(axes.x), _word(axes.y), _word(axes.panel))
+    words = Words(delay.label if delay else axes.word(axes.x), axes.word(axes.y), axes.word(axes.panel))
     parts = [
         Part(
             each.label,
@@ -194,6 +190,10 @@ class _Axes:
             raise UnknownNameError("path", word, [*self.known, FLOWS])
         return path
 
+    def word(self, path: str | None) -> str:
+        """What a path is called; nothing without one."""
+        return "" if path is None else {**titles_of(self.known), FLOWS: FLOWS}[path]
+
     def rows(self, subject: Subject, delay: Subject | None) -> pl.DataFrame:
         """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`, as they are shown.
 
@@ -205,11 +205,11 @@ class _Axes:
             of_delay = self.values.filter(pl.col("metric") == delay.metric)
             if delay.of:
                 of_delay = of_delay.filter(pl.col("of") == self._known(delay.of))
-            other = of_delay.select(*keys, delay=pl.col("value") * delay.scale)
+            other = of_delay.select(*keys, (pl.col("value") * delay.scale).alias(_OF_X))
             table = table.join(other, on=keys, how="inner", nulls_equal=True, maintain_order="left")
-            table = table.drop_nulls("delay")
+            table = table.drop_nulls(_OF_X)
         columns = {
-            "x": pl.col("delay") if delay else self._column(self.x),
+            "x": pl.col(_OF_X) if delay else self._column(self.x),
             "y": self._column(self.y),
             "colour": self._column(self.colour, as_names=True),
             "panel": self._column(self.panel, as_names=True),
@@ -223,10 +223,7 @@ class _Axes:
 
     def neutral(self, subject: Subject) -> float | None:
         """The value that is neither much nor little, if it is the same in all runs."""
-        if isinstance(subject.neutral, float):
-            return subject.neutral
-        values = self._of_groups(subject._replace(metric=subject.neutral))["value"].drop_nulls().unique()
-        return float(values[0]) if len(values) == 1 else None
+        return neutral_of(subject.metric, self.values, self._of_groups(subject)["of"].unique().to_list())
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
         """What is to be said of completion times: how many are unknown, and where most are; else nothing."""
@@ -282,8 +279,4 @@ def _left_out(rows: pl.DataFrame, subject: Subject) -> str:
     varied = {path: row[path] for path in paths if path != "engine" and rows[path].n_unique() > 1}
     where = f"; most at {', '.join(point_shown(varied))}: {counts_of(row)}" if varied else ""
     total = Counts(int(rows["unfinished"].sum()), int(rows["began"].sum()))
-    return f"{axis_shown(subject.metric, subject.of or '')[1].rpartition(', ')[0]} leaves out {total}{where}"
-
-
-def _word(path: str | None) -> str:
-    return "" if path is None else title_of(path)
+    return f"{metric_shown(subject.metric, subject.of or '')} leaves out {total}{where}"

@@ -7,7 +7,8 @@ import polars as pl
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.over_seeds import over_seeds, paths_of
+from fullpipe.analysis.over_seeds import bounded, over_seeds, paths_of
+from fullpipe.analysis.shown import mean_shown
 from fullpipe.analysis.unfinished import BEGAN, TIMES, UNFINISHED, unfinished_shown, with_counts
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import Form, Grid
@@ -114,6 +115,12 @@ def jain_is_of(found: pl.DataFrame) -> list[str]:
     return [f"jain is of {' or '.join(counts)} bulk flows"] if counts else []
 
 
+def cut(found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
+    """Of which of the metrics that are shown an interval ends at the least or most that there can be."""
+    names = [name for name in bounded(found) if name in (metrics or HEADLINES)]
+    return [f"intervals of {', '.join(names)} end at the least or most that there can be"] if names else []
+
+
 def equal_seeds(found: pl.DataFrame, scenario: Scenario) -> list[str]:
     """What is to be said if seeds changed nothing."""
     several = found.filter(pl.col("n") > 1)
@@ -155,13 +162,9 @@ def _headings(metrics: Sequence[str], form: Form) -> Iterator[str]:
 
 def _cells(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iterator[str]:
     for name in metrics:
-        part, unit = row.get(name, {}), _UNITS[name]
-        mean = number_shown(part.get("mean"), unit)
-        if part.get("modes") is not None:
-            mean = part["modes"]
-        elif part.get("low") is not None and not part["alike"]:
-            mean = f"{mean} [{number_shown(part['low'], unit)}, {number_shown(part['high'], unit)}]"
-        yield mean + unfinished_shown(part)
+        part = row.get(name, {})
+        modes = part.get("modes")
+        yield mean_shown(part) if modes is None else modes + unfinished_shown(part)
 
 
 def _numbers(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iterator[str]:

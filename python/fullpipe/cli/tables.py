@@ -240,7 +240,8 @@ def _many(console: Console, outcomes: Sequence[Outcome], metrics: Sequence[str] 
         console.print(led(first.run.name, "bold", about))
     shown, once = summary.shortened(found) if form == Form.TABLE and not metrics else (found, [])
     forms.show(summary.grid(shown, metrics, form), form)
-    for line in (*once, *summary.jain_is_of(found), *modes) if form == Form.TABLE else ():
+    told = [*once, *summary.jain_is_of(found), *summary.cut(shown, metrics), *modes]
+    for line in told if form == Form.TABLE else ():
         console.print(styled(line, "dim"), soft_wrap=True)
     for note in summary.equal_seeds(found, first.job.scenario):
         complain(note)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.points import short_names
 from fullpipe.analysis.shown import difference_shown, margin_shown, number_shown, unit_shown
 from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Table
@@ -37,14 +38,14 @@ def table_of(rows: Sequence[Row], caption: str, most: int, *, folded_from: int =
     place = left.index("metric") + 1 if "metric" in left else len(left)
     last = [key for key in (_VERDICT, _REASON) if key in keys and key not in empty]
     shown = [*left[:place], *last[:1], *left[place:], *last[1:]]
-    columns = [Column(_head(key), _is_number(key, rows), key == _VERDICT) for key in shown]
+    names = short_names(shown)
+    columns = [
+        Column(_HEADS.get(key, names[key].replace("_", " ")), _is_number(key, rows), key == _VERDICT)
+        for key in shown
+    ]
     written = [[_cell(row, key) for key in shown] for row in rows[:most]]
     note = left_out(most, len(rows), "rows")
     return Table(caption, columns, written, note, is_folded=len(rows) >= folded_from)
-
-
-def _head(key: str) -> str:
-    return _HEADS.get(key, key.rsplit(".", 1)[-1].replace("_", " "))
 
 
 def _is_told(key: str, keys: Sequence[str]) -> bool:

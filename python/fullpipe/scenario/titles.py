@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel
@@ -25,6 +25,21 @@ def title_of(path: str) -> str:
         fields = [field for model in found for field in _called(model, word)]
         found = [model for field in fields for model in _models(field.annotation)]
     return next((field.title for field in fields if field.title), words[-1])
+
+
+def titles_of(paths: Sequence[str]) -> dict[str, str]:
+    """The title of every path, unless another path has it, too.
+
+    >>> titles_of(["flows.0.cca", "flows.1.cca", "topology.bottleneck.delay"])
+    {'flows.0.cca': 'flows.0.cca', 'flows.1.cca': 'flows.1.cca', 'topology.bottleneck.delay': 'one-way delay'}
+    """
+    return told_apart({path: title_of(path) for path in paths})
+
+
+def told_apart(names: Mapping[str, str]) -> dict[str, str]:
+    """The name of every path, or the path itself where another has the name, too."""
+    given = list(names.values())
+    return {path: name if given.count(name) == 1 else path for path, name in names.items()}
 
 
 def _called(model: type[BaseModel], word: str) -> Iterator[FieldInfo]:

@@ -87,13 +87,14 @@ def test_what_every_entry_is_set_to_is_swept_no_more() -> None:
         ({"tcp.mss, flows.0.count": [["1000 B"]]}, 'sweep."tcp.mss, flows.0.count": '),
         ({"flows.0.cca": {"a": DEEP}}, 'sweep."flows.0.cca": variants have a word of their own'),
         ({"name": {"a": DEEP}}, 'sweep."name": variants have a word of their own'),
+        ({"seed": {"a": DEEP}}, "sweep.seed: is a column of the tables of runs"),
         ({"line": {"a": DEEP, "b": {"tcp.mss": "1 furlong"}}}, "sweep.line.b: "),
         ({"line": {"a": DEEP, "b": DEEP}}, 'sweep."line": "a" and "b" are the same'),
         ({"line": {"a": 5}}, "sweep.line: a: expected paths and their values"),
         ({"line": "cake"}, "sweep.line: expected a list of values or a table of variants"),
         ({"flows.*.ccb": ["reno"]}, 'sweep."flows.*.ccb"[0]: '),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_a_wrong_axis_is_refused(sweep: dict[str, Any], line: str) -> None:
     with pytest.raises(ScenarioError) as error:

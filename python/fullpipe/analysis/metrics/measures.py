@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal
 
 import polars as pl
@@ -38,6 +39,11 @@ Better = Literal["higher", "lower", ""]
 """Which direction is better; empty of what is neither."""
 
 
+Bounds = tuple[float, float]
+"""The least and the most that a metric can be: its intervals end there."""
+NO_LESS_THAN_0, PART = (0.0, inf), (0.0, 1.0)
+
+
 @dataclass(frozen=True)
 class Measure:
     """A number per group of flows: what it is called, in which unit, and how it comes about."""
@@ -59,6 +65,7 @@ class Measure:
     """What figures call it; its name if empty."""
     neutral: str | float = ""
     """What is neither much nor little, in the middle of colours: a value, or the metric that has it."""
+    bounds: Bounds = NO_LESS_THAN_0
     times: str = ""
     """Of a statistic of completion times: how the names of the metrics begin that say of how many, and which
     share of them it leaves out, as the run ended before they did: `_began` and `_unfinished` end them."""
@@ -78,6 +85,7 @@ class LinkMeasure:
     """What it is made of, as "table.column"."""
     event: str = ""
     label: str = ""
+    bounds: Bounds = NO_LESS_THAN_0
 
 
 def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
@@ -209,6 +217,7 @@ def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> t
             unfinished,
             column,
             label=f"share of {what} unfinished",
+            bounds=PART,
         ),
     )
 
@@ -263,6 +272,7 @@ MEASURES = (
         "flows.goodput_bps",
         is_of_one_way=True,
         label="share of goodput",
+        bounds=PART,
         neutral="equal_share",
     ),
     Measure(
@@ -297,6 +307,7 @@ MEASURES = (
         "flows.goodput_bps",
         is_of_one_way=True,
         label="Jain's index",
+        bounds=PART,
     ),
     Measure(
         "starved",
@@ -366,6 +377,7 @@ MEASURES = (
         _call_score,
         "flows.owd_mean_s",
         label="opinion score of calls (MOS)",
+        bounds=(1.0, 4.5),
     ),
     _summed(
         "retransmitted",
@@ -385,6 +397,7 @@ MEASURES = (
         _of(retransmission_rate),
         "flows.retransmitted_packets",
         label="share of packets retransmitted",
+        bounds=PART,
     ),
     Measure(
         "loss_rate",
@@ -405,6 +418,7 @@ MEASURES = (
         _of(marking_rate),
         "flows.marked_packets",
         label="share of packets marked",
+        bounds=PART,
     ),
     Measure(
         "power",
@@ -497,7 +511,14 @@ MEASURES = (
 
 
 def _of_link(
-    name: str, unit: str, better: Better, margin: Margin, meaning: str, column: str, label: str = ""
+    name: str,
+    unit: str,
+    better: Better,
+    margin: Margin,
+    meaning: str,
+    column: str,
+    label: str = "",
+    bounds: Bounds = NO_LESS_THAN_0,
 ) -> LinkMeasure:
     return LinkMeasure(
         name,
@@ -508,6 +529,7 @@ def _of_link(
         lambda row, _: row[column],
         f"links_summary.{column}",
         label=label,
+        bounds=bounds,
     )
 
 
@@ -519,6 +541,7 @@ LINK_MEASURES = (
         SHARE,
         "share of the time in which it sent, at its own rate, not that of a shaper in its queue",
         "utilisation",
+        bounds=PART,
     ),
     LinkMeasure(
         "shaper_rate",
@@ -578,6 +601,7 @@ LINK_MEASURES = (
         lambda row, run: drop_rate(run.links_summary, str(row["link"])),
         "links_summary.dropped_packets",
         label="share of packets dropped",
+        bounds=PART,
     ),
     _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets", "packets marked"),
 )

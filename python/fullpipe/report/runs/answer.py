@@ -9,12 +9,12 @@ import polars as pl
 
 from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.regions import region
-from fullpipe.analysis.shown import number_shown, point_shown, unit_shown
+from fullpipe.analysis.shown import mean_shown, number_shown, point_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Table
 from fullpipe.report.runs.points import SHARE, Points
-from fullpipe.report.runs.tables import by_row, headed, interval_shown
+from fullpipe.report.runs.tables import by_row, headed
 from fullpipe.report.runs.verdicts import Comparisons, by_sides, sentences
 from fullpipe.report.said import tally
 from fullpipe.report.text import counted, left_out, listed
@@ -184,7 +184,7 @@ def _extremes(found: Points, metric: str, of: str) -> Iterator[str]:
     if rows.is_empty():
         return
     unit = unit_shown(rows["unit"][0])
-    low, high = (interval_shown(rows.row(n, named=True), unit) for n in (0, -1))
+    low, high = (mean_shown(rows.row(n, named=True), unit) for n in (0, -1))
     if rows.height == 1 or rows["mean"][0] == rows["mean"][-1]:
         yield f"{metric} of {of}: {low}."
     else:
@@ -214,7 +214,7 @@ def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], budget:
     told = [
         [
             *(value_text(point[path]) for path in found.paths),
-            *(interval_shown(column[repr(point)]) if repr(point) in column else "-" for column in columns),
+            *(mean_shown(column[repr(point)]) if repr(point) in column else "-" for column in columns),
         ]
         for point in points
     ]

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fullpipe.analysis.metrics import MEASURES
-from fullpipe.analysis.shown import axis_shown
+from fullpipe.analysis.neutral import neutral_of
+from fullpipe.analysis.shown import axis_shown, metric_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Block, Box, Boxes, Chart, Figure, Heat, Line, Lines, Text
 from fullpipe.report.looks import distinct
 from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.text import left_out
 from fullpipe.scenario.quantities import as_numbers
-from fullpipe.scenario.titles import title_of
+from fullpipe.scenario.titles import titles_of
 
-_NEUTRAL = {measure.name: measure.neutral for measure in MEASURES}
 _WANTED = ("goodput", "jain", "rtt_mean", "owd_p95", "call_score", "fct_p50", "retransmission_rate")
 """What is drawn of all flows, as far as it was measured."""
 _OF_GROUPS = "share"
@@ -77,17 +76,19 @@ def _of_metric(
         return
     scale, label = axis_shown(metric)
     rows = rows.with_columns(pl.col("value") * scale)
-    neutral = _neutral(found, metric, rows)
+    neutral = neutral_of(metric, found.values, rows["of"].unique().to_list())
+    named = metric_shown(metric, of)
     if along:
         chart: Chart = _lines(found, rows, along, others, label)
-        yield _figure(f"{metric} of {of} over {found.words[along]}: means and 95 % intervals", chart, found)
+        over = titles_of(found.paths)[along]
+        yield _figure(f"{named} over {over}: means and 95 % intervals", chart, found)
         if others and rows[others[0]].n_unique() > 3:
-            yield _figure(f"{metric} of {of}: means", _heat(found, rows, along, others[0], neutral), found)
+            yield _figure(f"{named}: means", _heat(found, rows, along, others[0], neutral), found)
     elif len(paths) == 2:
-        yield _figure(f"{metric} of {of}: means", _heat(found, rows, paths[1], paths[0], neutral), found)
+        yield _figure(f"{named}: means", _heat(found, rows, paths[1], paths[0], neutral), found)
     else:
         labels = [found.told(row) or of for row in rows.iter_rows(named=True)]
-        yield from _boxes(rows.with_columns(label=pl.Series(labels)), label, f"{metric} of {of}", found)
+        yield from _boxes(rows.with_columns(label=pl.Series(labels)), label, named, found)
 
 
 def _of_groups(found: Points, rows: pl.DataFrame) -> Iterator[Figure]:
@@ -96,7 +97,10 @@ def _of_groups(found: Points, rows: pl.DataFrame) -> Iterator[Figure]:
         return
     names = [", ".join(filter(None, [found.told(row), row["of"]])) for row in rows.iter_rows(named=True)]
     yield from _boxes(
-        rows.with_columns(label=pl.Series(names)), _OF_GROUPS, "share of every group of flows", found
+        rows.with_columns(label=pl.Series(names)),
+        axis_shown(_OF_GROUPS)[1],
+        metric_shown(_OF_GROUPS, "every group of flows"),
+        found,
     )
 
 
@@ -114,7 +118,7 @@ def _lines(found: Points, rows: pl.DataFrame, along: str, others: Sequence[str],
     for name, look, part in zip(names, distinct(names), parts, strict=False):
         points = [_mean(places[key[0]], group["value"].to_numpy()) for key, group in part.group_by(along)]
         lines.append(Line(name, look, sorted(points)))
-    word = title_of(along)
+    word = titles_of(found.paths)[along]
     return Lines(f"{word}, {unit}" if unit else word, label, lines)
 
 
@@ -130,23 +134,14 @@ def _mean(place: float, values: Any) -> tuple[float, float, float, float]:
     return place, mean, found.low if is_negative else max(found.low, 0.0), found.high
 
 
-def _neutral(found: Points, metric: str, rows: pl.DataFrame) -> float | None:
-    """What is neither much nor little of a metric, if it is the same at all points."""
-    neutral = _NEUTRAL.get(metric, "")
-    if isinstance(neutral, float):
-        return neutral
-    same = found.values.filter(pl.col("metric") == neutral, pl.col("of").is_in(rows["of"].unique().implode()))
-    values = same["value"].unique()
-    return float(values[0]) if len(values) == 1 and values[0] is not None else None
-
-
 def _heat(found: Points, rows: pl.DataFrame, across: str, up: str, neutral: float | None) -> Heat:
     columns, lines = ordered(rows[across].to_list()), ordered(rows[up].to_list())
     grouped = rows.group_by(across, up).agg(pl.col("value").mean())
     means = {(x, y): mean for x, y, mean in grouped.iter_rows()}
     cells = [[means.get((column, line)) for column in columns] for line in lines]
     names = list(map(value_text, columns)), list(map(value_text, lines))
-    return Heat(title_of(across), title_of(up), *names, cells, neutral)
+    titles = titles_of(found.paths)
+    return Heat(titles[across], titles[up], *names, cells, neutral)
 
 
 def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Iterator[Figure]:

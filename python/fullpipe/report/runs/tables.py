@@ -10,8 +10,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
-from fullpipe.analysis.shown import number_shown, unit_shown
-from fullpipe.analysis.unfinished import unfinished_shown
+from fullpipe.analysis.shown import mean_shown, number_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Download, Table
@@ -59,15 +58,7 @@ def _cells(by_metric: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -
     yield f"{max(row['n'] for row in by_metric.values())}"
     for metric in metrics:
         row = by_metric.get(metric)
-        yield "-" if row is None else interval_shown(row)
-
-
-def interval_shown(row: Mapping[str, Any], unit: str = "") -> str:
-    """The mean of a row with its interval, if it has one, and what completion times leave out."""
-    shown = number_shown(row["mean"], row["unit"])
-    if row["low"] is not None and not row["alike"]:
-        shown += f" [{number_shown(row['low'], row['unit'])}, {number_shown(row['high'], row['unit'])}]"
-    return f"{shown} {unit}".rstrip() + unfinished_shown(row)
+        yield "-" if row is None else mean_shown(row)
 
 
 def every_run(found: Points, budget: Budget) -> Table:

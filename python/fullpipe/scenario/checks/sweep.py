@@ -12,6 +12,11 @@ from fullpipe.scenario.read import axes, dotted
 from fullpipe.scenario.read.axes import Axis, Step, Sweep
 
 MAX_POINTS = 10_000
+COLUMNS = (
+    *("seed", "engine", "kind", "entry", "of", "metric", "value", "unit"),
+    *("n", "mean", "low", "high", "alike", "began", "unfinished", "modes"),
+)
+"""Of tables of values and of means over seeds, in which a key of variants is a column, too."""
 
 
 def sweep_problems(sweep: Sweep, made: Callable[[Mapping[str, Any]], ScenarioModel]) -> Iterator[str]:
@@ -74,6 +79,8 @@ def _key_problems(sweep: Sweep) -> Iterator[str]:
     for key, axis in sweep.items():
         if isinstance(axis, Mapping) and (not key.isidentifier() or key in ScenarioModel.model_fields):
             yield f"sweep.{shown(key)}: variants have a word of their own, such as line; this is a path"
+        if key in COLUMNS:
+            yield f"sweep.{key}: is a column of the tables of runs; use another word"
 
 
 def _path_problems(swept: Iterable[str]) -> Iterator[str]:

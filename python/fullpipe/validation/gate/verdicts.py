@@ -38,7 +38,7 @@ def verdicts(contrasts: Sequence[Contrast], looks: int, are_one: Sequence[bool])
     - regressed: otherwise, if the paired t-test rejects a difference of 0, after Holm's correction over the
       suite, and the difference is for the worse;
     - undecided: otherwise; or if all seeds gave the same run on both sides (`are_one`) and those differ; or,
-      of completion times that are not worse, if the change has left more unfinished: see `LeftOut`.
+      of completion times, if the side that is faster has left more unfinished: see `LeftOut`.
 
     Both tests are at 5 % divided by the number of looks, which keeps the errors of all looks together below
     5 % (Bonferroni). Sources: Schuirmann 1987, of which this is one side; Holm 1979.
@@ -54,14 +54,16 @@ def _found(test: Tested, level: float, is_one: bool) -> Found:
         return Found("undecided", difference, None, None, None, why)
     interval = test.pairs.interval(0.95)
     is_within = not _is_beyond(contrast.better, within.low, within.high, contrast.margin)
-    if is_within and contrast.left_out and contrast.left_out.more > 0:
+    is_bad = _is_beyond(contrast.better, difference, difference, 0.0)
+    is_regressed = not is_within and is_bad and test.rejects(level)
+    more = contrast.left_out.more if contrast.left_out else 0.0
+    if (is_within and more > 0) or (is_regressed and more < 0):
         return Found("undecided", difference, interval, test.known_p, None, unlike(contrast.left_out))
     if is_within:
         alike = contrast.reference == contrast.other
         reason = "every seed gives the same on both sides" if alike else "within the margin"
         return Found("not worse", difference, interval, test.known_p, None, reason)
-    is_bad = _is_beyond(contrast.better, difference, difference, 0.0)
-    if is_bad and test.rejects(level):
+    if is_regressed:
         return Found("regressed", difference, interval, test.known_p, None, "the interval leaves out 0")
     reason = "the interval reaches beyond the margin"
     return Found("undecided", difference, interval, test.known_p, test.seeds(level), reason)
