@@ -38,12 +38,14 @@ pub struct Window<P> {
     /// Most MPDUs: the buffer that the receiver has agreed to.
     size: usize,
     missing: usize,
+    /// Those that have never had the medium to themselves.
+    waiting: usize,
 }
 
 impl<P: Copy> Window<P> {
     /// An empty window for so many MPDUs.
     pub fn new(size: usize) -> Window<P> {
-        Window { mpdus: VecDeque::new(), size, missing: 0 }
+        Window { mpdus: VecDeque::new(), size, missing: 0, waiting: 0 }
     }
 
     /// Another MPDU may have a sequence number.
@@ -63,18 +65,24 @@ impl<P: Copy> Window<P> {
 
     /// How many have never had the medium to themselves.
     pub fn waiting(&self) -> usize {
-        self.mpdus.iter().filter(|mpdu| !mpdu.started).count()
+        self.waiting
     }
 
     /// The next packet gets a sequence number.
     pub fn push(&mut self, waiting: Waiting<P>) {
         self.mpdus.push_back(Mpdu { waiting, tries: 0, started: false, fate: Fate::Missing });
         self.missing += 1;
+        self.waiting += 1;
     }
 
     /// Those that are missing, in order.
     pub fn outstanding(&mut self) -> impl Iterator<Item = &mut Mpdu<P>> {
         self.mpdus.iter_mut().filter(|mpdu| mpdu.fate == Fate::Missing)
+    }
+
+    /// So many have the medium to themselves for the first time.
+    pub fn start(&mut self, count: usize) {
+        self.waiting -= count;
     }
 
     /// The first `n` of those that are missing were on the air: which of them are `received`? Those that are not are given
@@ -97,7 +105,9 @@ impl<P: Copy> Window<P> {
     /// The first one, unless it is missing: the window moves on.
     pub fn release(&mut self) -> Option<Mpdu<P>> {
         self.mpdus.front().filter(|mpdu| mpdu.fate != Fate::Missing)?;
-        self.mpdus.pop_front()
+        let released = self.mpdus.pop_front()?;
+        self.waiting -= usize::from(!released.started);
+        Some(released)
     }
 }
 
@@ -118,7 +128,12 @@ mod tests {
 
     /// Sends the first `n` that are missing; the given ones of them arrive.
     fn send(window: &mut Window<u8>, n: usize, arrive: &[usize], retries: u64) -> Vec<(u8, Fate)> {
-        window.outstanding().take(n).for_each(|mpdu| mpdu.tries += 1);
+        let mut first = 0;
+        for mpdu in window.outstanding().take(n) {
+            mpdu.tries += 1;
+            first += usize::from(!std::mem::replace(&mut mpdu.started, true));
+        }
+        window.start(first);
         let mut number = 0..;
         window.judge(n, retries, || arrive.contains(&number.next().unwrap()));
         std::iter::from_fn(|| window.release()).map(|mpdu| (mpdu.waiting.packet.payload, mpdu.fate)).collect()
@@ -128,7 +143,7 @@ mod tests {
     fn what_follows_a_hole_waits_for_it() {
         let mut window = window(4, 4);
         assert_eq!(send(&mut window, 4, &[0, 2, 3], 0), [(0, Fate::Received)]);
-        assert_eq!((window.len(), window.missing(), window.has_room()), (3, 1, true));
+        assert_eq!((window.len(), window.missing(), window.waiting(), window.has_room()), (3, 1, 0, true));
         let rest = [1, 2, 3].map(|n| (n, Fate::Received));
         assert_eq!(send(&mut window, 1, &[0], 0), rest);
         assert_eq!(window.len(), 0);

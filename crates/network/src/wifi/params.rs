@@ -2,7 +2,7 @@
 
 use super::phy::{Channel, Limits, Mode, Standard};
 use super::port::Radio;
-use super::timing::Timing;
+use super::timing::{Control, Timing, control_rate};
 use params::{Problem, params};
 use units::Duration;
 
@@ -29,7 +29,7 @@ params! {
         max_ampdu_bytes: Option<u64> = None, "bytes", 1..=6500631;
         /// Most packets from the first that is missing on, and so of an aggregate; null: as many as the standard permits.
         max_ampdu_mpdus: Option<u64> = None, "packets", 1..=256;
-        /// Rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s.
+        /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Around slow data they are as slow.
         control_rate_bps: u64 = 24_000_000, "bit/s", 6000000..=54000000;
         /// How often a packet is sent again before it is given up; 0: for ever.
         retries: u64 = 0, "", 0..=255;
@@ -143,15 +143,16 @@ impl WifiParams {
 
     /// Interframe spaces and control frames.
     pub(super) fn timing(&self) -> Timing {
-        let delay = Duration::from_nanos(self.delay_ns);
-        Timing::new(self.band_mhz, self.control_rate_bps, self.window(), delay)
+        Timing::new(self.band_mhz, Duration::from_nanos(self.delay_ns))
     }
 
     /// How the two ports of a station transmit.
     pub(super) fn radio(&self, station: usize) -> Radio {
         let &WifiParams { standard, band_mhz, width_mhz, guard_interval_ns, .. } = self;
         let channel = Channel { standard, band_mhz, width_mhz, guard_interval_ns };
-        let mode = Mode::new(channel, self.streams_of(station), self.station_mcs[station]);
+        let mcs = self.station_mcs[station];
+        let mode = Mode::new(channel, self.streams_of(station), mcs);
+        let control = Control::new(band_mhz, control_rate(mcs, self.control_rate_bps), self.window());
         let allowed = self.max_ampdu_bytes.unwrap_or(standard.limits().ampdu_bytes);
         Radio {
             bare: standard == Standard::N,
@@ -160,6 +161,7 @@ impl WifiParams {
             errors: self.errors_of(station),
             retries: self.retries,
             mode,
+            control,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::aggregate::Aggregate;
 use super::block_ack::{Fate, Mpdu, Window};
 use super::phy::Mode;
+use super::timing::Control;
 use crate::counters::{LinkStats, SamplingTimes};
 use crate::queue::Waiting;
 use crate::server::Transmission;
@@ -14,6 +15,8 @@ use units::{Duration, Probe, Rng, Time};
 pub struct Radio {
     /// Rate and durations.
     pub mode: Mode,
+    /// Control frames around its data.
+    pub control: Control,
     /// A lone MPDU is sent without a delimiter.
     pub bare: bool,
     /// Most bytes of an aggregate.
@@ -77,6 +80,11 @@ impl<P: Copy> Port<P> {
             activity,
             rng,
         }
+    }
+
+    /// Control frames around its data.
+    pub fn control(&self) -> Control {
+        self.radio.control
     }
 
     /// What waits in its queue.
@@ -179,12 +187,12 @@ impl<P: Copy> Port<P> {
     /// The PPDU of an aggregate begins, `alone` or together with frames of others. A packet counts as waiting until the
     /// medium is its own, so that no more is carried at once than the medium can.
     pub fn transmit(&mut self, aggregate: &Aggregate, start: Time, alone: bool) {
-        let mut sent = Aggregate::default();
+        let (mut sent, mut first) = (Aggregate::default(), 0);
         for mpdu in self.window.outstanding().take(aggregate.mpdus) {
             let Waiting { packet, since } = mpdu.waiting;
             let Some(bytes) = sent.add(packet.size, u64::MAX) else { break };
             if alone && !mpdu.started {
-                mpdu.started = true;
+                (mpdu.started, first) = (true, first + 1);
                 let at = start + self.radio.mode.offset(bytes);
                 self.stats.started(packet.size, since, Transmission { start: at, finish: at });
                 self.stats.waited(since, at);
@@ -192,6 +200,7 @@ impl<P: Copy> Port<P> {
             self.activity.retries += u64::from(mpdu.tries > 0);
             mpdu.tries += 1;
         }
+        self.window.start(first);
         let air = self.duration(aggregate);
         self.stats.busy(start, start + air);
         self.activity.sizes[aggregate.mpdus] += 1;

@@ -25,16 +25,6 @@ pub struct Timing {
     pub sifs: Duration,
     /// A backoff slot.
     pub slot: Duration,
-    /// Acknowledgement of one MPDU.
-    pub ack: Duration,
-    /// Acknowledgement of an A-MPDU.
-    pub block_ack: Duration,
-    /// Request of a block ACK.
-    pub block_ack_request: Duration,
-    /// Request to send.
-    pub rts: Duration,
-    /// Clear to send.
-    pub cts: Duration,
     /// A beacon.
     pub beacon: Duration,
     /// What EIFS is longer than an interframe space with SIFS: SIFS and an ACK at the lowest basic rate, 10.3.2.3.7. The
@@ -45,20 +35,29 @@ pub struct Timing {
     pub delay: Duration,
 }
 
+/// Control frames around the data of a station.
+#[derive(Clone, Copy, Debug)]
+pub struct Control {
+    /// Acknowledgement of one MPDU.
+    pub ack: Duration,
+    /// Acknowledgement of an A-MPDU.
+    pub block_ack: Duration,
+    /// Request of a block ACK.
+    pub request: Duration,
+    /// Request to send.
+    pub rts: Duration,
+    /// Clear to send.
+    pub cts: Duration,
+}
+
 impl Timing {
-    /// Of a band, with control frames at a rate and a block ACK window of so many MPDUs.
-    pub fn new(band_mhz: u64, control_bps: u64, window: usize, delay: Duration) -> Timing {
+    /// Of a band.
+    pub fn new(band_mhz: u64, delay: Duration) -> Timing {
         // aSIFSTime and aSlotTime: Table 17-21 (5 GHz); 18.4.5 and 19.4.4, with the short slot (2.4 GHz).
         let sifs = Duration::from_micros(if band_mhz < 5_000 { 10 } else { 16 });
-        let control = |bytes| legacy(bytes, control_bps, band_mhz);
         Timing {
             sifs,
             slot: Duration::from_micros(9),
-            ack: control(ACK),
-            block_ack: control(BLOCK_ACK[usize::from(window > SHORT_WINDOW)]),
-            block_ack_request: control(BLOCK_ACK_REQUEST),
-            rts: control(RTS),
-            cts: control(CTS),
             beacon: legacy(BEACON, LOWEST_BPS, band_mhz),
             after_error: sifs + legacy(ACK, LOWEST_BPS, band_mhz),
             delay,
@@ -71,7 +70,45 @@ impl Timing {
     }
 
     /// RTS and CTS with the SIFS behind it: 10.3.2.9.
-    pub fn protection(&self) -> Duration {
-        self.rts + self.answer(self.cts) + self.sifs
+    pub fn protection(&self, control: &Control) -> Duration {
+        control.rts + self.answer(control.cts) + self.sifs
+    }
+}
+
+impl Control {
+    /// Of a band, at a rate, with a block ACK window of so many MPDUs.
+    pub fn new(band_mhz: u64, rate_bps: u64, window: usize) -> Control {
+        let frame = |bytes| legacy(bytes, rate_bps, band_mhz);
+        Control {
+            ack: frame(ACK),
+            block_ack: frame(BLOCK_ACK[usize::from(window > SHORT_WINDOW)]),
+            request: frame(BLOCK_ACK_REQUEST),
+            rts: frame(RTS),
+            cts: frame(CTS),
+        }
+    }
+}
+
+/// The rate of control frames around data with an MCS, `most_bps` at most: the highest basic rate that is not above the
+/// reference rate of the data, 10.6.6.5.2 and Table 10-10. The basic rates are the mandatory ones, 17.2.3.3.
+pub fn control_rate(mcs: u64, most_bps: u64) -> u64 {
+    const REFERENCE: [u64; 7] =
+        [6_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000];
+    let reference = REFERENCE[(mcs as usize).min(REFERENCE.len() - 1)];
+    let basic = [12_000_000, 24_000_000, most_bps];
+    let fits = basic.into_iter().filter(|&rate| rate <= reference.min(most_bps));
+    fits.max().unwrap_or(LOWEST_BPS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_data_is_answered_slowly() {
+        let mbps = |mcs, most: u64| control_rate(mcs, most * 1_000_000) / 1_000_000;
+        assert_eq!([0, 1, 2, 3, 4, 11].map(|mcs| mbps(mcs, 24)), [6, 12, 12, 24, 24, 24]);
+        assert_eq!([0, 3, 4, 11].map(|mcs| mbps(mcs, 54)), [6, 24, 24, 54]);
+        assert_eq!([0, 3, 11].map(|mcs| mbps(mcs, 6)), [6, 6, 6]);
     }
 }

@@ -18,9 +18,9 @@ impl<P: Copy> Cell<P> {
         self.busy_until = self.account.begin(start, parts);
         let recovery = if understood { Duration::ZERO } else { self.timing.after_error };
         self.slots.origin = self.busy_until + recovery + self.timing.sifs;
-        for &Frame { contender, content } in frames {
-            let succeeded = understood && !matches!(content, Content::Deferred);
-            self.end(contender, succeeded, start);
+        for &frame in frames {
+            let succeeded = understood && !matches!(frame.content, Content::Deferred);
+            self.end(frame, succeeded, start);
         }
         for it in &mut self.contenders {
             if it.ready > start && it.ready < self.busy_until {
@@ -38,12 +38,14 @@ impl<P: Copy> Cell<P> {
             Content::Beacon => ([(Use::Beacon, timing.beacon), NOTHING, NOTHING], true),
             Content::Request(port) => {
                 self.ports[port].asks = false;
-                let answer = timing.answer(timing.block_ack);
-                ([(Use::Control, timing.block_ack_request + answer), NOTHING, NOTHING], true)
+                let control = self.ports[port].control();
+                let answer = timing.answer(control.block_ack);
+                ([(Use::Control, control.request + answer), NOTHING, NOTHING], true)
             }
             Content::Data(n, aggregate) => {
-                let before = if self.protected { timing.protection() } else { Duration::ZERO };
                 let port = &mut self.ports[n];
+                let control = port.control();
+                let before = if self.protected { timing.protection(&control) } else { Duration::ZERO };
                 let air = port.duration(&aggregate);
                 port.transmit(&aggregate, start + before, true);
                 let received = port.receive(&aggregate) > 0;
@@ -53,8 +55,8 @@ impl<P: Copy> Cell<P> {
                         self.ports[n].asks = self.asks && !lone;
                         Duration::ZERO
                     }
-                    (true, true) => timing.answer(timing.ack),
-                    (true, false) => timing.answer(timing.block_ack),
+                    (true, true) => timing.answer(control.ack),
+                    (true, false) => timing.answer(control.block_ack),
                 };
                 ([(Use::Control, before), (Use::Data, air), (Use::Control, answer)], received)
             }
@@ -72,11 +74,11 @@ impl<P: Copy> Cell<P> {
                 Content::Beacon => timing.beacon,
                 Content::Request(n) => {
                     self.ports[n].collide(None);
-                    timing.block_ack_request
+                    self.ports[n].control().request
                 }
                 Content::Data(n, _) if self.protected => {
                     self.ports[n].collide(None);
-                    timing.rts
+                    self.ports[n].control().rts
                 }
                 Content::Data(n, aggregate) => {
                     let port = &mut self.ports[n];
@@ -102,13 +104,15 @@ impl<P: Copy> Cell<P> {
     }
 
     /// The part of a contender in an exchange that began at `start` is over.
-    fn end(&mut self, contender: usize, succeeded: bool, start: Time) {
+    fn end(&mut self, Frame { contender, content }: Frame, succeeded: bool, start: Time) {
+        if let Content::Request(n) | Content::Data(n, _) = content {
+            self.ports[n].refresh();
+        }
         let ready = if contender == BEACONS {
             // Own: a beacon is not sent again; the next one comes at its time.
             let due = self.contenders[BEACONS].ready;
             due + BEACON_INTERVAL * (start.since(due).as_nanos() / BEACON_INTERVAL.as_nanos() + 1)
         } else {
-            self.ports_of(contender).for_each(|n| self.ports[n].refresh());
             self.ready_of(contender)
         };
         let it = &mut self.contenders[contender];

@@ -7,7 +7,7 @@ use super::aggregate::Aggregate;
 use super::airtime::{Account, Airtime};
 use super::edca::{Category, Contender, Slots};
 use super::params::WifiParams;
-use super::port::Port;
+use super::port::{Port, Radio};
 use super::timing::Timing;
 use crate::medium::Inputs;
 use crate::{Backlog, Packet, PortId, Ring};
@@ -104,8 +104,9 @@ impl<P: Copy> Cell<P> {
         let access_point = [Category::BEACON, Category::BEST_EFFORT].map(|category| contender(0, category));
         let stations = stations.map(|station| contender(1 + station, Category::BEST_EFFORT));
         let timing = params.timing();
-        let before = if params.rts { timing.protection() } else { Duration::ZERO };
-        let preamble = radios.iter().map(|radio| radio.mode.preamble()).min().unwrap_or(Duration::ZERO);
+        let before =
+            |radio: &Radio| if params.rts { timing.protection(&radio.control) } else { Duration::ZERO };
+        let least_air = radios.iter().map(|radio| before(radio) + radio.mode.preamble()).min();
         let mut cell = Cell {
             protected: params.rts,
             asks: params.bar,
@@ -121,7 +122,7 @@ impl<P: Copy> Cell<P> {
             frames: Vec::new(),
             down: Backlog::default(),
             arrivals: 0,
-            least_air: before + preamble + timing.delay,
+            least_air: least_air.unwrap_or(Duration::ZERO) + timing.delay,
             highest_rate: radios.iter().map(|radio| radio.mode.rate()).max().unwrap_or(Rate::UNLIMITED),
             timing,
         };

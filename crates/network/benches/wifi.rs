@@ -1,0 +1,74 @@
+//! One packet through one element whose queue never runs empty: an FQ-CoDel link, and Wi-Fi cells with aggregates of 42
+//! packets and without aggregates.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use network::{
+    Ecn, Element, Impairments, Link, LinkConfig, Packet, PortId, SamplingTimes, StreamId, medium, queue,
+};
+use serde_json::{Value, json};
+use std::hint::black_box;
+use units::{Duration, Rate, Time};
+
+const PACKETS: u64 = 10_000;
+const WAITING: u64 = 200;
+
+type Payload = [u64; 5];
+
+fn sampling() -> SamplingTimes {
+    SamplingTimes::new(None, Time::ZERO, Time::from_nanos(u64::MAX - 1))
+}
+
+fn fq_codel() -> Box<dyn network::QueueDiscipline<Payload>> {
+    queue::build("fq_codel", &json!({ "target_ms": 100_000.0 }), 1).unwrap()
+}
+
+/// As fast as the cell below carries packets.
+fn link() -> Box<dyn Element<Payload>> {
+    let config = LinkConfig {
+        rate: Rate::from_bits_per_sec(332_000_000),
+        delay: Duration::from_millis(1),
+        loss: None,
+        sampling: sampling(),
+        impairments: Impairments::default(),
+    };
+    Box::new(Link::new(config, fq_codel()))
+}
+
+fn cell(more: &[(&str, Value)]) -> Box<dyn Element<Payload>> {
+    let mut params =
+        json!({ "standard": "802.11ac", "streams": 1, "station_mcs": [9], "max_ampdu_bytes": 65_535 });
+    more.iter().for_each(|(name, value)| params[*name] = value.clone());
+    medium::build("wifi", &params, vec![fq_codel(), fq_codel()], sampling(), 1).unwrap()
+}
+
+/// A packet goes in for each that comes out.
+fn pump(element: &mut dyn Element<Payload>) {
+    let packet = Packet { stream: StreamId(0), size: 1514, ecn: Ecn::NotEct, dscp: 0, payload: [0; 5] };
+    let mut left = PACKETS;
+    while left > 0 {
+        let due = element.next();
+        if black_box(element.take(due)).is_some() {
+            element.put(PortId(0), &packet, due);
+            left -= 1;
+        }
+    }
+}
+
+fn wifi(c: &mut Criterion) {
+    let mut group = c.benchmark_group("wifi");
+    group.throughput(Throughput::Elements(PACKETS));
+    let cases = [
+        ("FQ-CoDel link", link()),
+        ("aggregates of 42", cell(&[])),
+        ("aggregates of 42, errors of 10 %", cell(&[("station_errors", json!([0.1]))])),
+        ("one packet each", cell(&[("max_ampdu_mpdus", json!(1))])),
+    ];
+    for (name, mut element) in cases {
+        let packet = Packet { stream: StreamId(0), size: 1514, ecn: Ecn::NotEct, dscp: 0, payload: [0; 5] };
+        (0..WAITING).for_each(|_| element.put(PortId(0), &packet, Time::ZERO));
+        group.bench_function(name, |b| b.iter(|| pump(&mut *element)));
+    }
+}
+
+criterion_group!(benches, wifi);
+criterion_main!(benches);
