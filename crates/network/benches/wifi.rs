@@ -19,7 +19,7 @@ fn sampling() -> SamplingTimes {
 }
 
 fn fq_codel() -> Box<dyn network::QueueDiscipline<Payload>> {
-    queue::build("fq_codel", &json!({ "target_ms": 100_000.0 }), 1).unwrap()
+    queue::build("fq_codel", &json!({ "target_ms": 10_000.0 }), 1).unwrap()
 }
 
 /// As fast as the cell below carries packets.

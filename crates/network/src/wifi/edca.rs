@@ -1,9 +1,9 @@
 //! Enhanced distributed channel access: who transmits when (IEEE 802.11-2020, 10.23.2).
 //!
-//! All contenders of a cell count the same slots. Slot boundary `k` of an idle medium lies SIFS and `k` slots behind its
-//! last frame; a contender may transmit from boundary AIFSN on. At each boundary from there on it transmits if its counter
-//! is zero, else it counts down by one (10.23.2.4). So the boundary at which it transmits is known as soon as the medium
-//! is idle, and what others have counted down when one transmits follows: no event per slot.
+//! Slot boundary `k` of an idle medium lies SIFS and `k` slots behind its last frame; a contender may transmit from
+//! boundary AIFSN on. At each boundary from there on it transmits if its counter is zero, else it counts down by one
+//! (10.23.2.4). So the time at which it transmits is known as soon as the medium is idle, and what others have counted
+//! down when one transmits follows: no event per slot. After a collision boundaries differ between contenders.
 
 use units::{Duration, Rng, Time};
 
@@ -25,27 +25,6 @@ impl Category {
     pub const BEACON: Category = Category { aifsn: 1, cw_min: 0, cw_max: 0 };
 }
 
-/// The slot boundaries of an idle medium.
-#[derive(Clone, Copy, Debug)]
-pub struct Slots {
-    /// Boundary 0.
-    pub origin: Time,
-    /// Length of a slot.
-    pub slot: Duration,
-}
-
-impl Slots {
-    /// When a boundary comes.
-    pub fn time(&self, boundary: u64) -> Time {
-        self.origin + self.slot * boundary
-    }
-
-    /// The first boundary at or behind `time`.
-    fn first(&self, time: Time) -> u64 {
-        time.since(self.origin).as_nanos().div_ceil(self.slot.as_nanos())
-    }
-}
-
 /// One access category of one device.
 #[derive(Clone, Debug)]
 pub struct Contender {
@@ -56,6 +35,9 @@ pub struct Contender {
     category: Category,
     /// Contention window.
     cw: u32,
+    /// Its boundary 0.
+    origin: Time,
+    slot: Duration,
     /// Its counter when the medium became idle.
     counter: u64,
     /// It has drawn its counter for the exchange that is going on or was the last.
@@ -67,24 +49,41 @@ pub struct Contender {
 
 impl Contender {
     /// One that has nothing to send and may transmit at once.
-    pub fn new(device: usize, category: Category, rng: Rng) -> Contender {
-        let cw = category.cw_min;
-        Contender { device, ready: Time::NEVER, category, cw, counter: 0, fresh: false, failures: 0, rng }
-    }
-
-    /// The boundary at which it transmits if the medium stays idle; none if it has nothing to send. What becomes ready
-    /// while the medium is idle and no backoff is left goes at the next boundary: 10.23.2.2, 10.23.2.4.
-    pub fn boundary(&self, slots: &Slots) -> Option<u64> {
-        let counted = self.category.aifsn + self.counter;
-        match self.ready {
-            Time::NEVER => None,
-            ready if ready <= slots.origin => Some(counted),
-            ready => Some(counted.max(slots.first(ready))),
+    pub fn new(device: usize, category: Category, slot: Duration, rng: Rng) -> Contender {
+        Contender {
+            device,
+            ready: Time::NEVER,
+            cw: category.cw_min,
+            category,
+            origin: Time::ZERO,
+            slot,
+            counter: 0,
+            fresh: false,
+            failures: 0,
+            rng,
         }
     }
 
-    /// A device transmits at a boundary: what has been counted by then, 10.23.2.4.
-    pub fn freeze(&mut self, boundary: u64) {
+    /// Its slots begin at `origin`: SIFS behind the end of what it has to wait for.
+    pub fn count_from(&mut self, origin: Time) {
+        self.origin = origin;
+    }
+
+    /// When it transmits if the medium stays idle; none if it has nothing to send. What becomes ready while the medium is
+    /// idle and no backoff is left goes at the next boundary: 10.23.2.2, 10.23.2.4.
+    pub fn start(&self) -> Option<Time> {
+        let counted = self.category.aifsn + self.counter;
+        let boundary = match self.ready {
+            Time::NEVER => return None,
+            ready if ready <= self.origin => counted,
+            ready => counted.max(ready.since(self.origin).as_nanos().div_ceil(self.slot.as_nanos())),
+        };
+        Some(self.origin + self.slot * boundary)
+    }
+
+    /// A device transmits at `start`: what has been counted by then, 10.23.2.4.
+    pub fn freeze(&mut self, start: Time) {
+        let boundary = start.since(self.origin).as_nanos() / self.slot.as_nanos();
         let counted = (boundary + 1).saturating_sub(self.category.aifsn);
         self.counter = self.counter.saturating_sub(counted);
         self.fresh = false;
@@ -125,35 +124,41 @@ impl Contender {
 mod tests {
     use super::*;
 
-    const SLOTS: Slots = Slots { origin: Time::from_nanos(16_000), slot: Duration::from_micros(9) };
-
+    /// Its slots begin at 16 us.
     fn contender(counter: u64, ready: Time) -> Contender {
-        let mut made = Contender::new(0, Category::BEST_EFFORT, Rng::stream(1, "test"));
+        let slot = Duration::from_micros(9);
+        let mut made = Contender::new(0, Category::BEST_EFFORT, slot, Rng::stream(1, "test"));
+        made.count_from(us(16));
         (made.counter, made.ready) = (counter, ready);
         made
     }
 
+    fn us(n: u64) -> Time {
+        Time::from_nanos(n * 1_000)
+    }
+
     #[test]
     fn a_counter_of_zero_transmits_after_aifs() {
-        assert_eq!(SLOTS.time(contender(0, Time::ZERO).boundary(&SLOTS).unwrap()).as_micros(), 43);
-        assert_eq!(contender(4, Time::ZERO).boundary(&SLOTS), Some(7));
-        assert_eq!(contender(4, Time::NEVER).boundary(&SLOTS), None);
+        let start = |counter, ready| contender(counter, ready).start();
+        assert_eq!([start(0, Time::ZERO), start(4, Time::ZERO)], [Some(us(43)), Some(us(79))]);
+        assert_eq!(start(4, Time::NEVER), None);
     }
 
     #[test]
     fn what_comes_to_an_idle_medium_goes_at_the_next_boundary() {
-        let at = |us: u64| contender(2, Time::from_nanos(us * 1_000)).boundary(&SLOTS);
-        assert_eq!([at(20), at(61), at(62), at(70), at(71)], [Some(5), Some(5), Some(6), Some(6), Some(7)]);
+        let starts = [20, 61, 62, 70, 71].map(|at| contender(2, us(at)).start());
+        assert_eq!(starts, [61, 61, 70, 70, 79].map(|at| Some(us(at))));
     }
 
     #[test]
     fn the_boundary_at_which_another_transmits_counts() {
-        let left = |counter, boundary| {
+        let left = |counter, start| {
             let mut it = contender(counter, Time::ZERO);
-            it.freeze(boundary);
+            it.freeze(us(start));
             it.counter
         };
-        assert_eq!([left(9, 3), left(9, 5), left(9, 2), left(2, 9)], [8, 6, 9, 0]);
+        let found = [left(9, 43), left(9, 61), left(9, 69), left(9, 34), left(2, 97), left(9, 5)];
+        assert_eq!(found, [8, 6, 6, 9, 0, 9]);
     }
 
     #[test]

@@ -15,6 +15,8 @@ const SHORT_WINDOW: usize = 64;
 
 /// Own: a typical beacon. Its length depends on what the access point announces.
 const BEACON: u64 = 150;
+/// A device does not notice a frame that began less than this ago: aCCATime, Table 17-21.
+pub const UNNOTICED: Duration = Duration::from_micros(4);
 /// The lowest basic rate of OFDM: 17.2.3.3.
 const LOWEST_BPS: u64 = 6_000_000;
 
@@ -27,9 +29,10 @@ pub struct Timing {
     pub slot: Duration,
     /// A beacon.
     pub beacon: Duration,
-    /// What EIFS is longer than an interframe space with SIFS: SIFS and an ACK at the lowest basic rate, 10.3.2.3.7. The
-    /// stations whose frames collided wait until their ACK is overdue, which takes about as long (SIFS, slot and 20 us,
-    /// 10.3.2.9): they are taken to wait as long as the others, so that all count the same slots.
+    /// What EIFS is longer than an interframe space with SIFS: SIFS and an ACK at the lowest basic rate, 10.3.2.3.7. Devices
+    /// that hear a frame which they do not understand wait for it. Its sender waits until an answer is overdue, which takes
+    /// 15 us less (SIFS, slot and 20 us, 10.3.2.9): it is taken to wait as long, so that all count the same slots, as in
+    /// Bianchi's model.
     pub after_error: Duration,
     /// Propagation delay.
     pub delay: Duration,
@@ -55,9 +58,10 @@ impl Timing {
     pub fn new(band_mhz: u64, delay: Duration) -> Timing {
         // aSIFSTime and aSlotTime: Table 17-21 (5 GHz); 18.4.5 and 19.4.4, with the short slot (2.4 GHz).
         let sifs = Duration::from_micros(if band_mhz < 5_000 { 10 } else { 16 });
+        let slot = Duration::from_micros(9);
         Timing {
             sifs,
-            slot: Duration::from_micros(9),
+            slot,
             beacon: legacy(BEACON, LOWEST_BPS, band_mhz),
             after_error: sifs + legacy(ACK, LOWEST_BPS, band_mhz),
             delay,

@@ -38,7 +38,7 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
     fn next(&self) -> Time {
         match (self.in_flight.front(), self.next_data) {
             (Some(flight), _) => flight.arrival,
-            (None, Some(boundary)) => self.slots.time(boundary) + self.least_air,
+            (None, Some(start)) => start + self.least_air,
             (None, None) => Time::NEVER,
         }
     }

@@ -3,6 +3,7 @@
 use super::{BEACON_INTERVAL, BEACONS, Cell, Content, Flight, Frame};
 use crate::PortId;
 use crate::wifi::airtime::{Parts, Use};
+use crate::wifi::timing::Timing;
 use units::{Duration, Time};
 
 impl<P: Copy> Cell<P> {
@@ -16,8 +17,7 @@ impl<P: Copy> Cell<P> {
             (self.collide(frames, start), false)
         };
         self.busy_until = self.account.begin(start, parts);
-        let recovery = if understood { Duration::ZERO } else { self.timing.after_error };
-        self.slots.origin = self.busy_until + recovery + self.timing.sifs;
+        self.resume(frames, start, understood);
         for &frame in frames {
             let succeeded = understood && !matches!(frame.content, Content::Deferred);
             self.end(frame, succeeded, start);
@@ -26,6 +26,32 @@ impl<P: Copy> Cell<P> {
             if it.ready > start && it.ready < self.busy_until {
                 it.becomes_ready_while_busy();
             }
+        }
+    }
+
+    /// From when on contenders count slots after an exchange that began at `start`. If it was not `understood`, those who
+    /// heard it wait for EIFS, and each sender until its own answer is overdue: that of a short frame is when a longer
+    /// one ends.
+    fn resume(&mut self, frames: &[Frame], start: Time, understood: bool) {
+        let Timing { sifs, after_error, .. } = self.timing;
+        let wait = if understood { Duration::ZERO } else { after_error };
+        let origin = self.busy_until + wait + sifs;
+        self.contenders.iter_mut().for_each(|it| it.count_from(origin));
+        for frame in frames.iter().filter(|_| !understood) {
+            let own = if frames.len() == 1 { self.busy_until } else { start + self.at_risk(frame.content) };
+            let free = self.busy_until.max(own + after_error);
+            self.contenders[frame.contender].count_from(free + sifs);
+        }
+    }
+
+    /// How long the frame of an access is that collides if it is not alone.
+    fn at_risk(&self, content: Content) -> Duration {
+        match content {
+            Content::Deferred => Duration::ZERO,
+            Content::Beacon => self.timing.beacon,
+            Content::Request(n) => self.ports[n].control().request,
+            Content::Data(n, _) if self.protected => self.ports[n].control().rts,
+            Content::Data(n, aggregate) => self.ports[n].duration(&aggregate),
         }
     }
 
@@ -63,34 +89,24 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// None of several frames is understood. The medium is busy until the longest ends. Data behind RTS was not on the
-    /// air yet.
+    /// None of several frames is understood. The medium is busy until the longest ends. Data behind RTS was not on the air
+    /// yet.
     fn collide(&mut self, frames: &[Frame], start: Time) -> Parts {
-        let timing = self.timing;
         let mut longest = Duration::ZERO;
-        for frame in frames {
-            let length = match frame.content {
-                Content::Deferred => Duration::ZERO,
-                Content::Beacon => timing.beacon,
-                Content::Request(n) => {
-                    self.ports[n].collide(None);
-                    self.ports[n].control().request
-                }
-                Content::Data(n, _) if self.protected => {
-                    self.ports[n].collide(None);
-                    self.ports[n].control().rts
-                }
-                Content::Data(n, aggregate) => {
+        for &Frame { content, .. } in frames {
+            let length = self.at_risk(content);
+            longest = longest.max(length);
+            match content {
+                Content::Data(n, aggregate) if !self.protected => {
                     let port = &mut self.ports[n];
                     port.asks = self.asks && !aggregate.is_lone();
                     port.transmit(&aggregate, start, false);
                     port.collide(Some(&aggregate));
-                    let air = port.duration(&aggregate);
-                    self.deliver(n, start + air + timing.delay); // what a packet given up has held back
-                    air
+                    self.deliver(n, start + length + self.timing.delay); // what a packet given up has held back
                 }
-            };
-            longest = longest.max(length);
+                Content::Data(n, _) | Content::Request(n) => self.ports[n].collide(None),
+                Content::Beacon | Content::Deferred => {}
+            }
         }
         [(Use::Collision, longest), (Use::Control, Duration::ZERO), (Use::Control, Duration::ZERO)]
     }

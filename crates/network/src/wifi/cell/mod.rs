@@ -5,10 +5,10 @@ mod exchange;
 
 use super::aggregate::Aggregate;
 use super::airtime::{Account, Airtime};
-use super::edca::{Category, Contender, Slots};
+use super::edca::{Category, Contender};
 use super::params::WifiParams;
 use super::port::{Port, Radio};
-use super::timing::Timing;
+use super::timing::{Timing, UNNOTICED};
 use crate::medium::Inputs;
 use crate::{Backlog, Packet, PortId, Ring};
 use units::{Duration, Rate, Rng, Time};
@@ -39,13 +39,11 @@ pub struct Cell<P> {
     retries: u64,
     ports: Vec<Port<P>>,
     contenders: Vec<Contender>,
-    /// The slots behind the last exchange.
-    slots: Slots,
     /// The end of the last exchange.
     busy_until: Time,
-    /// The boundary of the next access, and of the next one with data.
-    next_access: Option<u64>,
-    next_data: Option<u64>,
+    /// The next access, and the next one with data.
+    next_access: Option<Time>,
+    next_data: Option<Time>,
     account: Account,
     in_flight: Ring<Flight<P>>,
     /// Frames of one access, kept for its memory.
@@ -100,10 +98,14 @@ impl<P: Copy> Cell<P> {
         let ports = queues.into_iter().enumerate().zip(radios.iter().flat_map(|radio| [radio, radio]));
         let ports =
             ports.map(|((n, queue), radio)| Port::new(queue, radio.clone(), sampling, rng("errors", n)));
-        let contender = |device, category| Contender::new(device, category, rng("backoff", device));
+        let timing = params.timing();
+        let contender = |device, category| {
+            let mut made = Contender::new(device, category, timing.slot, rng("backoff", device));
+            made.count_from(Time::ZERO + timing.sifs);
+            made
+        };
         let access_point = [Category::BEACON, Category::BEST_EFFORT].map(|category| contender(0, category));
         let stations = stations.map(|station| contender(1 + station, Category::BEST_EFFORT));
-        let timing = params.timing();
         let before =
             |radio: &Radio| if params.rts { timing.protection(&radio.control) } else { Duration::ZERO };
         let least_air = radios.iter().map(|radio| before(radio) + radio.mode.preamble()).min();
@@ -113,7 +115,6 @@ impl<P: Copy> Cell<P> {
             retries: params.retries,
             ports: ports.collect(),
             contenders: access_point.into_iter().chain(stations).collect(),
-            slots: Slots { origin: Time::ZERO + timing.sifs, slot: timing.slot },
             busy_until: Time::ZERO,
             next_access: None,
             next_data: None,
@@ -135,28 +136,26 @@ impl<P: Copy> Cell<P> {
 
     /// Replays what happened up to now.
     fn replay(&mut self, now: Time) {
-        while let Some(boundary) = self.next_access.filter(|&next| self.slots.time(next) <= now) {
-            self.access(boundary);
+        while let Some(start) = self.next_access.filter(|&next| next <= now) {
+            self.access(start);
         }
     }
 
     /// Finds the next access, if nothing arrives before it.
     fn plan(&mut self) {
-        let slots = &self.slots;
-        let boundaries = |them: &[Contender]| them.iter().filter_map(|it| it.boundary(slots)).min();
+        let first = |them: &[Contender]| them.iter().filter_map(Contender::start).min();
         let (beacons, others) = self.contenders.split_at(ACCESS_POINT);
-        self.next_data = boundaries(others);
-        self.next_access = boundaries(beacons).into_iter().chain(self.next_data).min();
+        self.next_data = first(others);
+        self.next_access = first(beacons).into_iter().chain(self.next_data).min();
     }
 
-    /// Those whose boundary has come transmit.
-    fn access(&mut self, boundary: u64) {
-        let start = self.slots.time(boundary);
+    /// The first contender transmits, with those that do not notice it in time.
+    fn access(&mut self, start: Time) {
         let mut frames = std::mem::take(&mut self.frames);
         frames.clear();
         for contender in 0..self.contenders.len() {
             let it = &self.contenders[contender];
-            if it.boundary(&self.slots) != Some(boundary) {
+            if it.start().is_none_or(|its| its >= start + UNNOTICED) {
                 continue;
             }
             let before = frames.last().map(|frame: &Frame| self.contenders[frame.contender].device);
@@ -171,7 +170,7 @@ impl<P: Copy> Cell<P> {
             }
         }
         if !frames.is_empty() {
-            self.contenders.iter_mut().for_each(|it| it.freeze(boundary));
+            self.contenders.iter_mut().for_each(|it| it.freeze(start));
             self.transmit(&frames, start);
         }
         self.frames = frames;
