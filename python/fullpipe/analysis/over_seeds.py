@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.unfinished import counted
 from fullpipe.analysis.values import MEASURED
 
 LEVEL = 0.95
-_BOUNDS = {measure.name: measure.bounds for measure in (*MEASURES, *LINK_MEASURES)}
+_BOUNDS = {name: measure.bounds for name, measure in BY_NAME.items()}
 
 
 def paths_of(values: pl.DataFrame) -> list[str]:

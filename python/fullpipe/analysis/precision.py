@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.errors import ScenarioError, brief, suggestion
 
@@ -28,7 +28,6 @@ _SMALL = 0.1
 """A mean counts as at least this share of the largest mean at the same point."""
 FLOORS = {"bit/s": 10e3, "s": 1e-4, "1": 1e-3, "packets": 1.0, "flows": 0.05, "bit/s²": 1e6}
 """By unit, what is precise enough of any mean: next to zero no percentage is ever reached."""
-_METRICS = tuple(measure.name for measure in (*MEASURES, *LINK_MEASURES))
 
 
 @dataclass(frozen=True)
@@ -87,9 +86,9 @@ def _target(text: str) -> Target:
             [f'--until "{brief(text)}": write METRIC ci<X%, as in "goodput ci<2%, rtt_p95 ci<5%"']
         )
     name = parts[1] or "goodput"
-    if name not in _METRICS:
+    if name not in BY_NAME:
         raise ScenarioError(
-            [f'--until "{brief(text)}": unknown metric "{brief(name)}"{suggestion(name, _METRICS)}']
+            [f'--until "{brief(text)}": unknown metric "{brief(name)}"{suggestion(name, BY_NAME)}']
         )
     return Target(name, float(parts[2]) / 100)
 

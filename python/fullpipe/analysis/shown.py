@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.analysis.points import short_names
 from fullpipe.analysis.unfinished import unfinished_shown
@@ -14,7 +14,6 @@ from fullpipe.analysis.values import value_text
 if TYPE_CHECKING:
     from fullpipe.analysis.statistics import Interval
 
-_MEASURES = {measure.name: measure for measure in (*MEASURES, *LINK_MEASURES)}
 _COUNTED = ("packets", "flows", "transfers", "pages")
 """Units that the label of a metric names."""
 _SHOWN = {
@@ -46,7 +45,7 @@ def axis_shown(metric: str, of: str = "") -> tuple[float, str]:
     >>> axis_shown("page_p50", "readers")
     (1000.0, 'median page load time of readers, ms')
     """
-    named, unit = metric_shown(metric, of), _MEASURES[metric].unit
+    named, unit = metric_shown(metric, of), BY_NAME[metric].unit
     scale, label = shown_in(named, unit)
     return scale, named if unit in _COUNTED else label
 
@@ -57,7 +56,7 @@ def metric_shown(metric: str, of: str = "") -> str:
     >>> metric_shown("page_p50", "readers")
     'median page load time of readers'
     """
-    name = _MEASURES[metric].label or metric
+    name = BY_NAME[metric].label or metric
     return f"{name} of {of}" if of else name
 
 

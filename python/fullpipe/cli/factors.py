@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES, busy_links
+from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.values import values_of
 from fullpipe.cli.factors_read import Points, stored, versions
 from fullpipe.cli.factors_read import made as made_of
@@ -30,7 +30,6 @@ from fullpipe.validation.compare import read_margin
 from fullpipe.validation.factors import Family, answer, read_families
 from fullpipe.validation.factors.where import only
 
-_METRICS = tuple(measure.name for measure in (*MEASURES, *LINK_MEASURES))
 _SEEDS = 20
 _ASKED = "asked for"
 """The family of what was not declared beforehand."""
@@ -168,7 +167,7 @@ def _families(
 
 def _check_metric(name: str) -> None:
     """Refuse what is no metric; a column of samples is no metric, however it is written."""
-    if name in _METRICS:
+    if name in BY_NAME:
         return
     column = name.rpartition(".")[2]
     if any(column in table.schema for table in (TABLES["series"], TABLES["links"])):
@@ -178,7 +177,7 @@ def _check_metric(name: str) -> None:
                 " number per run, such as goodput"
             ]
         )
-    raise UnknownNameError("metric", name, _METRICS)
+    raise UnknownNameError("metric", name, BY_NAME)
 
 
 def _title(points: Points, asked: Mapping[str, Family]) -> str:

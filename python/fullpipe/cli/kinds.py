@@ -64,9 +64,9 @@ def workloads() -> dict[str, catalogue.Entry]:
 
 def metrics() -> dict[str, Measure | LinkMeasure]:
     """The metrics of flows, and those of links."""
-    from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES  # here: the other kinds need no numbers
+    from fullpipe.analysis.metrics import BY_NAME  # here: the other kinds need no numbers
 
-    return {measure.name: measure for measure in (*MEASURES, *LINK_MEASURES)}
+    return dict(BY_NAME)
 
 
 def tables() -> Mapping[str, Table]:

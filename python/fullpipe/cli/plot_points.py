@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import typer
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.neutral import neutral_of, with_neutral
 from fullpipe.analysis.over_seeds import paths_of, sums
@@ -24,7 +24,6 @@ from fullpipe.runs import Run
 from fullpipe.scenario.quantities import natural
 from fullpipe.scenario.titles import titles_of
 
-UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
 _OF_X = "value of x"
 """A column that no path is called like."""
 FLOWS = "flows"
@@ -66,8 +65,8 @@ class Subject(NamedTuple):
             UnknownNameError: If there is no such metric.
         """
         metric, _, own = (part.strip() for part in text.partition(" of "))
-        if metric not in UNITS:
-            raise UnknownNameError("metric", metric, UNITS)
+        if metric not in BY_NAME:
+            raise UnknownNameError("metric", metric, BY_NAME)
         return cls(metric, own or of)
 
     @property

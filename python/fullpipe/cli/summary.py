@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.over_seeds import bounded, over_seeds, paths_of
 from fullpipe.analysis.shown import mean_shown
@@ -31,14 +31,13 @@ HEADLINES = (
     "page_p50",
 )
 """Shown unless others are asked for, of those that any group has."""
-_UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
 
 
 def check_metrics(names: Sequence[str]) -> None:
     """Raise UnknownNameError if one is no metric."""
     for name in names:
-        if name not in _UNITS:
-            raise UnknownNameError("metric", name, _UNITS)
+        if name not in BY_NAME:
+            raise UnknownNameError("metric", name, BY_NAME)
 
 
 def summary_of(
@@ -156,7 +155,7 @@ def _headings(metrics: Sequence[str], form: Form) -> Iterator[str]:
             yield from (f"{name}_n", f"{name}_mean", f"{name}_low", f"{name}_high")
             yield from (f"{name}{end}" for end in (BEGAN, UNFINISHED) if name in TIMES)
         else:
-            unit = unit_shown(_UNITS[name])
+            unit = unit_shown(BY_NAME[name].unit)
             yield f"{name}\n{unit}" if unit and unit != "1" else name
 
 

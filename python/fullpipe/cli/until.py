@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.precision import SHARE, Known, Target
 from fullpipe.cli.output import complain
 from fullpipe.cli.shown import number_shown, point_shown, unit_shown
 from fullpipe.cli.summary import HEADLINES
 from fullpipe.sweeps import Enough
 
-_UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
 _MOST_LINES = 5
 
 
@@ -43,7 +42,7 @@ def _lines(found: Enough) -> Iterator[str]:
 
 
 def _wide(found: Known) -> str:
-    metric, unit = found.target.metric, _UNITS[found.target.metric]
+    metric, unit = found.target.metric, BY_NAME[found.target.metric].unit
     point = {path: value for path, value in found.point.items() if path != "engine"}
     name = " ".join([f"{metric} of {found.of}", *point_shown(point)])
     if found.modes:

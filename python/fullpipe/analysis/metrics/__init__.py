@@ -27,7 +27,7 @@ from fullpipe.analysis.metrics.fairness import (
 )
 from fullpipe.analysis.metrics.groups import flow_groups
 from fullpipe.analysis.metrics.loss import drop_rate, loss_rate, marking_rate, retransmission_rate
-from fullpipe.analysis.metrics.measures import LINK_MEASURES, MEASURES, busy_links, measured
+from fullpipe.analysis.metrics.measures import BY_NAME, LINK_MEASURES, MEASURES, busy_links, measured
 from fullpipe.analysis.metrics.reordering import (
     arrivals,
     reorder_density,
@@ -58,6 +58,7 @@ from fullpipe.analysis.metrics.variables import numbers, states
 from fullpipe.analysis.metrics.voice import call_scores, mos, mouth_to_ear_s, opinion, rating
 
 __all__ = [
+    "BY_NAME",
     "LINK_MEASURES",
     "MEASURES",
     "arrivals",

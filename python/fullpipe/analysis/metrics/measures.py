@@ -1,6 +1,6 @@
 """The values measured of a run, per group of flows and per link, the same for every engine."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal
@@ -606,6 +606,8 @@ LINK_MEASURES = (
     _of_link("marked", "packets", "", PACKETS, "marked by the queue", "marked_packets", "packets marked"),
 )
 """Per link that did something to packets; the warm-up is left out."""
+BY_NAME: Mapping[str, Measure | LinkMeasure] = {each.name: each for each in (*MEASURES, *LINK_MEASURES)}
+"""All of them; none of a link has the name of one of flows."""
 _WAIT_S = 1e-4
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import mean_shown, number_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.budget import Budget
@@ -17,7 +17,6 @@ from fullpipe.report.content import Column, Download, Table
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import left_out
 
-_MEASURES = {measure.name: measure for measure in (*MEASURES, *LINK_MEASURES)}
 _DIGITS = 10
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How a cell begins that a spreadsheet would run."""
@@ -25,7 +24,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def headed(metric: str) -> Column:
     """The column of a metric, with its unit."""
-    unit = unit_shown(_MEASURES[metric].unit)
+    unit = unit_shown(BY_NAME[metric].unit)
     return Column(f"{metric}, {unit}" if unit and unit != "1" else metric, is_number=True)
 
 
@@ -84,22 +83,21 @@ def meanings(found: Points) -> Table:
     """What the metrics are."""
     names = [*found.measured("flows"), *found.measured("link")]
     rows = [
-        [name, unit_shown(_MEASURES[name].unit) or "1", _better(name), _MEASURES[name].meaning]
-        for name in names
+        [name, unit_shown(BY_NAME[name].unit) or "1", _better(name), BY_NAME[name].meaning] for name in names
     ]
     columns = [Column("metric"), Column("unit"), Column("better"), Column("meaning")]
     return Table("What the metrics mean", columns, rows, is_folded=True)
 
 
 def _better(name: str) -> str:
-    return _MEASURES[name].better or "neither"
+    return BY_NAME[name].better or "neither"
 
 
 def values_file(found: Points, budget: Budget) -> Download:
     """All values in base units, a row per run and group of flows or link."""
     metrics = [*found.measured("flows"), *found.measured("link")]
     keys = [*(path for path in found.paths if path != "engine"), "engine", "seed", "kind", "of"]
-    head = [*keys, *(f"{name} ({_MEASURES[name].unit})" for name in metrics)]
+    head = [*keys, *(f"{name} ({BY_NAME[name].unit})" for name in metrics)]
     lines, size, rows = [_line(head)], 0, 0
     for row, by_metric in by_row(found.values, keys, "metric"):
         rows += 1

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from math import inf
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.errors import ScenarioError, shown, suggestion
 
-MARGINS: Mapping[str, Margin] = {measure.name: measure.margin for measure in (*MEASURES, *LINK_MEASURES)}
+MARGINS: Mapping[str, Margin] = {name: measure.margin for name, measure in BY_NAME.items()}
 """Of every measure. Those of goodput, mean RTT and retransmissions are what the native engine is held to."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis import statistics
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.errors import ScenarioError
 from fullpipe.validation.compare.judge import word
@@ -21,8 +21,6 @@ from fullpipe.validation.factors.follow_ups import follow_ups
 from fullpipe.validation.factors.one_factor import several_levels, two_levels
 from fullpipe.validation.factors.rows import LEVEL, Row
 from fullpipe.validation.factors.two_factors import several_metrics, two_factors
-
-_BETTER = {measure.name: measure.better for measure in (*MEASURES, *LINK_MEASURES)}
 
 
 @dataclass(frozen=True)
@@ -140,5 +138,5 @@ def _decided(row: Row) -> Row:
     if row.p_equivalent is not None and row.p_equivalent < 1 - LEVEL:
         return replace(row, verdict="equivalent", seeds=None)
     if p < 1 - LEVEL:
-        return replace(row, verdict=word(_BETTER[row.subject.metric], row.difference), seeds=None)
+        return replace(row, verdict=word(BY_NAME[row.subject.metric].better, row.difference), seeds=None)
     return replace(row, verdict="undecided")

@@ -6,15 +6,13 @@ from collections.abc import Collection, Iterator
 
 import polars as pl
 
-from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.margins import Margin
 from fullpipe.validation.baseline import COLUMNS
 from fullpipe.validation.compare.judge import Contrast
 from fullpipe.validation.compare.matching import Match
 from fullpipe.validation.gate.measured import Point
 from fullpipe.validation.gate.verdicts import Found
-
-_UNITS = {measure.name: measure.unit for measure in (*MEASURES, *LINK_MEASURES)}
 
 
 def lacking(base: Point, change: Point, metrics: Collection[str]) -> Iterator[tuple[Match, Found]]:
@@ -29,7 +27,7 @@ def lacking(base: Point, change: Point, metrics: Collection[str]) -> Iterator[tu
         if metric not in metrics or count < len(base.sums) or had == len(change.sums):
             continue
         assert mean is not None
-        match = Match(kind, entry, of, metric, _UNITS[metric], Margin(), Contrast([mean], [], 0.0, ""))
+        match = Match(kind, entry, of, metric, BY_NAME[metric].unit, Margin(), Contrast([mean], [], 0.0, ""))
         reason = f"{had or 'no'} run{'s' if had > 1 else ''} of the change {'have' if had > 1 else 'has'} it"
         yield match, Found("undecided" if had else "regressed", None, None, None, None, reason)
 
