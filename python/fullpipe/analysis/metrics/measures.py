@@ -149,7 +149,7 @@ def _share(group: Group) -> float | None:
 
 
 def _equal_share(group: Group) -> float | None:
-    if not set(group.rivals) <= set(group.whole.bulk["flow"]):
+    if not group.rivals or not set(group.rivals) <= set(group.whole.bulk["flow"]):
         return None
     return len(group.names) / len(group.rivals)
 
