@@ -68,6 +68,16 @@ def test_a_heat_map_has_a_cell_per_number_and_none_where_there_is_none() -> None
     assert {"h0", "h7"} <= set(classes(found))
 
 
+def test_cells_that_read_the_same_have_one_shade() -> None:
+    alike = drawn(Heat("x", "y", ["1", "2"], ["a"], [[4.3911, 4.3912]]))
+    assert {name for name in classes(alike) if name.startswith("h")} == {"h0"}
+
+
+def test_less_than_what_is_neutral_has_the_other_colour() -> None:
+    found = drawn(Heat("x", "y", ["1", "2", "3"], ["a"], [[0.477, 0.53, 0.9]], neutral=0.5))
+    assert [name for name in classes(found) if name[:1] in "hu" and name[1:].isdigit()] == ["u0", "h0", "h6"]
+
+
 def test_verdicts_have_their_colours_in_a_forest() -> None:
     rows = [
         Difference("a", 1.0, 0.5, 1.5, "better"),

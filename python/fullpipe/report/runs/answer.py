@@ -24,6 +24,8 @@ _TOLD = ("goodput", "jain", "rtt_mean", "retransmission_rate", "call_score", "fc
 """Of which the highest and the lowest mean are told, unless others are asked for."""
 _MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
 """At so many points differences are told one by one, of so many groups, and so many points by their names."""
+_ALIKE = {"equivalent", "undecided"}
+"""Verdicts that claim no difference."""
 _HOW = "means over seeds, with 95 % intervals"
 _Row = tuple[Mapping[str, Any], VariantRow]
 _Subject = tuple[str, int | str]
@@ -121,8 +123,18 @@ def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str
     told = []
     for metric, of, name in subjects:
         rows = _rows(at, metric, of)
-        told += [f"{metric} of {name} {_where(rows)}"] if rows else []
+        told += [f"{metric} of {name} {_where(rows)}{_changes(rows)}"] if rows else []
     return f"{sides}: {'; '.join(told) or 'nothing was compared'}."
+
+
+def _changes(rows: Sequence[_Row]) -> str:
+    """By how much what differs does, from the least change to the largest; nothing if that is no number."""
+    changed = [row for _, row in rows if row.assessment.verdict not in _ALIKE]
+    if not changed or any(row.reference <= 0 for row in changed):
+        return ""
+    changes = sorted({round(100 * (row.other / row.reference - 1)) for row in changed}, key=abs)
+    ends = f"{changes[0]:+d}" if len(changes) == 1 else f"{changes[0]:+d} to {changes[-1]:+d}"
+    return f" ({ends} %)"
 
 
 def _where(rows: Sequence[_Row]) -> str:
@@ -172,7 +184,7 @@ def _side(row: Mapping[str, Any], even: float) -> int:
     """1 above, -1 below, 0 undecided: one seed decides nothing, and of equal seeds the mean counts."""
     if row["n"] < 2:
         return 0
-    low, high = (row["mean"], row["mean"]) if row["alike"] else (row["low"], row["high"])
+    low, high = _ends(row)
     return 1 if low > even else -1 if high < even else 0
 
 
@@ -184,12 +196,28 @@ def _extremes(found: Points, metric: str, of: str) -> Iterator[str]:
     if rows.is_empty():
         return
     unit = unit_shown(rows["unit"][0])
-    low, high = (mean_shown(rows.row(n, named=True), unit) for n in (0, -1))
-    if rows.height == 1 or rows["mean"][0] == rows["mean"][-1]:
+    least, *_, most = all_rows = rows.to_dicts() if rows.height > 1 else [*rows.to_dicts()] * 2
+    low, high = (mean_shown(row, unit) for row in (least, most))
+    if least["mean"] == most["mean"]:
         yield f"{metric} of {of}: {low}."
+    elif _ends(least)[1] >= _ends(most)[0] and min(least["n"], most["n"]) > 1:
+        yield f"{metric} of {of}: {low} to {high}, which may be chance: their intervals overlap."
     else:
-        at = [found.told(rows.row(n, named=True)) for n in (-1, 0)]
+        at = [_told_with_its_like(found, row, all_rows) for row in (most, least)]
         yield f"{metric} of {of}: highest {high} at {at[0]}, lowest {low} at {at[1]}."
+
+
+def _ends(row: Mapping[str, Any]) -> tuple[float, float]:
+    """The ends of an interval; of one seed, or of equal runs, the mean twice."""
+    return (row["mean"], row["mean"]) if row["alike"] or row["low"] is None else (row["low"], row["high"])
+
+
+def _told_with_its_like(found: Points, row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    """A point, and how many others may well be equal to it: their intervals overlap."""
+    low, high = _ends(row)
+    like = [one for one in rows if _ends(one)[0] <= high and low <= _ends(one)[1]]
+    others = len(like) - 1
+    return f"{found.told(row)}" + (f" ({counted(others, 'other')} like it)" if others else "")
 
 
 def by_group(found: Points, budget: Budget) -> Table | None:

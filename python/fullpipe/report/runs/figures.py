@@ -35,15 +35,18 @@ def over_points(found: Points, most: int) -> list[Block]:
 
 def _figures(found: Points) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
-    for metric, of in dict.fromkeys(_subjects(found)):
+    subjects = dict.fromkeys(_subjects(found))
+    for metric, of in subjects:
         is_it = pl.col("entry") == of if isinstance(of, int) else pl.col("of") == of
         rows = found.values.filter((pl.col("metric") == metric) & is_it).drop_nulls("value")
         name = found.called(of) if isinstance(of, int) else of
         yield from _of_metric(found, metric, rows, name, found.paths)
-    shares = flows.filter((pl.col("metric") == _OF_GROUPS) & pl.col("entry").is_not_null())
+    drawn = [of for metric, of in subjects if metric == _OF_GROUPS and isinstance(of, int)]
+    is_left = pl.col("entry").is_not_null() & ~pl.col("entry").is_in(drawn)
+    shares = flows.filter((pl.col("metric") == _OF_GROUPS) & is_left)
     if len(found.paths) < 2:
         yield from _of_groups(found, shares)
-    elif shares["entry"].n_unique() > 1:
+    elif shares["entry"].n_unique() + len(drawn) > 1:
         for rows in shares.partition_by("entry", maintain_order=True)[:_MOST_ENTRIES]:
             names = rows["of"].unique(maintain_order=True).to_list()
             yield from _of_metric(found, _OF_GROUPS, rows, " or ".join(names[:_MOST_ENTRIES]), found.paths)

@@ -122,10 +122,12 @@ def heat(chart: Heat, label: str) -> str:
 
 
 _Shade = Callable[[float], tuple[str, int]]
-"""The letter of a shade's class, and its number from 0 to 7."""
+"""The letter of a shade's class, and its number from 0 to 7. What reads the same has the same shade."""
 
 
 def _shade(low: float, high: float, neutral: float | None) -> _Shade:
+    if neutral is None and number(low) == number(high):
+        return lambda _: ("h", 0)
     if neutral is None:
         scale = Scale(low, high, 0, _SHADES - 1)
         return lambda value: ("h", round(scale(value)))
