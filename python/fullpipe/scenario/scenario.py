@@ -17,7 +17,7 @@ from fullpipe.scenario.checks import problems_of
 from fullpipe.scenario.checks.notes import notes_of
 from fullpipe.scenario.checks.sweep import sweep_problems
 from fullpipe.scenario.model.base import ProblemsError
-from fullpipe.scenario.model.flows import MAX_GROUPS
+from fullpipe.scenario.model.flows import MAX_GROUPS, Flow
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.read import axes, dotted, files, overlay
 from fullpipe.scenario.read.problems import MOST_LINES, problems
@@ -132,11 +132,15 @@ class Scenario(ScenarioModel):
         """The digest of this scenario with some keys left out: for an engine that does not read them."""
         tree = self.model_dump(exclude={"name", "sweep", "tcp", "flows", *keys}, exclude_none=True)
         tree["flows"] = [
-            flow.model_copy(update={"tcp": self.tcp_of(flow)}).model_dump(exclude_none=True)
-            for flow in self.flows
+            flow.model_copy(update=self._settled(flow)).model_dump(exclude_none=True) for flow in self.flows
         ]
         canonical = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
+
+    def _settled(self, flow: Flow) -> dict[str, Any]:
+        """What a flow says in more than one way, as it is meant."""
+        direction = "reverse" if flow.upload else flow.direction
+        return {"tcp": self.tcp_of(flow), "direction": direction, "upload": None}
 
     def notes(self) -> list[str]:
         """What is allowed and yet may not be meant, such as a change after the end; one line each."""

@@ -169,7 +169,7 @@ def cell(**more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (cell(kind="wifi"), r'^cells\[0\].kind: unknown value "wifi"; there is shared$'),
+        (cell(kind="radio"), r'^cells\[0\].kind: unknown value "radio"; there is shared, wifi$'),
         (cell(hub="head"), r'^cells\[0\].hub: unknown node "head"; did you mean "headend"\?$'),
         (cell(stations=[{"node": "tv"}]), r'^cells\[0\].stations\[0\].node: unknown node "tv"; there is'),
         (cell(stations=[{"node": "headend"}]), r'^cells\[0\]: stations\[0\].node: "headend" is the hub$'),
@@ -187,7 +187,7 @@ def cell(**more: Any) -> dict[str, Any]:
                 "topology": {"kind": "dumbbell", "bottleneck": {"rate": "1 Mbit/s", "delay": "1 ms"}},
                 "flows": [{"cca": "cubic"}],
             },
-            r'^cells: only with topology.kind = "graph"',
+            r'^cells: a dumbbell has one in place of its bottleneck, as in bottleneck = { cell = "cable" }',
         ),
     ],
 )

@@ -27,7 +27,9 @@ LOSSES: dict[str, type[BaseModel]] = {
     model.model_fields["kind"].default: model for model in get_args(get_args(Loss)[0])
 }
 CELLS: dict[str, type[BaseModel]] = {
-    get_args(model.model_fields["kind"].annotation)[0]: model for model in get_args(Cell) or (Cell,)
+    kind: model
+    for model in get_args(get_args(Cell)[0])
+    if (kind := get_args(model.model_fields["kind"].annotation)[0]) in family("media")
 }
 OF_CELLS = {"name", "kind", "hub", "stations", "queue"}
 """Keys of a cell that are no parameters of its law."""

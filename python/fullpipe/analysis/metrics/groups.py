@@ -33,5 +33,5 @@ def flow_directions(run: Run) -> dict[str, list[str]]:
     flows = run.scenario.flows
     found: dict[str, list[str]] = {DOWNLOADS: [], UPLOADS: []}
     for flow, names in zip(flows, flow_names(flows), strict=True):
-        found[UPLOADS if flow.direction == "reverse" else DOWNLOADS] += names
+        found[UPLOADS if flow.is_upload else DOWNLOADS] += names
     return found if all(found.values()) else {}

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from fullpipe.errors import ScenarioError, shown, suggestion
+from fullpipe.scenario.checks.cells import cell_problems
 from fullpipe.scenario.checks.flows import arrival_problems, flow_problems, time_problems
-from fullpipe.scenario.checks.hosts import cell_problems, host_problems
+from fullpipe.scenario.checks.hosts import host_problems
 from fullpipe.scenario.checks.limits import too_many_reroutes, too_many_rows, too_many_steps
 from fullpipe.scenario.checks.links import change_problems, limit_problems
 from fullpipe.scenario.checks.mobility import idle_mobility_problems, mobility_problems

@@ -146,8 +146,9 @@ def _in_dumbbell(flow: Flow) -> Iterator[str]:
 
 
 def _in_graph(scenario: ScenarioModel, graph: Graph, flow: Flow, places: Collection[str]) -> Iterator[str]:
-    if flow.direction is not None:
-        yield 'direction: only with topology.kind = "dumbbell"; in a graph, from and to say it'
+    for key, value in (("direction", flow.direction), ("upload", flow.upload)):
+        if value is not None:
+            yield f'{key}: only with topology.kind = "dumbbell"; in a graph, from and to say it'
     if flow.access is not None:
         yield 'access: only with topology.kind = "dumbbell"; in a graph it is a link'
     for key, node in (("from", flow.source), ("to", flow.target)):

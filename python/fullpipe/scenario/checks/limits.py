@@ -139,7 +139,8 @@ def _over_hops(scenario: ScenarioModel, network: Network, rows: Callable[[Hop], 
     of_hop = [rows(hop) for hop in network.hops]
     if isinstance(scenario.topology, Graph):
         return sum(of_hop)
-    shared = {i for i, link in enumerate(network.links) if link.host_stream is None}
+    of_hosts = {i for i, link in enumerate(network.links) if link.host_stream is not None}
+    shared = set(range(len(of_hop))) - of_hosts
     own = {
         id(routed.flow): sum(of_hop[i] for i in {*routed.forward, *routed.reverse} - shared)
         for routed in network.flows

@@ -13,7 +13,7 @@ def route_problems(network: Network) -> Iterator[str]:
         if routed.flow is checked:
             continue  # flows of one entry have routes of the same kind
         checked = routed.flow
-        if network.base_rtt_s(routed) == 0:
+        if network.base_rtt_s(routed) == 0 and not _crosses_air(network, routed):
             who = shown(routed.name)
             yield f"flows: the round trip of {who} takes no time; give one of its links a delay"
             return
@@ -28,6 +28,12 @@ def route_problems(network: Network) -> Iterator[str]:
         if _is_boundless(network, routed):
             yield f"flows: nothing limits {shown(routed.name)}; give a link on its route a rate, or it a size"
             return
+
+
+def _crosses_air(network: Network, routed: RoutedFlow) -> bool:
+    """Whether it crosses a Wi-Fi cell, where every packet takes time."""
+    ports = {port.name for medium in network.media if medium.kind == "wifi" for port in medium.ports}
+    return any(network.hops[i].name in ports for i in (*routed.forward, *routed.reverse))
 
 
 def _is_boundless(network: Network, routed: RoutedFlow) -> bool:

@@ -3,15 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_serializer
+from pydantic import Field, model_serializer, model_validator
 
 from fullpipe.algorithms import classes, own
 from fullpipe.algorithms.controller import parameters
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import catalogue
-from fullpipe.scenario.model.base import Model, Name
+from fullpipe.scenario.model.base import Model, Name, Switch, WithinError
 from fullpipe.scenario.model.chosen import Chosen
 from fullpipe.scenario.model.dscp import Dscp
 from fullpipe.scenario.model.link import Access
@@ -123,6 +123,11 @@ class Flow(Model):
     direction: Direction | None = Field(None, examples=["reverse"])
     """In a dumbbell, which way data crosses it: "forward", which is a download, or "reverse", an upload that
     shares the reverse direction with the ACKs of downloads. Left out: forward."""
+    upload: Switch | None = Field(None, examples=[True])
+    """true: `direction = "reverse"` in one word."""
+    station: Name | None = Field(None, examples=["laptop"])
+    """In a dumbbell whose bottleneck is a cell, the station that receives or, of an upload, sends. Left out:
+    the only one."""
     access: Access | None = None
     """In a dumbbell, what differs from the access links of the topology."""
     source: Name | None = Field(None, alias="from")
@@ -145,9 +150,20 @@ class Flow(Model):
         return self.cca.kind if self.cca else self.workload.kind if self.workload else ""
 
     @property
+    def is_upload(self) -> bool:
+        """Whether its data crosses a dumbbell in the reverse direction."""
+        return self.direction == "reverse" or self.upload is True
+
+    @property
     def datagrams(self) -> Datagrams | None:
         """The workload, if it is one of datagrams."""
         return self.workload if isinstance(self.workload, Datagrams) else None
+
+    @model_validator(mode="after")
+    def _one_direction(self) -> Self:
+        if self.direction is not None and self.upload is not None:
+            raise WithinError(("upload", "direction says it already; leave out one of the two"))
+        return self
 
 
 def flow_names(flows: Sequence[Flow]) -> list[list[str]]:

@@ -89,11 +89,13 @@ class ScenarioModel(Model):
     with named variants, each of them paths and their values. The scenario stands for every combination."""
 
     def places(self) -> Collection[str]:
-        """What a route may lead past: every node and link of a graph, and every station's port in a cell."""
+        """What a route may lead past: every node and link of a graph, and the ways of every station in a cell
+        to its hub and back."""
         if not isinstance(self.topology, Graph):
             return ()
-        ports = (f"{cell.name}-{station.node}" for cell in self.cells or () for station in cell.stations)
-        return dict.fromkeys((*self.topology.places, *ports)) if self.cells else self.topology.places
+        names = [f"{cell.name}-{station.node}" for cell in self.cells or () for station in cell.stations]
+        ways = (way for name in names for way in (name, f"{name}-reverse"))
+        return dict.fromkeys((*self.topology.places, *ways)) if self.cells else self.topology.places
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain data, spelt as in TOML: `Scenario(**s.to_dict()) == s`."""

@@ -6,13 +6,27 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from fullpipe.errors import shown
-from fullpipe.scenario.model.base import Model, Name, ProblemsError, Switch
+from fullpipe.scenario.model.base import Model, Name, ProblemsError, Switch, WithinError
 from fullpipe.scenario.model.link import Access, LinkModel
 from fullpipe.scenario.model.rerouting import Alternation, RerouteModel
 
 
 class Bottleneck(LinkModel):
-    """The link that all flows share."""
+    """The link that all flows share, or the cell in its place."""
+
+    cell: Name | None = Field(None, examples=["home"])
+    """The cell that stands in place of the bottleneck, in both directions; then nothing else is given. Left
+    out: it is a link."""
+
+    @model_validator(mode="after")
+    def _cell_or_link(self) -> Self:
+        given = sorted(self.model_fields_set - {"cell"})
+        if self.cell is not None and given:
+            key = type(self).model_fields[given[0]].alias or given[0]
+            raise WithinError(
+                (key, "a cell stands in place of the link; leave it out, or write it in the cell")
+            )
+        return self
 
 
 class Dumbbell(Model):
@@ -21,6 +35,9 @@ class Dumbbell(Model):
     Data passes the sender's access link, the bottleneck and the receiver's access link; ACKs come back over
     three more. The base RTT is 2 x (access + bottleneck + access) delays. A flow whose `direction` is
     "reverse" goes the other way: its data shares `reverse` with the ACKs of the others.
+
+    With a cell in place of the bottleneck, the hosts of every flow are a station of the cell and one host on
+    a wire behind the hub; `access` is that wire.
     """
 
     kind: Literal["dumbbell"]

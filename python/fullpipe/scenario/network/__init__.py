@@ -2,6 +2,7 @@
 
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell
+from fullpipe.scenario.network.around_cell import cell_of, from_cell
 from fullpipe.scenario.network.dumbbell import from_dumbbell
 from fullpipe.scenario.network.graph import from_graph
 from fullpipe.scenario.network.parts import Hop, Link, Medium, Network, Node, Port, Reroute, RoutedFlow, Way
@@ -22,5 +23,8 @@ def resolve(scenario: ScenarioModel, each: int | None = None) -> Network:
     """
     topology = scenario.topology
     if isinstance(topology, Dumbbell):
+        cell = cell_of(scenario, topology)
+        if cell is not None:
+            return sized(from_cell(scenario, topology, cell, each))
         return sized(from_dumbbell(scenario, topology, each))
     return sized(from_graph(scenario, topology, each))

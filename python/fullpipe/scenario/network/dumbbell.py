@@ -53,9 +53,7 @@ class _Layout:
         own = flow.access is not None and "queue" in flow.access.model_fields_set
         where = f"flows[{entry.place}].access" if own else "topology.access"
         data, acks, near, far = (
-            (1, 0, self._right, self._left)
-            if flow.direction == "reverse"
-            else (0, 1, self._left, self._right)
+            (1, 0, self._right, self._left) if flow.is_upload else (0, 1, self._left, self._right)
         )
         for single in entry.singles:
             source, target = self._hosts(entry, single)

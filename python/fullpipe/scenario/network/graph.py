@@ -10,7 +10,7 @@ from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.network.entries import Entry, entries
 from fullpipe.scenario.network.links import link_of
-from fullpipe.scenario.network.media import media_of
+from fullpipe.scenario.network.media import edges_of, media_of
 from fullpipe.scenario.network.mobility import attachments, mobile_reroutes
 from fullpipe.scenario.network.nics import nics_of
 from fullpipe.scenario.network.parts import Link, Network, Node, Route, RoutedFlow
@@ -59,21 +59,11 @@ class _Layout:
             Edge(link.source, link.target, link.delay_ns, number, link.name)
             for number, link in enumerate(self.links)
         ]
-        self.edges += self._edges_of_media(scenario)
+        self.edges += edges_of(scenario.cells or (), self.media, len(self.links))
 
     def _behind(self, node: str) -> str:
         """The node where what a node sends leaves its network interface: that node if it has none."""
         return self.nics[node].target if node in self.nics else node
-
-    def _edges_of_media(self, scenario: ScenarioModel) -> Iterator[Edge]:
-        """From every station to the hub by the port of the station, and back by that of the hub."""
-        first = len(self.links)
-        for cell, medium in zip(scenario.cells or (), self.media, strict=True):
-            hub, *stations = medium.ports
-            for number, (station, port) in enumerate(zip(cell.stations, stations, strict=True), first + 1):
-                yield Edge(port.node, cell.hub, port.delay_ns, number, port.name)
-                yield Edge(hub.node, station.node, hub.delay_ns, first, f"{port.name}{BACKWARD}")
-            first += len(medium.ports)
 
 
 class _Finder:

@@ -83,7 +83,7 @@ class Port:
     delay_s: float
     """Propagation to the far end."""
     rate_bps: int | None
-    """What the medium carries at most, all ports together."""
+    """What the medium carries at most while no other port sends."""
     where: str
     """The part of the scenario that describes its queue, for messages."""
 
@@ -173,6 +173,8 @@ class RoutedFlow:
     reroutes: tuple[Reroute, ...] = ()
     """Other routes from given times on, in the order of time."""
     steering: Steering | None = None
+    shares_hosts: bool = False
+    """Whether other flows may begin or end where it does although it does not say so itself."""
 
     @property
     def later(self) -> tuple["Reroute | Way", ...]:
@@ -182,6 +184,8 @@ class RoutedFlow:
     @property
     def hosts(self) -> tuple[str, str] | None:
         """Where it begins and ends; None: at hosts that no other flow has."""
+        if self.shares_hosts:
+            return self.source, self.target
         ends = self.flow.source, self.flow.target
         return self.flow.hosts or ((ends[0], ends[1]) if ends[0] and ends[1] else None)
 

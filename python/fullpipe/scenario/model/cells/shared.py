@@ -1,10 +1,11 @@
 """A channel that takes turns, as upstream in cable, fibre and satellite networks."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fullpipe.scenario.model.cells.base import CellModel
+from fullpipe.scenario.model.cells.base import CellModel, CellPort
 from fullpipe.scenario.model.link import Rate
 from fullpipe.scenario.model.link.changes import Delay
 from fullpipe.scenario.quantities import Bytes, to_nanoseconds
@@ -29,10 +30,13 @@ class Shared(CellModel):
     overhead_s: Delay = Field(1e-5, alias="overhead", examples=["10 us"])
     """Time that every turn takes before its first packet: guard time and preamble."""
 
-    @property
-    def limit_bps(self) -> int | None:
-        """The rate of the channel."""
-        return self.rate_bps
+    def ports(self) -> Iterator[CellPort]:
+        """That of the hub, then those of the stations in order."""
+        nodes = tuple(station.node for station in self.stations)
+        yield CellPort(f"{self.name}-{self.hub}", self.hub, nodes, self.queue, self.rate_bps, "")
+        for i, node in enumerate(nodes):
+            queue, place = self.queue_of(i)
+            yield CellPort(f"{self.name}-{node}", node, (self.hub,), queue, self.rate_bps, place)
 
     def params(self) -> dict[str, Any]:
         """As the plan of the native engine has them."""

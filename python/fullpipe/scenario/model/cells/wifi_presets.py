@@ -1,0 +1,56 @@
+"""Presets of Wi-Fi cells: values of other keys of a cell. A key that is given beside one takes its place."""
+
+from collections.abc import Mapping
+
+MAC80211: Mapping[str, object] = {
+    "kind": "fq_codel",
+    "target_ms": 20.0,
+    "interval_ms": 100.0,
+    "quantum": 300,
+    "flows": 4_096,
+    "limit": 8_192,
+}
+"""The queue of a station in Linux 7.2, net/mac80211/{tx,sta_info}.c and net/fq_impl.h."""
+
+PRESETS: Mapping[str, Mapping[str, object]] = {
+    # A router and a laptop of today, with Linux's queues.
+    "home-ax": {
+        "standard": "802.11ax",
+        "band": "5 GHz",
+        "width": "80 MHz",
+        "streams": 2,
+        "guard_interval": "800 ns",
+        "queue": MAC80211,
+    },
+    # 144.4 Mbit/s behind a thousand packets first in, first out: firmware as of ath10k before its queues were
+    # limited (1,056 to 1,424 descriptors, drivers/net/wireless/ath/ath10k/hw.h).
+    "old-11n": {
+        "standard": "802.11n",
+        "band": "2.4 GHz",
+        "width": "20 MHz",
+        "streams": 2,
+        "guard_interval": "400 ns",
+        "queue": {"kind": "drop_tail", "packets": 1_000},
+    },
+    # The defaults of ns-3.44: WifiHelper, HeConfiguration, WifiMacQueue, QosTxop and BE_MaxAmpduSize.
+    "ns3": {
+        "standard": "802.11ax",
+        "band": "5 GHz",
+        "width": "80 MHz",
+        "streams": 1,
+        "guard_interval": "3200 ns",
+        "max_ampdu": "65535 B",
+        "bar": True,
+        "queue": {"kind": "drop_tail", "packets": 500},
+    },
+    # The wireless host of public Flent files of BBR-n+: one stream of 802.11n in 20 MHz, and below the sender
+    # a queue that held 7 to 10 MB without a drop.
+    "p4-host": {
+        "standard": "802.11n",
+        "band": "2.4 GHz",
+        "width": "20 MHz",
+        "streams": 1,
+        "guard_interval": "800 ns",
+        "queue": {"kind": "drop_tail", "bytes": "10 MB"},
+    },
+}

@@ -1,0 +1,99 @@
+"""A dumbbell whose bottleneck is a cell: stations on one side, a wire to every other host on the other."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from fullpipe.scenario.model.cells import Cell
+from fullpipe.scenario.model.scenario import ScenarioModel
+from fullpipe.scenario.model.topology import Dumbbell
+from fullpipe.scenario.network.entries import Entry, Single, entries
+from fullpipe.scenario.network.media import edges_of, media_of
+from fullpipe.scenario.network.nics import nics_of
+from fullpipe.scenario.network.parts import Link, Network, Node, RoutedFlow, unused
+from fullpipe.scenario.network.shortest_paths import BACKWARD
+
+
+class _Wired(NamedTuple):
+    """A flow with its host behind the hub, and the links from that to the hub and back."""
+
+    entry: Entry
+    single: Single
+    host: str
+    there: tuple[int, ...]
+    back: tuple[int, ...]
+
+
+def cell_of(scenario: ScenarioModel, topology: Dumbbell) -> Cell | None:
+    """The cell that stands in place of the bottleneck, if one does."""
+    name = topology.bottleneck.cell
+    return next((cell for cell in scenario.cells or () if cell.name == name), None)
+
+
+def from_cell(scenario: ScenarioModel, topology: Dumbbell, cell: Cell, each: int | None) -> Network:
+    """The hub and the stations of a cell, and for every flow a host that a wire joins to the hub."""
+    layout = _Layout(scenario, topology, cell)
+    wired = [layout.wired(entry, single) for entry in entries(scenario, each) for single in entry.singles]
+    media = media_of([cell], layout.behind)
+    ports = {edge.name: edge.hop for edge in edges_of([cell], media, len(layout.links))}
+    flows = tuple(_flow(scenario, cell, one, layout.nics, ports) for one in wired)
+    return Network(tuple(layout.nodes.values()), tuple(layout.links), flows, tuple(media))
+
+
+class _Layout:
+    """Nodes and links so far."""
+
+    def __init__(self, scenario: ScenarioModel, topology: Dumbbell, cell: Cell) -> None:
+        self._topology, self._hub = topology, cell.hub
+        stations = [station.node for station in cell.stations]
+        self._named = {name for flow in scenario.flows for name in flow.hosts or ()} | {cell.hub, *stations}
+        nics = nics_of(scenario.hosts or (), self._named)
+        self.links: list[Link] = list(nics.values())
+        self.nics = {host: (i,) for i, host in enumerate(nics)}
+        routers = [cell.hub, *(nic.target for nic in nics.values())]
+        self.nodes = {name: Node(name, "router") for name in routers}
+        self.nodes |= {name: Node(name, "host") for name in stations}
+
+    def behind(self, host: str) -> str:
+        """The node where the other links of a host begin."""
+        return self.links[self.nics[host][0]].target if host in self.nics else host
+
+    def wired(self, entry: Entry, single: Single) -> _Wired:
+        """The host of a flow behind the hub, and its wire."""
+        flow = entry.flow
+        end = "receiver" if flow.is_upload else "sender"
+        own = unused(f"{single.name}-{end}", self._named)
+        host = flow.hosts[int(flow.is_upload)] if flow.hosts else own
+        self.nodes[host] = Node(host, "host")
+        leaving = self._topology.access.overridden_by(flow.access)
+        if leaving.rate_bps is None and leaving.delay_s == 0 and leaving.queue is None:
+            return _Wired(entry, single, host, self.nics.get(host, ()), ())
+        own_queue = flow.access is not None and "queue" in flow.access.model_fields_set
+        where = f"flows[{entry.place}].access" if own_queue else "topology.access"
+        arriving = leaving.model_copy(update={"queue": None})  # the hub's side is never full
+        first = len(self.links)
+        for access, suffix, ends in (
+            (leaving, "", (self.behind(host), self._hub)),
+            (arriving, BACKWARD, (self._hub, host)),
+        ):
+            name, stream = (f"{one}-{end}{suffix}" for one in (single.name, single.stream))
+            wire = (access.rate_bps, access.delay_s, access.queue)
+            self.links.append(Link(name, ends[0], ends[1], *wire, None, where, host_stream=stream))
+        return _Wired(entry, single, host, (*self.nics.get(host, ()), first), (first + 1,))
+
+
+def _flow(
+    scenario: ScenarioModel,
+    cell: Cell,
+    wired: _Wired,
+    nics: Mapping[str, tuple[int, ...]],
+    ports: dict[str, int],
+) -> RoutedFlow:
+    flow = wired.entry.flow
+    station = flow.station or cell.stations[0].node
+    up, down = f"{cell.name}-{station}", f"{cell.name}-{station}{BACKWARD}"
+    to_station = (*wired.there, ports[down])
+    from_station = (*nics.get(station, ()), ports[up], *wired.back)
+    ends, routes = (wired.host, station), (to_station, from_station)
+    if flow.is_upload:
+        ends, routes = ends[::-1], routes[::-1]
+    return RoutedFlow(*wired.single, flow, scenario.tcp_of(flow), *ends, *routes, shares_hosts=True)
