@@ -13,17 +13,19 @@ from fullpipe.engines.lacking import lacking
 from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
 from fullpipe.engines.ns3.program_input import NO_LIMIT_BYTES
 from fullpipe.engines.ns3.queues import QUEUES, NoCounterpartError, ns3_queue
+from fullpipe.engines.ns3.wifi_input import wifi_problems
 from fullpipe.scenario import Link, Network, Scenario, resolve
 from fullpipe.scenario.model.base import Model
 from fullpipe.scenario.model.flows import Flow
 from fullpipe.scenario.model.link.changes import MarkovChannel
 from fullpipe.scenario.model.ns3 import Ns3
 from fullpipe.scenario.model.tcp import Tcp
+from fullpipe.scenario.model.workloads.datagrams import Udp
 
 # What this engine has been told of. A scenario that says anything else is refused until it is told here.
 _FLOW = frozenset(
     {"name", "cca", "count", "start_s", "start_jitter_s", "stop_s", "size_bytes", "application", "dscp"}
-    | {"workload"}
+    | {"workload", "station", "upload"}
     | {"hosts", "direction", "access", "source", "target", "via", "reroutes", "alternate", "tcp"}
 )
 _TCP = frozenset(
@@ -40,6 +42,7 @@ def problems(scenario: Scenario, can: Capabilities) -> list[Problem]:
     options, network = scenario.ns3 or Ns3(), resolve(scenario)
     found = lacking(scenario, network, can, "the ns3 engine")
     found += [*_records(scenario), *_links(network), *_transport("tcp", scenario.tcp)]
+    found += wifi_problems(scenario, network)
     for n, flow in enumerate(scenario.flows):
         found += _flow(f"flows[{n}]", flow, scenario.tcp_of(flow), options)
     return list(dict.fromkeys(found))
@@ -53,12 +56,13 @@ def _records(scenario: Scenario) -> Iterator[Problem]:
 def _links(network: Network) -> Iterator[Problem]:
     for link in network.links:
         yield from _changes(link)
-        if link.queue is not None and link.queue.kind not in QUEUES:
+    for hop in network.hops:
+        if hop.queue is not None and hop.queue.kind not in QUEUES:
             continue
         try:
-            ns3_queue(link.queue)
+            ns3_queue(hop.queue)
         except NoCounterpartError as error:
-            yield Problem(f"{link.where}.queue", str(error))
+            yield Problem(f"{hop.where}.queue", str(error))
 
 
 def _changes(link: Link) -> Iterator[Problem]:
@@ -124,6 +128,12 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
 def _flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
     yield from _transport(f"{path}.tcp", flow.tcp)
     yield from _unknown(path, flow, _FLOW)
+    if isinstance(flow.workload, Udp) and (
+        flow.workload.spacing == "poisson" or flow.workload.on_s is not None
+    ):
+        yield Problem(
+            f"{path}.workload", "the ns3 engine sends datagrams at a constant rate; leave out the rest"
+        )
     if flow.cca is None or own.is_own(flow.cca.kind):
         return
     kind = flow.cca.kind

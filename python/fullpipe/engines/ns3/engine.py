@@ -40,6 +40,8 @@ _MEASURED: Mapping[str, str] = {
     "variables": "time_s flow name value unit state",
 }
 """What the program writes, as cpp/tables.cc has it."""
+_WIFI = "3.44"
+"""The version that runs Wi-Fi cells."""
 _NEEDS_ACCECN = frozenset({"prague"})
 _HIDDEN = {"flows": "all_sent_packets", "links_summary": "all_forwarded_packets"}
 """Columns that the program writes for `meta` only."""
@@ -65,8 +67,9 @@ class Ns3Engine:
         """ns-3's algorithms and queues by our names; other algorithms are ours, on its stack."""
         return Capabilities(
             ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
-            workloads=frozenset({"bulk", "cbr"}),
+            workloads=frozenset({"bulk", "cbr", "udp"}),
             queues=QUEUES,
+            media=frozenset({"wifi"} if self.ns3 == _WIFI else ()),
             losses=frozenset({"bernoulli", "periodic", "gilbert_elliott"}),
             impairments=frozenset({"aggregation", "jitter", "reordering"}),
             not_measured=not_measured(_MEASURED),
@@ -106,6 +109,9 @@ class Ns3Engine:
         installed = wheel.install(options.version or self.ns3, say)
         say(f"compiling the program of ns-3 {installed.version}")
         build.program(installed)
+        if installed.version == _WIFI:
+            say("compiling the program for Wi-Fi cells")
+            build.program(installed, wifi=True)
         return next(engine() for engine in VERSIONS if engine.ns3 == installed.version)
 
     def check(self, scenario: Scenario) -> list[Problem]:
@@ -123,12 +129,13 @@ class Ns3Engine:
             raise EngineError("\n".join(map(str, found)))
         installed = wheel.find(self.ns3)
         assert installed is not None
-        program = build.program(installed)
+        program = build.program(installed, wifi=bool(scenario.cells))
         took = Stopwatch()
         with process.workplace() as folder:
             finished = process.run(program, program_input(scenario, seed), folder, progress)
             read = {name: _read(table, finished.folder) for name, table in TABLES.items()}
         sent = read["flows"].pop("all_sent_packets")
+        read["flows"]["cca"] = read["flows"]["cca"].replace("", None)  # datagrams have none
         forwarded = read["links_summary"].pop("all_forwarded_packets")
         meta = origin(
             self,

@@ -9,6 +9,7 @@ from typing import Any
 
 from fullpipe.engines.ns3.algorithms import attributes, counterpart
 from fullpipe.engines.ns3.queues import ns3_queue
+from fullpipe.engines.ns3.wifi_input import wifi_lines
 from fullpipe.scenario import Link, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.model.flows import Cca
 from fullpipe.scenario.model.link.losses import plan_of
@@ -35,6 +36,9 @@ def program_input(scenario: Scenario, seed: int) -> str:
     lines = [" ".join(map(str, run))]
     for link in network.links:
         lines += _link(link)
+    cells = {cell.name: cell for cell in scenario.cells or ()}
+    for medium in network.media:
+        lines += wifi_lines(cells[medium.name], medium)
     for routed in network.flows:
         lines += _flow(routed, options)
     return "".join(f"{line}\n" for line in lines)
@@ -78,7 +82,8 @@ def _flow(routed: RoutedFlow, options: Ns3) -> Iterator[str]:
     paced = int(tcp.pacing == "always")
     yield f"flow {routed.name}"
     yield f"stream {routed.stream}"
-    yield from _algorithm(flow.cca, options)
+    if flow.cca:
+        yield from _algorithm(flow.cca, options)
     yield f"recovery {_RECOVERIES[options.recovery]}"
     yield f"time {to_nanoseconds(flow.start_s)} {to_nanoseconds(flow.start_jitter_s)} {stop}"
     yield f"data {size} {int(tcp.send_buffer_bytes is not None)}"
@@ -88,6 +93,8 @@ def _flow(routed: RoutedFlow, options: Ns3) -> Iterator[str]:
         yield f"socket_attribute {name} {value}"
     for pace in flow.application or ():
         yield f"pace {to_nanoseconds(pace.at_s)} {-1 if pace.rate_bps is None else pace.rate_bps}"
+    if flow.datagrams:
+        yield f"datagrams {flow.datagrams.interval_ns} {flow.datagrams.payload_bytes}"
     if isinstance(flow.workload, Cbr):
         yield f"writes {_writes(flow.workload, tcp)}"
     yield f"forward {_route(routed.forward)}"
@@ -104,8 +111,7 @@ def _writes(cbr: Cbr, tcp: Tcp) -> str:
     return f"{max(1, size * 8 * 10**9 // cbr.rate_bps)} {size} {int(cbr.when_full == 'drop')}"
 
 
-def _algorithm(cca: Cca | None, options: Ns3) -> Iterator[str]:
-    assert cca is not None  # `check` refuses flows that are no TCP
+def _algorithm(cca: Cca, options: Ns3) -> Iterator[str]:
     yield f"kind {cca.kind}"
     theirs = counterpart(cca.kind, options.algorithms == "fullpipe")
     if theirs is None:

@@ -1,5 +1,7 @@
 #include "flow.h"
 
+#include "addresses.h"
+
 #include "ns3/double.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/object-factory.h"
@@ -22,25 +24,10 @@ constexpr uint16_t PORT = 5001;
 // Unsent data that a socket holds at most, if its buffer is not meant to limit; half of it at least.
 constexpr uint64_t MOST_UNSENT = 1 << 18;
 
-// A network of four addresses per flow.
-Ipv4Address
-AddressOf(uint32_t flow, uint32_t host)
-{
-    return Ipv4Address((10u << 24) + 4 * flow + 1 + host);
-}
-
-int64_t
-NowNanos()
-{
-    return Simulator::Now().GetNanoSeconds();
-}
-
 } // namespace
 
 Flow::Flow(const Input& input, uint32_t number, Network& network, const fullpipe_congestion_api* api)
-    : m_input(input.flows[number]),
-      m_number(number),
-      m_warmup(input.warmup),
+    : Traffic(input, number),
       m_network(network),
       m_sender(AddressOf(number, 0),
                [this](Ptr<Packet> packet, const Address& to, uint16_t protocol) { Leave(packet, to, protocol, 0); }),
@@ -52,8 +39,6 @@ Flow::Flow(const Input& input, uint32_t number, Network& network, const fullpipe
           [this]() { Fill(); }),
       m_writer(m_input.writes, [this](uint32_t bytes) { return Write(bytes); })
 {
-    const double share = Dice(input.seed, "start/" + m_input.stream).Unit();
-    m_start = m_input.start + static_cast<int64_t>(share * static_cast<double>(m_input.jitter));
     MakeSender(api, Dice(input.seed, "cca/" + m_input.stream).Next());
     Listen();
     Simulator::Schedule(NanoSeconds(m_start), [this]() { Open(); });
@@ -149,11 +134,7 @@ Flow::Listen()
 void
 Flow::Open()
 {
-    m_phase = RUNNING;
-    if (NowNanos() >= m_warmup)
-    {
-        m_begin = At(NowNanos());
-    }
+    Begun();
     m_socket->Bind();
     m_socket->Connect(InetSocketAddress(m_receiver.Address(), PORT));
     m_writer.Start();
@@ -213,14 +194,6 @@ Flow::Stop()
         m_application.Stop(m_written);
         Close();
     }
-}
-
-// Nothing more is measured.
-void
-Flow::Close()
-{
-    m_phase = OVER;
-    m_end = At(NowNanos());
 }
 
 void
@@ -331,44 +304,15 @@ Flow::Lose(Ptr<Parcel> parcel)
 Mark
 Flow::At(int64_t time) const
 {
-    Mark mark = m_counters;
-    mark.time = time;
+    Mark mark = Traffic::At(time);
     mark.refused = m_writer.Refused();
     return mark;
 }
 
 void
-Flow::OnWarmup()
-{
-    if (m_phase == RUNNING)
-    {
-        m_begin = At(NowNanos());
-    }
-}
-
-void
-Flow::OnEnd(int64_t time)
-{
-    if (m_phase == RUNNING)
-    {
-        m_end = At(time);
-    }
-}
-
-FlowSample
-Flow::Sample()
+Flow::Describe(FlowSample& sample)
 {
     static const char* const STATES[] = {"open", "disorder", "cwr", "recovery", "loss"};
-    const Mark now = At(NowNanos());
-    FlowSample sample;
-    sample.goodput = static_cast<double>(now.delivered - m_sampled.delivered) * 8e9 /
-                     static_cast<double>(now.time - m_sampled.time);
-    sample.retransmitted = now.retransmitted - m_sampled.retransmitted;
-    m_sampled = now;
-    if (m_phase == WAITING)
-    {
-        return sample;
-    }
     const TcpSocketState& state = Inside::State(*m_socket);
     const uint32_t inFlight = m_socket->GetTxBuffer()->BytesInFlight();
     sample.cwnd = state.m_cWnd.Get();
@@ -392,7 +336,6 @@ Flow::Sample()
     }
     sample.delivery = m_deliveryRate;
     sample.state = m_phase == OVER && inFlight == 0 ? "done" : STATES[state.m_congState.Get()];
-    return sample;
 }
 
 } // namespace fullpipe

@@ -76,7 +76,7 @@ ReadLinkLine(LinkInput& link, const std::string& key, std::istream& words)
     }
     else if (key == "queue")
     {
-        words >> link.queue >> link.quantum;
+        words >> link.queue.type >> link.queue.quantum;
     }
     else if (key == "device")
     {
@@ -84,7 +84,7 @@ ReadLinkLine(LinkInput& link, const std::string& key, std::istream& words)
     }
     else if (key == "queue_attribute")
     {
-        ReadAttribute(words, link.queueAttributes);
+        ReadAttribute(words, link.queue.attributes);
     }
     else if (key == "loss")
     {
@@ -107,6 +107,48 @@ ReadLinkLine(LinkInput& link, const std::string& key, std::istream& words)
     else if (key == "jitter")
     {
         words >> link.jitter >> link.jitterNormal >> link.jitterReorders;
+    }
+    else
+    {
+        words.setstate(std::ios::failbit);
+    }
+}
+
+void
+ReadCellLine(CellInput& cell, const std::string& key, std::istream& words)
+{
+    if (key == "radio")
+    {
+        words >> cell.standard >> cell.low >> cell.width >> cell.streams >> cell.guard;
+    }
+    else if (key == "access")
+    {
+        words >> cell.rts >> cell.beacons >> cell.bar >> cell.retries >> cell.delay;
+    }
+    else if (key == "aggregate")
+    {
+        words >> cell.ampduBytes >> cell.ampduFrames;
+    }
+    else if (key == "station")
+    {
+        StationInput& station = cell.stations.emplace_back();
+        words >> station.mcs >> station.streams >> station.errors >> station.snr;
+    }
+    else if (key == "port")
+    {
+        cell.ports.emplace_back().name = Rest(words);
+    }
+    else if (key == "fifo" && !cell.ports.empty())
+    {
+        words >> cell.ports.back().packets >> cell.ports.back().bytes;
+    }
+    else if (key == "queue" && !cell.ports.empty())
+    {
+        words >> cell.ports.back().queue.type >> cell.ports.back().queue.quantum;
+    }
+    else if (key == "queue_attribute" && !cell.ports.empty())
+    {
+        ReadAttribute(words, cell.ports.back().queue.attributes);
     }
     else
     {
@@ -170,6 +212,10 @@ ReadFlowLine(FlowInput& flow, const std::string& key, std::istream& words)
     {
         words >> flow.writes.interval >> flow.writes.bytes >> flow.writes.drops;
     }
+    else if (key == "datagrams")
+    {
+        words >> flow.datagrams.interval >> flow.datagrams.bytes;
+    }
     else if (key == "forward" || key == "reverse")
     {
         flow.path[key == "reverse"] = ReadPath(words);
@@ -187,7 +233,7 @@ ReadFlowLine(FlowInput& flow, const std::string& key, std::istream& words)
 }
 
 void
-ReadLine(Input& input, const std::string& line, bool& inFlow)
+ReadLine(Input& input, const std::string& line, std::string& in)
 {
     std::istringstream words(line);
     std::string key;
@@ -199,20 +245,29 @@ ReadLine(Input& input, const std::string& line, bool& inFlow)
     else if (key == "link")
     {
         input.links.emplace_back().name = Rest(words);
-        inFlow = false;
+        in = key;
+    }
+    else if (key == "cell")
+    {
+        input.cells.emplace_back().name = Rest(words);
+        in = key;
     }
     else if (key == "flow")
     {
         input.flows.emplace_back().name = Rest(words);
-        inFlow = true;
+        in = key;
     }
-    else if (inFlow)
-    {
-        ReadFlowLine(input.flows.back(), key, words);
-    }
-    else if (!input.links.empty())
+    else if (in == "link")
     {
         ReadLinkLine(input.links.back(), key, words);
+    }
+    else if (in == "cell")
+    {
+        ReadCellLine(input.cells.back(), key, words);
+    }
+    else if (in == "flow")
+    {
+        ReadFlowLine(input.flows.back(), key, words);
     }
     else
     {
@@ -235,10 +290,10 @@ ReadInput(const std::string& path)
         throw std::runtime_error("cannot open " + path);
     }
     Input input;
-    bool inFlow = false;
+    std::string in; // what the lines describe
     for (std::string line; std::getline(file, line);)
     {
-        ReadLine(input, line, inFlow);
+        ReadLine(input, line, in);
     }
     return input;
 }

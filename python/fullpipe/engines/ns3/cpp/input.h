@@ -39,14 +39,19 @@ struct ChangeInput
     LossInput loss;
 };
 
+struct QueueInput
+{
+    std::string type; // of ns-3
+    Attributes attributes;
+    uint32_t quantum = 0; // of a fair queue; 0: it has none
+};
+
 struct LinkInput
 {
     std::string name;
     int64_t rate = 0; // bit/s; 0: unlimited
     int64_t delay = 0;
-    std::string queue;
-    Attributes queueAttributes;
-    uint32_t quantum = 0; // of a fair queue; 0: it has none
+    QueueInput queue;
     uint32_t device = 0;  // packets that the device below the queue holds, besides the one being sent
     LossInput loss;
     std::vector<ChangeInput> changes;
@@ -55,6 +60,38 @@ struct LinkInput
     int64_t reorderExtra = 0, reorderFrom = 0, reorderUntil = NEVER;
     int64_t jitter = 0;
     bool jitterNormal = false, jitterReorders = false;
+};
+
+struct PortInput
+{
+    std::string name;
+    QueueInput queue;           // with an empty type: first in, first out
+    uint64_t packets = 0, bytes = 0; // of the latter at most; 0: any number
+};
+
+struct StationInput
+{
+    int mcs = -1; // -1: the ideal rate
+    uint32_t streams = 1;
+    double errors = 0; // probability that a data frame is lost
+    double snr = -1000; // dB; -1000: noise takes nothing
+};
+
+// A Wi-Fi cell. Of station k, port 2 k leads to it and port 2 k + 1 from it.
+struct CellInput
+{
+    std::string name;
+    std::string standard; // 80211n, 80211ac or 80211ax
+    bool low = false;     // in the band of 2.4 GHz
+    uint32_t width = 20;  // MHz
+    uint32_t streams = 1;
+    uint32_t guard = 800; // ns
+    bool rts = false, beacons = true, bar = false;
+    uint32_t ampduBytes = 0, ampduFrames = 0;
+    uint32_t retries = 0; // 0: without limit
+    int64_t delay = 0;
+    std::vector<StationInput> stations;
+    std::vector<PortInput> ports;
 };
 
 struct PaceInput
@@ -69,6 +106,13 @@ struct WritesInput
     int64_t interval = 0; // ns; 0: there is none
     uint32_t bytes = 0;
     bool drops = false; // what the socket refuses
+};
+
+// Datagrams at a constant distance, in place of a connection.
+struct DatagramsInput
+{
+    int64_t interval = 0; // ns; 0: there are none
+    uint32_t bytes = 0;
 };
 
 struct RerouteInput
@@ -92,6 +136,7 @@ struct FlowInput
     uint64_t bytes = UINT64_MAX;
     std::vector<PaceInput> paces;
     WritesInput writes;
+    DatagramsInput datagrams;
     std::vector<uint32_t> path[2]; // of data and of acknowledgements
     std::vector<RerouteInput> reroutes;
     uint32_t mss = 1448;
@@ -108,6 +153,7 @@ struct Input
     int64_t duration = 0, warmup = 0, interval = 0;
     bool variables = false;
     std::vector<LinkInput> links;
+    std::vector<CellInput> cells; // whose ports are numbered behind the links
     std::vector<FlowInput> flows;
 };
 

@@ -1,5 +1,7 @@
 // The whole run: reads an input, simulates, writes the tables. Called by worker.py in a process of its own.
 
+#include "cell.h"
+#include "datagrams.h"
 #include "flow.h"
 #include "network.h"
 #include "input.h"
@@ -41,7 +43,7 @@ void
 Every(int64_t step, int64_t end, std::function<void(int64_t)> f)
 {
     Simulator::Schedule(NanoSeconds(step), [step, end, f]() {
-        const int64_t now = Simulator::Now().GetNanoSeconds();
+        const int64_t now = NowNanos();
         f(now);
         if (now + step <= end)
         {
@@ -54,16 +56,25 @@ void
 Run(const Input& input, const std::string& folder, const fullpipe_congestion_api* api)
 {
     SetDefaults(input);
-    std::vector<std::unique_ptr<Flow>> flows;
+    std::vector<std::unique_ptr<Cell>> cells = MakeCells(input);
+    std::vector<std::unique_ptr<Traffic>> flows;
     Network network(
         input,
+        cells,
         [&flows](Ptr<Parcel> parcel) { flows[parcel->flow]->Deliver(parcel); },
         [&flows](Ptr<Parcel> parcel) { flows[parcel->flow]->Lose(parcel); });
     for (uint32_t n = 0; n < input.flows.size(); n++)
     {
-        flows.push_back(std::make_unique<Flow>(input, n, network, api));
+        if (input.flows[n].datagrams.interval)
+        {
+            flows.push_back(std::make_unique<Datagrams>(input, n, network));
+        }
+        else
+        {
+            flows.push_back(std::make_unique<Flow>(input, n, network, api));
+        }
     }
-    Tables tables(input, folder, flows, network.Wires());
+    Tables tables(input, folder, flows, network.Hops());
     Simulator::Schedule(NanoSeconds(input.warmup), [&tables]() { tables.OnWarmup(); });
     Every(std::max<int64_t>(1, input.duration / STEPS), input.duration, [](int64_t now) {
         std::printf("at %lld\n", static_cast<long long>(now));

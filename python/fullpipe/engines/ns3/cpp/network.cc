@@ -7,14 +7,23 @@ using namespace ns3;
 namespace fullpipe
 {
 
-Network::Network(const Input& input, Deliver deliver, const Deliver& lose)
+Network::Network(const Input& input, std::vector<std::unique_ptr<Cell>>& cells, Deliver deliver, const Deliver& lose)
     : m_deliver(std::move(deliver)),
       m_routes(2 * input.flows.size())
 {
-    for (uint32_t i = 0; i < input.links.size(); i++)
+    const auto forward = [this](size_t hop) {
+        return [this, hop](Ptr<Parcel> parcel) { Forward(static_cast<uint32_t>(hop), parcel); };
+    };
+    for (const LinkInput& link : input.links)
     {
-        const auto forward = [this, i](Ptr<Parcel> parcel) { Forward(i, parcel); };
-        m_wires.push_back(std::make_unique<Wire>(input.links[i], input.seed, forward, lose));
+        m_hops.push_back(std::make_unique<Wire>(link, input.seed, forward(m_hops.size()), lose));
+    }
+    for (auto& cell : cells)
+    {
+        for (uint32_t port = 0; port < cell->Ports(); port++)
+        {
+            m_hops.push_back(cell->MakePort(port, forward(m_hops.size()), lose));
+        }
     }
     for (size_t flow = 0; flow < input.flows.size(); flow++)
     {
@@ -30,7 +39,7 @@ Network::Network(const Input& input, Deliver deliver, const Deliver& lose)
     }
 }
 
-// Packets past the fork finish on the old way: what follows wires that are no longer on the route stays known.
+// Packets past the fork finish on the old way: what follows hops that are no longer on the route stays known.
 void
 Network::Lay(Route& route, const std::vector<uint32_t>& path)
 {
@@ -57,17 +66,17 @@ Network::Lay(Route& route, const std::vector<uint32_t>& path)
 void
 Network::Send(Ptr<Parcel> parcel)
 {
-    m_wires[m_routes[2 * parcel->flow + parcel->way].entry]->Send(parcel);
+    m_hops[m_routes[2 * parcel->flow + parcel->way].entry]->Send(parcel);
 }
 
 void
-Network::Forward(uint32_t wire, Ptr<Parcel> parcel)
+Network::Forward(uint32_t hop, Ptr<Parcel> parcel)
 {
     for (const auto& [after, next] : m_routes[2 * parcel->flow + parcel->way].next)
     {
-        if (after == wire)
+        if (after == hop)
         {
-            return next < 0 ? m_deliver(parcel) : m_wires[static_cast<size_t>(next)]->Send(parcel);
+            return next < 0 ? m_deliver(parcel) : m_hops[static_cast<size_t>(next)]->Send(parcel);
         }
     }
 }

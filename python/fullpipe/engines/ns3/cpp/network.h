@@ -1,6 +1,7 @@
-// Wires, and where a packet goes after each: one route per flow and direction.
+// Wires and ports of cells, and where a packet goes after each: one route per flow and direction.
 #pragma once
 
+#include "cell.h"
 #include "input.h"
 #include "wire.h"
 
@@ -15,27 +16,27 @@ class Network
 {
   public:
     // `deliver` is called with what has reached the end of its route, `lose` with what never will.
-    Network(const Input& input, Deliver deliver, const Deliver& lose);
+    Network(const Input& input, std::vector<std::unique_ptr<Cell>>& cells, Deliver deliver, const Deliver& lose);
 
     void Send(ns3::Ptr<Parcel> parcel);
 
-    std::vector<std::unique_ptr<Wire>>& Wires()
+    std::vector<std::unique_ptr<Hop>>& Hops()
     {
-        return m_wires;
+        return m_hops;
     }
 
   private:
     struct Route
     {
         uint32_t entry = 0;
-        std::vector<std::pair<uint32_t, int64_t>> next; // after which wire comes which; -1: the end
+        std::vector<std::pair<uint32_t, int64_t>> next; // after which hop comes which; -1: the end
     };
 
     static void Lay(Route& route, const std::vector<uint32_t>& path);
-    void Forward(uint32_t wire, ns3::Ptr<Parcel> parcel);
+    void Forward(uint32_t hop, ns3::Ptr<Parcel> parcel);
 
     Deliver m_deliver;
-    std::vector<std::unique_ptr<Wire>> m_wires;
+    std::vector<std::unique_ptr<Hop>> m_hops;
     std::vector<Route> m_routes; // of flow n: 2 n for data, 2 n + 1 for acknowledgements
 };
 

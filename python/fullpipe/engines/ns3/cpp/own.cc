@@ -126,7 +126,7 @@ bool
 OwnAlgorithm::Sending()
 {
     const uint32_t inFlight = InFlight(); // the packet that leaves included
-    const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+    const auto now = static_cast<uint64_t>(NowNanos());
     const bool idle = inFlight <= 1;
     if (idle || m_traits.watches_sends)
     {
@@ -371,7 +371,7 @@ void
 OwnAlgorithm::Wake()
 {
     const uint64_t at = m_api->next_wakeup(m_handle);
-    const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+    const auto now = static_cast<uint64_t>(NowNanos());
     m_wakeup.Cancel();
     if (at == FULLPIPE_NONE)
     {

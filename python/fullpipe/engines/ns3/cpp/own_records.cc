@@ -17,7 +17,7 @@ OwnAlgorithm::Path() const
 {
     const TcpSocketState& state = State();
     fullpipe_path path{};
-    path.now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+    path.now = static_cast<uint64_t>(NowNanos());
     path.srtt = m_srtt < 0 ? FULLPIPE_NONE : static_cast<uint64_t>(m_srtt);
     path.min_rtt = m_minRtt < 0 ? FULLPIPE_NONE : static_cast<uint64_t>(m_minRtt);
     path.next = m_scoreboard->FirstNumber() + m_scoreboard->Outstanding();
@@ -71,7 +71,7 @@ OwnAlgorithm::AddRate(fullpipe_ack& ack) const
         return;
     }
     const Segment& newest = *m_digest.newest;
-    const int64_t now = Simulator::Now().GetNanoSeconds();
+    const int64_t now = NowNanos();
     const int64_t interval = std::max(newest.sent - newest.flightStart, now - newest.deliveredTime);
     ack.has_rate = 1;
     ack.rate_delivered = static_cast<uint32_t>(m_scoreboard->Delivered() - newest.delivered);

@@ -43,14 +43,14 @@ PerSecond(double amount, int64_t nanos)
 
 Tables::Tables(const Input& input,
                const std::string& folder,
-               std::vector<std::unique_ptr<Flow>>& flows,
-               std::vector<std::unique_ptr<Wire>>& wires)
+               std::vector<std::unique_ptr<Traffic>>& flows,
+               std::vector<std::unique_ptr<Hop>>& hops)
     : m_input(input),
       m_folder(folder),
       m_flows(flows),
-      m_wires(wires),
-      m_sampled(wires.size()),
-      m_begin(wires.size()),
+      m_hops(hops),
+      m_sampled(hops.size()),
+      m_begin(hops.size()),
       m_states(flows.size())
 {
     m_series = Open("series",
@@ -64,7 +64,7 @@ Tables::Tables(const Input& input,
     {
         if (flows[n]->Own())
         {
-            flows[n]->SetTurn([this, n]() { Observe(Simulator::Now().GetNanoSeconds(), n, false); });
+            flows[n]->SetTurn([this, n]() { Observe(NowNanos(), n, false); });
         }
     }
 }
@@ -84,10 +84,10 @@ Tables::Open(const std::string& name, const std::string& columns) const
 void
 Tables::OnWarmup()
 {
-    for (size_t n = 0; n < m_wires.size(); n++)
+    for (size_t n = 0; n < m_hops.size(); n++)
     {
-        m_begin[n] = m_wires[n]->Counters();
-        m_wires[n]->BeginMeasuring();
+        m_begin[n] = m_hops[n]->Counters();
+        m_hops[n]->BeginMeasuring();
     }
     for (auto& flow : m_flows)
     {
@@ -110,24 +110,24 @@ Tables::Sample(int64_t now)
             Observe(now, n, true);
         }
     }
-    for (size_t n = 0; n < m_wires.size(); n++)
+    for (size_t n = 0; n < m_hops.size(); n++)
     {
-        SampleWire(now, n);
+        SampleHop(now, n);
     }
 }
 
 void
-Tables::SampleWire(int64_t now, size_t number)
+Tables::SampleHop(int64_t now, size_t number)
 {
-    const Wire& wire = *m_wires[number];
-    const WireCounters counters = wire.Counters();
-    const WireCounters& before = m_sampled[number];
+    const Hop& hop = *m_hops[number];
+    const HopCounters counters = hop.Counters();
+    const HopCounters& before = m_sampled[number];
     const auto started = static_cast<double>(counters.started - before.started);
     const double busy = (counters.busyNanos - before.busyNanos) / static_cast<double>(m_input.interval);
-    m_links << Seconds(now) << '\t' << wire.Description().name << '\t' << wire.BacklogBytes() << '\t'
-            << wire.BacklogPackets() << '\t' << Text((counters.waitedNanos - before.waitedNanos) / started / 1e9)
+    m_links << Seconds(now) << '\t' << hop.Name() << '\t' << hop.BacklogBytes() << '\t'
+            << hop.BacklogPackets() << '\t' << Text((counters.waitedNanos - before.waitedNanos) / started / 1e9)
             << '\t' << counters.dropped - before.dropped << '\t' << counters.marked - before.marked << '\t'
-            << Text(wire.Description().rate ? busy : Histogram::NONE) << '\n';
+            << Text(hop.HasRate() ? busy : Histogram::NONE) << '\n';
     m_sampled[number] = counters;
 }
 
@@ -228,16 +228,16 @@ Tables::WriteLinks()
     std::ofstream file = Open("links_summary",
                               "link\tdropped_packets\tmarked_packets\tforwarded_packets\tforwarded_bytes\tutilisation\t"
                               "sojourn_mean_s\tsojourn_p95_s\tbacklog_max_packets\tall_forwarded_packets");
-    for (size_t n = 0; n < m_wires.size(); n++)
+    for (size_t n = 0; n < m_hops.size(); n++)
     {
-        const Wire& wire = *m_wires[n];
-        const WireCounters end = wire.Counters();
-        const WireCounters& begin = m_begin[n];
+        const Hop& hop = *m_hops[n];
+        const HopCounters end = hop.Counters();
+        const HopCounters& begin = m_begin[n];
         const double used = PerSecond((end.busyNanos - begin.busyNanos) / 1e9, m_input.duration - m_input.warmup);
-        file << wire.Description().name << '\t' << end.dropped - begin.dropped << '\t' << end.marked - begin.marked
+        file << hop.Name() << '\t' << end.dropped - begin.dropped << '\t' << end.marked - begin.marked
              << '\t' << end.forwarded - begin.forwarded << '\t' << end.forwardedBytes - begin.forwardedBytes << '\t'
-             << Text(wire.Description().rate ? used : Histogram::NONE) << '\t' << Text(wire.Waits().MeanSeconds())
-             << '\t' << Text(wire.Waits().QuantileSeconds(0.95)) << '\t' << wire.MaxBacklog() << '\t' << end.forwarded
+             << Text(hop.HasRate() ? used : Histogram::NONE) << '\t' << Text(hop.Waits().MeanSeconds())
+             << '\t' << Text(hop.Waits().QuantileSeconds(0.95)) << '\t' << hop.MaxBacklog() << '\t' << end.forwarded
              << '\n';
     }
 }

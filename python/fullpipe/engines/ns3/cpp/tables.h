@@ -19,8 +19,8 @@ class Tables
   public:
     Tables(const Input& input,
            const std::string& folder,
-           std::vector<std::unique_ptr<Flow>>& flows,
-           std::vector<std::unique_ptr<Wire>>& wires);
+           std::vector<std::unique_ptr<Traffic>>& flows,
+           std::vector<std::unique_ptr<Hop>>& hops);
 
     void Sample(int64_t now);
     void OnWarmup();
@@ -28,17 +28,17 @@ class Tables
 
   private:
     std::ofstream Open(const std::string& name, const std::string& columns) const;
-    void SampleWire(int64_t now, size_t number);
+    void SampleHop(int64_t now, size_t number);
     void Observe(int64_t now, size_t flow, bool always);
     void WriteFlows();
     void WriteLinks();
 
     const Input& m_input;
     std::string m_folder;
-    std::vector<std::unique_ptr<Flow>>& m_flows;
-    std::vector<std::unique_ptr<Wire>>& m_wires;
+    std::vector<std::unique_ptr<Traffic>>& m_flows;
+    std::vector<std::unique_ptr<Hop>>& m_hops;
     std::ofstream m_series, m_links, m_variables;
-    std::vector<WireCounters> m_sampled, m_begin;
+    std::vector<HopCounters> m_sampled, m_begin;
     std::vector<std::map<std::string, std::string>> m_states; // of the variables of each flow
 };
 

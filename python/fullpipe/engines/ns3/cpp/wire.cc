@@ -1,12 +1,7 @@
 #include "wire.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/fq-cobalt-queue-disc.h"
-#include "ns3/fq-codel-queue-disc.h"
-#include "ns3/fq-pie-queue-disc.h"
-#include "ns3/object-factory.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 #include "ns3/tbf-queue-disc.h"
 
 using namespace ns3;
@@ -34,10 +29,9 @@ LossModel::Strikes()
 }
 
 Wire::Wire(const LinkInput& input, uint64_t seed, Deliver deliver, Deliver lose)
-    : m_input(input),
+    : Hop(input.name, std::move(deliver), std::move(lose)),
+      m_input(input),
       m_seed(seed),
-      m_deliver(std::move(deliver)),
-      m_lose(std::move(lose)),
       m_jitterDice(seed, "jitter/" + input.name),
       m_rate(input.rate),
       m_delay(input.delay)
@@ -46,7 +40,7 @@ Wire::Wire(const LinkInput& input, uint64_t seed, Deliver deliver, Deliver lose)
     {
         m_loss.emplace(input.loss, seed);
     }
-    MakeQueue();
+    MakeQueue(m_input.queue, [this](Ptr<Parcel> parcel) { Transmit(parcel); });
     for (const ChangeInput& change : m_input.changes)
     {
         Simulator::Schedule(NanoSeconds(change.at), [this, change]() { Apply(change); });
@@ -54,69 +48,18 @@ Wire::Wire(const LinkInput& input, uint64_t seed, Deliver deliver, Deliver lose)
 }
 
 void
-Wire::MakeQueue()
-{
-    ObjectFactory factory(m_input.queue);
-    for (const auto& [name, value] : m_input.queueAttributes)
-    {
-        factory.Set(name, StringValue(value));
-    }
-    m_disc = factory.Create<QueueDisc>();
-    if (auto fair = DynamicCast<FqCoDelQueueDisc>(m_disc))
-    {
-        fair->SetQuantum(m_input.quantum);
-    }
-    if (auto fair = DynamicCast<FqPieQueueDisc>(m_disc))
-    {
-        fair->SetQuantum(m_input.quantum);
-    }
-    if (auto fair = DynamicCast<FqCobaltQueueDisc>(m_disc))
-    {
-        fair->SetQuantum(m_input.quantum);
-    }
-    m_port = CreateObject<NetDeviceQueueInterface>();
-    m_port->Initialize();
-    if (m_port->GetNTxQueues() == 0)
-    {
-        m_port->SetNTxQueues(1);
-    }
-    m_disc->SetNetDeviceQueueInterface(m_port);
-    m_disc->SetSendCallback([this](Ptr<QueueDiscItem> item) { Transmit(item); });
-    m_disc->TraceConnectWithoutContext(
-        "Drop",
-        Callback<void, Ptr<const QueueDiscItem>>(
-            [this](Ptr<const QueueDiscItem> item) { Drop(StaticCast<Parcel>(ConstCast<QueueDiscItem>(item))); }));
-    m_disc->TraceConnectWithoutContext(
-        "Mark",
-        Callback<void, Ptr<const QueueDiscItem>, const char*>(
-            [this](Ptr<const QueueDiscItem>, const char*) { m_counters.marked++; }));
-    m_disc->Initialize();
-}
-
-void
 Wire::Send(Ptr<Parcel> parcel)
 {
-    parcel->since = Simulator::Now().GetNanoSeconds();
+    parcel->since = NowNanos();
     m_disc->Enqueue(parcel);
     m_disc->Run();
-    if (m_measuring)
-    {
-        m_maxBacklog = std::max<uint64_t>(m_maxBacklog, BacklogPackets());
-    }
-}
-
-void
-Wire::Drop(Ptr<Parcel> parcel)
-{
-    m_counters.dropped++;
-    m_lose(parcel);
+    Joined();
 }
 
 // The queue hands a packet to the device, which stops it when it is full.
 void
-Wire::Transmit(Ptr<QueueDiscItem> item)
+Wire::Transmit(Ptr<Parcel> parcel)
 {
-    Ptr<Parcel> parcel = StaticCast<Parcel>(item);
     if (m_input.rate == 0)
     {
         Leave(*parcel);
@@ -143,21 +86,8 @@ Wire::Begin()
     m_deviceBytes -= m_sending->GetSize();
     Leave(*m_sending);
     m_bitsLeft = static_cast<double>(m_sending->GetSize()) * 8;
-    m_since = Simulator::Now().GetNanoSeconds();
+    m_since = NowNanos();
     Continue();
-}
-
-// A packet waits no more.
-void
-Wire::Leave(const Parcel& parcel)
-{
-    const int64_t waited = Simulator::Now().GetNanoSeconds() - parcel.since;
-    m_counters.started++;
-    m_counters.waitedNanos += static_cast<double>(waited);
-    if (m_measuring)
-    {
-        m_waits.Record(waited);
-    }
 }
 
 // The rest of the packet goes at the present rate. What the clock rounds up is carried over to the packet behind.
@@ -177,7 +107,7 @@ Wire::Continue()
 void
 Wire::Complete()
 {
-    m_counters.busyNanos += static_cast<double>(Simulator::Now().GetNanoSeconds() - m_since);
+    m_counters.busyNanos += static_cast<double>(NowNanos() - m_since);
     Ptr<Parcel> parcel = m_sending;
     m_sending = nullptr;
     Sent(parcel);
@@ -198,10 +128,10 @@ void
 Wire::Sent(Ptr<Parcel> parcel)
 {
     const bool lost = m_loss && m_loss->Strikes();
-    const int64_t now = Simulator::Now().GetNanoSeconds();
+    const int64_t now = NowNanos();
     // ns-3 wants the number of the node to which the event happens.
     Simulator::ScheduleWithContext(parcel->host, NanoSeconds(ArrivalAfter(now) - now), [this, parcel, lost]() {
-        Arrive(parcel, lost);
+        lost ? Drop(parcel) : Arrive(parcel);
     });
 }
 
@@ -228,18 +158,6 @@ Wire::ArrivalAfter(int64_t now)
         arrival = (arrival + m_input.slot - 1) / m_input.slot * m_input.slot;
     }
     return arrival;
-}
-
-void
-Wire::Arrive(Ptr<Parcel> parcel, bool lost)
-{
-    if (lost)
-    {
-        return Drop(parcel);
-    }
-    m_counters.forwarded++;
-    m_counters.forwardedBytes += parcel->GetSize();
-    m_deliver(parcel);
 }
 
 void
@@ -270,7 +188,7 @@ Wire::ChangeRate(int64_t rate)
 {
     if (m_sending)
     {
-        const int64_t now = Simulator::Now().GetNanoSeconds();
+        const int64_t now = NowNanos();
         const auto elapsed = static_cast<double>(now - m_since);
         m_bitsLeft = std::max(0.0, m_bitsLeft - elapsed * static_cast<double>(m_rate) / 1e9);
         m_counters.busyNanos += elapsed;
@@ -285,22 +203,15 @@ Wire::ChangeRate(int64_t rate)
     }
 }
 
-WireCounters
+HopCounters
 Wire::Counters() const
 {
-    WireCounters counters = m_counters;
+    HopCounters counters = m_counters;
     if (m_sending)
     {
-        counters.busyNanos += static_cast<double>(Simulator::Now().GetNanoSeconds() - m_since);
+        counters.busyNanos += static_cast<double>(NowNanos() - m_since);
     }
     return counters;
-}
-
-void
-Wire::BeginMeasuring()
-{
-    m_measuring = true;
-    m_maxBacklog = BacklogPackets();
 }
 
 } // namespace fullpipe

@@ -1,0 +1,24 @@
+// The clock of a run: nanoseconds since its beginning, which is that of ns-3 unless cells had to be set up before.
+#pragma once
+
+#include "ns3/simulator.h"
+
+#include <cstdint>
+
+namespace fullpipe
+{
+
+inline int64_t&
+Beginning()
+{
+    static int64_t nanos = 0;
+    return nanos;
+}
+
+inline int64_t
+NowNanos()
+{
+    return ns3::Simulator::Now().GetNanoSeconds() - Beginning();
+}
+
+} // namespace fullpipe

@@ -1,0 +1,60 @@
+// One way between the access point and a station.
+#pragma once
+
+#include "hop.h"
+#include "wifi/air.h"
+
+namespace fullpipe
+{
+
+class WifiPort : public Hop
+{
+  public:
+    // `room`: how many packets a queue discipline lets wait in the MAC below it.
+    WifiPort(const PortInput& input, Air& air, uint32_t number, Buffer& buffer, uint32_t room, Deliver deliver, Deliver lose);
+
+    void Send(ns3::Ptr<Parcel> parcel) override;
+
+    uint32_t BacklogPackets() const override
+    {
+        return m_waiting + (m_disc ? m_disc->GetNPackets() : 0);
+    }
+
+    uint32_t BacklogBytes() const override
+    {
+        return m_waitingBytes + (m_disc ? m_disc->GetNBytes() : 0);
+    }
+
+    bool HasRate() const override
+    {
+        return true;
+    }
+
+    uint32_t Number() const
+    {
+        return m_number;
+    }
+
+    // A packet is sent for the first time.
+    void Left(const Parcel& parcel);
+    void Received(ns3::Ptr<Parcel> parcel);
+    void GivenUp(ns3::Ptr<Parcel> parcel);
+    // An aggregate of this port is on the air for so long.
+    void Busy(double nanos)
+    {
+        m_counters.busyNanos += nanos;
+    }
+
+  private:
+    bool IsFull(const Parcel& parcel) const;
+    void Enter(ns3::Ptr<Parcel> parcel);
+
+    PortInput m_input;
+    Air& m_air;
+    uint32_t m_number;
+    Buffer& m_buffer;
+    uint32_t m_room;
+    uint32_t m_waiting = 0, m_waitingBytes = 0; // in the MAC, not yet sent
+};
+
+} // namespace fullpipe
