@@ -18,6 +18,7 @@ from fullpipe.engines.native.plan import plan
 from fullpipe.scenario.catalogue import Param, family
 from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.cells import Cell
+from fullpipe.scenario.model.cells.wifi import Wifi
 from fullpipe.scenario.model.link.impairments import Impairments, registered
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import DropTail
@@ -27,10 +28,10 @@ LOSSES: dict[str, type[BaseModel]] = {
     model.model_fields["kind"].default: model for model in get_args(get_args(Loss)[0])
 }
 CELLS: dict[str, type[BaseModel]] = {
-    kind: model
-    for model in get_args(get_args(Cell)[0])
-    if (kind := get_args(model.model_fields["kind"].annotation)[0]) in family("media")
+    get_args(model.model_fields["kind"].annotation)[0]: model for model in get_args(get_args(Cell)[0])
 }
+DERIVED = {"wifi"}
+"""Kinds of cells whose keys stand for parameters that have other names."""
 OF_CELLS = {"name", "kind", "hub", "stations", "queue"}
 """Keys of a cell that are no parameters of its law."""
 WITHIN = {"media", "queues"}
@@ -52,6 +53,8 @@ def models() -> Iterator[tuple[str, str, Mapping[str, FieldInfo]]]:
             [model] = [part for part in get_args(field.annotation) if part is not type(None)]
             yield "impairments", entry.name, documented(model)
     for name, model in CELLS.items():
+        if name in DERIVED:
+            continue
         yield "media", name, {key: f for key, f in documented(model).items() if key not in OF_CELLS}
     limits = documented(DropTail)  # other queues have no model: their parameters are those of the registry
     yield "queues", "drop_tail", {"packets": limits["packets"], "bytes": limits["limit_bytes"]}
@@ -90,7 +93,22 @@ def constraints(part: Any) -> Iterator[Any]:
 MODELS = [pytest.param(*entry, id=f"{entry[0]}-{entry[1]}") for entry in models()]
 
 
-@pytest.mark.parametrize("name", ["losses", "impairments", "media"])
+def test_every_medium_of_the_registry_is_a_kind_of_cell() -> None:
+    assert sorted(family("media")) == sorted(CELLS)
+
+
+def test_a_wifi_cell_has_a_value_for_every_parameter_of_the_registry() -> None:
+    made = CELLS["wifi"].model_validate({"name": "x", "kind": "wifi", "stations": [{"node": "a"}]})
+    assert isinstance(made, Wifi)
+    params = family("media")["wifi"].params
+    assert set(made.params()) == set(params)
+    for key, param in params.items():
+        value = made.params()[key]
+        assert not param.choices or value in param.choices
+        assert param.default in (None, [], value) or key in ("width_mhz", "streams")
+
+
+@pytest.mark.parametrize("name", ["losses", "impairments"])
 def test_every_entry_of_the_registry_has_a_model_and_every_model_an_entry(name: str) -> None:
     assert sorted(family(name)) == sorted(entry for of, entry, _ in models() if of == name)
 

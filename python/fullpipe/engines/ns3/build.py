@@ -18,8 +18,8 @@ from fullpipe.errors import EngineError
 _SOURCES = Path(__file__).parent / "cpp"
 _MODULES = ("core", "network", "internet", "traffic-control", "virtual-net-device")
 _WIFI_MODULES = ("wifi", "mobility", "propagation")
-"""Of the program for scenarios with Wi-Fi cells. It is another one, so that nobody else waits for it to be
-compiled and loaded."""
+"""Of the program for scenarios with Wi-Fi cells. It is another one, so that other runs do not wait for it to
+be compiled and loaded."""
 _HEADER = "fullpipe_congestion.h"
 _ONE_AT_A_TIME = Lock()
 

@@ -1,0 +1,115 @@
+"""Wi-Fi cells natively and on ns-3: goodput and round trips of the same scenarios, as a Markdown table.
+
+    python scripts/wifi_agreement.py --seeds 2 --duration 10
+
+Both engines have the same cell, the same queues and our algorithms; hosts are ns-3's ("ns3-like" natively).
+"""
+
+import argparse
+from collections.abc import Iterator
+from itertools import product
+from statistics import fmean
+from typing import Any
+
+from fullpipe import engines
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+
+WARMUP_S = 3
+QUEUE = {"packets": 500}
+CELLS: dict[str, dict[str, Any]] = {
+    "802.11n": {"standard": "802.11n", "mcs": 7},
+    "802.11ax": {"standard": "802.11ax", "width": "20 MHz", "max_ampdu": "65535 B", "mcs": 11},
+}
+"""20 MHz and one stream: 65 and 143.4 Mbit/s; aggregates of at most 64 KiB."""
+SENT = {"udp": (1, 2, 5), "cubic": (1, 4), "bbr1": (1, 4)}
+"""What is sent, and to or from how many stations."""
+WAYS = {"down": False, "up": True}
+
+
+def described(name: str, stations: int) -> dict[str, Any]:
+    """The cell, which asks for missing block ACKs as ns-3 does."""
+    said = dict(CELLS[name])
+    rate = {"mcs": said.pop("mcs")}
+    joined = [{"node": f"s{n}", "rate": rate} for n in range(stations)]
+    return {
+        "name": "cell",
+        "kind": "wifi",
+        "streams": 1,
+        "bar": True,
+        "queue": QUEUE,
+        "stations": joined,
+        **said,
+    }
+
+
+def scenario(cell: str, stations: int, upload: bool, duration_s: int, **flow: Any) -> Scenario:
+    """The same flow to or from every station; behind the access point is a wire of 10 ms."""
+    access = {"rate": "10 Gbit/s", "delay": "10 ms"}
+    flows = [{**flow, "station": f"s{n}", "upload": upload, "start": f"{10 * n} ms"} for n in range(stations)]
+    return Scenario(
+        name="wifi-agreement",
+        duration=f"{duration_s} s",
+        warmup=f"{WARMUP_S} s",
+        topology={"kind": "dumbbell", "bottleneck": {"cell": "cell"}, "access": access},
+        cells=[described(cell, stations)],
+        tcp={"host": "ns3-like"},
+        ns3={"algorithms": "fullpipe"},
+        flows=flows,
+        record={"interval": "off"},
+    )
+
+
+def cases(duration_s: int) -> Iterator[tuple[str, str, str, int, Scenario]]:
+    """Cell, what is sent, which way, stations, and the scenario."""
+    for cell, (what, numbers), (way, upload) in product(CELLS, SENT.items(), WAYS.items()):
+        for stations in numbers:
+            made = scenario(cell, stations, upload, duration_s, **_flow(what, stations))
+            yield cell, what, way, stations, made
+
+
+def _flow(what: str, stations: int) -> dict[str, Any]:
+    """Datagrams that are more than any cell carries, or a flow of an algorithm."""
+    if what != "udp":
+        return {"cca": what}
+    return {"workload": {"kind": "udp", "rate": f"{160 // stations} Mbit/s", "size": "1472 B"}}
+
+
+def measure(engine: engines.Engine, made: Scenario, seeds: int) -> tuple[float, float | None]:
+    """Goodput of all flows in Mbit/s and mean RTT in ms, over seeds."""
+    runs = [engine.run(made, seed=seed) for seed in range(1, seeds + 1)]
+    return fmean(map(_mbps, runs)), _rtt_ms(runs)
+
+
+def _mbps(run: Run) -> float:
+    return float(run.flows["goodput_bps"].sum()) / 1e6
+
+
+def _rtt_ms(runs: list[Run]) -> float | None:
+    found = [run.flows["rtt_mean_s"].drop_nulls().mean() for run in runs]
+    return fmean(1e3 * float(rtt) for rtt in found if rtt is not None) if all(found) else None  # type: ignore[arg-type]
+
+
+def main() -> None:
+    """Print the table, a row at a time."""
+    told = argparse.ArgumentParser(description=__doc__)
+    told.add_argument("--seeds", type=int, default=2)
+    told.add_argument("--duration", type=int, default=10)
+    told.add_argument("--engines", default="native,ns3")
+    chosen = told.parse_args()
+    names = chosen.engines.split(",")
+    heads = [f"{what} {name}" for what in ("Mbit/s", "RTT ms") for name in names]
+    print("| cell | flows | way | stations |", " | ".join([*heads, "goodput", "RTT"]), "|")
+    print("|" + "---|" * (6 + len(heads)))
+    for cell, what, way, stations, made in cases(chosen.duration):
+        found = [measure(engines.engine(name), made, chosen.seeds) for name in names]
+        shown = [f"{mbps:.2f}" for mbps, _ in found]
+        shown += ["" if rtt is None else f"{rtt:.1f}" for _, rtt in found]
+        first, last = found[0], found[-1]
+        shown.append(f"{100 * (first[0] / last[0] - 1):+.1f} %")
+        shown.append("" if not first[1] or not last[1] else f"{100 * (first[1] / last[1] - 1):+.1f} %")
+        print(f"| {cell} | {what} | {way} | {stations} |", " | ".join(shown), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Wi-Fi cells: every preset, and what else a cell can say."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.golden.common import ENDS, PROBE, Case
+
+UDP = {"kind": "udp", "rate": "80 Mbit/s", "size": "1472 B"}
+STATIONS = [
+    {"node": "laptop", "rate": {"mcs": 5}, "errors": 0.05, "queue": {"packets": 60}},
+    {"node": "phone", "streams": 1},
+]
+SPOKEN: dict[str, dict[str, Any]] = {
+    "n with RTS": {"standard": "802.11n", "band": "2.4 GHz", "width": "40 MHz", "rts": True},
+    "ac": {"standard": "802.11ac", "width": "160 MHz", "guard_interval": "400 ns", "beacons": False},
+    "ax": {
+        "standard": "802.11ax",
+        "width": "80 MHz",
+        "guard_interval": "1600 ns",
+        "control_rate": "6 Mbit/s",
+    },
+    "retries": {"standard": "802.11n", "width": "20 MHz", "retries": 2, "delay": "1 us", "bar": True},
+    "aggregates": {"standard": "802.11ac", "band": "5 GHz", "max_ampdu": "20 kB", "max_ampdu_mpdus": 9},
+}
+
+
+def cases() -> Iterator[Case]:
+    """Two stations, a download and an upload of each, and datagrams."""
+    for preset in ("home-ax", "old-11n", "ns3", "p4-host"):
+        yield (
+            f"wifi {preset}",
+            _around({"preset": preset, "stations": [{"node": "laptop"}, {"node": "phone"}]}),
+        )
+    for name, said in SPOKEN.items():
+        yield f"wifi {name}", _around({**said, "streams": 2, "stations": STATIONS, "queue": {"packets": 200}})
+
+
+def _around(cell: dict[str, Any]) -> dict[str, Any]:
+    flows: list[dict[str, Any]] = [
+        {"cca": "cubic", "station": "laptop"},
+        {"cca": "bbr3", "station": "phone", "upload": True},
+        {"workload": UDP, "station": "laptop", "upload": False, "start": "500 ms", "stop": "700 ms"},
+        {**PROBE, "station": "phone"},
+    ]
+    return {
+        "duration": "1 s",
+        "topology": {"kind": "dumbbell", "bottleneck": {"cell": "home"}, "access": {"delay": "5 ms"}},
+        "cells": [{"name": "home", "kind": "wifi", "hub": "router", **cell}],
+        "flows": flows,
+        "record": {**ENDS, "variables": True},
+    }
