@@ -6,6 +6,7 @@
 
 use crate::queue::Waiting;
 use std::collections::VecDeque;
+use units::Time;
 
 /// What is known of an MPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Mpdu<P> {
     pub tries: u64,
     /// One of them had the medium to itself.
     pub started: bool,
+    /// When it had come, if it did, when sent for the last time; told only if it is released by itself.
+    pub ended: Time,
     /// What is known of it.
     pub fate: Fate,
 }
@@ -70,7 +73,13 @@ impl<P: Copy> Window<P> {
 
     /// The next packet gets a sequence number.
     pub fn push(&mut self, waiting: Waiting<P>) {
-        self.mpdus.push_back(Mpdu { waiting, tries: 0, started: false, fate: Fate::Missing });
+        self.mpdus.push_back(Mpdu {
+            waiting,
+            tries: 0,
+            started: false,
+            ended: Time::ZERO,
+            fate: Fate::Missing,
+        });
         self.missing += 1;
         self.waiting += 1;
     }
@@ -115,7 +124,6 @@ impl<P: Copy> Window<P> {
 mod tests {
     use super::*;
     use crate::{Ecn, Packet, StreamId};
-    use units::Time;
 
     fn window(size: usize, count: u8) -> Window<u8> {
         let mut window = Window::new(size);

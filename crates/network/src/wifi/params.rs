@@ -19,6 +19,8 @@ params! {
         streams: u64 = 2, "", 1..=8;
         /// Guard interval between symbols.
         guard_interval_ns: u64 = 800, "ns", 400..=3200;
+        /// A packet is released when its part of a PPDU ends, as in ns-3, and not with the others at the end of the PPDU.
+        release_each: bool = false, "";
         /// Data is sent behind RTS and CTS.
         rts: bool = false, "";
         /// The access point sends a beacon every 102.4 ms at 6 Mbit/s.
@@ -155,6 +157,8 @@ impl WifiParams {
         let control = Control::new(band_mhz, control_rate(mcs, self.control_rate_bps), self.window());
         let allowed = self.max_ampdu_bytes.unwrap_or(standard.limits().ampdu_bytes);
         Radio {
+            delay: Duration::from_nanos(self.delay_ns),
+            release_each: self.release_each,
             bare: standard == Standard::N,
             most_bytes: allowed.min(mode.most_bytes()),
             window: self.window(),

@@ -17,6 +17,10 @@ pub struct Radio {
     pub mode: Mode,
     /// Control frames around its data.
     pub control: Control,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// A receiver releases each packet when its part of a PPDU ends, not all at its end.
+    pub release_each: bool,
     /// A lone MPDU is sent without a delimiter.
     pub bare: bool,
     /// Most bytes of an aggregate.
@@ -197,6 +201,9 @@ impl<P: Copy> Port<P> {
                 self.stats.started(packet.size, since, Transmission { start: at, finish: at });
                 self.stats.waited(since, at);
             }
+            if self.radio.release_each {
+                mpdu.ended = start + self.radio.mode.offset(sent.psdu(false)) + self.radio.delay;
+            }
             self.activity.retries += u64::from(mpdu.tries > 0);
             mpdu.tries += 1;
         }
@@ -222,16 +229,21 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// The next packet that leaves the window at `end`: one that the receiver releases, or none more. One that was given up
-    /// is lost; if it has only ever collided, it has been waiting, and is dropped.
-    pub fn release(&mut self, end: Time) -> Option<Packet<P>> {
+    /// The next packet that leaves the window with a PPDU that has arrived by `end`: one that the receiver releases, and when
+    /// it had come if that is told, or none more. One that was given up is lost; if it has only ever collided, it has been
+    /// waiting, and is dropped.
+    pub fn release(&mut self, end: Time) -> Option<(Packet<P>, Time)> {
+        let mut known = Time::ZERO;
         loop {
-            let Mpdu { waiting: Waiting { packet, .. }, started, fate, .. } = self.window.release()?;
+            let Mpdu { waiting: Waiting { packet, .. }, started, ended, fate, .. } = self.window.release()?;
             self.numbers.pop();
+            if fate == Fate::GivenUp {
+                known = end;
+            }
             match fate {
                 Fate::GivenUp if started => self.stats.lost(end),
                 Fate::GivenUp => self.drop(&packet, end),
-                _ => return Some(packet),
+                _ => return Some((packet, ended.max(known))),
             }
         }
     }

@@ -60,6 +60,25 @@ fn a_packet_that_finds_the_medium_idle_goes_at_the_next_slot() {
 }
 
 #[test]
+fn packets_are_released_together_or_one_by_one() {
+    let times = |each: bool| -> Vec<u64> {
+        let params = json!({ "station_mcs": [5], "streams": 1, "width_mhz": 20, "release_each": each });
+        let mut element = cell(&params, 1);
+        (0..3).for_each(|number| element.put(PortId(0), &packet(number), Time::ZERO));
+        let mut times = Vec::new();
+        while element.next() < Time::NEVER {
+            let due = element.next();
+            times.extend(element.take(due).map(|_| due.as_nanos() - 43_000));
+        }
+        times
+    };
+    // 3 subframes of 1,544 bytes, the last without padding: 40 symbols of 936 bits.
+    assert_eq!(times(false), [44_000 + 40 * 13_600; 3]);
+    let end = |bytes: u64| 44_000 + (16 + 8 * bytes) * 13_600 / 936;
+    assert_eq!(times(true), [end(1_542), end(1_544 + 1_542), end(2 * 1_544 + 1_542)]);
+}
+
+#[test]
 fn wake_ups_are_those_of_ppdus() {
     let mut element = cell(&json!({ "station_mcs": vec![5; 10], "streams": 1, "width_mhz": 20 }), 1);
     for port in up(10) {

@@ -11,15 +11,15 @@ fn cells() -> impl Strategy<Value = Value> {
         prop_oneof![Just(("802.11n", 40, 7)), Just(("802.11ac", 160, 8)), Just(("802.11ax", 20, 11))];
     let station = (any::<u64>(), prop_oneof![Just(0.0), 0.0..0.9]);
     let stations = proptest::collection::vec(station, 1..6);
-    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let numbers = (prop_oneof![Just(0u64), 1u64..4], 1u64..65, 1_000u64..65_000, 0u64..3_000);
     (standards, stations, switches, numbers).prop_map(|((standard, width, last), stations, switches, numbers)| {
         let (mcs, errors): (Vec<u64>, Vec<f64>) =
             stations.into_iter().map(|(mcs, errors)| (mcs % (last + 1), errors)).unzip();
-        let ((rts, beacons, bar), (retries, mpdus, bytes, delay)) = (switches, numbers);
+        let ((rts, beacons, bar, each), (retries, mpdus, bytes, delay)) = (switches, numbers);
         json!({
             "standard": standard, "width_mhz": width, "streams": 1, "station_mcs": mcs, "station_errors": errors,
-            "rts": rts, "beacons": beacons, "bar": bar, "retries": retries, "max_ampdu_mpdus": mpdus,
+            "rts": rts, "beacons": beacons, "bar": bar, "release_each": each, "retries": retries, "max_ampdu_mpdus": mpdus,
             "max_ampdu_bytes": bytes, "delay_ns": delay,
         })
     })

@@ -111,9 +111,11 @@ impl<P: Copy> Cell<P> {
         [(Use::Collision, longest), (Use::Control, Duration::ZERO), (Use::Control, Duration::ZERO)]
     }
 
-    /// What the receiver of a port releases, in order, at the end of a PPDU.
-    fn deliver(&mut self, n: usize, arrival: Time) {
-        while let Some(packet) = self.ports[n].release(arrival) {
+    /// What the receiver of a port releases, in order, with a PPDU that has arrived by `end`.
+    fn deliver(&mut self, n: usize, end: Time) {
+        let mut arrival = if self.release_each { Time::ZERO } else { end };
+        while let Some((packet, ended)) = self.ports[n].release(end) {
+            arrival = arrival.max(ended);
             let flight = Flight { arrival, port: PortId(n as u16), packet };
             self.in_flight.insert(flight, |new, other| new.arrival < other.arrival);
         }

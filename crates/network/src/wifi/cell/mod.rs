@@ -32,6 +32,8 @@ const STATIONS: usize = 2;
 /// by its start, so that it makes no difference when that is.
 pub struct Cell<P> {
     timing: Timing,
+    /// Packets are released one by one.
+    release_each: bool,
     /// Data goes behind RTS and CTS.
     protected: bool,
     /// A missing block ACK is asked for.
@@ -110,6 +112,7 @@ impl<P: Copy> Cell<P> {
             |radio: &Radio| if params.rts { timing.protection(&radio.control) } else { Duration::ZERO };
         let least_air = radios.iter().map(|radio| before(radio) + radio.mode.preamble()).min();
         let mut cell = Cell {
+            release_each: params.release_each,
             protected: params.rts,
             asks: params.bar,
             retries: params.retries,
