@@ -171,6 +171,7 @@ class Wifi(CellModel):
             "rts": self.rts,
             "beacons": self.beacons,
             "bar": self.bar,
+            "release_each": False,
             "max_ampdu_bytes": self.max_ampdu_bytes,
             "max_ampdu_mpdus": self.max_ampdu_mpdus,
             "control_rate_bps": self.control_rate_bps,
