@@ -13,7 +13,7 @@ from fullpipe import engines
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import TABLES
 from fullpipe.scenario import Scenario, catalogue
-from fullpipe.scenario.model.workloads import workload_kinds
+from fullpipe.scenario.model.workloads import workload_models
 
 Cli = Callable[..., Any]
 
@@ -37,7 +37,7 @@ def test_what_it_has_goes_by_our_names(name: str) -> None:
     assert can.losses <= set(catalogue.family("losses"))
     assert can.impairments <= set(catalogue.family("impairments"))
     assert can.media <= set(catalogue.family("media"))
-    assert can.workloads <= set(workload_kinds())
+    assert can.workloads <= workload_models().keys()
 
 
 @pytest.mark.parametrize("name", engines.names())

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import fullpipe
-from fullpipe.runs import TABLES, Store
+from fullpipe.runs import TABLES, Store, order
 
 KILLS = 200
 MOST_DELAY_S = 0.004
@@ -92,7 +92,7 @@ def finished(folder: Path) -> dict[Path, bytes]:
 
 def hidden(folder: Path) -> list[Path]:
     """What is left of what was being written."""
-    return [path for path in folder.rglob(".*") if path.name not in (".writing", ".index")]
+    return [path for path in folder.rglob(".*") if path.name not in (".writing", ".index", order.FILE)]
 
 
 def killed(warm: Warm, folder: Path, arguments: list[str], kills: int, again: Callable[[Path], None]) -> None:
@@ -121,6 +121,7 @@ def killed(warm: Warm, folder: Path, arguments: list[str], kills: int, again: Ca
     assert warm(folder, arguments)["status"] == 0
     assert files(folder) == truth
     assert hidden(folder) == []
+    assert order.read(folder / "runs") == order.read(whole / "runs")
     assert hits > 0
     print(f"{hits} of {kills} kills hit")
 
