@@ -86,8 +86,8 @@ def _mbps(run: Run) -> float:
 
 
 def _rtt_ms(runs: list[Run]) -> float | None:
-    found = [run.flows["rtt_mean_s"].drop_nulls().mean() for run in runs]
-    return fmean(1e3 * float(rtt) for rtt in found if rtt is not None) if all(found) else None  # type: ignore[arg-type]
+    found = [run.flows["rtt_mean_s"].drop_nulls().to_list() for run in runs]
+    return 1e3 * fmean(map(fmean, found)) if all(found) else None
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """The order in which a store tells its scenarios: that in which they were named."""
 
 import shutil
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,8 @@ def test_what_one_command_adds_or_repeats_does_not_move_the_others(root: Path) -
 def test_an_interrupted_sweep_keeps_its_order(tmp_path: Path) -> None:
     outcomes = sweeps.stream(sweeps.jobs(scenario("reno", "cubic")), store=Store(tmp_path))
     first = next(outcomes)
-    outcomes.close()  # type: ignore[attr-defined]
+    assert isinstance(outcomes, Generator)
+    outcomes.close()
     assert order.read(tmp_path) == [first.run.meta.digest]
 
 

@@ -244,7 +244,7 @@ def _is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
         return False
     if log is None:
         return charts.spans_much(values)
-    if axis in log and values.min() <= 0:  # type: ignore[operator]
+    if axis in log and (values <= 0).any():
         raise typer.BadParameter(f"--log {axis}: some values are 0 or below; leave it out")
     return axis in log
 

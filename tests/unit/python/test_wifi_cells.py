@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario, ScenarioError
-from fullpipe.scenario import resolve
+from fullpipe.scenario import Port, resolve
 from fullpipe.scenario.model.cells import wifi_phy
 from fullpipe.scenario.model.cells.wifi_presets import PRESETS
+from fullpipe.scenario.model.link.queues import DropTail
 
 CELL: dict[str, Any] = {
     "name": "home",
@@ -103,17 +104,23 @@ def test_in_a_graph_routes_cross_the_ports_and_a_via_names_the_station() -> None
     )
 
 
+def packets(port: Port) -> int | None:
+    """The limit of a queue that is first in, first out."""
+    assert isinstance(port.queue, DropTail)
+    return port.queue.packets
+
+
 def test_a_station_s_queue_is_of_what_it_sends() -> None:
     stations = [{"node": "laptop", "queue": {"packets": 9}}, {"node": "phone"}]
     [medium] = resolve(scenario(cell={"stations": stations, "queue": {"packets": 7}})).media
-    assert [port.queue.packets for port in medium.ports] == [7, 9, 7, 7]  # type: ignore[union-attr]
+    assert [packets(port) for port in medium.ports] == [7, 9, 7, 7]
 
 
 def test_a_size_relative_to_the_path_goes_by_the_rate_of_the_station() -> None:
     """HE80 MCS 7 of one stream is 360.3 Mbit/s; times 20 ms, in segments of 1514 B."""
     queue = {"queue": {"size": "1 bdp"}, "streams": 1}
     [medium] = resolve(scenario({"station": "laptop"}, {"station": "phone"}, cell=queue)).media
-    assert medium.ports[0].queue.packets == int(360_294_117 * 0.02 / 8 / 1514)  # type: ignore[union-attr]
+    assert packets(medium.ports[0]) == int(360_294_117 * 0.02 / 8 / 1514)
 
 
 @pytest.mark.parametrize(

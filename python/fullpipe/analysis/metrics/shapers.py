@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fullpipe.runs import Run
-from fullpipe.scenario import resolve
+from fullpipe.scenario import Scenario, resolve
 from fullpipe.scenario.model.link.queues import Discipline
+from fullpipe.scenario.remembered import Remembered
 
 
 def shaper_bps(run: Run, link: str) -> float | None:
@@ -15,9 +16,16 @@ def shaper_bps(run: Run, link: str) -> float | None:
 
     It is that at the start, if the scenario changes it.
     """
-    queue = next((hop.queue for hop in resolve(run.scenario).hops if hop.name == link), None)
-    rate_bps = queue.rate_bps if isinstance(queue, Discipline) else None
-    return None if rate_bps is None else float(rate_bps)
+    return _rates_bps(run.scenario).get(link)
+
+
+def _found(scenario: Scenario) -> dict[str, float]:
+    hops = ((hop.name, hop.queue) for hop in resolve(scenario).hops)
+    rates = {name: queue.rate_bps for name, queue in hops if isinstance(queue, Discipline)}
+    return {name: float(rate_bps) for name, rate_bps in rates.items() if rate_bps is not None}
+
+
+_rates_bps = Remembered(_found)
 
 
 def shaper_utilisation(run: Run, row: Mapping[str, Any]) -> float | None:

@@ -196,14 +196,15 @@ def _extremes(found: Points, metric: str, of: str) -> Iterator[str]:
     if rows.is_empty():
         return
     unit = unit_shown(rows["unit"][0])
-    least, *_, most = all_rows = rows.to_dicts() if rows.height > 1 else [*rows.to_dicts()] * 2
+    told = rows.to_dicts()
+    least, most = told[0], told[-1]
     low, high = (mean_shown(row, unit) for row in (least, most))
     if least["mean"] == most["mean"]:
         yield f"{metric} of {of}: {low}."
     elif _ends(least)[1] >= _ends(most)[0] and min(least["n"], most["n"]) > 1:
         yield f"{metric} of {of}: {low} to {high}, which may be chance: their intervals overlap."
     else:
-        at = [_told_with_its_like(found, row, all_rows) for row in (most, least)]
+        at = [_told_with_its_like(found, row, told) for row in (most, least)]
         yield f"{metric} of {of}: highest {high} at {at[0]}, lowest {low} at {at[1]}."
 
 
