@@ -9,6 +9,7 @@ import pytest
 from fullpipe import engines
 from fullpipe.engines.ns3 import Ns3Engine343
 from fullpipe.engines.ns3.check import problems
+from fullpipe.engines.ns3.engine import remarks
 from fullpipe.engines.ns3.program_input import program_input
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
@@ -101,6 +102,12 @@ def test_what_ns3_has_not_is_refused(said: dict[str, Any], told: str) -> None:
     found = refusals(saturated(cell(5, 2, **said), "9 Mbit/s"))
     assert len(found) == 1
     assert found[0].startswith(told)
+
+
+def test_packets_come_up_one_by_one_also_where_the_cell_says_otherwise() -> None:
+    told = "home hands up packets of an aggregate one by one: natively release_each = true"
+    found = [list(remarks(saturated(cell(5, release_each=each), "9 Mbit/s"))) for each in (False, True)]
+    assert found == [[told], []]
 
 
 def test_datagrams_come_at_a_constant_rate() -> None:

@@ -20,6 +20,7 @@ SPOKEN: dict[str, dict[str, Any]] = {
         "control_rate": "6 Mbit/s",
     },
     "retries": {"standard": "802.11n", "width": "20 MHz", "retries": 2, "delay": "1 us", "bar": True},
+    "one by one": {"standard": "802.11n", "release_each": True},
     "aggregates": {"standard": "802.11ac", "band": "5 GHz", "max_ampdu": "20 kB", "max_ampdu_mpdus": 9},
 }
 

@@ -174,6 +174,13 @@ def test_another_preset_takes_the_place_of_all_that_the_first_one_set() -> None:
     assert found.with_values({"cells.0.preset": "old-11n"}) == scenario(cell={"preset": "old-11n"})
 
 
+def test_packets_come_up_together_unless_the_cell_or_its_preset_says_otherwise() -> None:
+    cells: list[dict[str, Any]] = [{}, {"release_each": True}, {"preset": "ns3"}]
+    cells.append({"preset": "ns3", "release_each": False})
+    media = [resolve(scenario(cell=said)).media[0] for said in cells]
+    assert [medium.params["release_each"] for medium in media] == [False, True, True, False]
+
+
 def test_cells_survive_toml() -> None:
     stations = [{"node": "laptop", "rate": "ideal", "snr": "23.5 dB"}]
     found = scenario(

@@ -28,6 +28,7 @@ from fullpipe.engines.ns3.queues import QUEUES
 from fullpipe.errors import EngineError, InstallOptionError
 from fullpipe.runs import TABLES, Run, Table, frame
 from fullpipe.scenario import Scenario, catalogue
+from fullpipe.scenario.model.cells.wifi import Wifi
 
 _MEASURED: Mapping[str, str] = {
     "flows": "flow cca start_s end_s delivered_bytes goodput_bps wire_bps sent_packets retransmitted_packets "
@@ -180,6 +181,9 @@ def remarks(scenario: Scenario) -> Iterator[str]:
         if host.nic:
             text = "share its interface, but have hosts of their own: no TCP small queues"
             yield f"flows of {host.name} {text}"
+    for cell in scenario.cells or ():
+        if isinstance(cell, Wifi) and not cell.release_each:
+            yield f"{cell.name} hands up packets of an aggregate one by one: natively release_each = true"
 
 
 VERSIONS = (Ns3Engine, Ns3Engine343, Ns3Engine342, Ns3Engine339)

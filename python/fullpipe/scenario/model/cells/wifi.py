@@ -114,6 +114,10 @@ class Wifi(CellModel):
     bar: Switch = False
     """After a block ACK that did not come, ask for one in an access of its own before anything is sent again,
     as ns-3 does."""
+    release_each: Switch = False
+    """The receiver hands up every packet when its own part of an aggregate ends, as ns-3 does
+    (`PhyEntity::EndOfMpdu`). Left out: all at the end of the aggregate, as a device that interrupts its
+    host once for it."""
     max_ampdu_bytes: Annotated[Bytes, Field(ge=1, le=15_523_200)] | None = Field(
         None, alias="max_ampdu", examples=["65535 B"]
     )
@@ -171,7 +175,7 @@ class Wifi(CellModel):
             "rts": self.rts,
             "beacons": self.beacons,
             "bar": self.bar,
-            "release_each": False,
+            "release_each": self.release_each,
             "max_ampdu_bytes": self.max_ampdu_bytes,
             "max_ampdu_mpdus": self.max_ampdu_mpdus,
             "control_rate_bps": self.control_rate_bps,

@@ -32,7 +32,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "guard_interval": "400 ns",
         "queue": {"kind": "drop_tail", "packets": 1_000},
     },
-    # The defaults of ns-3.44: WifiHelper, HeConfiguration, WifiMacQueue, QosTxop and BE_MaxAmpduSize.
+    # The defaults of ns-3.44: WifiHelper, HeConfiguration, WifiMacQueue, QosTxop and BE_MaxAmpduSize; packets
+    # come up one by one (PhyEntity::EndOfMpdu).
     "ns3": {
         "standard": "802.11ax",
         "band": "5 GHz",
@@ -41,6 +42,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "guard_interval": "3200 ns",
         "max_ampdu": "65535 B",
         "bar": True,
+        "release_each": True,
         "queue": {"kind": "drop_tail", "packets": 500},
     },
     # The wireless host of public Flent files of BBR-n+: one stream of 802.11n in 20 MHz, and below the sender
