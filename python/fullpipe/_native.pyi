@@ -26,6 +26,8 @@ __all__ = [
     "registry",
     "round_trips",
     "tables",
+    "wifi",
+    "wifi_rate_bps",
 ]
 
 MAX_ROWS: int
@@ -96,6 +98,34 @@ class Description(TypedDict):
     aliases: list[str]
     params: list[Param]
     presets: NotRequired[list[Preset]]
+
+@type_check_only
+class WifiStandard(TypedDict):
+    """What a standard of Wi-Fi permits."""
+
+    name: str
+    bands: list[int]
+    """In MHz."""
+    widths: list[tuple[int, int]]
+    """Of a channel in MHz, and subcarriers that carry data."""
+    guard_intervals: list[int]
+    """In nanoseconds."""
+    streams: int
+    """At most."""
+    mcs: int
+    """The last one, counted for each number of streams."""
+    ampdu_bytes: int
+    """Of an aggregate at most."""
+    window: int
+    """Data frames that a block ACK tells of."""
+
+@type_check_only
+class WifiTables(TypedDict):
+    """What is common to all Wi-Fi cells."""
+
+    standards: list[WifiStandard]
+    control_rates_bps: list[int]
+    """Of OFDM, in which control frames are sent."""
 
 @type_check_only
 class ColumnSchema(TypedDict):
@@ -512,3 +542,11 @@ def registry() -> dict[str, list[Description]]:
 
 def tables() -> list[TableSchema]:
     """Describe the tables of a run."""
+
+def wifi() -> WifiTables:
+    """What the standards of Wi-Fi permit."""
+
+def wifi_rate_bps(
+    standard: str, width_mhz: int, streams: int, mcs: int, guard_interval_ns: int
+) -> int | None:
+    """The rate within the data field of a PPDU, bit/s; None if the standard has no such mode."""

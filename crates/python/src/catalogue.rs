@@ -108,6 +108,6 @@ fn preset<'py>(py: Python<'py>, preset: &congestion::Preset) -> PyResult<Bound<'
 }
 
 /// JSON is the shortest way from one dynamic type to another, and this is not on any hot path.
-fn loads<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+pub fn loads<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }

@@ -7,6 +7,7 @@ mod events;
 mod kit;
 mod plan_types;
 mod tables;
+mod wifi;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -151,5 +152,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(kit::round_trips, module)?)?;
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
-    module.add_function(wrap_pyfunction!(table_schemas, module)?)
+    module.add_function(wrap_pyfunction!(table_schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(wifi::wifi, module)?)?;
+    module.add_function(wrap_pyfunction!(wifi::wifi_rate_bps, module)?)
 }

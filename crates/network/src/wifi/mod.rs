@@ -21,5 +21,5 @@ mod timing;
 
 pub use airtime::Airtime;
 pub use cell::Cell;
-pub use params::WifiParams;
-pub use phy::{Mode, Standard};
+pub use params::{CONTROL_RATES_BPS, WifiParams};
+pub use phy::{Channel, Limits, Mode, Standard};

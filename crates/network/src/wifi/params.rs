@@ -48,8 +48,9 @@ params! {
 
 /// Most stations of an access point: association identifiers are 1 to 2007, 9.4.1.8.
 const MOST_STATIONS: usize = 2_007;
-/// Rates of OFDM: 17.2.3.3.
-const CONTROL_RATES: [u64; 8] = [6, 9, 12, 18, 24, 36, 48, 54];
+/// Rates of OFDM, in which control frames are sent: 17.2.3.3.
+pub const CONTROL_RATES_BPS: [u64; 8] =
+    [6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000];
 
 type Check = Result<(), Problem>;
 
@@ -78,9 +79,9 @@ impl WifiParams {
         one_of("width_mhz", " MHz", self.width_mhz, limits.widths.iter().map(|width| width.0).collect())?;
         one_of("guard_interval_ns", " ns", self.guard_interval_ns, limits.guard_intervals.to_vec())?;
         one_of("streams", "", self.streams, (1..=limits.streams).collect())?;
-        let rates = CONTROL_RATES.map(|mbps| mbps * 1_000_000);
-        ensure(rates.contains(&self.control_rate_bps), "control_rate_bps", || {
-            format!("{} is no rate of control frames; there is {}", self.control_rate_bps, listed(rates))
+        ensure(CONTROL_RATES_BPS.contains(&self.control_rate_bps), "control_rate_bps", || {
+            let rates = listed(CONTROL_RATES_BPS);
+            format!("{} is no rate of control frames; there is {rates}", self.control_rate_bps)
         })?;
         self.at_most("max_ampdu_bytes", self.max_ampdu_bytes, limits.ampdu_bytes)?;
         self.at_most("max_ampdu_mpdus", self.max_ampdu_mpdus, limits.window)

@@ -20,7 +20,7 @@ pub enum Standard {
 }
 
 /// What a standard permits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Limits {
     /// Its name.
     pub name: &'static str,
@@ -41,6 +41,9 @@ pub struct Limits {
 }
 
 impl Standard {
+    /// All of them, the oldest first.
+    pub const ALL: [Standard; 3] = [Standard::N, Standard::Ac, Standard::Ax];
+
     /// What it permits.
     pub fn limits(self) -> Limits {
         const HT: Limits = Limits {
@@ -157,6 +160,21 @@ pub struct Channel {
     pub guard_interval_ns: u64,
 }
 
+impl Channel {
+    /// The mode of so many streams with an MCS; none if the standard has no such channel, streams or MCS.
+    pub fn mode(self, streams: u64, mcs: u64) -> Option<Mode> {
+        let Channel { standard, band_mhz, width_mhz, guard_interval_ns } = self;
+        let limits = standard.limits();
+        let exists = limits.bands.contains(&band_mhz)
+            && limits.widths.iter().any(|found| found.0 == width_mhz)
+            && limits.guard_intervals.contains(&guard_interval_ns)
+            && (1..=limits.streams).contains(&streams)
+            && mcs <= limits.mcs
+            && !standard.lacks(width_mhz, streams, mcs);
+        exists.then(|| Mode::new(self, streams, mcs))
+    }
+}
+
 impl Mode {
     /// Longest PPDU, aPPDUMaxTime: 19.4.4, 21.4.4, 27.4.3.
     pub const LONGEST: Duration = Duration::from_micros(5_484);
@@ -267,6 +285,18 @@ mod tests {
         assert_eq!(mbps(&mode(Standard::Ac, 80, 400, 2, 9)), 866.7);
         assert_eq!(mbps(&mode(Standard::N, 40, 400, 4, 7)), 600.0);
         assert_eq!(mbps(&mode(Standard::Ax, 160, 800, 8, 11)), 9_607.8);
+    }
+
+    #[test]
+    fn what_a_standard_lacks_has_no_mode() {
+        let channel =
+            Channel { standard: Standard::Ac, band_mhz: 5_000, width_mhz: 20, guard_interval_ns: 800 };
+        let exists = |streams, mcs| channel.mode(streams, mcs).is_some();
+        assert_eq!([exists(1, 8), exists(3, 9)], [true; 2]);
+        assert_eq!([exists(1, 9), exists(1, 10), exists(9, 0), exists(0, 0)], [false; 4]);
+        assert!(Channel { width_mhz: 30, ..channel }.mode(1, 0).is_none());
+        assert!(Channel { band_mhz: 2_400, ..channel }.mode(1, 0).is_none());
+        assert!(Channel { guard_interval_ns: 1_600, ..channel }.mode(1, 0).is_none());
     }
 
     #[test]

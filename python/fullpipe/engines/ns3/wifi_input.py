@@ -7,7 +7,7 @@ from fullpipe.engines.ns3.queues import ns3_queue
 from fullpipe.scenario import Medium, Network, Port, Scenario
 from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.cells.wifi import Wifi, WifiStation
-from fullpipe.scenario.model.cells.wifi_phy import STANDARDS
+from fullpipe.scenario.model.cells.wifi_phy import standards
 from fullpipe.scenario.model.link.queues import Discipline
 
 CONTROL_RATE_BPS = 24_000_000
@@ -19,7 +19,7 @@ _NO_NOISE_DB = -1_000
 def wifi_lines(cell: Cell, medium: Medium) -> Iterator[str]:
     """A cell, its stations and its ports in order."""
     assert isinstance(cell, Wifi)  # `check` refuses other kinds
-    standard = STANDARDS[cell.standard]
+    standard = standards()[cell.standard]
     ampdu_bytes = min(cell.max_ampdu_bytes or standard.ampdu_bytes, standard.ampdu_bytes)
     frames = min(cell.max_ampdu_mpdus or standard.window, standard.window)
     access = (int(cell.rts), int(cell.beacons), int(cell.bar), cell.retries, medium.ports[0].delay_ns)

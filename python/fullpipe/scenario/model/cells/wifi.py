@@ -21,8 +21,6 @@ from fullpipe.scenario.model.cells.wifi_presets import PRESETS
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, to_nanoseconds
 
 MOST_STREAMS = 8
-CONTROL_RATES_BPS = tuple(mbps * 10**6 for mbps in (6, 9, 12, 18, 24, 36, 48, 54))
-"""Of OFDM, in which control frames are sent."""
 _DECIBELS = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*dB\s*")
 _MOST_DECIBELS = 100.0
 
@@ -186,7 +184,7 @@ class Wifi(CellModel):
             "station_errors": [station.errors for station in self.stations],
         }
 
-    def _rate_bps(self, station: WifiStation) -> int:
+    def _rate_bps(self, station: WifiStation) -> int | None:
         mcs, streams = self.mcs_of(station), self.streams_of(station)
         return wifi_phy.rate_bps(self.standard, self.width_mhz, mcs, streams, self.guard_interval_ns)
 
@@ -203,10 +201,10 @@ class Wifi(CellModel):
 
     @model_validator(mode="after")
     def _has_such_rates(self) -> Self:
-        standard = wifi_phy.STANDARDS[self.standard]
+        standard = wifi_phy.standards()[self.standard]
         for key, value, known, unit in (
             ("band", self.band_mhz / 1_000, [mhz / 1_000 for mhz in standard.bands_mhz], "GHz"),
-            ("width", self.width_mhz, standard.subcarriers, "MHz"),
+            ("width", self.width_mhz, standard.widths_mhz, "MHz"),
             ("guard_interval", self.guard_interval_ns, standard.guard_intervals_ns, "ns"),
         ):
             if value not in known:
@@ -214,8 +212,8 @@ class Wifi(CellModel):
                 raise WithinError((key, f"{self.standard} has no {value:g} {unit}{has}"))
         if self.band == "2.4 GHz" and self.width_mhz > 40:
             raise WithinError(("width", f'in the band of 2.4 GHz at most "40 MHz", got {shown(self.width)}'))
-        if self.control_rate_bps not in CONTROL_RATES_BPS:
-            rates = ", ".join(f"{bps // 10**6}" for bps in CONTROL_RATES_BPS)
+        if self.control_rate_bps not in wifi_phy.control_rates_bps():
+            rates = ", ".join(f"{bps // 10**6}" for bps in wifi_phy.control_rates_bps())
             raise WithinError(
                 ("control_rate", f"OFDM has {rates} Mbit/s, got {self.control_rate_bps:,} bit/s")
             )

@@ -1,96 +1,65 @@
-"""Rates of IEEE 802.11n, 802.11ac and 802.11ax: what a modulation and coding scheme (MCS) carries.
+"""What the standards of Wi-Fi permit, and the rates of their modes, as the native engine has them."""
 
-Tables 19-27 ff. (HT), 21-30 ff. (VHT) and 27-61 ff. (HE) of IEEE 802.11 are computed here: subcarriers that
-carry data, times bits on each, times the rate of the code, times spatial streams, per symbol.
-"""
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import cache
 
-NANOSECONDS = 10**9
+from fullpipe import _native
 
 
 @dataclass(frozen=True)
 class Standard:
-    """What a standard has."""
+    """What a standard permits."""
 
-    subcarriers: dict[int, int]
-    """That carry data, by the width of the channel in MHz."""
-    symbol_ns: int
-    """Without the guard interval."""
-    guard_intervals_ns: tuple[int, ...]
     bands_mhz: tuple[int, ...]
+    widths_mhz: tuple[int, ...]
+    guard_intervals_ns: tuple[int, ...]
     streams: int
     """At most."""
-    schemes: int
-    """MCS 0 and so many less one above it; of 802.11n, per stream."""
+    last_mcs: int
+    """The highest, counted for each number of streams."""
     ampdu_bytes: int
     """Of an aggregate at most."""
     window: int
     """Data frames that a block ACK tells of."""
 
 
-_HT = {20: 52, 40: 108, 80: 234, 160: 468}
-STANDARDS = {
-    "802.11n": Standard({20: 52, 40: 108}, 3_200, (400, 800), (2_400, 5_000), 4, 8, 65_535, 64),
-    "802.11ac": Standard(_HT, 3_200, (400, 800), (5_000,), 8, 10, 1_048_575, 64),
-    "802.11ax": Standard(
-        {20: 234, 40: 468, 80: 980, 160: 1_960},
-        12_800,
-        (800, 1_600, 3_200),
-        (2_400, 5_000),
-        8,
-        12,
-        6_500_631,
-        256,
-    ),
-}
-_SCHEMES = (
-    *(
-        (1, Fraction(1, 2)),
-        (2, Fraction(1, 2)),
-        (2, Fraction(3, 4)),
-        (4, Fraction(1, 2)),
-        (4, Fraction(3, 4)),
-    ),
-    *(
-        (6, Fraction(2, 3)),
-        (6, Fraction(3, 4)),
-        (6, Fraction(5, 6)),
-        (8, Fraction(3, 4)),
-        (8, Fraction(5, 6)),
-    ),
-    *((10, Fraction(3, 4)), (10, Fraction(5, 6))),
-)
-"""Bits on a subcarrier and rate of the code, by MCS."""
-_MISSING = {
-    20: {(9, streams) for streams in (1, 2, 4, 5, 7, 8)},
-    80: {(6, 3), (6, 7), (9, 6)},
-    160: {(9, 3)},
-}
-"""MCS and streams, by the width of a channel of 802.11ac, whose bits do not fall evenly on its encoders:
-Tables 21-30 to 21-61."""
+@cache
+def standards() -> Mapping[str, Standard]:
+    """All of them by name."""
+    return {
+        found["name"]: Standard(
+            bands_mhz=tuple(found["bands"]),
+            widths_mhz=tuple(width for width, _ in found["widths"]),
+            guard_intervals_ns=tuple(found["guard_intervals"]),
+            streams=found["streams"],
+            last_mcs=found["mcs"],
+            ampdu_bytes=found["ampdu_bytes"],
+            window=found["window"],
+        )
+        for found in _native.wifi()["standards"]
+    }
 
 
-def bits_per_symbol(standard: str, width_mhz: int, mcs: int, streams: int) -> Fraction:
-    """Data bits in a symbol of all streams."""
-    coded, code = _SCHEMES[mcs]
-    return Fraction(STANDARDS[standard].subcarriers[width_mhz] * coded * streams) * code
+@cache
+def control_rates_bps() -> tuple[int, ...]:
+    """Rates of OFDM, in which control frames are sent."""
+    return tuple(_native.wifi()["control_rates_bps"])
+
+
+@cache
+def rate_bps(standard: str, width_mhz: int, mcs: int, streams: int, guard_interval_ns: int) -> int | None:
+    """Bits per second within the data field of a PPDU; none if there is no such mode."""
+    return _native.wifi_rate_bps(standard, width_mhz, streams, mcs, guard_interval_ns)
 
 
 def exists(standard: str, width_mhz: int, mcs: int, streams: int) -> bool:
-    """Whether a standard has an MCS for so many streams."""
-    missing = _MISSING.get(width_mhz, set()) if standard == "802.11ac" else set()
-    return mcs < STANDARDS[standard].schemes and (mcs, streams) not in missing
+    """Whether a standard has an MCS for so many streams in a channel."""
+    guard_interval_ns = standards()[standard].guard_intervals_ns[0]
+    return rate_bps(standard, width_mhz, mcs, streams, guard_interval_ns) is not None
 
 
 def highest(standard: str, width_mhz: int, streams: int) -> int:
     """The highest MCS that there is."""
-    schemes = range(STANDARDS[standard].schemes)
-    return max(mcs for mcs in schemes if exists(standard, width_mhz, mcs, streams))
-
-
-def rate_bps(standard: str, width_mhz: int, mcs: int, streams: int, guard_interval_ns: int) -> int:
-    """Bits per second within the data field of a PPDU."""
-    symbol_ns = STANDARDS[standard].symbol_ns + guard_interval_ns
-    return int(bits_per_symbol(standard, width_mhz, mcs, streams) * NANOSECONDS / symbol_ns)
+    every = range(standards()[standard].last_mcs + 1)
+    return max(mcs for mcs in every if exists(standard, width_mhz, mcs, streams))
