@@ -1,0 +1,74 @@
+"""What a delivered packet costs in a Wi-Fi cell: CPU of the native engine and of ns-3, in turns.
+
+Hosts and cells are ns-3's (`tcp.host`, the preset `ns3`), the algorithms ours. CPU seconds are what each
+engine says of its run, the least of several turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from fullpipe import Scenario, engines
+
+GOAL = 50
+"""So many times as much in ns-3, at least."""
+MSS_BYTES = 1_448
+CELLS: dict[str, dict[str, Any]] = {
+    "802.11n": {"standard": "802.11n", "stations": [{"node": "laptop", "rate": {"mcs": 7}}]},
+    "802.11ax": {"standard": "802.11ax", "stations": [{"node": "laptop", "rate": {"mcs": 11}}]},
+}
+"""20 MHz, one stream: 65 and 143.4 Mbit/s."""
+SENT: dict[str, dict[str, Any]] = {
+    "UDP": {"workload": {"kind": "udp", "rate": "160 Mbit/s", "size": f"{MSS_BYTES} B"}},
+    "CUBIC": {"cca": "cubic"},
+    "BBRv1": {"cca": "bbr1"},
+}
+
+
+def scenario(cell: str, sent: str, duration_s: int) -> Scenario:
+    """A download over 20 ms of wire."""
+    radio = {"preset": "ns3", "width": "20 MHz", "guard_interval": "800 ns"}
+    return Scenario(
+        name="wifi",
+        duration=f"{duration_s} s",
+        topology={
+            "kind": "dumbbell",
+            "bottleneck": {"cell": "home"},
+            "access": {"rate": "10 Gbit/s", "delay": "10 ms"},
+        },
+        cells=[{"name": "home", "kind": "wifi", **radio, **CELLS[cell]}],
+        tcp={"host": "ns3-like"},
+        ns3={"algorithms": "fullpipe"},
+        flows=[{"station": "laptop", **SENT[sent]}],
+        record={"interval": "off"},
+    )
+
+
+def cost_us(engine: str, made: Scenario) -> float:
+    """CPU of a packet that was delivered, in microseconds."""
+    run = engines.engine(engine).run(made, seed=1)
+    return 1e6 * run.meta.cpu_s * MSS_BYTES / float(run.flows["delivered_bytes"].sum())
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--turns", type=int, default=3, help="how often each runs (3)")
+    parser.add_argument("--duration", type=int, default=10, help="simulated seconds (10)")
+    options = parser.parse_args()
+    if lacks := engines.missing(engines.engine("ns3")):
+        print(f"wifi: not beside ns-3: {lacks[0]}")
+        return
+    print(f"CPU per delivered packet in a Wi-Fi cell, native and ns-3 (goal: {GOAL} times less):")
+    for cell in CELLS:
+        for sent in SENT:
+            made = scenario(cell, sent, options.duration)
+            turns = [(cost_us("native", made), cost_us("ns3", made)) for _ in range(options.turns)]
+            native_us, ns3_us = (min(each) for each in zip(*turns, strict=True))
+            ratio = f"{ns3_us / native_us:.0f} times"
+            print(f"  {cell:8s} {sent:5s} {native_us:6.3f} us {ns3_us:7.1f} us {ratio:>10s}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
