@@ -94,7 +94,15 @@ def codel() -> list[str]:
         ({"queue": {"kind": "cake"}}, "cells[0].queue: the ns3 engine has no cake"),
         (
             {"stations": [{"node": "s0", "snr": "9 dB"}, {"node": "s1", "rate": {"mcs": 1}}]},
-            "cells[0].stations: ns-3 has either rates that are given or ideal ones in a cell",
+            "cells[0].stations: ns-3 has rates that are given,",
+        ),
+        (
+            {"stations": [{"node": "s0", "rate": "minstrel"}, {"node": "s1"}]},
+            "cells[0].stations: ns-3 has rates that are given,",
+        ),
+        (
+            {"stations": [{"node": "s0", "snr": {"mean": "20 dB", "spread": "2 dB"}}]},
+            "cells[0].stations[0].snr.spread: the ns3 engine has a ratio that does not change",
         ),
     ],
 )

@@ -24,7 +24,7 @@ RENEW = "FULLPIPE_RENEW_GOLDEN" in os.environ
 RENEWING = "renew the table with `FULLPIPE_RENEW_GOLDEN=1 pytest tests/golden` and commit it"
 SUMMARIES = ("flows", "links_summary")
 """Tables of which the integers are kept themselves."""
-UNHEARD = {"ScenarioModel.sweep", "ScenarioModel.ns3", "WifiStation.snr"}
+UNHEARD = {"ScenarioModel.sweep", "ScenarioModel.ns3"}
 """What no native simulation of one point hears of."""
 CASES = cases()
 COLUMNS = {name: [column.name for column in table.columns] for name, table in TABLES.items()}

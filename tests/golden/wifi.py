@@ -10,6 +10,11 @@ STATIONS = [
     {"node": "laptop", "rate": {"mcs": 5}, "errors": 0.05, "queue": {"packets": 60}},
     {"node": "phone", "streams": 1},
 ]
+CHANGING = {"mean": "18 dB", "spread": "4 dB", "memory": "300 ms"}
+HEARD = [
+    {"node": "laptop", "rate": {"law": "minstrel"}, "snr": CHANGING},
+    {"node": "phone", "rate": {"law": "ideal"}, "snr": CHANGING, "errors": 0.01},
+]
 SPOKEN: dict[str, dict[str, Any]] = {
     "n with RTS": {"standard": "802.11n", "band": "2.4 GHz", "width": "40 MHz", "rts": True},
     "ac": {"standard": "802.11ac", "width": "160 MHz", "guard_interval": "400 ns", "beacons": False},
@@ -32,6 +37,7 @@ def cases() -> Iterator[Case]:
             f"wifi {preset}",
             _around({"preset": preset, "stations": [{"node": "laptop"}, {"node": "phone"}]}),
         )
+    yield "wifi noise", _around({"standard": "802.11ac", "stations": HEARD, "queue": {"packets": 200}})
     for name, said in SPOKEN.items():
         yield f"wifi {name}", _around({**said, "streams": 2, "stations": STATIONS, "queue": {"packets": 200}})
 

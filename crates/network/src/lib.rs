@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod channel;
 mod counters;
 mod dice;
 mod element;
@@ -19,6 +20,7 @@ mod timetable;
 pub mod wifi;
 mod wire;
 
+pub use channel::Snr;
 pub use counters::{Counters, SamplingTimes, Totals};
 pub use dice::Dice;
 pub use element::{Element, PortId};

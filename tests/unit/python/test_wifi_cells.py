@@ -160,6 +160,19 @@ def test_an_ideal_rate_is_the_highest_there_is() -> None:
     assert medium.params["station_mcs"] == [7, 8]
 
 
+def test_rates_are_chosen_only_where_there_is_a_choice() -> None:
+    stations: list[dict[str, object]] = [
+        {"node": "a"},
+        {"node": "b", "snr": "20 dB"},
+        {"node": "c", "rate": "minstrel"},
+        {"node": "d", "rate": {"mcs": 3}, "snr": {"mean": "20 dB", "spread": "3 dB", "memory": "2 s"}},
+    ]
+    [medium] = resolve(scenario({"station": "a"}, cell={"stations": stations})).media
+    assert medium.params["station_rates"] == ["fixed", "ideal", "minstrel", "fixed"]
+    assert medium.params["station_snr"] == [[], [20.0, 0.0, 1.0], [], [20.0, 3.0, 2.0]]
+    assert medium.params["station_mcs"] == [11, 11, 11, 3]
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_key_beside_a_preset_takes_the_place_of_what_it_sets(preset: str) -> None:
     [medium] = resolve(scenario(cell={"preset": preset, "guard_interval": "800 ns", "streams": 1})).media
@@ -182,9 +195,13 @@ def test_packets_come_up_together_unless_the_cell_or_its_preset_says_otherwise()
 
 
 def test_cells_survive_toml() -> None:
-    stations = [{"node": "laptop", "rate": "ideal", "snr": "23.5 dB"}]
+    stations: list[dict[str, object]] = [
+        {"node": "laptop", "rate": "ideal", "snr": "23.5 dB"},
+        {"node": "phone", "rate": "minstrel", "snr": {"mean": "20 dB", "spread": "3 dB", "memory": "2 s"}},
+    ]
     found = scenario(
-        {"upload": True}, cell={"preset": "p4-host", "stations": stations, "max_ampdu": "64 KiB"}
+        {"station": "phone", "upload": True},
+        cell={"preset": "p4-host", "stations": stations, "max_ampdu": "64 KiB"},
     )
     assert Scenario.from_toml(found.to_toml()) == found
 
@@ -212,7 +229,24 @@ def narrow(**station: Any) -> dict[str, Any]:
             'cells[0].stations[0].snr: expected a ratio such as "30 dB", from -100 to 100, got nan',
         ),
         (lone(errors=1), "cells[0].stations[0].errors: must be less than 1, got 1"),
-        (lone(rate="fast"), 'cells[0].stations[0].rate: expected "ideal" or a rate such as'),
+        (
+            lone(rate="fast"),
+            'cells[0].stations[0].rate.law: unknown value "fast"; there is fixed, ideal, minstrel',
+        ),
+        (
+            lone(snr={"mean": "20 dB", "spread": "-1 dB"}),
+            "cells[0].stations[0].snr.spread: must be at least 0, got",
+        ),
+        (
+            lone(snr={"mean": "20 dB", "spread": "1 dB", "memory": "0 s"}),
+            "cells[0].stations[0].snr.memory: must be at least",
+        ),
+        (lone(snr={"spread": "1 dB"}), "cells[0].stations[0].snr.mean: "),
+        (lone(rate={}), "cells[0].stations[0].rate.mcs: missing"),
+        (
+            lone(rate={"law": "minstrel", "mcs": 1}),
+            "cells[0].stations[0].rate.mcs: minstrel rates are chosen",
+        ),
         (lone(rate={"mcs": 12}), "cells[0].stations[0].rate.mcs: must be at most 11, got 12"),
         (lone(streams=4), "cells[0].stations[0].streams: 4 are more than the 2 of the cell"),
         (

@@ -57,15 +57,9 @@ impl Jitter {
     fn extra(&mut self) -> Duration {
         let share = match self.params.shape {
             Shape::Uniform => self.rng.unit(),
-            Shape::Normal => self.normal(),
+            Shape::Normal => self.rng.normal().abs(),
         };
         Duration::from_nanos((self.params.spread_ns as f64 * share) as u64)
-    }
-
-    /// The absolute value of a standard normal variable (Box and Muller).
-    fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.rng.unit()).ln()).sqrt();
-        (radius * (std::f64::consts::TAU * self.rng.unit()).cos()).abs()
     }
 }
 

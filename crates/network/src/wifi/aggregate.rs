@@ -10,6 +10,11 @@ const DELIMITER: u64 = 4;
 /// Subframes but the last are padded to a multiple of this: 9.7.1.
 const PADDING: u64 = 4;
 
+/// Bytes of the MPDU that carries a packet with so many bytes on a wire.
+pub fn mpdu_bytes(size: u16) -> u64 {
+    u64::from(size).saturating_sub(ETHERNET_HEADER) + AROUND_IP
+}
+
 /// The MPDUs of one PPDU, by their length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aggregate {
@@ -24,7 +29,7 @@ impl Aggregate {
     /// always taken. Where does its subframe begin?
     pub fn add(&mut self, size: u16, most: u64) -> Option<u64> {
         let begin = self.bytes.next_multiple_of(PADDING);
-        let bytes = begin + DELIMITER + u64::from(size).saturating_sub(ETHERNET_HEADER) + AROUND_IP;
+        let bytes = begin + DELIMITER + mpdu_bytes(size);
         if self.mpdus > 0 && bytes > most {
             return None;
         }

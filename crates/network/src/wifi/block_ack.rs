@@ -94,12 +94,12 @@ impl<P: Copy> Window<P> {
         self.waiting -= count;
     }
 
-    /// The first `n` of those that are missing were on the air: which of them are `received`? Those that are not are given
+    /// The first `n` of those that are missing were on the air: which of them are `received`, by their bytes on a wire? Those that are not are given
     /// up after so many `retries`; never with 0.
-    pub fn judge(&mut self, n: usize, retries: u64, mut received: impl FnMut() -> bool) -> usize {
+    pub fn judge(&mut self, n: usize, retries: u64, mut received: impl FnMut(u16) -> bool) -> usize {
         let (mut arrived, mut given_up) = (0, 0);
         for mpdu in self.outstanding().take(n) {
-            if received() {
+            if received(mpdu.waiting.packet.size) {
                 mpdu.fate = Fate::Received;
                 arrived += 1;
             } else if retries > 0 && mpdu.tries > retries {
@@ -143,7 +143,7 @@ mod tests {
         }
         window.start(first);
         let mut number = 0..;
-        window.judge(n, retries, || arrive.contains(&number.next().unwrap()));
+        window.judge(n, retries, |_| arrive.contains(&number.next().unwrap()));
         std::iter::from_fn(|| window.release()).map(|mpdu| (mpdu.waiting.packet.payload, mpdu.fate)).collect()
     }
 

@@ -5,6 +5,8 @@
 //! - [`phy`]: rates and durations of PPDUs and control frames.
 //! - [`edca`]: who transmits when. Backoff is exact to the slot, without an event per slot.
 //! - [`aggregate`]: which packets share a PPDU.
+//! - [`rate`]: which modulation and coding scheme a PPDU uses; [`scheme`]: what that is.
+//! - [`noise`]: what noise takes of it.
 //! - [`block_ack`]: what was received, what goes again, and release in order.
 //! - [`airtime`]: what the time of the medium was spent on.
 //! - [`Cell`]: the element.
@@ -14,9 +16,12 @@ mod airtime;
 mod block_ack;
 mod cell;
 mod edca;
+mod noise;
 mod params;
 mod phy;
 mod port;
+mod rate;
+mod scheme;
 mod timing;
 
 pub use airtime::Airtime;

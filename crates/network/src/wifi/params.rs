@@ -1,10 +1,14 @@
 //! What a plan says of a Wi-Fi cell, and what of it cannot be.
 
-use super::phy::{Channel, Limits, Mode, Standard};
+use super::phy::{Channel, Limits, Standard};
 use super::port::Radio;
+use super::rate::Law;
+use super::scheme::Scheme;
 use super::timing::{Control, Timing, control_rate};
+use crate::Snr;
 use params::{Problem, params};
-use units::Duration;
+use std::ops::RangeInclusive;
+use units::{Duration, Rng};
 
 params! {
     /// Parameters of a Wi-Fi cell. Stations are numbered from 0; each has two ports, down and up.
@@ -37,8 +41,14 @@ params! {
         retries: u64 = 0, "", 0..=255;
         /// Propagation delay between the access point and any station.
         delay_ns: u64 = 0, "ns", 0..=1000000;
-        /// Modulation and coding of each station, both ways: 0 to 7 (802.11n), 9 (802.11ac) or 11 (802.11ax).
+        /// Modulation and coding of each station, both ways: 0 to 7 (802.11n), 9 (802.11ac) or 11 (802.11ax). Where rates
+        /// are chosen, the highest.
         station_mcs: Vec<u64>, "";
+        /// How the rates of each station are chosen; empty: fixed.
+        station_rates: Vec<Law> = Vec::new(), "";
+        /// Signal-to-noise ratio of each station: its mean and standard deviation in dB, and its memory in seconds, or
+        /// nothing where noise takes nothing; empty: nowhere.
+        station_snr: Vec<Vec<f64>> = Vec::new(), "";
         /// Spatial streams of each station; empty: those of the cell.
         station_streams: Vec<u64> = Vec::new(), "";
         /// Probability that a packet to or from each station has to be sent again, each by itself; empty: 0.
@@ -51,6 +61,11 @@ const MOST_STATIONS: usize = 2_007;
 /// Rates of OFDM, in which control frames are sent: 17.2.3.3.
 pub const CONTROL_RATES_BPS: [u64; 8] =
     [6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000];
+
+/// Of signal-to-noise ratios: the mean, the standard deviation, and the memory.
+const SNR_DB: RangeInclusive<f64> = -100.0..=100.0;
+const SPREAD_DB: RangeInclusive<f64> = 0.0..=100.0;
+const MEMORY_S: RangeInclusive<f64> = 1e-3..=1e6;
 
 type Check = Result<(), Problem>;
 
@@ -99,8 +114,12 @@ impl WifiParams {
         ensure(count <= MOST_STATIONS, "station_mcs", || {
             format!("{count} stations; an access point has {MOST_STATIONS} at most")
         })?;
-        let lists =
-            [("station_streams", self.station_streams.len()), ("station_errors", self.station_errors.len())];
+        let lists = [
+            ("station_streams", self.station_streams.len()),
+            ("station_errors", self.station_errors.len()),
+            ("station_rates", self.station_rates.len()),
+            ("station_snr", self.station_snr.len()),
+        ];
         for (name, length) in lists {
             ensure(length == 0 || length == count, name, || {
                 format!("{length} values for {count} stations; write one for each, or none")
@@ -129,6 +148,17 @@ impl WifiParams {
         })?;
         ensure((0.0..1.0).contains(&errors), place("station_errors"), || {
             format!("{errors} is out of range; it must be at least 0 and less than 1")
+        })?;
+        let snr = self.station_snr.get(station).map_or(&[][..], |snr| snr);
+        let holds = match *snr {
+            [] => true,
+            [mean, spread, memory] => {
+                SNR_DB.contains(&mean) && SPREAD_DB.contains(&spread) && MEMORY_S.contains(&memory)
+            }
+            _ => false,
+        };
+        ensure(holds, place("station_snr"), || {
+            "a mean from -100 to 100 dB, a standard deviation from 0 to 100 dB and a memory from 0.001 to 1,000,000 s, or nothing".into()
         })
     }
 
@@ -150,23 +180,44 @@ impl WifiParams {
     }
 
     /// How the two ports of a station transmit.
-    pub(super) fn radio(&self, station: usize) -> Radio {
-        let &WifiParams { standard, band_mhz, width_mhz, guard_interval_ns, .. } = self;
-        let channel = Channel { standard, band_mhz, width_mhz, guard_interval_ns };
-        let mcs = self.station_mcs[station];
-        let mode = Mode::new(channel, self.streams_of(station), mcs);
-        let control = Control::new(band_mhz, control_rate(mcs, self.control_rate_bps), self.window());
-        let allowed = self.max_ampdu_bytes.unwrap_or(standard.limits().ampdu_bytes);
+    pub(super) fn radio(&self, station: usize, seed: u64) -> Radio {
+        let law = self.station_rates.get(station).copied().unwrap_or(Law::Fixed);
         Radio {
             delay: Duration::from_nanos(self.delay_ns),
             release_each: self.release_each,
-            bare: standard == Standard::N,
-            most_bytes: allowed.min(mode.most_bytes()),
+            bare: self.standard == Standard::N,
             window: self.window(),
             errors: self.errors_of(station),
             retries: self.retries,
-            mode,
-            control,
+            schemes: self.schemes(station, law),
+            law,
+            snr: self.snr_of(station, seed),
         }
+    }
+
+    /// What a station may use: one scheme if its rate is fixed, otherwise all up to that one.
+    fn schemes(&self, station: usize, law: Law) -> Vec<Scheme> {
+        let &WifiParams { standard, band_mhz, width_mhz, guard_interval_ns, .. } = self;
+        let channel = Channel { standard, band_mhz, width_mhz, guard_interval_ns };
+        let (highest, most) = (self.station_mcs[station], self.streams_of(station));
+        let allowed = self.max_ampdu_bytes.unwrap_or(standard.limits().ampdu_bytes);
+        let scheme = |streams, mcs| {
+            let control = Control::new(band_mhz, control_rate(mcs, self.control_rate_bps), self.window());
+            Scheme::new(channel, streams, mcs, control, allowed)
+        };
+        if law == Law::Fixed {
+            return vec![scheme(most, highest)];
+        }
+        let all = (1..=most).flat_map(|streams| (0..=highest).map(move |mcs| (streams, mcs)));
+        let there = all.filter(|&(streams, mcs)| !standard.lacks(width_mhz, streams, mcs));
+        there.map(|(streams, mcs)| scheme(streams, mcs)).collect()
+    }
+
+    /// The signal-to-noise ratio of a station.
+    fn snr_of(&self, station: usize, seed: u64) -> Option<Snr> {
+        let &[mean_db, spread_db, memory_s] = self.station_snr.get(station)?.as_slice() else { return None };
+        let rng = Rng::stream(seed, &format!("wifi/snr/{station}"));
+        let memory = Duration::from_nanos((memory_s * 1e9) as u64);
+        Some(Snr::new(mean_db, spread_db, memory, rng))
     }
 }

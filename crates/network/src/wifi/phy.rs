@@ -95,21 +95,46 @@ impl Standard {
     }
 }
 
-/// Bits per symbol and subcarrier, and code rate, by MCS: Tables 19-27, 21-30 and 27-54.
-const MODULATION: [(u64, u64, u64); 12] = [
-    (1, 1, 2),
-    (2, 1, 2),
-    (2, 3, 4),
-    (4, 1, 2),
-    (4, 3, 4),
-    (6, 2, 3),
-    (6, 3, 4),
-    (6, 5, 6),
-    (8, 3, 4),
-    (8, 5, 6),
-    (10, 3, 4),
-    (10, 5, 6),
+/// A modulation and a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coding {
+    /// Coded bits per symbol and subcarrier.
+    pub bits: u64,
+    /// Code rate: so many bits become...
+    pub part: u64,
+    /// ... so many.
+    pub whole: u64,
+}
+
+/// By MCS: Tables 19-27, 21-30 and 27-54.
+const CODINGS: [Coding; 12] = [
+    coding(1, 1, 2),
+    coding(2, 1, 2),
+    coding(2, 3, 4),
+    coding(4, 1, 2),
+    coding(4, 3, 4),
+    coding(6, 2, 3),
+    coding(6, 3, 4),
+    coding(6, 5, 6),
+    coding(8, 3, 4),
+    coding(8, 5, 6),
+    coding(10, 3, 4),
+    coding(10, 5, 6),
 ];
+
+const fn coding(bits: u64, part: u64, whole: u64) -> Coding {
+    Coding { bits, part, whole }
+}
+
+impl Coding {
+    /// That of an MCS.
+    ///
+    /// # Panics
+    /// If there is no such MCS.
+    pub fn of_mcs(mcs: u64) -> Coding {
+        CODINGS[mcs as usize]
+    }
+}
 
 /// Bits of the service field before the data: 19.3.11.2, 21.3.10.2, 27.3.12.3.
 const SERVICE_BITS: u64 = 16;
@@ -135,7 +160,7 @@ pub fn legacy(bytes: u64, rate_bps: u64, band_mhz: u64) -> Duration {
 }
 
 /// How data is sent to or from a station.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
     preamble_ns: u64,
     symbol_ns: u64,
@@ -187,7 +212,7 @@ impl Mode {
         let Channel { standard, band_mhz, width_mhz, guard_interval_ns } = channel;
         let widths = standard.limits().widths;
         let tones = widths.iter().find(|(width, _)| *width == width_mhz).map_or(0, |found| found.1);
-        let (bits, part, whole) = MODULATION[mcs as usize];
+        let Coding { bits, part, whole } = Coding::of_mcs(mcs);
         let symbol_bits = tones * bits * streams * part / whole;
         assert!(symbol_bits > 0, "no channel of {width_mhz} MHz");
         let useful_ns = if standard == Standard::Ax { 12_800 } else { 3_200 };
@@ -209,6 +234,11 @@ impl Mode {
         let symbols = (self.around_bits + 8 * bytes).div_ceil(self.symbol_bits);
         let payload = (symbols * self.symbol_ns).next_multiple_of(self.grid_ns);
         Duration::from_nanos(self.preamble_ns + payload + self.extension_ns)
+    }
+
+    /// How long the symbols of so many bytes take, nothing around them.
+    pub fn payload(&self, bytes: u64) -> Duration {
+        Duration::from_nanos((8 * bytes).div_ceil(self.symbol_bits) * self.symbol_ns)
     }
 
     /// How long after the start of a PPDU the byte behind `bytes` others begins.

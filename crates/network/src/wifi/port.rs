@@ -1,33 +1,35 @@
 //! One port of a cell: one direction between the access point and a station.
 
-use super::aggregate::Aggregate;
+use super::aggregate::{Aggregate, mpdu_bytes};
 use super::block_ack::{Fate, Mpdu, Window};
-use super::phy::Mode;
+use super::noise::arrives;
+use super::rate::{Choice, Law, Outcome, RateControl, make};
+use super::scheme::Scheme;
 use super::timing::Control;
 use crate::counters::{LinkStats, SamplingTimes};
 use crate::queue::Waiting;
 use crate::server::Transmission;
-use crate::{Backlog, Packet, QueueDiscipline, QueueEvents, Ring};
+use crate::{Backlog, Packet, QueueDiscipline, QueueEvents, Ring, Snr};
 use units::{Duration, Probe, Rng, Time};
 
 /// How a port transmits.
 #[derive(Clone, Debug)]
 pub struct Radio {
-    /// Rate and durations.
-    pub mode: Mode,
-    /// Control frames around its data.
-    pub control: Control,
+    /// What it may use: from slow to fast for each number of streams, fewer streams first.
+    pub schemes: Vec<Scheme>,
+    /// How it chooses among them.
+    pub law: Law,
+    /// Signal and noise, the same both ways; none: noise takes nothing.
+    pub snr: Option<Snr>,
     /// Propagation delay.
     pub delay: Duration,
     /// A receiver releases each packet when its part of a PPDU ends, not all at its end.
     pub release_each: bool,
     /// A lone MPDU is sent without a delimiter.
     pub bare: bool,
-    /// Most bytes of an aggregate.
-    pub most_bytes: u64,
     /// Most MPDUs from the first one that is missing on.
     pub window: usize,
-    /// The probability that an MPDU is not received, each by itself.
+    /// The probability that an MPDU is not received, each by itself, whatever the noise.
     pub errors: f64,
     /// After so many retries an MPDU is given up; never with 0.
     pub retries: u64,
@@ -51,6 +53,9 @@ pub struct Port<P> {
     queue: Box<dyn QueueDiscipline<P>>,
     window: Window<P>,
     radio: Radio,
+    rates: Box<dyn RateControl>,
+    /// What the PPDU uses that is on the air or was last.
+    choice: Choice,
     /// A block ACK has to be asked for.
     pub asks: bool,
     /// When it may have something to send; never if it has nothing.
@@ -63,20 +68,25 @@ pub struct Port<P> {
 }
 
 impl<P: Copy> Port<P> {
-    /// An idle port.
+    /// An idle port, with random numbers for errors and for rates.
     pub fn new(
         queue: Box<dyn QueueDiscipline<P>>,
         radio: Radio,
         sampling: SamplingTimes,
         rng: Rng,
+        of_rates: Rng,
     ) -> Port<P> {
         let activity = Activity { sizes: vec![0; radio.window + 1], ..Activity::default() };
         let stats = LinkStats::new(sampling);
         let window = Window::new(radio.window);
+        let snr_db = radio.snr.as_ref().map(Snr::latest);
+        let rates = make(radio.law, &radio.schemes, snr_db, of_rates);
         Port {
             queue,
             window,
             radio,
+            rates,
+            choice: Choice { scheme: 0, alone: false },
             asks: false,
             ready: Time::NEVER,
             numbers: Ring::new(),
@@ -86,9 +96,14 @@ impl<P: Copy> Port<P> {
         }
     }
 
+    /// What its PPDU uses.
+    fn scheme(&self) -> &Scheme {
+        &self.radio.schemes[self.choice.scheme]
+    }
+
     /// Control frames around its data.
     pub fn control(&self) -> Control {
-        self.radio.control
+        self.scheme().control
     }
 
     /// What waits in its queue.
@@ -166,17 +181,20 @@ impl<P: Copy> Port<P> {
     /// fit, it has to be dequeued: it has a sequence number then, and goes in the next aggregate.
     pub fn fill(&mut self, now: Time) -> Option<Aggregate> {
         let mut aggregate = Aggregate::default();
-        let most = self.radio.most_bytes;
+        self.choice = self.rates.choose(now);
+        let most = self.scheme().most_bytes;
+        let most_mpdus = if self.choice.alone { 1 } else { usize::MAX };
         let mut full = false;
         for mpdu in self.window.outstanding() {
-            full = aggregate.add(mpdu.waiting.packet.size, most).is_none();
+            full = full || aggregate.add(mpdu.waiting.packet.size, most).is_none();
             if full {
                 break;
             }
+            full = aggregate.mpdus == most_mpdus;
         }
         while !full && self.window.has_room() {
             let Some(next) = self.dequeue(now) else { break };
-            full = aggregate.add(next.packet.size, most).is_none();
+            full = aggregate.add(next.packet.size, most).is_none() || aggregate.mpdus == most_mpdus;
             self.window.push(next);
         }
         self.forget_dropped();
@@ -185,24 +203,25 @@ impl<P: Copy> Port<P> {
 
     /// How long the PPDU of an aggregate takes.
     pub fn duration(&self, aggregate: &Aggregate) -> Duration {
-        self.radio.mode.ppdu(aggregate.psdu(self.radio.bare))
+        self.scheme().mode.ppdu(aggregate.psdu(self.radio.bare))
     }
 
     /// The PPDU of an aggregate begins, `alone` or together with frames of others. A packet counts as waiting until the
     /// medium is its own, so that no more is carried at once than the medium can.
     pub fn transmit(&mut self, aggregate: &Aggregate, start: Time, alone: bool) {
         let (mut sent, mut first) = (Aggregate::default(), 0);
+        let mode = self.scheme().mode;
         for mpdu in self.window.outstanding().take(aggregate.mpdus) {
             let Waiting { packet, since } = mpdu.waiting;
             let Some(bytes) = sent.add(packet.size, u64::MAX) else { break };
             if alone && !mpdu.started {
                 (mpdu.started, first) = (true, first + 1);
-                let at = start + self.radio.mode.offset(bytes);
+                let at = start + mode.offset(bytes);
                 self.stats.started(packet.size, since, Transmission { start: at, finish: at });
                 self.stats.waited(since, at);
             }
             if self.radio.release_each {
-                mpdu.ended = start + self.radio.mode.offset(sent.psdu(false)) + self.radio.delay;
+                mpdu.ended = start + mode.offset(sent.psdu(false)) + self.radio.delay;
             }
             self.activity.retries += u64::from(mpdu.tries > 0);
             mpdu.tries += 1;
@@ -213,20 +232,36 @@ impl<P: Copy> Port<P> {
         self.activity.sizes[aggregate.mpdus] += 1;
     }
 
-    /// The PPDU of an aggregate reaches its receiver by itself. How many of its MPDUs does it receive?
-    pub fn receive(&mut self, aggregate: &Aggregate) -> usize {
+    /// The PPDU of an aggregate, begun at `start`, reaches its receiver by itself. How many of its MPDUs does it receive?
+    pub fn receive(&mut self, aggregate: &Aggregate, start: Time) -> usize {
         self.activity.air = self.activity.air + self.duration(aggregate);
+        let snr_db = self.radio.snr.as_mut().map(|snr| snr.at(start));
+        let bit_error = snr_db.map(|snr_db| self.scheme().bit_error(snr_db));
         let Radio { errors, retries, .. } = self.radio;
+        let lost = |size| match bit_error {
+            None => errors,
+            Some(wrong) => 1.0 - (1.0 - errors) * arrives(wrong, mpdu_bytes(size)),
+        };
         let rng = &mut self.rng;
-        self.window.judge(aggregate.mpdus, retries, || errors == 0.0 || !rng.chance(errors))
+        let clean = errors == 0.0 && bit_error.is_none();
+        let received = self.window.judge(aggregate.mpdus, retries, |size| clean || !rng.chance(lost(size)));
+        self.report(aggregate, received, snr_db, start);
+        received
     }
 
-    /// A frame of it collides: the PPDU of an aggregate, or none if that was not on the air yet.
-    pub fn collide(&mut self, aggregate: Option<&Aggregate>) {
+    /// A frame of it collides: the PPDU of an aggregate, begun at `start`, or none if that was not on the air yet.
+    pub fn collide(&mut self, aggregate: Option<&Aggregate>, start: Time) {
         self.activity.collisions += 1;
         if let Some(aggregate) = aggregate {
-            self.window.judge(aggregate.mpdus, self.radio.retries, || false);
+            self.window.judge(aggregate.mpdus, self.radio.retries, |_| false);
+            self.report(aggregate, 0, None, start);
         }
+    }
+
+    /// Rate control learns what became of a PPDU.
+    fn report(&mut self, aggregate: &Aggregate, received: usize, snr_db: Option<f64>, start: Time) {
+        let outcome = Outcome { choice: self.choice, sent: aggregate.mpdus, received, snr_db };
+        self.rates.report(&outcome, start + self.duration(aggregate));
     }
 
     /// The next packet that leaves the window with a PPDU that has arrived by `end`: one that the receiver releases, and when
@@ -259,6 +294,13 @@ impl<P: Copy> Port<P> {
         probe.see("ppdus", ppdus as f64, "frames");
         probe.see("retries", *retries as f64, "packets");
         probe.see("collisions", *collisions as f64, "frames");
+        if let Some(snr) = &self.radio.snr {
+            probe.see("snr", snr.latest(), "dB");
+        }
+        if self.radio.schemes.len() > 1 {
+            probe.see("mcs", self.scheme().mcs as f64, "");
+            probe.see("phy_rate", self.scheme().mode.rate().bits_per_sec() as f64, "bit/s");
+        }
         if ppdus > 0 {
             probe.see("aggregate_mean", mpdus as f64 / ppdus as f64, "packets");
             probe.see("aggregate_p95", quantile(sizes, ppdus.div_ceil(20)) as f64, "packets");

@@ -6,4 +6,5 @@ mod closed_form;
 mod contention;
 mod mistakes;
 mod random;
+mod rates;
 mod saturated;

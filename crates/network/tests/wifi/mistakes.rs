@@ -49,6 +49,18 @@ fn mistakes_are_named() {
         ),
         (json!({ "station_mcs": [1], "station_errors": [1.0] }), "station_errors[0]: 1 is out of range"),
         (
+            json!({ "station_mcs": [1], "station_rates": ["best"] }),
+            "station_rates: [\"best\"] is wrong; it must be a list, each item one of fixed, ideal, minstrel",
+        ),
+        (
+            json!({ "station_mcs": [1], "station_snr": [[20.0, 3.0]] }),
+            "station_snr[0]: a mean from -100 to 100 dB, a standard deviation",
+        ),
+        (
+            json!({ "station_mcs": [1], "station_snr": [[20.0, 3.0, 0.0]] }),
+            "station_snr[0]: a mean from -100 to 100 dB, a standard deviation",
+        ),
+        (
             json!({ "station_mcs": [1], "station_streams": [9] }),
             "station_streams[0]: 9 streams; 802.11ax has 1 to 8",
         ),

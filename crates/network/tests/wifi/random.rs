@@ -9,17 +9,23 @@ use serde_json::{Value, json};
 fn cells() -> impl Strategy<Value = Value> {
     let standards =
         prop_oneof![Just(("802.11n", 40, 7)), Just(("802.11ac", 160, 8)), Just(("802.11ax", 20, 11))];
-    let station = (any::<u64>(), prop_oneof![Just(0.0), 0.0..0.9]);
+    let rates = prop_oneof![Just("fixed"), Just("ideal"), Just("minstrel")];
+    let noise =
+        (0.0..40.0, 0.0..10.0, 0.001..1.0).prop_map(|(mean, spread, memory)| vec![mean, spread, memory]);
+    let station =
+        (any::<u64>(), prop_oneof![Just(0.0), 0.0..0.9], rates, prop_oneof![Just(Vec::new()), noise]);
     let stations = proptest::collection::vec(station, 1..6);
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let numbers = (prop_oneof![Just(0u64), 1u64..4], 1u64..65, 1_000u64..65_000, 0u64..3_000);
     (standards, stations, switches, numbers).prop_map(|((standard, width, last), stations, switches, numbers)| {
-        let (mcs, errors): (Vec<u64>, Vec<f64>) =
-            stations.into_iter().map(|(mcs, errors)| (mcs % (last + 1), errors)).unzip();
+        let mcs: Vec<u64> = stations.iter().map(|station| station.0 % (last + 1)).collect();
+        let errors: Vec<f64> = stations.iter().map(|station| station.1).collect();
+        let rates: Vec<&str> = stations.iter().map(|station| station.2).collect();
+        let snr: Vec<_> = stations.into_iter().map(|station| station.3).collect();
         let ((rts, beacons, bar, each), (retries, mpdus, bytes, delay)) = (switches, numbers);
         json!({
             "standard": standard, "width_mhz": width, "streams": 1, "station_mcs": mcs, "station_errors": errors,
-            "rts": rts, "beacons": beacons, "bar": bar, "release_each": each, "retries": retries, "max_ampdu_mpdus": mpdus,
+            "station_rates": rates, "station_snr": snr, "rts": rts, "beacons": beacons, "bar": bar, "release_each": each, "retries": retries, "max_ampdu_mpdus": mpdus,
             "max_ampdu_bytes": bytes, "delay_ns": delay,
         })
     })

@@ -4,7 +4,6 @@ import json
 import re
 import time
 import traceback
-from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, get_args
 
@@ -18,7 +17,6 @@ from fullpipe.runs import Run, version
 from fullpipe.runs.encoded import Encoded
 from fullpipe.scenario import Scenario, catalogue, resolve
 from fullpipe.scenario.checks.limits import check_grown
-from fullpipe.scenario.model.cells.wifi import WifiStation
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.model.route_control import Policy
 from fullpipe.scenario.model.workloads import workload_models
@@ -53,10 +51,7 @@ class NativeEngine:
         return [Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")]
 
     def check(self, scenario: Scenario) -> list[Problem]:
-        """Why the plan of a scenario is refused, and what of a scenario no plan can say."""
-        unsaid = list(_without_noise(scenario))
-        if unsaid:
-            return unsaid
+        """Why the plan of a scenario is refused."""
         try:
             _simulation(scenario, seed=0)
         except PlanError as error:
@@ -84,15 +79,6 @@ class NativeEngine:
             hops=measured["packet_hops"],
         )
         return Run(meta, Encoded(measured["tables"]))
-
-
-def _without_noise(scenario: Scenario) -> Iterator[Problem]:
-    """Natively nothing is lost to noise: what is lost, `errors` says."""
-    for i, cell in enumerate(scenario.cells or ()):
-        for k, station in enumerate(cell.stations):
-            if isinstance(station, WifiStation) and station.snr_db is not None:
-                text = "the native engine has no noise; give a rate and errors, or use --engine ns3"
-                yield Problem(f"cells[{i}].stations[{k}].snr", text)
 
 
 @cache

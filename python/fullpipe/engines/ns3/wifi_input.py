@@ -6,13 +6,14 @@ from fullpipe.engines.base import Problem
 from fullpipe.engines.ns3.queues import ns3_queue
 from fullpipe.scenario import Medium, Network, Port, Scenario
 from fullpipe.scenario.model.cells import Cell
-from fullpipe.scenario.model.cells.wifi import Wifi, WifiStation
+from fullpipe.scenario.model.cells.wifi import Wifi
 from fullpipe.scenario.model.cells.wifi_phy import standards
 from fullpipe.scenario.model.link.queues import Discipline
 
 CONTROL_RATE_BPS = 24_000_000
 """The highest of the basic rates that ns-3's access points have, at which stations answer."""
-_IDEAL = -1
+_CHOSEN = {"ideal": -1, "minstrel": -2}
+"""In place of an MCS."""
 _NO_NOISE_DB = -1_000
 
 
@@ -29,10 +30,10 @@ def wifi_lines(cell: Cell, medium: Medium) -> Iterator[str]:
     yield f"radio {cell.standard.replace('.', '')} {band} {width} {cell.streams} {guard_ns}"
     yield f"access {' '.join(map(str, access))}"
     yield f"aggregate {ampdu_bytes} {frames}"
-    ideal = _is_ideal(cell)
+    law = _laws(cell)[0]
     for station in cell.stations:
-        mcs = _IDEAL if ideal else cell.mcs_of(station)
-        snr_db = _NO_NOISE_DB if station.snr_db is None else station.snr_db
+        mcs = _CHOSEN.get(law, cell.mcs_of(station))
+        snr_db = _NO_NOISE_DB if station.snr is None else station.snr.mean_db
         yield f"station {mcs} {cell.streams_of(station)} {station.errors:.17g} {snr_db:g}"
     for port in medium.ports:
         yield from _port(port)
@@ -49,11 +50,11 @@ def _port(port: Port) -> Iterator[str]:
         yield f"fifo {port.queue.packets or 0} {port.queue.limit_bytes or 0}"
 
 
-def _is_ideal(cell: Wifi) -> bool:
-    """Whether ns-3 chooses the rates. Where noise takes nothing of some, it would choose the highest, too."""
-    return any(station.rate is None and station.snr_db is not None for station in cell.stations) or all(
-        station.rate is None for station in cell.stations
-    )
+def _laws(cell: Wifi) -> list[str]:
+    """How rates are to be chosen. Where noise takes nothing, "ideal" is the highest by any but Minstrel."""
+    wanted = {station.law for station in cell.stations if station.rate.law != "ideal" or station.snr}
+    every = {station.rate.law for station in cell.stations}
+    return sorted(wanted | every if "minstrel" in wanted else wanted) or ["ideal"]
 
 
 def wifi_problems(scenario: Scenario, network: Network) -> Iterator[Problem]:
@@ -65,18 +66,20 @@ def wifi_problems(scenario: Scenario, network: Network) -> Iterator[Problem]:
             yield Problem(
                 f"cells[{i}].control_rate", 'ns-3\'s stations answer at 24 Mbit/s; write "24 Mbit/s"'
             )
-        if _is_ideal(cell) and any(map(_has_fixed_rate, cell.stations)):
+        if len(_laws(cell)) > 1:
             yield Problem(
                 f"cells[{i}].stations",
-                "ns-3 has either rates that are given or ideal ones in a cell; write one",
+                'ns-3 has rates that are given, "ideal" ones or those of "minstrel" in a cell; write one',
             )
+        for k, station in enumerate(cell.stations):
+            if station.snr is not None and station.snr.spread_db:
+                yield Problem(
+                    f"cells[{i}].stations[{k}].snr.spread",
+                    "the ns3 engine has a ratio that does not change; leave it out, or use --engine native",
+                )
     own = {hop.name for medium in network.media for hop in medium.ports}
     for routed in network.flows:
         for new in routed.later:
             for route in (new.forward, new.reverse):
                 if route and own & {network.hops[n].name for n in route}:
                     yield Problem("mobility", "the ns3 engine moves nothing into a cell; use --engine native")
-
-
-def _has_fixed_rate(station: WifiStation) -> bool:
-    return station.rate is not None

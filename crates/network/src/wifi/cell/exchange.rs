@@ -74,7 +74,7 @@ impl<P: Copy> Cell<P> {
                 let before = if self.protected { timing.protection(&control) } else { Duration::ZERO };
                 let air = port.duration(&aggregate);
                 port.transmit(&aggregate, start + before, true);
-                let received = port.receive(&aggregate) > 0;
+                let received = port.receive(&aggregate, start + before) > 0;
                 self.deliver(n, start + before + air + timing.delay);
                 let answer = match (received, aggregate.is_lone()) {
                     (false, lone) => {
@@ -101,10 +101,10 @@ impl<P: Copy> Cell<P> {
                     let port = &mut self.ports[n];
                     port.asks = self.asks && !aggregate.is_lone();
                     port.transmit(&aggregate, start, false);
-                    port.collide(Some(&aggregate));
+                    port.collide(Some(&aggregate), start);
                     self.deliver(n, start + length + self.timing.delay); // what a packet given up has held back
                 }
-                Content::Data(n, _) | Content::Request(n) => self.ports[n].collide(None),
+                Content::Data(n, _) | Content::Request(n) => self.ports[n].collide(None, start),
                 Content::Beacon | Content::Deferred => {}
             }
         }

@@ -7,7 +7,8 @@ use super::aggregate::Aggregate;
 use super::airtime::{Account, Airtime};
 use super::edca::{Category, Contender};
 use super::params::WifiParams;
-use super::port::{Port, Radio};
+use super::port::Port;
+use super::scheme::Scheme;
 use super::timing::{Timing, UNNOTICED};
 use crate::medium::Inputs;
 use crate::{Backlog, Packet, PortId, Ring};
@@ -96,10 +97,11 @@ impl<P: Copy> Cell<P> {
         let Inputs { queues, sampling, seed } = inputs;
         let rng = |what: &str, n: usize| Rng::stream(seed, &format!("wifi/{what}/{n}"));
         let stations = 0..params.station_mcs.len();
-        let radios: Vec<_> = stations.clone().map(|station| params.radio(station)).collect();
+        let radios: Vec<_> = stations.clone().map(|station| params.radio(station, seed)).collect();
         let ports = queues.into_iter().enumerate().zip(radios.iter().flat_map(|radio| [radio, radio]));
-        let ports =
-            ports.map(|((n, queue), radio)| Port::new(queue, radio.clone(), sampling, rng("errors", n)));
+        let ports = ports.map(|((n, queue), radio)| {
+            Port::new(queue, radio.clone(), sampling, rng("errors", n), rng("rates", n))
+        });
         let timing = params.timing();
         let contender = |device, category| {
             let mut made = Contender::new(device, category, timing.slot, rng("backoff", device));
@@ -108,9 +110,10 @@ impl<P: Copy> Cell<P> {
         };
         let access_point = [Category::BEACON, Category::BEST_EFFORT].map(|category| contender(0, category));
         let stations = stations.map(|station| contender(1 + station, Category::BEST_EFFORT));
+        let schemes = || radios.iter().flat_map(|radio| &radio.schemes);
         let before =
-            |radio: &Radio| if params.rts { timing.protection(&radio.control) } else { Duration::ZERO };
-        let least_air = radios.iter().map(|radio| before(radio) + radio.mode.preamble()).min();
+            |scheme: &Scheme| if params.rts { timing.protection(&scheme.control) } else { Duration::ZERO };
+        let least_air = schemes().map(|scheme| before(scheme) + scheme.mode.preamble()).min();
         let mut cell = Cell {
             release_each: params.release_each,
             protected: params.rts,
@@ -127,7 +130,7 @@ impl<P: Copy> Cell<P> {
             down: Backlog::default(),
             arrivals: 0,
             least_air: least_air.unwrap_or(Duration::ZERO) + timing.delay,
-            highest_rate: radios.iter().map(|radio| radio.mode.rate()).max().unwrap_or(Rate::UNLIMITED),
+            highest_rate: schemes().map(|scheme| scheme.mode.rate()).max().unwrap_or(Rate::UNLIMITED),
             timing,
         };
         if params.beacons {

@@ -71,7 +71,7 @@ struct PortInput
 
 struct StationInput
 {
-    int mcs = -1; // -1: the ideal rate
+    int mcs = -1; // -1: ideal rates, -2: those of Minstrel
     uint32_t streams = 1;
     double errors = 0; // probability that a data frame is lost
     double snr = -1000; // dB; -1000: noise takes nothing

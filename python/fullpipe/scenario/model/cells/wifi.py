@@ -1,72 +1,61 @@
 """A Wi-Fi cell: an access point and its stations on one channel."""
 
-import re
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AliasChoices,
-    BeforeValidator,
     Field,
     ModelWrapValidatorHandler,
-    PlainSerializer,
     model_validator,
 )
 
 from fullpipe.errors import shown, suggestion
-from fullpipe.scenario.model.base import Model, Name, Switch, WithinError
+from fullpipe.scenario.model.base import Model, Name, Switch, WithinError, short_for
 from fullpipe.scenario.model.cells import wifi_phy
 from fullpipe.scenario.model.cells.base import CellModel, CellPort, Station
+from fullpipe.scenario.model.cells.snr import Snr
 from fullpipe.scenario.model.cells.wifi_presets import PRESETS
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, to_nanoseconds
 
 MOST_STREAMS = 8
-_DECIBELS = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*dB\s*")
-_MOST_DECIBELS = 100.0
-
-
-def _decibels(value: object) -> float:
-    found = _DECIBELS.fullmatch(value) if isinstance(value, str) else None
-    if found is None or abs(float(found[1])) > _MOST_DECIBELS:
-        raise ValueError(f'expected a ratio such as "30 dB", from -100 to 100, got {shown(value)}')
-    return float(found[1])
-
-
-Decibels = Annotated[
-    float,
-    BeforeValidator(_decibels),
-    PlainSerializer(lambda value: f"{value:g} dB", return_type=str, when_used="json-unless-none"),
-]
 Streams = Annotated[int, Field(strict=True, ge=1, le=MOST_STREAMS)]
 
 
-class FixedRate(Model):
-    """One modulation and coding scheme, whatever becomes of what is sent."""
+class Rate(Model):
+    """How a station and its access point choose modulation and coding schemes."""
 
-    mcs: Annotated[int, Field(strict=True, ge=0, le=11)] = Field(examples=[9])
-    """Of 802.11n that of one stream, from 0 to 7, however many there are."""
+    law: Literal["fixed", "ideal", "minstrel"] = "fixed"
+    """Fixed: one MCS, whatever becomes of what is sent; "ideal": the fastest that the signal-to-noise ratio
+    of the last frame allows; "minstrel": by what arrives, as Linux does."""
+    mcs: Annotated[int, Field(strict=True, ge=0, le=11)] | None = Field(None, examples=[9])
+    """Of a fixed rate. Of 802.11n that of one stream, from 0 to 7, however many there are."""
 
-
-def _rate(value: object) -> object:
-    if value is None or isinstance(value, dict | FixedRate):
-        return value
-    if value == "ideal":
-        return None
-    raise ValueError(f'expected "ideal" or a rate such as {{ mcs = 9 }}, got {shown(value)}')
+    @model_validator(mode="after")
+    def _has_an_mcs_if_fixed(self) -> Self:
+        if (self.law == "fixed") != (self.mcs is not None):
+            fixed = self.law == "fixed"
+            raise WithinError(("mcs", "missing" if fixed else f"{self.law} rates are chosen; leave it out"))
+        return self
 
 
 class WifiStation(Station):
     """A node in a Wi-Fi cell, and how well it hears and is heard."""
 
-    rate: Annotated[FixedRate | None, BeforeValidator(_rate)] = Field(None, examples=["{ mcs = 9 }"])
-    """Of both directions: one MCS, or "ideal", the highest that the signal-to-noise ratio allows. Left out:
-    "ideal"."""
+    rate: Annotated[Rate, short_for("law")] = Field(Rate(law="ideal"), examples=["{ mcs = 9 }"])
+    """Of both directions: `{ mcs = 9 }`, "ideal" or "minstrel"."""
     streams: Streams | None = None
     """Spatial streams of both directions. Left out: those of the cell."""
     errors: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Probability that a data frame of an aggregate (MPDU) is lost, each by itself, in both directions."""
-    snr_db: Decibels | None = Field(None, alias="snr", examples=["30 dB"])
-    """Signal-to-noise ratio at either end. Left out: so high that noise takes nothing."""
+    snr: Snr = Field(None, examples=["30 dB"])
+    """Signal-to-noise ratio at either end, or a table of how it changes; streams share the power. Left out:
+    so high that noise takes nothing."""
+
+    @property
+    def law(self) -> str:
+        """How rates are chosen. What noise does not touch has the highest rate, and that is fixed."""
+        return "fixed" if self.rate.law == "ideal" and self.snr is None else self.rate.law
 
 
 class Wifi(CellModel):
@@ -149,8 +138,8 @@ class Wifi(CellModel):
         return station.streams or self.streams
 
     def mcs_of(self, station: WifiStation) -> int:
-        """That of a station; if its rate is ideal, the highest, which it has where noise takes nothing."""
-        if station.rate is not None:
+        """That of a station; if its rate is chosen, the highest."""
+        if station.rate.mcs is not None:
             return station.rate.mcs
         return wifi_phy.highest(self.standard, self.width_mhz, self.streams_of(station))
 
@@ -180,6 +169,8 @@ class Wifi(CellModel):
             "retries": self.retries,
             "delay_ns": to_nanoseconds(self.delay_s),
             "station_mcs": [self.mcs_of(station) for station in self.stations],
+            "station_rates": [station.law for station in self.stations],
+            "station_snr": [_snr(station) for station in self.stations],
             "station_streams": [self.streams_of(station) for station in self.stations],
             "station_errors": [station.errors for station in self.stations],
         }
@@ -233,6 +224,11 @@ class Wifi(CellModel):
         if not wifi_phy.exists(self.standard, self.width_mhz, mcs, streams):
             at = f"{self.standard} has no MCS {mcs} at {self.width_mhz} MHz with {_streams(streams)}"
             raise WithinError((f"{where}.rate.mcs", f"{at}; the highest is {most}"))
+
+
+def _snr(station: WifiStation) -> list[float]:
+    snr = station.snr
+    return [] if snr is None else [snr.mean_db, snr.spread_db, snr.memory_s]
 
 
 def _streams(number: int) -> str:

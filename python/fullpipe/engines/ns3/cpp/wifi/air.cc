@@ -129,6 +129,7 @@ Air::Air(const CellInput& input, uint64_t seed)
     m_channel = channel;
     StationInput all;
     all.streams = input.streams;
+    all.mcs = input.stations.front().mcs;
     for (const StationInput& station : input.stations)
     {
         m_stations.push_back(Install(false, station));
@@ -162,6 +163,7 @@ Air::Install(bool accessPoint, const StationInput& station)
 {
     YansWifiPhyHelper phy;
     phy.SetChannel(DynamicCast<YansWifiChannel>(m_channel));
+    phy.SetErrorRateModel("ns3::NistErrorRateModel"); // as natively
     for (const char* key : {"Antennas", "MaxSupportedTxSpatialStreams", "MaxSupportedRxSpatialStreams"})
     {
         phy.Set(key, UintegerValue(station.streams));
@@ -170,7 +172,9 @@ Air::Install(bool accessPoint, const StationInput& station)
     phy.Set("ChannelSettings", StringValue("{0, " + std::to_string(m_input.width) + ", " + band + ", 0}"));
     WifiHelper helper;
     helper.SetStandard(StandardOf(m_input));
-    helper.SetRemoteStationManager(station.mcs < 0 ? "ns3::IdealWifiManager" : "fullpipe::FixedRates");
+    helper.SetRemoteStationManager(station.mcs == -2 ? "ns3::MinstrelHtWifiManager"
+                                   : station.mcs < 0 ? "ns3::IdealWifiManager"
+                                                     : "fullpipe::FixedRates");
     WifiMacHelper mac;
     const SsidValue ssid{Ssid(m_input.name.substr(0, 32))};
     if (accessPoint)

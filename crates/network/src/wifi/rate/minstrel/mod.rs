@@ -1,0 +1,147 @@
+//! Minstrel-HT, the rate control of Linux (`rc80211_minstrel_ht.c`, read in 6.12; 7.2 has the same laws): it learns from
+//! what arrives, and tries other rates now and then.
+//!
+//! - [`table`]: what is known of each rate, and which are best.
+//! - [`samples`]: which others are tried.
+//!
+//! Linux has it for 802.11n and 802.11ac. Here it serves 802.11ax by the same laws, where devices have their own.
+
+mod samples;
+mod table;
+
+use super::{Choice, Outcome, RateControl};
+use crate::wifi::scheme::Scheme;
+use samples::Samples;
+use table::{BEST, Table};
+use units::{Duration, Rng, Time};
+
+/// Statistics are evaluated so often (`minstrel_ht_alloc`: HZ / 20).
+const UPDATE: Duration = Duration::from_millis(50);
+/// Another rate is tried at most so often (`MINSTREL_SAMPLE_INTERVAL`: HZ / 50).
+const SAMPLE: Duration = Duration::from_millis(20);
+/// Microseconds that all tries at a rate may take (`minstrel_ht_alloc`: `segment_size`).
+const SEGMENT_US: f64 = 6_000.0;
+/// Tries at a rate (`max_retry`).
+const MOST_TRIES: u32 = 7;
+/// Microseconds of a backoff slot and contention windows (`minstrel_calc_retransmit`, `cw_min`, `cw_max`).
+const SLOT_US: f64 = 9.0;
+const WINDOWS: (u32, u32) = (15, 1_023);
+/// What the driver can try in turn (`hw->max_rates` of ath9k): the best by throughput, then the surest.
+const CHAIN: usize = BEST;
+
+/// A rate of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stage {
+    scheme: usize,
+    tries: u32,
+}
+
+/// The rate control of one port.
+pub struct Minstrel {
+    table: Table,
+    samples: Samples,
+    chain: [Stage; CHAIN],
+    /// Which stage the next try belongs to, and tries of it so far.
+    stage: usize,
+    tried: u32,
+    /// The frame tries another rate: it goes alone until it arrives.
+    alone: bool,
+    updated: Time,
+    /// When another rate may be tried.
+    next_sample: Time,
+}
+
+impl Minstrel {
+    /// Knowing nothing: at the slowest rate.
+    pub fn new(schemes: &[Scheme], rng: Rng) -> Minstrel {
+        let table = Table::new(schemes);
+        let samples = Samples::new(schemes, rng);
+        let slowest = Stage { scheme: 0, tries: 1 };
+        let mut it = Minstrel {
+            table,
+            samples,
+            chain: [slowest; CHAIN],
+            stage: 0,
+            tried: 0,
+            alone: false,
+            updated: Time::ZERO,
+            next_sample: Time::ZERO,
+        };
+        it.update(Time::ZERO);
+        it.set_chain();
+        it
+    }
+
+    /// `minstrel_ht_update_stats`: rates are ranked anew, and others are lined up to be tried, the first of them at once.
+    fn update(&mut self, now: Time) {
+        self.table.rank();
+        self.samples.refill(&self.table);
+        (self.updated, self.next_sample) = (now, now);
+    }
+
+    /// `minstrel_ht_update_rates`: what is tried in turn.
+    fn set_chain(&mut self) {
+        for (n, stage) in self.chain.iter_mut().enumerate() {
+            let scheme = if n + 1 < CHAIN { self.table.best[n] } else { self.table.surest };
+            *stage = Stage { scheme, tries: tries(&self.table, scheme, n > 0) };
+        }
+    }
+
+    /// The next try is that of a new frame.
+    fn begin(&mut self) {
+        (self.stage, self.tried, self.alone) = (0, 0, false);
+    }
+}
+
+impl RateControl for Minstrel {
+    /// A frame that goes for the first time may be one that tries another rate (`minstrel_ht_get_rate`); ath9k sends it
+    /// without others (`ath_tx_form_aggr`).
+    fn choose(&mut self, now: Time) -> Choice {
+        let mut scheme = self.chain[self.stage].scheme;
+        if (self.stage, self.tried) == (0, 0) && now >= self.next_sample {
+            self.next_sample = now + SAMPLE;
+            let other = self.samples.next();
+            self.alone = other.is_some();
+            scheme = other.unwrap_or(scheme);
+        }
+        Choice { scheme, alone: self.alone }
+    }
+
+    /// `minstrel_ht_tx_status`. Without any answer the device goes on along the chain, and begins again at its end.
+    fn report(&mut self, outcome: &Outcome, now: Time) {
+        let Outcome { choice, sent, received, .. } = *outcome;
+        self.table.count(choice.scheme, sent, received);
+        self.tried += 1;
+        let was_probe = self.alone && self.stage == 0;
+        if was_probe || self.tried >= self.chain[self.stage].tries {
+            (self.stage, self.tried) = (self.stage + 1, 0);
+        }
+        if received > 0 || self.stage == CHAIN {
+            self.begin();
+        }
+        let fell = self.table.leave_dead_streams();
+        let due = now > self.updated + UPDATE;
+        if due {
+            self.update(now);
+        }
+        if fell || due {
+            self.set_chain();
+        }
+    }
+}
+
+/// `minstrel_calc_retransmit`, `minstrel_ht_set_rate`: as many tries as fit the segment, two at least; those behind the first
+/// stage with the time of RTS and CTS.
+fn tries(table: &Table, scheme: usize, protected: bool) -> u32 {
+    if table.probability(scheme) < 0.2 {
+        return 2;
+    }
+    let (mut window, mut backoff_us) = (WINDOWS.0, Vec::new());
+    for _ in 0..MOST_TRIES {
+        backoff_us.push(SLOT_US * f64::from(window) / 2.0);
+        window = (2 * window + 1).min(WINDOWS.1);
+    }
+    let each_us = table.exchange_us(scheme, protected);
+    let taken_us = |tries: u32| backoff_us[..tries as usize].iter().map(|wait| wait + each_us).sum::<f64>();
+    (3..=MOST_TRIES).take_while(|&tries| taken_us(tries) < SEGMENT_US).last().unwrap_or(2)
+}

@@ -1,0 +1,40 @@
+//! A modulation and coding scheme, with its number of spatial streams, as a station uses it.
+
+use super::noise;
+use super::phy::{Channel, Coding, Mode};
+use super::timing::Control;
+
+/// The scheme.
+#[derive(Clone, Debug)]
+pub struct Scheme {
+    /// Its index for each number of streams.
+    pub mcs: u64,
+    /// Spatial streams.
+    pub streams: u64,
+    /// Rate and durations.
+    pub mode: Mode,
+    /// Control frames around its data.
+    pub control: Control,
+    /// Most bytes of an aggregate.
+    pub most_bytes: u64,
+    coding: Coding,
+}
+
+impl Scheme {
+    /// On a channel, with `allowed` bytes of an aggregate at most.
+    pub fn new(channel: Channel, streams: u64, mcs: u64, control: Control, allowed: u64) -> Scheme {
+        let mode = Mode::new(channel, streams, mcs);
+        let most_bytes = allowed.min(mode.most_bytes());
+        Scheme { mcs, streams, mode, control, most_bytes, coding: Coding::of_mcs(mcs) }
+    }
+
+    /// The probability that a bit is wrong. Own: streams share the power that is sent, and do not disturb each other.
+    pub fn bit_error(&self, snr_db: f64) -> f64 {
+        self.coding.bit_error(noise::ratio(snr_db) / self.streams as f64)
+    }
+
+    /// The least signal-to-noise ratio at which no more than this share of bits is wrong.
+    pub fn least_snr_db(&self, bit_error: f64) -> f64 {
+        self.coding.least_snr_db(bit_error) + 10.0 * (self.streams as f64).log10()
+    }
+}

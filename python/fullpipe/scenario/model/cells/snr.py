@@ -1,0 +1,51 @@
+"""Signal-to-noise ratios of stations."""
+
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from fullpipe.errors import shown
+from fullpipe.scenario.model.base import Model
+from fullpipe.scenario.quantities import Seconds
+
+_DECIBELS = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*dB\s*")
+_MOST_DECIBELS = 100.0
+
+
+def _decibels(value: object) -> float:
+    found = _DECIBELS.fullmatch(value) if isinstance(value, str) else None
+    if found is None or abs(float(found[1])) > _MOST_DECIBELS:
+        raise ValueError(f'expected a ratio such as "30 dB", from -100 to 100, got {shown(value)}')
+    return float(found[1])
+
+
+Decibels = Annotated[
+    float,
+    BeforeValidator(_decibels),
+    PlainSerializer(lambda value: f"{value:g} dB", return_type=str, when_used="json-unless-none"),
+]
+
+
+class ChangingSnr(Model):
+    """A ratio in decibels that is normally distributed, with a correlation that decays exponentially over
+    time, as shadowing does over distance (Gudmundson, 1991). It takes a value every millisecond, whatever the
+    traffic."""
+
+    mean_db: Decibels = Field(alias="mean", examples=["25 dB"])
+    """Its mean."""
+    spread_db: Annotated[Decibels, Field(ge=0)] = Field(0.0, alias="spread", examples=["4 dB"])
+    """Its standard deviation."""
+    memory_s: Annotated[Seconds, Field(ge=1e-3, le=1e6)] = Field(1.0, alias="memory", examples=["2 s"])
+    """The time after which the correlation has decayed to 1/e."""
+
+
+def _table(value: object) -> object:
+    """A ratio stands for one that does not change."""
+    if value is None or isinstance(value, dict | ChangingSnr):
+        return value
+    return {"mean": f"{_decibels(value):g} dB"}
+
+
+Snr = Annotated[ChangingSnr | None, BeforeValidator(_table)]
+"""`"30 dB"`, or a table of how it changes."""
