@@ -60,10 +60,11 @@ def stations(draw: st.DrawFn, channel: dict[str, Any]) -> list[dict[str, Any]]:
         station = {
             "node": f"s{n}",
             "streams": streams,
-            "rate": {"mcs": draw(st.sampled_from(known))},
+            "rate": draw(st.sampled_from([{"mcs": draw(st.sampled_from(known))}, "ideal", "minstrel"])),
             "errors": draw(st.sampled_from([0.0, 0.01, 0.3])),
         }
-        found.append(station | draw(st.fixed_dictionaries({}, optional={"queue": queues()})))
+        noise = st.sampled_from(["25 dB", {"mean": "20 dB", "spread": "4 dB", "memory": "100 ms"}])
+        found.append(station | draw(st.fixed_dictionaries({}, optional={"queue": queues(), "snr": noise})))
     return found
 
 
