@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from io import StringIO
 from typing import Any
@@ -14,6 +14,8 @@ from fullpipe.cli.output import plain
 
 NOTHING = "-"
 """A cell without a number."""
+_MOST_ROWS = 60
+"""On a terminal. What goes to a file or a program is whole."""
 
 
 class Form(StrEnum):
@@ -81,8 +83,12 @@ def show(grid: Grid, form: Form) -> None:
     """Print a grid."""
     if form == Form.TABLE:
         console = terminal()
-        for each in drawn(grid, console.width):
+        rows = len(grid.rows)
+        cut = console.is_terminal and rows > _MOST_ROWS
+        for each in drawn(replace(grid, rows=grid.rows[:_MOST_ROWS]) if cut else grid, console.width):
             console.print(each)
+        if cut:
+            console.print(f"{rows:,} rows, of which {_MOST_ROWS} are shown; --format csv prints all")
     else:
         print(plain(text_of(grid, form)), end="")
 

@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from fullpipe.cli.forms import Form, Grid, drawn, text_of
+from fullpipe.cli.forms import Form, Grid, drawn, show, text_of
 
 GRID = Grid(
     ["queue", "flows"],
@@ -47,3 +47,14 @@ def test_a_row_without_numbers_is_left_out_of_a_part() -> None:
     printed = StringIO()
     Console(file=printed, width=100).print(list(drawn(GRID, 30))[1])
     assert "a|b_c" not in printed.getvalue()
+
+
+@pytest.mark.parametrize(("to", "lines"), [("a terminal", 62), ("a file", 101)])
+def test_a_long_table_is_cut_on_a_terminal_only(
+    to: str, lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1" if to == "a terminal" else "0")
+    show(Grid(["n"], ["value"], [(str(n), "1") for n in range(100)]), Form.TABLE)
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) == lines
+    assert ("100 rows, of which 60 are shown; --format csv prints all" in shown) == (to == "a terminal")
