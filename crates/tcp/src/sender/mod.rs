@@ -19,6 +19,7 @@ mod proportion;
 mod quirks;
 mod rack;
 mod rate;
+mod records;
 mod recovery;
 mod rtt;
 mod scoreboard;
