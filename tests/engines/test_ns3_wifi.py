@@ -222,3 +222,17 @@ def test_packets_are_delivered_dropped_or_under_way() -> None:
         [port] = found.links_summary.filter(found.links_summary["link"] == link).to_dicts()
         inside = found.flows["sent_packets"][sent] - port["forwarded_packets"] - port["dropped_packets"]
         assert 0 <= inside <= 500 + 64
+
+
+@needs_ns3
+@pytest.mark.parametrize(
+    ("rate", "snr", "share"),
+    [({"mcs": 4}, "16.4 dB", 0.01), ("ideal", "18 dB", 0.005), ("minstrel", "20 dB", 0.02)],
+)
+def test_noise_and_chosen_rates_carry_what_they_do_natively(rate: Any, snr: str, share: float) -> None:
+    """The law of errors is the same; ideal rates and Minstrel are ns-3's own. MCS 4 loses a fifth of its
+    frames."""
+    described = cell(None, **HT20, bar=False, stations=[{"node": "s0", "rate": rate, "snr": snr}])
+    made = saturated(described, "80 Mbit/s", duration="6 s", warmup="2 s")
+    native, found = (mbps(engines.engine(name).run(made, seed=1)) for name in ("native", "ns3"))
+    assert native == pytest.approx(found, rel=share)
