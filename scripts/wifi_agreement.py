@@ -1,6 +1,6 @@
 """Wi-Fi cells natively and on ns-3: goodput and round trips of the same scenarios, as a Markdown table.
 
-    python scripts/wifi_agreement.py --seeds 2 --duration 10
+    python scripts/wifi_agreement.py --seeds 6 --beside 2
 
 Both engines have the same cell, the same queues and our algorithms; hosts are ns-3's ("ns3-like" natively).
 """
@@ -24,6 +24,11 @@ CELLS: dict[str, dict[str, Any]] = {
 SENT = {"udp": (1, 2, 5), "cubic": (1, 4), "bbr1": (1, 4)}
 """What is sent, and to or from how many stations."""
 WAYS = {"down": False, "up": True}
+BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
+    "native, Linux's host": ("native", {"tcp": {"host": "linux"}}),
+    "ns3, its algorithms": ("ns3", {"ns3.algorithms": "ns3"}),
+}
+"""What is shown beside: an engine, and what is set another way."""
 
 
 def described(name: str, stations: int) -> dict[str, Any]:
@@ -74,9 +79,9 @@ def _flow(what: str, stations: int) -> dict[str, Any]:
     return {"workload": {"kind": "udp", "rate": f"{160 // stations} Mbit/s", "size": "1472 B"}}
 
 
-def measure(engine: engines.Engine, made: Scenario, seeds: int) -> tuple[float, float | None]:
+def measure(engine: str, made: Scenario, seeds: int) -> tuple[float, float | None]:
     """Goodput of all flows in Mbit/s and mean RTT in ms, over seeds."""
-    runs = [engine.run(made, seed=seed) for seed in range(1, seeds + 1)]
+    runs = [engines.engine(engine).run(made, seed=seed) for seed in range(1, seeds + 1)]
     return fmean(map(_mbps, runs)), _rtt_ms(runs)
 
 
@@ -89,25 +94,40 @@ def _rtt_ms(runs: list[Run]) -> float | None:
     return 1e3 * fmean(map(fmean, found)) if all(found) else None
 
 
+def row(made: Scenario, seeds: int, beside: int) -> Iterator[str]:
+    """Both engines and how far they are apart, then what is only shown: nothing of it for datagrams."""
+    native, ns3 = (measure(engine, made, seeds) for engine in ("native", "ns3"))
+    yield from _shown(native)
+    yield from _shown(ns3)
+    yield f"{100 * (native[0] / ns3[0] - 1):+.1f} %"
+    yield f"{100 * (native[1] / ns3[1] - 1):+.1f} %" if native[1] and ns3[1] else ""
+    for engine, values in BESIDE.values():
+        is_shown = beside and native[1]
+        yield from _shown(measure(engine, made.with_values(values), beside)) if is_shown else ("", "")
+
+
+def _shown(found: tuple[float, float | None]) -> tuple[str, str]:
+    mbps, rtt_ms = found
+    return f"{mbps:.2f}", "" if rtt_ms is None else f"{rtt_ms:.1f}"
+
+
 def main() -> None:
     """Print the table, a row at a time."""
     told = argparse.ArgumentParser(description=__doc__)
     told.add_argument("--seeds", type=int, default=2)
+    told.add_argument("--beside", type=int, default=0, help="seeds of what is only shown (none)")
     told.add_argument("--duration", type=int, default=10)
-    told.add_argument("--engines", default="native,ns3")
+    told.add_argument("--cells", default=",".join(CELLS))
+    told.add_argument("--sent", default=",".join(SENT))
     chosen = told.parse_args()
-    names = chosen.engines.split(",")
-    heads = [f"{what} {name}" for what in ("Mbit/s", "RTT ms") for name in names]
-    print("| cell | flows | way | stations |", " | ".join([*heads, "goodput", "RTT"]), "|")
-    print("|" + "---|" * (6 + len(heads)))
+    each = ("native", "ns3", "difference", *BESIDE)
+    heads = [f"{what} {name}" for name in each for what in ("Mbit/s", "RTT ms")]
+    print("| cell | flows | way | stations |", " | ".join(heads), "|")
+    print("|" + "---|" * (4 + len(heads)))
     for cell, what, way, stations, made in cases(chosen.duration):
-        found = [measure(engines.engine(name), made, chosen.seeds) for name in names]
-        shown = [f"{mbps:.2f}" for mbps, _ in found]
-        shown += ["" if rtt is None else f"{rtt:.1f}" for _, rtt in found]
-        first, last = found[0], found[-1]
-        shown.append(f"{100 * (first[0] / last[0] - 1):+.1f} %")
-        shown.append("" if not first[1] or not last[1] else f"{100 * (first[1] / last[1] - 1):+.1f} %")
-        print(f"| {cell} | {what} | {way} | {stations} |", " | ".join(shown), "|", flush=True)
+        if cell in chosen.cells.split(",") and what in chosen.sent.split(","):
+            cells = " | ".join(row(made, chosen.seeds, chosen.beside))
+            print(f"| {cell} | {what} | {way} | {stations} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":
