@@ -82,20 +82,34 @@ def test_five_per_cent_are_not_the_least_of_the_table() -> None:
 def test_jobs_cover_scenarios_settings_delays_and_algorithms() -> None:
     todo = studies.jobs("gniaz2025", seeds=5)
     counts = {name: sum(job.point["experiment"] == name for job in todo) for name in PHASES}
-    # Six settings, five seeds, and twice as much for two delays and for two algorithms.
+    # Seven settings, five seeds, and twice as much for two delays and for two algorithms.
     assert counts == {
-        "large step": 120,
-        "small step": 120,
-        "two flows": 60,
-        "small spikes": 60,
-        "big spike": 60,
-        "rate and delay": 60,
+        "large step": 140,
+        "small step": 140,
+        "two flows": 70,
+        "small spikes": 70,
+        "big spike": 70,
+        "rate and delay": 70,
     }
 
 
-def test_on_another_engine_the_study_is_as_coded() -> None:
+def test_over_wifi_data_passes_a_cell_before_the_bottleneck_and_one_behind_it() -> None:
+    wired, wireless = (
+        next(j.scenario for j in studies.jobs("gniaz2025", seeds=1) if j.point[study.SETTING] == reading)
+        for reading in (study.CODED, study.WIFI)
+    )
+    network, link = resolve(wireless), resolve(wired).links[0]
+    names = [network.hops[i].name for i in network.flows[0].forward]
+    assert names == ["wifi-left-sender-1-up", "bottleneck", "wifi-right-receiver-1-down"]
+    names = [network.hops[i].name for i in network.flows[0].reverse]
+    assert names == ["wifi-right-receiver-1-up", "bottleneck-reverse", "wifi-left-sender-1-down"]
+    (same,) = (other for other in network.links if other.name == "bottleneck")
+    assert (same.queue, same.delay_s, same.changes) == (link.queue, link.delay_s, link.changes)
+
+
+def test_on_another_engine_the_study_is_as_coded_wired_and_over_wifi() -> None:
     todo = studies.jobs("gniaz2025", seeds=1, engine="ns3")
-    assert {job.point[study.SETTING] for job in todo} == {study.CODED}
+    assert {job.point[study.SETTING] for job in todo} == {study.CODED, study.WIFI}
 
 
 def test_ns3_refuses_nothing_of_what_was_coded() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 from fullpipe.runs import Run
-from fullpipe.scenario import Scenario
+from fullpipe.scenario import Scenario, resolve
 from fullpipe.studies import tables
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
-from fullpipe.studies.experiments import Experiment, Measurements, Variants, dumbbell_of, measured
+from fullpipe.studies.experiments import Experiment, Measurements, Variants, measured
 from fullpipe.studies.gniaz2025 import figures
 from fullpipe.studies.gniaz2025.measures import PHASES, Phases, lone_flow, two_flows, two_flows_on
+from fullpipe.studies.gniaz2025.wifi_access import over_wifi
 from fullpipe.studies.plan import jobs_of
 from fullpipe.studies.report import Report, Settings, complete, seeds_of
 from fullpipe.studies.transcription import of_package
@@ -33,10 +35,14 @@ GOING_ON, ON_UNTIL = "two flows, going on", "40 s"
 STEPS = ("large step", "small step", TWO_FLOWS)
 """Run with both delays."""
 
+LINKS = ("topology.bottleneck", "topology.reverse")
+LINKS_OF_GRAPH = ("topology.links.0", "topology.links.1")
+"""The bottleneck, of data and of ACKs."""
+
 SETTING, CODED, LINUX = "setting", "as coded", "Linux's TCP"
 LARGE_SOCKETS, SMALL_BURST, HIGHEST = "large sockets", "small burst", "queue by highest rate"
-NO_DEVICE = "no device"
-READINGS = (CODED, LINUX, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_DEVICE)
+NO_DEVICE, WIFI = "no device", "Wi-Fi access"
+READINGS = (CODED, LINUX, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_DEVICE, WIFI)
 """What counts is what was coded."""
 SMALL_BURST_BYTES = 1764
 """Three packets."""
@@ -55,8 +61,8 @@ TCP_OF_LINUX: Mapping[str, Any] = {
 }
 
 REMARKS = (
-    ". Throughput counts the headers of IP and TCP, lost packets every drop. Access is wired: Wi-Fi is not "
-    "testable here."
+    ". Throughput counts the headers of IP and TCP, lost packets every drop. Access is wired in all settings "
+    "but one."
 )
 SETUP = "The set-up, as printed or as coded, and as used here:"
 SEEDS = 10
@@ -71,19 +77,24 @@ def plan(
     They are short: a quick form has fewer seeds only."""
     del quick
     found = []
-    for number, (name, phases) in enumerate(PHASES.items(), start=1):
-        together, scenario = name == TWO_FLOWS, Scenario.named(f"gniaz2025-{number}")
+    for (number, (name, phases)), reading in product(enumerate(PHASES.items(), start=1), readings):
+        scenario = _read(Scenario.named(f"gniaz2025-{number}"), reading)
+        together = name == TWO_FLOWS
         measure = partial(two_flows if together else lone_flow, phases=phases)
-        for reading in readings:
-            of = OF_LINUX if reading == LINUX else ALGORITHMS
-            variants = _variants(scenario, phases, reading, delays=name in STEPS, together=together)
-            flows = () if together else None
-            chosen = {TOGETHER: None} if together else of
-            found.append((Experiment(name, scenario, {}, measure, variants, flows), chosen))
-            if together:
-                on = scenario.with_values({"duration": ON_UNTIL})
-                found.append((Experiment(GOING_ON, on, {}, two_flows_on, variants, flows), chosen))
+        of = OF_LINUX if reading == LINUX else ALGORITHMS
+        variants = _variants(scenario, phases, reading, delays=name in STEPS, together=together)
+        flows = () if together else None
+        chosen = {TOGETHER: None} if together else of
+        found.append((Experiment(name, scenario, {}, measure, variants, flows), chosen))
+        if together:
+            on = scenario.with_values({"duration": ON_UNTIL})
+            found.append((Experiment(GOING_ON, on, {}, two_flows_on, variants, flows), chosen))
     return found
+
+
+def _read(scenario: Scenario, reading: str) -> Scenario:
+    """With the access that the setting has."""
+    return over_wifi(scenario) if reading == WIFI else scenario
 
 
 def _variants(
@@ -92,16 +103,16 @@ def _variants(
     """The setting, and the delays with the queue that each has, which is made for the rate at first."""
     values = _settings(together)[reading]
     rate_mbps = max(phases.rates) if reading == HIGHEST else phases.rates[0]
+    links = LINKS_OF_GRAPH if reading == WIFI else LINKS
     if delays:
-        each: Variants = {delay: {**_delay(delay), **_queue(rate_mbps, delay)} for delay in (50, 100)}
+        each: Variants = {ms: {**_delay(links, ms), **_queue(links, rate_mbps, ms)} for ms in (50, 100)}
         return {SETTING: {reading: values}, "delay": each}
-    first_ms = 1e3 * dumbbell_of(scenario).bottleneck.delay_s
-    return {SETTING: {reading: {**values, **_queue(rate_mbps, first_ms)}}}
+    first_ms = 1e3 * resolve(scenario).links[0].delay_s
+    return {SETTING: {reading: {**values, **_queue(links, rate_mbps, first_ms)}}}
 
 
 def _settings(together: bool) -> Variants:
     """What each sets another way than was coded."""
-    links = ("topology.bottleneck", "topology.reverse")
     algorithms = {f"flows.{i}.cca": cca for i, cca in enumerate(OF_LINUX.values())}
     linux = {**TCP_OF_LINUX, **(algorithms if together else {})}
     return {
@@ -110,18 +121,19 @@ def _settings(together: bool) -> Variants:
         LARGE_SOCKETS: {"tcp.send_buffer": "500 MB", "tcp.receive_buffer": "500 MB"},
         SMALL_BURST: {"topology.bottleneck.queue.burst_bytes": SMALL_BURST_BYTES},
         HIGHEST: {},
-        NO_DEVICE: {f"{link}.{key}": None for link in links for key in ("rate", "device_queue")},
+        NO_DEVICE: {f"{link}.{key}": None for link in LINKS for key in ("rate", "device_queue")},
+        WIFI: {},
     }
 
 
-def _queue(rate_mbps: float, delay_ms: float) -> dict[str, int]:
+def _queue(links: Sequence[str], rate_mbps: float, delay_ms: float) -> dict[str, int]:
     """As it was coded: 2 x rate x one-way delay, in writes of the application."""
     packets = int(2 * rate_mbps * 1e6 * delay_ms / 1e3 / WRITE_BITS)
-    return {"topology.bottleneck.queue.packets": packets}
+    return {f"{links[0]}.queue.packets": packets}
 
 
-def _delay(delay_ms: int) -> dict[str, str]:
-    return {f"topology.{way}.delay": f"{delay_ms} ms" for way in ("bottleneck", "reverse")}
+def _delay(links: Sequence[str], delay_ms: int) -> dict[str, str]:
+    return {f"{link}.delay": f"{delay_ms} ms" for link in links}
 
 
 def checker(found: Measurements) -> ClaimChecker:
@@ -136,7 +148,7 @@ def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResu
 
 def jobs(settings: Settings) -> list[Job]:
     """Every run of the study."""
-    readings = READINGS if settings.engine == "native" else (CODED,)
+    readings = READINGS if settings.engine == "native" else (CODED, WIFI)
     return jobs_of(plan(readings=readings), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
