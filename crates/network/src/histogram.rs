@@ -10,9 +10,11 @@ const BITS: u32 = BUCKETS.trailing_zeros();
 /// A log-linear histogram with exact count, sum and extremes. It covers only the octaves it has seen.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Counts of the buckets from `base` on; whole octaves.
-    counts: Vec<u64>,
+    /// Counts of the buckets from `base` on, modulo 2^32; whole octaves.
+    counts: Vec<u32>,
     base: usize,
+    /// The buckets whose counts have passed 2^32, once for every time.
+    carried: Vec<usize>,
     count: u64,
     sum: u128,
     min: u64,
@@ -22,7 +24,15 @@ pub struct Histogram {
 impl Histogram {
     /// An empty histogram.
     pub const fn new() -> Histogram {
-        Histogram { counts: Vec::new(), base: 0, count: 0, sum: 0, min: u64::MAX, max: 0 }
+        Histogram {
+            counts: Vec::new(),
+            base: 0,
+            carried: Vec::new(),
+            count: 0,
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+        }
     }
 
     /// Adds one value.
@@ -31,7 +41,12 @@ impl Histogram {
         let bucket = bucket_of(nanos);
         // A bucket below the base wraps around to a huge index and is not there, either.
         match self.counts.get_mut(bucket.wrapping_sub(self.base)) {
-            Some(count) => *count += 1,
+            Some(count) => {
+                *count = count.wrapping_add(1);
+                if *count == 0 {
+                    self.carried.push(bucket);
+                }
+            }
             None => self.cover(bucket),
         }
         self.count += 1;
@@ -61,7 +76,8 @@ impl Histogram {
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut seen = 0;
         for (n, count) in self.counts.iter().enumerate() {
-            seen += count;
+            let carried = self.carried.iter().filter(|&&bucket| bucket == self.base + n).count() as u64;
+            seen += (carried << u32::BITS) + u64::from(*count);
             if seen >= rank {
                 return middle_of(self.base + n).clamp(self.min as f64, self.max as f64) / 1e9;
             }
@@ -132,6 +148,18 @@ mod tests {
         let mut h = Histogram::new();
         (1..=100).for_each(|n| h.record(Duration::from_nanos(n)));
         assert_eq!((h.quantile_s(0.5), h.quantile_s(0.95), h.mean_s()), (50e-9, 95e-9, 50.5e-9));
+    }
+
+    #[test]
+    fn counts_go_beyond_four_billions() {
+        let mut h = Histogram::new();
+        (0..3).for_each(|_| h.record(Duration::from_nanos(5)));
+        h.counts[5] = u32::MAX;
+        h.count = u64::from(u32::MAX);
+        h.record(Duration::from_nanos(5));
+        h.record(Duration::from_nanos(9));
+        assert_eq!((h.counts[5], h.count()), (0, (1 << 32) + 1));
+        assert_eq!((h.quantile_s(0.99), h.quantile_s(1.0)), (5e-9, 9e-9));
     }
 
     proptest! {

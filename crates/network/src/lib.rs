@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod channel;
+mod closed_form;
 mod counters;
 mod dice;
 mod element;

@@ -111,6 +111,23 @@ impl<T: Copy> Ring<T> {
         self.slots.get(slot(self.len)).copied()
     }
 
+    /// Halves the slots if at most a quarter of them is taken, wherever the values are. For when there are most of them: once in
+    /// a while, where they come in bursts.
+    #[inline]
+    pub fn trim(&mut self) {
+        if self.capacity > FEWEST && 4 * self.len <= self.capacity {
+            self.move_to(self.capacity / 2);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn move_to(&mut self, capacity: usize) {
+        let mut slots = Vec::with_capacity(capacity);
+        slots.extend(self.iter().copied());
+        (self.slots, self.capacity, self.head) = (slots, capacity, 0);
+    }
+
     /// Halves the slots if at most a quarter of them is taken. All values are in the first ones.
     #[cold]
     #[inline(never)]
@@ -168,6 +185,18 @@ mod tests {
     }
 
     #[test]
+    fn trimming_halves_what_is_mostly_free() {
+        let mut ring = Ring::new();
+        (0..1_000).for_each(|n| ring.push(n));
+        ring.trim();
+        assert_eq!(ring.capacity, 1_024);
+        (0..900).for_each(|n| assert_eq!(ring.pop(), Some(&n)));
+        (0..9).for_each(|_| ring.trim());
+        assert_eq!((ring.capacity, ring.slots.capacity()), (256, 256));
+        assert_eq!(ring.iter().copied().collect::<Vec<_>>(), (900..1_000).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn only_a_wanted_value_is_removed() {
         let mut ring = Ring::new();
         assert_eq!(ring.pop_if(|_| true), None);
@@ -194,6 +223,7 @@ mod tests {
             let (mut ring, mut model) = (Ring::new(), VecDeque::new());
             let steps = spans.into_iter().flat_map(|(push, times)| std::iter::repeat_n(push, times));
             for (n, push) in steps.enumerate() {
+                if n % 7 == 0 { ring.trim(); }
                 if push { ring.push(n); model.push_back(n); } else { prop_assert_eq!(ring.pop().copied(), model.pop_front()); }
                 prop_assert_eq!((ring.len(), ring.front()), (model.len(), model.front()));
             }

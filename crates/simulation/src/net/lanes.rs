@@ -92,6 +92,7 @@ impl<P: Copy + Send> Net<P> {
                 }
             }
         }
+        self.nodes[lane.last.index()].link.trim(); // there are never more than now
         self.schedule.request(self.actors.link(lane.last), self.next_arrival(lane));
     }
 

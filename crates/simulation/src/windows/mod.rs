@@ -32,7 +32,7 @@ pub(crate) struct Windows {
     /// Shared links feed others, so that they have to be served one after the other.
     in_sequence: bool,
     /// The longest window.
-    lookahead: Duration,
+    window: Duration,
     /// Islands have run everything before it.
     done: Time,
 }
@@ -73,7 +73,7 @@ impl Windows {
 
     /// The end of the window from `done` on.
     fn end(&self, done: Time, until: Time) -> Time {
-        (done + self.lookahead).min(until + NANOSECOND)
+        (done + self.window).min(until + NANOSECOND)
     }
 
     /// The begin of the window after that from `done` on, which islands have run.

@@ -224,8 +224,8 @@ impl Split {
         });
         let feeds = |path: &[HopId]| path.iter().all(|&hop| self.number(hop).is_some());
         let in_sequence = self.routes.iter().any(|path| path.windows(2).any(feeds));
-        let (lookahead, done) = (self.window, Time::ZERO);
-        Windows { shares: shares.collect(), shared, places, in_sequence, lookahead, done }
+        let (window, done) = (self.window, Time::ZERO);
+        Windows { shares: shares.collect(), shared, places, in_sequence, window, done }
     }
 
     /// The hops of a flow's routes, in the order of their numbers; the first flow has those that no route crosses as well.

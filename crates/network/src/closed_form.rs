@@ -1,0 +1,105 @@
+//! A queue, first in, first out with a plain limit, of which the departure of a packet is known on its arrival.
+
+use crate::Ring;
+use crate::counters::Passages;
+use crate::queue::Limit;
+use crate::server::Transmission;
+use crate::wire::Wire;
+use units::Time;
+
+/// Who waits until when, for a queue with a plain limit.
+pub(crate) struct ClosedForm {
+    max_packets: u64,
+    max_bytes: u64,
+    /// Those that wait, and maybe some that have left.
+    waiting: Ring<(Time, u16)>,
+    waiting_bytes: u64,
+    pub passages: Passages,
+}
+
+impl ClosedForm {
+    /// Nothing waits.
+    pub fn new(limit: Limit, passages: Passages) -> ClosedForm {
+        let (waiting, waiting_bytes) = (Ring::new(), 0);
+        let mut made = ClosedForm { max_packets: 0, max_bytes: 0, waiting, waiting_bytes, passages };
+        made.limit(limit);
+        made
+    }
+
+    /// From now on no more may wait than this; packets that wait already stay.
+    fn limit(&mut self, limit: Limit) {
+        self.max_packets = limit.packets.unwrap_or(u64::MAX);
+        self.max_bytes = limit.bytes.unwrap_or(u64::MAX);
+    }
+
+    /// When a packet of `size` bytes that comes at `at` reaches the far end, if it does.
+    #[inline(always)]
+    pub fn transit(&mut self, wire: &mut Wire, size: u16, at: Time) -> Option<Time> {
+        let free_at = wire.server.free_at();
+        if free_at < at {
+            let sent = wire.server.transmit_at_once(size, at);
+            return self.pass(wire, size, at, sent, free_at);
+        }
+        if free_at > at {
+            while let Some(limit) = wire.limit(at) {
+                self.limit(limit);
+            }
+            if !self.wait(size, at, free_at) {
+                self.passages.dropped(size, at);
+                return None;
+            }
+        }
+        let sent = wire.server.transmit(size, at);
+        self.pass(wire, size, at, sent, free_at)
+    }
+
+    /// A packet is sent behind another which has left at `free_at`. When it reaches the far end, if it does.
+    #[inline(always)] // twice, so that what does not wait is not counted as waiting
+    fn pass(
+        &mut self,
+        wire: &mut Wire,
+        size: u16,
+        at: Time,
+        sent: Transmission,
+        free_at: Time,
+    ) -> Option<Time> {
+        let (arrival, lost) = wire.arrival_or_loss(sent.finish);
+        self.passages.passed(size, at, sent, arrival, free_at);
+        if lost {
+            self.passages.lost(size);
+            return None;
+        }
+        Some(arrival)
+    }
+
+    /// A packet of `size` bytes reaches a busy link at `at`; it would be transmitted from `start` on. False if the queue
+    /// is full.
+    #[inline(always)] // called for every packet on busy links
+    fn wait(&mut self, size: u16, at: Time, start: Time) -> bool {
+        // Among those that wait some may have left since. They are counted only where it makes a difference.
+        let is_calm = self.has_room(size) && (self.waiting.len() as u64) < self.passages.most_waiting();
+        if is_calm || self.counts_more(size, at) {
+            self.waiting.push((start, size));
+            self.waiting_bytes += u64::from(size);
+            return true;
+        }
+        false
+    }
+
+    /// So many wait that it has to be known how many: there is room for another one.
+    #[inline(never)] // else the common case takes longer
+    fn counts_more(&mut self, size: u16, at: Time) -> bool {
+        while let Some(&(_, size)) = self.waiting.pop_if(|&(start, _)| start <= at) {
+            self.waiting_bytes -= u64::from(size);
+        }
+        let has_room = self.has_room(size);
+        self.passages.backlog(at, self.waiting.len() as u64 + u64::from(has_room));
+        has_room
+    }
+
+    #[inline]
+    fn has_room(&self, size: u16) -> bool {
+        (self.waiting.len() as u64) < self.max_packets
+            && self.waiting_bytes + u64::from(size) <= self.max_bytes
+    }
+}
