@@ -38,6 +38,11 @@ def cases() -> Iterator[Case]:
             _around({"preset": preset, "stations": [{"node": "laptop"}, {"node": "phone"}]}),
         )
     yield "wifi noise", _around({"standard": "802.11ac", "stations": HEARD, "queue": {"packets": 200}})
+    home = {"preset": "home-ax", "stations": [{"node": "laptop"}, {"node": "phone", "rate": {"mcs": 2}}]}
+    unlimited = {"small_queues": False, "gro": "0 s"}
+    yield "wifi mac80211, two aggregates", _around({**home, "queue": {"kind": "mac80211", "aql": False}})
+    yield "wifi mac80211, hosts without limits", {**_around(home), "tcp": unlimited}
+    yield "wifi mac80211, a millisecond in hosts", {**_around(home), "tcp": {"pacing_shift": 10}}
     for name, said in SPOKEN.items():
         yield f"wifi {name}", _around({**said, "streams": 2, "stations": STATIONS, "queue": {"packets": 200}})
 

@@ -133,6 +133,7 @@ impl Path {
             paced: self.paced != 0,
             pacing_rate: Rate::from_bits_per_sec(self.pacing_bps),
             max_burst_bytes: self.max_burst_bytes,
+            pacing_shift: congestion::PACING_SHIFT,
         })
     }
 }

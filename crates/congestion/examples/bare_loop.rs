@@ -64,6 +64,7 @@ impl Connection {
             paced: true,
             pacing_rate: Rate::from_bits_per_sec(15_000_000),
             max_burst_bytes: 10 * MSS,
+            pacing_shift: congestion::PACING_SHIFT,
         }
     }
 

@@ -172,7 +172,12 @@ pub struct Path {
     /// Bytes one burst may hold at most (Linux `sk_gso_max_size`); what algorithms reckon with even where the sender
     /// is told to send single packets, as in Linux.
     pub max_burst_bytes: u32,
+    /// Bursts last for 2^-n seconds at the pacing rate (Linux `sk_pacing_shift`): [`PACING_SHIFT`], on Wi-Fi 7.
+    pub pacing_shift: u32,
 }
+
+/// Bursts last for about a millisecond (Linux `sk_pacing_shift`).
+pub const PACING_SHIFT: u32 = 10;
 
 /// A burst was handed to the network.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,8 @@ mod algorithms;
 mod bbr;
 
 pub use event::{
-    Ack, CaState, Congestion, Control, EcnMode, LostPacket, Path, RateSample, Recovery, Sent, Traits, Undo,
+    Ack, CaState, Congestion, Control, EcnMode, LostPacket, PACING_SHIFT, Path, RateSample, Recovery, Sent,
+    Traits, Undo,
 };
 pub use filter::WindowedMax;
 pub use params::{ParamSpec, Preset};

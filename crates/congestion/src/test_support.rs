@@ -9,6 +9,7 @@ pub(crate) fn path_at(ms: u64) -> Path {
         paced: false,
         pacing_rate: Rate::from_bits_per_sec(10_000_000),
         max_burst_bytes: 65_536,
+        pacing_shift: crate::PACING_SHIFT,
         ..ideal::path(Time::ZERO + Duration::from_millis(ms))
     }
 }

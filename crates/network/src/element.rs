@@ -1,6 +1,6 @@
 //! The trait of elements, which carry packets in a network: links and media.
 
-use crate::{Counters, Link, Packet, Totals};
+use crate::{Counters, Link, Packet, Released, Totals};
 use units::{Duration, Probe, Rate, Time};
 
 /// The number of a port of an element, from 0.
@@ -47,6 +47,13 @@ pub trait Element<P>: Send {
 
     /// Everything of a port up to the last sampling time.
     fn totals(&self, port: PortId) -> &Totals;
+
+    /// From now on what leaves the host at a port, or is dropped in its queue, is to be told; see
+    /// [`take_released`](Self::take_released). An element in which nothing ever waits below a host need not.
+    fn list_released(&mut self, _port: PortId) {}
+
+    /// What has been released at such ports since this was called last, in order.
+    fn take_released(&mut self, _into: &mut Vec<Released>) {}
 
     /// No packet takes less time from a port to its far end, from now on.
     fn min_delay(&self) -> Duration;

@@ -84,6 +84,7 @@ impl<R: Recorder> Engine<R> {
                 let names = plan.hop_names();
                 net.tap(|hop| plan.record.packets.contains(&names[hop.index()]));
                 net.set_nics(|link| plan.links[link].nic);
+                net.list_released(&plan.telling_ports());
                 net.schedule.request(net.actors.sampler(), sampling.after(Time::ZERO));
                 World::Events(Box::new(Island::new(net, flows, 0)))
             }

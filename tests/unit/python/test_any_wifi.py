@@ -27,6 +27,9 @@ def queues() -> st.SearchStrategy[dict[str, Any]]:
         st.builds(lambda n: {"packets": n}, st.integers(1, 60)),
         st.builds(lambda n: {"kind": "codel", "limit": n}, st.integers(1, 60)),
         st.builds(lambda n: {"kind": "fq_codel", "limit": n}, st.integers(1, 60)),
+        st.builds(
+            lambda n, aql: {"kind": "mac80211", "limit": n, "aql": aql}, st.integers(1, 60), st.booleans()
+        ),
     )
 
 

@@ -125,9 +125,10 @@ DIGESTS = {
     "sologon2025-links": "de81eda05ccc7198",
     "sologon2025-routes": "a8d8644d26c60c01",
     "web-1000": "8d658627d8204c59",
-    "wifi-anomaly": "a7c46130fc13c2fc",
-    "wifi-home-ax": "8261b59284ec7334",
-    "wifi-old-11n": "2451ba31e75ba6f9",
+    "wifi-anomaly": "c3f7f65b3213c788",
+    "wifi-home-ax": "5a0f731ba3b6e0e9",
+    "wifi-old-11n": "1f746c2c42a314fb",
+    "wifi-p4-host": "b6411883e9ef2479",
 }
 
 

@@ -107,7 +107,7 @@ fn divide(a: u64, b: u64) -> u64 {
 /// Packets per burst at `rate`: about a millisecond's worth, at least two (one below 1.2 Mbit/s).
 /// Linux `bbr_tso_segs_goal`.
 pub(crate) fn burst_goal(rate: Rate, path: &Path) -> u32 {
-    let bytes = (rate.bytes_per_sec() >> 10).min(u64::from(path.max_burst_bytes)) as u32;
+    let bytes = (rate.bytes_per_sec() >> path.pacing_shift).min(u64::from(path.max_burst_bytes)) as u32;
     (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn burst_goal(rate: Rate, path: &Path) -> u32 {
 /// google/bbr v3 `bbr_tso_segs_generic`.
 pub(crate) fn short_path_burst_goal(rate: Rate, min_rtt: Duration, path: &Path) -> u32 {
     let short = SHORT_PATH_BYTES.checked_shr((min_rtt.as_micros() >> SHORT_PATH_SHIFT).min(64) as u32);
-    let bytes = (rate.bytes_per_sec() >> 10) + u64::from(short.unwrap_or(0));
+    let bytes = (rate.bytes_per_sec() >> path.pacing_shift) + u64::from(short.unwrap_or(0));
     let bytes = bytes.min(u64::from(path.max_burst_bytes)) as u32;
     (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }

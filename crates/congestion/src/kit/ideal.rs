@@ -36,6 +36,7 @@ pub fn path(now: Time) -> Path {
         paced: true,
         pacing_rate: Rate::from_bits_per_sec(20_000_000),
         max_burst_bytes: 65_215,
+        pacing_shift: crate::PACING_SHIFT,
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Settings {
     pub(super) target: Duration,
     pub(super) interval: Duration,
     pub(super) ecn: bool,
+    /// A queue that holds no more than this many bytes behind its head loses nothing.
+    pub(super) spared_bytes: u64,
     /// Mark whatever waited longer than this, in addition.
     pub(super) ce_threshold: Option<Duration>,
 }
@@ -127,7 +129,7 @@ impl Codel {
             self.dropping = false;
             return false;
         };
-        if now.since(waiting.since) < settings.target || *left <= MTU {
+        if now.since(waiting.since) < settings.target || *left <= settings.spared_bytes {
             self.first_above_time = None;
             return false;
         }
@@ -258,6 +260,7 @@ impl<P: Copy + Send + 'static> Entry<u64> for CodelQueue<P> {
             target: ms(params.target_ms),
             interval: ms(params.interval_ms),
             ecn: params.ecn,
+            spared_bytes: MTU,
             ce_threshold: params.ce_threshold_ms.map(ms),
         };
         CodelQueue { limit: params.limit, settings, waiting: Fifo::default(), law: Codel::default() }

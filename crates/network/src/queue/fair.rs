@@ -74,20 +74,31 @@ impl<P: Copy, L: Default> Fair<P, L> {
         }
     }
 
+    /// The flow with the most bytes.
+    pub(super) fn longest(&self) -> usize {
+        let bytes = |i: &usize| self.flows[*i].waiting.backlog().bytes;
+        (0..self.flows.len()).rev().max_by_key(bytes).unwrap_or(0)
+    }
+
     /// Drops from the head of the longest flow up to half of what it holds; returns it and how many were dropped.
     pub(super) fn drop_from_longest(&mut self, events: &mut QueueEvents) -> (usize, u32) {
-        let bytes = |i: &usize| self.flows[*i].waiting.backlog().bytes;
-        let longest = (0..self.flows.len()).rev().max_by_key(bytes).unwrap_or(0);
-        let half = bytes(&longest) / 2;
+        let longest = self.longest();
+        let half = self.flows[longest].waiting.backlog().bytes / 2;
         let (mut dropped, mut freed) = (0, 0);
         while dropped < DROP_BATCH && (dropped == 0 || freed < half) {
-            let Some(victim) = self.flows[longest].waiting.pop() else { break };
-            self.backlog.remove(victim.packet.size);
-            events.drop(&victim.packet);
-            freed += u64::from(victim.packet.size);
+            let Some(size) = self.drop_head(longest, events) else { break };
+            freed += u64::from(size);
             dropped += 1;
         }
         (longest, dropped as u32)
+    }
+
+    /// Drops the head of a flow; returns its size.
+    pub(super) fn drop_head(&mut self, index: usize, events: &mut QueueEvents) -> Option<u16> {
+        let victim = self.flows[index].waiting.pop()?;
+        self.backlog.remove(victim.packet.size);
+        events.drop(&victim.packet);
+        Some(victim.packet.size)
     }
 
     /// The next packet: `serve` takes it from a flow, given what the whole discipline holds; it reports every packet

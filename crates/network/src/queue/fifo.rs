@@ -6,48 +6,48 @@ use units::Time;
 
 /// Packets in the order of their arrival.
 #[derive(Clone, Debug)]
-pub(super) struct Fifo<P> {
+pub(crate) struct Fifo<P> {
     ring: Ring<Waiting<P>>,
     backlog: Backlog,
 }
 
 impl<P: Copy> Fifo<P> {
-    pub(super) fn push(&mut self, packet: Packet<P>, now: Time) {
+    pub(crate) fn push(&mut self, packet: Packet<P>, now: Time) {
         self.append(Waiting { packet, since: now });
     }
 
     /// A packet that has waited somewhere else before.
-    pub(super) fn append(&mut self, waiting: Waiting<P>) {
+    pub(crate) fn append(&mut self, waiting: Waiting<P>) {
         self.backlog.add(waiting.packet.size);
         self.ring.push(waiting);
     }
 
-    pub(super) fn pop(&mut self) -> Option<Waiting<P>> {
+    pub(crate) fn pop(&mut self) -> Option<Waiting<P>> {
         let next = *self.ring.pop()?;
         self.backlog.remove(next.packet.size);
         Some(next)
     }
 
     /// Takes out the packet that has `n` others before it.
-    pub(super) fn remove(&mut self, n: usize) -> Option<Waiting<P>> {
+    pub(crate) fn remove(&mut self, n: usize) -> Option<Waiting<P>> {
         let found = self.ring.remove(n)?;
         self.backlog.remove(found.packet.size);
         Some(found)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Waiting<P>> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Waiting<P>> + '_ {
         self.ring.iter()
     }
 
-    pub(super) fn front(&self) -> Option<&Waiting<P>> {
+    pub(crate) fn front(&self) -> Option<&Waiting<P>> {
         self.ring.front()
     }
 
-    pub(super) fn backlog(&self) -> Backlog {
+    pub(crate) fn backlog(&self) -> Backlog {
         self.backlog
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
 }

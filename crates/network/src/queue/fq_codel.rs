@@ -4,7 +4,7 @@
 //! head up to half of what it holds, 64 packets at most. Memory is counted in bytes on the wire, not in those of
 //! kernel buffers.
 
-use super::codel::{Codel, Settings, ms};
+use super::codel::{Codel, MTU, Settings, ms};
 use super::fair::Fair;
 use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
@@ -98,6 +98,7 @@ impl<P: Copy + Send + 'static> Entry<u64> for FqCodel<P> {
                 target: ms(params.target_ms),
                 interval: ms(params.interval_ms),
                 ecn: params.ecn,
+                spared_bytes: MTU,
                 ce_threshold: params.ce_threshold_ms.map(ms),
             },
             fair: Fair::new(params.flows, params.quantum, seed),

@@ -9,6 +9,7 @@ mod registry;
 
 pub use device::Device;
 pub use drop_tail::{DropTail, Limit};
+pub(crate) use fifo::Fifo;
 pub use params::{BuildError, Descriptor};
 
 registry::queues! {
@@ -24,10 +25,11 @@ registry::queues! {
     "fq_pie" => fq_pie::FqPie,
     "dualpi2" => dualpi2::DualPi2,
     "cake" => cake::Cake,
+    "mac80211" => mac80211::Mac80211,
 }
 
 use crate::{Ecn, Packet, StreamId};
-use units::{Probe, Rate, Time};
+use units::{Duration, Probe, Rate, Time};
 
 /// Decides about the packets that wait for a link.
 ///
@@ -83,6 +85,49 @@ pub trait QueueDiscipline<P: Copy>: Send {
     fn plain_limit(&self) -> Option<Limit> {
         None
     }
+
+    /// Itself, if it is one of the queues of a radio that have a limit in common.
+    fn station_queue(&mut self) -> Option<&mut dyn StationQueue> {
+        None
+    }
+}
+
+/// What the queues of one radio have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RadioRules {
+    /// Most packets that may wait for all stations.
+    pub packets: u64,
+    /// Most bytes; none: by the standard.
+    pub bytes: Option<u64>,
+    /// Stations get equal airtime.
+    pub airtime_fairness: bool,
+    /// Airtime that is queued below is limited; none: by the standard.
+    pub aql: Option<bool>,
+    /// Airtime that may be queued below.
+    pub airtime: AirtimeLimits,
+}
+
+/// Linux `ieee80211_txq_airtime_check`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AirtimeLimits {
+    /// Of a station, at any time.
+    pub low: Duration,
+    /// Of a station, below the threshold.
+    pub high: Duration,
+    /// Of all stations.
+    pub threshold: Duration,
+}
+
+/// The queue of a station, to the radio.
+pub trait StationQueue {
+    /// What it has in common with the other queues of its radio.
+    fn rules(&self) -> RadioRules;
+
+    /// Bytes of its fattest flow.
+    fn fattest(&self) -> u64;
+
+    /// Drops from the head of its fattest flow up to half of its packets, 32 at most and at least one: Linux `fq_flow_drop`.
+    fn drop_from_fattest(&mut self, events: &mut QueueEvents);
 }
 
 /// Drops what `next` takes out of a queue until no more than `limit` packets wait.

@@ -28,13 +28,23 @@ impl Aggregate {
     /// Adds a packet with so many bytes on a wire, unless the aggregate would be longer than `most` bytes. The first one is
     /// always taken. Where does its subframe begin?
     pub fn add(&mut self, size: u16, most: u64) -> Option<u64> {
-        let begin = self.bytes.next_multiple_of(PADDING);
-        let bytes = begin + DELIMITER + mpdu_bytes(size);
-        if self.mpdus > 0 && bytes > most {
+        if !self.fits(size, most) {
             return None;
         }
-        (self.mpdus, self.bytes) = (self.mpdus + 1, bytes);
+        let begin = self.bytes.next_multiple_of(PADDING);
+        (self.mpdus, self.bytes) = (self.mpdus + 1, self.with(size));
         Some(begin)
+    }
+
+    /// With a packet of so many bytes it would not be longer than `most` bytes, or that would be the first.
+    pub fn fits(&self, size: u16, most: u64) -> bool {
+        self.mpdus == 0 || self.with(size) <= most
+    }
+
+    /// Its bytes with such a packet.
+    fn with(&self, size: u16) -> u64 {
+        let begin = self.bytes.next_multiple_of(PADDING);
+        begin + DELIMITER + mpdu_bytes(size)
     }
 
     /// Bytes of the PPDU. A lone MPDU of 802.11n is sent as it is (`bare`); VHT and HE PPDUs always hold an A-MPDU

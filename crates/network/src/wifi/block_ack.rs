@@ -6,7 +6,7 @@
 
 use crate::queue::Waiting;
 use std::collections::VecDeque;
-use units::Time;
+use units::{Duration, Time};
 
 /// What is known of an MPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Mpdu<P> {
     pub ended: Time,
     /// What is known of it.
     pub fate: Fate,
+    /// The airtime that it was taken to need when it was handed down; nothing if it was not.
+    pub airtime: Duration,
 }
 
 /// MPDUs from the first one that is missing on.
@@ -72,13 +74,14 @@ impl<P: Copy> Window<P> {
     }
 
     /// The next packet gets a sequence number.
-    pub fn push(&mut self, waiting: Waiting<P>) {
+    pub fn push(&mut self, waiting: Waiting<P>, airtime: Duration) {
         self.mpdus.push_back(Mpdu {
             waiting,
             tries: 0,
             started: false,
             ended: Time::ZERO,
             fate: Fate::Missing,
+            airtime,
         });
         self.missing += 1;
         self.waiting += 1;
@@ -94,9 +97,15 @@ impl<P: Copy> Window<P> {
         self.waiting -= count;
     }
 
-    /// The first `n` of those that are missing were on the air: which of them are `received`, by their bytes on a wire? Those that are not are given
-    /// up after so many `retries`; never with 0.
-    pub fn judge(&mut self, n: usize, retries: u64, mut received: impl FnMut(u16) -> bool) -> usize {
+    /// The first `n` of those that are missing were on the air: which of them are `received`, by their bytes on a wire? Those
+    /// that are not are given up after so many `retries`; never with 0. What will not be sent again is `settled`.
+    pub fn judge(
+        &mut self,
+        n: usize,
+        retries: u64,
+        mut received: impl FnMut(u16) -> bool,
+        mut settled: impl FnMut(&Mpdu<P>),
+    ) -> usize {
         let (mut arrived, mut given_up) = (0, 0);
         for mpdu in self.outstanding().take(n) {
             if received(mpdu.waiting.packet.size) {
@@ -105,7 +114,10 @@ impl<P: Copy> Window<P> {
             } else if retries > 0 && mpdu.tries > retries {
                 mpdu.fate = Fate::GivenUp;
                 given_up += 1;
+            } else {
+                continue;
             }
+            settled(mpdu);
         }
         self.missing -= arrived + given_up;
         arrived
@@ -129,7 +141,7 @@ mod tests {
         let mut window = Window::new(size);
         for payload in 0..count {
             let packet = Packet { stream: StreamId(0), size: 100, ecn: Ecn::NotEct, dscp: 0, payload };
-            window.push(Waiting { packet, since: Time::ZERO });
+            window.push(Waiting { packet, since: Time::ZERO }, Duration::ZERO);
         }
         window
     }
@@ -143,7 +155,7 @@ mod tests {
         }
         window.start(first);
         let mut number = 0..;
-        window.judge(n, retries, |_| arrive.contains(&number.next().unwrap()));
+        window.judge(n, retries, |_| arrive.contains(&number.next().unwrap()), |_| ());
         std::iter::from_fn(|| window.release()).map(|mpdu| (mpdu.waiting.packet.payload, mpdu.fate)).collect()
     }
 

@@ -8,6 +8,7 @@
 //! - [`rate`]: which modulation and coding scheme a PPDU uses; [`scheme`]: what that is.
 //! - [`noise`]: what noise takes of it.
 //! - [`block_ack`]: what was received, what goes again, and release in order.
+//! - [`mac80211`]: which of Linux's queues sends next, and how much waits below them.
 //! - [`airtime`]: what the time of the medium was spent on.
 //! - [`Cell`]: the element.
 
@@ -16,6 +17,7 @@ mod airtime;
 mod block_ack;
 mod cell;
 mod edca;
+mod mac80211;
 mod noise;
 mod params;
 mod phy;

@@ -254,6 +254,11 @@ impl Mode {
         (symbols * self.symbol_bits).saturating_sub(self.around_bits) / 8
     }
 
+    /// Bytes whose payload takes so long at most.
+    pub fn bytes_in(&self, payload: Duration) -> u64 {
+        (payload.as_nanos() / self.symbol_ns * self.symbol_bits).saturating_sub(self.around_bits) / 8
+    }
+
     /// What precedes the payload.
     pub fn preamble(&self) -> Duration {
         Duration::from_nanos(self.preamble_ns)

@@ -7,7 +7,7 @@ use super::rate::{Choice, Law, Outcome, RateControl, make};
 use super::scheme::Scheme;
 use super::timing::Control;
 use crate::counters::{LinkStats, SamplingTimes};
-use crate::queue::Waiting;
+use crate::queue::{Fifo, RadioRules, Released, Waiting};
 use crate::server::Transmission;
 use crate::{Backlog, Packet, QueueDiscipline, QueueEvents, Ring, Snr};
 use units::{Duration, Probe, Rng, Time};
@@ -35,6 +35,19 @@ pub struct Radio {
     pub retries: u64,
 }
 
+/// What has been handed down to the radio, first in, first out, and waits for a sequence number.
+struct Below<P> {
+    waiting: Fifo<P>,
+    /// Airtime that each is taken to need.
+    airtimes: Ring<Duration>,
+    /// The data of aggregates takes no longer, if they are made before their turn.
+    longest: Option<Duration>,
+    /// Estimated airtime of what has been sent or given up, and is not reported yet.
+    settled: Duration,
+    /// And what that was, if it is listed.
+    left: Vec<Released>,
+}
+
 /// What a port has done.
 #[derive(Clone, Debug, Default)]
 struct Activity {
@@ -51,6 +64,8 @@ struct Activity {
 /// The port.
 pub struct Port<P> {
     queue: Box<dyn QueueDiscipline<P>>,
+    /// Between queue and window, if the queue is one of mac80211's.
+    below: Option<Below<P>>,
     window: Window<P>,
     radio: Radio,
     rates: Box<dyn RateControl>,
@@ -64,6 +79,8 @@ pub struct Port<P> {
     numbers: Ring<u64>,
     pub stats: LinkStats,
     activity: Activity,
+    /// What has left the host or was dropped in its queue, if that is listed.
+    released: Option<Vec<Released>>,
     rng: Rng,
 }
 
@@ -83,6 +100,8 @@ impl<P: Copy> Port<P> {
         let rates = make(radio.law, &radio.schemes, snr_db, of_rates);
         Port {
             queue,
+            below: None,
+            released: None,
             window,
             radio,
             rates,
@@ -99,6 +118,94 @@ impl<P: Copy> Port<P> {
     /// What its PPDU uses.
     fn scheme(&self) -> &Scheme {
         &self.radio.schemes[self.choice.scheme]
+    }
+
+    /// What its queue has in common with others, if it is one of mac80211's.
+    pub fn rules(&mut self) -> Option<RadioRules> {
+        self.queue.station_queue().map(|queue| queue.rules())
+    }
+
+    /// From now on its packets are handed down to the radio before they are sent; `longest`: in aggregates whose data takes no
+    /// longer, of half a window at most, so that there is room for another.
+    pub fn hands_down(&mut self, longest: Option<Duration>) {
+        self.below = Some(Below {
+            waiting: Fifo::default(),
+            airtimes: Ring::new(),
+            longest,
+            settled: Duration::ZERO,
+            left: Vec::new(),
+        });
+    }
+
+    /// Bytes and MPDUs of an aggregate at most, at the present rate.
+    fn most(&self) -> (u64, usize) {
+        let scheme = self.scheme();
+        match self.below.as_ref().and_then(|below| below.longest) {
+            Some(longest) => {
+                (scheme.most_bytes.min(scheme.mode.bytes_in(longest)), (self.radio.window / 2).max(1))
+            }
+            None => (scheme.most_bytes, self.radio.window),
+        }
+    }
+
+    /// Bytes of the fattest flow of its queue.
+    pub fn fattest(&mut self) -> u64 {
+        self.queue.station_queue().map_or(0, |queue| queue.fattest())
+    }
+
+    /// Drops from that flow.
+    pub fn drop_from_fattest(&mut self, now: Time) {
+        let mut events = QueueEvents { dropped: self.released.as_mut(), ..QueueEvents::default() };
+        if let Some(queue) = self.queue.station_queue() {
+            queue.drop_from_fattest(&mut events);
+        }
+        self.stats.queue_events(now, events);
+    }
+
+    /// Hands the next packet down to the radio, with a number of its own; returns its size and the airtime that it is taken
+    /// to need at the rate that was used last.
+    pub fn hand_down(&mut self, number: u64, now: Time) -> Option<(u16, Duration)> {
+        let next = self.dequeue(now)?;
+        let size = next.packet.size;
+        let airtime = self.scheme().estimate.airtime(size);
+        let below = self.below.as_mut()?;
+        below.waiting.append(next);
+        below.airtimes.push(airtime);
+        self.numbers.push(number);
+        Some((size, airtime))
+    }
+
+    /// The next packet for an aggregate, with the airtime that it was taken to need.
+    fn next_packet(&mut self, now: Time) -> Option<(Waiting<P>, Duration)> {
+        let Some(below) = &mut self.below else { return Some((self.dequeue(now)?, Duration::ZERO)) };
+        Some((below.waiting.pop()?, *below.airtimes.pop()?))
+    }
+
+    /// Another packet of so many bytes fits into an aggregate.
+    pub fn fits(&self, aggregate: &Aggregate, size: u16) -> bool {
+        let (bytes, mpdus) = self.most();
+        aggregate.mpdus < mpdus && aggregate.fits(size, bytes)
+    }
+
+    /// The radio has something to send.
+    pub fn has_below(&self) -> bool {
+        self.missing() > 0 || self.below.as_ref().is_some_and(|below| !below.waiting.is_empty())
+    }
+
+    /// How many packets have to be sent, or sent again, that have sequence numbers.
+    pub fn missing(&self) -> usize {
+        self.window.missing()
+    }
+
+    /// A frame of it is done: the estimated airtime of what has been sent or given up with it.
+    pub fn settled(&mut self) -> Duration {
+        let Port { below, released, .. } = self;
+        let Some(below) = below else { return Duration::ZERO };
+        if let Some(released) = released {
+            released.append(&mut below.left);
+        }
+        below.left.clear();
+        std::mem::replace(&mut below.settled, Duration::ZERO)
     }
 
     /// Control frames around its data.
@@ -133,16 +240,29 @@ impl<P: Copy> Port<P> {
     pub fn arrive(&mut self, packet: Packet<P>, number: u64, now: Time) {
         self.stats.arrived(now, packet.size);
         let before = self.queue.backlog().packets;
-        let mut events = QueueEvents::default();
+        let mut events = QueueEvents { dropped: self.released.as_mut(), ..QueueEvents::default() };
         self.queue.enqueue(packet, now, &mut events);
         let backlog = self.queue.backlog().packets;
-        if backlog > before {
+        if backlog > before && self.below.is_none() {
             self.numbers.push(number);
         }
-        self.stats.backlog(now, backlog + self.window.waiting() as u64);
+        let below = self.below.as_ref().map_or(0, |below| below.waiting.backlog().packets);
+        self.stats.backlog(now, backlog + below + self.window.waiting() as u64);
         self.stats.queue_events(now, events);
         self.forget_dropped();
         self.refresh();
+    }
+
+    /// Begins to tell what leaves the host, or is dropped in its queue.
+    pub fn list_released(&mut self) {
+        self.released = Some(Vec::new());
+    }
+
+    /// What has left, up to now.
+    pub fn take_released(&mut self, into: &mut Vec<Released>) {
+        if let Some(released) = &mut self.released {
+            into.append(released);
+        }
     }
 
     /// The number of the packet that has been here longest.
@@ -150,8 +270,12 @@ impl<P: Copy> Port<P> {
         self.numbers.front().copied().unwrap_or(u64::MAX)
     }
 
-    /// Numbers belong to packets: those of what the queue dropped go, the oldest first.
+    /// Numbers belong to packets: those of what the queue dropped go, the oldest first. Nothing that has been handed down is
+    /// dropped.
     fn forget_dropped(&mut self) {
+        if self.below.is_some() {
+            return;
+        }
         let held = self.queue.backlog().packets as usize + self.window.len();
         while self.numbers.len() > held {
             self.numbers.pop();
@@ -161,7 +285,8 @@ impl<P: Copy> Port<P> {
     /// Updates when it may have something to send.
     pub fn refresh(&mut self) {
         self.ready = match self.queue.backlog().packets {
-            _ if self.asks || self.window.missing() > 0 => Time::ZERO,
+            _ if self.asks || self.has_below() => Time::ZERO,
+            _ if self.below.is_some() => Time::NEVER,
             0 => Time::NEVER,
             _ => self.queue.ready(),
         };
@@ -171,7 +296,7 @@ impl<P: Copy> Port<P> {
         if self.queue.backlog().packets > 0 && self.queue.ready() > now {
             return None;
         }
-        let mut events = QueueEvents::default();
+        let mut events = QueueEvents { dropped: self.released.as_mut(), ..QueueEvents::default() };
         let next = self.queue.dequeue(now, &mut events); // also when it is empty, so that it may notice
         self.stats.queue_events(now, events);
         next
@@ -180,25 +305,42 @@ impl<P: Copy> Port<P> {
     /// The aggregate that can be sent now, if any: what is missing, then what waits. To know that the next packet does not
     /// fit, it has to be dequeued: it has a sequence number then, and goes in the next aggregate.
     pub fn fill(&mut self, now: Time) -> Option<Aggregate> {
-        let mut aggregate = Aggregate::default();
         self.choice = self.rates.choose(now);
-        let most = self.scheme().most_bytes;
-        let most_mpdus = if self.choice.alone { 1 } else { usize::MAX };
-        let mut full = false;
-        for mpdu in self.window.outstanding() {
-            full = full || aggregate.add(mpdu.waiting.packet.size, most).is_none();
-            if full {
-                break;
-            }
-            full = aggregate.mpdus == most_mpdus;
-        }
-        while !full && self.window.has_room() {
-            let Some(next) = self.dequeue(now) else { break };
-            full = aggregate.add(next.packet.size, most).is_none() || aggregate.mpdus == most_mpdus;
-            self.window.push(next);
+        let (bytes, mpdus) = self.most();
+        let most = (bytes, if self.choice.alone { 1 } else { mpdus });
+        let mut aggregate = self.missing_aggregate(most);
+        let mut full = aggregate.mpdus < self.window.missing();
+        while !full && aggregate.mpdus < most.1 && self.window.has_room() {
+            let Some((next, airtime)) = self.next_packet(now) else { break };
+            full = aggregate.add(next.packet.size, bytes).is_none();
+            self.window.push(next, airtime);
         }
         self.forget_dropped();
         (aggregate.mpdus > 0).then_some(aggregate)
+    }
+
+    /// An aggregate of what has to be sent again and of what waits in the radio, as far as it fits.
+    pub fn aggregate_below(&mut self) -> Aggregate {
+        let (bytes, mpdus) = self.most();
+        let mut aggregate = self.missing_aggregate((bytes, mpdus));
+        for waiting in self.below.iter().flat_map(|below| below.waiting.iter()) {
+            if aggregate.mpdus == mpdus || aggregate.add(waiting.packet.size, bytes).is_none() {
+                break;
+            }
+        }
+        aggregate
+    }
+
+    /// An aggregate of what has to be sent again, as far as it fits.
+
+    fn missing_aggregate(&mut self, (bytes, mpdus): (u64, usize)) -> Aggregate {
+        let mut aggregate = Aggregate::default();
+        for mpdu in self.window.outstanding().take(mpdus) {
+            if aggregate.add(mpdu.waiting.packet.size, bytes).is_none() {
+                break;
+            }
+        }
+        aggregate
     }
 
     /// How long the PPDU of an aggregate takes.
@@ -242,9 +384,10 @@ impl<P: Copy> Port<P> {
             None => errors,
             Some(wrong) => 1.0 - (1.0 - errors) * arrives(wrong, mpdu_bytes(size)),
         };
-        let rng = &mut self.rng;
+        let Port { window, below, rng, .. } = self;
         let clean = errors == 0.0 && bit_error.is_none();
-        let received = self.window.judge(aggregate.mpdus, retries, |size| clean || !rng.chance(lost(size)));
+        let arrives = |size| clean || !rng.chance(lost(size));
+        let received = window.judge(aggregate.mpdus, retries, arrives, |mpdu| settle(below, mpdu));
         self.report(aggregate, received, snr_db, start);
         received
     }
@@ -253,7 +396,8 @@ impl<P: Copy> Port<P> {
     pub fn collide(&mut self, aggregate: Option<&Aggregate>, start: Time) {
         self.activity.collisions += 1;
         if let Some(aggregate) = aggregate {
-            self.window.judge(aggregate.mpdus, self.radio.retries, |_| false);
+            let Port { window, radio, below, .. } = self;
+            window.judge(aggregate.mpdus, radio.retries, |_| false, |mpdu| settle(below, mpdu));
             self.report(aggregate, 0, None, start);
         }
     }
@@ -289,6 +433,9 @@ impl<P: Copy> Port<P> {
         let Activity { sizes, retries, collisions, air } = &self.activity;
         let ppdus: u64 = sizes.iter().sum();
         let mpdus: u64 = (0..).zip(sizes).map(|(n, count)| n * count).sum();
+        if let Some(below) = &self.below {
+            probe.see("below", below.waiting.backlog().packets as f64, "packets");
+        }
         probe.see("window", self.window.len() as f64, "packets");
         probe.see("airtime", air.as_secs_f64(), "s");
         probe.see("ppdus", ppdus as f64, "frames");
@@ -305,6 +452,14 @@ impl<P: Copy> Port<P> {
             probe.see("aggregate_mean", mpdus as f64 / ppdus as f64, "packets");
             probe.see("aggregate_p95", quantile(sizes, ppdus.div_ceil(20)) as f64, "packets");
         }
+    }
+}
+
+/// A packet will not be sent again.
+fn settle<P>(below: &mut Option<Below<P>>, mpdu: &Mpdu<P>) {
+    if let Some(below) = below {
+        below.settled = below.settled + mpdu.airtime;
+        below.left.push(Released::of(&mpdu.waiting.packet));
     }
 }
 

@@ -1,7 +1,8 @@
 //! A modulation and coding scheme, with its number of spatial streams, as a station uses it.
 
+use super::mac80211::Estimate;
 use super::noise;
-use super::phy::{Channel, Coding, Mode};
+use super::phy::{Channel, Coding, Mode, Standard};
 use super::timing::Control;
 
 /// The scheme.
@@ -17,6 +18,8 @@ pub struct Scheme {
     pub control: Control,
     /// Most bytes of an aggregate.
     pub most_bytes: u64,
+    /// How much airtime a packet is taken to need.
+    pub estimate: Estimate,
     coding: Coding,
 }
 
@@ -25,7 +28,8 @@ impl Scheme {
     pub fn new(channel: Channel, streams: u64, mcs: u64, control: Control, allowed: u64) -> Scheme {
         let mode = Mode::new(channel, streams, mcs);
         let most_bytes = allowed.min(mode.most_bytes());
-        Scheme { mcs, streams, mode, control, most_bytes, coding: Coding::of_mcs(mcs) }
+        let estimate = Estimate::new(mode.rate(), streams, channel.standard == Standard::Ax);
+        Scheme { mcs, streams, mode, control, most_bytes, estimate, coding: Coding::of_mcs(mcs) }
     }
 
     /// The probability that a bit is wrong. Own: streams share the power that is sent, and do not disturb each other.

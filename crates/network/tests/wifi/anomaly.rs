@@ -11,11 +11,11 @@ fn hundred() -> Box<dyn QueueDiscipline<Tag>> {
     queue::build("drop_tail", &json!({ "packets": 100 }), 1).unwrap()
 }
 
-/// Packets to each of two stations, offered 10 Mbit/s each.
-fn downloads(element: &mut dyn Element<Tag>, seconds: u64) -> [u64; 2] {
+/// Packets to each of two stations, offered so many each second.
+pub fn downloads(element: &mut dyn Element<Tag>, per_second: u64, seconds: u64) -> [u64; 2] {
     let mut carried = [0; 2];
-    for n in 0..seconds * 850 {
-        let now = Time::ZERO + Duration::from_nanos(n * 1_000_000_000 / 850);
+    for n in 0..seconds * per_second {
+        let now = Time::ZERO + Duration::from_nanos(n * 1_000_000_000 / per_second);
         while element.next() < now {
             let due = element.next();
             if let Some((port, _)) = element.take(due) {
@@ -34,7 +34,7 @@ fn downloads(element: &mut dyn Element<Tag>, seconds: u64) -> [u64; 2] {
 fn a_slow_and_a_fast_station_get_equal_goodput_and_unequal_airtime() {
     let params = json!({ "standard": "802.11n", "width_mhz": 20, "streams": 1, "station_mcs": [0, 7] });
     let mut element = cell_with(&params, 1, hundred);
-    let [slow, fast] = downloads(&mut *element, 60);
+    let [slow, fast] = downloads(&mut *element, 850, 60);
     within(slow as f64, fast as f64, 0.01, "packets");
     let [slow, fast] =
         [0, 2].map(|port| number(&*element, port, Time::from_nanos(60_000_000_000), "airtime"));
@@ -45,7 +45,7 @@ fn a_slow_and_a_fast_station_get_equal_goodput_and_unequal_airtime() {
 fn equal_stations_get_equal_airtime() {
     let params = json!({ "standard": "802.11n", "width_mhz": 20, "streams": 1, "station_mcs": [1, 1] });
     let mut element = cell_with(&params, 1, hundred);
-    downloads(&mut *element, 60);
+    downloads(&mut *element, 850, 60);
     let [one, other] =
         [0, 2].map(|port| number(&*element, port, Time::from_nanos(60_000_000_000), "airtime"));
     within(one, other, 0.01, "airtime");

@@ -4,6 +4,7 @@ mod airtime;
 mod anomaly;
 mod closed_form;
 mod contention;
+mod mac80211;
 mod mistakes;
 mod random;
 mod rates;

@@ -38,6 +38,14 @@ fn conforms(cell: &Value, kind: usize, bytes: &[u8], seed: u64) -> Result<(), Te
         ("codel", json!({ "limit": 20, "target_ms": 1.0 })),
         ("fq_codel", json!({ "limit": 20, "target_ms": 1.0, "ecn": true })),
         ("tbf", json!({ "packets": 20, "rate_bps": 5_000_000, "burst_bytes": 3000 })),
+        (
+            "mac80211",
+            json!({ "limit": 20, "target_ms": 1.0, "aql": true, "aql_low_ms": 0.5, "aql_high_ms": 2.0 }),
+        ),
+        (
+            "mac80211",
+            json!({ "limit": 20, "target_ms": 1.0, "aql": false, "airtime_fairness": seed % 2 == 0 }),
+        ),
     ];
     let (name, params) = &queues[kind % queues.len()];
     let ports = 2 * cell["station_mcs"].as_array().unwrap().len();
@@ -58,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn any_cell_conforms(cell in cells(), kind in 0usize..4, bytes in bytes(), seed: u64) {
+    fn any_cell_conforms(cell in cells(), kind in 0usize..6, bytes in bytes(), seed: u64) {
         conforms(&cell, kind, &bytes, seed)?;
     }
 }
@@ -68,7 +76,7 @@ proptest! {
 
     #[test]
     #[ignore = "long: make test-long"]
-    fn ten_thousand_cells_conform(cell in cells(), kind in 0usize..4, bytes in bytes(), seed: u64) {
+    fn ten_thousand_cells_conform(cell in cells(), kind in 0usize..6, bytes in bytes(), seed: u64) {
         conforms(&cell, kind, &bytes, seed)?;
     }
 }

@@ -5,6 +5,7 @@ use super::transport::{Headers, Transport};
 use crate::controllers::Controllers;
 use crate::plan::{Plan, PlanError};
 use congestion::CongestionControl;
+use network::Direction;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use units::{Rng, Time};
@@ -48,7 +49,10 @@ impl ConnectionFactory {
         controllers: &Controllers,
     ) -> Result<ConnectionFactory, PlanError> {
         let of_flow = &plan.flows[flow];
-        let nics = [&of_flow.forward, &of_flow.reverse].map(|route| plan.nic(route));
+        let small_queues = of_flow.tcp.small_queues;
+        let interfaces = [Direction::Forward, Direction::Backward]
+            .map(|direction| plan.interface(of_flow, direction).filter(|_| small_queues));
+        let merges = of_flow.forward.last().is_some_and(|&hop| plan.is_station_queue(hop));
         let mut seeds = Rng::stream(seed, &format!("cca/{}", of_flow.stream));
         let first = of_flow.make_cca(&format!("flows[{flow}]"), seeds.next_u64(), controllers)?;
         Ok(ConnectionFactory {
@@ -56,7 +60,7 @@ impl ConnectionFactory {
             flow,
             controllers: controllers.clone(),
             seeds,
-            transport: Transport::new(of_flow, nics, first.traits().ecn),
+            transport: Transport::new(of_flow, interfaces, merges, first.traits().ecn),
             first: Some(first),
         })
     }

@@ -1,7 +1,7 @@
 //! Builds the endpoints of connections and their packets from the plan of a flow.
 
 use crate::payload::{Packet, Payload};
-use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, LinkPlan, MemoryPlan, PacingPlan, TcpPlan};
+use crate::plan::{AckPlan, EcnFeedback, EcnPlan, FlowPlan, Interface, MemoryPlan, PacingPlan, TcpPlan};
 use congestion::EcnMode;
 use network::{Ecn, StreamId};
 use tcp::{
@@ -24,9 +24,14 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// What a plan says, for an algorithm that takes marks as `mode` says; `nics`: the network interfaces at which its
-    /// routes there and back begin.
-    pub fn new(plan: &FlowPlan, nics: [Option<&LinkPlan>; 2], mode: EcnMode) -> Transport {
+    /// What a plan says, for an algorithm that takes marks as `mode` says; `interfaces`: what its routes there and back begin
+    /// with, if that tells what leaves it; `merges`: it ends where what arrives at one time is handed up together.
+    pub fn new(
+        plan: &FlowPlan,
+        interfaces: [Option<Interface>; 2],
+        merges: bool,
+        mode: EcnMode,
+    ) -> Transport {
         let feedback = agree(plan.tcp.ecn, mode);
         let bears_counters = feedback == Feedback::Accurate && plan.tcp.accecn_option;
         let accecn = if bears_counters { ACCECN_OPTION_BYTES } else { 0 };
@@ -38,9 +43,9 @@ impl Transport {
             ecn: EcnBits::new(feedback, mode),
         };
         Transport {
-            sender: sender_config(plan, nics[0], feedback, accecn),
-            requester: sender_config(plan, nics[1], feedback, accecn),
-            receiver: receiver_config(plan, feedback, accecn),
+            sender: sender_config(plan, interfaces[0], feedback, accecn),
+            requester: sender_config(plan, interfaces[1], feedback, accecn),
+            receiver: receiver_config(plan, merges, feedback, accecn),
             headers,
         }
     }
@@ -130,8 +135,14 @@ fn payload_bytes(plan: &FlowPlan, accecn: u16) -> u32 {
 }
 
 /// An interface with `sch_fq` paces all of TCP that leaves by it (Linux `fq_classify` sets `SK_PACING_FQ`).
-fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback, accecn: u16) -> SenderConfig {
-    let paces = nic.is_some_and(|nic| nic.queue.kind == "fq");
+fn sender_config(
+    plan: &FlowPlan,
+    interface: Option<Interface>,
+    feedback: Feedback,
+    accecn: u16,
+) -> SenderConfig {
+    let paces = interface.is_some_and(|interface| interface.paces);
+    let pacing_shift = interface.map(|interface| interface.pacing_shift).or(plan.tcp.pacing_shift);
     SenderConfig {
         mss: payload_bytes(plan, accecn),
         option_bytes: accecn.into(),
@@ -144,8 +155,9 @@ fn sender_config(plan: &FlowPlan, nic: Option<&LinkPlan>, feedback: Feedback, ac
             PacingPlan::Always => Pacing::Always,
             PacingPlan::Fq => Pacing::Fq,
         },
-        nic: nic.map(|_| Nic { header_bytes: plan.tcp.overhead_bytes + u32::from(accecn) }),
+        nic: interface.map(|_| Nic { header_bytes: plan.tcp.overhead_bytes + u32::from(accecn) }),
         max_burst_bytes: plan.tcp.max_burst_bytes,
+        pacing_shift: pacing_shift.unwrap_or(congestion::PACING_SHIFT),
         min_burst: plan.tcp.min_burst_packets.unwrap_or(1),
         ecn: feedback,
         loss_detection: plan.tcp.recovery.loss_detection.into(),
@@ -170,19 +182,22 @@ fn receive_buffer(plan: &TcpPlan) -> ReceiveBuffer {
     payload.or_else(|| plan.receive_memory.map(MemoryPlan::to_receive)).unwrap_or_default()
 }
 
-fn receiver_config(plan: &FlowPlan, feedback: Feedback, accecn: u16) -> ReceiverConfig {
+fn receiver_config(plan: &FlowPlan, merges: bool, feedback: Feedback, accecn: u16) -> ReceiverConfig {
     let ack = match plan.tcp.ack {
         AckPlan::Linux {} => AckPolicy::Linux,
         AckPlan::Every { packets, timeout_ns } => {
             AckPolicy::Every { packets, timeout: Duration::from_nanos(timeout_ns) }
         }
     };
+    // What arrives at one time has been handed over a nanosecond later.
+    let gro_ns = plan.tcp.gro_ns.or((merges && ack == AckPolicy::Linux).then_some(1));
+    let gro = gro_ns.filter(|&nanos| nanos > 0).map(Duration::from_nanos);
     ReceiverConfig {
         mss: payload_bytes(plan, accecn),
         option_bytes: accecn.into(),
         ack,
         ecn: feedback,
-        gro: plan.tcp.gro_ns.map(Duration::from_nanos),
+        gro,
         sack_compression: plan.tcp.sack_compression,
         timestamps: plan.tcp.timestamps,
         buffer: receive_buffer(&plan.tcp),

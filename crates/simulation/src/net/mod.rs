@@ -60,6 +60,8 @@ struct Medium<P> {
     element: Box<dyn Element<P>>,
     /// Number of its first port among those of all media.
     first_port: usize,
+    /// Hosts are told what leaves it at some port.
+    tells: bool,
 }
 
 /// A port of a medium and what comes after it.
@@ -113,7 +115,7 @@ impl<P: Copy + Send> Net<P> {
         let mut first_port = 0;
         let media = media.into_iter().map(|element| {
             first_port += element.ports();
-            Medium { first_port: first_port - element.ports(), element }
+            Medium { first_port: first_port - element.ports(), element, tells: false }
         });
         Net {
             nodes,
@@ -181,6 +183,16 @@ impl<P: Copy + Send> Net<P> {
         for (_, node) in self.nodes.iter_mut().enumerate().filter(|(n, _)| wanted(*n)) {
             node.nic = true;
             node.link.list_drops();
+        }
+    }
+
+    /// Says which ports of media tell hosts what leaves them.
+    pub fn list_released(&mut self, ports: &[HopId]) {
+        let links = self.nodes.len();
+        for hop in ports {
+            let Port { medium, id, .. } = self.ports[hop.index() - links];
+            self.media[medium].element.list_released(id);
+            self.media[medium].tells = true;
         }
     }
 
@@ -279,8 +291,11 @@ impl<P: Copy + Send> Net<P> {
             return self.schedule.request(self.actors.link(hop), node.link.next_arrival());
         }
         let Port { medium, id, .. } = self.ports[hop.index() - self.nodes.len()];
-        let element = &mut self.media[medium].element;
+        let Medium { element, tells, .. } = &mut self.media[medium];
         element.put(id, packet, now);
+        if *tells {
+            element.take_released(&mut self.released);
+        }
         self.schedule.request(self.actors.medium(medium), element.next());
     }
 
@@ -341,8 +356,12 @@ impl<P: Copy + Send> Net<P> {
             self.change_routes(now);
             return None;
         };
-        let Medium { element, first_port } = &mut self.media[medium];
-        let (id, packet) = element.take(now)?;
+        let Medium { element, first_port, tells } = &mut self.media[medium];
+        let taken = element.take(now);
+        if *tells {
+            element.take_released(&mut self.released);
+        }
+        let (id, packet) = taken?;
         let n = *first_port + usize::from(id.0);
         let port = &self.ports[n];
         if port.tap {

@@ -249,6 +249,7 @@ impl TcpPlan {
             within(field("max_burst_bytes"), self.max_burst_bytes, 0..=16_777_216),
             within(field("min_burst_packets"), self.min_burst_packets.unwrap_or(1), 1..=1_000),
             within(field("gro_ns"), self.gro_ns.unwrap_or(0), 0..=1_000_000_000),
+            within(field("pacing_shift"), self.pacing_shift.unwrap_or(0), 0..=31),
             within(field("ack.packets"), packets, 1..=10_000),
             within(field("ack.timeout_ns"), timeout_ns, 1..=LONGEST_NS),
             within(field("send_buffer_bytes"), self.send_buffer_bytes.unwrap_or(mss), mss..=MOST_BYTES),

@@ -25,6 +25,7 @@ pub use markov::MarkovPlan;
 pub(crate) use medium::HopPlan;
 pub use medium::{MediumPlan, PortPlan};
 pub use memory::MemoryPlan;
+pub(crate) use nic::Interface;
 pub use opportunities::OpportunitiesPlan;
 pub use periods::PeriodsPlan;
 pub use quirks::{

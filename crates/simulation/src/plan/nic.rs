@@ -1,10 +1,59 @@
 //! Network interfaces of hosts: links at which routes begin.
 
 use super::error::together;
+use super::medium::HopPlan;
 use super::range::{Check, refuse};
 use super::{FlowPlan, LinkPlan, Plan};
+use crate::routes::HopId;
+use congestion::PACING_SHIFT;
+use network::Direction;
+use std::collections::BTreeSet;
+
+/// What a route begins with in its host, which tells its senders what leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interface {
+    /// It paces all of TCP that leaves by it.
+    pub paces: bool,
+    /// What may be in it lasts for 2^-n seconds at the pacing rate.
+    pub pacing_shift: u32,
+}
+
+/// Of mac80211: `tx_sk_pacing_shift` of `ieee80211_alloc_hw_nm`.
+const WIFI_PACING_SHIFT: u32 = 7;
 
 impl Plan {
+    /// What the routes of a flow begin with in one direction, if that tells what leaves it, at all times.
+    pub(crate) fn interface(&self, flow: &FlowPlan, direction: Direction) -> Option<Interface> {
+        let first = if direction == Direction::Forward { &flow.forward } else { &flow.reverse };
+        let shift = |usual| flow.tcp.pacing_shift.unwrap_or(usual);
+        if let Some(nic) = self.nic(first) {
+            return Some(Interface { paces: nic.queue.kind == "fq", pacing_shift: shift(PACING_SHIFT) });
+        }
+        let changes = flow.reroutes.iter().filter_map(|reroute| match direction {
+            Direction::Forward => reroute.forward.as_ref(),
+            Direction::Backward => reroute.reverse.as_ref(),
+        });
+        let mut routes = std::iter::once(first).chain(changes);
+        let always = routes.all(|route| route.first().is_some_and(|&hop| self.is_station_queue(hop)));
+        let steered = !self.route_controllers.is_empty();
+        (always && !steered).then_some(Interface { paces: false, pacing_shift: shift(WIFI_PACING_SHIFT) })
+    }
+
+    /// The ports with such queues at which routes begin.
+    pub(crate) fn telling_ports(&self) -> Vec<HopId> {
+        let later = self.flows.iter().flat_map(|flow| &flow.reroutes);
+        let later = later.flat_map(|reroute| [&reroute.forward, &reroute.reverse]).flatten();
+        let begins: BTreeSet<u32> =
+            self.routes().chain(later).filter_map(|route| route.first().copied()).collect();
+        begins.into_iter().filter(|&hop| self.is_station_queue(hop)).map(HopId).collect()
+    }
+
+    /// The hop is a port of a Wi-Fi cell with a queue of Linux's mac80211.
+    pub(crate) fn is_station_queue(&self, hop: u32) -> bool {
+        let port = |hop| matches!(hop, HopPlan::Port(medium, port) if medium.kind == "wifi" && port.queue.kind == "mac80211");
+        self.hop(hop as usize).is_some_and(port)
+    }
+
     /// The network interface at which a route begins, if it does at one.
     pub(crate) fn nic(&self, route: &[u32]) -> Option<&LinkPlan> {
         route.first().and_then(|&hop| self.links.get(hop as usize)).filter(|link| link.nic)

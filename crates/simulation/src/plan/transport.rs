@@ -37,8 +37,17 @@ pub struct TcpPlan {
     pub max_burst_bytes: u32,
     /// Smallest burst in packets; `None`: that of the algorithm.
     pub min_burst_packets: Option<u32>,
-    /// Time for which arriving packets are collected and merged; `None`: each is looked at when it arrives.
+    /// Time for which arriving packets are collected and merged; 0: each is looked at when it arrives. `None`: so it is, but a
+    /// receiver that acknowledges as Linux, in a station behind a queue `mac80211`, merges what arrives at one time.
     pub gro_ns: Option<u64>,
+    /// Whether what waits in its host limits a sender, where the host tells: in a network interface, and in the queue
+    /// `mac80211` of a Wi-Fi cell.
+    #[serde(default = "yes")]
+    pub small_queues: bool,
+    /// Bursts, and what may wait in the host, last for 2^-n seconds at the pacing rate; `None`: n is 10, behind a queue
+    /// `mac80211` 7.
+    #[serde(default)]
+    pub pacing_shift: Option<u32>,
     /// Whether packets may be marked instead of dropped, and how the receiver tells of it.
     pub ecn: EcnPlan,
     /// How losses are found.
@@ -71,6 +80,8 @@ impl TcpPlan {
             max_burst_bytes: 65_536,
             min_burst_packets: None,
             gro_ns: None,
+            small_queues: true,
+            pacing_shift: None,
             ecn: EcnPlan::Negotiated(false),
             recovery: RecoveryPlan::default(),
             accecn_option: true,

@@ -22,8 +22,6 @@ use crate::Segment;
 use std::collections::VecDeque;
 use units::{Rate, Time};
 
-/// A millisecond of the pacing rate may be in the host (`sk_pacing_shift`): 2^-10 s.
-const PACING_SHIFT: u32 = 10;
 /// The most that a connection without pacing may have in its host (sysctl tcp_limit_output_bytes).
 const LIMIT_OUTPUT_BYTES: u64 = 4 << 20;
 /// The limit for new data (`tcp_write_xmit`): its factor is 2^0.
@@ -99,8 +97,8 @@ impl HostQueue {
     }
 
     /// So much is waiting that the transport is to hold back: two bursts, or a millisecond at the pacing rate.
-    fn is_full(&self, burst_bytes: u64, rate: Rate) -> bool {
-        self.bytes > (2 * burst_bytes).max(rate.bytes_per_sec() >> 10)
+    fn is_full(&self, burst_bytes: u64, rate: Rate, pacing_shift: u32) -> bool {
+        self.bytes > (2 * burst_bytes).max(rate.bytes_per_sec() >> pacing_shift)
     }
 }
 
@@ -130,11 +128,11 @@ impl Sender {
     }
 
     /// Enough of the connection is in its host to wait with a burst of so many packets (`tcp_small_queue_check`): two
-    /// such bursts, or a millisecond at the pacing rate, times 2^`factor`.
+    /// such bursts, or 2^-`pacing_shift` seconds at the pacing rate, times 2^`factor`.
     pub(super) fn is_throttled(&mut self, packets: u32, factor: u32) -> bool {
         let Some(nic) = self.config.nic else { return false };
         let burst = u64::from(packets) * u64::from(self.config.mss + nic.header_bytes);
-        let mut limit = (2 * burst).max(self.pacer.rate().bytes_per_sec() >> PACING_SHIFT);
+        let mut limit = (2 * burst).max(self.pacer.rate().bytes_per_sec() >> self.config.pacing_shift);
         if !self.pacer.enabled() {
             limit = limit.min(LIMIT_OUTPUT_BYTES);
         }
@@ -158,7 +156,7 @@ impl Sender {
             return false; // `is_throttled` counts what waits for its departure, too
         }
         let burst_bytes = u64::from(self.burst_packets()) * u64::from(self.config.mss);
-        self.host.is_full(burst_bytes, self.pacer.rate())
+        self.host.is_full(burst_bytes, self.pacer.rate(), self.config.pacing_shift)
     }
 
     /// When a burst sent now departs.
@@ -197,7 +195,8 @@ mod tests {
         let mut host = HostQueue::new(true);
         (0..5).for_each(|seq| host.hand_over(at(0), at(1), data(seq), &mut Vec::new()));
         let slow = Rate::from_bytes_per_sec(1_000_000);
-        assert!(host.is_full(2_000, slow) && !host.is_full(3_000, slow));
-        assert!(!host.is_full(2_000, Rate::from_bytes_per_sec(6_000_000)));
+        assert!(host.is_full(2_000, slow, 10) && !host.is_full(3_000, slow, 10));
+        assert!(!host.is_full(2_000, Rate::from_bytes_per_sec(6_000_000), 10));
+        assert!(!host.is_full(2_000, slow, 7));
     }
 }

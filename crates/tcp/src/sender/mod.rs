@@ -38,7 +38,7 @@ pub use write_queue::{SendBuffer, SendMemory};
 use crate::segment::stamp;
 use crate::{Feedback, SackBlocks, Segment};
 use closing::Fin;
-use congestion::{CaState, CongestionControl, Control, Path, Traits};
+use congestion::{CaState, CongestionControl, Control, PACING_SHIFT, Path, Traits};
 use cwnd_validation::WindowUsage;
 use ecn_marks::Marks;
 use host::HostQueue;
@@ -75,6 +75,8 @@ pub struct SenderConfig {
     pub nic: Option<Nic>,
     /// Bytes of the largest burst handed to the network at once (segmentation offload); 0: single packets.
     pub max_burst_bytes: u32,
+    /// A burst, and what may be in the host, last for 2^-n seconds at the pacing rate (`sk_pacing_shift`).
+    pub pacing_shift: u32,
     /// Smallest burst in packets, if data and window allow (sysctl tcp_min_tso_segs; 2 in Linux): the larger of this and
     /// what the algorithm asks for.
     pub min_burst: u32,
@@ -104,6 +106,7 @@ impl Default for SenderConfig {
             pacing: Pacing::Auto,
             nic: None,
             max_burst_bytes: 65_536,
+            pacing_shift: PACING_SHIFT,
             min_burst: 1,
             ecn: Feedback::Off,
             loss_detection: LossDetection::default(),
@@ -384,6 +387,7 @@ impl Sender {
             paced: self.pacer.enabled(),
             pacing_rate: self.pacer.rate(),
             max_burst_bytes: pacing::GSO_MAX_BYTES,
+            pacing_shift: self.config.pacing_shift,
         }
     }
 

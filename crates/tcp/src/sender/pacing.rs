@@ -78,13 +78,14 @@ impl Sender {
         self.pacer.rate = Rate::from_bits_per_sec(bits / srtt.as_micros().max(1));
     }
 
-    /// Packets per burst: a millisecond's worth at the pacing rate, more on very short paths.
+    /// Packets per burst: by default a millisecond's worth at the pacing rate, more on very short paths.
     pub(super) fn burst_packets(&self) -> u32 {
         if self.config.max_burst_bytes < 2 * self.config.mss {
             return 1;
         }
         let largest = self.config.max_burst_bytes.min(GSO_MAX_BYTES);
-        let mut bytes = (self.pacer.rate.bytes_per_sec() >> 10).min(u64::from(largest)) as u32;
+        let mut bytes =
+            (self.pacer.rate.bytes_per_sec() >> self.config.pacing_shift).min(u64::from(largest)) as u32;
         let shift = self.rtt.min().unwrap_or(Duration::MAX).as_micros() >> BURST_RTT_SHIFT;
         if shift < 32 {
             bytes = (bytes + (largest >> shift)).min(largest);

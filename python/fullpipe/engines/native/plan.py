@@ -197,6 +197,8 @@ def _tcp(tcp: Tcp) -> Plan:
         "max_burst_bytes": tcp.max_burst_bytes,
         "min_burst_packets": tcp.min_burst,
         "gro_ns": None if tcp.gro_s is None else to_nanoseconds(tcp.gro_s),
+        "small_queues": tcp.small_queues is not False,
+        "pacing_shift": tcp.pacing_shift,
         "ecn": tcp.ecn,
         "recovery": {
             "loss_detection": tcp.loss_detection or "rack",

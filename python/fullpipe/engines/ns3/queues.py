@@ -91,6 +91,11 @@ def _fq_codel(params: Params) -> Ns3Queue:
     return Ns3Queue("ns3::FqCoDelQueueDisc", {**shape, **_codel_law(params)}, params["quantum"])
 
 
+def _mac80211(params: Params) -> Ns3Queue:
+    """Its FQ-CoDel by itself: there is neither airtime fairness nor a limit on queued airtime."""
+    return _fq_codel({**params, "ce_threshold_ms": None})
+
+
 def _pie(params: Params) -> Ns3Queue:
     return Ns3Queue("ns3::PieQueueDisc", {"MaxSize": _limit(params["limit"], None), **_pie_law(params)})
 
@@ -150,6 +155,7 @@ MAKERS: Mapping[str, Callable[[Params], Ns3Queue]] = {
     "red": _red,
     "codel": _codel,
     "fq_codel": _fq_codel,
+    "mac80211": _mac80211,
     "pie": _pie,
     "fq_pie": _fq_pie,
 }
@@ -158,6 +164,9 @@ QUEUES = frozenset({"drop_tail", *MAKERS})
 
 UNKNOWN: Mapping[str, frozenset[str]] = {
     "fq_codel": frozenset({"memory_limit_bytes"}),
+    "mac80211": frozenset(
+        {"memory_limit_bytes", "aql", "aql_low_ms", "aql_high_ms", "aql_threshold_ms", "airtime_fairness"}
+    ),
     "pie": frozenset({"bytemode"}),
     "fq_pie": frozenset({"memory_limit_bytes", "bytemode"}),
 }

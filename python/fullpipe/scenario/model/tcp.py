@@ -83,7 +83,15 @@ class Tcp(Model):
     algorithm's, which is 2 for most."""
     gro_s: Annotated[Seconds, Field(le=1)] | None = Field(None, alias="gro", examples=["50 us"])
     """Receive offload: the network card collects packets for so long after the first, and those that follow
-    one another without hole, mark or end of a burst are acknowledged as one. Left out: each by itself."""
+    one another without hole, mark or end of a burst are acknowledged as one; "0 s": each by itself. Left out:
+    each by itself, but natively a station behind a queue "mac80211" takes what an aggregate delivers at once
+    as one, unless `ack_every` is given."""
+    small_queues: Switch | None = None
+    """Whether what waits below the socket, in a network interface of its host or, natively, in a queue
+    "mac80211", limits a sender (Linux: tcp_small_queue_check). Left out: it does."""
+    pacing_shift: Annotated[int, Field(strict=True, ge=0, le=31)] | None = None
+    """Natively, bursts and what small queues permit last for 2^-n seconds at the pacing rate (Linux:
+    sk_pacing_shift). Left out: n is 10, a millisecond; 7 for a sender behind a queue "mac80211"."""
     ecn: Ecn = False
     """Negotiate explicit congestion notification. `true`: using the feedback the algorithm wants: that is,
     DCTCP's for `dctcp` (RFC 8257), AccECN for `prague` (RFC 9768), else RFC 3168's, one echo per round trip.

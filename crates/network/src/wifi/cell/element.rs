@@ -4,7 +4,7 @@ use super::{Cell, Flight, STATIONS, contender_of};
 use crate::counters::{Counters, Totals};
 use crate::medium::Inputs;
 use crate::wifi::params::WifiParams;
-use crate::{Element, Packet, PortId};
+use crate::{Element, Packet, PortId, Released};
 use params::{Entry, Problem};
 use units::{Duration, Probe, Rate, Time};
 
@@ -22,25 +22,28 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
         self.arrivals += 1;
         let before = self.ports[n].backlog();
         self.ports[n].arrive(*packet, self.arrivals, now);
-        self.note_backlog(n, before);
-        let ready = self.ports[n].ready.max(now); // what this packet makes possible cannot begin before
-        let it = &mut self.contenders[contender_of(n)];
-        if ready < it.ready {
-            it.ready = ready;
-            if ready < self.busy_until {
-                it.becomes_ready_while_busy();
-            }
-            self.plan();
+        let contender = contender_of(n);
+        let ready = if let Some(driver) = &mut self.drivers[contender] {
+            if driver.arrived(&mut self.ports, n, before, now) { now } else { Time::NEVER }
+        } else {
+            self.note_backlog(n, before);
+            self.ports[n].ready.max(now) // what this packet makes possible cannot begin before
+        };
+        self.become_ready(contender, ready);
+        if self.tells {
+            self.ports_of(contender).for_each(|n| self.ports[n].take_released(&mut self.released));
         }
     }
 
     /// The end of a PPDU is known from its start on. Until then: the earliest at which one could end.
     fn next(&self) -> Time {
-        match (self.in_flight.front(), self.next_data) {
+        let data = match (self.in_flight.front(), self.next_data) {
             (Some(flight), _) => flight.arrival,
             (None, Some(start)) => start + self.least_air,
             (None, None) => Time::NEVER,
-        }
+        };
+        // Then drivers hand down more, and hosts may be told.
+        if self.reports.is_empty() { data } else { data.min(self.busy_until) }
     }
 
     fn take(&mut self, now: Time) -> Option<(PortId, Packet<P>)> {
@@ -66,6 +69,15 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
 
     fn totals(&self, port: PortId) -> &Totals {
         self.ports[usize::from(port.0)].stats.totals()
+    }
+
+    fn list_released(&mut self, port: PortId) {
+        self.ports[usize::from(port.0)].list_released();
+        self.tells = true;
+    }
+
+    fn take_released(&mut self, into: &mut Vec<Released>) {
+        into.append(&mut self.released);
     }
 
     fn min_delay(&self) -> Duration {

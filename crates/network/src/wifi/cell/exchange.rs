@@ -1,6 +1,6 @@
 //! Exchanges of frames, one after the other: what is on the air, for how long, and what comes of it.
 
-use super::{BEACON_INTERVAL, BEACONS, Cell, Content, Flight, Frame};
+use super::{BEACON_INTERVAL, BEACONS, Cell, Content, Flight, Frame, Report};
 use crate::PortId;
 use crate::wifi::airtime::{Parts, Use};
 use crate::wifi::timing::Timing;
@@ -75,6 +75,7 @@ impl<P: Copy> Cell<P> {
                 let air = port.duration(&aggregate);
                 port.transmit(&aggregate, start + before, true);
                 let received = port.receive(&aggregate, start + before) > 0;
+                self.note(n, air, received);
                 self.deliver(n, start + before + air + timing.delay);
                 let answer = match (received, aggregate.is_lone()) {
                     (false, lone) => {
@@ -102,6 +103,7 @@ impl<P: Copy> Cell<P> {
                     port.asks = self.asks && !aggregate.is_lone();
                     port.transmit(&aggregate, start, false);
                     port.collide(Some(&aggregate), start);
+                    self.note(n, length, false);
                     self.deliver(n, start + length + self.timing.delay); // what a packet given up has held back
                 }
                 Content::Data(n, _) | Content::Request(n) => self.ports[n].collide(None, start),
@@ -109,6 +111,13 @@ impl<P: Copy> Cell<P> {
             }
         }
         [(Use::Collision, longest), (Use::Control, Duration::ZERO), (Use::Control, Duration::ZERO)]
+    }
+
+    /// A driver has to be told of a frame of port `n` when the exchange is over.
+    fn note(&mut self, port: usize, airtime: Duration, received: bool) {
+        if self.drivers.iter().any(Option::is_some) {
+            self.reports.push(Report { port, airtime, received });
+        }
     }
 
     /// What the receiver of a port releases, in order, with a PPDU that has arrived by `end`.

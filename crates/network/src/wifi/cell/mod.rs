@@ -6,12 +6,14 @@ mod exchange;
 use super::aggregate::Aggregate;
 use super::airtime::{Account, Airtime};
 use super::edca::{Category, Contender};
+use super::mac80211::Driver;
 use super::params::WifiParams;
+use super::phy::Standard;
 use super::port::Port;
 use super::scheme::Scheme;
 use super::timing::{Timing, UNNOTICED};
 use crate::medium::Inputs;
-use crate::{Backlog, Packet, PortId, Ring};
+use crate::{Backlog, Packet, PortId, Released, Ring};
 use units::{Duration, Rate, Rng, Time};
 
 /// Time between beacons: 100 units of 1,024 us, as access points have it.
@@ -42,6 +44,10 @@ pub struct Cell<P> {
     retries: u64,
     ports: Vec<Port<P>>,
     contenders: Vec<Contender>,
+    /// What Linux's mac80211 keeps of each contender whose queues are its own.
+    drivers: Vec<Option<Driver>>,
+    /// What of the last exchange is to be reported when it is over.
+    reports: Vec<Report>,
     /// The end of the last exchange.
     busy_until: Time,
     /// The next access, and the next one with data.
@@ -55,6 +61,9 @@ pub struct Cell<P> {
     down: Backlog,
     /// Packets that have arrived.
     arrivals: u64,
+    /// What hosts are to be told of, and whether any is.
+    released: Vec<Released>,
+    tells: bool,
     /// No packet is on the air for less than this.
     least_air: Duration,
     highest_rate: Rate,
@@ -66,6 +75,15 @@ struct Flight<P> {
     arrival: Time,
     port: PortId,
     packet: Packet<P>,
+}
+
+/// What a driver is told of a frame when its exchange is over.
+#[derive(Clone, Copy, Debug)]
+struct Report {
+    port: usize,
+    airtime: Duration,
+    /// A part of it was received.
+    received: bool,
 }
 
 /// What a contender does with an access.
@@ -91,6 +109,14 @@ fn contender_of(port: usize) -> usize {
     if port % 2 == 0 { ACCESS_POINT } else { STATIONS + port / 2 }
 }
 
+/// What mac80211 keeps of each contender: of those whose queues are its own.
+fn drivers<P: Copy>(ports: &mut [Port<P>], standard: Standard) -> Vec<Option<Driver>> {
+    let own = (1..ports.len()).step_by(2).map(|n| (n, n + 1)).collect::<Vec<_>>();
+    let of_access_point = [(0, 0), (0, ports.len())];
+    let all = of_access_point.into_iter().chain(own);
+    all.map(|(first, end)| Driver::new(ports, first, end, standard)).collect()
+}
+
 impl<P: Copy> Cell<P> {
     /// An idle cell. It has no ports if there are no queues for them.
     fn with(params: &WifiParams, inputs: Inputs<P>) -> Cell<P> {
@@ -102,6 +128,8 @@ impl<P: Copy> Cell<P> {
         let ports = ports.map(|((n, queue), radio)| {
             Port::new(queue, radio.clone(), sampling, rng("errors", n), rng("rates", n))
         });
+        let mut ports: Vec<_> = ports.collect();
+        let drivers = drivers(&mut ports, params.standard);
         let timing = params.timing();
         let contender = |device, category| {
             let mut made = Contender::new(device, category, timing.slot, rng("backoff", device));
@@ -119,7 +147,9 @@ impl<P: Copy> Cell<P> {
             protected: params.rts,
             asks: params.bar,
             retries: params.retries,
-            ports: ports.collect(),
+            ports,
+            drivers,
+            reports: Vec::new(),
             contenders: access_point.into_iter().chain(stations).collect(),
             busy_until: Time::ZERO,
             next_access: None,
@@ -129,6 +159,8 @@ impl<P: Copy> Cell<P> {
             frames: Vec::new(),
             down: Backlog::default(),
             arrivals: 0,
+            released: Vec::new(),
+            tells: false,
             least_air: least_air.unwrap_or(Duration::ZERO) + timing.delay,
             highest_rate: schemes().map(|scheme| scheme.mode.rate()).max().unwrap_or(Rate::UNLIMITED),
             timing,
@@ -142,8 +174,43 @@ impl<P: Copy> Cell<P> {
 
     /// Replays what happened up to now.
     fn replay(&mut self, now: Time) {
-        while let Some(start) = self.next_access.filter(|&next| next <= now) {
-            self.access(start);
+        loop {
+            if !self.reports.is_empty() && self.busy_until <= now {
+                self.report();
+            } else if let Some(start) = self.next_access.filter(|&next| next <= now) {
+                self.access(start);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The last exchange is over: drivers hear of it, and hand down what comes next.
+    fn report(&mut self) {
+        let (mut reports, now) = (std::mem::take(&mut self.reports), self.busy_until);
+        for Report { port: n, airtime, received } in reports.drain(..) {
+            if let (1, true, Some(driver)) = (n % 2, received, &mut self.drivers[ACCESS_POINT]) {
+                driver.heard(n / 2, airtime, now);
+            }
+            if let Some(driver) = &mut self.drivers[contender_of(n)]
+                && driver.done(&mut self.ports, n, airtime, received, now)
+            {
+                self.become_ready(contender_of(n), now);
+            }
+            self.ports[n].take_released(&mut self.released);
+        }
+        self.reports = reports;
+    }
+
+    /// A contender has something to send from `ready` on.
+    fn become_ready(&mut self, contender: usize, ready: Time) {
+        let it = &mut self.contenders[contender];
+        if ready < it.ready {
+            it.ready = ready;
+            if ready < self.busy_until {
+                it.becomes_ready_while_busy();
+            }
+            self.plan();
         }
     }
 
@@ -216,11 +283,14 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Whose turn it is at a contender: first come, first served. Airtime fairness is another order of the same ports.
+    /// Whose turn it is at a contender: what waits for a block ACK, then the aggregate that was handed down first, if they are
+    /// made ahead; otherwise first come, first served.
     fn next_port(&self, contender: usize, now: Time) -> Option<usize> {
         let may = |&n: &usize| self.ports[n].ready <= now;
         let order = |&n: &usize| (!self.ports[n].asks, self.ports[n].oldest());
-        self.ports_of(contender).filter(may).min_by_key(order)
+        let first = self.ports_of(contender).filter(may).min_by_key(order)?;
+        let made = self.drivers[contender].as_ref().and_then(Driver::next_port);
+        made.filter(|_| !self.ports[first].asks).or(Some(first))
     }
 
     /// The ports at which a contender transmits.

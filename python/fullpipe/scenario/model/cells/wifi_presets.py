@@ -2,16 +2,6 @@
 
 from collections.abc import Mapping
 
-MAC80211: Mapping[str, object] = {
-    "kind": "fq_codel",
-    "target_ms": 20.0,
-    "interval_ms": 100.0,
-    "quantum": 300,
-    "flows": 4_096,
-    "limit": 8_192,
-}
-"""The queue of a station in Linux 7.2, net/mac80211/{tx,sta_info}.c and net/fq_impl.h."""
-
 PRESETS: Mapping[str, Mapping[str, object]] = {
     # A router and a laptop of today, with Linux's queues.
     "home-ax": {
@@ -20,7 +10,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "width": "80 MHz",
         "streams": 2,
         "guard_interval": "800 ns",
-        "queue": MAC80211,
+        "queue": "mac80211",
     },
     # 144.4 Mbit/s behind a thousand packets first in, first out: firmware as of ath10k before its queues were
     # limited (1,056 to 1,424 descriptors, drivers/net/wireless/ath/ath10k/hw.h).

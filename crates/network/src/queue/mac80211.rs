@@ -1,0 +1,158 @@
+//! The queue of a station in Linux's mac80211: FQ-CoDel, whose limit is that of all stations of a radio together.
+//!
+//! Linux `include/net/fq_impl.h`, `net/mac80211/tx.c` (`ieee80211_txq_setup_flows`), in which there are one table of flows
+//! per radio and, where the flows of two stations meet in it, one flow more. Here each station has a table of its own, made
+//! when its first packet comes, so that they never meet. Memory is counted in bytes on the wire, not in those of kernel
+//! buffers (`skb->truesize`).
+//!
+//! In front of a link it is what a radio with a single station has. What is below it (airtime fairness, limits on queued
+//! airtime) is part of a [Wi-Fi cell](crate::wifi).
+
+use super::codel::{Codel, Settings, ms};
+use super::fair::Fair;
+use super::{
+    AirtimeLimits, Backlog, Limit, QueueDiscipline, QueueEvents, RadioRules, StationQueue, Waiting, shrink,
+};
+use crate::Packet;
+use params::{Entry, params};
+use units::{Probe, Time};
+
+/// At most so many packets are dropped at once from the fattest flow: Linux `fq_flow_drop`.
+const DROP_BATCH: u64 = 32;
+/// Memory of a radio; without VHT, 64 of the largest aggregates: Linux `fq_init`, `ieee80211_txq_setup_flows`.
+const MEMORY: u64 = 16 << 20;
+
+params! {
+    /// Parameters of mac80211's queues, and of what passes packets from them to the radio of a Wi-Fi cell.
+    pub struct Mac80211Params {
+        /// Most packets that may wait for all stations of a radio.
+        limit: u64 = 8_192, "packets", 1..=10_000_000, role = limit;
+        /// Most bytes that may wait for all stations of a radio; null: 16 MiB, in cells of 802.11n 4 MiB.
+        memory_limit_bytes: Option<u64> = None, "bytes", 1.0..=1e12;
+        /// Queues into which flows are hashed.
+        flows: u32 = 4_096, "", 1..=65_536;
+        /// Bytes that a flow may send in its turn.
+        quantum: u32 = 300, "bytes", 1..=1_048_576;
+        /// Acceptable wait.
+        target_ms: f64 = 20.0, "ms", 0.001..=10_000.0;
+        /// For how long the wait must exceed the target before the first drop.
+        interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
+        /// Mark packets that may be marked instead of dropping them.
+        ecn: bool = true, "";
+        /// In a cell stations get equal airtime; otherwise they take turns by aggregates.
+        airtime_fairness: bool = true, "";
+        /// In a cell airtime that is queued below is limited (AQL); if not, two aggregates wait there, as in ath9k. Null: yes,
+        /// but not in cells of 802.11n.
+        aql: Option<bool> = None, "";
+        /// Airtime of a station that may be queued below at any time.
+        aql_low_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
+        /// And as long as less than the threshold is queued below for all stations.
+        aql_high_ms: f64 = 12.0, "ms", 0.001..=10_000.0;
+        /// Airtime of all stations from which on the lower limit holds.
+        aql_threshold_ms: f64 = 24.0, "ms", 0.001..=10_000.0;
+    }
+}
+
+/// The discipline.
+pub struct Mac80211<P> {
+    params: Mac80211Params,
+    settings: Settings,
+    seed: u64,
+    /// None before the first packet.
+    fair: Option<Box<Fair<P, Codel>>>,
+}
+
+impl<P: Copy + Send> Mac80211<P> {
+    fn fair(&mut self) -> &mut Fair<P, Codel> {
+        let Mac80211 { params, seed, fair, .. } = self;
+        fair.get_or_insert_with(|| Box::new(Fair::new(params.flows, params.quantum, *seed)))
+    }
+}
+
+impl<P: Copy + Send> QueueDiscipline<P> for Mac80211<P> {
+    /// Linux `fq_tin_enqueue`.
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents) {
+        let fair = self.fair();
+        let index = fair.index(packet.stream);
+        fair.push(index, packet, now);
+        let bytes = self.params.memory_limit_bytes.unwrap_or(MEMORY);
+        while self.backlog().packets > self.params.limit || self.backlog().bytes > bytes {
+            self.drop_from_fattest(events);
+        }
+    }
+
+    /// Linux `fq_tin_dequeue`; CoDel goes by what its flow holds, and spares nothing but the last packet.
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents) -> Option<Waiting<P>> {
+        let Mac80211 { settings, fair, .. } = self;
+        fair.as_mut()?.dequeue(|flow, backlog| {
+            let waiting = &mut flow.waiting;
+            flow.law.dequeue(settings, now, events, || {
+                let next = waiting.pop()?;
+                backlog.remove(next.packet.size);
+                Some((next, waiting.backlog().bytes))
+            })
+        })
+    }
+
+    fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents) -> bool {
+        let Limit { packets: Some(packets), bytes: None } = limit else { return false };
+        self.params.limit = packets;
+        shrink(self, packets, events, |queue, events| queue.dequeue(now, events));
+        true
+    }
+
+    fn observe(&self, _now: Time, probe: &mut Probe<'_>) {
+        let Some(fair) = &self.fair else { return };
+        fair.observe(probe);
+        let dropping = fair.flows.iter().filter(|flow| flow.law.is_dropping()).count();
+        probe.see("dropping_flows", dropping as f64, "");
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.fair.as_ref().map_or(Backlog::default(), |fair| fair.backlog())
+    }
+
+    fn station_queue(&mut self) -> Option<&mut dyn StationQueue> {
+        Some(self)
+    }
+}
+
+impl<P: Copy + Send> StationQueue for Mac80211<P> {
+    fn rules(&self) -> RadioRules {
+        let Mac80211Params { limit, memory_limit_bytes, airtime_fairness, aql, .. } = self.params;
+        let [low, high, threshold] =
+            [self.params.aql_low_ms, self.params.aql_high_ms, self.params.aql_threshold_ms].map(ms);
+        let airtime = AirtimeLimits { low, high, threshold };
+        RadioRules { packets: limit, bytes: memory_limit_bytes, airtime_fairness, aql, airtime }
+    }
+
+    fn fattest(&self) -> u64 {
+        self.fair.as_ref().map_or(0, |fair| fair.flows[fair.longest()].waiting.backlog().bytes)
+    }
+
+    fn drop_from_fattest(&mut self, events: &mut QueueEvents) {
+        let Some(fair) = &mut self.fair else { return };
+        let fattest = fair.longest();
+        let half = fair.flows[fattest].waiting.backlog().packets / 2;
+        for _ in 0..half.clamp(1, DROP_BATCH) {
+            fair.drop_head(fattest, events);
+        }
+    }
+}
+
+impl<P: Copy + Send + 'static> Entry<u64> for Mac80211<P> {
+    type Params = Mac80211Params;
+    const TITLE: &'static str = "mac80211: FQ-CoDel for each station of a Wi-Fi cell, with airtime fairness and limits on queued airtime";
+    const SOURCE: &'static str = "Linux net/mac80211/{tx,sta_info}.c, include/net/fq_impl.h; Hoiland-Jorgensen et al., USENIX ATC 2017";
+
+    fn new(params: Mac80211Params, seed: u64) -> Self {
+        let settings = Settings {
+            target: ms(params.target_ms),
+            interval: ms(params.interval_ms),
+            ecn: params.ecn,
+            spared_bytes: 0,
+            ce_threshold: None,
+        };
+        Mac80211 { params, settings, seed, fair: None }
+    }
+}

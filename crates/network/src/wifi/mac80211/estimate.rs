@@ -1,0 +1,61 @@
+//! How much airtime a packet is taken to need before it has been sent: Linux `ieee80211_calc_expected_tx_airtime`.
+
+use units::{Duration, Rate};
+
+/// By the rate of a station, with a guess of how many packets share a preamble.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimate {
+    rate_bps: u64,
+    overhead_us: u64,
+}
+
+/// "Ethernet header length": as much is added to every packet.
+const HEADER_BYTES: u64 = 38;
+/// No packet is taken to need less.
+const LEAST_US: u64 = 4;
+/// The size by which a rate is judged, bits (`MCS_NBITS`).
+const AVERAGE_BITS: u64 = 1_024 * 8;
+
+impl Estimate {
+    /// Of a rate with so many streams; `he`: of 802.11ax.
+    pub fn new(rate: Rate, streams: u64, he: bool) -> Estimate {
+        let rate_bps = rate.bits_per_sec();
+        let shift = match AVERAGE_BITS * 1_000_000 / rate_bps {
+            400.. => 1,
+            250.. => 2,
+            150.. => 3,
+            70.. => 4,
+            us if !he || us >= 20 => 5,
+            _ => 6,
+        };
+        Estimate { rate_bps, overhead_us: (36 + 4 * streams) >> shift }
+    }
+
+    /// Of a packet with so many bytes on a wire, in whole microseconds.
+    pub fn airtime(&self, size: u16) -> Duration {
+        let bits = 8 * (u64::from(size) + HEADER_BYTES);
+        Duration::from_micros((bits * 1_000_000 / self.rate_bps + self.overhead_us).max(LEAST_US))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(mbps: f64, streams: u64, he: bool, size: u16) -> u64 {
+        let rate = Rate::from_bits_per_sec((mbps * 1e6) as u64);
+        Estimate::new(rate, streams, he).airtime(size).as_nanos() / 1_000
+    }
+
+    #[test]
+    fn a_full_packet_takes_its_bits_and_a_part_of_a_preamble() {
+        assert_eq!(us(6.5, 1, false, 1_514), 1_552 * 8 * 10 / 65 + 20); // half of 40 us
+        assert_eq!(us(65.0, 1, false, 1_514), 191 + 2); // 126 us for 1 KiB: a sixteenth
+        assert_eq!(us(1_201.0, 2, true, 1_514), 10); // a sixty-fourth of 44 us
+    }
+
+    #[test]
+    fn none_takes_less_than_four_microseconds() {
+        assert_eq!(us(1_201.0, 2, true, 66), 4);
+    }
+}

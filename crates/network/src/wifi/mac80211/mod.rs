@@ -1,0 +1,193 @@
+//! What Linux's mac80211 and a driver below it do with the queues of a radio: what waits longest is dropped when all
+//! queues together are full, and packets are handed down to the radio by airtime fairness, so few that little waits there.
+//!
+//! What has been handed down obeys no discipline any more: the radio sends it first in, first out. How much that is:
+//!
+//! - With limits on queued airtime (AQL), single packets, by their estimated airtime, as ath10k, ath11k and mt76 do. The
+//!   radio makes aggregates of what is there. Of its stations the one whose packet was handed down first is next.
+//! - Otherwise two aggregates, made when they are handed down, as in ath9k (`ATH_AGGR_MIN_QDEPTH`): of 4 ms and half a block
+//!   ACK window at most (`ath_tx_form_aggr`). One of which nothing was received goes again before others.
+
+mod estimate;
+mod fairness;
+
+use super::aggregate::Aggregate;
+use super::phy::Standard;
+use super::port::Port;
+use crate::queue::{Backlog, RadioRules};
+pub use estimate::Estimate;
+use fairness::Fairness;
+use std::collections::VecDeque;
+use units::{Duration, Time};
+
+/// Aggregates that wait in the radio, the one on the air included: ath9k `ATH_AGGR_MIN_QDEPTH`.
+const AGGREGATES: usize = 2;
+/// The data of an aggregate takes no longer: ath9k `ath_lookup_rate`, `ath_update_max_aggr_framelen`.
+const LONGEST_AGGREGATE: Duration = Duration::from_millis(4);
+/// Memory of a radio without VHT: `ieee80211_txq_setup_flows`.
+const MEMORY_N: u64 = 4 << 20;
+/// And of others: `fq_init`.
+const MEMORY: u64 = 16 << 20;
+
+/// The queues of one device: those of the access point, or that of a station.
+pub struct Driver {
+    /// Most packets and bytes that may wait.
+    most: Backlog,
+    /// The port of the first queue; the others are every second one behind it, up to the end.
+    first: usize,
+    end: usize,
+    /// What waits in all queues.
+    waiting: Backlog,
+    fairness: Fairness,
+    /// Whose aggregates have been handed down, in order; none with limits on queued airtime.
+    aggregates: Option<VecDeque<usize>>,
+    /// Packets that have been handed down.
+    handed: u64,
+}
+
+impl Driver {
+    /// Of the ports from `first` on, every second one up to `end`; none if their queues are not mac80211's.
+    pub fn new<P: Copy>(
+        ports: &mut [Port<P>],
+        first: usize,
+        end: usize,
+        standard: Standard,
+    ) -> Option<Driver> {
+        let own = || (first..end).step_by(2);
+        let rules: Option<Vec<RadioRules>> = own().map(|n| ports[n].rules()).collect();
+        let RadioRules { packets, bytes, airtime_fairness, aql, airtime } = *rules?.first()?;
+        let is_n = standard == Standard::N;
+        let limits = aql.unwrap_or(!is_n).then_some(airtime);
+        for n in own() {
+            ports[n].hands_down(limits.is_none().then_some(LONGEST_AGGREGATE));
+        }
+        let bytes = bytes.unwrap_or(if is_n { MEMORY_N } else { MEMORY });
+        Some(Driver {
+            most: Backlog { packets, bytes },
+            first,
+            end,
+            waiting: Backlog::default(),
+            fairness: Fairness::new(own().count(), airtime_fairness, limits),
+            aggregates: limits.is_none().then(VecDeque::new),
+            handed: 0,
+        })
+    }
+
+    fn station(&self, port: usize) -> usize {
+        (port - self.first) / 2
+    }
+
+    /// The queue of a port has changed since `before`.
+    fn note<P: Copy>(&mut self, port: &Port<P>, before: Backlog) {
+        let now = port.backlog();
+        self.waiting.packets = self.waiting.packets + now.packets - before.packets;
+        self.waiting.bytes = self.waiting.bytes + now.bytes - before.bytes;
+    }
+
+    /// A packet has come to port `n`, whose queue held `before`. True if something was handed down to the radio.
+    pub fn arrived<P: Copy>(&mut self, ports: &mut [Port<P>], n: usize, before: Backlog, now: Time) -> bool {
+        self.note(&ports[n], before);
+        while self.waiting.packets > self.most.packets || self.waiting.bytes > self.most.bytes {
+            self.drop_from_fattest(ports, now);
+        }
+        self.fairness.schedule(self.station(n), ports[n].backlog().packets > 0, now);
+        self.hand_down(ports, now)
+    }
+
+    /// Linux `fq_tin_enqueue`: the fattest flow of all stations loses.
+    fn drop_from_fattest<P: Copy>(&mut self, ports: &mut [Port<P>], now: Time) {
+        let own = (self.first..self.end).step_by(2);
+        let Some(n) = own.max_by_key(|&n| ports[n].fattest()) else { return };
+        let before = ports[n].backlog();
+        ports[n].drop_from_fattest(now);
+        self.note(&ports[n], before);
+    }
+
+    /// A frame of port `n` that took so much airtime is done; `received`: a part of it was. True if something was handed down.
+    pub fn done<P: Copy>(
+        &mut self,
+        ports: &mut [Port<P>],
+        n: usize,
+        airtime: Duration,
+        received: bool,
+        now: Time,
+    ) -> bool {
+        let station = self.station(n);
+        self.fairness.settle(station, ports[n].settled());
+        self.fairness.charge(station, airtime, now);
+        if let Some(aggregates) = &mut self.aggregates {
+            if aggregates.front() == Some(&station) && (received || !ports[n].has_below()) {
+                aggregates.pop_front();
+            }
+            let first = self.first;
+            while aggregates.front().is_some_and(|station| !ports[first + 2 * station].has_below()) {
+                aggregates.pop_front();
+            }
+        }
+        let unmade = |aggregates: &VecDeque<usize>| !aggregates.contains(&station) && ports[n].has_below();
+        let again = self.aggregates.as_ref().is_some_and(|made| ports[n].missing() > 0 || unmade(made));
+        self.fairness.schedule(station, again || ports[n].backlog().packets > 0, now);
+        self.hand_down(ports, now)
+    }
+
+    /// A station has sent for so long (`AIRTIME_USE_RX`).
+    pub fn heard(&mut self, station: usize, airtime: Duration, now: Time) {
+        self.fairness.charge(station, airtime, now);
+    }
+
+    /// The port whose aggregate goes next, if aggregates are made when they are handed down.
+    pub fn next_port(&self) -> Option<usize> {
+        self.aggregates.as_ref()?.front().map(|station| self.first + 2 * station)
+    }
+
+    /// Hands down what may be. True if that is something.
+    fn hand_down<P: Copy>(&mut self, ports: &mut [Port<P>], now: Time) -> bool {
+        let before = self.handed;
+        let mut again = false;
+        self.fairness.begin_round();
+        while self.aggregates.as_ref().is_none_or(|aggregates| aggregates.len() < AGGREGATES) {
+            let Some(station) = self.fairness.next() else { break };
+            let port = &mut ports[self.first + 2 * station];
+            let held = port.backlog();
+            again |= match &mut self.aggregates {
+                Some(_) => self.hand_down_aggregate(port, station, now),
+                None => self.hand_down_packets(port, station, now),
+            };
+            self.note(port, held);
+            port.refresh();
+            let has_packets = port.backlog().packets > 0;
+            self.fairness.schedule(station, has_packets, now);
+        }
+        again || self.handed > before
+    }
+
+    /// As many packets of a station as queued airtime permits. False: nothing goes again.
+    fn hand_down_packets<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) -> bool {
+        while self.fairness.may_queue(station) {
+            let Some((_, airtime)) = port.hand_down(self.handed + 1, now) else { break };
+            self.handed += 1;
+            self.fairness.queue(station, airtime);
+        }
+        false
+    }
+
+    /// An aggregate of a station: what is below and in no aggregate yet, such as what has to be sent again, and what waits. True
+    /// if there is one.
+    fn hand_down_aggregate<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) -> bool {
+        let Some(aggregates) = &mut self.aggregates else { return false };
+        let more = aggregates.contains(&station);
+        let mut aggregate = if more { Aggregate::default() } else { port.aggregate_below() };
+        let mut size = 0;
+        while port.fits(&aggregate, size) {
+            let Some((packet, airtime)) = port.hand_down(self.handed + 1, now) else { break };
+            self.handed += 1;
+            self.fairness.queue(station, airtime);
+            aggregate.add(packet, u64::MAX);
+            size = packet;
+        }
+        if aggregate.mpdus > 0 {
+            aggregates.push_back(station);
+        }
+        aggregate.mpdus > 0
+    }
+}
