@@ -332,7 +332,6 @@ impl<P: Copy> Port<P> {
     }
 
     /// An aggregate of what has to be sent again, as far as it fits.
-
     fn missing_aggregate(&mut self, (bytes, mpdus): (u64, usize)) -> Aggregate {
         let mut aggregate = Aggregate::default();
         for mpdu in self.window.outstanding().take(mpdus) {
