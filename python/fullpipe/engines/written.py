@@ -28,9 +28,9 @@ def as_written(problem: Problem, scenario: Scenario) -> Problem:
 def _holder(flow: str | None, name: str, scenario: Scenario) -> tuple[str, Tcp]:
     """The transport that says a value of a flow: its own, or that of all flows."""
     own = scenario.flows[int(flow)].tcp if flow else None
-    if own is not None and name in own.model_fields_set:
+    if own is not None and name in own.said:
         return f"flows[{flow}].tcp", own
-    is_said = not flow or name in scenario.tcp.model_fields_set
+    is_said = not flow or name in scenario.tcp.said
     return ("tcp" if is_said else f"flows[{flow}].tcp"), scenario.tcp
 
 

@@ -63,6 +63,19 @@ def test_a_host_like_that_of_ns3_finds_losses_by_duplicates() -> None:
     )
 
 
+def test_another_profile_takes_the_place_of_all_that_the_first_set() -> None:
+    like = scenario({"host": "ns3-like", "min_rto": "2 s"})
+    for host in PROFILES:
+        changed = like.with_values({"tcp.host": host})
+        assert changed.tcp == scenario({"host": host, "min_rto": "2 s"}).tcp
+        assert Scenario.from_toml(changed.to_toml()) == changed
+
+
+def test_a_flow_with_a_profile_has_nothing_of_that_of_all() -> None:
+    found = transport({"host": "ns3-like", "mss": "1000 B"}, {"host": "linux-defaults"})
+    assert found == transport({"host": "linux-defaults", "mss": "1000 B"})
+
+
 def test_every_profile_can_be_named_and_reads_as_it_is_written() -> None:
     for name, said in PROFILES.items():
         made = transport({"host": name})

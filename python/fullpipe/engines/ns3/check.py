@@ -116,7 +116,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
         "undo": (tcp.undo is True, "ns-3 takes no reduction back; write false"),
         "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
     }
-    said = {Tcp.model_fields[name].alias or name for name in tcp.model_fields_set}
+    said = {Tcp.model_fields[name].alias or name for name in tcp.said}
     for name, (wrong, message) in refused.items():
         if wrong and name in said:
             yield Problem(f"{path}.{name}", message)

@@ -1,12 +1,13 @@
 """The transport: what the kernel and the network card do apart from congestion control."""
 
-from typing import Annotated, Literal
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, model_validator
 
 from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, Switch
-from fullpipe.scenario.model.host_profiles import with_profile
+from fullpipe.scenario.model.host_profiles import PROFILES, with_profile
 from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds
 
 IP_AND_TCP_HEADERS_BYTES = 40
@@ -140,10 +141,24 @@ class Tcp(Model):
     those before it in its burst that were acknowledged selectively, as Google's kernel with BBRv3 has it
     (tcp_shifted_skb). Left out: what was counted."""
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _with_profile(cls, values: object) -> object:
-        return with_profile(values)
+    def _with_profile(cls, values: object, make: ModelWrapValidatorHandler[Self]) -> Self:
+        """What the profile says stays unset, so that another one can take its place."""
+        made = make(with_profile(values))
+        if isinstance(values, Mapping):
+            made.model_fields_set.difference_update(
+                _names(key for key in made._profile() if key not in values)
+            )
+        return made
+
+    def _profile(self) -> Mapping[str, object]:
+        return PROFILES.get(self.host or "", {})
+
+    @property
+    def said(self) -> frozenset[str]:
+        """The fields that are set, by themselves or by the host."""
+        return frozenset(self.model_fields_set) | _names(self._profile())
 
     @property
     def overhead_bytes(self) -> int:
@@ -156,7 +171,16 @@ class Tcp(Model):
         return self.mss_bytes + self.overhead_bytes
 
     def overridden_by(self, other: "Tcp | None") -> "Tcp":
-        """This transport with what `other` sets explicitly in place of its own."""
+        """This transport with what `other` sets in place of its own. A host takes the place of all that
+        the one here sets."""
         if other is None:
             return self
-        return self.model_copy(update={name: getattr(other, name) for name in other.model_fields_set})
+        of_host = _names(self._profile()) - self.model_fields_set if other.host else set()
+        left = {name: type(self).model_fields[name].get_default() for name in of_host}
+        return self.model_copy(update=left | {name: getattr(other, name) for name in other.said})
+
+
+def _names(keys: Iterable[str]) -> set[str]:
+    """Fields by their keys in scenarios."""
+    by_key = {field.alias or name: name for name, field in Tcp.model_fields.items()}
+    return {by_key[key] for key in keys}
