@@ -44,7 +44,7 @@ impl Histogram {
             Some(count) => {
                 *count = count.wrapping_add(1);
                 if *count == 0 {
-                    self.carried.push(bucket);
+                    self.carry(bucket);
                 }
             }
             None => self.cover(bucket),
@@ -83,6 +83,12 @@ impl Histogram {
             }
         }
         f64::NAN
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn carry(&mut self, bucket: usize) {
+        self.carried.push(bucket);
     }
 
     /// Makes room for the first value of `bucket`, octave by octave.

@@ -1,9 +1,8 @@
 //! The processing of an acknowledgement, in the order of Linux `tcp_ack`.
 
 use super::rate::Newest;
-use super::records::Record;
 use super::recovery::Resend;
-use super::scoreboard::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, SACKED};
+use super::scoreboard::{EVER_RETRANSMITTED, LOST, RETRANSMITTED, Record, SACKED};
 use super::{Sender, stamp};
 use crate::{SackBlocks, Segment};
 use congestion::{Ack, CaState, Congestion, Recovery};
@@ -172,14 +171,14 @@ impl Sender {
         }
     }
 
-    /// The packet that the sample is about, if one was sampled: its record, and what is flagged of it.
-    fn sampled(&self, summary: &AckSummary) -> Option<(&Record, u16)> {
-        summary.newest.map(|(_, seq)| (self.board.get(seq), self.board.entry(seq).flags))
+    /// The packet that the sample is about, if one was sampled.
+    fn sampled(&self, summary: &AckSummary) -> Option<&Record> {
+        summary.newest.map(|(_, seq)| self.board.get(seq))
     }
 
     /// `delivered` when the sampled packet was sent.
     fn prior_delivered(&self, summary: &AckSummary) -> Option<u64> {
-        self.sampled(summary).map(|(record, _)| u64::from(record.delivered))
+        self.sampled(summary).map(|record| u64::from(record.delivered))
     }
 
     /// Marks what the SACK blocks report, lowest block first.
@@ -281,14 +280,14 @@ impl Sender {
                 self.recovery.see_duplicate(seq);
                 continue;
             }
-            if self.board.is(seq, EVER_RETRANSMITTED) {
+            if self.board.get(seq).is(EVER_RETRANSMITTED) {
                 self.recovery.see_duplicate(seq);
-                if self.board.is(seq, SACKED) {
+                if self.board.get(seq).is(SACKED) {
                     summary.delivered_late(seq); // once before the retransmission, out of order
                 }
             }
-            if self.board.entry(seq).flags & (LOST | RETRANSMITTED) == RETRANSMITTED {
-                self.board.entry_mut(seq).flags &= !RETRANSMITTED;
+            if self.board.get(seq).flags & (LOST | RETRANSMITTED) == RETRANSMITTED {
+                self.board.get_mut(seq).flags &= !RETRANSMITTED;
                 self.board.retrans_out -= 1;
             }
         }
@@ -297,8 +296,8 @@ impl Sender {
     /// One packet is selectively acknowledged for the first time.
     #[inline]
     fn sack(&mut self, now: Time, seq: u32, summary: &mut AckSummary) {
-        let (entry, sent) = self.board.sack(seq);
-        let ever = entry.is(EVER_RETRANSMITTED);
+        let record = self.board.get(seq);
+        let (ever, sent) = (record.is(EVER_RETRANSMITTED), record.sent);
         self.rack.advance(now, sent, seq, ever, self.rtt.min());
         if !ever {
             if seq < summary.prior_highest {
@@ -307,6 +306,7 @@ impl Sender {
             summary.original_delivered |= seq < self.recovery.high;
             summary.sacked_sent.extend(sent);
         }
+        self.board.sack(seq);
         self.delivery.delivered += 1;
         self.delivery.sample(seq, sent, &mut summary.newest);
         summary.sacked = true;
@@ -318,25 +318,24 @@ impl Sender {
         let count = ack - self.board.una;
         while self.board.una < ack {
             let seq = self.board.una;
-            let entry = self.board.acknowledge_lowest();
-            let ever = entry.is(EVER_RETRANSMITTED);
-            self.stats.acked_bytes += u64::from(entry.len);
+            let record = self.board.acknowledge_lowest();
+            let ever = record.is(EVER_RETRANSMITTED);
+            self.stats.acked_bytes += u64::from(record.len);
             summary.retransmission_acked |= ever;
-            if !entry.is(SACKED) {
-                let sent = self.board.get(seq).sent;
+            if !record.is(SACKED) {
                 if !ever {
-                    summary.acked_sent.extend(sent);
+                    summary.acked_sent.extend(record.sent);
                     lowest_late = lowest_late.or(Some(seq));
                     summary.original_delivered |= seq < self.recovery.high;
                 }
-                let spurious = ever && summary.echo < stamp(sent);
+                let spurious = ever && summary.echo < stamp(record.sent);
                 if !spurious {
-                    self.rack.advance(now, sent, seq, ever, self.rtt.min());
+                    self.rack.advance(now, record.sent, seq, ever, self.rtt.min());
                 }
                 self.delivery.delivered += 1;
-                self.delivery.sample(seq, sent, &mut summary.newest);
+                self.delivery.sample(seq, record.sent, &mut summary.newest);
             }
-            summary.short_packet = count == 1 && u32::from(entry.len) < self.config.mss;
+            summary.short_packet = count == 1 && u32::from(record.len) < self.config.mss;
         }
         self.board.sacked.remove_below(ack);
         summary.rtt = self.measure_rtt(now, summary);
@@ -401,7 +400,7 @@ impl Sender {
     fn control_congestion(&mut self, now: Time, summary: &AckSummary) {
         let acked = (self.delivery.delivered - summary.prior_delivered) as u32;
         let lost = (self.delivery.lost - summary.prior_lost) as u32;
-        let sampled = summary.newest.map(|(_, seq)| (self.board.get(seq), self.board.entry(seq).flags));
+        let sampled = summary.newest.map(|(_, seq)| self.board.get(seq));
         let rate = self.delivery.finish(now, acked, sampled, self.rtt.min());
         let transport_reduces = self.traits.recovery == Recovery::Transport && self.recovery.is_reducing();
         // On a path that reorders any delivery may grow the window, else only cumulative progress.

@@ -24,7 +24,7 @@ impl Sender {
     pub(super) fn detect_losses_by_duplicates(&mut self, now: Time) {
         let Some(below) = self.board.sacked.nth_highest(DUP_THRESHOLD) else { return };
         for seq in self.settled.max(self.board.una)..below {
-            if !self.board.is(seq, EVER_RETRANSMITTED) {
+            if !self.board.get(seq).is(EVER_RETRANSMITTED) {
                 self.mark_lost(now, seq);
                 self.board.unlink(seq);
             }

@@ -144,7 +144,7 @@ impl Sender {
 
     /// At most one burst is unacknowledged (`tcp_rtx_queue_empty_or_single_skb`).
     fn has_one_burst_out(&self) -> bool {
-        !(self.board.una + 1..self.board.next).rev().any(|seq| self.board.is(seq, BURST_HEAD))
+        !(self.board.una + 1..self.board.next).rev().any(|seq| self.board.get(seq).is(BURST_HEAD))
     }
 
     /// Pacing forbids to send (or to hand over) anything now.

@@ -19,7 +19,6 @@ mod proportion;
 mod quirks;
 mod rack;
 mod rate;
-mod records;
 mod recovery;
 mod rtt;
 mod scoreboard;

@@ -5,7 +5,7 @@ use super::closing::Fin;
 use super::host::{NEW_DATA, RETRANSMISSIONS};
 use super::limits::Limit;
 use super::quirks::FullSendBuffer;
-use super::scoreboard::{APP_LIMITED, BURST_HEAD, EVER_RETRANSMITTED, FIN, PUSH};
+use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, FIN, PUSH, Record};
 use super::{SendBuffer, Sender, stamp};
 use crate::Segment;
 use crate::segment::micros;
@@ -33,7 +33,7 @@ enum Stop {
 }
 
 /// Where a data packet stands.
-struct Place {
+struct Flags {
     /// It ends a burst of several.
     last: bool,
     again: bool,
@@ -71,7 +71,7 @@ impl Sender {
 
     /// Lost packets from `seq` on that were sent in one burst, at most `limit`.
     fn lost_run(&self, seq: u32, limit: u32) -> u32 {
-        let belongs = |s: &u32| !self.board.is(*s, BURST_HEAD) && self.board.awaits_retransmission(*s);
+        let belongs = |s: &u32| !self.board.get(*s).is(BURST_HEAD) && self.board.awaits_retransmission(*s);
         1 + (seq + 1..self.board.next.min(seq + limit)).take_while(belongs).count() as u32
     }
 
@@ -89,18 +89,19 @@ impl Sender {
     pub(super) fn send_again(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.before_burst(now, count);
         let (mut bytes, mut packets, at) = (0, 0, self.departure(now));
-        let mut record = self.delivery.stamp(at, self.board.packets_out(), self.board.in_flight());
-        let flag = self.delivery.flag() | EVER_RETRANSMITTED;
+        let in_flight = self.board.in_flight();
         for (i, s) in (1..).zip(seq..seq + count) {
-            record.in_flight += 1;
-            self.board.send_again(s, &record);
-            let entry = self.board.entry_mut(s);
-            entry.flags = (entry.flags & !APP_LIMITED) | flag;
-            let entry = *entry;
-            bytes += u64::from(entry.len);
-            packets += u64::from(entry.len > 0);
-            let place = Place { last: i == count && count > 1, again: true };
-            let data = self.data(at, s, entry.len, entry.flags, place);
+            let mut record = *self.board.get(s);
+            record.sent = at;
+            self.delivery.stamp(&mut record, self.board.packets_out());
+            record.flags |= EVER_RETRANSMITTED;
+            record.in_flight = in_flight + i;
+            *self.board.get_mut(s) = record;
+            self.board.link_newest(s);
+            bytes += u64::from(record.len);
+            packets += u64::from(record.len > 0);
+            let flags = Flags { last: i == count && count > 1, again: true };
+            let data = self.data(at, s, &record, flags);
             self.host.hand_over(now, at, data, out);
         }
         self.stats.retransmitted_packets += packets;
@@ -268,21 +269,23 @@ impl Sender {
         let was_idle = self.board.packets_out() == 0;
         self.before_burst(now, count);
         let (mut unsent, at) = (self.unsent(), self.departure(now));
-        // Which is the same for all of them, but for how many are in flight.
-        let mut record = self.delivery.stamp(at, self.board.packets_out(), self.board.in_flight());
-        let (common, mut bytes) = (self.delivery.flag(), 0);
+        let mut record = Record::new(at, 0, 0);
+        self.delivery.stamp(&mut record, self.board.packets_out()); // which is the same for all of them
+        record.in_flight = self.board.in_flight();
+        let (common, mut bytes) = (record.flags, 0);
         for i in 0..count {
             let len = unsent.min(u64::from(self.config.mss)) as u16;
-            let mut flags = if i == 0 { common | BURST_HEAD } else { common };
+            record.flags = if i == 0 { common | BURST_HEAD } else { common };
             if unsent == u64::from(len) {
-                flags |= self.ends_write(len);
+                record.flags |= self.ends_write(len);
             }
             unsent -= u64::from(len);
+            record.len = len;
             record.in_flight += 1;
-            let seq = self.board.append(&record, len, flags);
+            let seq = self.board.append(&record);
             bytes += u64::from(len);
-            let place = Place { last: i + 1 == count && count > 1, again: false };
-            let data = self.data(at, seq, len, flags, place);
+            let flags = Flags { last: i + 1 == count && count > 1, again: false };
+            let data = self.data(at, seq, &record, flags);
             self.host.hand_over(now, at, data, out);
         }
         self.count_in_host(count, bytes);
@@ -318,9 +321,9 @@ impl Sender {
 
     /// A data packet that departs at `at`. The last one of a burst is pushed, so that the receiver looks at it.
     /// Linux `__tcp_transmit_skb`.
-    fn data(&mut self, at: Time, seq: u32, len: u16, flags: u16, place: Place) -> Segment {
-        let Place { last, again } = place;
-        let (push, fin) = (last || flags & PUSH != 0, flags & FIN != 0);
+    fn data(&mut self, at: Time, seq: u32, record: &Record, flags: Flags) -> Segment {
+        let (Flags { last, again }, len) = (flags, record.len);
+        let (push, fin) = (last || record.is(PUSH), record.is(FIN));
         let cwr = !again && std::mem::take(&mut self.marks.tell_reduced); // only new data may say so
         self.stats.sent_packets += u64::from(len > 0);
         self.stats.sent_bytes += u64::from(len);

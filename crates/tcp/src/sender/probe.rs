@@ -50,7 +50,7 @@ impl Sender {
                 self.send_burst(now, 1, out);
             } else {
                 let last = self.board.next - 1;
-                self.probe.app_limited = self.board.is(last, APP_LIMITED);
+                self.probe.app_limited = self.board.get(last).is(APP_LIMITED);
                 self.send_again(now, last, 1, out); // not a retransmission to loss recovery
                 self.probe.was_retransmission = true;
             }

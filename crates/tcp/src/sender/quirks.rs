@@ -6,8 +6,7 @@
 
 use super::Sender;
 use super::limits::Limit;
-use super::records::Record;
-use super::scoreboard::{BURST_HEAD, LOST, RETRANSMITTED, SACKED};
+use super::scoreboard::{APP_LIMITED, BURST_HEAD, LOST, RETRANSMITTED, Record, SACKED};
 use congestion::{CaState, RateSample};
 use units::{Duration, Time};
 
@@ -165,7 +164,7 @@ impl Carried {
             self.interval = record.send_elapsed().max(ack_elapsed);
             self.prior_delivered = record.delivered;
             self.prior_time = Some(record.delivered_time);
-            self.app_limited = sample.app_limited;
+            self.app_limited = record.is(APP_LIMITED);
         }
         let possible = min_rtt.is_none_or(|min| self.interval >= min);
         if !possible {
@@ -191,10 +190,10 @@ impl Sender {
     /// Packets before this one in its burst that have been moved into the burst before.
     fn shifted_away(&self, seq: u32) -> u32 {
         let mut head = seq;
-        while head > self.board.una && !self.board.is(head, BURST_HEAD) {
+        while head > self.board.una && !self.board.get(head).is(BURST_HEAD) {
             head -= 1;
         }
-        let moved = head > self.board.una && (head - 1..seq).all(|before| self.board.is(before, SACKED));
+        let moved = head > self.board.una && (head - 1..seq).all(|before| self.board.get(before).is(SACKED));
         if moved { seq - head } else { 0 }
     }
 
@@ -209,7 +208,7 @@ impl Sender {
             Rescue::Rfc6675 => self.board.highest_sacked(),
             Rescue::Unbounded => self.board.next,
         };
-        let outstanding = |&seq: &u32| self.board.entry(seq).flags & (SACKED | LOST | RETRANSMITTED) == 0;
+        let outstanding = |&seq: &u32| self.board.get(seq).flags & (SACKED | LOST | RETRANSMITTED) == 0;
         let Some(seq) = (self.rescued.max(self.board.una)..end).find(outstanding) else { return false };
         self.rescued = seq + 1; // what lies below is delivered, on its way again, or known to be lost
         self.retransmit(now, seq, 1, out);
@@ -237,11 +236,13 @@ mod tests {
         let (mut records, mut found) = (std::collections::VecDeque::new(), Vec::new());
         for (time, back) in events {
             if back > 0 {
-                records.push_back(delivery.stamp(at(time), records.len() as u32, 0));
+                let mut record = Record::new(at(time), 1448, 0);
+                delivery.stamp(&mut record, records.len() as u32);
+                records.push_back(record);
             } else if let Some(record) = records.pop_front() {
                 delivery.delivered += 1;
                 delivery.sample(0, record.sent, &mut None);
-                found.extend(delivery.finish(at(time), 1, Some((&record, 0)), Some(MIN_RTT)));
+                found.extend(delivery.finish(at(time), 1, Some(&record), Some(MIN_RTT)));
             }
         }
         found

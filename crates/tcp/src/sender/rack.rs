@@ -141,8 +141,8 @@ impl Sender {
         let mut cursor = self.board.oldest_sent();
         while let Some(seq) = cursor {
             let record = self.board.get(seq);
-            cursor = self.board.sent_after(record);
-            if self.board.entry(seq).flags & (LOST | RETRANSMITTED) == LOST {
+            cursor = record.next_sent();
+            if record.flags & (LOST | RETRANSMITTED) == LOST {
                 continue; // marked by a timeout, waiting to be retransmitted
             }
             if (record.sent, seq) >= self.rack.newest {
@@ -173,7 +173,7 @@ impl Sender {
     pub(super) fn mark_lost(&mut self, now: Time, seq: u32) {
         if self.board.mark_lost(seq) {
             self.delivery.lost += 1;
-            self.stats.lost_packets += u64::from(self.board.entry(seq).len > 0);
+            self.stats.lost_packets += u64::from(self.board.get(seq).len > 0);
             if self.traits.watches_losses {
                 self.report_loss(now, seq);
             }
@@ -181,11 +181,12 @@ impl Sender {
     }
 
     fn report_loss(&mut self, now: Time, seq: u32) {
+        let record = self.board.get(seq);
         let lost = LostPacket {
             number: u64::from(seq),
             tx_in_flight: self.in_flight_before_loss(seq),
-            lost: (self.delivery.lost as u32).wrapping_sub(self.board.get(seq).lost),
-            app_limited: self.board.is(seq, APP_LIMITED),
+            lost: (self.delivery.lost as u32).wrapping_sub(record.lost),
+            app_limited: record.is(APP_LIMITED),
         };
         let path = self.path(now);
         self.algorithm.on_lost(&lost, &path);

@@ -4,8 +4,7 @@
 //! packet left, over the longer of the time it took to send that much and the time it took to ACK it.
 
 use super::quirks::{Carried, Quirks};
-use super::records::Record;
-use super::scoreboard::APP_LIMITED;
+use super::scoreboard::{APP_LIMITED, Record};
 use congestion::RateSample;
 use units::{Duration, Time};
 
@@ -40,28 +39,19 @@ impl Delivery {
         Delivery { carried: Carried::new(quirks), ..Delivery::default() }
     }
 
-    /// The record of a packet about to be sent at `sent`, with so many in flight. Call before it counts as outstanding.
-    pub fn stamp(&mut self, sent: Time, packets_out: u32, in_flight: u32) -> Record {
+    /// Stamps a packet about to be sent. Call before it counts as outstanding.
+    pub fn stamp(&mut self, record: &mut Record, packets_out: u32) {
         if packets_out == 0 {
             // Not "nothing in flight": loss marks must not shorten the sample.
-            self.flight_start = sent;
-            self.delivered_time = sent;
+            self.flight_start = record.sent;
+            self.delivered_time = record.sent;
         }
-        Record {
-            sent,
-            flight_start: self.flight_start,
-            delivered_time: self.delivered_time,
-            delivered: self.delivered as u32,
-            lost: self.lost as u32,
-            marked: self.marked as u32,
-            in_flight,
-            ..Record::default()
-        }
-    }
-
-    /// What is flagged of packets sent now.
-    pub fn flag(&self) -> u16 {
-        if self.is_app_limited() { APP_LIMITED } else { 0 }
+        record.flight_start = self.flight_start;
+        record.delivered_time = self.delivered_time;
+        record.delivered = self.delivered as u32;
+        record.lost = self.lost as u32;
+        record.marked = self.marked as u32;
+        record.flags = (record.flags & !APP_LIMITED) | if self.is_app_limited() { APP_LIMITED } else { 0 };
     }
 
     /// Packet `seq` was delivered for the first time: it is sampled if it is the most recently sent one so far.
@@ -73,14 +63,13 @@ impl Delivery {
         }
     }
 
-    /// Ends an ACK that newly delivered `delivered` packets; the sample, if a packet was `sampled`: its record, and what is
-    /// flagged of it.
+    /// Ends an ACK that newly delivered `delivered` packets; the sample, if a packet was sampled.
     #[inline(always)] // called for every ACK
     pub fn finish(
         &mut self,
         now: Time,
         delivered: u32,
-        sampled: Option<(&Record, u16)>,
+        sampled: Option<&Record>,
         min_rtt: Option<Duration>,
     ) -> Option<RateSample> {
         if self.app_limited_until.is_some_and(|until| self.delivered > until) {
@@ -89,7 +78,7 @@ impl Delivery {
         if delivered > 0 {
             self.delivered_time = now;
         }
-        let (record, flags) = sampled?;
+        let record = sampled?;
         let interval = record.send_elapsed().max(now.since(record.delivered_time));
         // Faster than light: the ACK of a retransmission's original. Counted in microseconds.
         let faster = |min: Duration| interval < min && interval.as_micros() < min.as_micros();
@@ -97,7 +86,7 @@ impl Delivery {
         let mut sample = RateSample {
             delivered: (self.delivered as u32).wrapping_sub(record.delivered),
             interval: (!impossible).then_some(interval),
-            app_limited: flags & APP_LIMITED != 0,
+            app_limited: record.is(APP_LIMITED),
             prior_delivered: u64::from(record.delivered),
             lost: (self.lost as u32).wrapping_sub(record.lost),
             marked: (self.marked as u32).wrapping_sub(record.marked),
@@ -130,13 +119,14 @@ mod tests {
     #[test]
     fn a_sample_shorter_than_the_smallest_rtt_has_counts_but_no_interval() {
         let mut delivery = Delivery::default();
-        let record = delivery.stamp(Time::ZERO, 0, 0);
+        let mut record = Record::new(Time::ZERO, 1448, 0);
+        delivery.stamp(&mut record, 0);
         delivery.delivered = 3;
         delivery.lost = 2;
         delivery.sample(0, record.sent, &mut None);
         let now = Time::ZERO + Duration::from_millis(10);
         let min_rtt = Some(Duration::from_millis(40));
-        let sample = delivery.finish(now, 3, Some((&record, 0)), min_rtt).expect("a sample");
+        let sample = delivery.finish(now, 3, Some(&record), min_rtt).expect("a sample");
         assert_eq!((sample.delivered, sample.lost, sample.interval), (3, 2, None));
     }
 }

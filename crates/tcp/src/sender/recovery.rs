@@ -2,7 +2,7 @@
 //! `tcp_process_loss`.
 
 use super::ack::AckSummary;
-use super::scoreboard::{EVER_RETRANSMITTED, SACKED};
+use super::scoreboard::EVER_RETRANSMITTED;
 use super::{LossDetection, Sender};
 use congestion::{CaState, Congestion, Recovery};
 use units::Time;
@@ -236,7 +236,7 @@ impl Sender {
 
     pub(super) fn any_retransmission_out(&self) -> bool {
         let head_was_retransmitted =
-            self.board.packets_out() > 0 && self.board.is(self.board.una, EVER_RETRANSMITTED);
+            self.board.packets_out() > 0 && self.board.get(self.board.una).is(EVER_RETRANSMITTED);
         self.board.retrans_out > 0 || head_was_retransmitted
     }
 
@@ -322,9 +322,6 @@ impl Sender {
         let head = self.board.una;
         let all = self.config.loss_detection == LossDetection::DupAck;
         for seq in head..self.board.next {
-            if self.board.is(seq, SACKED) {
-                continue;
-            }
             let sent = self.board.get(seq).sent;
             if all || seq == head || self.rack.time_left(now, sent, units::Duration::ZERO).is_none() {
                 self.mark_lost(now, seq);
