@@ -174,6 +174,8 @@ def test_every_field_of_a_plan() -> None:
                     "max_burst_bytes": 0,
                     "min_burst_packets": 4,
                     "gro_ns": 50_000,
+                    "pacing_shift": None,
+                    "small_queues": True,
                     "ecn": True,
                     "accecn_option": True,
                     "recovery": {
@@ -206,6 +208,8 @@ def test_the_defaults_of_the_transport(small: Scenario) -> None:
         "max_burst_bytes": 65_536,
         "min_burst_packets": None,
         "gro_ns": None,
+        "pacing_shift": None,
+        "small_queues": True,
         "ecn": False,
         "recovery": {
             "loss_detection": "rack",

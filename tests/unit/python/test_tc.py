@@ -139,7 +139,8 @@ def test_a_line_becomes_a_queue(line: str, table: Table) -> None:
 
 
 def test_every_queue_of_the_catalogue_has_its_line() -> None:
-    assert {qdisc.queue for qdisc in QDISCS.values()} == catalogue.queues().keys() - {"step"}
+    no_qdiscs = {"step", "mac80211"}  # the latter is below qdiscs, in the driver of a Wi-Fi device
+    assert {qdisc.queue for qdisc in QDISCS.values()} == catalogue.queues().keys() - no_qdiscs
 
 
 def test_every_parameter_that_an_option_sets_exists() -> None:
