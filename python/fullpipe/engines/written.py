@@ -4,12 +4,12 @@ import re
 
 from fullpipe.engines.base import Problem
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.base import fields_by_key
 from fullpipe.scenario.model.host_profiles import PROFILES
 from fullpipe.scenario.model.tcp import Tcp
 
 _OF_TCP = re.compile(r"(?:flows\[(\d+)\]\.)?tcp\.(\w+)")
-_NAMES = {field.alias or name: name for name, field in Tcp.model_fields.items()}
-"""Fields of the transport by their keys in scenarios."""
+_NAMES = fields_by_key(Tcp)
 
 
 def as_written(problem: Problem, scenario: Scenario) -> Problem:

@@ -19,8 +19,8 @@ use units::{Probe, Time};
 
 /// At most so many packets are dropped at once from the fattest flow: Linux `fq_flow_drop`.
 const DROP_BATCH: u64 = 32;
-/// Memory of a radio; without VHT, 64 of the largest aggregates: Linux `fq_init`, `ieee80211_txq_setup_flows`.
-const MEMORY: u64 = 16 << 20;
+/// Memory of a radio that has VHT: Linux `fq_init`.
+pub(crate) const MEMORY: u64 = 16 << 20;
 
 params! {
     /// Parameters of mac80211's queues, and of what passes packets from them to the radio of a Wi-Fi cell.

@@ -10,6 +10,7 @@ mod registry;
 pub use device::Device;
 pub use drop_tail::{DropTail, Limit};
 pub(crate) use fifo::Fifo;
+pub(crate) use mac80211::MEMORY as RADIO_MEMORY;
 pub use params::{BuildError, Descriptor};
 
 registry::queues! {

@@ -122,21 +122,20 @@ impl Draws {
     }
 
     fn next(&mut self) -> f64 {
-        let u = self.rng.unit();
-        match &self.plan {
+        let (plan, rng) = (&self.plan, &mut self.rng);
+        match plan {
             DistributionPlan::Constant { value } => *value,
-            DistributionPlan::Uniform { low, high } => low + u * (high - low),
-            DistributionPlan::Exponential { mean } => -mean * (1.0 - u).ln(),
+            DistributionPlan::Uniform { low, high } => low + rng.unit() * (high - low),
+            DistributionPlan::Exponential { mean } => -mean * (1.0 - rng.unit()).ln(),
             DistributionPlan::Lognormal { mean, sigma } => {
-                // Box and Muller's method; a logarithm whose mean is lower by half its variance.
-                let normal = (-2.0 * (1.0 - u).ln()).sqrt() * (std::f64::consts::TAU * self.rng.unit()).cos();
-                mean * (sigma * normal - sigma * sigma / 2.0).exp()
+                // A logarithm whose mean is lower by half its variance.
+                mean * (sigma * rng.normal() - sigma * sigma / 2.0).exp()
             }
             DistributionPlan::Pareto { shape, low, high } => {
                 let (at_low, at_high) = (low.powf(-shape), high.powf(-shape));
-                (at_low - u * (at_low - at_high)).powf(-1.0 / shape).clamp(*low, *high)
+                (at_low - rng.unit() * (at_low - at_high)).powf(-1.0 / shape).clamp(*low, *high)
             }
-            DistributionPlan::Cdf { points } => quantile(points, u),
+            DistributionPlan::Cdf { points } => quantile(points, rng.unit()),
         }
     }
 }

@@ -1,8 +1,10 @@
 """The base class of all models of a scenario."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ModelWrapValidatorHandler
 
 MAX_PACKETS = 1_000_000_000
 
@@ -17,6 +19,26 @@ class Model(BaseModel):
         hide_input_in_errors=True,
         defer_build=True,  # checks are built once, those of a whole scenario, when the first one is read
     )
+
+
+_Made = TypeVar("_Made", bound=BaseModel)
+
+
+@cache
+def fields_by_key(model: type[BaseModel]) -> Mapping[str, str]:
+    """The fields of a model by their keys in scenarios."""
+    return {field.alias or name: name for name, field in model.model_fields.items()}
+
+
+def laid_under(values: object, preset: Mapping[str, object], make: ModelWrapValidatorHandler[_Made]) -> _Made:
+    """A model with what a preset says where `values` says nothing. That stays unset, so that another preset
+    can take its place."""
+    if not isinstance(values, Mapping):
+        return make(values)
+    made = make({**preset, **values})
+    keys = fields_by_key(type(made))
+    made.model_fields_set.difference_update(keys[key] for key in preset if key not in values)
+    return made
 
 
 def short_for(key: str) -> BeforeValidator:

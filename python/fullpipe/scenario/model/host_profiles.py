@@ -32,8 +32,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
 }
 
 
-def with_profile(values: object) -> object:
-    """What `tcp` says, and what its host says besides."""
-    if not isinstance(values, Mapping) or not isinstance(values.get("host"), str):
-        return values
-    return {**PROFILES.get(values["host"], {}), **values}
+def profile_of(values: object) -> Mapping[str, object]:
+    """What the host sets of a transport that says `values`."""
+    host = values.get("host") if isinstance(values, Mapping) else None
+    return PROFILES.get(host, {}) if isinstance(host, str) else {}

@@ -1,13 +1,12 @@
 """The transport: what the kernel and the network card do apart from congestion control."""
 
-from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, model_validator
 
 from fullpipe.errors import shown
-from fullpipe.scenario.model.base import Model, Switch
-from fullpipe.scenario.model.host_profiles import PROFILES, with_profile
+from fullpipe.scenario.model.base import Model, Switch, fields_by_key, laid_under
+from fullpipe.scenario.model.host_profiles import PROFILES, profile_of
 from fullpipe.scenario.quantities import Bytes, BytesOrOff, Seconds
 
 IP_AND_TCP_HEADERS_BYTES = 40
@@ -144,21 +143,12 @@ class Tcp(Model):
     @model_validator(mode="wrap")
     @classmethod
     def _with_profile(cls, values: object, make: ModelWrapValidatorHandler[Self]) -> Self:
-        """What the profile says stays unset, so that another one can take its place."""
-        made = make(with_profile(values))
-        if isinstance(values, Mapping):
-            made.model_fields_set.difference_update(
-                _names(key for key in made._profile() if key not in values)
-            )
-        return made
-
-    def _profile(self) -> Mapping[str, object]:
-        return PROFILES.get(self.host or "", {})
+        return laid_under(values, profile_of(values), make)
 
     @property
     def said(self) -> frozenset[str]:
         """The fields that are set, by themselves or by the host."""
-        return frozenset(self.model_fields_set) | _names(self._profile())
+        return frozenset(self.model_fields_set | self._by_host)
 
     @property
     def overhead_bytes(self) -> int:
@@ -170,17 +160,16 @@ class Tcp(Model):
         """Bytes on the wire of a full segment."""
         return self.mss_bytes + self.overhead_bytes
 
+    @property
+    def _by_host(self) -> set[str]:
+        keys = fields_by_key(type(self))
+        return {keys[key] for key in PROFILES.get(self.host or "", {})}
+
     def overridden_by(self, other: "Tcp | None") -> "Tcp":
         """This transport with what `other` sets in place of its own. A host takes the place of all that
         the one here sets."""
         if other is None:
             return self
-        of_host = _names(self._profile()) - self.model_fields_set if other.host else set()
-        left = {name: type(self).model_fields[name].get_default() for name in of_host}
-        return self.model_copy(update=left | {name: getattr(other, name) for name in other.said})
-
-
-def _names(keys: Iterable[str]) -> set[str]:
-    """Fields by their keys in scenarios."""
-    by_key = {field.alias or name: name for name, field in Tcp.model_fields.items()}
-    return {by_key[key] for key in keys}
+        left = self._by_host - self.model_fields_set if other.host else set()
+        usual = {name: type(self).model_fields[name].get_default() for name in left}
+        return self.model_copy(update=usual | {name: getattr(other, name) for name in other.said})

@@ -14,7 +14,7 @@ mod fairness;
 use super::aggregate::Aggregate;
 use super::phy::Standard;
 use super::port::Port;
-use crate::queue::{Backlog, RadioRules};
+use crate::queue::{Backlog, RADIO_MEMORY, RadioRules};
 pub use estimate::Estimate;
 use fairness::Fairness;
 use std::collections::VecDeque;
@@ -26,8 +26,6 @@ const AGGREGATES: usize = 2;
 const LONGEST_AGGREGATE: Duration = Duration::from_millis(4);
 /// Memory of a radio without VHT: `ieee80211_txq_setup_flows`.
 const MEMORY_N: u64 = 4 << 20;
-/// And of others: `fq_init`.
-const MEMORY: u64 = 16 << 20;
 
 /// The queues of one device: those of the access point, or that of a station.
 pub struct Driver {
@@ -61,7 +59,7 @@ impl Driver {
         for n in own() {
             ports[n].hands_down(limits.is_none().then_some(LONGEST_AGGREGATE));
         }
-        let bytes = bytes.unwrap_or(if is_n { MEMORY_N } else { MEMORY });
+        let bytes = bytes.unwrap_or(if is_n { MEMORY_N } else { RADIO_MEMORY });
         Some(Driver {
             most: Backlog { packets, bytes },
             first,
@@ -149,10 +147,11 @@ impl Driver {
             let Some(station) = self.fairness.next() else { break };
             let port = &mut ports[self.first + 2 * station];
             let held = port.backlog();
-            again |= match &mut self.aggregates {
-                Some(_) => self.hand_down_aggregate(port, station, now),
-                None => self.hand_down_packets(port, station, now),
-            };
+            if self.aggregates.is_some() {
+                again |= self.hand_down_aggregate(port, station, now);
+            } else {
+                self.hand_down_packets(port, station, now);
+            }
             self.note(port, held);
             port.refresh();
             let has_packets = port.backlog().packets > 0;
@@ -161,14 +160,13 @@ impl Driver {
         again || self.handed > before
     }
 
-    /// As many packets of a station as queued airtime permits. False: nothing goes again.
-    fn hand_down_packets<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) -> bool {
+    /// As many packets of a station as queued airtime permits.
+    fn hand_down_packets<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) {
         while self.fairness.may_queue(station) {
             let Some((_, airtime)) = port.hand_down(self.handed + 1, now) else { break };
             self.handed += 1;
             self.fairness.queue(station, airtime);
         }
-        false
     }
 
     /// An aggregate of a station: what is below and in no aggregate yet, such as what has to be sent again, and what waits. True

@@ -1,6 +1,6 @@
 """A Wi-Fi cell: an access point and its stations on one channel."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -11,7 +11,7 @@ from pydantic import (
 )
 
 from fullpipe.errors import shown, suggestion
-from fullpipe.scenario.model.base import Model, Name, Switch, WithinError, short_for
+from fullpipe.scenario.model.base import Model, Name, Switch, WithinError, laid_under, short_for
 from fullpipe.scenario.model.cells import wifi_phy
 from fullpipe.scenario.model.cells.base import CellModel, CellPort, Station
 from fullpipe.scenario.model.cells.snr import Snr
@@ -182,13 +182,8 @@ class Wifi(CellModel):
     @model_validator(mode="wrap")
     @classmethod
     def _with_preset(cls, values: object, make: ModelWrapValidatorHandler[Self]) -> Self:
-        """What the preset says stays unset, so that another one can take its place."""
-        preset = PRESETS.get(str(values.get("preset")), {}) if isinstance(values, dict) else {}
-        made = make({**preset, **values} if isinstance(values, dict) else values)
-        if isinstance(values, dict):
-            names = {field.alias or name: name for name, field in cls.model_fields.items()}
-            made.model_fields_set.difference_update(names[key] for key in preset if key not in values)
-        return made
+        name = values.get("preset") if isinstance(values, Mapping) else None
+        return laid_under(values, PRESETS.get(str(name), {}), make)
 
     @model_validator(mode="after")
     def _has_such_rates(self) -> Self:

@@ -21,7 +21,8 @@ const UPDATE: Duration = Duration::from_millis(50);
 const SAMPLE: Duration = Duration::from_millis(20);
 /// Microseconds that all tries at a rate may take (`minstrel_ht_alloc`: `segment_size`).
 const SEGMENT_US: f64 = 6_000.0;
-/// Tries at a rate (`max_retry`).
+/// Tries at a rate (`minstrel_calc_retransmit`, `max_retry`).
+const LEAST_TRIES: u32 = 2;
 const MOST_TRIES: u32 = 7;
 /// Microseconds of a backoff slot and contention windows (`minstrel_calc_retransmit`, `cw_min`, `cw_max`).
 const SLOT_US: f64 = 9.0;
@@ -134,14 +135,14 @@ impl RateControl for Minstrel {
 /// stage with the time of RTS and CTS.
 fn tries(table: &Table, scheme: usize, protected: bool) -> u32 {
     if table.probability(scheme) < 0.2 {
-        return 2;
-    }
-    let (mut window, mut backoff_us) = (WINDOWS.0, Vec::new());
-    for _ in 0..MOST_TRIES {
-        backoff_us.push(SLOT_US * f64::from(window) / 2.0);
-        window = (2 * window + 1).min(WINDOWS.1);
+        return LEAST_TRIES;
     }
     let each_us = table.exchange_us(scheme, protected);
-    let taken_us = |tries: u32| backoff_us[..tries as usize].iter().map(|wait| wait + each_us).sum::<f64>();
-    (3..=MOST_TRIES).take_while(|&tries| taken_us(tries) < SEGMENT_US).last().unwrap_or(2)
+    let (mut window, mut taken_us) = (WINDOWS.0, 0.0);
+    let fitting = (1..=MOST_TRIES).take_while(|_| {
+        taken_us += SLOT_US * f64::from(window) / 2.0 + each_us;
+        window = (2 * window + 1).min(WINDOWS.1);
+        taken_us < SEGMENT_US
+    });
+    fitting.last().map_or(LEAST_TRIES, |tries| tries.max(LEAST_TRIES))
 }

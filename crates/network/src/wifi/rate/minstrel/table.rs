@@ -67,18 +67,20 @@ fn averaged(rate: &Rate, share: f64) -> f64 {
 impl Rate {
     fn new(scheme: &Scheme) -> Rate {
         let packet_us = scheme.mode.payload(PACKET * AGGREGATE).as_nanos() as f64 / 1e3 / AGGREGATE as f64;
-        let (streams, unknown) = (scheme.streams, false);
-        let [probability, before] = [0.0; 2];
-        Rate { streams, packet_us, sent: 0, received: 0, known: unknown, probability, before }
+        let streams = scheme.streams;
+        Rate { streams, packet_us, sent: 0, received: 0, known: false, probability: 0.0, before: 0.0 }
     }
 
     /// `minstrel_ht_calc_rate_stats`: the frames since the last update count.
     fn close(&mut self) {
         if self.sent > 0 {
             let share = self.received as f64 / self.sent as f64;
-            let before = if self.probability > 0.0 { self.probability } else { share };
-            let next = if self.probability > 0.0 { averaged(self, share) } else { share };
-            (self.before, self.probability, self.known) = (before, next, true);
+            (self.before, self.probability) = if self.probability > 0.0 {
+                (self.probability, averaged(self, share))
+            } else {
+                (share, share)
+            };
+            self.known = true;
         }
         (self.sent, self.received) = (0, 0);
     }
@@ -150,8 +152,8 @@ impl Table {
         let groups: Vec<_> = self.groups().collect();
         groups.iter().for_each(|group| self.close(group.clone()));
         let all = 0..self.rates.len();
-        self.best = self.best_of(all);
-        self.surest = self.surest_of(0..self.rates.len());
+        self.best = self.best_of(all.clone());
+        self.surest = self.surest_of(all);
         let streams = self.rates[self.best[0]].streams;
         let fewer = groups.into_iter().filter(|group| self.rates[group.start].streams < streams);
         let robust = fewer.map(|group| self.surest_of(group)).filter(|&rate| self.throughput(rate) > 0.0);
@@ -205,8 +207,11 @@ impl Table {
         let mut fell = false;
         for n in 0..2 {
             let Rate { sent, received, streams, .. } = self.rates[self.best[n]];
+            if sent <= DEAD_ATTEMPTS || received >= sent / 4 {
+                continue;
+            }
             let fewer = self.groups().filter(|group| self.rates[group.start].streams < streams).last();
-            if let Some(group) = fewer.filter(|_| sent > DEAD_ATTEMPTS && received < sent / 4) {
+            if let Some(group) = fewer {
                 self.best[n] = self.best_of(group)[n];
                 fell = true;
             }
