@@ -42,10 +42,17 @@ def main() -> None:
 
 
 def _obey(arguments: list[str]) -> None:
-    """Do what is asked for. The version is said before anything is imported that only commands need."""
-    if arguments == ["--version"]:
-        print(f"fullpipe {fullpipe.__version__}", flush=True)
-        return
+    """Do what is asked for. Where there is nothing to read in the arguments, their reader is not imported."""
+    match arguments:
+        case ["--version"]:
+            print(f"fullpipe {fullpipe.__version__}", flush=True)
+            return
+        case ["list", ("ccas" | "queues" | "losses" | "impairments" | "media") as kind]:
+            from fullpipe.cli.kinds import KINDS, Kind
+            from fullpipe.cli.listed import print_all
+
+            print_all(KINDS[Kind(kind)]())
+            return
     from fullpipe.cli.application import app
 
     app()

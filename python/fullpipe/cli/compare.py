@@ -27,7 +27,7 @@ from fullpipe.cli.shared import (
     target,
     values_of,
 )
-from fullpipe.cli.tables import label
+from fullpipe.cli.shown import label
 from fullpipe.cluster import Executor, executor
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Store

@@ -9,7 +9,6 @@ from io import StringIO
 from typing import Any
 
 from fullpipe import markdown
-from fullpipe.cli.console import table, terminal
 from fullpipe.cli.output import plain
 
 NOTHING = "-"
@@ -69,6 +68,8 @@ def _width(grid: Grid, n: int) -> int:
 
 
 def _drawn(grid: Grid, chosen: Sequence[int]) -> Any:
+    from fullpipe.cli.console import table  # here, as below: other forms need no terminal
+
     left = len(grid.names)
     made = table(*grid.names[:1], *grid.names[1:], *(grid.headings[n] for n in chosen))
     for column in made.columns[:left]:
@@ -82,6 +83,8 @@ def _drawn(grid: Grid, chosen: Sequence[int]) -> Any:
 def show(grid: Grid, form: Form) -> None:
     """Print a grid."""
     if form == Form.TABLE:
+        from fullpipe.cli.console import terminal
+
         console = terminal()
         rows = len(grid.rows)
         cut = console.is_terminal and rows > _MOST_ROWS

@@ -1,14 +1,12 @@
 """`fullpipe list`: everything that is declared by name, kind by kind."""
 
 import json
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fullpipe.cli.kinds import KINDS, Kind
 from fullpipe.cli.output import echo
-from fullpipe.scenario.catalogue import Entry
 
 
 def list_names(
@@ -28,18 +26,6 @@ def list_names(
 
         echo(json.dumps({name: in_short(one) for name, one in found.items()}))
         return
-    _print(found)
+    from fullpipe.cli.listed import print_all
 
-
-def _print(found: Mapping[str, Any]) -> None:
-    from fullpipe.cli.console import listing, styled, terminal  # here: JSON needs none of it
-    from fullpipe.cli.described import line
-
-    table = listing("", "")
-    for name, one in found.items():
-        table.add_row(styled(name, "bold"), line(one))
-        if isinstance(one, Entry):
-            if one.source:
-                table.add_row("", styled(one.source, "dim"))
-            table.add_row("", styled(f"parameters: {', '.join(one.params) or 'none'}", "dim"))
-    terminal().print(table)
+    print_all(found)

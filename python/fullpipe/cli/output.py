@@ -1,11 +1,15 @@
 """All output of commands to a terminal: control characters in files and arguments are printed as text."""
 
+from __future__ import annotations
+
 import re
 import shlex
-
-import typer
+from typing import TYPE_CHECKING
 
 from fullpipe.errors import visible
+
+if TYPE_CHECKING:
+    import typer
 
 ARGUMENTS = "fullpipe.arguments"
 """Under which a context has the words behind `fullpipe`."""
@@ -18,6 +22,8 @@ def command_line(context: typer.Context) -> str:
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
     """Print lines of text; control characters in them are escapes."""
+    import typer  # here: `list` is there without
+
     typer.echo(plain(str(text)), err=err, nl=nl)
 
 

@@ -1,17 +1,18 @@
 """Progress of many runs: a bar on a terminal, and a line now and then in a pipe or a log."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from time import monotonic
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-from fullpipe.cli.console import terminal
 from fullpipe.cli.output import complain
 from fullpipe.sweeps import Job, Update
 from fullpipe.sweeps import Progress as Listener
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 EVERY_S = 10.0
 """Between two lines; work that takes less has none."""
@@ -42,11 +43,11 @@ class Reached:
 @contextmanager
 def progress_bar(todo: Sequence[Job]) -> Iterator[Listener]:
     """Progress on standard error over all jobs, as something to report updates to."""
-    console, reached = terminal(stderr=True), Reached(todo)
-    if not console.is_terminal:
+    reached = Reached(todo)
+    if not sys.stderr.isatty():
         yield lines(reached, monotonic)
         return
-    with _bar(console) as bar:
+    with _bar() as bar:
         task = bar.add_task(f"0/{reached.runs} runs", total=reached.total_s)
 
         def report(update: Update) -> None:
@@ -57,14 +58,18 @@ def progress_bar(todo: Sequence[Job]) -> Iterator[Listener]:
         yield report
 
 
-def _bar(console: Console) -> Progress:
+def _bar() -> "Progress":
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # here: pipes need no bar
+
+    from fullpipe.cli.console import terminal
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.completed:,.1f} of {task.total:,.1f} s simulated"),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=console, transient=True, redirect_stdout=False)
+    return Progress(*columns, console=terminal(stderr=True), transient=True, redirect_stdout=False)
 
 
 def lines(reached: Reached, now_s: Callable[[], float], say: Callable[[str], None] = complain) -> Listener:

@@ -8,7 +8,6 @@ import typer
 
 from fullpipe import sweeps
 from fullpipe.analysis.precision import MOST, PILOT, read_targets
-from fullpipe.cli import tables
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.output import complain
@@ -28,6 +27,7 @@ from fullpipe.cli.shared import (
     seconds_of,
     values_of,
 )
+from fullpipe.cli.shown import label
 from fullpipe.cli.summary import check_metrics
 from fullpipe.cli.until import shown_until, tell
 from fullpipe.cluster import Executor, executor
@@ -137,13 +137,15 @@ def run(
         complain("interrupted; nothing was kept")
         raise typer.Exit(1) from None
     if not as_json:
+        from fullpipe.cli import tables  # here: JSON needs none of it
+
         shown = metric or shown_until(targets)
         tables.show([outcome for outcome in outcomes if outcome.error is None], shown, form)
     if enough:
         tell(enough)
     failed = [outcome for outcome in outcomes if outcome.error]
     for outcome in failed:
-        complain(f"{tables.label(outcome.job)}: {outcome.error!s}")
+        complain(f"{label(outcome.job)}: {outcome.error!s}")
     if failed:
         raise typer.Exit(2 if any(isinstance(outcome.error, ScenarioError) for outcome in failed) else 1)
 

@@ -1,6 +1,7 @@
 """Headings of tables for a terminal, and the numbers in them."""
 
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from fullpipe.analysis.shown import (
     difference_shown,
@@ -11,10 +12,14 @@ from fullpipe.analysis.shown import (
     unit_shown,
 )
 
+if TYPE_CHECKING:
+    from fullpipe.runs.jobs import Job
+
 __all__ = [
     "LONGEST",
     "difference_shown",
     "heading",
+    "label",
     "margin_shown",
     "number_shown",
     "point_shown",
@@ -23,6 +28,11 @@ __all__ = [
 ]
 LONGEST = 20
 """Of a line of a heading."""
+
+
+def label(job: "Job") -> str:
+    """What tells a job from the others of its sweep."""
+    return " ".join([*point_shown(job.point), f"seed {job.seed}"])
 
 
 def heading(name: str) -> str:

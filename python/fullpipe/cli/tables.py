@@ -24,9 +24,8 @@ from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import warn_of_short
 from fullpipe.cli.output import complain
-from fullpipe.cli.shown import point_shown
 from fullpipe.runs import Run
-from fullpipe.sweeps import Job, Outcome
+from fullpipe.sweeps import Outcome
 
 _MOST_ROWS = 40
 _MOST_LINES_OF_TRANSFERS = 10
@@ -43,11 +42,6 @@ def show(outcomes: Sequence[Outcome], metrics: Sequence[str] | None = None, form
         _many(console, outcomes, metrics, form)
     for folder in _folders(outcomes) if form == Form.TABLE else ():
         console.print(folder, soft_wrap=True)
-
-
-def label(job: Job) -> str:
-    """What tells a job from the others of its sweep."""
-    return " ".join([*point_shown(job.point), f"seed {job.seed}"])
 
 
 def _one(console: Console, run: Run) -> None:

@@ -341,6 +341,13 @@ def test_list_names_what_there_is(fullpipe: Cli, kind: str, name: str) -> None:
     assert name in [line.split()[0] for line in fullpipe("list", kind).stdout.splitlines() if line.strip()]
 
 
+@pytest.mark.parametrize("kind", ["ccas", "queues", "losses", "impairments", "media"])
+def test_a_list_without_a_reader_of_arguments_is_the_same(fullpipe: Cli, kind: str) -> None:
+    command = [sys.executable, "-m", "fullpipe", "list", kind]
+    alone = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    assert alone.stdout == fullpipe("list", kind).stdout
+
+
 def test_algorithms_are_listed_with_source_and_parameters(fullpipe: Cli) -> None:
     text = " ".join(fullpipe("list", "ccas").stdout.split())
     assert "Linux net/ipv4/tcp_vegas.c parameters: alpha, beta, gamma" in text

@@ -33,13 +33,13 @@ def imported(program: str) -> set[str]:
     [
         ("import fullpipe", BARE),
         (COMMAND.format("'--version'"), BARE),
-        (COMMAND.format("'list ccas'"), {*NUMBERS, "fullpipe.scenario.model", "fullpipe.runs"}),
+        (COMMAND.format("'list ccas'"), {*NUMBERS, "pydantic", "typer", "fullpipe.runs"}),
         (COMMAND.format("'list queues --json'"), {*NUMBERS, "fullpipe.scenario.model", "rich.console"}),
         (COMMAND.format("'show single-cubic'"), NUMBERS),
         ("import fullpipe; fullpipe.Scenario.named('kato2025').digest", NUMBERS),
         (COMMAND.format("'run --help'"), {"matplotlib", "numpy", "scipy"}),
         (COMMAND.format("'report kept -o page.html'"), {"matplotlib"}),
-        (RUN, {"matplotlib", "scipy", "fullpipe.analysis.statistics"}),
+        (RUN, {"matplotlib", "scipy", "fullpipe.analysis.statistics", "rich", "fullpipe.cli.tables"}),
     ],
 )
 def test_what_is_not_used_is_not_imported(
@@ -51,6 +51,12 @@ def test_what_is_not_used_is_not_imported(
     found = imported(program)
     assert "fullpipe" in found
     assert not without & found
+
+
+def test_a_run_of_bulk_flows_as_json_asks_polars_nothing() -> None:
+    """Its first query takes polars a tenth of the memory of the process."""
+    query = "import polars; polars.LazyFrame.collect = None"
+    assert "fullpipe.analysis.metrics.summary" in imported(f"{query}\n{RUN}")
 
 
 def test_the_import_alone_is_few_modules() -> None:

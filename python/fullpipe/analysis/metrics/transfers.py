@@ -11,7 +11,8 @@ from fullpipe.runs import Run
 
 def measured_transfers(run: Run) -> pl.DataFrame:
     """The transfers that began after the warm-up: those that every summary is of."""
-    return run.transfers.filter(pl.col("start_s") >= run.scenario.warmup_s)
+    made = run.transfers
+    return made if made.is_empty() else made.filter(pl.col("start_s") >= run.scenario.warmup_s)
 
 
 def completion_percentiles_s(

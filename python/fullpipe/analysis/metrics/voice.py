@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
 from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.workloads.datagrams import Voip
@@ -89,8 +87,8 @@ def call_scores(run: Run) -> dict[str, float | None]:
         for name in names
         if isinstance(flow.workload, Voip)
     }
-    calls = run.flows.filter(pl.col("flow").is_in(list(frames_s)))
-    return {row["flow"]: _score(row, frames_s[row["flow"]]) for row in calls.iter_rows(named=True)}
+    rows = run.flows.iter_rows(named=True) if frames_s else ()
+    return {row["flow"]: _score(row, frames_s[row["flow"]]) for row in rows if row["flow"] in frames_s}
 
 
 def _score(row: Mapping[str, Any], frame_s: float) -> float | None:
