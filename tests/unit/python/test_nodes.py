@@ -129,6 +129,7 @@ DIGESTS = {
     "wifi-home-ax": "5a0f731ba3b6e0e9",
     "wifi-old-11n": "1f746c2c42a314fb",
     "wifi-p4-host": "b6411883e9ef2479",
+    "wifi-p4-streams": "bd3a7a7a201d0134",
 }
 
 
