@@ -48,6 +48,10 @@ class QueryError(FullpipeError):
     """A question about many runs is none: what is wrong with its SQL."""
 
 
+class InputFileError(FullpipeError):
+    """A file that another program wrote cannot be read, or is not what it should be."""
+
+
 class EngineError(FullpipeError):
     """An engine refused or failed to run a scenario."""
 

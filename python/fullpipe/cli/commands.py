@@ -92,6 +92,11 @@ COMMANDS = {
         "List algorithms, queues, losses, impairments, media, workloads, metrics, scenarios, studies, engines"
         " or tables.",
     ),
+    "import": Entry(
+        "import_",
+        "import_files",
+        "Read what Flent measured into ordinary runs of the engine flent, and say what Flent does not.",
+    ),
     "import-tc": Entry(
         "import_tc",
         "import_tc",

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fullpipe.cli import described
+from fullpipe.cli import described, show_run
 from fullpipe.cli.kinds import called, known_names
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import read_scenario
@@ -24,7 +24,7 @@ def show(
         typer.Argument(
             metavar="NAME",
             help="A scenario, an algorithm or its preset, a queue, a loss, an impairment, a medium,"
-            " a workload, a metric, a table, a study or an engine.",
+            " a workload, a metric, a table, a study, an engine, or the folder of a run.",
         ),
     ],
     paths: Annotated[
@@ -34,7 +34,7 @@ def show(
 ) -> None:
     """Show a scenario as TOML, and of anything else that is declared by name what it is and takes.
 
-    A scenario file is shown as it was understood.
+    A scenario file is shown as it was understood, and of a run its scenario and where it comes from.
     """
     if paths:
         network = resolve(read_scenario(name))
@@ -45,6 +45,8 @@ def show(
             _print(scenario.to_dict())
         else:
             echo(named_text(name) if name in scenario_names() else scenario.to_toml(), nl=False)
+    elif show_run.is_run(name):
+        _print(show_run.origin(name)) if as_json else echo(show_run.as_toml(name), nl=False)
     elif found := called(name):
         several = len(found) > 1
         if as_json:

@@ -8,7 +8,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fullpipe.analysis.over_time import QUANTITIES, Tables
+from fullpipe.analysis.over_time import QUANTITIES, Quantity, Tables
 from fullpipe.analysis.presented import flow_labels, presented
 from fullpipe.plots.series import time_series
 from fullpipe.plots.style import LEGEND_UP_TO, in_house_style, new_figure, restyle, shared_legend
@@ -24,12 +24,14 @@ _FAR_ABOVE = 3.0
 @in_house_style
 def overview(
     runs: Mapping[str, Tables],
-    quantities: Sequence[str] = DEFAULT,
+    quantities: Sequence[str] = (),
     *,
     only: Sequence[str] | None = None,
     warmup_s: float = 0.0,
 ) -> tuple[Figure, pl.DataFrame]:
     """A row of axes per quantity, every run in each; returns the figure and the table of what it shows.
+
+    Left out, quantities are those of `DEFAULT` that were sampled.
 
     One legend serves all rows: a flow or a link looks the same in each. If there are too many of them to tell
     apart, those of a run look alike, and the legend names the runs.
@@ -37,6 +39,7 @@ def overview(
     is shaded, and rates have the capacities of busy links beside them, in grey: of a path with load in both
     directions one for each, by name.
     """
+    quantities = quantities or _sampled(runs)
     figure, axes = new_figure(len(quantities), row_height=1.6)
     frames = []
     for place, quantity in zip(axes, quantities, strict=True):
@@ -59,6 +62,19 @@ def overview(
         if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
             _draw_capacity(place, runs)
     return figure, pl.concat(frames)
+
+
+def _sampled(runs: Mapping[str, Tables]) -> tuple[str, ...]:
+    """The quantities of which a run has values; all of them if there are none at all."""
+    found = tuple(
+        name for name in DEFAULT if any(_has_values(tables, QUANTITIES[name]) for tables in runs.values())
+    )
+    return found or DEFAULT
+
+
+def _has_values(tables: Tables, quantity: Quantity) -> bool:
+    table = tables.get(quantity.table)
+    return table is not None and not table[quantity.column].is_null().all()
 
 
 def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
@@ -98,8 +114,8 @@ def plot_run(run: Run, *quantities: str, only: Sequence[str] | None = None) -> F
     """The overview of one run: `Run.plot`, which says what the arguments are."""
     labels = flow_labels(run)
     wanted = None if only is None else [labels.get(name, name) for name in only]
-    chosen, warmup_s = quantities or DEFAULT, run.scenario.warmup_s
-    return overview({run.name: presented(run)}, chosen, only=wanted, warmup_s=warmup_s)[0]
+    warmup_s = run.scenario.warmup_s
+    return overview({run.name: presented(run)}, quantities, only=wanted, warmup_s=warmup_s)[0]
 
 
 def _busy_links(runs: Mapping[str, Tables]) -> list[str] | None:

@@ -1,0 +1,64 @@
+"""`fullpipe import`: measurements of other programs as runs."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fullpipe.cli.output import complain, echo
+from fullpipe.cli.shared import Out
+from fullpipe.engines.flent import read_run, save
+from fullpipe.engines.flent.algorithms import given_names
+from fullpipe.errors import InputFileError
+from fullpipe.runs import Run, Store
+
+
+def import_files(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files that Flent wrote.")],
+    out: Out = Path("runs"),
+    cca: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=ALGORITHM", help="What a kernel's name for an algorithm means, as in bbr=bbr3."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file, one per line.")] = False,
+) -> None:
+    """Read what Flent measured into ordinary runs of the engine flent, and say what Flent does not.
+
+    Runs of one test are its repetitions, numbered as seeds in the order of their times. A file that is
+    none is told, and the others are read.
+    """
+    names, store = given_names(cca or []), Store(out)
+    found, failed = [], False
+    for path in dict.fromkeys(files):
+        try:
+            found.append((path, read_run(path, names)))
+        except InputFileError as error:
+            complain(error)
+            failed = True
+    with store.batch() as batch:
+        for path, run in sorted(found, key=lambda pair: pair[1].meta.started):
+            kept = save(run, batch)
+            echo(json.dumps(_told(path, kept)) if as_json else _lines(path, kept))
+    if failed:
+        raise typer.Exit(2)
+
+
+def _told(path: Path, run: Run) -> dict[str, Any]:
+    return {
+        "file": str(path),
+        "folder": str(run.folder),
+        "test": run.name,
+        "seed": run.meta.seed,
+        "started": run.meta.started,
+        "host": dict(run.meta.host),
+        "remarks": list(run.meta.remarks),
+    }
+
+
+def _lines(path: Path, run: Run) -> str:
+    title = run.meta.host.get("title")
+    head = f"{run.folder}  {run.name}{f', {title}' if title else ''} ({path.name})"
+    return "\n".join([head, *(f"  {remark}" for remark in run.meta.remarks)])

@@ -1,0 +1,102 @@
+"""A test as a scenario: its flows and the queue of its host; of the path, that nothing is known."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fullpipe.engines.flent.algorithms import Names
+from fullpipe.engines.flent.document import Document, number
+from fullpipe.engines.flent.qdisc import queue_of
+from fullpipe.engines.flent.series import RATES, Series
+from fullpipe.engines.flent.timing import Timing
+from fullpipe.engines.flent.totals import mss_of, totals_of
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.flent.names import flow_of
+
+CLIENT = "client"
+_UNKNOWN = {"rate": "1 Tbit/s", "delay": "1 us"}
+"""A scenario has a rate and a delay somewhere. These stand for what is not known, and are no values of a path
+that is tested."""
+_STAND_IN = "reno"
+"""In the place of an algorithm that is not known here."""
+
+
+def scenario_of(document: Document, series: Sequence[Series], timing: Timing, names: Names) -> Scenario:
+    """The scenario of a test whose path is not known. Repetitions of a test have the same."""
+    flows = [one for one in series if one.kind != "qdisc"]
+    servers = _servers(flows)
+    return Scenario(
+        name=flow_of(document.text("NAME")),
+        duration=_seconds(timing.duration_s),
+        warmup=_seconds(min(timing.delay_s, timing.duration_s / 2)),
+        topology={"kind": "dumbbell", "bottleneck": _UNKNOWN},
+        **hosts_of(document),
+        flows=[_flow(one, timing, names, servers[one.host]) for one in flows],
+        record={"interval": _seconds(timing.step_s)},
+    )
+
+
+def hosts_of(document: Document) -> dict[str, Any]:
+    """The test host with the queue of its network card, if a scenario has such a queue."""
+    queue = queue_of(document)
+    if queue is None:
+        return {}
+    speed = str(document.table("EGRESS_INFO", "link_params").get("speed", ""))
+    mbps = number(speed.removesuffix("Mb/s")) or 0.0
+    rate = {"rate": f"{mbps:.0f} Mbit/s"} if 1 <= mbps <= 1e6 else {}
+    return {"hosts": [{"name": CLIENT, "nic": {**rate, "queue": {"kind": queue}}}]}
+
+
+def _servers(flows: Sequence[Series]) -> Mapping[str, str]:
+    """What the hosts at the other end are called."""
+    hosts = list(dict.fromkeys(one.host for one in flows))
+    known = [host for host in hosts if host]
+    numbered = {host: f"server {n}" if len(known) > 1 else "server" for n, host in enumerate(known, 1)}
+    return {"": next(iter(numbered.values()), "server"), **numbered}
+
+
+def _flow(one: Series, timing: Timing, names: Names, server: str) -> dict[str, Any]:
+    is_upload = one.is_upload if one.kind in RATES else one.kind != "http"
+    ends = {"hosts": [CLIENT, server], "direction": "reverse"} if is_upload else {"hosts": [server, CLIENT]}
+    mark = {} if one.mark is None else {"dscp": one.mark}
+    return {"name": one.flow, **ends, **mark, **_OF_KIND[one.kind](one, timing, names)}
+
+
+def _stream(one: Series, timing: Timing, names: Names) -> dict[str, Any]:
+    begin_s, end_s = timing.span_of(one)
+    mss = mss_of(one)
+    said = {"tcp": {"mss": f"{mss} B"}} if mss else {}
+    cca = names.known(one.algorithm) or _STAND_IN
+    return {"cca": cca, "start": _seconds(begin_s), "stop": _seconds(end_s), **said}
+
+
+def _datagrams(one: Series, timing: Timing, names: Names) -> dict[str, Any]:
+    begin_s, end_s = timing.span_of(one)
+    rate_bps = totals_of(one, timing).goodput_bps or 0.0
+    workload = {"kind": "udp", "rate": f"{max(rate_bps, 1.0):.0f} bit/s"}
+    return {"workload": workload, "start": _seconds(begin_s), "stop": _seconds(end_s)}
+
+
+def _regular(one: Series, timing: Timing, names: Names) -> dict[str, Any]:
+    return {"workload": {"kind": one.kind, "interval": _seconds(timing.step_s)}}
+
+
+def _fetches(one: Series, timing: Timing, names: Names) -> dict[str, Any]:
+    return {"cca": _STAND_IN, "workload": {"kind": "web"}}
+
+
+def _call(one: Series, timing: Timing, names: Names) -> dict[str, Any]:
+    return {"workload": {"kind": "voip"}}
+
+
+_OF_KIND = {
+    "tcp": _stream,
+    "udp": _datagrams,
+    "ping": _regular,
+    "probe": _regular,
+    "http": _fetches,
+    "call": _call,
+}
+
+
+def _seconds(time_s: float) -> str:
+    return f"{time_s:.6g} s"

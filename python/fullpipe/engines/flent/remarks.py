@@ -1,0 +1,208 @@
+"""What the data of a test show and Flent does not say, one line each."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fullpipe.engines.flent.algorithms import Names
+from fullpipe.engines.flent.document import Document, number
+from fullpipe.engines.flent.qdisc import discipline, queue_of
+from fullpipe.engines.flent.series import Series
+from fullpipe.engines.flent.timing import Timing
+from fullpipe.engines.flent.totals import mss_of, retransmissions, totals_of
+from fullpipe.errors import brief
+
+_NAMED = 4
+"""So many flows are named, and others counted."""
+_APART = 0.01
+"""A mean of sums that differs by less is left at that."""
+_FAR_BELOW = 0.5
+"""TCP passes the same queues as a ping, and may wait longer; its RTT is not half as long unless it ends
+earlier."""
+_LEAST_MS = 1.0
+"""Differences below are those of hosts."""
+_HEADERS_BYTES = (40, 60)
+"""IPv4 or IPv6, and TCP without options (RFC 9293, section 3.7.1). Timestamps take 12 more (RFC 7323)."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """What remarks are about."""
+
+    document: Document
+    series: Sequence[Series]
+    left: Sequence[str]
+    timing: Timing
+    names: Names
+
+    @property
+    def streams(self) -> list[Series]:
+        """Its TCP flows."""
+        return [one for one in self.series if one.kind == "tcp"]
+
+
+def remarks_of(test: Test) -> tuple[str, ...]:
+    """Every remark, in a fixed order."""
+    return tuple(line for rule in _RULES for line in rule(test))
+
+
+def _sums(test: Test) -> Iterator[str]:
+    """Sums skip streams without a value, so that their mean is no goodput."""
+    for word, is_upload in (("upload", True), ("download", False)):
+        name = f"TCP {word} sum"
+        sums = [value for value in test.document.results.get(name, ()) if value is not None]
+        of_way = [one for one in test.streams if one.is_upload == is_upload]
+        rates = [totals_of(one, test.timing).goodput_bps for one in of_way]
+        goodput = sum(rate for rate in rates if rate is not None) / 1e6
+        mean = float(np.mean(sums)) if sums else 0.0
+        if goodput and sums and abs(mean - goodput) > _APART * goodput:
+            yield (
+                f'"{name}": its mean of {mean:.4g} Mbit/s is not goodput, which is {goodput:.4g} Mbit/s by'
+                " bytes over time: sums skip streams that have no value at a time"
+            )
+
+
+def _fell_back(test: Test) -> Iterator[str]:
+    flows = [one.flow for one in test.streams if one.algorithm == "dctcp-reno"]
+    if flows:
+        yield f"{_named(flows)}: DCTCP ran as Reno, because ECN was not negotiated"
+
+
+def _servers_algorithm(test: Test) -> Iterator[str]:
+    """What sends a download is the server."""
+    downloads = [one for one in test.streams if not one.is_upload]
+    uploads = {one.algorithm for one in test.streams if one.is_upload and one.algorithm}
+    own = uploads or {str(test.document.table("SYSCTLS").get("net.ipv4.tcp_congestion_control", ""))}
+    used = sorted({one.algorithm for one in downloads if one.algorithm})
+    if not downloads:
+        return
+    if not used:
+        yield f"{_named([one.flow for one in downloads])}: the server's algorithm is not said"
+    elif set(used) != own:
+        mine = brief(", ".join(sorted(filter(None, own)))) or "another"
+        yield (
+            f"{_named([one.flow for one in downloads])}: downloads show the congestion control of the server,"
+            f" {', '.join(used)}, not that of the test host, {mine}"
+        )
+
+
+def _ended_on_the_way(test: Test) -> Iterator[str]:
+    """A socket's RTT far below that of a ping to the same host under the same load."""
+    found = []
+    for one in test.streams:
+        own_ms, ping_ms = _rtt_ms(one, test.timing), _ping_ms(test, one.host)
+        if own_ms < _FAR_BELOW * ping_ms and ping_ms - own_ms > _LEAST_MS:
+            found.append((one.flow, own_ms, ping_ms))
+    if found:
+        own_ms, ping_ms = (float(np.median(values)) for values in list(zip(*found, strict=True))[1:])
+        yield (
+            f"{_named([flow for flow, *_ in found])}: a proxy or NAT ends these connections: the RTT of TCP"
+            f" is {own_ms:.3g} ms where pings take {ping_ms:.3g} ms"
+        )
+
+
+def _rtt_ms(one: Series, timing: Timing) -> float:
+    """The median of a socket's RTTs, else the last one; NaN if it is not known. Of a download the socket at
+    this end sends next to nothing, and has no RTT of the path."""
+    values = one.column("tcp_rtt", one.sockets)
+    values = values[~np.isnan(values)]
+    if values.size:
+        return float(np.median(values))
+    last_us = number(one.meta.get("TCPI_RTT")) if one.is_upload else None
+    return last_us / 1e3 if last_us else math.nan
+
+
+def _ping_ms(test: Test, host: str) -> float:
+    """The median ping to a host while streams run; NaN without one."""
+    begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
+    values = []
+    for one in test.series:
+        if one.kind == "ping" and one.host == host:
+            times_s = test.timing.since(one.column("t", one.values))
+            values.append(one.column("val", one.values)[(times_s >= begin_s) & (times_s <= end_s)])
+    every = np.concatenate(values) if values else np.array([])
+    return float(np.median(every)) if every.size else math.nan
+
+
+def _no_room_for_timestamps(test: Test) -> Iterator[str]:
+    stamps = test.document.table("SYSCTLS").get("net.ipv4.tcp_timestamps")
+    if number(stamps) in (None, 0.0):
+        return
+    found = {}
+    for one in test.streams:
+        mss, mtu = mss_of(one), number(one.meta.get("TCPI_PMTU")) or 1500.0
+        if mss and mtu - mss in _HEADERS_BYTES:
+            found[one.flow] = mss
+    if found:
+        sizes = ", ".join(f"{mss} B" for mss in sorted(set(found.values())))
+        yield (
+            f"{_named(list(found))}: the MSS of {sizes} leaves no room for timestamps, which this host uses"
+            f" (tcp_timestamps = {brief(str(stamps))}): what answers may not be the host that was addressed"
+        )
+
+
+def _no_number(test: Test) -> Iterator[str]:
+    wrong = [
+        one.flow
+        for one in test.streams
+        if one.meta.get("TCP_RETRANSMIT") is not None and retransmissions(one) is None
+    ]
+    if wrong:
+        yield f"{_named(wrong)}: TCP_RETRANSMIT is no number of packets, and is left out"
+
+
+def _means_as_probes(test: Test) -> Iterator[str]:
+    flows = [one.flow for one in test.series if one.kind == "probe" and "dur" in one.points[0]]
+    if flows:
+        yield f"{_named(flows)}: netperf's UDP_RR: each value is a mean over a while, and loss is not known"
+
+
+def _names(test: Test) -> Iterator[str]:
+    """What names of algorithms were taken to mean."""
+    called = {one.algorithm for one in test.streams}
+    if "bbr" in called and "bbr" not in test.names.given:
+        release = test.document.text("KERNEL_RELEASE") or "not said"
+        yield f"kernels call all versions of BBR bbr; by its release, {release}, it is {test.names.bbr}"
+    unknown = sorted(name for name in called if name and test.names.known(name) is None)
+    if unknown:
+        yield f"{', '.join(unknown)}: no algorithm here; the scenario has reno in its place"
+
+
+def _interpolated(test: Test) -> Iterator[str]:
+    flows = [one.flow for one in test.series if one.is_interpolated]
+    if flows:
+        yield f"{_named(flows)}: there are no raw values; Flent's interpolated ones stand in their place"
+
+
+def _left_out(test: Test) -> Iterator[str]:
+    named, known = discipline(test.document), queue_of(test.document)
+    if named and known is None:
+        yield f"{named}: the queue of the test host is none of the scenario's, and is left out there"
+    if test.left:
+        yield f"series that are not read: {_named(test.left)}"
+
+
+def _path(test: Test) -> Iterator[str]:
+    yield "the path is not known: rate and delay of the scenario stand for any; `fullpipe twin` proposes some"
+
+
+_RULES: tuple[Callable[[Test], Iterator[str]], ...] = (
+    _sums,
+    _fell_back,
+    _servers_algorithm,
+    _ended_on_the_way,
+    _no_room_for_timestamps,
+    _no_number,
+    _means_as_probes,
+    _names,
+    _interpolated,
+    _left_out,
+    _path,
+)
+
+
+def _named(flows: Sequence[str]) -> str:
+    first, rest = ", ".join(flows[:_NAMED]), len(flows) - _NAMED
+    return f"{first} and {rest} more" if rest > 0 else first

@@ -1,0 +1,119 @@
+"""A file of Flent's as a run, and the place that it has in a store."""
+
+import hashlib
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+
+from fullpipe.engines.flent.algorithms import names_of
+from fullpipe.engines.flent.described import scenario_of
+from fullpipe.engines.flent.document import Document, read
+from fullpipe.engines.flent.qdisc import discipline
+from fullpipe.engines.flent.remarks import Test, remarks_of
+from fullpipe.engines.flent.series import series_of
+from fullpipe.engines.flent.tables import not_measured, tables_of
+from fullpipe.engines.flent.timing import timing_of
+from fullpipe.errors import InputFileError, NoRunError, ScenarioError, brief
+from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run, Store
+from fullpipe.runs.kept import Kept
+
+ENGINE = "flent"
+_SMOOTHED = "smoothed by the kernel, as ss shows it"
+_OTHERWISE = {
+    **{f"flows.rtt_{which}_s": _SMOOTHED for which in ("min", "mean", "p50", "p95", "p99")},
+    "flows.sent_packets": "the full segments that all bytes make, and those sent again",
+}
+
+
+def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
+    """A file of Flent's as a run of the engine `flent`, seed 1.
+
+    Args:
+        path: A `.flent.gz`, or the same unpacked.
+        algorithms: What names of algorithms in the file mean, such as bbr: bbr3.
+
+    Raises:
+        InputFileError: If it is not such a file, in one line.
+    """
+    test = read_test(path, algorithms)
+    try:
+        scenario = scenario_of(test.document, test.series, test.timing, test.names)
+    except ScenarioError as error:
+        raise InputFileError(f"{path}: what it measured is no scenario: {error.problems[0]}") from error
+    tables = tables_of(test.series, test.timing, test.names)
+    streams = any(one.kind == "tcp" for one in test.series)
+    meta = Meta(
+        schema_version=SCHEMA_VERSION,
+        scenario=scenario.to_dict(),
+        digest=scenario.digest,
+        engine=_identity(test.document, path),
+        seed=1,
+        duration_s=test.timing.duration_s,
+        wall_s=test.timing.duration_s,
+        cpu_s=0.0,
+        data_packets=0,
+        packet_hops=0,
+        not_measured=not_measured(tables),
+        otherwise=_OTHERWISE if streams else {},
+        remarks=remarks_of(test),
+        started=test.document.text("TIME") or test.document.text("T0"),
+        host=_host(test.document),
+        versions={"flent": test.document.text("FLENT_VERSION") or "unknown"},
+    )
+    return Run(meta, tables)
+
+
+def read_test(path: Path, algorithms: Mapping[str, str] | None = None) -> Test:
+    """What a file says: its series, its times and its names.
+
+    Raises:
+        InputFileError: If it is not such a file, or measured nothing that a run could have.
+    """
+    document = read(path)
+    series, left = series_of(document)
+    if not any(one.kind != "qdisc" for one in series):
+        name = document.text("NAME")
+        raise InputFileError(f'{path}: no series of "{name}" has values of a flow, a ping or a probe')
+    timing = timing_of(document, series, path)
+    return Test(document, series, left, timing, names_of(document, algorithms or {}))
+
+
+def save(run: Run, store: Store) -> Run:
+    """Keep a run that was read, as the next repetition of its test; one that is there stays.
+
+    Raises:
+        ResultError: If it cannot be written.
+    """
+    store.prepare(run.meta.digest)
+    for seed in count(1):
+        try:
+            there = Kept.read(store.folder(run.meta.digest, ENGINE, seed)).meta
+        except NoRunError:
+            break
+        if there.engine == run.meta.engine:
+            break
+    return store.save(Run(run.meta.model_copy(update={"seed": seed}), run.tables))
+
+
+def _identity(document: Document, path: Path) -> EngineId:
+    """What tells files apart is their content."""
+    version = document.text("FLENT_VERSION") or "unknown"
+    code = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return EngineId(name=ENGINE, version=version, model_version="measured", code=code)
+
+
+def _host(document: Document) -> dict[str, str | int | None]:
+    """What the file says of the test host, for the record."""
+    egress, sysctls = document.table("EGRESS_INFO"), document.table("SYSCTLS")
+    kernel = f"{document.text('KERNEL_NAME')} {document.text('KERNEL_RELEASE')}".strip()
+    said: dict[str, object] = {
+        "name": document.text("LOCAL_HOST"),
+        "system": kernel,
+        "server": document.text("HOST"),
+        "title": document.text("TITLE"),
+        "note": document.text("NOTE"),
+        "qdisc": discipline(document),
+        **{key: egress.get(key) for key in ("iface", "driver")},
+        **dict(sorted(sysctls.items())[:50]),
+    }
+    return {brief(key): brief(str(value)) for key, value in said.items() if value not in ("", None)}

@@ -1,0 +1,185 @@
+"""What the series of a file are of: streams, pings, probes, fetches, calls, and statistics of a qdisc."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from fullpipe.engines.flent.document import Document, Point, number
+from fullpipe.errors import brief
+from fullpipe.scenario.flent.names import COMPUTED, flow_of, mark_of
+
+Floats = npt.NDArray[np.float64]
+Kind = Literal["tcp", "udp", "ping", "probe", "http", "call", "qdisc"]
+RATES = ("tcp", "udp")
+ECHOES = ("ping", "probe")
+_RTT_S = 1e-3
+_MOST_SERIES = 1_000
+_CALL = "VoIP::delay"
+
+
+@dataclass(frozen=True)
+class Series:
+    """One series, with its raw points in the order of time."""
+
+    name: str
+    flow: str
+    """What its flow is called: one name for each."""
+    kind: Kind
+    points: Sequence[Point]
+    meta: Mapping[str, Any]
+    is_interpolated: bool = False
+    """Whether there are no raw points, and values of Flent's grid stand in their place."""
+
+    def column(self, key: str, points: Sequence[Point] | None = None) -> Floats:
+        """A value of every point; NaN where there is none."""
+        found = (point.get(key) for point in (self.points if points is None else points))
+        return np.array([math.nan if value is None else value for value in found], dtype=float)
+
+    @cached_property
+    def values(self) -> Sequence[Point]:
+        """The points with a value."""
+        return [point for point in self.points if point.get("val") is not None]
+
+    @cached_property
+    def sockets(self) -> Sequence[Point]:
+        """The points that say what `ss` shows of the socket."""
+        return [point for point in self.points if "tcp_cwnd" in point or "tcp_rtt" in point]
+
+    @property
+    def is_upload(self) -> bool:
+        """Whether the test host sends: by the test of netperf, else by its name."""
+        command = str(self.meta.get("COMMAND", ""))
+        if "TCP_MAERTS" in command:
+            return False
+        return "TCP_STREAM" in command or "download" not in self.name
+
+    @property
+    def algorithm(self) -> str:
+        """What the kernel of the sender calls its algorithm; empty if that is not said."""
+        said = self.meta.get("CONG_CONTROL")
+        return brief(said.strip()) if isinstance(said, str) else ""
+
+    @property
+    def host(self) -> str:
+        """The host at the other end, if the command says it."""
+        words = str(self.meta.get("COMMAND", "")).split()
+        by_option = [after for word, after in pairwise(words) if word == "-H"]
+        if by_option:
+            return by_option[0]
+        return words[-1] if words and self.kind == "ping" else ""
+
+    @property
+    def mark(self) -> int | str | None:
+        """Its code point: what the sockets say, else what its name does; None for best effort."""
+        for key in ("UPSTREAM_TOS", "DATA_TOS") if self.is_upload else ("DOWNSTREAM_TOS", "DATA_TOS"):
+            tos = number(self.meta.get(key))
+            if tos is not None and 0 <= tos < 256:
+                return int(tos) >> 2 or None
+        return mark_of(self.name)
+
+    @property
+    def first_s(self) -> float:
+        """The time since 1970 at which what its first value is of began."""
+        if not self.values:
+            return float(self.points[0]["t"])
+        point = self.values[0]
+        lasts = point.get("dur", 0.0) if self.kind in RATES else point["val"] * _RTT_S
+        return float(point["t"] - (lasts or 0.0))
+
+
+def series_of(document: Document) -> tuple[list[Series], list[str]]:
+    """The series of a file that become flows and links, and the names of those that do not."""
+    found, left, taken = list[Series](), list[str](), set[str]()
+    for name in sorted(document.results.keys() | document.raw_values.keys(), key=_place(document)):
+        kind = _kind(name, document)
+        if kind is None:
+            if not COMPUTED.search(name) and document.raw_values.get(name):
+                left.append(brief(name))
+            continue
+        one = _one(name, kind, document)
+        if one.points and len(found) < _MOST_SERIES:
+            found.append(replace(one, flow=_alone(one.flow, taken)))
+    return found, left
+
+
+def _place(document: Document) -> Any:
+    """Where a series stands: as the test lists it, then by name."""
+
+    def key(name: str) -> tuple[float, str]:
+        place = number(document.series_meta(name).get("IDX"))
+        return (math.inf if place is None else place), name
+
+    return key
+
+
+def _alone(name: str, taken: set[str]) -> str:
+    """A name that no other flow has."""
+    found, n = name, 1
+    while found in taken:
+        n += 1
+        found = f"{name[:90]} {n}"
+    taken.add(found)
+    return found
+
+
+def _kind(name: str, document: Document) -> Kind | None:
+    if COMPUTED.search(name):
+        return None
+    runner = str(document.series_meta(name).get("RUNNER", ""))
+    if name.startswith("Ping (ms)"):
+        return "probe" if "UDP" in name else "ping"
+    prefixes: tuple[tuple[str, Kind], ...] = (
+        ("TCP", "tcp"),
+        ("UDP", "udp"),
+        ("HTTP latency", "http"),
+        (_CALL, "call"),
+        ("qdisc_stats", "qdisc"),
+    )
+    if ("::" in name and name.startswith(("qdisc_stats", "HTTP"))) or "::tcp_" in name:
+        return None
+    by_name = next((kind for prefix, kind in prefixes if name.startswith(prefix)), None)
+    return by_name or ("ping" if runner == "PingRunner" else None)
+
+
+def _one(name: str, kind: Kind, document: Document) -> Series:
+    points = sorted(document.raw_values.get(name, ()), key=lambda point: point["t"])
+    meta = document.series_meta(name)
+    flow = "VoIP" if kind == "call" else "qdisc" if kind == "qdisc" else flow_of(name)
+    if document.version < 4:
+        points = [*_as_today(points, name, kind)]
+    if points or name not in document.results:
+        return Series(name, flow, kind, points, meta)
+    first_s = min((point["t"] for of in document.raw_values.values() for point in of), default=0.0)
+    grid = list(_of_grid(document, name, first_s))
+    return Series(name, flow, kind, grid, meta, is_interpolated=True)
+
+
+def _of_grid(document: Document, name: str, first_s: float) -> Iterator[Point]:
+    """Values of Flent's grid, whose times count from the first sample, each valid for a step."""
+    step_s = document.number("STEP_SIZE") or 0.2
+    for x, value in zip(document.x_values, document.results[name], strict=True):
+        if value is not None:
+            yield {"t": first_s + x, "val": value, "dur": step_s}
+
+
+def _as_today(points: Sequence[Point], name: str, kind: Kind) -> Iterator[Point]:
+    """Raw values as version 4 of the format has them: before, some are as the program printed them."""
+    before: dict[str, float] = {}
+    for point in points:
+        changed = dict(point)
+        value = point.get("val")
+        if kind == "probe" and "dur" in point and value:
+            changed["val"] = 1e3 / value  # transactions per second
+        elif kind == "http" and value is not None:
+            changed["val"] = value * 1e3  # seconds
+        for key in ("dropped", "ecn_mark") if kind == "qdisc" else ():
+            if point.get(key) is not None:  # counted from the start of the qdisc
+                changed[key] = point[key] - before.get(key, point[key])
+                before[key] = point[key]
+        yield changed

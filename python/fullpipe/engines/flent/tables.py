@@ -1,0 +1,220 @@
+"""What a test measured, as the tables of a run. What was not measured is null."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from fullpipe.engines.flent.algorithms import Names
+from fullpipe.engines.flent.qdisc import links
+from fullpipe.engines.flent.samples import latest, means, rates_bps
+from fullpipe.engines.flent.series import ECHOES, RATES, Floats, Series
+from fullpipe.engines.flent.timing import Timing
+from fullpipe.engines.flent.totals import Totals, mss_of, totals_of
+from fullpipe.runs import TABLES
+from fullpipe.runs.encoding import empty
+from fullpipe.runs.schema import frame
+
+_PROTOCOLS = {"tcp": "tcp", "http": "tcp", "udp": "udp", "probe": "udp", "call": "udp", "ping": "icmp"}
+_MS = 1e-3
+_MBPS = 1e6
+_OF_BBR = {"tcp_bbr_mrtt": ("min_rtt", "s", _MS)} | {
+    f"tcp_bbr_{gain}": (gain, "", 1.0) for gain in ("pacing_gain", "cwnd_gain")
+}
+"""What `ss` shows of BBR, as the variables of ours are called, with their units and factors."""
+Columns = dict[str, Any]
+
+
+def tables_of(series: Sequence[Series], timing: Timing, names: Names) -> Mapping[str, pl.DataFrame]:
+    """Every table of a run."""
+    flows = [one for one in series if one.kind != "qdisc"]
+    totals = {one.flow: totals_of(one, timing) for one in flows}
+    made = {
+        "flows": _table("flows", [_flow(one, totals[one.flow], timing, names) for one in flows]),
+        "series": _table("series", [_samples(one, timing) for one in flows]),
+        "probes": _table("probes", [_probes(one, timing) for one in flows if one.kind in (*ECHOES, "call")]),
+        "transfers": _table("transfers", [_fetches(one, timing) for one in flows if one.kind == "http"]),
+        "variables": _table("variables", [part for one in flows for part in _variables(one, timing)]),
+        **links([one for one in series if one.kind == "qdisc"], timing),
+    }
+    return {name: made[name] if name in made else empty(name) for name in TABLES}
+
+
+def not_measured(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
+    """Columns that are null throughout, as "table.column", and tables that are empty."""
+    found = []
+    for name, table in tables.items():
+        if table.is_empty():
+            found.append(name)
+        else:
+            found += [f"{name}.{column}" for column in table.columns if table[column].is_null().all()]
+    return tuple(sorted(found))
+
+
+def _table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
+    """A table of several parts one below the other, in the order of time if it has one."""
+    if not parts:
+        return empty(name)
+    table = pl.concat([frame(TABLES[name], part) for part in parts])
+    return table.sort("time_s", maintain_order=True) if "time_s" in table.columns else table
+
+
+def _flow(one: Series, total: Totals, timing: Timing, names: Names) -> Columns:
+    algorithm = names.algorithm(one) if one.kind == "tcp" else None
+    rtts = _after(timing, *_rtts_s(one, timing))
+    owds = _after(timing, *_owds_s(one, timing))
+    return {
+        "flow": [one.flow],
+        "cca": [algorithm],
+        "protocol": [_PROTOCOLS[one.kind]],
+        "start_s": [total.start_s],
+        "end_s": [total.end_s],
+        "delivered_bytes": [total.delivered_bytes],
+        "goodput_bps": [total.goodput_bps],
+        "sent_packets": [total.sent_packets],
+        "retransmitted_packets": [total.retransmitted_packets],
+        "lost_packets": [total.lost_packets],
+        **_spread("rtt", rtts, least=True),
+        **_spread("owd", owds, least=False),
+    }
+
+
+def _after(timing: Timing, times_s: Floats, values: Floats) -> Floats:
+    """The values of after the warm-up that are there."""
+    return values[(times_s >= timing.delay_s) & ~np.isnan(values)]
+
+
+def _spread(of: str, values: Floats, *, least: bool) -> Columns:
+    """Mean and percentiles as the table of flows has them; null without values."""
+    if not values.size:
+        return {}
+    smallest = {f"{of}_min_s": [float(values.min())]} if least else {}
+    percentiles = {f"{of}_p{n}_s": [float(np.percentile(values, n))] for n in (50, 95, 99)}
+    return {**smallest, f"{of}_mean_s": [float(values.mean())], **percentiles}
+
+
+def _rtts_s(one: Series, timing: Timing) -> tuple[Floats, Floats]:
+    """Times and RTTs: of a stream what its socket shows, which is smoothed."""
+    if one.kind == "tcp":
+        return timing.since(one.column("t", one.sockets)), one.column("tcp_rtt", one.sockets) * _MS
+    if one.kind in ECHOES:
+        return _sent_s(one, timing), one.column("val", one.values) * _MS
+    return np.array([]), np.array([])
+
+
+def _owds_s(one: Series, timing: Timing) -> tuple[Floats, Floats]:
+    if one.kind == "call":
+        return timing.since(one.column("t", one.values)), one.column("val", one.values) * _MS
+    points = [point for point in one.points if point.get("owd_up") is not None]
+    return timing.since(one.column("t", points)), one.column("owd_up", points) * _MS
+
+
+def _sent_s(one: Series, timing: Timing) -> Floats:
+    """When packets with a reply were sent: their times are those of the replies."""
+    return timing.since(one.column("t", one.values)) - one.column("val", one.values) * _MS
+
+
+def _samples(one: Series, timing: Timing) -> Columns:
+    grid_s = timing.grid_s
+    if one.kind in RATES:
+        ends_s = timing.since(one.column("t", one.values))
+        lasts_s = np.nan_to_num(one.column("dur", one.values), nan=timing.step_s)
+        goodput = rates_bps(ends_s, lasts_s, one.column("val", one.values), grid_s)
+        columns: Columns = {"goodput_bps": goodput, **_socket(one, timing)}
+    elif one.kind in ECHOES:
+        columns = {"srtt_s": means(*_rtts_s(one, timing), grid_s)}
+    else:
+        columns = {}
+    return {"time_s": grid_s, "flow": [one.flow] * grid_s.size, **columns}
+
+
+def _socket(one: Series, timing: Timing) -> Columns:
+    """What the socket of a stream shows at every step."""
+    if not one.sockets:
+        return {}
+    times_s, grid_s = timing.since(one.column("t", one.sockets)), timing.grid_s
+
+    def at_steps(key: str, factor: float) -> Floats:
+        return latest(times_s, one.column(key, one.sockets) * factor, grid_s)
+
+    cwnd = at_steps("tcp_cwnd", float(mss_of(one) or math.nan))
+    whole = [None if math.isnan(value) else round(value) for value in cwnd.tolist()]
+    return {
+        "cwnd_bytes": whole,
+        "srtt_s": at_steps("tcp_rtt", _MS),
+        "pacing_bps": at_steps("tcp_pacing_rate", _MBPS),
+        "delivery_bps": at_steps("tcp_delivery_rate", _MBPS),
+    }
+
+
+def _probes(one: Series, timing: Timing) -> Columns:
+    if one.kind == "call":
+        times_s, owds_s = _owds_s(one, timing)
+        return {"time_s": times_s - owds_s, "flow": [one.flow] * times_s.size, "owd_s": owds_s}
+    lost_s = _lost_s(one, timing)
+    times_s, rtts_s = _rtts_s(one, timing)
+    owds = one.column("owd_up", one.values) * _MS
+    order = np.argsort(np.concatenate([times_s, lost_s]), kind="stable")
+    missing = np.full(lost_s.size, math.nan)
+    return {
+        "time_s": np.maximum(np.concatenate([times_s, lost_s])[order], 0.0),
+        "flow": [one.flow] * order.size,
+        "owd_s": np.concatenate([owds, missing])[order],
+        "rtt_s": np.concatenate([rtts_s, missing])[order],
+    }
+
+
+def _lost_s(one: Series, timing: Timing) -> Floats:
+    """When packets were sent that have no reply: those that the file calls lost, and numbers that are left
+    out between two that have one."""
+    said = [point for point in one.points if point.get("lost")]
+    numbers = one.column("seq", one.values)
+    if said or np.isnan(numbers).any() or numbers.size < 2:
+        return timing.since(one.column("t", said))
+    order = np.argsort(numbers)
+    numbers, sent_s = numbers[order], _sent_s(one, timing)[order]
+    if numbers[-1] - numbers[0] > 100 * numbers.size:  # no numbers of packets
+        return np.array([])
+    every = np.arange(numbers[0], numbers[-1] + 1)
+    gaps = np.setdiff1d(every, numbers)
+    return np.asarray(np.interp(gaps, numbers, sent_s))
+
+
+def _fetches(one: Series, timing: Timing) -> Columns:
+    ends_s, took_s = timing.since(one.column("t", one.values)), one.column("val", one.values) * _MS
+    count = ends_s.size
+    return {
+        "flow": [one.flow] * count,
+        "number": list(range(1, count + 1)),
+        "connection": list(range(1, count + 1)),
+        "start_s": np.maximum(ends_s - took_s, 0.0),
+        "end_s": ends_s,
+        "fct_s": took_s,
+    }
+
+
+def _variables(one: Series, timing: Timing) -> list[Columns]:
+    points = [point for point in one.points if any(key.startswith("tcp_bbr_") for key in point)]
+    if not points:
+        return []
+    times_s, mss = timing.since(one.column("t", points)), mss_of(one)
+    of_bw = {"tcp_bbr_bw": ("bw", "packets/s", _MBPS / (8 * mss))} if mss else {}
+    found = []
+    for key, (name, unit, factor) in (of_bw | _OF_BBR).items():
+        values = one.column(key, points) * factor
+        known = ~np.isnan(values)
+        count = int(known.sum())
+        found.append(
+            {
+                "time_s": times_s[known],
+                "flow": [one.flow] * count,
+                "connection": [1] * count,
+                "name": [name] * count,
+                "value": values[known],
+                "unit": [unit] * count,
+                "state": [""] * count,
+            }
+        )
+    return found

@@ -1,0 +1,71 @@
+"""What data show and Flent does not say."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fullpipe.engines.flent import read_run
+from tests.flent import made
+
+
+def remarks(tmp_path: Path, change: Callable[[made.Tree], object], algorithm: str = "cubic") -> str:
+    tree = made.upload(algorithm)
+    change(tree)
+    return "\n".join(read_run(made.write(tree, tmp_path / "a.flent.gz")).meta.remarks)
+
+
+def of_stream(tree: made.Tree) -> made.Tree:
+    found: made.Tree = tree["metadata"]["SERIES_META"]["TCP upload"]
+    return found
+
+
+def as_download(tree: made.Tree) -> None:
+    meta = tree["metadata"]["SERIES_META"]
+    meta["TCP download"] = made.meta("cubic", upload=False)
+    tree["raw_values"]["TCP download"] = made.stream()
+    tree["results"]["TCP download"] = tree["results"]["TCP upload"]
+
+
+def ends_early(tree: made.Tree) -> None:
+    for point in tree["raw_values"]["TCP upload"]:
+        if "tcp_rtt" in point:
+            point["tcp_rtt"] = 0.3
+
+
+def with_gaps(tree: made.Tree) -> None:
+    """Two streams, one of which has values only when it is fast."""
+    tree["results"]["TCP upload sum"] = [20.0 if n % 2 else None for n in range(350)]
+
+
+def of_netperf(tree: made.Tree) -> None:
+    points = [{"t": made.T0 + n, "dur": 0.2, "val": 20.0} for n in range(1, 60)]
+    tree["raw_values"]["Ping (ms) UDP BE"] = points
+
+
+CASES = [
+    ("is not goodput, which is 9.6 Mbit/s", with_gaps, "cubic"),
+    ("DCTCP ran as Reno, because ECN was not negotiated", lambda tree: None, "dctcp-reno"),
+    ("congestion control of the server, cubic, not that of the test host, reno", as_download, "reno"),
+    ("a proxy or NAT ends these connections: the RTT of TCP is 0.3 ms", ends_early, "cubic"),
+    ("the MSS of 1460 B leaves no room", lambda tree: of_stream(tree).update(TCP_MSS=1460), "cubic"),
+    ("is no number of packets", lambda tree: of_stream(tree).update(TCP_RETRANSMIT=1114990368), "cubic"),
+    ("each value is a mean over a while", of_netperf, "cubic"),
+    ("all versions of BBR bbr; by its release, 6.8.0, it is bbr1", lambda tree: None, "bbr"),
+    ("fancycc: no algorithm here", lambda tree: None, "fancycc"),
+    ("the path is not known", lambda tree: None, "cubic"),
+]
+
+
+@pytest.mark.parametrize(("text", "change", "algorithm"), CASES, ids=[text[:30] for text, *_ in CASES])
+def test_it_is_said_where_it_is_so_and_nowhere_else(
+    tmp_path: Path, text: str, change: Callable[[made.Tree], object], algorithm: str
+) -> None:
+    assert text in remarks(tmp_path, change, algorithm)
+    assert text.startswith("the path") or text not in remarks(tmp_path, lambda tree: None)
+
+
+def test_a_name_means_what_the_user_says(tmp_path: Path) -> None:
+    run = read_run(made.write(made.upload("bbr"), tmp_path / "a.flent.gz"), {"bbr": "bbr_n_plus"})
+    assert run.flows["cca"][0] == "bbr_n_plus"
+    assert not any("versions of BBR" in line for line in run.meta.remarks)
