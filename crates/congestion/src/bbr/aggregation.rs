@@ -53,7 +53,7 @@ impl ExtraAcked {
 
     /// Accounts for `acked` packets delivered at `now`, with the window at `cwnd`.
     /// google/bbr v3 `bbr_update_ack_aggregation`; draft-ietf-ccwg-bbr `BBRUpdateACKAggregation`.
-    #[inline]
+    #[inline(always)] // called for every ACK
     pub(crate) fn update(&mut self, acked: u32, now: Time, round_start: bool, bw: Bandwidth, cwnd: u32) {
         if round_start {
             self.end_round();

@@ -2,6 +2,7 @@
 //! Linux `tcp_cwnd_validate`, `tcp_cwnd_restart`).
 
 use super::Sender;
+use super::scoreboard::Scoreboard;
 use congestion::{CaState, Recovery};
 use units::Time;
 
@@ -24,6 +25,16 @@ impl WindowUsage {
     pub fn confirm(&mut self, now: Time) {
         self.used_since = now;
     }
+
+    /// The window is what stops the sender.
+    #[inline]
+    pub fn fill(&mut self, now: Time, board: &Scoreboard) {
+        self.cwnd_limited = true;
+        self.most_out = board.packets_out();
+        self.round_end = board.next;
+        self.used = 0;
+        self.used_since = now;
+    }
 }
 
 impl Sender {
@@ -36,10 +47,13 @@ impl Sender {
 
     /// Remembers whether cwnd was the limit, once per attempt to send.
     pub(super) fn note_window_usage(&mut self, now: Time, cwnd_limited: bool) {
+        if cwnd_limited {
+            return self.usage.fill(now, &self.board);
+        }
         let out = self.board.packets_out();
-        let stronger = cwnd_limited || (!self.usage.cwnd_limited && out > self.usage.most_out);
+        let stronger = !self.usage.cwnd_limited && out > self.usage.most_out;
         if self.board.una >= self.usage.round_end || stronger {
-            self.usage.cwnd_limited = cwnd_limited;
+            self.usage.cwnd_limited = false;
             self.usage.most_out = out;
             self.usage.round_end = self.board.next;
         }

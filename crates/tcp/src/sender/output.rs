@@ -111,7 +111,28 @@ impl Sender {
     }
 
     /// Sends new data as far as everything allows, and notes what stopped it.
+    #[inline(always)] // called for every ACK
     pub(super) fn push(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if !self.is_still_paced(now) || self.has_room_again(now) {
+            return self.push_now(now, out);
+        }
+        if self.board.in_flight() >= self.control.cwnd {
+            self.usage.fill(now, &self.board);
+        }
+    }
+
+    /// Pacing holds back what it held back before, and the application waits or has no limit: most ACKs come between departures.
+    #[inline(always)]
+    fn is_still_paced(&self, now: Time) -> bool {
+        self.limits.is_pacing()
+            && self.pacer.holds(now)
+            && !self.host.on
+            && (self.queue.is_full || !self.queue.is_managed())
+            && self.board.packets_out() > 0
+    }
+
+    #[inline(never)]
+    fn push_now(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.established {
             return;
         }

@@ -161,8 +161,22 @@ impl Sender {
         wait
     }
 
+    /// A packet believed to be in the network was sent before one that was delivered; or losses are found otherwise.
+    #[inline]
+    fn may_have_losses(&self) -> bool {
+        self.config.loss_detection == LossDetection::DupAck
+            || self.board.oldest_sent().is_some_and(|seq| {
+                let record = self.board.get(seq);
+                record.is(LOST) || (record.sent, seq) < self.rack.newest
+            })
+    }
+
     /// Loss detection on an ACK; true if it armed the reordering timer.
+    #[inline]
     pub(super) fn detect_losses_and_arm(&mut self, now: Time) -> bool {
+        if !self.may_have_losses() {
+            return false;
+        }
         let wait = self.detect_losses(now);
         if let Some(wait) = wait {
             self.timer.arm_reordering(now + wait + TIMER_SLACK);

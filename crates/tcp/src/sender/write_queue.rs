@@ -112,7 +112,7 @@ impl WriteQueue {
 
     /// Its memory is counted.
     #[inline]
-    fn is_managed(&self) -> bool {
+    pub fn is_managed(&self) -> bool {
         self.most > 0
     }
 
