@@ -71,7 +71,13 @@ COMMANDS = {
     "export": Entry(
         "export",
         "export",
-        "Write a run as a qlog trace, or its captured packets as a pcapng file for Wireshark.",
+        "Write a run as a qlog trace, its captured packets as a pcapng file for Wireshark, or a file that"
+        " Flent opens.",
+    ),
+    "flent": Entry(
+        "flent",
+        "flent",
+        "Run one of Flent's tests on a simulated path, with its timings, markings and names of series.",
     ),
     "conformance": Entry(
         "conformance",
@@ -89,8 +95,8 @@ COMMANDS = {
     "list": Entry(
         "list_",
         "list_names",
-        "List algorithms, queues, losses, impairments, media, workloads, metrics, scenarios, studies, engines"
-        " or tables.",
+        "List algorithms, queues, losses, impairments, media, workloads, metrics, scenarios, studies, Flent's"
+        " tests, engines or tables.",
     ),
     "import": Entry(
         "import_",

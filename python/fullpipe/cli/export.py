@@ -1,5 +1,6 @@
 """`fullpipe export`: a finished run for other tools."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -7,10 +8,11 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
-from fullpipe.analysis.export import pcapng, qlog
+from fullpipe.analysis.export import flent, pcapng, qlog
 from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
+from fullpipe.runs import Run
 
 
 class Format(StrEnum):
@@ -18,6 +20,10 @@ class Format(StrEnum):
 
     qlog = "qlog"
     pcapng = "pcapng"
+    flent = "flent"
+
+
+_OTHERS: dict[Format, Callable[[Run], bytes]] = {Format.qlog: qlog, Format.flent: flent}
 
 
 def export(
@@ -31,14 +37,13 @@ def export(
         typer.Option(metavar="NAME", help="pcapng: only what was captured here; may be repeated."),
     ] = None,
 ) -> None:
-    """Write a run as a qlog trace, or its captured packets as a pcapng file for Wireshark."""
+    """Write a run as a qlog trace, its captured packets as a pcapng file for Wireshark, or a file that
+    Flent opens."""
     endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
-    chosen = format or endings.get(out.suffix)
+    is_of_flent = out.name.endswith((".flent.gz", ".flent"))
+    chosen = format or (Format.flent if is_of_flent else endings.get(out.suffix))
     if chosen is None:
-        raise typer.BadParameter(
-            f"{out.name} does not say which format; add --format qlog or --format pcapng"
-        )
+        raise typer.BadParameter(f"{out.name} does not say which format; add --format qlog, pcapng or flent")
     (run,) = read_runs([folder])
-    content = qlog(run) if chosen == Format.qlog else pcapng(run, point or ())
-    files.write(out, content)
+    files.write(out, pcapng(run, point or ()) if chosen == Format.pcapng else _OTHERS[chosen](run))
     echo(out)

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     metrics = "metrics"
     scenarios = "scenarios"
     papers = "papers"
+    flent_tests = "flent-tests"
     engines = "engines"
     tables = "tables"
 
@@ -99,6 +100,13 @@ def papers() -> dict[str, str]:
     return {name: studies.title(name) for name in studies.names()}
 
 
+def flent_tests() -> dict[str, str]:
+    """Flent's tests, by their titles."""
+    from fullpipe.scenario.flent.declared import TESTS  # here: the other kinds need none
+
+    return {name: test.title for name, test in TESTS.items()}
+
+
 def engines() -> dict[str, str]:
     """The engines, each in a line."""
     from fullpipe.engines import engine, names  # here: it takes a while
@@ -114,6 +122,7 @@ KINDS: Mapping[Kind, Callable[[], Mapping[str, Any]]] = {
     Kind.metrics: metrics,
     Kind.scenarios: scenarios,
     Kind.papers: papers,
+    Kind.flent_tests: flent_tests,
     Kind.engines: engines,
     Kind.tables: tables,
 }

@@ -13,8 +13,8 @@ def list_names(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, by name.")] = False,
 ) -> None:
-    """List algorithms, queues, losses, impairments, media, workloads, metrics, scenarios, studies, engines or
-    tables."""
+    """List algorithms, queues, losses, impairments, media, workloads, metrics, scenarios, studies, Flent's
+    tests, engines or tables."""
     if kind is Kind.engines:
         from fullpipe.cli.engines import list_engines  # here: the other kinds need no engines
 

@@ -6,8 +6,8 @@ _PLAIN = re.compile(r"[^\w.+ -]+", re.ASCII)
 _LONGEST = 100
 COMPUTED = re.compile(r" (avg|sum|fairness)$|^TCP totals$|^VoIP::induced_delay$")
 """Series that Flent computes of others."""
-MARKS = {"BK": "cs1", "CS5": "cs5", "EF": "ef"}
-"""Code points by the word for a class that a series has; all others are best effort."""
+_CLASS = re.compile(r"(BK)\d*|(CS[1-7])|(EF)")
+"""The words for classes other than best effort. BK, for background, is CS1."""
 
 
 def flow_of(series: str) -> str:
@@ -26,4 +26,5 @@ def mark_of(series: str) -> str | None:
     >>> mark_of("TCP upload BK"), mark_of("TCP upload::1")
     ('cs1', None)
     """
-    return next((MARKS[word] for word in series.split() if word in MARKS), None)
+    words = [word for word in series.split() if _CLASS.fullmatch(word)]
+    return ("cs1" if words[0].startswith("BK") else words[0].lower()) if words else None

@@ -1,0 +1,228 @@
+"""A run as a file that Flent opens: raw values, and what Flent computes of them, on its grid.
+
+Keys and units are those that Flent 2.3.0 reads; `docs/explanation/flent.md` says what is mapped to what."""
+
+import gzip
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from fullpipe.analysis.export.flent_points import Points, points_of
+from fullpipe.errors import ResultError
+from fullpipe.runs import Run, version
+from fullpipe.scenario.flent.declared import TESTS, FlentTest, with_streams
+from fullpipe.scenario.flent.names import flow_of
+
+VERSION = 4
+"""Of the format."""
+_GAP_STEPS = 5
+"""Flent leaves values out between samples that are further apart."""
+_DATE = "%Y-%m-%dT%H:%M:%S.%fZ"
+_OF_SOCKETS = ("tcp_cwnd", "tcp_rtt", "tcp_pacing_rate", "tcp_delivery_rate", "tcp_bbr_bw", "tcp_bbr_mrtt")
+_GENERAL = {True: "tcp_nup", False: "tcp_ndown"}
+"""What a run is called that is none of Flent's tests: streams one way, with pings."""
+Values = list[float | None]
+
+
+def flent(run: Run, title: str = "") -> bytes:
+    """A run as a `.flent.gz`. A run that is none of Flent's tests becomes `tcp_nup` or `tcp_ndown`.
+
+    The same run gives the same bytes.
+
+    Raises:
+        ResultError: If the run has no samples, or neither streams nor pings.
+    """
+    if run.series.is_empty():
+        raise ResultError('no samples to export; run with record.interval = "200 ms"')
+    test, series = _test_of(run)
+    origin = _origin(run)
+    points = {name: points_of(run, flow, name, origin.timestamp()) for name, flow in series.items()}
+    if not any(of.raw for of in points.values()):
+        raise ResultError(
+            "nothing to export: Flent's tests are of TCP streams, pings, probes, calls and pages"
+        )
+    tree = _file(run, test, title, origin, points)
+    return gzip.compress(json.dumps(tree, indent=2, sort_keys=True, allow_nan=False).encode(), mtime=0)
+
+
+def _test_of(run: Run) -> tuple[FlentTest, dict[str, str]]:
+    """The test that a run is of, and the flow of every series."""
+    flows = run.flows["flow"].to_list()
+    numbered = [with_streams(TESTS[name], count) for name in _GENERAL.values() for count in _counts(flows)]
+    by_name = [TESTS[run.name]] if run.name in TESTS else []
+    for test in (*by_name, *TESTS.values(), *numbered):
+        series = {name: _flow(name) for name in test.series}
+        if sorted(series.values()) == sorted(flows):
+            return test, series
+    return _general(run)
+
+
+def _counts(flows: Sequence[str]) -> list[int]:
+    return [sum(flow.startswith("TCP") for flow in flows) or 1]
+
+
+def _flow(series: str) -> str:
+    return "VoIP" if series.startswith("VoIP") else flow_of(series)
+
+
+def _general(run: Run) -> tuple[FlentTest, dict[str, str]]:
+    """Streams one way, the way of most, and pings, whatever they are called."""
+    by_protocol = run.flows.select("flow", "protocol").iter_rows()
+    found: dict[str, list[str]] = {"tcp": [], "icmp": [], "udp": []}
+    for flow, protocol in by_protocol:
+        found[protocol or "tcp"].append(flow)
+    uploads = {flow.name for flow in run.scenario.flows if flow.is_upload}
+    is_upload = 2 * sum(name in uploads for name in found["tcp"]) >= len(found["tcp"])
+    streams = [name for name in found["tcp"] if (name in uploads) == is_upload]
+    way = "upload" if is_upload else "download"
+    series = {f"TCP {way}::{n}": flow for n, flow in enumerate(streams, 1)}
+    series |= {f"Ping (ms) ICMP{n or ''}": flow for n, flow in enumerate(found["icmp"])}
+    probed = set(run.probes["flow"])
+    series |= {f"Ping (ms) UDP {flow}": flow for flow in found["udp"] if flow in probed}
+    return with_streams(TESTS[_GENERAL[is_upload]], max(len(streams), 1)), series
+
+
+def _origin(run: Run) -> datetime:
+    """The date that times count from: when the run was made."""
+    try:
+        return datetime.fromisoformat(run.meta.started)
+    except ValueError:
+        return datetime.fromisoformat("2000-01-01T00:00:00+00:00")
+
+
+def _file(
+    run: Run, test: FlentTest, title: str, origin: datetime, points: Mapping[str, Points]
+) -> dict[str, Any]:
+    step_s = _step_s(run)
+    grid = (np.arange(round(run.meta.duration_s / step_s)) * step_s).tolist()
+    results: dict[str, Values] = {}
+    for name, of in points.items():
+        raw = [(point["t"] - origin.timestamp(), point) for point in of.raw]
+        results[name] = _on_grid([(t, p["val"]) for t, p in raw if p.get("val") is not None], grid, step_s)
+        for key in _OF_SOCKETS:
+            values = [(t, point[key]) for t, point in raw if key in point]
+            if values:
+                results[f"{name}::{key}"] = _on_grid(values, grid, step_s)
+    computed = _computed(results, list(points))
+    units = {name: of.units for name, of in points.items()}
+    about = {name: {**of.meta, "UNITS": of.units} for name, of in points.items()} | {
+        name: {"RUNNER": runner, "UNITS": _units(name, units), "MEAN_VALUE": _mean(values)}
+        for name, (runner, values) in computed.items()
+    }
+    return {
+        "version": VERSION,
+        "metadata": _metadata(run, test, title, origin, about),
+        "x_values": grid,
+        "results": results | {name: values for name, (_, values) in computed.items()},
+        "raw_values": {name: of.raw for name, of in points.items()} | {name: [] for name in computed},
+    }
+
+
+def _step_s(run: Run) -> float:
+    times = run.series["time_s"].unique().sort()
+    return round(float(times[0]), 9)
+
+
+def _metadata(
+    run: Run, test: FlentTest, title: str, origin: datetime, about: dict[str, Any]
+) -> dict[str, Any]:
+    meta, scenario = run.meta, run.scenario
+    date = origin.strftime(_DATE)
+    hosts = [f"server{n}" for n in range(1, test.hosts + 1)] if test.hosts > 1 else ["server"]
+    return {
+        "NAME": test.name,
+        "TITLE": title,
+        "NOTE": f"made by fullpipe: scenario {run.name}, engine {meta.engine.name}, seed {meta.seed}",
+        "HOST": hosts[0],
+        "HOSTS": hosts,
+        "LOCAL_HOST": "client",
+        "LENGTH": round(max(meta.duration_s - 2 * scenario.warmup_s, meta.duration_s / 2)),
+        "TOTAL_LENGTH": round(meta.duration_s),
+        "STEP_SIZE": _step_s(run),
+        "TIME": date,
+        "T0": date,
+        "IP_VERSION": 4,
+        "FLENT_VERSION": f"fullpipe {version('fullpipe')}",
+        "KERNEL_NAME": "fullpipe",
+        "KERNEL_RELEASE": meta.engine.version,
+        "FAILED_RUNNERS": 0,
+        "BATCH_UUID": None,
+        "TEST_PARAMETERS": dict(test.parameters),
+        "EGRESS_INFO": _egress(run),
+        "SERIES_META": {name: {**of, "IDX": n} for n, (name, of) in enumerate(about.items())},
+    }
+
+
+def _egress(run: Run) -> dict[str, Any]:
+    """The queue at the network card of the test host."""
+    for host in run.scenario.hosts or ():
+        if host.nic and host.nic.queue:
+            speed = {"speed": f"{host.nic.rate_bps // 10**6}Mb/s"} if host.nic.rate_bps else {}
+            queue = {"name": host.nic.queue.kind, "id": "0:", "parent": "root", "params": {}}
+            return {"iface": "eth0", "driver": None, "link_params": speed, "qdiscs": [queue]}
+    return {"iface": None, "driver": None, "qdiscs": []}
+
+
+def _on_grid(values: Sequence[tuple[float, float]], grid: Sequence[float], step_s: float) -> Values:
+    """Values between samples by interpolation, as Flent has them; None where samples are far."""
+    if not values:
+        return [None] * len(grid)
+    times, known = (np.array(column, dtype=float) for column in zip(*values, strict=True))
+    x = np.array(grid)
+    after = np.searchsorted(times, x)
+    near = np.clip(after, 0, times.size - 1)
+    before = np.clip(after - 1, 0, times.size - 1)
+    found = np.interp(x, times, known)
+    lacks = (after >= times.size) | (times[near] - x > _GAP_STEPS * step_s)
+    lacks |= (after == 0) & (times[near] - x > step_s / 2)
+    lacks |= (after > 0) & (x - times[before] > _GAP_STEPS * step_s)
+    return [None if lacking else value for value, lacking in zip(found.tolist(), lacks.tolist(), strict=True)]
+
+
+def _computed(results: Mapping[str, Values], names: Sequence[str]) -> dict[str, tuple[str, Values]]:
+    """The series that Flent computes of others: of the values that there are at each time."""
+    ways = {way: [n for n in names if n.startswith(f"TCP {way}")] for way in ("upload", "download")}
+    pings = [name for name in names if name.startswith("Ping (ms)")]
+    found: dict[str, tuple[str, Values]] = {}
+    for way, of_way in ways.items():
+        if len(of_way) > 1:
+            found[f"TCP {way} avg"] = "AverageRunner", _each(results, of_way, _average)
+            found[f"TCP {way} sum"] = "SumRunner", _each(results, of_way, math.fsum)
+            found[f"TCP {way} fairness"] = "FairnessRunner", _each(results, of_way, _jain)
+    both = [name for of_way in ways.values() for name in of_way]
+    if all(len(of_way) > 1 for of_way in ways.values()):
+        found["TCP totals"] = "SumRunner", _each(results, both, math.fsum)
+    if len(pings) > 1:
+        found["Ping (ms) avg"] = "AverageRunner", _each(results, pings, _average)
+    return found
+
+
+def _each(
+    results: Mapping[str, Values], names: Sequence[str], combine: Callable[[list[float]], float]
+) -> Values:
+    rows = zip(*(results[name] for name in names), strict=True)
+    known = ([value for value in row if value is not None] for row in rows)
+    return [combine(values) if values else None for values in known]
+
+
+def _average(values: list[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _jain(values: list[float]) -> float:
+    """Jain's index (Jain, Chiu and Hawe 1984, DEC-TR-301)."""
+    squares = math.fsum(value * value for value in values)
+    return math.fsum(values) ** 2 / (len(values) * squares) if squares else 1.0
+
+
+def _mean(values: Values) -> float | None:
+    known = [value for value in values if value is not None]
+    return _average(known) if known else None
+
+
+def _units(name: str, units: Mapping[str, str]) -> str:
+    return "ms" if name.startswith("Ping") else "Mbits/s"

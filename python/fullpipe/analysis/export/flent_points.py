@@ -1,0 +1,143 @@
+"""The raw values of one of Flent's series, from the tables of a run."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from fullpipe.runs import Run
+
+_MS, _MBPS = 1e3, 1e-6
+_BBR = {"bw": "tcp_bbr_bw", "min_rtt": "tcp_bbr_mrtt", "pacing_gain": "tcp_bbr_pacing_gain"} | {
+    "cwnd_gain": "tcp_bbr_cwnd_gain"
+}
+
+
+@dataclass(frozen=True)
+class Points:
+    """Raw values in the order of time, their unit, and what Flent notes of the series."""
+
+    raw: list[dict[str, Any]]
+    units: str
+    meta: dict[str, Any] = field(default_factory=dict)
+
+
+def points_of(run: Run, flow: str, series: str, origin_s: float) -> Points:
+    """The points of a flow; `origin_s` is the start of the run since 1970."""
+    if series.startswith("TCP"):
+        raw = sorted([*_rates(run, flow), *_sockets(run, flow)], key=lambda point: point["t"])
+        return _at(raw, origin_s, "Mbits/s", _of_stream(run, flow))
+    if series.startswith("HTTP"):
+        return _at(list(_pages(run, flow)), origin_s, "ms", {"RUNNER": "HttpGetterRunner"})
+    if series.startswith("VoIP"):
+        return _at(list(_delays(run, flow)), origin_s, "ms", {"RUNNER": "NullRunner"})
+    runner = "IrttRunner" if "UDP" in series else "PingRunner"
+    replies = list(_replies(run, flow, is_probe="UDP" in series))
+    values = [point["val"] for point in replies if "val" in point]
+    mean = {"MEAN_VALUE": math.fsum(values) / len(values)} if values else {}
+    return _at(replies, origin_s, "ms", {"RUNNER": runner, **mean})
+
+
+def _at(raw: list[dict[str, Any]], origin_s: float, units: str, meta: dict[str, Any]) -> Points:
+    return Points([{**point, "t": origin_s + point["t"]} for point in raw], units, meta)
+
+
+def _rates(run: Run, flow: str) -> Iterator[dict[str, Any]]:
+    """What netperf says at the end of every step, from the start of a stream to its end."""
+    (row,) = run.flows.filter(pl.col("flow") == flow).to_dicts()
+    begin_s, end_s = row["start_s"], row["end_s"]
+    samples = run.series.filter((pl.col("flow") == flow) & pl.col("goodput_bps").is_not_null())
+    before_s = 0.0
+    for time_s, goodput in samples.select("time_s", "goodput_bps").iter_rows():
+        from_s, to_s = max(before_s, begin_s), min(time_s, end_s)
+        step_s, before_s = time_s - before_s, time_s
+        if to_s - from_s > 0:
+            # what arrived in the whole step, over the part of it in which the stream ran
+            yield {"t": to_s, "val": goodput * _MBPS * step_s / (to_s - from_s), "dur": to_s - from_s}
+
+
+def _sockets(run: Run, flow: str) -> Iterator[dict[str, Any]]:
+    """What `ss` shows, at every sample while the stream has a window."""
+    (row,) = run.flows.filter(pl.col("flow") == flow).to_dicts()
+    mss = _mss(run, flow)
+    samples = run.series.filter((pl.col("flow") == flow) & pl.col("cwnd_bytes").is_not_null())
+    internal = _bbr(run, flow, mss)
+    columns = ("time_s", "cwnd_bytes", "srtt_s", "pacing_bps", "delivery_bps")
+    for time_s, cwnd, srtt_s, pacing, delivery in samples.select(columns).iter_rows():
+        if not row["start_s"] <= time_s <= row["end_s"]:
+            continue
+        shown = {
+            "tcp_cwnd": cwnd / mss,
+            "tcp_rtt": None if srtt_s is None else srtt_s * _MS,
+            "tcp_pacing_rate": None if pacing is None else pacing * _MBPS,
+            "tcp_delivery_rate": None if delivery is None else delivery * _MBPS,
+            **internal.get(round(time_s, 6), {}),
+        }
+        yield {"t": time_s, **{key: value for key, value in shown.items() if value is not None}}
+
+
+def _bbr(run: Run, flow: str, mss: int) -> dict[float, dict[str, float]]:
+    """What the algorithm recorded, by time, if it is a BBR and the scenario has it recorded."""
+    mine = run.variables.filter((pl.col("flow") == flow) & pl.col("name").is_in(list(_BBR)))
+    factors = {"bw": 8 * mss * _MBPS, "min_rtt": _MS}
+    found: dict[float, dict[str, float]] = {}
+    for time_s, name, value in mine.select("time_s", "name", "value").drop_nulls().iter_rows():
+        found.setdefault(round(time_s, 6), {})[_BBR[name]] = value * factors.get(name, 1.0)
+    return found
+
+
+def _mss(run: Run, flow: str) -> int:
+    known = {one.name: run.scenario.tcp_of(one).mss_bytes for one in run.scenario.flows}
+    return known.get(flow, run.scenario.tcp.mss_bytes)
+
+
+def _of_stream(run: Run, flow: str) -> dict[str, Any]:
+    (row,) = run.flows.filter(pl.col("flow") == flow).to_dicts()
+    goodput, mss = row["goodput_bps"] or 0.0, _mss(run, flow)
+    dscp = next((one.dscp for one in run.scenario.flows if one.name == flow), None) or 0
+    sent = row["sent_packets"]
+    return {
+        "RUNNER": "NetperfDemoRunner",
+        "MEAN_VALUE": goodput * _MBPS,
+        "CONG_CONTROL": row["cca"] or "",
+        "TCP_MSS": mss,
+        "BYTES_RECVD": row["delivered_bytes"],
+        "BYTES_SENT": None if sent is None else sent * mss,
+        "ELAPSED_TIME": row["delivered_bytes"] * 8 / goodput if goodput else None,
+        "TCP_RETRANSMIT": row["retransmitted_packets"],
+        "UPSTREAM_TOS": dscp << 2,
+        "DOWNSTREAM_TOS": dscp << 2,
+        "DATA_TOS": dscp << 2,
+    }
+
+
+def _replies(run: Run, flow: str, *, is_probe: bool) -> Iterator[dict[str, Any]]:
+    """Replies at the times at which they came. Of a ping those that are lost are left out, as by fping."""
+    mine = run.probes.filter(pl.col("flow") == flow).select("time_s", "owd_s", "rtt_s")
+    for seq, (time_s, owd_s, rtt_s) in enumerate(mine.iter_rows()):
+        if rtt_s is not None:
+            ways = {"owd_up": owd_s * _MS, "owd_down": (rtt_s - owd_s) * _MS} if is_probe and owd_s else {}
+            yield {"t": time_s + rtt_s, "val": rtt_s * _MS, "seq": float(seq), **ways}
+        elif is_probe:
+            lost = "up" if owd_s is None else "down"
+            yield {"t": time_s, "seq": float(seq), "lost": True, "lost_dir": lost}
+
+
+def _delays(run: Run, flow: str) -> Iterator[dict[str, Any]]:
+    mine = run.probes.filter((pl.col("flow") == flow) & pl.col("owd_s").is_not_null())
+    for time_s, owd_s in mine.select("time_s", "owd_s").iter_rows():
+        yield {"t": time_s + owd_s, "val": owd_s * _MS}
+
+
+def _pages(run: Run, flow: str) -> Iterator[dict[str, Any]]:
+    """How long each page took that was loaded whole."""
+    mine = run.transfers.filter(pl.col("flow") == flow)
+    if mine.is_empty():
+        return
+    whole = mine.group_by("page", maintain_order=True).agg(
+        pl.col("start_s").min(), pl.col("end_s").max(), pl.col("fct_s").is_not_null().all().alias("is_whole")
+    )
+    for start_s, end_s in whole.filter("is_whole").sort("end_s").select("start_s", "end_s").iter_rows():
+        yield {"t": end_s, "val": (end_s - start_s) * _MS}

@@ -1,0 +1,104 @@
+"""A test of Flent's on a path, as a scenario."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
+
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.flent.declared import DELAY_S, LENGTH_S, STEP_S, FlentTest, extra_rtt_ms, server
+from fullpipe.scenario.flent.names import flow_of, mark_of
+from fullpipe.scenario.flent.path import TestPath
+from fullpipe.scenario.scenario import Scenario
+
+_SERVER = "server"
+_APART = {"TCP": "10 ms", "Ping": f"{STEP_S * 1e3:g} ms", "VoIP": "20 ms", "HTTP": f"{STEP_S * 1e3:g} ms"}
+"""Programs that are started together begin within so much."""
+_LATENCY = {
+    "Ping (ms) UDP": {"kind": "probe", "interval": "200 ms"},
+    "Ping (ms)": {"kind": "ping", "interval": "200 ms"},
+    "VoIP": {"kind": "voip"},
+}
+_PAGES = {"kind": "web", "think": "0 s"}
+"""http-getter asks for the same pages again and again."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What is chosen of a test."""
+
+    ccas: Sequence[Any] = ("cubic",)
+    """Algorithms of the streams in turn, where the test does not say which."""
+    server_cca: Any = None
+    """That of downloads, which the server has; the same unless given."""
+    length_s: float = LENGTH_S
+    extra_rtts_ms: Sequence[float] = ()
+    """Of the servers, in order; as declared unless given."""
+
+
+def scenario_of(test: FlentTest, path: TestPath, choices: Choices | None = None) -> Scenario:
+    """A test on a path.
+
+    Raises:
+        ScenarioError: If it cannot be run on that path.
+    """
+    chosen = choices or Choices()
+    delay_s = DELAY_S if test.has_load else 0.0
+    ccas = cycle(chosen.ccas)
+    flows = [_flow(one, test, path, chosen, ccas) for one in test.series]
+    return Scenario(
+        name=test.name,
+        duration=f"{chosen.length_s + 2 * delay_s:g} s",
+        warmup=f"{delay_s:g} s",
+        **path.parts,
+        flows=flows,
+        record={"interval": f"{STEP_S * 1e3:g} ms"},
+    )
+
+
+def _flow(series: str, test: FlentTest, path: TestPath, chosen: Choices, ccas: Any) -> dict[str, Any]:
+    is_upload = "download" not in series and not series.startswith("HTTP")
+    number = int(found[1]) if (found := re.search(r"server(\d+)$", series)) else 0
+    mark = mark_of(series)
+    return {
+        "name": flow_of("VoIP" if series.startswith("VoIP") else series),
+        **path.ends(server(number) if number else _SERVER, is_upload=is_upload),
+        **path.further(_extra_rtt_ms(number, chosen)),
+        **({"dscp": mark} if mark else {}),
+        "start_jitter": _APART[series[:4].strip()],
+        **(
+            _load(series, chosen, ccas)
+            if series.startswith(("TCP", "HTTP"))
+            else {"workload": _latency(series)}
+        ),
+    }
+
+
+def _extra_rtt_ms(number: int, chosen: Choices) -> float:
+    if not number:
+        return 0.0
+    if not chosen.extra_rtts_ms:
+        return extra_rtt_ms(number - 1)
+    return chosen.extra_rtts_ms[(number - 1) % len(chosen.extra_rtts_ms)]
+
+
+def _latency(series: str) -> dict[str, Any]:
+    return next(workload for start, workload in _LATENCY.items() if series.startswith(start))
+
+
+def _load(series: str, chosen: Choices, ccas: Any) -> dict[str, Any]:
+    of_server = not series.startswith("TCP upload")
+    named = _named_algorithm(series)
+    cca = named or (chosen.server_cca if of_server and chosen.server_cca else next(ccas))
+    if series.startswith("HTTP"):
+        return {"cca": cca, "workload": _PAGES}
+    begin, end = f"{DELAY_S:g} s", f"{DELAY_S + chosen.length_s:g} s"
+    return {"cca": cca, "start": begin, "stop": end}
+
+
+def _named_algorithm(series: str) -> str | None:
+    """The algorithm that the name of a series says, if it does."""
+    entries = catalogue.controllers()
+    aliases = {alias: name for name, entry in entries.items() for alias in (name, *entry.aliases)}
+    return next((aliases[word.lower()] for word in series.split() if word.lower() in aliases), None)
