@@ -103,6 +103,12 @@ COMMANDS = {
         "import_files",
         "Read what Flent measured into ordinary runs of the engine flent, and say what Flent does not.",
     ),
+    "twin": Entry(
+        "twin",
+        "twin",
+        "Propose the scenario that would reproduce what Flent measured: rate, RTT, buffer, algorithms,"
+        " queue.",
+    ),
     "import-tc": Entry(
         "import_tc",
         "import_tc",

@@ -1,0 +1,46 @@
+"""`fullpipe twin`: the scenario that would reproduce what Flent measured."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe import files
+from fullpipe.cli.output import echo
+from fullpipe.cli.shared import target
+from fullpipe.engines.flent.algorithms import given_names
+from fullpipe.engines.flent.run import read_test
+from fullpipe.engines.flent.twin import twin_of
+
+
+def twin(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that Flent wrote.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", parser=target, metavar="FILE", help="Write the scenario here, as TOML."),
+    ] = None,
+    cca: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=ALGORITHM", help="What a kernel's name for an algorithm means, as in bbr=bbr3."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Propose the scenario that would reproduce what Flent measured: rate, RTT, buffer, algorithms,
+    queue.
+
+    It says what is a guess, and what a file cannot say.
+    """
+    found = twin_of(read_test(file, given_names(cca or [])), file)
+    if out is not None:
+        files.write(out, found.scenario.to_toml().encode())
+    if as_json:
+        told = {"guessed": found.guessed, "unknown": found.unknown, "scenario": found.scenario.to_dict()}
+        echo(json.dumps(told))
+        return
+    for word, lines in (("guessed", found.guessed), ("not known", found.unknown)):
+        for line in lines:
+            echo(f"# {word}: {line}")
+    echo(f"\n{found.scenario.to_toml()}" if out is None else out, nl=out is not None)

@@ -1,0 +1,231 @@
+"""The path that would give what a test measured: what the data say of it, and what is a guess."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from fullpipe.engines.flent.described import scenario_of
+from fullpipe.engines.flent.remarks import Test
+from fullpipe.engines.flent.samples import rates_bps
+from fullpipe.engines.flent.series import ECHOES, Floats, Series
+from fullpipe.engines.flent.totals import mss_of, retransmissions
+from fullpipe.errors import InputFileError
+from fullpipe.scenario import Scenario
+
+Way = Literal["up", "down"]
+FILLING = frozenset(
+    {"reno", "cubic", "bic", "highspeed", "htcp", "hybla", "illinois"}
+    | {"scalable", "westwood", "veno", "yeah", "compound"}
+)
+"""Algorithms that send ever more until a packet is lost, and so fill a buffer."""
+FEW_EVENTS = 10
+"""Of fewer losses the probability is not known to a third: the relative error of a count is 1 / sqrt(n)."""
+_HEADERS_BYTES = 66
+"""Of Ethernet, IPv4 and TCP with timestamps: what a scenario counts on its links unless told otherwise."""
+_ECHO_BYTES = 98
+"""Of a ping or a probe with all headers."""
+_DEFAULT_MSS = 1448
+_WINDOW_S = 10.0
+"""What arrives out of order is delivered late and at once, which shorter windows take for a faster link."""
+_BUSY = 90
+"""Percentile of the rates in windows: most are those of a full link, and none is above it for long."""
+_FULL_SHARE = 0.05
+"""Queues that add less than this to the RTT are not seen to fill."""
+
+
+@dataclass
+class Twin:
+    """A scenario that would reproduce a test, and how much of it is known."""
+
+    scenario: Scenario
+    guessed: list[str] = field(default_factory=list)
+    """One line each: what was taken for granted."""
+    unknown: list[str] = field(default_factory=list)
+    """One line each: what the file cannot say."""
+
+
+@dataclass(frozen=True)
+class _Direction:
+    """What is known of one direction of the path."""
+
+    rate_bps: float
+    queue_s: float | None
+    """The longest wait that probes saw; None if they saw none that says how long the queue is."""
+
+
+def twin_of(test: Test, where: object) -> Twin:
+    """The scenario that would reproduce a test.
+
+    Raises:
+        InputFileError: If there is no ping or probe to tell the RTT, or no stream to tell the rate.
+    """
+    if not test.streams:
+        raise InputFileError(f"{where}: no stream of TCP says what rate the path has")
+    rtts_s = _base_rtts_s(test)
+    if not rtts_s:
+        raise InputFileError(f"{where}: no ping or probe says how long the path is")
+    guessed: list[str] = []
+    unknown: list[str] = []
+    base_s = min(rtts_s.values())
+    ways: dict[Way, _Direction] = {}
+    for way in ("up", "down"):
+        of_way = [one for one in test.streams if one.is_upload == (way == "up")]
+        if of_way:
+            rate_bps = _rate_bps(test, of_way)
+            ways[way] = _Direction(rate_bps, _queue_s(test, way, guessed, unknown))
+    slowest_bps = min(of.rate_bps for of in ways.values())
+    base_s = max(base_s - 2 * _ECHO_BYTES * 8 / slowest_bps, 1e-6)
+    _say_of_rates(ways, guessed)
+    guessed.append(f"RTT: {base_s * 1e3:.4g} ms, the smallest ping; both ways are taken to be as long")
+    unknown += _losses(test, ways, base_s)
+    return Twin(_scenario(test, ways, base_s, rtts_s), guessed, unknown)
+
+
+def _base_rtts_s(test: Test) -> Mapping[str, float]:
+    """The smallest RTT to every host that was asked."""
+    found: dict[str, float] = {}
+    for one in test.series:
+        if one.kind in ECHOES and one.values:
+            least_s = float(one.column("val", one.values).min()) * 1e-3
+            host = _host(one)
+            found[host] = min(least_s, found.get(host, math.inf))
+    return found
+
+
+def _host(one: Series) -> str:
+    """The host that a series is of: by its command, else the last word of its name in tests with several."""
+    last = one.name.rsplit(" ", 1)[-1]
+    return one.host or (last if "." in last or last.startswith("server") else "")
+
+
+def _rate_bps(test: Test, streams: Sequence[Series]) -> float:
+    """What all streams of a direction get together while the link is full, with headers, and with the ACKs of
+    the streams that go the other way."""
+    total = _wire_bps(test, streams, per_segment=1.0)
+    others = [one for one in test.streams if one.is_upload != streams[0].is_upload]
+    if others:
+        total = total + _acks_bps(test, others)
+    window = max(round(_WINDOW_S / test.timing.step_s), 1)
+    running = total[~np.isnan(total)]
+    if running.size < window:
+        return float(np.nanmean(total))
+    means = np.convolve(running, np.ones(window) / window, mode="valid")
+    return float(np.percentile(means, _BUSY))
+
+
+def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floats:
+    """Rates over the grid, with the headers of every segment; NaN where no stream runs."""
+    rates = []
+    for one in streams:
+        mss = mss_of(one) or _DEFAULT_MSS
+        rates.append(_goodput_bps(test, one) * (mss + per_segment * _HEADERS_BYTES) / mss)
+    stacked = np.vstack(rates)
+    found: Floats = np.where(np.isnan(stacked).all(axis=0), np.nan, np.nansum(stacked, axis=0))
+    return found
+
+
+def _acks_bps(test: Test, streams: Sequence[Series]) -> Floats:
+    """The ACKs of streams: one for every two segments (RFC 9293, section 3.8.6.3)."""
+    rates = [
+        np.nan_to_num(_goodput_bps(test, one)) * _HEADERS_BYTES / (2 * (mss_of(one) or _DEFAULT_MSS))
+        for one in streams
+    ]
+    found: Floats = np.sum(np.vstack(rates), axis=0)
+    return found
+
+
+def _goodput_bps(test: Test, one: Series) -> Floats:
+    lasts_s = np.nan_to_num(one.column("dur", one.values), nan=test.timing.step_s)
+    ends_s = test.timing.since(one.column("t", one.values))
+    return rates_bps(ends_s, lasts_s, one.column("val", one.values), test.timing.grid_s)
+
+
+def _queue_s(test: Test, way: Way, guessed: list[str], unknown: list[str]) -> float | None:
+    """The longest wait in the queue of a direction; None where it is not that of a full buffer."""
+    streams = [one for one in test.streams if one.is_upload == (way == "up")]
+    both = len({one.is_upload for one in test.streams}) > 1
+    names = {test.names.algorithm(one) or "?" for one in streams}
+    if not names & FILLING:
+        unknown.append(
+            f"buffer, {way}: {', '.join(sorted(names))} keeps queues short; only what fills buffers shows one"
+        )
+        return None
+    owds = _rises_s(test, "owd_up" if way == "up" else "owd_down")
+    rises = owds if owds.size else _rises_s(test, "val")
+    if both and not owds.size:
+        guessed.append(f"buffer, {way}: pings waited in both directions; half of it is taken for each")
+        rises = rises / 2
+    return float(rises.max()) if rises.size else None
+
+
+def _rises_s(test: Test, key: str) -> Floats:
+    """How much longer pings and probes of best effort took than the fastest, while streams run."""
+    begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
+    found = []
+    for one in test.series:
+        if one.kind in ECHOES and one.mark is None:
+            values = one.column(key, one.values) * 1e-3
+            times_s = test.timing.since(one.column("t", one.values))
+            known = ~np.isnan(values)
+            if known.any():
+                loaded = known & (times_s >= begin_s) & (times_s <= end_s)
+                found.append(values[loaded] - values[known].min())
+    return np.concatenate(found) if found else np.array([])
+
+
+def _say_of_rates(ways: Mapping[Way, _Direction], guessed: list[str]) -> None:
+    for way, of in ways.items():
+        guessed.append(
+            f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s, what all streams got with headers of"
+            f" {_HEADERS_BYTES} B; too small if they never filled the path"
+        )
+        if of.queue_s is not None:
+            guessed.append(
+                f"buffer, {way}: {of.queue_s * 1e3:.4g} ms, the longest wait of a ping; the queue is taken"
+                " for drop-tail"
+            )
+    if len(ways) == 1:
+        guessed.append("the other direction, in which nothing was tested, is taken to be like this one")
+
+
+def _losses(test: Test, ways: Mapping[Way, _Direction], base_s: float) -> list[str]:
+    """Why nothing is said of random loss."""
+    counts = [retransmissions(one) for one in test.streams]
+    if all(count is None for count in counts):
+        return ["random loss: the file does not say what was sent again"]
+    events = sum(count or 0 for count in counts)
+    fills = any(of.queue_s is not None and of.queue_s > _FULL_SHARE * base_s for of in ways.values())
+    if events < FEW_EVENTS:
+        few = f"fewer than {FEW_EVENTS} say nothing of it"
+        return [f"random loss: {events} packets were sent again, and {few}"]
+    cause = "the buffer that fills accounts for them" if fills else "a queue or the link may have lost them"
+    return [f"random loss: {events} packets were sent again; {cause}"]
+
+
+def _scenario(
+    test: Test, ways: Mapping[Way, _Direction], base_s: float, rtts_s: Mapping[str, float]
+) -> Scenario:
+    """The test's scenario with a path."""
+    tree = scenario_of(test.document, test.series, test.timing, test.names).to_dict()
+    only = next(iter(ways.values()))
+    forward, backward = ways.get("down", only), ways.get("up", only)
+    topology: dict[str, Any] = {"kind": "dumbbell", "bottleneck": _link(forward, base_s)}
+    if backward is not forward:
+        topology["reverse"] = _link(backward, base_s)
+    nearest_s = min(rtts_s.values())
+    flows = [one for one in test.series if one.kind != "qdisc"]
+    for flow, one in zip(tree["flows"], flows, strict=True):
+        further_s = rtts_s.get(_host(one), nearest_s) - nearest_s
+        if further_s > _FULL_SHARE * base_s:
+            flow["access"] = {"delay": f"{further_s / 4:.6g} s"}  # four access links in a round trip
+    return Scenario(**{**tree, "name": f"{tree['name']} twin", "topology": topology})
+
+
+def _link(of: _Direction, base_s: float) -> dict[str, Any]:
+    link: dict[str, Any] = {"rate": f"{of.rate_bps:.0f} bit/s", "delay": f"{base_s / 2:.6g} s"}
+    if of.queue_s is not None and of.queue_s > 0:
+        link["queue"] = {"kind": "drop_tail", "bytes": f"{max(of.queue_s * of.rate_bps / 8, 1514):.0f} B"}
+    return link

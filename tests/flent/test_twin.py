@@ -1,0 +1,127 @@
+"""`fullpipe twin`: the path of a test, found again from its file alone."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fullpipe as library
+from fullpipe import Scenario
+from fullpipe.analysis.export import flent
+from fullpipe.engines.flent.run import read_test
+from fullpipe.engines.flent.twin import Twin, twin_of
+from fullpipe.scenario import resolve
+from fullpipe.scenario.flent.build import Choices, scenario_of
+from fullpipe.scenario.flent.declared import declared
+from fullpipe.scenario.flent.path import path_of
+from tests.flent import made
+
+Cli = Callable[..., Any]
+RATE, RTT, BUFFER = 0.03, 0.05, 0.15
+"""How far a twin may be off."""
+CASES = [
+    # test, algorithm, Mbit/s, ms there and back, ms of buffer
+    ("tcp_1up", "cubic", 100, 1.5, 120),
+    ("tcp_1up", "reno", 10, 40, 60),
+    ("tcp_1down", "cubic", 50, 20, 30),
+    ("tcp_4up", "cubic", 20, 80, 200),
+    ("tcp_4down", "reno", 200, 10, 20),
+    ("tcp_12up", "cubic", 30, 30, 100),
+    ("tcp_12down", "cubic", 5, 60, 300),
+    ("tcp_2up", "htcp", 40, 15, 50),
+    ("rrul_noclassification", "cubic", 25, 30, 80),
+    ("rrul_be", "cubic", 60, 25, 100),
+]
+
+
+def path(rate_mbps: float, rtt_ms: float, buffer_ms: float) -> Scenario:
+    link = {"rate": f"{rate_mbps} Mbit/s", "delay": f"{rtt_ms / 2} ms", "queue": {"size": f"{buffer_ms} ms"}}
+    topology = {"kind": "dumbbell", "bottleneck": link}
+    return Scenario(name="path", duration="1 s", topology=topology, flows=[{"cca": "cubic"}])
+
+
+def twin(folder: Path, name: str, cca: str, scenario: Scenario, **choices: Any) -> Twin:
+    run = library.run(scenario_of(declared(name), path_of(scenario), Choices((cca,), **choices)))
+    file = folder / "a.flent.gz"
+    file.write_bytes(flent(run))
+    return twin_of(read_test(file), file)
+
+
+@pytest.mark.parametrize(("name", "cca", "rate_mbps", "rtt_ms", "buffer_ms"), CASES)
+def test_the_path_is_found_again(
+    tmp_path: Path, name: str, cca: str, rate_mbps: float, rtt_ms: float, buffer_ms: float
+) -> None:
+    found = twin(tmp_path, name, cca, path(rate_mbps, rtt_ms, buffer_ms)).scenario
+    network = resolve(found)
+    for link in network.links[:2]:
+        assert link.rate_bps == pytest.approx(rate_mbps * 1e6, rel=RATE)
+        assert link.delay_s * 2e3 == pytest.approx(rtt_ms, rel=RTT)
+        assert link.rate_bps is not None
+        assert getattr(link.queue, "limit_bytes", None) is not None
+        assert link.queue.limit_bytes * 8e3 / link.rate_bps == pytest.approx(buffer_ms, rel=BUFFER)  # type: ignore[union-attr, operator]
+    assert {flow.cca.kind for flow in found.flows if flow.cca} == {cca}
+
+
+def test_a_twin_runs_and_gives_what_was_measured(tmp_path: Path) -> None:
+    original = library.run(scenario_of(declared("tcp_2up"), path_of(path(20, 30, 60)), Choices(("cubic",))))
+    found = twin(tmp_path, "tcp_2up", "cubic", path(20, 30, 60)).scenario
+    again = library.run(found)
+    assert again.flows["goodput_bps"].sum() == pytest.approx(original.flows["goodput_bps"].sum(), rel=0.03)
+    assert again.probes["rtt_s"].median() == pytest.approx(original.probes["rtt_s"].median(), rel=0.15)
+
+
+def test_each_server_is_as_far_as_its_pings_say(tmp_path: Path) -> None:
+    found = twin(tmp_path, "rtt_fair", "cubic", path(50, 10, 40), extra_rtts_ms=(0, 20, 40, 80))
+    network = resolve(found.scenario)
+    rtts_ms = [network.base_rtt_s(routed) * 1e3 for routed in network.flows]
+    assert rtts_ms[::3] == pytest.approx([10, 30, 50, 90], rel=RTT)
+
+
+def test_what_keeps_queues_short_shows_no_buffer(tmp_path: Path) -> None:
+    found = twin(tmp_path, "tcp_1up", "vegas", path(20, 30, 200))
+    assert any("buffer, up: vegas keeps queues short" in line for line in found.unknown)
+    assert all(link.queue is None for link in resolve(found.scenario).links[:2])
+
+
+def test_pings_through_two_queues_are_a_guess_of_each(tmp_path: Path) -> None:
+    found = twin(tmp_path, "tcp_bidirectional", "cubic", path(25, 30, 80))
+    assert any("buffer, up: pings waited in both directions" in line for line in found.guessed)
+
+
+def test_few_losses_say_nothing_of_a_probability(tmp_path: Path) -> None:
+    file = made.write(made.upload(), tmp_path / "a.flent.gz")
+    found = twin_of(read_test(file), file)
+    assert "random loss: 7 packets were sent again, and fewer than 10 say nothing of it" in found.unknown
+
+
+def test_the_command_proposes_and_says_what_it_guessed(fullpipe: Cli) -> None:
+    made.write(made.upload(), "a.flent.gz")
+    done = fullpipe("twin", "a.flent.gz")
+    assert "# guessed: RTT: 19.8" in done.stdout
+    assert "# not known: random loss" in done.stdout
+    assert Scenario.from_toml(done.stdout).flows[0].name == "TCP upload"
+    assert fullpipe("twin", "a.flent.gz", "-o", "t.toml").exit_code == 0
+    assert (
+        Scenario.from_file("t.toml").to_dict()
+        == json.loads(fullpipe("twin", "a.flent.gz", "--json").stdout)["scenario"]
+    )
+
+
+def without(series: str) -> made.Tree:
+    tree = made.upload()
+    for table in (tree["raw_values"], tree["results"]):
+        del table[series]
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("series", "message"),
+    [("TCP upload", "no stream of TCP says what rate"), ("Ping (ms) ICMP", "no ping or probe says how long")],
+)
+def test_what_is_missing_is_told(fullpipe: Cli, series: str, message: str) -> None:
+    made.write(without(series), "a.flent.gz")
+    done = fullpipe("twin", "a.flent.gz")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert message in done.stderr
