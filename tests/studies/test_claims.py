@@ -56,6 +56,13 @@ VALUES: Values = {
 CHANGE = {"change": {"of": "new", "against": "old"}, "mean_over": ["size"]}
 
 
+def test_what_is_to_hold_everywhere_has_a_part_for_every_value_that_was_measured() -> None:
+    a, b = checked({"change": CHANGE["change"], "between": [-50, -50], "at_each": ["size"]}, VALUES)
+    assert [part.where for part in a.parts] == [{"size": 1}, {"size": 2}]
+    assert [round(part.mean or 0) for part in a.parts] == [-50, -50]
+    assert (a.verdict, b.verdict) == (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED)
+
+
 def test_a_change_is_one_of_the_means_over_conditions_that_the_claim_names() -> None:
     a, b = checked({**CHANGE, "between": [-50, -50]}, VALUES)
     assert (a.mean, b.mean) == (pytest.approx(-50, abs=0.1), pytest.approx(-10, abs=0.1))

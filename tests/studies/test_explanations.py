@@ -210,8 +210,7 @@ def test_results_of_another_engine_replace_those_of_the_same_claims(tmp_path: Pa
 
 
 def test_reports_show_what_is_kept_with_version_and_date() -> None:
-    found = Measurements()
-    found._values["one", "rate", "Reno", (("delay", 1),)] = [1e7, 1e7]
+    found = Measurements({("one", "rate", "Reno", (("delay", 1),)): [1e7, 1e7]})
     checked = ClaimChecker(found, ("as it is",)).check_all([claim(elsewhere=KEPT, setting=FASTER)])
     header, _, row = tables.markdown(checked).splitlines()
     assert "| ns3 3.44, 2026-11-22 |" in header

@@ -29,7 +29,7 @@ class Part:
     """One number of a claim, or one of its comparisons."""
 
     where: Where
-    """The conditions of `each`."""
+    """The conditions of `each` and `at_each`."""
     ours: tuple[float, ...]
     """One value per seed, in the unit of the claim; none for a comparison of two quantities."""
     result: PartResult
@@ -168,8 +168,10 @@ class Test:
 
     def parts(self) -> Iterator[Part]:
         """One per number or comparison."""
-        for values in product(*self.claim.each.values()):
-            named = dict(zip(self.claim.each, values, strict=True))
+        measured = {key: self.found.choices(self.claim.experiment, key) for key in self.claim.at_each}
+        spans = {**self.claim.each, **measured}
+        for values in product(*spans.values()):
+            named = dict(zip(spans, values, strict=True))
             where = {**self.claim.where, **named}
             if self.claim.kind == "between":
                 yield self._value(named, where)

@@ -14,7 +14,8 @@ number.
 - `contradicted` or `untestable`: why nothing is measured.
 
 `where` says under which conditions and of which algorithm, `each` spans those under which the claim is to
-hold one by one. What neither names is averaged only if `mean_over` names it. A printed number may have a
+hold one by one, and `at_each` names conditions of which it is to hold under every value that was measured.
+What none of them names is averaged only if `mean_over` names it. A printed number may have a
 reference condition, `against = { where = { ... }, printed = 56.3 }`, and `ceiling`, which it cannot exceed.
 
 `why` is the cause of a difference, from `Cause`, and `setting` what is to be set another way for the verdict
@@ -79,6 +80,7 @@ class Claim:
     quantity: str = ""
     where: Where = field(default_factory=dict)
     each: Mapping[str, Sequence[Value]] = field(default_factory=dict)
+    at_each: tuple[str, ...] = ()
     mean_over: tuple[str, ...] = ()
     slack: float = 0.0
     points: bool = False
@@ -109,7 +111,7 @@ class Claim:
             made["why"] = Cause(row["why"])
         if "setting" in row and not isinstance(row["setting"], Setting):
             made["setting"] = Setting.from_row(row["setting"])
-        for name in ("entries", "mean_over"):
+        for name in ("entries", "at_each", "mean_over"):
             made[name] = tuple(row.get(name, ()))
         return cls(**made)
 

@@ -77,14 +77,27 @@ class Measurements:
     NaN is what was not measured; infinity is the time of what never happened."""
 
     _values: dict[tuple[str, str, str, Conditions], list[float]] = field(default_factory=dict)
+    _under: dict[tuple[str, str, str], dict[Conditions, list[float]]] = field(
+        init=False, default_factory=dict
+    )
+    """The same lists by experiment, quantity and algorithm."""
+
+    def __post_init__(self) -> None:
+        for (*of, conditions), values in self._values.items():
+            self._under.setdefault((of[0], of[1], of[2]), {})[conditions] = values
+
+    def _put(self, of: tuple[str, str, str], conditions: Conditions, values: list[float]) -> list[float]:
+        self._values[(*of, conditions)] = self._under.setdefault(of, {})[conditions] = values
+        return values
 
     def add(self, job: Job, found: Mapping[str, float]) -> None:
         """What was measured of the run of a job."""
         point = dict(job.point)
         experiment, algorithm = point.pop("experiment"), point.pop("algorithm")
         for quantity, value in found.items():
-            key = (experiment, quantity, algorithm, tuple(sorted(point.items())))
-            self._values.setdefault(key, []).append(value)
+            of, conditions = (experiment, quantity, algorithm), tuple(sorted(point.items()))
+            known = self._values.get((*of, conditions))
+            (self._put(of, conditions, []) if known is None else known).append(value)
 
     def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
         """One number per seed: the mean over all conditions that `where` leaves open, infinite where one of
@@ -101,9 +114,8 @@ class Measurements:
     def _rows(
         self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]
     ) -> Iterator[tuple[Conditions, list[float]]]:
-        for (e, q, a, conditions), values in self._values.items():
-            same = (e, q, a) == (experiment, quantity, algorithm)
-            if same and where.items() <= dict(conditions).items():
+        for conditions, values in self._under.get((experiment, quantity, algorithm), {}).items():
+            if where.items() <= dict(conditions).items():
                 yield conditions, values
 
     def under(self, where: Mapping[str, Value]) -> Measurements:
@@ -123,7 +135,7 @@ class Measurements:
             if (e, q, dict(conditions).get(key)) == (experiment, quantity, of):
                 others = self.at(experiment, quantity, algorithm, {**rest, key: less})
                 differences = [a - b for a, b in zip(values, others, strict=True)] if others else []
-                self._values[e, name, algorithm, tuple(sorted(rest.items()))] = differences
+                self._put((e, name, algorithm), tuple(sorted(rest.items())), differences)
 
     def table(self) -> pl.DataFrame:
         """Mean and 95 % interval of everything of which no run is missing."""

@@ -110,6 +110,8 @@ DIGESTS = {
     "adbbr2025-latency": "2f61da799829e114",
     "adbbr2025-loss": "6338a648a5ae4486",
     "adbbr2025-retransmissions": "b71c7c2f7d5bc521",
+    "adbbr2025-wifi-download": "7f3281860d49d476",
+    "adbbr2025-wifi-fairness": "59122e21f5060448",
     "bbr1-rtt-fairness": "2eb5807b82e36c15",
     "cellular": "ad53c15c55df93ac",
     "cubic-vs-bbr1": "6733d1d58112d481",

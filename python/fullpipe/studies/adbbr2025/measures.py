@@ -51,6 +51,15 @@ def lone_flow(run: Run) -> dict[str, float]:
 
 def two_flows(run: Run) -> dict[str, float]:
     """What the flow of 10 ms and the flow of 50 ms got, how evenly, and how smoothly."""
+    return {
+        **shares(run),
+        "drops_per_100s": drops_per_100s(run.links),
+        "regular_drops_percent": regular_drops_percent(run.links),
+    }
+
+
+def shares(run: Run) -> dict[str, float]:
+    """What the flow of 10 ms and the flow of 50 ms got, and how evenly."""
     short, long = (float(rate) * MBPS for rate in run.flows["goodput_bps"])
     return {
         "short_mbps": short,
@@ -60,8 +69,6 @@ def two_flows(run: Run) -> dict[str, float]:
         "lead_mbps": long - short,
         "short_share": short / (short + long),
         "jain": jain([short, long]) or math.nan,
-        "drops_per_100s": drops_per_100s(run.links),
-        "regular_drops_percent": regular_drops_percent(run.links),
     }
 
 

@@ -1,4 +1,4 @@
-"""Runs the wired experiments: five scenarios, six algorithms, and eight readings of Ad-BBR."""
+"""Runs five wired experiments and two over Wi-Fi: six algorithms, and eight readings of Ad-BBR."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import tables
-from fullpipe.studies.adbbr2025 import figures, measures
+from fullpipe.studies.adbbr2025 import figures, grid, measures, wifi
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Experiment, Measurements, measured
@@ -74,27 +74,30 @@ def lone_flows() -> Experiment:
     return Experiment(LONE, Scenario.named("adbbr2025-loss").with_values(values), {}, measures.lone_flow)
 
 
-def plan(*, quick: bool) -> Plan:
-    """The five experiments with all algorithms, and lone flows of two."""
-    every = [(experiment, ALGORITHMS) for experiment in experiments(quick=quick)]
-    return [*every, (lone_flows(), {name: OTHERS[name] for name in ("BBRv1", "CUBIC")})]
+def plan(*, quick: bool, radio: bool = True) -> Plan:
+    """The five experiments with all algorithms, lone flows of two, and the two over Wi-Fi."""
+    wired = [(experiment, ALGORITHMS) for experiment in experiments(quick=quick)]
+    over_wifi = [(experiment, ALGORITHMS) for experiment in wifi.experiments(quick=quick)] if radio else []
+    return [*wired, (lone_flows(), {name: OTHERS[name] for name in ("BBRv1", "CUBIC")}), *over_wifi]
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Every run of the study."""
-    return jobs_of(plan(quick=settings.quick), settings.seeds_or(SEEDS, QUICK_SEEDS))
+    """Every run of the study. The Wi-Fi part is the native engine's: on ns-3 its grid would take days."""
+    radio = settings.engine == "native"
+    return jobs_of(plan(quick=settings.quick, radio=radio), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def run(settings: Settings) -> Report:
     """Run what is missing, and write tables, verdicts and figures."""
     source, todo = transcription(), jobs(settings)
     runs = settings.run(todo)
-    found = measured([*experiments(quick=settings.quick), lone_flows()], todo, runs)
+    found = measured([experiment for experiment, _ in plan(quick=settings.quick)], todo, runs)
     checked = check_claims(source.claims, found)
     written = tables.write(settings, found, checked, seeds_of(todo))
     if whole := complete(runs):
         written += figures.draw(found, _series(todo, whole), settings.folder)
-    told = tables.report(source, checked, seeds_of(todo), REMARKS, quick=settings.quick)
+    sections = [text for text in [grid.text(checked)] if text]
+    told = tables.report(source, checked, seeds_of(todo), REMARKS, sections=sections, quick=settings.quick)
     return Report(told, tuple(written), settings.folder)
 
 
@@ -109,9 +112,10 @@ def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResu
 
 
 def with_growth(found: Measurements) -> Measurements:
-    """With what a larger number of flows adds."""
+    """With what a larger number of flows adds, and what a larger buffer adds to a share."""
     found.subtract("retransmissions", "retransmitted_percent", "flows", 16, 2, "growth_percent")
     found.subtract("latency", "rtt_ms", "flows", 16, 1, "growth_ms")
+    found.subtract(wifi.FAIRNESS, "short_share", "buffer", "5 bdp", "0.5 bdp", "share_change")
     return found
 
 

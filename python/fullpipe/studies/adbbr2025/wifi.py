@@ -1,0 +1,92 @@
+"""The Wi-Fi part: two experiments in a grid of cells, as of the radio only the standards are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.cells.wifi import Wifi
+from fullpipe.studies.adbbr2025 import measures
+from fullpipe.studies.experiments import Experiment, Variants
+
+DOWNLOAD, FAIRNESS = "wifi-download", "wifi-fairness"
+RTT_S = {DOWNLOAD: 0.02, FAIRNESS: 0.05}
+"""Of which buffers are multiples, without a queue: of two flows that of the longer."""
+BUFFERS = {"0.5 bdp": 0.5, "5 bdp": 5.0}
+ERRORS = (0.0, 0.01)
+QUICK = {DOWNLOAD: {"flows.0.size": "62.5 MB"}, FAIRNESS: {"duration": "25 s"}}
+"""A tenth of the file, and a quarter of the time."""
+OF_NS3 = "800 ns"
+"""What ns-3 has between the symbols of 802.11n and 802.11ac."""
+
+
+@dataclass(frozen=True)
+class Radio:
+    """A kind of cell, with both ends at its highest rate."""
+
+    standard: str
+    width: str
+    streams: int
+    mcs: int
+    nominal_mbps: float
+    """What one station gets of UDP in packets of 1500 B, beacons included."""
+    guard_interval: str = OF_NS3
+
+    def values(self) -> dict[str, object]:
+        """At the paths of a scenario that has one cell."""
+        keys = {"standard": self.standard, "width": self.width, "streams": self.streams}
+        keys["guard_interval"] = self.guard_interval
+        return {f"cells.0.{key}": v for key, v in keys.items()} | {"cells.0.stations.*.rate.mcs": self.mcs}
+
+    def buffer(self, bdp: float, rtt_s: float) -> str:
+        """So many products of its nominal rate and the RTT, in bytes."""
+        return f"{round(bdp * self.nominal_mbps * 1e6 * rtt_s / 8)} B"
+
+
+GRID: Mapping[str, Radio] = {
+    "n 20 MHz 1x1": Radio("802.11n", "20 MHz", 1, 7, 59.6),
+    "n 40 MHz 1x1": Radio("802.11n", "40 MHz", 1, 7, 122.1),
+    "n 20 MHz 2x2": Radio("802.11n", "20 MHz", 2, 7, 117.7),
+    "n 40 MHz 2x2": Radio("802.11n", "40 MHz", 2, 7, 232.5),
+    "ac 80 MHz 2x2": Radio("802.11ac", "80 MHz", 2, 9, 565.9),
+    "ax 80 MHz 2x2": Radio("802.11ax", "80 MHz", 2, 11, 674.3, "3200 ns"),
+}
+"""By what tables call them."""
+
+
+def experiments(*, quick: bool) -> Iterator[Experiment]:
+    """Downloads and pairs of flows: every cell of the grid, with and without errors, behind both buffers."""
+    for name, measure in MEASURES.items():
+        scenario = Scenario.named(f"adbbr2025-{name}").with_values(QUICK[name] if quick else {})
+        for cell, radio in GRID.items():
+            variants: dict[str, Variants] = {
+                "cell": {cell: radio.values()},
+                "errors": {share: {"cells.0.stations.*.errors": share} for share in ERRORS},
+                "buffer": {
+                    size: {"cells.0.queue.bytes": radio.buffer(bdp, RTT_S[name])}
+                    for size, bdp in BUFFERS.items()
+                },
+            }
+            yield Experiment(name, scenario, {}, measure, variants)
+
+
+def download(run: Run) -> dict[str, float]:
+    """Size by time, also as a share of what the cell carries at best, and the mean RTT."""
+    found = measures.lone_flow(run)
+    return {**found, "nominal_percent": 100 * found["goodput_mbps"] / nominal_mbps(run.scenario)}
+
+
+def nominal_mbps(scenario: Scenario) -> float:
+    """What the cell of a run carries at best. Raises StopIteration if it is none of the grid."""
+    (cell,) = scenario.cells or ()
+    assert isinstance(cell, Wifi)
+    key = (cell.standard, cell.width, cell.streams)
+    return next(r.nominal_mbps for r in GRID.values() if (r.standard, r.width, r.streams) == key)
+
+
+MEASURES: Mapping[str, Callable[[Run], dict[str, float]]] = {
+    DOWNLOAD: download,
+    FAIRNESS: measures.shares,
+}
