@@ -7,7 +7,8 @@ A claim of `expected.toml` names one of these:
 - `setting = { engine = "ns3" }`.
 
 A table `[[setting]]` may have several of them: `reading`, `values` (by path), `instead` (by path, for every
-value of a sweep the one in its place), `algorithms` (by the name that claims use), `engine`."""
+value of a sweep the one in its place), `times` (by path, by what the number there is multiplied),
+`algorithms` (by the name that claims use), `engine`."""
 
 from __future__ import annotations
 
@@ -28,6 +29,8 @@ class Setting:
     values: Mapping[str, Any] = field(default_factory=dict)
     instead: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By path, for every value that the study sweeps the one in its place."""
+    times: Mapping[str, float] = field(default_factory=dict)
+    """By path, by what the number there is multiplied, where each condition has one of its own."""
     algorithms: Mapping[str, Any] = field(default_factory=dict)
     engine: str = ""
 
@@ -55,16 +58,19 @@ class Setting:
             yield f"{key} = {_written(value)}"
         for key, swaps in self.instead.items():
             yield f"{key} = " + ", ".join(f"{_written(v)} for {_written(old)}" for old, v in swaps.items())
+        for key, factor in self.times.items():
+            yield f"{key} times {factor:g}"
         if self.engine:
             yield f"engine = {_written(self.engine)}"
 
     def on(self, scenario: Scenario) -> Scenario:
         """A scenario with its values. Raises KeyError for a value in whose place there is none."""
-        if not (self.values or self.instead):
+        if not (self.values or self.instead or self.times):
             return scenario
         tree = scenario.to_dict()
         swaps = {path: swaps[str(_at(tree, path))] for path, swaps in self.instead.items()}
-        values = {**self.values, **swaps}
+        products = {path: _product(_at(tree, path), factor) for path, factor in self.times.items()}
+        values = {**self.values, **swaps, **products}
         return scenario.with_values({p: v for path, v in values.items() for p in _paths(tree, path)})
 
 
@@ -79,14 +85,24 @@ def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _product(quantity: str, factor: float) -> str:
+    """A quantity so many times, in its unit.
+
+    >>> _product("74500 B", 0.1)
+    '7450 B'
+    """
+    number, unit = quantity.split(maxsplit=1)
+    return f"{float(number) * factor:.12g} {unit}"
+
+
 def _at(tree: Any, path: str) -> Any:
     """What is there.
 
-    >>> _at({"queue": {"size": "1 bdp"}}, "queue.size")
+    >>> _at({"links": [{"queue": {"size": "1 bdp"}}]}, "links.0.queue.size")
     '1 bdp'
     """
     for key in path.split("."):
-        tree = tree[key]
+        tree = tree[int(key) if isinstance(tree, list) else key]
     return tree
 
 

@@ -13,6 +13,7 @@ from fullpipe.studies.adbbr2025 import wifi
 from fullpipe.studies.experiments import Measurements
 
 
+@plots.in_house_style
 def draw(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
     """Download rates; the shares of the flow of 10 ms, and Jain's index."""
     written = []
