@@ -40,6 +40,7 @@ bench: build ## Benchmarks: criterion, the first study beside a bare packet move
 	$(BIN)/python -m benches.python_algorithms
 	$(BIN)/python -m benches.store
 	$(BIN)/python -m benches.scaling
+	$(BIN)/python -m benches.threads
 	$(BIN)/python -m benches.queues
 	$(BIN)/python -m benches.wifi
 	$(BIN)/python -m benches.sweeps
