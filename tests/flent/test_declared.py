@@ -22,7 +22,8 @@ COUNTS = [f"tcp_{n}{way}" for n in (1, 2, 4, 6, 8, 12) for way in ("up", "down")
 WANTED = [
     *COUNTS, "tcp_50up", "tcp_nup", "tcp_ndown", "tcp_upload", "tcp_download", "tcp_bidirectional", "rrul",
     "rrul_be", "rrul_noclassification", "rtt_fair", "rtt_fair4be", "rtt_fair6be", "rtt_fair_up",
-    "rtt_fair_var", "cubic_bbr", "cubic_reno", "cubic_dctcp", "voip", "http",
+    "rtt_fair_var", "cubic_bbr", "cubic_reno", "cubic_dctcp", "voip", "http", "rrul_be_nflows",
+    "voip-rrul", "http-rrul",
 ]  # fmt: skip
 
 
@@ -65,6 +66,12 @@ def test_markings_are_those_of_the_classes() -> None:
     far = [flow.dscp for flow in scenario_of(declared("rtt_fair"), WIRED).flows]
     assert far == [None, None, None] * 2 + [8, 8, None] * 2
     assert not any(flow.dscp for flow in scenario_of(declared("rrul_be"), WIRED).flows)
+
+
+def test_eight_classes_are_marked_by_their_names() -> None:
+    flows = scenario_of(declared("rrul_cs8"), WIRED).flows
+    uploads = [flow.dscp or 0 for flow in flows if flow.name and flow.name.startswith("TCP upload")]
+    assert uploads == [8 * n for n in range(8)]
 
 
 def test_algorithms_take_turns_unless_the_test_names_them() -> None:

@@ -1,15 +1,17 @@
 """`fullpipe compare`: variants of a scenario, a baseline, or one scenario by several engines."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fullpipe.cli.compare_baseline import against, keep, points_of, seeds_of
 from fullpipe.cli.compare_engines import by_engine, draw, show
+from fullpipe.cli.compare_kept import compared as kept_compared
+from fullpipe.cli.compare_kept import sides_in
 from fullpipe.cli.compare_variants import axes_of, draw_forest, report
 from fullpipe.cli.jobs import bring_all, check_all, engine_names
 from fullpipe.cli.output import command_line, complain, echo
@@ -21,7 +23,6 @@ from fullpipe.cli.shared import (
     Jobs,
     On,
     Out,
-    ScenarioName,
     processors,
     read_scenario,
     target,
@@ -40,7 +41,12 @@ _SEEDS, _SEEDS_OF_VARIANTS = 5, 20
 
 def compare(
     context: typer.Context,
-    scenario: ScenarioName,
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A TOML file, a name from list scenarios, or a folder of kept runs."
+        ),
+    ],
     over: Annotated[
         list[str] | None,
         typer.Option(
@@ -117,11 +123,25 @@ def compare(
     different if it lies beyond. Intervals are Welch's: seeds are not paired. Where seeds differ by more
     than the margin, ranges are compared.
     Finished runs are kept and never made again.
+
+    Of a folder of kept runs, those of its engines are compared: what `fullpipe import` read, say, with what
+    was simulated.
     """
-    chosen = read_scenario(scenario).with_values(values_of(assignments or [], None))
     for wanted in metric or ():
         if wanted not in comparing.MARGINS:
             raise UnknownNameError("metric", wanted, comparing.MARGINS)
+    margins, metrics = dict(comparing.read_margin(text) for text in margin or ()), metric or HEADLINES
+    if Path(scenario).is_dir():
+        if over or baseline or engines or assignments:
+            told_how = "runs that are kept are compared as they are; name a scenario to run others"
+            raise typer.BadParameter(told_how, param_hint="SCENARIO")
+        kept_sides = sides_in(Path(scenario))
+        found = kept_compared(Path(scenario), kept_sides, reference, margins)
+        _tell_engines(found, metrics, {}, as_json=as_json)
+        if figures:
+            draw(figures, kept_sides, found.scenario, {}, quiet=as_json)
+        return
+    chosen = read_scenario(scenario).with_values(values_of(assignments or [], None))
     if over and baseline:
         raise typer.BadParameter("give one of --over and --baseline")
     if file and not (over or baseline):
@@ -130,7 +150,6 @@ def compare(
         told_how = "goes with --engines; of --over the first value is the reference"
         raise typer.BadParameter(told_how, param_hint="--reference")
     told = partial(report, as_json=as_json, file=file, command=command_line(context))
-    margins, metrics = dict(comparing.read_margin(text) for text in margin or ()), metric or HEADLINES
 
     def finished(todo: Sequence[Job]) -> list[Outcome]:
         if allow_python:
@@ -163,12 +182,18 @@ def compare(
         first = reference or ("linux" if "linux" in names else names[0])
         for point, sides_at_point in by_engine(outcomes):
             found = comparing.compare(sides_at_point, first, margins)
-            if as_json:
-                echo(json.dumps(found.to_dict() | {"point": dict(point)}, allow_nan=False))
-            else:
-                show(found, metrics, point)
+            _tell_engines(found, metrics, point, as_json=as_json)
             if figures:
                 draw(figures, sides_at_point, found.scenario, point, quiet=as_json)
+
+
+def _tell_engines(
+    found: comparing.Comparison, metrics: Sequence[str], point: Mapping[str, Any], *, as_json: bool
+) -> None:
+    if as_json:
+        echo(json.dumps(found.to_dict() | {"point": dict(point)}, allow_nan=False))
+    else:
+        show(found, metrics, point)
 
 
 def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: int = 1) -> list[Outcome]:

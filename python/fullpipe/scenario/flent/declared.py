@@ -110,6 +110,9 @@ def _against(other: str) -> FlentTest:
 
 
 _CLASSES, _EFFORTS = ("BE", "BK", "CS5", "EF"), ("BE", "BE2", "BE3", "BE4")
+_LEVELS = ("CS0_BE", "CS1_BK", *(f"CS{n}" for n in range(2, 8)))
+_BE = (*_up(*_EFFORTS), *_down(*_EFFORTS))
+_BE_PROBED = (*_BE, *_udp("BE1", "BE2", "BE3"), ICMP)
 _RRUL = (*_up(*_CLASSES), *_down(*_CLASSES), *_udp("EF", "BK", "BE"), ICMP)
 
 _DECLARED = (
@@ -131,13 +134,37 @@ _DECLARED = (
     FlentTest(
         "rrul_be",
         "The same with best effort alone",
-        (*_up(*_EFFORTS), *_down(*_EFFORTS), *_udp("BE1", "BE2", "BE3"), ICMP),
+        _BE_PROBED,
         "all_scaled",
     ),
     FlentTest(
         "rrul_noclassification",
         "The same with probes alone in classes",
-        (*_up(*_EFFORTS), *_down(*_EFFORTS), *_udp("EF", "BK", "BE"), ICMP),
+        (*_BE, *_udp("EF", "BK", "BE"), ICMP),
+        "all_scaled",
+    ),
+    FlentTest(
+        "rrul_be_nflows",
+        "The same with streams by number",
+        (
+            *(f"TCP {way} BE::{n}" for way in ("upload", "download") for n in range(1, 5)),
+            *_udp("BE"),
+            ICMP,
+        ),
+        "all_scaled",
+        {"upload_streams": 4, "download_streams": 4},
+    ),
+    FlentTest(
+        "rrul_cs8",
+        "Response under load in eight classes",
+        (*_up(*_LEVELS), *_down(*_LEVELS), *_udp(*reversed(_LEVELS)), ICMP),
+        "all_scaled",
+    ),
+    FlentTest("rrul_icmp", "Best effort both ways with a ping alone", (*_BE, ICMP), "all"),
+    FlentTest(
+        "rrul_up",
+        "Uploads in four classes, three UDP probes and a ping",
+        tuple(one for one in _RRUL if "download" not in one),
         "all_scaled",
     ),
     _far("rtt_fair", "Streams both ways to four servers, two classes", ("BE1", "BE2", "BK1", "BK2")),
@@ -153,10 +180,11 @@ _DECLARED = (
     FlentTest(
         "voip-1up", "One way of a call beside a TCP upload", ("VoIP::delay", "TCP upload"), "totals_loss"
     ),
+    FlentTest("voip-rrul", "One way of a call beside `rrul_be`", ("VoIP::delay", *_BE_PROBED), "totals_loss"),
     FlentTest("http", "Pages over HTTP", ("HTTP latency",), "http_delay"),
     FlentTest("http-1up", "Pages over HTTP beside a TCP upload", ("HTTP latency", "TCP upload")),
     FlentTest("http-1down", "Pages over HTTP beside a TCP download", ("HTTP latency", "TCP download")),
-    FlentTest("http-rrul", "Pages over HTTP beside `rrul`", ("HTTP latency", *_RRUL), "totals_delay"),
+    FlentTest("http-rrul", "Pages over HTTP beside `rrul_be`", ("HTTP latency", *_BE_PROBED), "totals_delay"),
 )
 TESTS: Mapping[str, FlentTest] = {test.name: test for test in _DECLARED}
 """By name."""

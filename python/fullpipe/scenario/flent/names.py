@@ -6,7 +6,7 @@ _PLAIN = re.compile(r"[^\w.+ -]+", re.ASCII)
 _LONGEST = 100
 COMPUTED = re.compile(r" (avg|sum|fairness)$|^TCP totals$|^VoIP::induced_delay$")
 """Series that Flent computes of others."""
-_CLASS = re.compile(r"(BK)\d*|(CS[1-7])|(EF)")
+_CLASS = re.compile(r"(BK)\d*|(CS[1-7])(_BK)?|(EF)")
 """The words for classes other than best effort. BK, for background, is CS1."""
 
 
@@ -27,4 +27,6 @@ def mark_of(series: str) -> str | None:
     ('cs1', None)
     """
     words = [word for word in series.split() if _CLASS.fullmatch(word)]
-    return ("cs1" if words[0].startswith("BK") else words[0].lower()) if words else None
+    if not words:
+        return None
+    return "cs1" if words[0].startswith("BK") else words[0].partition("_")[0].lower()

@@ -1,0 +1,50 @@
+"""`fullpipe compare FOLDER`: kept runs of several engines, what was measured elsewhere among them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fullpipe.cli.jobs import read_runs, runs_in
+from fullpipe.errors import ScenarioError, UnknownNameError
+from fullpipe.runs import Run
+from fullpipe.validation.compare import Comparison, Margin, compare
+
+_FIRST = ("flent", "linux")
+"""What others are held against unless it is said: what is closest to the world."""
+
+
+def sides_in(folder: Path) -> dict[str, list[Run]]:
+    """The runs in a folder by engine.
+
+    Raises:
+        NoRunError: If there are none.
+        ScenarioError: If they are of one engine.
+    """
+    found: dict[str, list[Run]] = {}
+    for run in read_runs(runs_in([folder])):
+        found.setdefault(run.meta.engine.name, []).append(run)
+    if len(found) < 2:
+        raise ScenarioError(
+            [
+                f"{folder}: all runs are of the engine {next(iter(found))}; put those of another, or what"
+                " `fullpipe import` reads, into the same folder"
+            ]
+        )
+    return found
+
+
+def compared(
+    folder: Path, sides: Mapping[str, Sequence[Run]], reference: str | None, margins: Mapping[str, Margin]
+) -> Comparison:
+    """Kept runs of the same flows, held against those of one engine.
+
+    Raises:
+        UnknownNameError: If there is no run of that engine.
+        ScenarioError: If they have different flows, or an engine has runs of several scenarios.
+    """
+    if reference is not None and reference not in sides:
+        raise UnknownNameError("reference", reference, sides)
+    first = reference or next((name for name in _FIRST if name in sides), next(iter(sides)))
+    try:
+        return compare(sides, first, margins)
+    except ValueError as error:
+        raise ScenarioError([f"{folder}: {error}"]) from None
