@@ -85,6 +85,7 @@ def test_what_was_not_measured_is_null_and_said(tmp_path: Path) -> None:
     assert set(run.tables) == set(TABLES)
     assert {"links", "packets", "flows.wire_bps", "series.in_flight_bytes"} <= set(run.meta.not_measured)
     assert run.flows["wire_bps"].null_count() == run.flows.height
+    assert run.summary()["totals"]["dropped_packets"] is None
 
 
 def test_the_file_is_told_in_the_record(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def summary(run: Run) -> dict[str, Any]:
             "goodput_bps": total_goodput_bps(flows),
             "jain": jain_among(bulk),
             "bulk_flows": bulk.height,
-            "dropped_packets": links["dropped_packets"].sum(),
+            "dropped_packets": None if links.is_empty() else links["dropped_packets"].sum(),
         },
         "transfers": _transfers(measured_transfers(run)),
         "videos": run.videos.to_dicts(),
