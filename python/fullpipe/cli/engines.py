@@ -76,6 +76,9 @@ def install(
     unverified: Annotated[
         bool, typer.Option("--unverified", help="linux: believe the mirror; check no signature of Debian's.")
     ] = False,
+    radios: Annotated[
+        bool, typer.Option("--radios", help="linux: with the kernel's wireless stack, and radios below it.")
+    ] = False,
     workers: Annotated[
         int | None, typer.Option("--jobs", min=1, metavar="N", help="Compilers at the same time.")
     ] = None,
@@ -84,7 +87,9 @@ def install(
     chosen = engine(name)
     if not isinstance(chosen, Installable):
         raise InstallOptionError(f"{name} has nothing to install")
-    options = InstallOptions(version, source, kernel, rootfs, insecure, unverified, workers or processors())
+    options = InstallOptions(
+        version, source, kernel, rootfs, insecure, unverified, workers or processors(), radios
+    )
     options.check()
     with stoppable():
         ready = chosen.install(options, lambda line: echo(line, err=True)) or chosen

@@ -94,11 +94,13 @@ class InstallOptions:
     """Trust the mirror: build what cannot be verified."""
     jobs: int = 1
     """Compilers at the same time."""
+    radios: bool = False
+    """Build what radios need, too."""
 
     @property
     def chosen(self) -> list[str]:
         """The names of those that were given, but for `jobs`."""
-        keys = ("version", "source", "kernel", "rootfs", "insecure", "unverified")
+        keys = ("version", "source", "kernel", "rootfs", "insecure", "unverified", "radios")
         return [key for key in keys if getattr(self, key) not in (None, False)]
 
     def not_among(self, *known: str) -> list[str]:
@@ -120,6 +122,10 @@ class InstallOptions:
         if len(kernels) > 1:
             raise InstallOptionError(
                 f"--{kernels[0]} and --{kernels[1]} both say which kernel; give one of the two"
+            )
+        if self.radios and self.kernel is not None:
+            raise InstallOptionError(
+                "--radios: a ready kernel has radios or has none; leave out one of the two"
             )
 
 

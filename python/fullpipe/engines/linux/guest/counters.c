@@ -74,7 +74,7 @@ void probe(void)
 	known = result("/knows");
 	copy_line(known, "release", "/proc/sys/kernel/osrelease");
 	copy_line(known, "ccas", "/proc/sys/net/ipv4/tcp_available_congestion_control");
-	fprintf(known, "accecn=%d\n", accurate);
+	fprintf(known, "accecn=%d\nradios=%d\n", accurate, has_radios());
 }
 
 /* try NAME qdisc|filter ...: write down whether the kernel can set such a queue discipline or filter */

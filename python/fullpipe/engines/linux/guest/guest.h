@@ -23,6 +23,8 @@ int64_t whole(const char *text);
 
 /* network.c: each takes the words of a line of the script; namespaces, devices, addresses, routes and queue disciplines */
 int enter(const char *namespace);
+int leave_for(const char *namespace);
+int device(const char *name);
 void make_namespace(const char *name);
 void make_link(char **words);
 int64_t activation_s(void);
@@ -35,6 +37,10 @@ int can_set(char **words);
 void set_bursts(char **words);
 void set_sysctl(char **words, int count);
 void list_qdiscs(int socket, void (*each)(int device, const char *kind, unsigned handle, const void *stats, int size));
+
+/* radios.c: radios of a kernel that has them, which join one ad hoc network */
+void make_radio(char **words);
+int has_radios(void);
 
 /* flows.c: senders and receivers */
 void make_flow(char **words, int count);

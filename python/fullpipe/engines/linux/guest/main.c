@@ -137,6 +137,8 @@ static void obey(char *line)
 		make_namespace(arguments[0]);
 	else if (!strcmp(words[0], "link"))
 		make_link(arguments);
+	else if (!strcmp(words[0], "radio"))
+		make_radio(arguments);
 	else if (!strcmp(words[0], "address"))
 		set_address(arguments);
 	else if (!strcmp(words[0], "route"))

@@ -1,6 +1,7 @@
 /* Namespaces, virtual Ethernet, addresses, routes and queue disciplines, all through rtnetlink. */
 #define _GNU_SOURCE
 #include "guest.h"
+#include "netlink.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,7 +22,6 @@
 #include <unistd.h>
 
 #define MAX_NAMESPACES 100000
-#define MAX_MESSAGE 16384
 #define MAX_DUMP 65536
 /* MAX_DO_DEV_PER_LOOP of net/core/link_watch.c, which runs at least once a second */
 #define ACTIVATED_PER_SECOND 100
@@ -32,24 +32,15 @@ static struct {
 } namespaces[MAX_NAMESPACES];
 static int namespace_count, current = -1, device_count;
 
-static union {
-	struct nlmsghdr header;
-	char bytes[MAX_MESSAGE];
-} message;
-
-static int netlink_socket(void)
-{
-	int s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-
-	if (s < 0)
-		fail("netlink: %s", strerror(errno));
-	return s;
-}
+/* In which the guest has started. */
+static int home = -1;
 
 void make_namespace(const char *name)
 {
 	if (namespace_count == MAX_NAMESPACES)
 		fail("more than %d namespaces", MAX_NAMESPACES);
+	if (home < 0)
+		home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (unshare(CLONE_NEWNET))
 		fail("namespace %s: %s", name, strerror(errno));
 	current = namespace_count++;
@@ -57,7 +48,7 @@ void make_namespace(const char *name)
 	namespaces[current].file = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (namespaces[current].file < 0)
 		fail("namespace %s: %s", name, strerror(errno));
-	namespaces[current].netlink = netlink_socket();
+	namespaces[current].netlink = netlink_socket(NETLINK_ROUTE);
 }
 
 static int find(const char *name)
@@ -87,67 +78,18 @@ int enter(const char *name)
 	return namespaces[wanted].netlink;
 }
 
-static void begin(int type, int flags, const void *body, int size)
+/* Back to the namespace in which the guest has started; what is sent to `namespace` from there. */
+int leave_for(const char *namespace)
 {
-	memset(&message.header, 0, sizeof(message.header));
-	message.header.nlmsg_type = type;
-	message.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-	message.header.nlmsg_len = NLMSG_LENGTH(size);
-	memset(NLMSG_DATA(&message.header), 0, NLMSG_ALIGN(size));
-	memcpy(NLMSG_DATA(&message.header), body, size);
+	int wanted = find(namespace);
+
+	if (setns(home, CLONE_NEWNET))
+		fail("the first namespace: %s", strerror(errno));
+	current = -1;
+	return namespaces[wanted].file;
 }
 
-static struct rtattr *attribute(int type, const void *data, int size)
-{
-	int at = NLMSG_ALIGN(message.header.nlmsg_len);
-	struct rtattr *made = (void *)(message.bytes + at);
-
-	if (at + RTA_SPACE(size) > (int)sizeof(message))
-		fail("a message of more than %d bytes", MAX_MESSAGE);
-	made->rta_type = type;
-	made->rta_len = RTA_LENGTH(size);
-	if (size)
-		memcpy(RTA_DATA(made), data, size);
-	message.header.nlmsg_len = at + RTA_ALIGN(made->rta_len);
-	return made;
-}
-
-static void number(int type, uint32_t value)
-{
-	attribute(type, &value, sizeof(value));
-}
-
-static void text(int type, const char *value)
-{
-	attribute(type, value, strlen(value) + 1);
-}
-
-static void close_attribute(struct rtattr *opened)
-{
-	opened->rta_len = message.bytes + message.header.nlmsg_len - (char *)opened;
-}
-
-/* Send the message; returns 0 or what is wrong with it. */
-static int send_message(int socket)
-{
-	static char answer[MAX_MESSAGE] __attribute__((aligned(8)));
-	struct nlmsghdr *header = (void *)answer;
-	struct nlmsgerr *error = NLMSG_DATA(header);
-
-	if (send(socket, &message, message.header.nlmsg_len, 0) < 0 || recv(socket, answer, sizeof(answer), 0) < 0)
-		return errno;
-	return header->nlmsg_type == NLMSG_ERROR ? -error->error : 0;
-}
-
-static void ask(int socket, const char *what)
-{
-	int error = send_message(socket);
-
-	if (error)
-		fail("%s: %s", what, strerror(error));
-}
-
-static int device(const char *name)
+int device(const char *name)
 {
 	int index = if_nametoindex(name);
 

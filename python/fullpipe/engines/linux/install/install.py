@@ -94,8 +94,10 @@ def _build(options: InstallOptions, say: Say) -> Path:
     else:
         package = source_trees.newest(mirror, options.version)
         fetched = mirror.fetch(package, here / "packages", say)
-        work = here / "build" / f"{package.name}-{package.version}"
+        work = here / "build" / f"{package.name}-{package.version}{'-radios' if options.radios else ''}"
         work.mkdir(parents=True, exist_ok=True)
         tree = source_trees.unpack(fetched, work, say)
     kernel.edit(tree)
+    if options.radios:
+        kernel.add_radios(tree)
     return kernel.build(tree, tools, options.jobs, say)

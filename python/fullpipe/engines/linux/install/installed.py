@@ -24,6 +24,8 @@ class Installed:
     """By the kernel's names."""
     qdiscs: tuple[str, ...]
     accecn: bool
+    radios: bool = False
+    """Whether it has the wireless stack and our radios (`engines install linux --radios`)."""
 
 
 def everything() -> Installed:

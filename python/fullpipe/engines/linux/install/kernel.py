@@ -5,6 +5,7 @@ Four values of the tree are changed, all of them in arch/um, so TCP and the queu
 
 import os
 import re
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from fullpipe.errors import EngineError
 
 _HERE = Path(__file__).parent
 FRAGMENT = _HERE / "kernel.config"
+_RADIOS = _HERE / "radios"
+_DRIVERS = Path("drivers/net/wireless/virtual")
 _ALGORITHM = re.compile(r"^config (TCP_CONG_\w+)$", re.MULTILINE)
 _ABOUT_FILES = 600
 _STAMP = {
@@ -78,10 +81,35 @@ def edit(tree: Path) -> None:
     done.touch()
 
 
+def add_radios(tree: Path) -> None:
+    """Put our driver of radios among the kernel's own.
+
+    Raises:
+        EngineError: If the tree has no place for it.
+    """
+    drivers = tree / _DRIVERS
+    if not (drivers / "Kconfig").is_file():
+        raise EngineError(f"this kernel has no {_DRIVERS} for radios; leave out --version for the newest")
+    shutil.copyfile(_RADIOS / "fullpipe_wifi.c", drivers / "fullpipe_wifi.c")
+    for name, added in (
+        ("Kconfig", (_RADIOS / "Kconfig").read_text(encoding="ascii")),
+        ("Makefile", "obj-$(CONFIG_FULLPIPE_WIFI) += fullpipe_wifi.o\n"),
+    ):
+        text = (drivers / name).read_text(encoding="utf-8")
+        if "FULLPIPE_WIFI" not in text:
+            (drivers / name).write_text(text + added, encoding="utf-8")
+
+
 def configuration(tree: Path) -> str:
-    """What a kernel is to have: our fragment, and every algorithm that the tree offers, its own ones too."""
+    """What a kernel is to have: our fragment, radios if their driver is there, and every algorithm that the tree
+    offers, its own ones too."""
     offered = _ALGORITHM.findall((tree / "net" / "ipv4" / "Kconfig").read_text(encoding="utf-8"))
-    return FRAGMENT.read_text(encoding="utf-8") + "".join(f"CONFIG_{name}=y\n" for name in offered)
+    parts = [
+        FRAGMENT,
+        *([_RADIOS / "kernel.config"] if (tree / _DRIVERS / "fullpipe_wifi.c").exists() else []),
+    ]
+    chosen = "".join(part.read_text(encoding="utf-8") for part in parts)
+    return chosen + "".join(f"CONFIG_{name}=y\n" for name in offered)
 
 
 def build(tree: Path, tools: Mapping[str, str], jobs: int, say: Say) -> Path:

@@ -30,6 +30,7 @@ def ask(path: Path, fingerprint: str) -> Installed:
         tuple(known["ccas"].split()),
         tuple(value for key, value in told if key == "qdisc"),
         known["accecn"] == "1",
+        known["radios"] == "1",
     )
 
 

@@ -28,6 +28,8 @@ class Guest:
 
     kernel: Path
     program: Path
+    parameters: tuple[str, ...] = ()
+    """Of the kernel, in addition."""
 
     def command(self, memory_mb: int, seed: int) -> list[str]:
         """The command line. Without paths of the machine: the kernel stirs it into its randomness."""
@@ -39,6 +41,7 @@ class Guest:
             *("time-travel=inf-cpu", "time-travel-start=1700000000000000000", f"um_rngseed={seed}"),
             # Since 6.16: processes of the guest without ptrace, two to three times as fast. Others ignore it.
             "seccomp=on",
+            *self.parameters,
         ]
 
 
