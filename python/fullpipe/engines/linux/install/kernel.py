@@ -101,8 +101,7 @@ def add_radios(tree: Path) -> None:
 
 
 def configuration(tree: Path) -> str:
-    """What a kernel is to have: our fragment, radios if their driver is there, and every algorithm that the tree
-    offers, its own ones too."""
+    """What a kernel is to have: our fragment, radios if their driver is there, all algorithms of the tree."""
     offered = _ALGORITHM.findall((tree / "net" / "ipv4" / "Kconfig").read_text(encoding="utf-8"))
     parts = [
         FRAGMENT,

@@ -3,12 +3,17 @@
  * Radios on one channel, in the time of this kernel: mac80211 above, and below it what hardware and air do.
  *
  * 802.11n in 20 MHz with one spatial stream and one access category. All radios hear each other, and nothing is lost but
- * by collisions. They take turns by EDCA (IEEE 802.11-2020, 10.23.2), send A-MPDUs where mac80211 has agreed on a block ACK, and repeat
- * what collides. What is sent, in which order and at which rate is decided by mac80211: its queues, airtime fairness, airtime
- * queue limits and Minstrel are the kernel's own.
+ * by collisions. They take turns by EDCA (IEEE 802.11-2020, 10.23.2), send A-MPDUs where mac80211 has agreed on a block
+ * ACK, and repeat what collides. What is sent, in which order and at which rate is decided by mac80211: its queues, airtime
+ * fairness, airtime queue limits and Minstrel are the kernel's own.
  *
- * Parameters: radios, none by default; mcs of what each radio exchanges with radio 0, in order (-1: what the rate control says); ampdu (MPDUs of an aggregate at most), beacons (how many each radio sends
- * at most), aql (whether airtime queue limits apply).
+ * Parameters:
+ *   radios   how many; none by default
+ *   mcs      of what each radio exchanges with radio 0, in order; -1: what the rate control says
+ *   ampdu    MPDUs of an aggregate at most
+ *   ppdu_us  longest time on the air; drivers choose 4000 (ath9k) or the standard's 5484
+ *   beacons  how many each radio sends at most
+ *   aql      whether airtime queue limits apply
  */
 #include <linux/etherdevice.h>
 #include <linux/hrtimer.h>
@@ -21,7 +26,6 @@
 #define FCS 4
 #define DELIMITER 4
 #define MAX_AMPDU_BYTES 65535 /* HT, 9.4.2.55.3 */
-#define MAX_PPDU_NS 5484000   /* aPPDUMaxTime, 19.4.4 */
 #define WINDOW 64	      /* of a block ACK without more negotiated, 10.25 */
 #define MAX_TRIES 11
 
@@ -38,6 +42,8 @@ static int mcs[MAX_RADIOS] = {[0 ... MAX_RADIOS - 1] = 7};
 module_param_array(mcs, int, NULL, 0444);
 static int ampdu = WINDOW;
 module_param(ampdu, int, 0444);
+static int ppdu_us = 5484; /* aPPDUMaxTime, 19.4.4 */
+module_param(ppdu_us, int, 0444);
 static int beacons = -1;
 module_param(beacons, int, 0444);
 static bool aql = true;
@@ -184,7 +190,7 @@ static bool fits(const struct radio *radio, const struct sk_buff *skb, int bytes
 	if (!first)
 		return true;
 	return radio->aggregate && skb_queue_len(&radio->air) < ampdu && bytes + subframe(skb) <= MAX_AMPDU_BYTES &&
-	       ((sequence(skb) - sequence(first)) & 0xfff) < WINDOW && ht_ns(bytes + subframe(skb), radio->rate) <= MAX_PPDU_NS;
+	       ((sequence(skb) - sequence(first)) & 0xfff) < WINDOW && ht_ns(bytes + subframe(skb), radio->rate) <= 1000 * ppdu_us;
 }
 
 static void put_on_air(struct radio *radio, struct ieee80211_sta *sta, struct sk_buff *skb, int *bytes)
@@ -620,7 +626,7 @@ static struct ieee80211_supported_band band = {
 	},
 };
 
-/* Every channel may be used by anybody: the air is ours. */
+/* Every channel may be used: no radio of others is on the air. */
 static const struct ieee80211_regdomain anywhere = {
 	.n_reg_rules = 1,
 	.alpha2 = "99",
