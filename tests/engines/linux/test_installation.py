@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe.engines.base import InstallOptions
-from fullpipe.engines.linux.install import debian, install, installed, toolchain
+from fullpipe.engines.linux.install import debian, install, installed, kernel, toolchain
 from fullpipe.errors import EngineError
 
 
@@ -70,3 +70,22 @@ def test_no_flex_and_nobody_to_lend_it(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(debian.Mirror, "packages", fails)
     with pytest.raises(EngineError, match=r"flex or bison is missing.*the network is down"):
         toolchain.borrowed(debian.Mirror(), tmp_path / "tools", lambda _: None)
+
+
+def test_radios_are_added_once(tmp_path: Path) -> None:
+    drivers, kconfig = tmp_path / "drivers/net/wireless/virtual", tmp_path / "net/ipv4/Kconfig"
+    for folder in (drivers, kconfig.parent):
+        folder.mkdir(parents=True)
+    for path in (drivers / "Kconfig", drivers / "Makefile", kconfig):
+        path.write_text("config TCP_CONG_CUBIC\n" if path is kconfig else "")
+    assert "MAC80211" not in kernel.configuration(tmp_path)
+    kernel.add_radios(tmp_path)
+    kernel.add_radios(tmp_path)
+    assert (drivers / "Makefile").read_text().count("fullpipe_wifi.o") == 1
+    assert (drivers / "Kconfig").read_text().count("config FULLPIPE_WIFI") == 1
+    assert "CONFIG_FULLPIPE_WIFI=y" in kernel.configuration(tmp_path)
+
+
+def test_a_tree_without_a_place_for_radios_says_so(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="has no drivers/net/wireless/virtual for radios"):
+        kernel.add_radios(tmp_path)
