@@ -35,6 +35,12 @@ _SERVICES: Mapping[str, Mapping[str, Any]] = {
     "trace mahimahi offset": {
         "trace": {"file": str(HERE / "opportunities.trace"), "offset": "9 ms", "opportunity": "4000 B"}
     },
+    "trace mahimahi light": {
+        "trace": {
+            "file": str(HERE / "opportunities.trace"),
+            "light": {"file": str(HERE / "trains.txt"), "idle": "1 ms"},
+        }
+    },
     "trace csv": {"trace": {"kind": "csv", "file": str(HERE / "steps.csv"), "offset": "100 ms"}},
     "trace csv once": {"trace": {"kind": "csv", "file": str(HERE / "steps.csv"), "repeat": False}},
 }

@@ -18,6 +18,7 @@ mod ring;
 mod server;
 mod streams;
 mod timetable;
+mod trains;
 pub mod wifi;
 mod wire;
 
@@ -35,4 +36,5 @@ pub use queue::{Backlog, QueueDiscipline, QueueEvents, Released};
 pub use ring::Ring;
 pub use server::Server;
 pub use streams::{Direction, RouteId, StreamId, Streams};
+pub use trains::{Train, Trains};
 pub use wire::Impairments;

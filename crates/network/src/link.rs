@@ -401,8 +401,8 @@ impl<P: Copy> Replay<P> {
         wire.resize(queue.as_mut(), now, stats);
         let waits = !*idle || wire.opportunities().is_some();
         if waits {
-            if let Some(opportunities) = wire.opportunities().filter(|_| *idle) {
-                opportunities.waste_before(now + Duration::from_nanos(1)); // what comes now has come before the packet
+            if let Some(opportunities) = wire.opportunities().filter(|_| queue.backlog().packets == 0) {
+                opportunities.wake(now);
             }
             queue.enqueue(packet, now, &mut events);
             let backlog = queue.backlog().packets;

@@ -5,7 +5,11 @@
 //! next one, and unused capacity is lost. A frame that a radio sends every few milliseconds is one, too.
 
 use crate::server::Transmission;
+use crate::trains::Trains;
 use units::{Duration, Time};
+
+/// The least time after another.
+const INSTANT: Duration = Duration::from_nanos(1);
 
 /// Opportunities to send, over and over again.
 #[derive(Clone, Debug)]
@@ -24,6 +28,10 @@ pub struct Opportunities {
     /// The present one, and what is left of it.
     at: Time,
     left: u32,
+    /// What packets meet that come after a pause.
+    light: Option<Trains>,
+    /// The present one is of a train.
+    in_train: bool,
 }
 
 impl Opportunities {
@@ -39,9 +47,19 @@ impl Opportunities {
         let phase = Duration::from_nanos(offset.as_nanos() - round);
         let next = times.partition_point(|&time| time < phase);
         let round = Duration::from_nanos(round);
-        let mut made = Opportunities { times, bytes, repeats, offset, round, next, at: Time::ZERO, left: 0 };
+        let (at, left, light, in_train) = (Time::ZERO, 0, None, false);
+        let mut made =
+            Opportunities { times, bytes, repeats, offset, round, next, at, left, light, in_train };
         made.turn_round();
         made
+    }
+
+    /// These for who keeps the path busy, and recorded trains for packets that come after a pause: they leave when those
+    /// of the train did, and when it is used up, what comes next waits for these opportunities, until the next pause.
+    /// All arrive later by the delay of the train.
+    #[must_use]
+    pub fn with_trains(self, light: Trains) -> Opportunities {
+        Opportunities { light: Some(light), ..self }
     }
 
     /// The earliest time at which the next packet may begin to leave.
@@ -51,8 +69,11 @@ impl Opportunities {
 
     /// Sends `size` bytes from [`free_at`](Self::free_at) on.
     pub(crate) fn transmit(&mut self, size: u16) -> Transmission {
-        let start = self.free_at();
         let mut rest = u32::from(size);
+        if self.in_train && self.left < rest.min(self.bytes) {
+            self.left = 0; // a train carries packets whole
+        }
+        let start = self.free_at();
         while rest > 0 && self.free_at() < Time::NEVER {
             if self.left == 0 {
                 self.turn();
@@ -64,10 +85,34 @@ impl Opportunities {
         Transmission { start, finish: if rest > 0 { Time::NEVER } else { self.at } }
     }
 
+    /// A packet reaches the empty queue at `now`. An opportunity that comes at the same time has come before it, unless it
+    /// is of a train.
+    pub(crate) fn wake(&mut self, now: Time) {
+        match &mut self.light {
+            Some(trains) if trains.begins(now, self.at) => {
+                trains.begin(now, self.at);
+                self.left = 0;
+            }
+            Some(_) => {
+                self.waste_before(now);
+                if self.train().is_none() {
+                    self.waste_before(now + INSTANT);
+                }
+            }
+            None => self.waste_before(now + INSTANT),
+        }
+    }
+
     /// Opportunities before `time` were not used.
     pub(crate) fn waste_before(&mut self, time: Time) {
         if self.at < time {
             self.left = 0;
+        }
+        while let Some(next) = self.train() {
+            if next >= time {
+                return;
+            }
+            self.advance();
         }
         let (behind, period) = (time.since(self.next_time()).as_nanos(), self.period());
         if self.repeats {
@@ -92,24 +137,65 @@ impl Opportunities {
         bytes.try_into().unwrap_or(u64::MAX)
     }
 
+    /// How much later than it left a packet arrives, beside the delay of the link.
+    pub(crate) fn delay(&self) -> Duration {
+        self.light.as_ref().map_or(Duration::ZERO, Trains::delay)
+    }
+
+    /// The least of these delays.
+    pub(crate) fn min_delay(&self) -> Duration {
+        self.light.as_ref().map_or(Duration::ZERO, Trains::min_delay)
+    }
+
     /// The length of a round in nanoseconds.
     fn period(&self) -> u64 {
         self.times.last().map_or(1, |last| last.as_nanos())
     }
 
     fn next_time(&self) -> Time {
+        if let Some(next) = self.train() {
+            return next;
+        }
         let Some(&time) = self.times.get(self.next) else { return Time::NEVER };
-        Time::ZERO + (self.round + time).saturating_sub(self.offset)
+        Time::ZERO + (self.round + time).saturating_sub(self.ahead())
+    }
+
+    /// The next opportunity of the train, if one is left.
+    fn train(&self) -> Option<Time> {
+        self.light.as_ref().and_then(Trains::next)
+    }
+
+    /// How far the recording is ahead of what leaves: it says when packets arrive.
+    fn ahead(&self) -> Duration {
+        self.offset + self.delay()
     }
 
     /// Makes the next opportunity the present one.
     fn turn(&mut self) {
         (self.at, self.left) = (self.next_time(), self.bytes);
-        self.advance();
+        self.in_train = self.advance();
     }
 
-    fn advance(&mut self) {
+    /// Passes the next opportunity; returns whether it was one of a train.
+    fn advance(&mut self) -> bool {
+        if let Some(passed) = self.train() {
+            self.light.iter_mut().for_each(Trains::advance);
+            if self.train().is_none() {
+                self.seek(passed + INSTANT);
+            }
+            return true;
+        }
         self.next += 1;
+        self.turn_round();
+        false
+    }
+
+    /// Goes on with the first opportunity beside those of trains that does not come before `time`.
+    fn seek(&mut self, time: Time) {
+        let phase = time.as_nanos() + self.ahead().as_nanos();
+        let round = if self.repeats { phase.saturating_sub(1) / self.period() * self.period() } else { 0 };
+        self.next = self.times.partition_point(|time| time.as_nanos() < phase - round);
+        self.round = Duration::from_nanos(round);
         self.turn_round();
     }
 

@@ -145,7 +145,9 @@ impl Wire {
     /// The shortest delay from now on.
     pub fn min_delay(&self) -> Duration {
         let changed = self.impairments.iter().flat_map(|impairments| impairments.delays.values());
+        let recorded = self.impairments.as_ref().and_then(|impairments| impairments.opportunities.as_ref());
         changed.copied().fold(self.delay, Duration::min)
+            + recorded.map_or(Duration::ZERO, Opportunities::min_delay)
     }
 
     /// The highest rate from now on; unlimited if it sends at given moments.
@@ -239,7 +241,8 @@ impl LinkDynamics {
         if let Some(changed) = self.delays.due(finish) {
             *delay = changed;
         }
-        self.each.iter_mut().fold(finish + *delay, |arrival, one| one.arrival(finish, arrival))
+        let recorded = self.opportunities.as_ref().map_or(Duration::ZERO, Opportunities::delay);
+        self.each.iter_mut().fold(finish + *delay + recorded, |arrival, one| one.arrival(finish, arrival))
     }
 }
 

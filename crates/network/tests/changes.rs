@@ -4,7 +4,7 @@ mod common;
 
 use common::{Payload, arrivals, both, config, impairment, loss, ms, packet, run};
 use network::queue::{DropTail, Limit, build};
-use network::{Link, LinkConfig, Opportunities, Packet, SamplingTimes};
+use network::{Link, LinkConfig, Opportunities, Packet, SamplingTimes, Train, Trains};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
@@ -102,6 +102,89 @@ fn a_shaper_lets_opportunities_pass() {
     let shaper = json!({ "rate_bps": 752_000, "burst_bytes": 1504 }); // 1504 bytes in 16 ms
     let mut link = Link::new(traced(&[10]), build("tbf", &shaper, 1).unwrap());
     assert_eq!(arrivals(&mut link, &[0, 0, 0], 1504), [(10, 0), (30, 1), (50, 2)]);
+}
+
+/// Opportunities at `heavy`, repeated, and recorded trains: when, the delay, and the offsets of the packets.
+fn two_levels(heavy: &[u64], trains: &[(u64, u64, &[u64])], idle_ms: u64) -> LinkConfig {
+    let long = |&n: &u64| Duration::from_millis(n);
+    let trains = trains.iter().map(|(at, delay, offsets)| Train {
+        at: long(at),
+        delay: long(delay),
+        offsets: offsets.iter().map(long).collect(),
+    });
+    let mut config = traced(heavy);
+    let made = config.impairments.opportunities.take().map(|made| {
+        made.with_trains(Trains::new(trains.collect(), Duration::from_millis(idle_ms), true, Duration::ZERO))
+    });
+    config.impairments.opportunities = made;
+    config
+}
+
+#[test]
+fn who_comes_after_a_pause_follows_a_train_and_then_who_keeps_the_path_busy() {
+    // Packets of the train leave 0, 2 and 7 ms after the first, and arrive 20 ms later. The fourth waits for an
+    // opportunity of the busy path after the last of them: the recording has it at 30, 20 ms after 10.
+    let config = two_levels(&[10], &[(0, 20, &[0, 2, 7]), (1000, 20, &[0])], 0);
+    for mut link in both(&config, 100) {
+        assert_eq!(arrivals(&mut link, &[1; 5], 1504), [(21, 0), (23, 1), (28, 2), (30, 3), (40, 4)]);
+    }
+}
+
+#[test]
+fn a_pause_longer_than_asked_for_begins_another_train() {
+    // The second leaves at 10, and arrives with the opportunity at 30. The third comes 12 ms after that.
+    for (idle_ms, third) in [(0, 42), (11, 42), (12, 50)] {
+        for mut link in both(&two_levels(&[10], &[(0, 20, &[0]), (1000, 20, &[0])], idle_ms), 100) {
+            assert_eq!(arrivals(&mut link, &[1, 1, 22], 1504), [(21, 0), (30, 1), (third, 2)]);
+        }
+    }
+}
+
+#[test]
+fn a_train_passes_whether_it_is_used_or_not() {
+    let config = two_levels(&[100], &[(0, 20, &[0, 1, 2, 9]), (1000, 20, &[0])], 50);
+    for mut link in both(&config, 100) {
+        assert_eq!(arrivals(&mut link, &[0, 5, 5], 1504), [(20, 0), (29, 1), (100, 2)]);
+    }
+}
+
+#[test]
+fn a_train_carries_packets_whole() {
+    let config = two_levels(&[100], &[(0, 20, &[0, 5, 6]), (1000, 20, &[0])], 0);
+    for mut link in both(&config, 100) {
+        // Two of 700 bytes fit into 1504, and a third does not.
+        assert_eq!(arrivals(&mut link, &[0; 4], 700), [(20, 0), (20, 1), (25, 2), (25, 3)]);
+    }
+}
+
+#[test]
+fn the_delay_lies_between_those_of_the_trains_before_and_after() {
+    let config = two_levels(&[10], &[(0, 10, &[0]), (100, 30, &[0]), (200, 10, &[0])], 0);
+    for mut link in both(&config, 100) {
+        let seen = arrivals(&mut link, &[0, 50, 100, 150, 250], 1504);
+        assert_eq!(seen, [(10, 0), (70, 1), (130, 2), (170, 3), (270, 4)]);
+    }
+}
+
+#[test]
+fn a_shorter_delay_lets_no_train_overtake() {
+    let config = two_levels(&[10], &[(0, 90, &[0]), (1, 10, &[0]), (100, 10, &[0])], 0);
+    for mut link in both(&config, 100) {
+        assert_eq!(arrivals(&mut link, &[0, 2, 85], 1504), [(90, 0), (90, 1), (95, 2)]);
+    }
+}
+
+#[test]
+fn who_keeps_a_path_of_two_levels_busy_gets_what_its_opportunities_offer() {
+    let heavy = [3, 4, 10, 11, 12, 40];
+    let config = two_levels(&heavy, &[(0, 7, &[0, 1]), (50, 25, &[0])], 0);
+    for mut link in both(&config, 1_000) {
+        let seen = arrivals(&mut link, &[0; 602], 1504);
+        // The train brings two packets at 7 and 8 ms; those of the first round after that are 10, 11, 12 and 40.
+        let busy = (0u64..).flat_map(|round| heavy.map(|at| 40 * round + at)).filter(|&at| at > 8);
+        let expected: Vec<_> = [7, 8].into_iter().chain(busy).zip(0..602).collect();
+        assert_eq!(seen, expected);
+    }
 }
 
 fn slow(changes: &[(u64, u64)]) -> LinkConfig {

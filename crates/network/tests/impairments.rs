@@ -4,7 +4,7 @@ mod common;
 
 use common::{Payload, config, impairment, loss, ms, packet, run};
 use network::queue::{Limit, build, descriptors};
-use network::{Impairment, Impairments, Link, LinkConfig, Opportunities, Packet};
+use network::{Impairment, Impairments, Link, LinkConfig, Opportunities, Packet, Train, Trains};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -16,6 +16,8 @@ use units::{Duration, Rate, Time};
 struct Case {
     queue: (usize, bool),
     config: LinkConfig,
+    /// What packets follow after a pause, if the link sends at given moments.
+    trains: Option<Trains>,
     /// Gap to the previous arrival in nanoseconds, flow, size, whether it is thin.
     arrivals: Vec<(u64, u32, u16, bool)>,
 }
@@ -50,6 +52,11 @@ impl Case {
             .into_iter()
             .map(|(at, l)| (at, self.limit(l.packets.unwrap_or(0))))
             .collect();
+        let opportunities = config.impairments.opportunities.take();
+        config.impairments.opportunities = opportunities.map(|made| match &self.trains {
+            Some(trains) => made.with_trains(trains.clone()),
+            None => made,
+        });
         let queue = build(kind, &params, 7).unwrap();
         Link::new(config, queue).knowing_acks(|payload| payload.1)
     }
@@ -94,6 +101,7 @@ impl Case {
     /// The same link where a packet arrives once, a fixed time after its transmission.
     fn exact(self) -> Case {
         let mut case = self.ordered();
+        case.trains = None; // they carry bytes of their own
         case.config.impairments.each.retain(|one| one.kind() == "ack_filter");
         case
     }
@@ -121,6 +129,21 @@ fn wire() -> impl Strategy<Value = (Rate, Vec<(Time, Rate)>, Option<Opportunitie
         2 => (rate(), changes).prop_map(|(rate, changes)| (rate, changes, None)),
         2 => moments.prop_map(|moments| (Rate::UNLIMITED, Vec::new(), Some(moments))),
     ]
+}
+
+fn trains() -> impl Strategy<Value = Trains> {
+    let train = (0u64..20_000_000, 0u64..20_000_000, vec(0u64..5_000_000, 0..9));
+    (vec(train, 2..9), 0u64..10).prop_map(|(trains, idle)| {
+        let mut at = Duration::ZERO;
+        let long = Duration::from_nanos;
+        let made = trains.into_iter().map(|(gap, delay, mut offsets)| {
+            at = at + long(gap + 1);
+            offsets.extend([0]);
+            offsets.sort_unstable();
+            Train { at, delay: long(delay), offsets: offsets.into_iter().map(long).collect() }
+        });
+        Trains::new(made.collect(), Duration::from_millis(idle), true, Duration::ZERO)
+    })
 }
 
 fn impairments() -> impl Strategy<Value = Impairments> {
@@ -174,13 +197,13 @@ fn cases() -> impl Strategy<Value = Case> {
     let queue = (0..descriptors().len(), any::<bool>());
     let arrivals = vec((0u64..6_000_000, 0u32..5, 60u16..1514, any::<bool>()), 1..120);
     let fair = prop_oneof![2 => Just(Impairments::default()), 3 => impairments()];
-    (queue, wire(), fair, arrivals).prop_map(|(queue, wire, impairments, arrivals)| {
+    (queue, wire(), of(trains()), fair, arrivals).prop_map(|(queue, wire, trains, impairments, arrivals)| {
         let (rate, rates, opportunities) = wire;
         let config = LinkConfig {
             impairments: Impairments { rates, opportunities, ..impairments },
             ..config(rate, 5)
         };
-        Case { queue, config, arrivals }
+        Case { queue, config, trains, arrivals }
     })
 }
 

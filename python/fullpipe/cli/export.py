@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
-from fullpipe.analysis.export import flent, pcapng, qlog
+from fullpipe.analysis.export import deliveries, flent, pcapng, qlog
 from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
@@ -21,9 +21,11 @@ class Format(StrEnum):
     qlog = "qlog"
     pcapng = "pcapng"
     flent = "flent"
+    mahimahi = "mahimahi"
 
 
-_OTHERS: dict[Format, Callable[[Run], bytes]] = {Format.qlog: qlog, Format.flent: flent}
+_WHOLE: dict[Format, Callable[[Run], bytes]] = {Format.qlog: qlog, Format.flent: flent}
+"""What says all of a run."""
 
 
 def export(
@@ -34,16 +36,30 @@ def export(
     format: Annotated[Format | None, typer.Option(help="Left out: by the ending of the file.")] = None,
     point: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="pcapng: only what was captured here; may be repeated."),
+        typer.Option(metavar="NAME", help="Only what was captured here; for pcapng it may be repeated."),
     ] = None,
 ) -> None:
-    """Write a run as a qlog trace, its captured packets as a pcapng file for Wireshark, or a file that
-    Flent opens."""
+    """Write a run as a qlog trace, its captured packets as a pcapng file for Wireshark, a file that Flent
+    opens, or what a link or a cell delivered from the warm-up on as a packet-delivery trace of Mahimahi (.up,
+    .down or .trace)."""
     endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
+    endings |= dict.fromkeys((".up", ".down", ".trace"), Format.mahimahi)
     is_of_flent = out.name.endswith((".flent.gz", ".flent"))
     chosen = format or (Format.flent if is_of_flent else endings.get(out.suffix))
     if chosen is None:
-        raise typer.BadParameter(f"{out.name} does not say which format; add --format qlog, pcapng or flent")
+        raise typer.BadParameter(
+            f"{out.name} does not say which format; add --format qlog, pcapng, flent or mahimahi"
+        )
     (run,) = read_runs([folder])
-    files.write(out, pcapng(run, point or ()) if chosen == Format.pcapng else _OTHERS[chosen](run))
+    files.write(out, _content(run, chosen, point or []))
     echo(out)
+
+
+def _content(run: Run, chosen: Format, points: list[str]) -> bytes:
+    if chosen in _WHOLE:
+        return _WHOLE[chosen](run)
+    if chosen == Format.pcapng:
+        return pcapng(run, points)
+    if len(points) > 1:
+        raise typer.BadParameter("a packet-delivery trace is of one link or port; give --point once")
+    return deliveries(run, points[0] if points else None)

@@ -1,23 +1,28 @@
 """`fullpipe trace`: what a recorded path is like, and one kind of file from the other."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fullpipe.cli.output import echo
+from fullpipe.cli.shared import target
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario import traces
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE
+from fullpipe.scenario.traces import files, public
 
 trace = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Recorded paths: Mahimahi's packet-delivery traces and CSV.",
+    help="Recorded paths: Mahimahi's packet-delivery traces, CellReplay's packet trains, and CSV.",
 )
 _CSV = ".csv"
-_In = Annotated[Path, typer.Argument(metavar="FILE", help="A packet-delivery trace, or a CSV by its name.")]
+_In = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A packet-delivery trace, packet trains, or a CSV by its name.")
+]
 
 
 @trace.command()
@@ -26,13 +31,24 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, in base units.")] = False,
 ) -> None:
     """Say how long a trace lasts and what it carries."""
-    found = _of_steps(file) if file.suffix == _CSV else _of_opportunities(file)
+    with_trains = file.suffix != _CSV and b" " in files.read_bytes(file).partition(b"\n")[0]
+    found = (
+        _of_trains(file)
+        if with_trains
+        else _of_steps(file)
+        if file.suffix == _CSV
+        else _of_opportunities(file)
+    )
     if as_json:
         echo(json.dumps(found))
     elif file.suffix == _CSV:
         echo(f"{found.pop('rows')} rows, the last at {found.pop('duration_s'):g} s")
         for name, (least, most) in found.items():
             echo(f"{name}: {least:g} to {most:g}")
+    elif with_trains:
+        least, most = found["delay_s"]
+        echo(f"{found['trains']} packet trains in {found['duration_s']:g} s, {found['packets']} packets")
+        echo(f"delay of the first packet {1e3 * least:g} to {1e3 * most:g} ms")
     else:
         echo(f"{found['opportunities']} opportunities in {found['duration_s']:g} s")
         longest_ms = round(found["longest_gap_s"] * 1e3)
@@ -48,6 +64,17 @@ def _of_steps(file: Path) -> dict[str, Any]:
     }
     ranges = {name: [min(known), max(known)] for name, known in columns.items() if known}
     return {"rows": len(steps.time_s), "duration_s": steps.time_s[-1], **ranges}
+
+
+def _of_trains(file: Path) -> dict[str, Any]:
+    """Packet trains: how many, of how many packets, and the least and the most delay of a first one."""
+    found = traces.read_trains(file)
+    return {
+        "trains": len(found.times_ms),
+        "duration_s": found.period_s,
+        "packets": sum(len(line) - 2 for line in found.lines()),
+        "delay_s": [int(found.delays_ms.min()) / 1e3, int(found.delays_ms.max()) / 1e3],
+    }
 
 
 def _of_opportunities(file: Path) -> dict[str, Any]:
@@ -98,3 +125,37 @@ def convert(
         made = traces.from_rates(steps.time_s[:-1], rates[:-1], steps.time_s[-1])
         traces.write_mahimahi(to, made)
         echo(f"{to}: {RATE.format(round(made.mean_bps))} on average")
+
+
+@trace.command("list")
+def list_public(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, in base units.")] = False,
+) -> None:
+    """List public recordings: what they are, their licence, and where. None comes with fullpipe."""
+    if as_json:
+        return echo(json.dumps([asdict(one) for one in public.public_sets()]))
+    for one in public.public_sets():
+        echo(f"{one.name}: {one.what}\n  licence: {one.licence}\n  {one.page}")
+        for file in one.files:
+            echo(f"  {file.name}, {_size(file)}")
+    return None
+
+
+@trace.command("fetch")
+def fetch_public(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="SET/FILE, as `fullpipe trace list` has it.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", parser=target, metavar="FILE", help="Left out: its own name, here."),
+    ] = None,
+) -> None:
+    """Fetch a public recording from where its authors publish it, after saying its licence."""
+    one, file = public.choose(name)
+    echo(f"{file.name}, {_size(file)}: {one.what}\nlicence: {one.licence}\n{one.page}")
+    path = out or Path(file.name.rpartition("/")[2])
+    files.write_bytes(path, public.fetch(file))
+    echo(path)
+
+
+def _size(file: public.Fetchable) -> str:
+    return "size not known" if file.size_bytes is None else f"{file.size_bytes:,} bytes"

@@ -321,6 +321,7 @@ def test_a_packet_delivery_trace_has_lines_of_digits_alone(text: str) -> None:
     right = all(re.fullmatch("0|[1-9][0-9]{0,9}", line) for line in lines)
     numbers = [int(line) for line in lines] if right else []
     right = right and numbers == sorted(numbers) and 0 < numbers[-1] <= 10**9
+    right = right and all(b - a < 3_600_000 for a, b in zip([0, *numbers], numbers, strict=False))
     try:
         assert parse_mahimahi(text.encode()).times_ms.tolist() == numbers
         assert right

@@ -68,7 +68,7 @@ def _link(link: Link) -> Plan:
         "stream": link.stream,
         "nic": link.nic_of is not None,
         "rate_bps": link.rate_bps,
-        "delay_ns": link.delay_ns,
+        "delay_ns": link.own_delay_ns,
         "queue": _queue(link.queue),
         "device_packets": link.device_packets,
         "loss": plan_of(link.loss) if link.loss else None,
@@ -98,7 +98,11 @@ def _opportunities(link: Link) -> Plan | None:
     if trace is None or trace.deliveries is None:
         return None
     rounds = _rounds(trace.deliveries.times_ms.tolist(), 1_000_000, trace.opportunity_bytes)
-    return {**rounds, "repeat": trace.repeat, "offset_ns": to_nanoseconds(trace.offset_s)}
+    made = {**rounds, "repeat": trace.repeat, "offset_ns": to_nanoseconds(trace.offset_s)}
+    if trace.light is None:
+        return made
+    light = {"trains": trace.light.trains.lines(), "idle_ns": to_nanoseconds(trace.light.idle_s)}
+    return {**made, "light": light}
 
 
 def _rounds(times: list[int], unit_ns: int, size_bytes: int) -> Plan:

@@ -17,6 +17,8 @@ def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, 
         beginning = steps[0][1]  # the recording says what the link does not
         rate_bps = rate_bps or beginning.get("rate_bps") or None
         delay_s = delay_s or beginning.get("delay_ns", 0) / NANOSECONDS
+    if described.trace is not None:
+        delay_s += described.trace.mean_delay_s
     return Link(
         name,
         *ends,

@@ -36,6 +36,7 @@ class Link:
     """The node where it ends."""
     rate_bps: int | None
     delay_s: float
+    """Propagation, with the mean delay of recorded trains."""
     queue: DropTail | Discipline | None
     loss: Loss | None
     where: str
@@ -63,6 +64,11 @@ class Link:
     def delay_ns(self) -> int:
         """Propagation in whole nanoseconds."""
         return to_nanoseconds(self.delay_s)
+
+    @property
+    def own_delay_ns(self) -> int:
+        """What of it is not recorded with trains of packets."""
+        return self.delay_ns - (0 if self.trace is None else to_nanoseconds(self.trace.mean_delay_s))
 
     @property
     def limit_bps(self) -> int | None:

@@ -15,7 +15,7 @@ MAX_DEPTH = 50
 MAX_BITS = 1_024
 """Of a number. Python writes no much larger ones."""
 _SUFFIX = ".toml"
-_FILES = ("file", "trace")
+_FILES = ("file", "trace", "light")
 """Keys whose text names a file."""
 
 

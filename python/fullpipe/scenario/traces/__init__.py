@@ -1,4 +1,5 @@
-"""Recorded paths: Mahimahi's packet-delivery traces, and rate, delay and loss over time as CSV."""
+"""Recorded paths: Mahimahi's packet-delivery traces, CellReplay's packet trains beside them, and rate, delay
+and loss over time as CSV."""
 
 from typing import TYPE_CHECKING
 
@@ -9,33 +10,38 @@ from fullpipe.scenario.traces.steps import Steps, parse_steps, read_steps, write
 if TYPE_CHECKING:
     from fullpipe.scenario.traces.mahimahi import (
         Mahimahi,
+        from_deliveries,
         from_rates,
         parse_mahimahi,
         read_mahimahi,
         to_rates,
         write_mahimahi,
     )
+    from fullpipe.scenario.traces.trains import Trains, parse_trains, read_trains
 
 __all__ = [
     "OPPORTUNITY_BYTES",
     "Mahimahi",
     "Steps",
     "TraceError",
+    "Trains",
+    "from_deliveries",
     "from_rates",
     "parse_mahimahi",
     "parse_steps",
+    "parse_trains",
     "read_mahimahi",
     "read_steps",
+    "read_trains",
     "to_rates",
     "write_mahimahi",
     "write_steps",
 ]
 
-# Packet-delivery traces need numpy, which most scenarios do not.
+# Packet-delivery traces and trains need numpy, which most scenarios do not.
+_MAHIMAHI = ("Mahimahi", "from_deliveries", "from_rates", "parse_mahimahi", "read_mahimahi", "to_rates",
+             "write_mahimahi")  # fmt: skip
 __getattr__ = lazy.names(
     __name__,
-    dict.fromkeys(
-        ("Mahimahi", "from_rates", "parse_mahimahi", "read_mahimahi", "to_rates", "write_mahimahi"),
-        "mahimahi",
-    ),
+    dict.fromkeys(_MAHIMAHI, "mahimahi") | dict.fromkeys(("Trains", "parse_trains", "read_trains"), "trains"),
 )

@@ -11,6 +11,9 @@ OPPORTUNITY_BYTES = 1504
 before them."""
 LONGEST_S = 1_000_000
 """What a trace may last: about 11 days."""
+LONGEST_GAP_MS = 3_600_000
+"""Between two lines. The longest pause of Mahimahi's own traces is 78 s; one of an hour is two recordings in
+one file."""
 
 
 class TraceError(ScenarioError):

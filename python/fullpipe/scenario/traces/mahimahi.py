@@ -17,7 +17,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullpipe.scenario.traces.files import LONGEST_S, OPPORTUNITY_BYTES, TraceError, read_bytes, write_bytes
+from fullpipe.scenario.traces.files import (
+    LONGEST_GAP_MS,
+    LONGEST_S,
+    OPPORTUNITY_BYTES,
+    TraceError,
+    read_bytes,
+    write_bytes,
+)
 
 _DIGITS = 10
 _NUMBER = re.compile(rb"(0|[1-9][0-9]{0,9})\n?")
@@ -32,6 +39,12 @@ class Mahimahi:
     """When opportunities come, in order."""
     final_newline: bool = True
     """Whether the last line of the file ends like the others."""
+
+    @property
+    def content(self) -> bytes:
+        """Its file."""
+        text = "\n".join(map(str, self.times_ms.tolist())) + ("\n" if self.final_newline else "")
+        return text.encode()
 
     @property
     def period_s(self) -> float:
@@ -78,8 +91,7 @@ def write_mahimahi(path: str | Path, trace: Mahimahi | ArrayLike) -> None:
     if not isinstance(trace, Mahimahi):
         trace = Mahimahi(np.asarray(trace, dtype=np.int64))
     _check(trace.times_ms, str(path))
-    text = "\n".join(map(str, trace.times_ms.tolist())) + ("\n" if trace.final_newline else "")
-    write_bytes(path, text.encode())
+    write_bytes(path, trace.content)
 
 
 def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mahimahi:
@@ -113,6 +125,30 @@ def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mah
     reached_s = edges[step] + (number - carried[step]) * 8 * OPPORTUNITY_BYTES / rates[step]
     made = np.maximum.accumulate(np.ceil(reached_s * 1e3 - 1e-6).astype(np.int64))
     _check(made, "rates")
+    return Mahimahi(made)
+
+
+def from_deliveries(time_s: ArrayLike, size_bytes: ArrayLike) -> Mahimahi:
+    """The packet-delivery trace of packets that arrived.
+
+    An opportunity comes with the packet that completes another 1504 bytes, at the end of its millisecond.
+
+    Args:
+        time_s: When each packet arrived, in order, from the beginning of the trace on.
+        size_bytes: Their sizes, as they count in the trace: of Mahimahi's, the IP packet and 4 bytes.
+
+    Raises:
+        TraceError: If these are no packets, do not fill an opportunity or too many, or pause for an hour.
+    """
+    times, carried = np.asarray(time_s, dtype=float), np.cumsum(np.asarray(size_bytes, dtype=np.int64))
+    if times.ndim != 1 or times.shape != carried.shape or not np.isfinite(times).all():
+        raise TraceError("deliveries", "give as many finite times as sizes")
+    count = int(carried[-1]) // OPPORTUNITY_BYTES if len(carried) else 0
+    if not 0 < count <= _MOST_OPPORTUNITIES:
+        raise TraceError("deliveries", f"fill {count:,} opportunities, not 1 to {_MOST_OPPORTUNITIES:,}")
+    completes = np.searchsorted(carried, np.arange(1, count + 1) * OPPORTUNITY_BYTES)
+    made = np.ceil(times[completes] * 1e3 - 1e-6).astype(np.int64)
+    _check(made, "deliveries")
     return Mahimahi(made)
 
 
@@ -151,6 +187,12 @@ def _check(times: NDArray[np.int64], where: str) -> None:
         raise TraceError(where, "lasts no time: its last line is 0", len(times))
     if times[-1] > LONGEST_S * 1000:
         raise TraceError(where, f"{times[-1]} is too large; a trace lasts at most {LONGEST_S} s", len(times))
+    gaps = np.diff(times, prepend=0)
+    if gaps.max() >= LONGEST_GAP_MS:
+        n = int(gaps.argmax())
+        raise TraceError(
+            where, f"{times[n]} comes an hour or more after the line above it; cut the file there", n + 1
+        )
 
 
 def _are_numbers(data: bytes) -> bool:
