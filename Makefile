@@ -18,7 +18,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test test-long tsan bench docs instructions instructions-check valgrind lint licences msrv publishable print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long tsan pgo bench docs instructions instructions-check valgrind lint licences msrv publishable print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ tsan: ## Run windows on threads under ThreadSanitizer: rustup toolchain install 
 	RUSTFLAGS=-Zsanitizer=thread CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo +nightly test -Zbuild-std --quiet \
 		--target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir target/tsan \
 		--package fullpipe-simulation --test windows
+
+pgo: build ## Build the extension anew with a profile of itself: rustup component add llvm-tools
+	$(BIN)/python scripts/pgo.py
 
 licences: ## Check licences, versions and sources of all crates: cargo install --locked cargo-deny
 	cargo deny --locked --all-features check licenses bans sources
