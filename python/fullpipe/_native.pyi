@@ -21,6 +21,8 @@ __all__ = [
     "Simulation",
     "SimulationPanic",
     "Undo",
+    "cellular",
+    "cellular_rate_bps",
     "judge",
     "plan_schema",
     "registry",
@@ -126,6 +128,15 @@ class WifiTables(TypedDict):
     standards: list[WifiStandard]
     control_rates_bps: list[int]
     """Of OFDM, in which control frames are sent."""
+
+@type_check_only
+class CellularLimits(TypedDict):
+    """What a generation of cellular networks has at most."""
+
+    resource_blocks: int
+    numerology: int
+    layers: int
+    mcs: int
 
 @type_check_only
 class ColumnSchema(TypedDict):
@@ -542,6 +553,14 @@ def registry() -> dict[str, list[Description]]:
 
 def tables() -> list[TableSchema]:
     """Describe the tables of a run."""
+
+def cellular() -> dict[str, CellularLimits]:
+    """What the generations of cellular networks have, by kind of cell."""
+
+def cellular_rate_bps(
+    kind: str, numerology: int, symbols: list[int], resource_blocks: int, layers: int, mcs: int
+) -> int | None:
+    """Bits per second of transport blocks over a pattern of slots; None if there is no such mode."""
 
 def wifi() -> WifiTables:
     """What the standards of Wi-Fi permit."""

@@ -7,9 +7,9 @@ scenario can say is written out; `test_golden.py` fails for whatever has no case
 from itertools import chain
 from typing import Any
 
-from tests.golden import algorithms, early, links, networks, queues, transports, wifi, workloads
+from tests.golden import algorithms, cellular, early, links, networks, queues, transports, wifi, workloads
 
-_PARTS = (early, algorithms, queues, links, transports, workloads, networks, wifi)
+_PARTS = (early, algorithms, queues, links, transports, workloads, networks, wifi, cellular)
 
 
 def cases() -> dict[str, dict[str, Any]]:

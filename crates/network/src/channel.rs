@@ -1,10 +1,74 @@
 //! Radio channels: a signal-to-noise ratio that changes with time.
 
+use std::ops::RangeInclusive;
 use units::{Duration, Rng, Time};
+
+/// Of signal-to-noise ratios: the mean, the standard deviation, and the memory.
+const SNR_DB: RangeInclusive<f64> = -100.0..=100.0;
+const SPREAD_DB: RangeInclusive<f64> = 0.0..=100.0;
+const MEMORY_S: RangeInclusive<f64> = 1e-3..=1e6;
 
 /// Own: between two values the ratio is constant. Shorter than a channel stays the same for a device that is carried
 /// about: 10 ms at 5 GHz and 1.5 m/s (coherence time, 9/16 pi of the inverse of the Doppler shift).
 const STEP: Duration = Duration::from_millis(1);
+
+/// What stands in the way now and then, as a body in that of millimetre waves: it comes and goes with exponentially distributed times
+/// (M. Gapeyenko et al., IEEE ICC 2016: recollected).
+#[derive(Clone, Debug)]
+pub struct Blockage {
+    depth_db: f64,
+    /// How long it stays, and how long the way is free, in the mean.
+    lasting: [f64; 2],
+    blocked: bool,
+    /// When that changes.
+    until: Time,
+    rng: Rng,
+}
+
+impl Blockage {
+    /// What [`can_be`](Self::can_be) wants, for messages.
+    pub const WANTED: &'static str = "what it takes, from 0 to 100 dB, and how long it lasts and the way is free, from 0.001 to 1,000,000 s, or nothing";
+
+    /// Numbers of a plan that make one: decibels, seconds blocked and seconds free, or nothing.
+    pub fn can_be(numbers: &[f64]) -> bool {
+        match *numbers {
+            [] => true,
+            [depth, blocked, free] => {
+                SPREAD_DB.contains(&depth) && MEMORY_S.contains(&blocked) && MEMORY_S.contains(&free)
+            }
+            _ => false,
+        }
+    }
+
+    /// That of such numbers, which is not in the way at the beginning; none of none.
+    pub fn made(numbers: &[f64], rng: Rng) -> Option<Blockage> {
+        let &[depth_db, blocked, free] = numbers else { return None };
+        let mut made =
+            Blockage { depth_db, lasting: [free, blocked], blocked: false, until: Time::ZERO, rng };
+        made.until = Time::ZERO + made.stays();
+        Some(made)
+    }
+
+    /// How long it stays as it is.
+    fn stays(&mut self) -> Duration {
+        let mean = self.lasting[usize::from(self.blocked)];
+        Duration::from_nanos((-mean * (1.0 - self.rng.unit()).ln() * 1e9) as u64 + 1)
+    }
+
+    /// It comes and goes up to a time that is not before the last one.
+    fn at(&mut self, now: Time) {
+        while self.until <= now {
+            self.blocked = !self.blocked;
+            let stays = self.stays();
+            self.until += stays;
+        }
+    }
+
+    /// Decibels that it took then.
+    fn latest(&self) -> f64 {
+        if self.blocked { self.depth_db } else { 0.0 }
+    }
+}
 
 /// A signal-to-noise ratio in decibels: normally distributed, with a correlation that decays exponentially over time, as
 /// shadowing does over distance (Gudmundson, Electronics Letters 27, 1991).
@@ -23,6 +87,8 @@ pub struct Snr {
     /// The last one, less the mean, by the spread.
     deviation: f64,
     rng: Rng,
+    /// What may be in the way.
+    blockage: Option<Blockage>,
 }
 
 impl Snr {
@@ -31,7 +97,33 @@ impl Snr {
         let kept = (-STEP.as_secs_f64() / memory.as_secs_f64()).exp();
         let deviation = rng.normal();
         let renewed = (1.0 - kept * kept).sqrt();
-        Snr { mean_db, spread_db, kept, renewed, steps: 0, deviation, rng }
+        Snr { mean_db, spread_db, kept, renewed, steps: 0, deviation, rng, blockage: None }
+    }
+
+    /// With something that may be in the way.
+    #[must_use]
+    pub fn behind(self, blockage: Option<Blockage>) -> Snr {
+        Snr { blockage, ..self }
+    }
+
+    /// What [`can_be`](Self::can_be) wants, for messages.
+    pub const WANTED: &'static str = "a mean from -100 to 100 dB, a standard deviation from 0 to 100 dB and a memory from 0.001 to 1,000,000 s, or nothing";
+
+    /// Numbers of a plan that make a ratio: its mean and standard deviation in dB and its memory in seconds, or nothing.
+    pub fn can_be(numbers: &[f64]) -> bool {
+        match *numbers {
+            [] => true,
+            [mean, spread, memory] => {
+                SNR_DB.contains(&mean) && SPREAD_DB.contains(&spread) && MEMORY_S.contains(&memory)
+            }
+            _ => false,
+        }
+    }
+
+    /// The ratio of such numbers; none of none.
+    pub fn made(numbers: &[f64], rng: Rng) -> Option<Snr> {
+        let &[mean_db, spread_db, memory_s] = numbers else { return None };
+        Some(Snr::new(mean_db, spread_db, Duration::from_nanos((memory_s * 1e9) as u64), rng))
     }
 
     /// The ratio in decibels, at a time that is not before the last one.
@@ -43,12 +135,16 @@ impl Snr {
                 self.steps += 1;
             }
         }
+        if let Some(blockage) = &mut self.blockage {
+            blockage.at(now);
+        }
         self.latest()
     }
 
     /// The ratio when it was asked for last.
     pub fn latest(&self) -> f64 {
-        self.mean_db + self.spread_db * self.deviation
+        let taken = self.blockage.as_ref().map_or(0.0, Blockage::latest);
+        self.mean_db + self.spread_db * self.deviation - taken
     }
 }
 
@@ -76,6 +172,16 @@ mod tests {
             often.at(ms(n));
         });
         assert_eq!(often.at(ms(777)), once.at(ms(777)));
+    }
+
+    #[test]
+    fn what_is_in_the_way_takes_its_share_of_the_time() {
+        let blockage = Blockage::made(&[25.0, 0.5, 2.0], Rng::stream(1, "blockage"));
+        let mut it = snr(0.0).behind(blockage);
+        let values: Vec<f64> = (0..2_000_000).map(|n| it.at(ms(n))).collect();
+        assert!(values.iter().all(|&value| value == 20.0 || value == -5.0));
+        let blocked = values.iter().filter(|&&value| value < 0.0).count() as f64 / 2e6;
+        assert!((blocked - 0.2).abs() < 0.02, "{blocked}"); // 2,000 s hold 800 times
     }
 
     #[test]

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod cellular;
 mod channel;
 mod closed_form;
 mod counters;

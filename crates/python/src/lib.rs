@@ -1,6 +1,7 @@
 //! The Python module `fullpipe._native`: conversions and exceptions, no logic.
 
 mod catalogue;
+mod cellular;
 mod controller;
 mod errors;
 mod events;
@@ -153,6 +154,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan_schema, module)?)?;
     module.add_function(wrap_pyfunction!(registry, module)?)?;
     module.add_function(wrap_pyfunction!(table_schemas, module)?)?;
+    module.add_function(wrap_pyfunction!(cellular::cellular, module)?)?;
+    module.add_function(wrap_pyfunction!(cellular::cellular_rate_bps, module)?)?;
     module.add_function(wrap_pyfunction!(wifi::wifi, module)?)?;
     module.add_function(wrap_pyfunction!(wifi::wifi_rate_bps, module)?)
 }

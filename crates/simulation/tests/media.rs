@@ -146,7 +146,7 @@ fn mistakes_are_named_with_their_place() {
     assert!(said.starts_with("media[0].params.rate_bps: 0 is out of range"), "{said}");
     let said = with("/media/0/kind", json!("token_ring"));
     assert!(
-        said.starts_with("media[0].kind: unknown medium \"token_ring\"; there is shared, wifi"),
+        said.starts_with("media[0].kind: unknown medium \"token_ring\"; there is shared, wifi, lte, nr"),
         "{said}"
     );
     let said = with("/media/0/ports/1/queue/kind", json!("green"));

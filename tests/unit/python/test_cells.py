@@ -169,7 +169,7 @@ def cell(**more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (cell(kind="radio"), r'^cells\[0\].kind: unknown value "radio"; there is shared, wifi$'),
+        (cell(kind="radio"), r'^cells\[0\].kind: unknown value "radio"; there is shared, wifi, lte, nr$'),
         (cell(hub="head"), r'^cells\[0\].hub: unknown node "head"; did you mean "headend"\?$'),
         (cell(stations=[{"node": "tv"}]), r'^cells\[0\].stations\[0\].node: unknown node "tv"; there is'),
         (cell(stations=[{"node": "headend"}]), r'^cells\[0\]: stations\[0\].node: "headend" is the hub$'),

@@ -18,6 +18,7 @@ from fullpipe.engines.native.plan import plan
 from fullpipe.scenario.catalogue import Param, family
 from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.cells import Cell
+from fullpipe.scenario.model.cells.cellular import Cellular
 from fullpipe.scenario.model.cells.wifi import Wifi
 from fullpipe.scenario.model.link.impairments import Impairments, registered
 from fullpipe.scenario.model.link.losses import Loss
@@ -30,8 +31,12 @@ LOSSES: dict[str, type[BaseModel]] = {
 CELLS: dict[str, type[BaseModel]] = {
     get_args(model.model_fields["kind"].annotation)[0]: model for model in get_args(get_args(Cell)[0])
 }
-DERIVED = {"wifi"}
+DERIVED = {"wifi", "lte", "nr"}
 """Kinds of cells whose keys stand for parameters that have other names."""
+OF_NR = {
+    ("nr", key) for key in ("numerology", "down_symbols", "up_symbols", "processing_ns", "harq_round_trip_ns")
+}
+"""Parameters whose defaults are those of LTE."""
 OF_CELLS = {"name", "kind", "hub", "stations", "queue"}
 """Keys of a cell that are no parameters of its law."""
 WITHIN = {"media", "queues"}
@@ -106,6 +111,18 @@ def test_a_wifi_cell_has_a_value_for_every_parameter_of_the_registry() -> None:
         value = made.params()[key]
         assert not param.choices or value in param.choices
         assert param.default in (None, [], value) or key in ("width_mhz", "streams")
+
+
+@pytest.mark.parametrize("kind", sorted(DERIVED - {"wifi"}))
+def test_a_cellular_cell_has_a_value_for_every_parameter_of_the_registry(kind: str) -> None:
+    made = CELLS[kind].model_validate({"name": "x", "kind": kind, "users": [{"node": "a"}]})
+    assert isinstance(made, Cellular)
+    params = family("media")[kind].params
+    assert set(made.params()) == set(params)
+    for key, param in params.items():
+        value = made.params()[key]
+        assert not param.choices or value in param.choices
+        assert param.default in (None, [], value) or (kind, key) in OF_NR
 
 
 @pytest.mark.parametrize("name", ["losses", "impairments"])

@@ -243,8 +243,8 @@ fn delay(evidence: &Evidence<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is delivered since the first arrival, and what is begun in any interval but for the last packet. Transmissions
-/// end at whole nanoseconds, rounded down.
+/// What is delivered since the first arrival, and what is begun in any interval but for the last packet of each port, as ports may
+/// transmit at one time. Transmissions end at whole nanoseconds, rounded down.
 fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
     let rate = evidence.capacity;
     let Some(first) = evidence.script.arrivals.first().filter(|_| rate != Rate::UNLIMITED) else {
@@ -259,14 +259,13 @@ fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
         let span = delivery.at.since(first.at).saturating_sub(evidence.min_delay);
         ensure(fits(bytes, span), || format!("{bytes} bytes in {} ns", span.as_nanos()))?;
     }
-    let largest = evidence.script.arrivals.iter().map(|arrival| u64::from(arrival.packet.size)).max();
+    let largest =
+        evidence.script.arrivals.iter().map(|arrival| u64::from(arrival.packet.size)).max().unwrap_or(0);
     let mut from = Time::ZERO;
     for (at, interval) in &evidence.log.intervals {
-        let begun: u64 = interval.iter().map(|counters| counters.started_bytes).sum();
+        let begun = interval.iter().map(|counters| counters.started_bytes.saturating_sub(largest)).sum();
         let span = at.since(from);
-        ensure(fits(begun.saturating_sub(largest.unwrap_or(0)), span), || {
-            format!("{begun} bytes begun in {} ns", span.as_nanos())
-        })?;
+        ensure(fits(begun, span), || format!("{begun} bytes begun in {} ns", span.as_nanos()))?;
         from = *at;
     }
     Ok(())

@@ -17,6 +17,8 @@ pub use turns::Medium;
 registry::media! {
     "shared" => Medium<P, Shared>,
     "wifi" => crate::wifi::Cell<P>,
+    "lte" => crate::cellular::Cell<P, crate::cellular::Lte>,
+    "nr" => crate::cellular::Cell<P, crate::cellular::Nr>,
 }
 
 use crate::{Element, QueueDiscipline, SamplingTimes};

@@ -7,7 +7,6 @@ use super::scheme::Scheme;
 use super::timing::{Control, Timing, control_rate};
 use crate::Snr;
 use params::{Problem, params};
-use std::ops::RangeInclusive;
 use units::{Duration, Rng};
 
 params! {
@@ -61,11 +60,6 @@ const MOST_STATIONS: usize = 2_007;
 /// Rates of OFDM, in which control frames are sent: 17.2.3.3.
 pub const CONTROL_RATES_BPS: [u64; 8] =
     [6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000];
-
-/// Of signal-to-noise ratios: the mean, the standard deviation, and the memory.
-const SNR_DB: RangeInclusive<f64> = -100.0..=100.0;
-const SPREAD_DB: RangeInclusive<f64> = 0.0..=100.0;
-const MEMORY_S: RangeInclusive<f64> = 1e-3..=1e6;
 
 type Check = Result<(), Problem>;
 
@@ -150,16 +144,7 @@ impl WifiParams {
             format!("{errors} is out of range; it must be at least 0 and less than 1")
         })?;
         let snr = self.station_snr.get(station).map_or(&[][..], |snr| snr);
-        let holds = match *snr {
-            [] => true,
-            [mean, spread, memory] => {
-                SNR_DB.contains(&mean) && SPREAD_DB.contains(&spread) && MEMORY_S.contains(&memory)
-            }
-            _ => false,
-        };
-        ensure(holds, place("station_snr"), || {
-            "a mean from -100 to 100 dB, a standard deviation from 0 to 100 dB and a memory from 0.001 to 1,000,000 s, or nothing".into()
-        })
+        ensure(Snr::can_be(snr), place("station_snr"), || Snr::WANTED.into())
     }
 
     fn streams_of(&self, station: usize) -> u64 {
@@ -215,9 +200,6 @@ impl WifiParams {
 
     /// The signal-to-noise ratio of a station.
     fn snr_of(&self, station: usize, seed: u64) -> Option<Snr> {
-        let &[mean_db, spread_db, memory_s] = self.station_snr.get(station)?.as_slice() else { return None };
-        let rng = Rng::stream(seed, &format!("wifi/snr/{station}"));
-        let memory = Duration::from_nanos((memory_s * 1e9) as u64);
-        Some(Snr::new(mean_db, spread_db, memory, rng))
+        Snr::made(self.station_snr.get(station)?, Rng::stream(seed, &format!("wifi/snr/{station}")))
     }
 }

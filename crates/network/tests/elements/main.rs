@@ -145,10 +145,15 @@ proptest! {
                 "station_mcs": vec![turn % 12; which.len()], "station_errors": vec![0.2; which.len()],
                 "retries": grant % 3, "rts": overhead == 0, "delay_ns": delay / 1_000,
             }),
+            "lte" | "nr" => json!({
+                "resource_blocks": turn % 100 + 1, "user_mcs": vec![turn % 28; which.len()],
+                "user_errors": vec![0.2; which.len()], "harq_tries": grant % 3 + 1,
+                "rlc": if overhead == 0 { "am" } else { "um" }, "delay_ns": delay,
+            }),
             other => panic!("{other} has no case"),
         };
-        // Two ports for each station of a cell.
-        let times = |medium: &str| if medium == "wifi" { 2 } else { 1 };
+        // Two ports for each station or user of a cell.
+        let times = |medium: &str| if medium == "shared" { 1 } else { 2 };
         for medium in medium::descriptors() {
             let make = |sampling| {
                 let which = which.iter().cycle().take(times(medium.name) * which.len());

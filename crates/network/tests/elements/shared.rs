@@ -151,7 +151,10 @@ fn mistakes_are_named() {
             .map(|e| e.to_string())
             .unwrap_or_default()
     };
-    assert_eq!(error("token_ring", json!({})), "unknown medium \"token_ring\"; there is shared, wifi");
+    assert_eq!(
+        error("token_ring", json!({})),
+        "unknown medium \"token_ring\"; there is shared, wifi, lte, nr"
+    );
     assert!(error("shared", json!({ "rate_bps": 0 })).contains("shared: rate_bps: 0 is out of range"));
     assert!(error("shared", json!({ "turns": 1 })).contains("turns: unknown; there is rate_bps, "));
     assert_eq!(error("shared", Value::Null), "");

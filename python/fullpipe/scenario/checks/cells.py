@@ -70,4 +70,4 @@ def _of_stations(flows: Sequence[Flow], cell: Cell | None) -> Iterator[str]:
 
 def _nodes_of(cell: Cell) -> Iterator[tuple[str, str]]:
     yield "hub", cell.hub
-    yield from ((f"stations[{i}].node", station.node) for i, station in enumerate(cell.stations))
+    yield from ((f"{cell.stations_key()}[{i}].node", station.node) for i, station in enumerate(cell.stations))

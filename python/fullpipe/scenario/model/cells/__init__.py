@@ -4,8 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from fullpipe.scenario.model.cells.lte import Lte
+from fullpipe.scenario.model.cells.nr import Nr
 from fullpipe.scenario.model.cells.shared import Shared
 from fullpipe.scenario.model.cells.wifi import Wifi
 
-Cell = Annotated[Shared | Wifi, Field(discriminator="kind")]
+Cell = Annotated[Shared | Wifi | Lte | Nr, Field(discriminator="kind")]
 """Kinds are told apart by `kind`."""

@@ -60,10 +60,15 @@ class CellModel(Model, ABC):
     def params(self) -> dict[str, Any]:
         """What its law goes by, as the plan has it."""
 
+    @classmethod
+    def stations_key(cls) -> str:
+        """What scenarios call the stations."""
+        return cls.model_fields["stations"].alias or "stations"
+
     def queue_of(self, i: int) -> tuple[Queue | None, str]:
         """The queue of what a station sends, by the number of the station, and the part that describes it."""
         own = self.stations[i].queue
-        return (self.queue, "") if own is None else (own, f".stations[{i}]")
+        return (self.queue, "") if own is None else (own, f".{self.stations_key()}[{i}]")
 
     @field_validator("stations", mode="before")
     @classmethod
@@ -80,6 +85,6 @@ class CellModel(Model, ABC):
         for i, node in enumerate(nodes):
             if node in seen:
                 what = "is the hub" if node == self.hub else "is a station already"
-                raise ValueError(f"stations[{i - 1}].node: {shown(node)} {what}")
+                raise ValueError(f"{self.stations_key()}[{i - 1}].node: {shown(node)} {what}")
             seen.add(node)
         return self

@@ -39,6 +39,11 @@ class ChangingSnr(Model):
     memory_s: Annotated[Seconds, Field(ge=1e-3, le=1e6)] = Field(1.0, alias="memory", examples=["2 s"])
     """The time after which the correlation has decayed to 1/e."""
 
+    @property
+    def numbers(self) -> list[float]:
+        """Mean, standard deviation and memory, as plans have them."""
+        return [self.mean_db, self.spread_db, self.memory_s]
+
 
 def _table(value: object) -> object:
     """A ratio stands for one that does not change."""

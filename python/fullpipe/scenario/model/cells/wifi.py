@@ -170,7 +170,7 @@ class Wifi(CellModel):
             "delay_ns": to_nanoseconds(self.delay_s),
             "station_mcs": [self.mcs_of(station) for station in self.stations],
             "station_rates": [station.law for station in self.stations],
-            "station_snr": [_snr(station) for station in self.stations],
+            "station_snr": [station.snr.numbers if station.snr else [] for station in self.stations],
             "station_streams": [self.streams_of(station) for station in self.stations],
             "station_errors": [station.errors for station in self.stations],
         }
@@ -219,11 +219,6 @@ class Wifi(CellModel):
         if not wifi_phy.exists(self.standard, self.width_mhz, mcs, streams):
             at = f"{self.standard} has no MCS {mcs} at {self.width_mhz} MHz with {_streams(streams)}"
             raise WithinError((f"{where}.rate.mcs", f"{at}; the highest is {most}"))
-
-
-def _snr(station: WifiStation) -> list[float]:
-    snr = station.snr
-    return [] if snr is None else [snr.mean_db, snr.spread_db, snr.memory_s]
 
 
 def _streams(number: int) -> str:

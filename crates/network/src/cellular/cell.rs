@@ -1,0 +1,156 @@
+//! The cell as an element, and as entries of the list of media.
+
+use super::blocks::Generation;
+use super::params::CellularParams;
+use super::way::Way;
+use crate::counters::{Counters, Totals};
+use crate::medium::Inputs;
+use crate::{Element, Packet, PortId, Ring};
+use params::{Entry, Problem};
+use std::marker::PhantomData;
+use units::{Duration, Probe, Rate, Time};
+
+/// A base station and its users, of a generation.
+///
+/// A slot is served when the next call finds that its time has come, from what had arrived before it began, so that it makes
+/// no difference when that is. Slots in which no port wants to send are passed over.
+pub struct Cell<P, G> {
+    /// Down and up.
+    ways: [Way<P>; 2],
+    /// Propagation delay.
+    delay: Duration,
+    /// From the start of a slot until what it carried has arrived, at the least.
+    least: Duration,
+    in_flight: Ring<Flight<P>>,
+    highest_rate: Rate,
+    /// Users do not always listen.
+    sleeps: bool,
+    generation: PhantomData<G>,
+}
+
+/// A packet and the time at which it reaches the far end of its port.
+#[derive(Clone, Copy, Debug)]
+struct Flight<P> {
+    arrival: Time,
+    port: PortId,
+    packet: Packet<P>,
+}
+
+/// The number of the way up.
+const UP: usize = 1;
+
+/// The way and the user of a port.
+fn place(port: PortId) -> (usize, usize) {
+    (usize::from(port.0) % 2, usize::from(port.0) / 2)
+}
+
+impl<P: Copy, G> Cell<P, G> {
+    /// Replays what happened up to now.
+    fn replay(&mut self, now: Time) {
+        while let Some(way) =
+            (0..2).min_by_key(|&way| self.ways[way].next).filter(|&way| self.ways[way].next <= now)
+        {
+            let start = self.ways[way].next;
+            self.ways[way].serve();
+            self.deliver(way);
+            self.wake(way, start);
+        }
+    }
+
+    /// Users that have sent in a slot listen.
+    fn wake(&mut self, way: usize, start: Time) {
+        let [down, up] = &mut self.ways;
+        let sent =
+            up.ports.iter().enumerate().filter(|(_, port)| way == UP && self.sleeps && port.active == start);
+        for (user, _) in sent {
+            down.ports[user].listens(start);
+            down.plan_for(user, start);
+        }
+    }
+
+    /// What the receivers of a way release.
+    fn deliver(&mut self, way: usize) {
+        for (user, port) in self.ways[way].ports.iter_mut().enumerate() {
+            while let Some((packet, at)) = port.release() {
+                let flight =
+                    Flight { arrival: at + self.delay, port: PortId((2 * user + way) as u16), packet };
+                self.in_flight.insert(flight, |new, other| new.arrival < other.arrival);
+            }
+        }
+    }
+}
+
+impl<P: Copy + Send, G: Generation> Element<P> for Cell<P, G> {
+    fn ports(&self) -> usize {
+        self.ways.iter().map(|way| way.ports.len()).sum()
+    }
+
+    fn put(&mut self, port: PortId, packet: &Packet<P>, now: Time) {
+        self.replay(now);
+        let (way, user) = place(port);
+        self.ways[way].ports[user].arrive(*packet, now);
+        self.ways[way].plan_for(user, now);
+    }
+
+    fn next(&self) -> Time {
+        let slot = self.ways[0].next.min(self.ways[1].next);
+        let first = if slot == Time::NEVER { slot } else { slot + self.least };
+        self.in_flight.front().map_or(first, |flight| first.min(flight.arrival))
+    }
+
+    fn take(&mut self, now: Time) -> Option<(PortId, Packet<P>)> {
+        self.replay(now);
+        self.in_flight.front().filter(|flight| flight.arrival <= now)?;
+        let &Flight { arrival, port, packet } = self.in_flight.pop()?;
+        let (way, user) = place(port);
+        self.ways[way].ports[user].stats.forwarded(arrival, packet.size);
+        Some((port, packet))
+    }
+
+    fn close_interval(&mut self, port: PortId, now: Time) -> Counters {
+        self.replay(now);
+        let (way, user) = place(port);
+        self.ways[way].ports[user].stats.close()
+    }
+
+    /// Besides what the queue shows: the window, the blocks and the resource blocks of a port; at the first ports how many slots of
+    /// each way were used.
+    fn observe(&self, port: PortId, now: Time, probe: &mut Probe<'_>) {
+        let (way, user) = place(port);
+        self.ways[way].ports[user].observe(now, probe);
+        if user == 0 {
+            probe.see("cell_slots", self.ways[way].used as f64, "slots");
+        }
+    }
+
+    fn totals(&self, port: PortId) -> &Totals {
+        let (way, user) = place(port);
+        self.ways[way].ports[user].stats.totals()
+    }
+
+    fn min_delay(&self) -> Duration {
+        let slots = self.ways.iter().map(|way| way.slots.length()).min();
+        self.least.saturating_sub(slots.unwrap_or(Duration::ZERO))
+    }
+
+    fn capacity(&self) -> Rate {
+        self.highest_rate
+    }
+}
+
+impl<P: Copy + Send, G: Generation> Entry<Inputs<P>> for Cell<P, G> {
+    type Params = CellularParams;
+    const TITLE: &'static str = G::TITLE;
+    const SOURCE: &'static str = G::SOURCE;
+
+    fn check(params: &CellularParams) -> Option<Problem> {
+        params.problem::<G>()
+    }
+
+    fn new(params: CellularParams, inputs: Inputs<P>) -> Cell<P, G> {
+        let (highest_rate, sleeps) = (params.capacity::<G>(), params.drx_cycle_ns > 0);
+        let (delay, least) = (Duration::from_nanos(params.delay_ns), params.least());
+        let ways = params.ways::<P, G>(inputs);
+        Cell { ways, delay, least, in_flight: Ring::new(), highest_rate, sleeps, generation: PhantomData }
+    }
+}

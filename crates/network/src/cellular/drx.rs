@@ -1,0 +1,69 @@
+//! Discontinuous reception: a user that has been idle for a while listens in a part of each cycle only.
+//!
+//! TS 36.321 5.7 and TS 38.321 5.7, with one cycle. A user that has something to send wakes up at once.
+
+use units::{Duration, Rng, Time};
+
+/// When an idle user listens.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// It listens for so long after the last new block, either way.
+    pub inactivity: Duration,
+    /// Time from one window to the next; zero: it always listens.
+    pub cycle: Duration,
+    /// How long a window is.
+    pub on: Duration,
+}
+
+/// The listening of a user.
+#[derive(Clone, Debug)]
+pub struct Drx {
+    rules: Rules,
+    /// When the windows of its cycles begin.
+    phase: u64,
+    /// It listens until then at least.
+    awake_until: Time,
+}
+
+impl Drx {
+    /// Windows of users are spread by chance.
+    pub fn new(rules: Rules, mut rng: Rng) -> Drx {
+        Drx { rules, phase: rng.next_u64() % rules.cycle.as_nanos().max(1), awake_until: Time::ZERO }
+    }
+
+    /// A new block was sent, either way.
+    pub fn active(&mut self, start: Time) {
+        self.awake_until = self.awake_until.max(start + self.rules.inactivity);
+    }
+
+    /// The first time at or after `time` at which it listens, if nothing wakes it.
+    pub fn after(&self, time: Time) -> Time {
+        let cycle = self.rules.cycle.as_nanos();
+        if cycle == 0 || time <= self.awake_until || time == Time::NEVER {
+            return time;
+        }
+        let passed = (time.as_nanos() + cycle - self.phase) % cycle;
+        if passed < self.rules.on.as_nanos() { time } else { time + Duration::from_nanos(cycle - passed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Time {
+        Time::from_nanos(n * 1_000_000)
+    }
+
+    #[test]
+    fn an_idle_user_listens_in_windows() {
+        let [inactivity, cycle, on] = [100, 40, 10].map(Duration::from_millis);
+        let mut it = Drx::new(Rules { inactivity, cycle, on }, Rng::stream(1, "drx"));
+        it.phase = 5_000_000;
+        let found = |it: &Drx| [0, 4, 5, 14, 15, 44, 46, 120].map(|at| it.after(ms(at)));
+        assert_eq!(found(&it), [0, 5, 5, 14, 45, 45, 46, 125].map(ms));
+        it.active(ms(10));
+        assert_eq!(found(&it), [0, 4, 5, 14, 15, 44, 46, 125].map(ms));
+        assert_eq!(it.after(Time::NEVER), Time::NEVER);
+    }
+}

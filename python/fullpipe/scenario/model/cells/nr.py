@@ -1,0 +1,85 @@
+"""An NR cell."""
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from fullpipe.errors import suggestion
+from fullpipe.scenario.model.base import WithinError
+from fullpipe.scenario.model.cells.cellular import Cellular, Pattern
+
+RESOURCE_BLOCKS: Mapping[str, Mapping[int, int]] = {
+    "15 kHz": {5: 25, 10: 52, 15: 79, 20: 106, 25: 133, 30: 160, 40: 216, 50: 270},
+    "30 kHz": {
+        5: 11,
+        10: 24,
+        15: 38,
+        20: 51,
+        25: 65,
+        30: 78,
+        40: 106,
+        50: 133,
+        60: 162,
+        70: 189,
+        80: 217,
+        90: 245,
+        100: 273,
+    },
+    "60 kHz": {50: 66, 100: 132, 200: 264},
+    "120 kHz": {50: 32, 100: 66, 200: 132, 400: 264},
+}
+"""By spacing of subcarriers and width of the carrier in MHz: 3GPP TS 38.101-1, table 5.3.2-1, and, of 60 and
+120 kHz, TS 38.101-2, table 5.3.2-1."""
+
+
+class Nr(Cellular):
+    """NR, with up to 256-QAM and slots of 14 symbols: 0.5 ms at a spacing of 30 kHz."""
+
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
+        # The middle band (n41, n78) as operators have it.
+        "nr-100mhz": {"width": "100 MHz", "spacing": "30 kHz", "pattern": "DDDSU", "layers": 4},
+        # A part of the bands above 24 GHz.
+        "nr-mmwave": {"width": "400 MHz", "spacing": "120 kHz", "pattern": "DDDSU", "layers": 2},
+        # A satellite in a low orbit: every 15 s another one takes over. Own: the carrier.
+        "starlink-like": {
+            "width": "50 MHz",
+            "spacing": "15 kHz",
+            "pattern": "FDD",
+            "delay": "10 ms",
+            "gaps": [{"at": "12 s", "gap": "80 ms", "every": "15 s"}],
+        },
+    }
+
+    kind: Literal["nr"] = Field(examples=["nr"])
+    preset: Literal["nr-100mhz", "nr-mmwave", "starlink-like"] | None = None
+    """Sets other keys, each of which can be given beside it. Left out: none."""
+    spacing: Literal["15 kHz", "30 kHz", "60 kHz", "120 kHz"] = "30 kHz"
+    """Of subcarriers: slots last 1, 0.5, 0.25 or 0.125 ms."""
+    width: Annotated[str, Field(strict=True, pattern=r"^[0-9]+ MHz$")] = Field("20 MHz", examples=["100 MHz"])
+    """Of a carrier."""
+    resource_blocks: Annotated[int, Field(strict=True, ge=1, le=275)] | None = Field(None, examples=[273])
+    """Of a carrier, if not those of its width."""
+    pattern: Pattern = Field("DDDSU", examples=["DDDSU"])
+    """Slots of time division: D goes down, U up, S is divided as `special` says. "FDD": every slot goes both
+    ways, on two carriers."""
+
+    @property
+    def carrier(self) -> tuple[int, int]:
+        """Its resource blocks and its numerology."""
+        numerology = list(RESOURCE_BLOCKS).index(self.spacing)
+        width_mhz = int(self.width.split()[0])
+        return self.resource_blocks or RESOURCE_BLOCKS[self.spacing][width_mhz], numerology
+
+    @property
+    def times_s(self) -> tuple[float, float]:
+        """Eight slots until a block is repeated, of 4 to 10 there are; the processing is that of 5G-LENA."""
+        return 0.008 / 2 ** list(RESOURCE_BLOCKS).index(self.spacing), 0.0001
+
+    @model_validator(mode="after")
+    def _has_such_a_width(self) -> Self:
+        widths = [f"{mhz} MHz" for mhz in RESOURCE_BLOCKS[self.spacing]]
+        if self.width not in widths:
+            has = suggestion(self.width, widths)
+            raise WithinError(("width", f"a spacing of {self.spacing} has no {self.width}{has}"))
+        return self
