@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -17,9 +18,12 @@ from fullpipe.errors import EngineError
 
 _SOURCES = Path(__file__).parent / "cpp"
 _MODULES = ("core", "network", "internet", "traffic-control", "virtual-net-device")
-_WIFI_MODULES = ("wifi", "mobility", "propagation")
-"""Of the program for scenarios with Wi-Fi cells. It is another one, so that other runs do not wait for it to
-be compiled and loaded."""
+_OF_CELLS: Mapping[str, tuple[str, ...]] = {
+    "lte": ("lte", "spectrum", "mobility", "propagation"),
+    "wifi": ("wifi", "mobility", "propagation"),
+}
+"""Of the programs for scenarios with cells of these kinds. They are other ones, so that other runs do not
+wait for them to be compiled and loaded. The sources of a kind are in a folder of its name."""
 _HEADER = "fullpipe_congestion.h"
 _ONE_AT_A_TIME = Lock()
 
@@ -33,22 +37,23 @@ def compiler() -> str | None:
 @cache
 def fingerprint() -> str:
     """12 hexadecimal digits that stand for the sources of the program and the interface of the algorithms."""
-    files = _sources("*", wifi=True)
+    files = _sources("*", sorted(_OF_CELLS))
     content = b"".join(file.name.encode() + file.read_bytes() for file in files)
     return hashlib.sha256(content + _native.CONGESTION_HEADER.encode()).hexdigest()[:12]
 
 
-def program(wheel: Wheel, *, wifi: bool = False) -> Path:
-    """The compiled program, made if it is not there; that for scenarios with Wi-Fi cells is another one.
+def program(wheel: Wheel, cells: Collection[str] = ()) -> Path:
+    """The compiled program for scenarios with such kinds of cells, made if it is not there.
 
     Raises:
         EngineError: If there is no compiler, or it fails.
     """
-    made = _place(wheel, wifi=wifi)
+    kinds = sorted(set(cells))
+    made = _place(wheel, kinds)
     with _ONE_AT_A_TIME:
         if not made.is_file():
             (caches.made("ns3") / "programs").mkdir(exist_ok=True)
-            _compile(wheel, made, wifi=wifi)
+            _compile(wheel, made, kinds)
     return made
 
 
@@ -57,19 +62,23 @@ def trusted(wheel: Wheel | None) -> Requirement:
     if wheel is None:
         return caches.requirement(caches.folder("ns3"))
     libraries = [wheel.root / "lib64"] if wheel.root.is_relative_to(caches.folder("ns3")) else []
-    return caches.requirement(_place(wheel), *libraries)
+    return caches.requirement(_place(wheel, ()), *libraries)
 
 
-def _place(wheel: Wheel, *, wifi: bool = False) -> Path:
-    return caches.folder("ns3") / "programs" / f"{wheel.release}-{fingerprint()}{'-wifi' * wifi}.so"
+def _place(wheel: Wheel, kinds: Sequence[str]) -> Path:
+    name = "-".join((wheel.release, fingerprint(), *kinds))
+    return caches.folder("ns3") / "programs" / f"{name}.so"
 
 
-def _sources(pattern: str, *, wifi: bool) -> list[Path]:
-    files = [*_SOURCES.glob(pattern), *(_SOURCES.glob(f"wifi/{pattern}") if wifi else ())]
+def _sources(pattern: str, kinds: Sequence[str]) -> list[Path]:
+    files = [
+        *_SOURCES.glob(pattern),
+        *(file for kind in kinds for file in _SOURCES.glob(f"{kind}/{pattern}")),
+    ]
     return sorted(file for file in files if file.is_file())
 
 
-def _compile(wheel: Wheel, made: Path, *, wifi: bool) -> None:
+def _compile(wheel: Wheel, made: Path, kinds: Sequence[str]) -> None:
     chosen = compiler()
     if chosen is None:
         raise EngineError("no C++ compiler is here; install g++ (Debian: apt install g++), or set CXX")
@@ -77,16 +86,16 @@ def _compile(wheel: Wheel, made: Path, *, wifi: bool) -> None:
         (Path(folder) / _HEADER).write_text(_native.CONGESTION_HEADER)
         # One translation unit: the headers of ns-3 take longer than all that we have written.
         unit = Path(folder) / "program.cc"
-        unit.write_text("".join(f'#include "{file}"\n' for file in _sources("*.cc", wifi=wifi)))
+        unit.write_text("".join(f'#include "{file}"\n' for file in _sources("*.cc", kinds)))
         output = Path(folder) / "program.so"
         done = subprocess.run(
             [
                 chosen,
-                *_options(wheel, Path(folder), wifi=wifi),
+                *_options(wheel, Path(folder), kinds),
                 str(unit),
                 "-o",
                 str(output),
-                *_libraries(wheel, wifi=wifi),
+                *_libraries(wheel, kinds),
             ],
             capture_output=True,
             text=True,
@@ -99,7 +108,7 @@ def _compile(wheel: Wheel, made: Path, *, wifi: bool) -> None:
         output.replace(made)
 
 
-def _options(wheel: Wheel, folder: Path, *, wifi: bool) -> list[str]:
+def _options(wheel: Wheel, folder: Path, kinds: Sequence[str]) -> list[str]:
     minor = int(wheel.version.split(".")[1])
     standard = "c++20" if minor >= 42 else "c++17"  # the headers of 3.39 are not C++20
     return [
@@ -110,14 +119,15 @@ def _options(wheel: Wheel, folder: Path, *, wifi: bool) -> list[str]:
         "-shared",
         "-fno-access-control",  # cpp/sent.cc looks into buffers of ns-3
         f"-DFULLPIPE_NS3_MINOR={minor}",
-        *(["-DFULLPIPE_WIFI"] if wifi else []),
+        *(f"-DFULLPIPE_{kind.upper()}" for kind in kinds),
         f"-I{folder}",
         f"-I{_SOURCES}",
         f"-isystem{wheel.root / 'include'}",
     ]
 
 
-def _libraries(wheel: Wheel, *, wifi: bool) -> list[str]:
+def _libraries(wheel: Wheel, kinds: Sequence[str]) -> list[str]:
     folder, prefix = wheel.root / "lib64", wheel.libraries
-    modules = [f"-l{prefix}-{module}" for module in (*_MODULES, *(_WIFI_MODULES if wifi else ()))]
+    names = dict.fromkeys((*_MODULES, *(module for kind in kinds for module in _OF_CELLS[kind])))
+    modules = [f"-l{prefix}-{module}" for module in names]
     return [f"-L{folder}", f"-Wl,-rpath,{folder}", *modules, "-Wl,--no-undefined", "-ldl"]

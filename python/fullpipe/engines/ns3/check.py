@@ -11,9 +11,9 @@ from fullpipe.algorithms import own
 from fullpipe.engines.base import Capabilities, Problem
 from fullpipe.engines.lacking import lacking
 from fullpipe.engines.ns3.algorithms import Counterpart, counterpart
+from fullpipe.engines.ns3.cell_input import cell_problems, remedy
 from fullpipe.engines.ns3.program_input import NO_LIMIT_BYTES
 from fullpipe.engines.ns3.queues import QUEUES, NoCounterpartError, ns3_queue
-from fullpipe.engines.ns3.wifi_input import wifi_problems
 from fullpipe.scenario import Link, Network, Scenario, resolve
 from fullpipe.scenario.model.base import Model
 from fullpipe.scenario.model.flows import Flow
@@ -40,9 +40,9 @@ _TCP = frozenset(
 def problems(scenario: Scenario, can: Capabilities) -> list[Problem]:
     """Every reason why ns-3, which has what `can` says, cannot run a scenario without a sweep."""
     options, network = scenario.ns3 or Ns3(), resolve(scenario)
-    found = lacking(scenario, network, can, "the ns3 engine")
+    found = lacking(scenario, network, can, "the ns3 engine", remedy)
     found += [*_records(scenario), *_links(network), *_transport("tcp", scenario.tcp)]
-    found += wifi_problems(scenario, network)
+    found += cell_problems(scenario, network)
     for n, flow in enumerate(scenario.flows):
         found += _flow(f"flows[{n}]", flow, scenario.tcp_of(flow), options)
     return list(dict.fromkeys(found))

@@ -22,13 +22,13 @@ from fullpipe.engines.base import (
     origin,
 )
 from fullpipe.engines.ns3 import build, process, wheel
+from fullpipe.engines.ns3.cell_input import cell_remarks
 from fullpipe.engines.ns3.check import problems
 from fullpipe.engines.ns3.program_input import program_input
 from fullpipe.engines.ns3.queues import QUEUES
 from fullpipe.errors import EngineError, InstallOptionError
 from fullpipe.runs import TABLES, Run, Table, frame
 from fullpipe.scenario import Scenario, catalogue
-from fullpipe.scenario.model.cells.wifi import Wifi
 
 _MEASURED: Mapping[str, str] = {
     "flows": "flow cca start_s end_s delivered_bytes goodput_bps wire_bps sent_packets retransmitted_packets "
@@ -41,8 +41,8 @@ _MEASURED: Mapping[str, str] = {
     "variables": "time_s flow name value unit state",
 }
 """What the program writes, as cpp/tables.cc has it."""
-_WIFI = "3.44"
-"""The version that runs Wi-Fi cells."""
+_WITH_CELLS, _CELLS = "3.44", frozenset({"lte", "wifi"})
+"""The version that runs cells, and their kinds."""
 _NEEDS_ACCECN = frozenset({"prague"})
 _HIDDEN = {"flows": "all_sent_packets", "links_summary": "all_forwarded_packets"}
 """Columns that the program writes for `meta` only."""
@@ -70,7 +70,7 @@ class Ns3Engine:
             ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
             workloads=frozenset({"bulk", "cbr", "udp"}),
             queues=QUEUES,
-            media=frozenset({"wifi"} if self.ns3 == _WIFI else ()),
+            media=_CELLS if self.ns3 == _WITH_CELLS else frozenset(),
             losses=frozenset({"bernoulli", "periodic", "gilbert_elliott"}),
             impairments=frozenset({"aggregation", "jitter", "reordering"}),
             not_measured=not_measured(_MEASURED),
@@ -110,9 +110,10 @@ class Ns3Engine:
         installed = wheel.install(options.version or self.ns3, say)
         say(f"compiling the program of ns-3 {installed.version}")
         build.program(installed)
-        if installed.version == _WIFI:
-            say("compiling the program for Wi-Fi cells")
-            build.program(installed, wifi=True)
+        if installed.version == _WITH_CELLS:
+            for kind in sorted(_CELLS):
+                say(f"compiling the program for cells of kind {kind}")
+                build.program(installed, [kind])
         return next(engine() for engine in VERSIONS if engine.ns3 == installed.version)
 
     def check(self, scenario: Scenario) -> list[Problem]:
@@ -130,7 +131,7 @@ class Ns3Engine:
             raise EngineError("\n".join(map(str, found)))
         installed = wheel.find(self.ns3)
         assert installed is not None
-        program = build.program(installed, wifi=bool(scenario.cells))
+        program = build.program(installed, [cell.kind for cell in scenario.cells or ()])
         took = Stopwatch()
         with process.workplace() as folder:
             finished = process.run(program, program_input(scenario, seed), folder, progress)
@@ -181,9 +182,7 @@ def remarks(scenario: Scenario) -> Iterator[str]:
         if host.nic:
             text = "share its interface, but have hosts of their own: no TCP small queues"
             yield f"flows of {host.name} {text}"
-    for cell in scenario.cells or ():
-        if isinstance(cell, Wifi) and not cell.release_each:
-            yield f"{cell.name} hands up packets of an aggregate one by one: natively release_each = true"
+    yield from cell_remarks(scenario)
 
 
 VERSIONS = (Ns3Engine, Ns3Engine343, Ns3Engine342, Ns3Engine339)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fullpipe.engines.ns3.algorithms import attributes, counterpart
+from fullpipe.engines.ns3.cell_input import cell_lines
 from fullpipe.engines.ns3.queues import ns3_queue
-from fullpipe.engines.ns3.wifi_input import wifi_lines
 from fullpipe.scenario import Link, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.model.flows import Cca
 from fullpipe.scenario.model.link.losses import plan_of
@@ -38,7 +38,7 @@ def program_input(scenario: Scenario, seed: int) -> str:
         lines += _link(link)
     cells = {cell.name: cell for cell in scenario.cells or ()}
     for medium in network.media:
-        lines += wifi_lines(cells[medium.name], medium)
+        lines += cell_lines(cells[medium.name], medium)
     for routed in network.flows:
         lines += _flow(routed, options)
     return "".join(f"{line}\n" for line in lines)

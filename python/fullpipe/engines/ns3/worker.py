@@ -18,8 +18,19 @@ def main(parent: str, program: str, program_input: str, folder: str, algorithms:
     if os.getppid() != int(parent):  # it ended before it could be watched
         return 1
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    run = ctypes.CDLL(program).fullpipe_ns3_run
+    run = _opened(program).fullpipe_ns3_run
     return int(run(program_input.encode(), folder.encode(), algorithms.encode()))
+
+
+def _opened(program: str) -> ctypes.CDLL:
+    """The program, with functions found when they are called: LTE of the wheel names windows of GTK, which
+    are not in it and never shown."""
+    system = ctypes.CDLL(None)
+    system.dlopen.restype, system.dlerror.restype = ctypes.c_void_p, ctypes.c_char_p
+    handle = system.dlopen(program.encode(), os.RTLD_LAZY)
+    if handle is None:
+        raise OSError(system.dlerror().decode())
+    return ctypes.CDLL(program, handle=handle)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// A medium with ports. The program that has no Wi-Fi has none.
+// A medium with ports. Only the programs for scenarios with cells have them.
 #pragma once
 
 #include "hop.h"
@@ -28,6 +28,7 @@ class Cell
 };
 
 std::unique_ptr<Cell> MakeWifi(const CellInput& input, uint64_t seed);
+std::unique_ptr<Cell> MakeLte(const CellInput& input);
 
 // All cells of an input, with their stations joined.
 std::vector<std::unique_ptr<Cell>> MakeCells(const Input& input);

@@ -117,7 +117,11 @@ ReadLinkLine(LinkInput& link, const std::string& key, std::istream& words)
 void
 ReadCellLine(CellInput& cell, const std::string& key, std::istream& words)
 {
-    if (key == "radio")
+    if (key == "lte")
+    {
+        words >> cell.resourceBlocks >> cell.users >> cell.fair >> cell.acknowledged >> cell.delay;
+    }
+    else if (key == "radio")
     {
         words >> cell.standard >> cell.low >> cell.width >> cell.streams >> cell.guard;
     }

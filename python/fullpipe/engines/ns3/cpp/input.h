@@ -77,10 +77,16 @@ struct StationInput
     double snr = -1000; // dB; -1000: noise takes nothing
 };
 
-// A Wi-Fi cell. Of station k, port 2 k leads to it and port 2 k + 1 from it.
+// A cell. Of station k, port 2 k leads to it and port 2 k + 1 from it.
 struct CellInput
 {
     std::string name;
+    // LTE
+    uint32_t resourceBlocks = 0; // 0: it is one of Wi-Fi
+    uint32_t users = 0;
+    bool fair = false;         // proportionally; else in turn
+    bool acknowledged = false; // by RLC
+    // Wi-Fi
     std::string standard; // 80211n, 80211ac or 80211ax
     bool low = false;     // in the band of 2.4 GHz
     uint32_t width = 20;  // MHz

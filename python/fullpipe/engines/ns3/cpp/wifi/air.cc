@@ -1,7 +1,7 @@
 #include "wifi/air.h"
 
 #include "addresses.h"
-#include "wifi/port.h"
+#include "radio_port.h"
 
 #include "ns3/ap-wifi-mac.h"
 #include "ns3/boolean.h"
@@ -30,56 +30,6 @@ namespace
 
 constexpr uint32_t NEVER_RTS = 4692480; // the largest threshold that ns-3 takes
 constexpr double NEAR_DB = 46.68;       // loss at 1 m in the band of 5 GHz, so that noise takes nothing
-
-// The number of a packet under way.
-class Ticket : public Tag
-{
-  public:
-    explicit Ticket(uint64_t number = 0)
-        : number(number)
-    {
-    }
-
-    static TypeId GetTypeId()
-    {
-        static TypeId tid = TypeId("fullpipe::Ticket").SetParent<Tag>().AddConstructor<Ticket>();
-        return tid;
-    }
-
-    TypeId GetInstanceTypeId() const override
-    {
-        return GetTypeId();
-    }
-
-    uint32_t GetSerializedSize() const override
-    {
-        return 8;
-    }
-
-    void Serialize(TagBuffer buffer) const override
-    {
-        buffer.WriteU64(number);
-    }
-
-    void Deserialize(TagBuffer buffer) override
-    {
-        number = buffer.ReadU64();
-    }
-
-    void Print(std::ostream& stream) const override
-    {
-        stream << number;
-    }
-
-    uint64_t number;
-};
-
-uint64_t
-TicketOf(Ptr<const Packet> packet)
-{
-    Ticket ticket; // of bytes, as those of packets do not survive aggregation
-    return packet->FindFirstMatchingByteTag(ticket) ? ticket.number : 0;
-}
 
 void
 SetDefaults(const CellInput& input)
@@ -210,7 +160,7 @@ Air::Watch(Ptr<WifiNetDevice> device)
 {
     device->SetReceiveCallback(Callback<bool, Ptr<NetDevice>, Ptr<const Packet>, uint16_t, const Address&>(
         [this](Ptr<NetDevice>, Ptr<const Packet> packet, uint16_t, const Address&) {
-            OnReceive(packet);
+            Received(packet);
             return true;
         }));
     const WifiPhyBand band = device->GetPhy()->GetPhyBand();
@@ -221,7 +171,7 @@ Air::Watch(Ptr<WifiNetDevice> device)
     device->GetMac()->TraceConnectWithoutContext(
         "DroppedMpdu",
         Callback<void, WifiMacDropReason, Ptr<const WifiMpdu>>(
-            [this](WifiMacDropReason, Ptr<const WifiMpdu> frame) { OnGivenUp(frame); }));
+            [this](WifiMacDropReason, Ptr<const WifiMpdu> frame) { GivenUp(frame->GetPacket()); }));
 }
 
 // To and from each station its own mode; what precedes data at the rate of control frames.
@@ -248,9 +198,9 @@ Air::SetErrors(uint64_t seed)
 {
     const auto install = [this, seed](Ptr<WifiNetDevice> device, const std::string& name, auto receives) {
         const auto probability = [this, receives](Ptr<const Packet> frame) {
-            const auto found = m_flights.find(TicketOf(frame));
-            const bool meant = found != m_flights.end() && receives(found->second.port->Number());
-            return meant ? m_input.stations[found->second.port->Number() / 2].errors : 0;
+            const Flight* found = Find(frame);
+            const bool meant = found && receives(found->port->Number());
+            return meant ? m_input.stations[found->port->Number() / 2].errors : 0;
         };
         device->GetPhy()->SetPostReceptionErrorModel(Create<FrameErrors>(seed, "errors/" + name, probability));
     };
@@ -279,18 +229,15 @@ std::unique_ptr<Hop>
 Air::MakePort(uint32_t number, Deliver deliver, const Deliver& lose)
 {
     Buffer& buffer = number % 2 ? m_up[number / 2] : m_down;
-    return std::make_unique<WifiPort>(
+    return std::make_unique<RadioPort>(
         m_input.ports[number], *this, number, buffer, m_input.ampduFrames, std::move(deliver), lose);
 }
 
 void
-Air::Send(Ptr<Parcel> parcel, WifiPort& port)
+Air::Transmit(Ptr<Packet> packet, uint32_t port)
 {
-    const Ptr<WifiNetDevice>& station = m_stations[port.Number() / 2];
-    const bool up = port.Number() % 2;
-    Ptr<Packet> packet = Create<Packet>(parcel->NetworkSize());
-    packet->AddByteTag(Ticket(++m_tickets));
-    m_flights[m_tickets] = {parcel, &port, false};
+    const Ptr<WifiNetDevice>& station = m_stations[port / 2];
+    const bool up = port % 2;
     (up ? station : m_accessPoint)->Send(packet, (up ? m_accessPoint : station)->GetAddress(), IPV4);
 }
 
@@ -299,53 +246,20 @@ Air::OnTransmit(const WifiConstPsduMap& psdus, const WifiTxVector& vector, WifiP
 {
     for (const auto& [id, psdu] : psdus)
     {
-        WifiPort* port = nullptr;
+        RadioPort* port = nullptr;
         for (const Ptr<WifiMpdu>& frame : *PeekPointer(psdu))
         {
-            const auto found = frame->GetHeader().IsQosData() ? m_flights.find(TicketOf(frame->GetPacket())) : m_flights.end();
-            if (found == m_flights.end())
+            Flight* found = frame->GetHeader().IsQosData() ? Find(frame->GetPacket()) : nullptr;
+            if (found)
             {
-                continue;
-            }
-            port = found->second.port;
-            if (!found->second.left)
-            {
-                found->second.left = true;
-                port->Left(*found->second.parcel);
+                port = found->port;
+                Leaves(*found);
             }
         }
         if (port)
         {
             port->Busy(static_cast<double>(WifiPhy::CalculateTxDuration(psdus, vector, band).GetNanoSeconds()));
         }
-    }
-}
-
-void
-Air::OnReceive(Ptr<const Packet> packet)
-{
-    const auto found = m_flights.find(TicketOf(packet));
-    if (found != m_flights.end())
-    {
-        const Flight flight = found->second;
-        m_flights.erase(found);
-        flight.port->Received(flight.parcel);
-    }
-}
-
-void
-Air::OnGivenUp(Ptr<const WifiMpdu> frame)
-{
-    const auto found = m_flights.find(TicketOf(frame->GetPacket()));
-    if (found != m_flights.end())
-    {
-        const Flight flight = found->second;
-        m_flights.erase(found);
-        if (!flight.left)
-        {
-            flight.port->Left(*flight.parcel);
-        }
-        flight.port->GivenUp(flight.parcel);
     }
 }
 

@@ -1,17 +1,23 @@
-// One way between the access point and a station.
+// One way between the hub of a cell and a station.
 #pragma once
 
 #include "hop.h"
-#include "wifi/air.h"
+#include "radio.h"
 
 namespace fullpipe
 {
 
-class WifiPort : public Hop
+class RadioPort : public Hop
 {
   public:
     // `room`: how many packets a queue discipline lets wait in the MAC below it.
-    WifiPort(const PortInput& input, Air& air, uint32_t number, Buffer& buffer, uint32_t room, Deliver deliver, Deliver lose);
+    RadioPort(const PortInput& input,
+              Radio& radio,
+              uint32_t number,
+              Buffer& buffer,
+              uint32_t room,
+              Deliver deliver,
+              Deliver lose);
 
     void Send(ns3::Ptr<Parcel> parcel) override;
 
@@ -39,7 +45,7 @@ class WifiPort : public Hop
     void Left(const Parcel& parcel);
     void Received(ns3::Ptr<Parcel> parcel);
     void GivenUp(ns3::Ptr<Parcel> parcel);
-    // An aggregate of this port is on the air for so long.
+    // Packets of this port are on the air for so long.
     void Busy(double nanos)
     {
         m_counters.busyNanos += nanos;
@@ -50,7 +56,7 @@ class WifiPort : public Hop
     void Enter(ns3::Ptr<Parcel> parcel);
 
     PortInput m_input;
-    Air& m_air;
+    Radio& m_radio;
     uint32_t m_number;
     Buffer& m_buffer;
     uint32_t m_room;

@@ -1,4 +1,4 @@
-#include "wifi/port.h"
+#include "radio_port.h"
 
 #include "ns3/simulator.h"
 
@@ -7,10 +7,16 @@ using namespace ns3;
 namespace fullpipe
 {
 
-WifiPort::WifiPort(const PortInput& input, Air& air, uint32_t number, Buffer& buffer, uint32_t room, Deliver deliver, Deliver lose)
+RadioPort::RadioPort(const PortInput& input,
+                     Radio& radio,
+                     uint32_t number,
+                     Buffer& buffer,
+                     uint32_t room,
+                     Deliver deliver,
+                     Deliver lose)
     : Hop(input.name, std::move(deliver), std::move(lose)),
       m_input(input),
-      m_air(air),
+      m_radio(radio),
       m_number(number),
       m_buffer(buffer),
       m_room(room)
@@ -28,14 +34,14 @@ WifiPort::WifiPort(const PortInput& input, Air& air, uint32_t number, Buffer& bu
 }
 
 bool
-WifiPort::IsFull(const Parcel& parcel) const
+RadioPort::IsFull(const Parcel& parcel) const
 {
     return (m_input.packets && m_buffer.packets >= m_input.packets) ||
            (m_input.bytes && m_buffer.bytes + parcel.GetSize() > m_input.bytes);
 }
 
 void
-WifiPort::Send(Ptr<Parcel> parcel)
+RadioPort::Send(Ptr<Parcel> parcel)
 {
     parcel->since = NowNanos();
     if (m_disc)
@@ -55,17 +61,17 @@ WifiPort::Send(Ptr<Parcel> parcel)
 }
 
 void
-WifiPort::Enter(Ptr<Parcel> parcel)
+RadioPort::Enter(Ptr<Parcel> parcel)
 {
     m_waiting++;
     m_waitingBytes += parcel->GetSize();
     m_buffer.packets++;
     m_buffer.bytes += parcel->GetSize();
-    m_air.Send(parcel, *this);
+    m_radio.Send(parcel, *this);
 }
 
 void
-WifiPort::Left(const Parcel& parcel)
+RadioPort::Left(const Parcel& parcel)
 {
     m_waiting--;
     m_waitingBytes -= parcel.GetSize();
@@ -83,15 +89,15 @@ WifiPort::Left(const Parcel& parcel)
 }
 
 void
-WifiPort::Received(Ptr<Parcel> parcel)
+RadioPort::Received(Ptr<Parcel> parcel)
 {
-    Simulator::ScheduleWithContext(parcel->host, NanoSeconds(m_air.Description().delay), [this, parcel]() {
+    Simulator::ScheduleWithContext(parcel->host, NanoSeconds(m_radio.Delay()), [this, parcel]() {
         Arrive(parcel);
     });
 }
 
 void
-WifiPort::GivenUp(Ptr<Parcel> parcel)
+RadioPort::GivenUp(Ptr<Parcel> parcel)
 {
     Drop(parcel);
 }
