@@ -44,7 +44,10 @@ def plot(
     ] = Path("figures"),
     kind: Annotated[
         Kind | None,
-        typer.Option(help="Over many runs: what is drawn; lines unless given."),
+        typer.Option(
+            help="Over many runs: what is drawn; lines unless given. airtime, aggregates, channel and waits: "
+            "of a run with a Wi-Fi cell."
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -91,8 +94,13 @@ def plot(
     """Draw runs over time, or a metric over many runs, as PNG and SVG with the numbers as CSV.
 
     Over time, several runs are in the same axes. With --kind, --metric or --x folders may be those that --out
-    named: lines with bands, heat maps, throughput against delay, and distributions over what was swept.
+    named: lines with bands, heat maps, throughput against delay, and distributions over what was swept. Four
+    kinds are of one run with a Wi-Fi cell and record.variables: its airtime, the sizes of its aggregates, its
+    channel, and how long packets wait.
     """
+    if kind and kind.value in plots.CELL_FIGURES:
+        figure, data, title = _cell(folders, kind)
+        return _write(figure, data, out, title if name is None else name, as_json)
     if kind or metric or x:
         if width not in ("page", "column"):
             raise typer.BadParameter("must be page or column", param_hint="--width")
@@ -124,6 +132,18 @@ def plot(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     return _write(figure, data, out, runs[0].name if name is None else name, as_json)
+
+
+def _cell(folders: Sequence[Path], kind: Kind) -> tuple[Any, pl.DataFrame, str]:
+    """A figure of the cell of a run, its table, and what it is called."""
+    runs = read_runs(runs_in(folders))
+    if len(runs) > 1:
+        raise typer.BadParameter(f"{kind} is of one run; there are {len(runs)}", param_hint="--kind")
+    (run,) = runs
+    try:
+        return *plots.CELL_FIGURES[kind.value](plots.presented(run)), f"{run.name}-{kind}"
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--kind") from None
 
 
 def _write(figure: Any, data: pl.DataFrame, out: Path, name: str, as_json: bool) -> None:

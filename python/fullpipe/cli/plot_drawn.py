@@ -29,7 +29,7 @@ _ROOM = 0.04
 
 
 class Kind(StrEnum):
-    """What is drawn over many runs."""
+    """What is drawn: over many runs and, the last four, of a run with a Wi-Fi cell."""
 
     LINES = "lines"
     HEATMAP = "heatmap"
@@ -37,6 +37,10 @@ class Kind(StrEnum):
     CDF = "cdf"
     BOX = "box"
     VIOLIN = "violin"
+    AIRTIME = "airtime"
+    AGGREGATES = "aggregates"
+    CHANNEL = "channel"
+    WAITS = "waits"
 
 
 class Log(StrEnum):

@@ -6,6 +6,7 @@ table together, so that a figure never travels without its numbers."""
 from fullpipe.analysis.over_time import QUANTITIES, Quantity
 from fullpipe.analysis.presented import flow_labels, presented
 from fullpipe.palette import COLOURS
+from fullpipe.plots.cells import CELL_FIGURES
 from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
 from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
 from fullpipe.plots.engines import engines
@@ -17,6 +18,7 @@ from fullpipe.plots.style import in_house_style, new_figure, shared_legend
 from fullpipe.plots.variables import variables
 
 __all__ = [
+    "CELL_FIGURES",
     "COLOURS",
     "FORMATS",
     "QUANTITIES",

@@ -451,8 +451,35 @@ impl<P: Copy> Port<P> {
             probe.see("aggregate_mean", mpdus as f64 / ppdus as f64, "packets");
             probe.see("aggregate_p95", quantile(sizes, ppdus.div_ceil(20)) as f64, "packets");
         }
+        let mut above = 0;
+        for (most, name) in BINS {
+            let count: u64 = sizes.iter().take(most + 1).skip(above + 1).sum();
+            if count > 0 {
+                probe.see(name, count as f64, "frames");
+            }
+            above = most;
+        }
     }
 }
+
+/// PPDUs are counted by their packets: those up to each of these numbers, and above the one before.
+const BINS: [(usize, &str); 15] = [
+    (1, "ppdus_to_1"),
+    (2, "ppdus_to_2"),
+    (4, "ppdus_to_4"),
+    (8, "ppdus_to_8"),
+    (12, "ppdus_to_12"),
+    (16, "ppdus_to_16"),
+    (24, "ppdus_to_24"),
+    (32, "ppdus_to_32"),
+    (48, "ppdus_to_48"),
+    (64, "ppdus_to_64"),
+    (96, "ppdus_to_96"),
+    (128, "ppdus_to_128"),
+    (192, "ppdus_to_192"),
+    (256, "ppdus_to_256"),
+    (1_024, "ppdus_to_1024"),
+];
 
 /// A packet will not be sent again.
 fn settle<P>(below: &mut Option<Below<P>>, mpdu: &Mpdu<P>) {

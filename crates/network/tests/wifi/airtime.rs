@@ -44,6 +44,10 @@ fn aggregates_are_of_what_waits() {
     let now = Time::from_nanos(1_000_000_000);
     let found = shown(&*element, 1, now);
     assert_eq!((find(&found, "aggregate_mean"), find(&found, "aggregate_p95")), (30.0, 30.0));
+    // All have 30 packets, and are counted as those of 25 to 32.
+    let counted: Vec<_> = found.iter().filter(|found| found.0.starts_with("ppdus_to_")).collect();
+    assert_eq!(counted.iter().map(|found| found.1).sum::<f64>(), find(&found, "ppdus"));
+    assert_eq!(find(&found, "ppdus_to_32"), find(&found, "ppdus"), "{counted:?}");
 }
 
 #[test]

@@ -1,0 +1,153 @@
+"""What a Wi-Fi cell did over a run, by the variables of its ports: airtime, aggregates, channel, waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from fullpipe.analysis.over_time import Tables
+from fullpipe.palette import COLOURS
+from fullpipe.plots.series import time_series
+from fullpipe.plots.style import in_house_style, new_figure, restyle, shared_legend
+from fullpipe.plots.variables import variables
+
+BIN = "ppdus_to_"
+"""Before the largest number of packets of the PPDUs that a variable counts."""
+OF_THE_CELL = {
+    "cell_control": "control frames",
+    "cell_collisions": "collisions",
+    "cell_beacons": "beacons",
+}
+"""What else takes time on the air, by its variable."""
+GREYS = ("#777777", "#aaaaaa", "#cccccc")
+
+
+@in_house_style
+def airtime(tables: Tables) -> tuple[Figure, pl.DataFrame]:
+    """Shares of the time of the channel that data of each port, and all else, took; what is left was idle.
+
+    Returns:
+        The figure, and its table: part, time_s, share.
+
+    Raises:
+        ValueError: If no variables of a cell were recorded.
+    """
+    found = tables["variables"]
+    ports = list(_of(found, "airtime")["link"].unique(maintain_order=True))
+    parts = {port: _shares(found, "airtime", port) for port in ports}
+    for name, label in OF_THE_CELL.items():
+        parts[label] = _shares(found, name, None)
+    figure, (place,) = new_figure(row_height=2.4)
+    first = next(iter(parts.values()))
+    stacked = [frame["share"].to_numpy() for frame in parts.values()]
+    colours = [*(COLOURS[i % len(COLOURS)] for i in range(len(ports))), *GREYS]
+    place.stackplot(first["time_s"].to_numpy(), stacked, labels=list(parts), colors=colours)
+    place.set(xlabel="time (s)", ylabel="share of the time", ylim=(0, 1))
+    place.margins(x=0)
+    _legend(figure, place)
+    return figure, pl.concat([f.select(pl.lit(part).alias("part"), pl.all()) for part, f in parts.items()])
+
+
+@in_house_style
+def aggregates(tables: Tables) -> tuple[Figure, pl.DataFrame]:
+    """How many packets PPDUs had: of every port, the share of PPDUs in each range of sizes.
+
+    Returns:
+        The figure, and its table: port, at_least, at_most, ppdus, share.
+
+    Raises:
+        ValueError: If no variables of a cell were recorded.
+    """
+    found = tables["variables"].filter(pl.col("name").str.starts_with(BIN))
+    if found.is_empty():
+        raise _nothing()
+    counted = (
+        found.group_by("link", "name", maintain_order=True)
+        .agg(ppdus=pl.col("value").last().cast(pl.Int64))
+        .select(port="link", at_most=pl.col("name").str.strip_prefix(BIN).cast(pl.Int64), ppdus="ppdus")
+        .with_columns(share=pl.col("ppdus") / pl.col("ppdus").sum().over("port"))
+    )
+    sizes = counted["at_most"].unique().sort().to_list()
+    ports = counted["port"].unique(maintain_order=True).to_list()
+    figure, (place,) = new_figure(row_height=2.4)
+    width = 0.8 / len(ports)
+    for i, port in enumerate(ports):
+        shares = dict(counted.filter(pl.col("port") == port).select("at_most", "share").iter_rows())
+        at = [n + (i - (len(ports) - 1) / 2) * width for n in range(len(sizes))]
+        heights = [shares.get(size, 0.0) for size in sizes]
+        place.bar(at, heights, width, label=port, color=COLOURS[i % len(COLOURS)])
+    place.set_xticks(range(len(sizes)), [f"up to {size}" if size > 1 else "1" for size in sizes])
+    place.set(xlabel="packets of a PPDU", ylabel="share of the port's PPDUs", ylim=(0, 1))
+    _legend(figure, place)
+    return figure, counted
+
+
+def channel(tables: Tables) -> tuple[Figure, pl.DataFrame]:
+    """The signal-to-noise ratio and the rate of every port over time; the table is that of `variables`.
+
+    Raises:
+        ValueError: If no station has noise or a rate that is chosen, or no variables were recorded.
+    """
+    recorded = set(tables["variables"]["name"].unique())
+    names = [name for name in ("snr", "phy_rate") if name in recorded]
+    if not names:
+        raise ValueError("no station has an snr or a rate that is chosen, or record.variables was not true")
+    return variables({"": tables}, names)
+
+
+@in_house_style
+def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
+    """Delay under load: what flows deliver, their round-trip times, and how long packets wait at each port.
+
+    Returns:
+        The figure, and its table: quantity, actor, time_s, value.
+
+    Raises:
+        ValueError: If no variables of a cell, or no samples, were recorded.
+    """
+    ports = list(_of(tables["variables"], "airtime")["link"].unique(maintain_order=True))
+    figure, axes = new_figure(3, row_height=1.6)
+    frames = []
+    only: Mapping[str, list[str] | None] = {"goodput": None, "rtt": None, "sojourn": ports}
+    for place, (quantity, chosen) in zip(axes, only.items(), strict=True):
+        data = time_series(place, {"": tables}, quantity, only=chosen, legend_up_to=0)
+        frames.append(data.select(pl.lit(quantity).alias("quantity"), "actor", "time_s", "value"))
+        place.label_outer()
+    shared_legend(figure, restyle(axes))
+    return figure, pl.concat(frames)
+
+
+CELL_FIGURES: Mapping[str, Callable[[Tables], tuple[Figure, pl.DataFrame]]] = {
+    "airtime": airtime,
+    "aggregates": aggregates,
+    "channel": channel,
+    "waits": waits,
+}
+"""By what `fullpipe plot --kind` calls them."""
+
+
+def _of(found: pl.DataFrame, name: str) -> pl.DataFrame:
+    rows = found.filter((pl.col("name") == name) & pl.col("link").is_not_null())
+    if rows.is_empty():
+        raise _nothing()
+    return rows
+
+
+def _shares(found: pl.DataFrame, name: str, port: str | None) -> pl.DataFrame:
+    """How much of the time between samples a counter of seconds grew; of the cell if there is no port."""
+    rows = _of(found, name)
+    rows = rows if port is None else rows.filter(pl.col("link") == port)
+    grown, passed = pl.col("value").diff(), pl.col("time_s").diff()
+    return rows.sort("time_s").select("time_s", share=(grown / passed)).drop_nulls()
+
+
+def _legend(figure: Figure, place: Axes) -> None:
+    handles, labels = place.get_legend_handles_labels()
+    shared_legend(figure, dict(zip(labels, handles, strict=True)))
+
+
+def _nothing() -> ValueError:
+    return ValueError("no variables of a Wi-Fi cell; was the run recorded with record.variables = true?")
