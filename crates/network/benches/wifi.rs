@@ -1,5 +1,5 @@
 //! One packet through one element whose queue never runs empty: an FQ-CoDel link, and Wi-Fi cells with aggregates of 42
-//! packets and without aggregates.
+//! packets behind FQ-CoDel and behind Linux's queues for Wi-Fi, and without aggregates.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use network::{
@@ -13,6 +13,7 @@ const PACKETS: u64 = 10_000;
 const WAITING: u64 = 200;
 
 type Payload = [u64; 5];
+type Queue = fn() -> Box<dyn network::QueueDiscipline<Payload>>;
 
 fn sampling() -> SamplingTimes {
     SamplingTimes::new(None, Time::ZERO, Time::from_nanos(u64::MAX - 1))
@@ -34,11 +35,16 @@ fn link() -> Box<dyn Element<Payload>> {
     Box::new(Link::new(config, fq_codel()))
 }
 
-fn cell(more: &[(&str, Value)]) -> Box<dyn Element<Payload>> {
+/// What Linux has, with as much time to wait.
+fn mac80211() -> Box<dyn network::QueueDiscipline<Payload>> {
+    queue::build("mac80211", &json!({ "target_ms": 10_000.0 }), 1).unwrap()
+}
+
+fn cell(more: &[(&str, Value)], queue: Queue) -> Box<dyn Element<Payload>> {
     let mut params =
         json!({ "standard": "802.11ac", "streams": 1, "station_mcs": [9], "max_ampdu_bytes": 65_535 });
     more.iter().for_each(|(name, value)| params[*name] = value.clone());
-    medium::build("wifi", &params, vec![fq_codel(), fq_codel()], sampling(), 1).unwrap()
+    medium::build("wifi", &params, vec![queue(), queue()], sampling(), 1).unwrap()
 }
 
 /// A packet goes in for each that comes out.
@@ -59,9 +65,11 @@ fn wifi(c: &mut Criterion) {
     group.throughput(Throughput::Elements(PACKETS));
     let cases = [
         ("FQ-CoDel link", link()),
-        ("aggregates of 42", cell(&[])),
-        ("aggregates of 42, errors of 10 %", cell(&[("station_errors", json!([0.1]))])),
-        ("one packet each", cell(&[("max_ampdu_mpdus", json!(1))])),
+        ("aggregates of 42", cell(&[], fq_codel)),
+        ("aggregates of 42, errors of 10 %", cell(&[("station_errors", json!([0.1]))], fq_codel)),
+        ("aggregates of 42, mac80211", cell(&[], mac80211)),
+        ("aggregates of 42, mac80211, errors of 10 %", cell(&[("station_errors", json!([0.1]))], mac80211)),
+        ("one packet each", cell(&[("max_ampdu_mpdus", json!(1))], fq_codel)),
     ];
     for (name, mut element) in cases {
         let packet = Packet { stream: StreamId(0), size: 1514, ecn: Ecn::NotEct, dscp: 0, payload: [0; 5] };
