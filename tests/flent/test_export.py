@@ -16,7 +16,7 @@ from fullpipe.analysis.export import flent
 from fullpipe.engines.flent import read_run
 from fullpipe.errors import ResultError
 from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import declared
+from fullpipe.scenario.flent.declared import declared, with_streams
 from fullpipe.scenario.flent.path import path_of
 
 Cli = Callable[..., Any]
@@ -73,6 +73,23 @@ def test_sums_and_means_are_those_of_the_run(name: str) -> None:
         means = [value for value in tree["results"][f"TCP {way} avg"] if value is not None]
         assert np.mean(sums) == pytest.approx(own.sum(), rel=MOST_APART)
         assert np.mean(means) == pytest.approx(own.mean(), rel=MOST_APART)
+
+
+def test_fairness_is_that_of_the_samples_and_unknown_where_nothing_came() -> None:
+    path = Scenario.named("ethernet-100m").with_values({"topology.bottleneck.rate": "2 Mbit/s"})
+    test = with_streams(declared("tcp_nup"), 40)
+    run = library.run(scenario_of(test, path_of(path), Choices(("reno",), length_s=20)))
+    tree = tree_of(run)
+    found = zip(tree["x_values"], tree["results"]["TCP upload fairness"], strict=True)
+    known = {x: value for x, value in found if value is not None}
+    rates = pl.col("goodput_bps")
+    jain = (rates.sum() ** 2 / (pl.len() * (rates**2).sum())).alias("jain")
+    own = run.series.filter(pl.col("flow").str.starts_with("TCP")).group_by("time_s").agg(jain, rates.sum())
+    inside = own.filter(pl.col("time_s").is_between(5.3, 24.9))
+    for time_s, index, total in inside.iter_rows():
+        x = round(time_s, 6)
+        assert (x in known) == (total > 0)
+        assert not total or known[x] == pytest.approx(index, rel=1e-9)
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:

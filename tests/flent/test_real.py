@@ -136,7 +136,7 @@ def means_by_flent(program: Path, file: Path) -> dict[str, float]:
 def jain_of(run: Run, way: str) -> float:
     """The mean of Jain's index over the samples in which streams run."""
     mine = run.series.filter(pl.col("flow").str.starts_with(f"TCP {way}"))
-    mine = mine.filter(pl.col("time_s").is_between(5.3, 64.9))
+    mine = mine.filter(pl.col("time_s").is_between(5.1, 65.1))
     rates = pl.col("goodput_bps")
     found = mine.group_by("time_s").agg((rates.sum() ** 2 / (pl.len() * (rates**2).sum())).alias("jain"))
     return float(np.mean(found["jain"].drop_nans().to_numpy()))

@@ -25,6 +25,8 @@ _DATE = "%Y-%m-%dT%H:%M:%S.%fZ"
 _OF_SOCKETS = ("tcp_cwnd", "tcp_rtt", "tcp_pacing_rate", "tcp_delivery_rate", "tcp_bbr_bw", "tcp_bbr_mrtt")
 _GENERAL = {True: "tcp_nup", False: "tcp_ndown"}
 """What a run is called that is none of Flent's tests: streams one way, with pings."""
+_DIGITS = 6
+"""Of times: a second since 1970 has no more. Samples at a time of the grid are to be those of the grid."""
 Values = list[float | None]
 
 
@@ -98,10 +100,10 @@ def _file(
     run: Run, test: FlentTest, title: str, origin: datetime, points: Mapping[str, Points]
 ) -> dict[str, Any]:
     step_s = _step_s(run)
-    grid = (np.arange(round(run.meta.duration_s / step_s)) * step_s).tolist()
+    grid = [round(n * step_s, _DIGITS) for n in range(round(run.meta.duration_s / step_s))]
     results: dict[str, Values] = {}
     for name, of in points.items():
-        raw = [(point["t"] - origin.timestamp(), point) for point in of.raw]
+        raw = [(round(point["t"] - origin.timestamp(), _DIGITS), point) for point in of.raw]
         results[name] = _on_grid([(t, p["val"]) for t, p in raw if p.get("val") is not None], grid, step_s)
         for key in _OF_SOCKETS:
             values = [(t, point[key]) for t, point in raw if key in point]
@@ -202,7 +204,7 @@ def _computed(results: Mapping[str, Values], names: Sequence[str]) -> dict[str, 
 
 
 def _each(
-    results: Mapping[str, Values], names: Sequence[str], combine: Callable[[list[float]], float]
+    results: Mapping[str, Values], names: Sequence[str], combine: Callable[[list[float]], float | None]
 ) -> Values:
     rows = zip(*(results[name] for name in names), strict=True)
     known = ([value for value in row if value is not None] for row in rows)
@@ -213,10 +215,10 @@ def _average(values: list[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _jain(values: list[float]) -> float:
-    """Jain's index (Jain, Chiu and Hawe 1984, DEC-TR-301)."""
+def _jain(values: list[float]) -> float | None:
+    """Jain's index (Jain, Chiu and Hawe 1984, DEC-TR-301); None where nothing was delivered."""
     squares = math.fsum(value * value for value in values)
-    return math.fsum(values) ** 2 / (len(values) * squares) if squares else 1.0
+    return math.fsum(values) ** 2 / (len(values) * squares) if squares else None
 
 
 def _mean(values: Values) -> float | None:
