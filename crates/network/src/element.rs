@@ -61,6 +61,11 @@ pub trait Element<P>: Send {
     /// All ports together never carry more than this, from now on; unlimited if that cannot be said.
     fn capacity(&self) -> Rate;
 
+    /// So many ports may transmit at one time.
+    fn at_once(&self) -> usize {
+        1
+    }
+
     /// The packets of one stream leave a port in the order in which they came.
     fn keeps_order(&self) -> bool {
         true

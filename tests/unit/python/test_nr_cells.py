@@ -160,6 +160,16 @@ def test_cells_survive_toml() -> None:
             {},
             "cells[0].gaps[0].every: must be longer than",
         ),
+        (
+            {
+                "gaps": [
+                    {"at": "0 s", "gap": "500 ms", "every": "1 s"},
+                    {"at": "500 ms", "gap": "500 ms", "every": "1 s"},
+                ]
+            },
+            {},
+            "cells[0].gaps: take all of the time",
+        ),
         ({"background": {"load": 0}}, {}, "cells[0].background.load: must be at least 0.001, got 0"),
     ],
 )

@@ -136,6 +136,10 @@ impl<P: Copy + Send, G: Generation> Element<P> for Cell<P, G> {
     fn capacity(&self) -> Rate {
         self.highest_rate
     }
+
+    fn at_once(&self) -> usize {
+        Element::ports(self)
+    }
 }
 
 impl<P: Copy + Send, G: Generation> Entry<Inputs<P>> for Cell<P, G> {

@@ -172,7 +172,16 @@ impl CellularParams {
         let possible = |gap: &[u64]| matches!(*gap, [_, length, every] if every == 0 || length < every);
         ensure(self.gaps_of(user).chunks(3).all(possible), place("user_gaps_ns"), || {
             "a start, a length, and a longer time from one to the next or 0".into()
+        })?;
+        ensure(self.share_of_gaps(user) < 1.0, place("user_gaps_ns"), || {
+            "gaps that come again take all of the time; make some shorter or rarer".into()
         })
+    }
+
+    /// The share of the time that gaps take which come again and again.
+    fn share_of_gaps(&self, user: usize) -> f64 {
+        let again = self.gaps_of(user).chunks(3).filter(|gap| gap[2] > 0);
+        again.map(|gap| gap[1] as f64 / gap[2] as f64).sum()
     }
 
     fn errors_of(&self, user: usize) -> f64 {

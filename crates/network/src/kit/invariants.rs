@@ -15,6 +15,8 @@ pub struct Evidence<'a> {
     pub ports: usize,
     /// What it said at the beginning that it carries at most.
     pub capacity: Rate,
+    /// How many ports may transmit at one time.
+    pub at_once: usize,
     /// What it said at the beginning that a packet takes at least.
     pub min_delay: Duration,
     /// What it said at the beginning of order.
@@ -87,6 +89,7 @@ pub fn judge(make: &dyn Fn(SamplingTimes) -> Box<dyn Element<Tag>>, script: &Scr
         script,
         ports: element.ports(),
         capacity: element.capacity(),
+        at_once: element.at_once(),
         min_delay: element.min_delay(),
         keeps_order: element.keeps_order(),
         log: play(Manner::WhenDue)?,
@@ -243,8 +246,8 @@ fn delay(evidence: &Evidence<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is delivered since the first arrival, and what is begun in any interval but for the last packet of each port, as ports may
-/// transmit at one time. Transmissions end at whole nanoseconds, rounded down.
+/// What is delivered since the first arrival, and what is begun in any interval but for the last packets, one for each port that
+/// may transmit at one time. Transmissions end at whole nanoseconds, rounded down.
 fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
     let rate = evidence.capacity;
     let Some(first) = evidence.script.arrivals.first().filter(|_| rate != Rate::UNLIMITED) else {
@@ -259,13 +262,15 @@ fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
         let span = delivery.at.since(first.at).saturating_sub(evidence.min_delay);
         ensure(fits(bytes, span), || format!("{bytes} bytes in {} ns", span.as_nanos()))?;
     }
-    let largest =
-        evidence.script.arrivals.iter().map(|arrival| u64::from(arrival.packet.size)).max().unwrap_or(0);
+    let largest = evidence.script.arrivals.iter().map(|arrival| u64::from(arrival.packet.size)).max();
+    let last = largest.unwrap_or(0) * evidence.at_once as u64;
     let mut from = Time::ZERO;
     for (at, interval) in &evidence.log.intervals {
-        let begun = interval.iter().map(|counters| counters.started_bytes.saturating_sub(largest)).sum();
+        let begun: u64 = interval.iter().map(|counters| counters.started_bytes).sum();
         let span = at.since(from);
-        ensure(fits(begun, span), || format!("{begun} bytes begun in {} ns", span.as_nanos()))?;
+        ensure(fits(begun.saturating_sub(last), span), || {
+            format!("{begun} bytes begun in {} ns", span.as_nanos())
+        })?;
         from = *at;
     }
     Ok(())

@@ -363,6 +363,15 @@ class Cellular(CellModel):
                 raise WithinError((where, f"{self.kind} has 0 to {most.mcs}, got {user.rate.mcs}"))
         return self
 
+    @model_validator(mode="after")
+    def _leaves_time_between_gaps(self) -> Self:
+        for i, user in enumerate(self.stations):
+            gaps = (*self.gaps, *user.handovers)
+            if sum(gap.gap_s / gap.every_s for gap in gaps if gap.every_s) >= 1:
+                where = f"users[{i}].handovers" if user.handovers else "gaps"
+                raise WithinError((where, "take all of the time; make some shorter or rarer"))
+        return self
+
 
 def _drx(drx: Drx | None) -> dict[str, int]:
     times_s = (0.0, 0.01, 0.1) if drx is None else (drx.cycle_s, drx.on_s, drx.inactivity_s)
