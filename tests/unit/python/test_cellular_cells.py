@@ -168,8 +168,3 @@ def test_a_cell_that_cannot_be_is_refused_in_one_line(fullpipe: Cli, cell: str, 
 def test_a_million_users_are_refused_at_once() -> None:
     with pytest.raises(ScenarioError, match=r"^cells\[0\].users: has 1000000, must have at most 10000$"):
         scenario(cell={"users": [{"node": "phone"}] * 1_000_000})
-
-
-def test_other_engines_say_that_they_have_no_such_cells() -> None:
-    with pytest.raises(fullpipe.FullpipeError, match="has no cells of kind lte"):
-        fullpipe.run(scenario(), engine="ns3")
