@@ -71,8 +71,8 @@ COMMANDS = {
     "export": Entry(
         "export",
         "export",
-        "Write a run as a qlog trace, its captured packets as a pcapng file for Wireshark, or a file that"
-        " Flent opens.",
+        "Write a run for other tools: a qlog trace, a pcapng file for Wireshark, a file that Flent opens, or"
+        " what a link delivered as Mahimahi replays it.",
     ),
     "flent": Entry(
         "flent",
@@ -115,7 +115,11 @@ COMMANDS = {
         "Print the queue of a scenario that does what a line of Linux's `tc` sets up.",
     ),
     "engines": Entry("engines", "app", "List engines, or install one."),
-    "trace": Entry("trace", "trace", "Recorded paths: Mahimahi's packet-delivery traces and CSV."),
+    "trace": Entry(
+        "trace",
+        "trace",
+        "Recorded paths: Mahimahi's packet-delivery traces, CellReplay's packet trains, and CSV.",
+    ),
 }
 """In the order of the help. A test holds the summaries against the commands."""
 

@@ -39,9 +39,11 @@ def export(
         typer.Option(metavar="NAME", help="Only what was captured here; for pcapng it may be repeated."),
     ] = None,
 ) -> None:
-    """Write a run as a qlog trace, its captured packets as a pcapng file for Wireshark, a file that Flent
-    opens, or what a link or a cell delivered from the warm-up on as a packet-delivery trace of Mahimahi (.up,
-    .down or .trace)."""
+    """Write a run for other tools: a qlog trace, a pcapng file for Wireshark, a file that Flent opens, or
+    what a link delivered as Mahimahi replays it.
+
+    The last is of one link or cell, from the warm-up on (.up, .down or .trace).
+    """
     endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
     endings |= dict.fromkeys((".up", ".down", ".trace"), Format.mahimahi)
     is_of_flent = out.name.endswith((".flent.gz", ".flent"))

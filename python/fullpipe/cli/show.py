@@ -24,7 +24,7 @@ def show(
         typer.Argument(
             metavar="NAME",
             help="A scenario, an algorithm or its preset, a queue, a loss, an impairment, a medium,"
-            " a workload, a metric, a table, a study, an engine, or the folder of a run.",
+            " a workload, a metric, a table, a study, a test of Flent, an engine, or the folder of a run.",
         ),
     ],
     paths: Annotated[
