@@ -1,6 +1,7 @@
 """`fullpipe import`: files of Flent's as runs."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,25 @@ def test_every_command_takes_what_was_imported(fullpipe: Cli) -> None:
     (compared,) = json.loads(tested.stdout)["rows"]
     assert compared["levels"] == ["cubic", "reno"]
     assert compared["means"] == pytest.approx([9.05e6, 8.1e6])
+
+
+def test_a_report_says_the_import_that_reads_the_files_again(fullpipe: Cli) -> None:
+    made.write(made.upload("bbr"), "a.flent.gz")
+    made.write(made.upload(), "of mine.flent.gz")
+    assert fullpipe("import", "a.flent.gz", "--cca", "bbr=bbr3", "--out", "lab").exit_code == 0
+    assert fullpipe("import", "of mine.flent.gz", "--out", "lab").exit_code == 0
+    assert fullpipe("report", "lab", "-o", "report.md").exit_code == 0
+    page = Path("report.md").read_text()
+    assert "--engine flent" not in page
+    assert "Save the scenario" not in page
+    commands = [shlex.split(line)[1:] for line in page.splitlines() if line.startswith("fullpipe import")]
+    assert commands == [
+        ["import", "a.flent.gz", "--cca", "bbr=bbr3", "--out", "lab"],
+        ["import", "of mine.flent.gz", "--out", "lab"],
+    ]
+    for command in commands:
+        assert fullpipe(*command).exit_code == 0
+    assert len(list(Path("lab").glob("*/flent-*"))) == 2
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="no measurements of others beside this folder")

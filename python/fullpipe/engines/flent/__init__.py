@@ -1,5 +1,5 @@
 """What Flent measured on real hosts, as runs. This engine reads files; it runs nothing."""
 
-from fullpipe.engines.flent.run import read_run, save
+from fullpipe.engines.flent.run import ENGINE, FILE, NAMES, read_run, save
 
-__all__ = ["read_run", "save"]
+__all__ = ["ENGINE", "FILE", "NAMES", "read_run", "save"]

@@ -18,6 +18,8 @@ from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run, Store
 from fullpipe.runs.kept import Kept
 
 ENGINE = "flent"
+FILE, NAMES = "file", "names"
+"""Keys of the record of an imported run: its file, and what names of algorithms were said to mean."""
 _SMOOTHED = "smoothed by the kernel, as ss shows it"
 _OTHERWISE = {
     **{f"flows.rtt_{which}_s": _SMOOTHED for which in ("min", "mean", "p50", "p95", "p99")},
@@ -57,7 +59,7 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
         otherwise=_OTHERWISE if streams else {},
         remarks=remarks_of(test),
         started=test.document.text("TIME") or test.document.text("T0"),
-        host=_host(test.document),
+        host={**_host(test.document), **_origin(path, algorithms or {})},
         versions={"flent": test.document.text("FLENT_VERSION") or "unknown"},
     )
     return Run(meta, tables)
@@ -100,6 +102,12 @@ def _identity(document: Document, path: Path) -> EngineId:
     version = document.text("FLENT_VERSION") or "unknown"
     code = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return EngineId(name=ENGINE, version=version, model_version="measured", code=code)
+
+
+def _origin(path: Path, algorithms: Mapping[str, str]) -> dict[str, str | int | None]:
+    """What a command has to name to read the file again."""
+    names = " ".join(f"{name}={algorithm}" for name, algorithm in sorted(algorithms.items()))
+    return {FILE: brief(path.name), **({NAMES: brief(names)} if names else {})}
 
 
 def _host(document: Document) -> dict[str, str | int | None]:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fullpipe.engines import flent
 from fullpipe.errors import FullpipeError
 from fullpipe.report.content import Code, Download, Section, Text
 from fullpipe.report.runs.points import Points
@@ -28,7 +29,8 @@ def section(found: Points, command: str = "") -> Section:
         return Section("Scenario and repetition", [Text(told), Code(found.runs[0].scenario.to_toml())])
     text, file = scenario.to_toml(), f"{_file_name(scenario.name)}.toml"
     named = _name_of(found, scenario)
-    told = "" if named else f"Save the scenario as {file}. "
+    simulated = any(run.meta.engine.name != flent.ENGINE for run in found.runs)
+    told = "" if named or not simulated else f"Save the scenario as {file}. "
     return Section(
         "Scenario and repetition",
         [
@@ -46,9 +48,24 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
     is_whole = found.seeds == list(range(1, count + 1))
     seeds = [["--seeds", str(count)]] if is_whole else [["--seed", str(seed)] for seed in found.seeds]
     for engine in dict.fromkeys(run.meta.engine.name for run in found.runs):
+        if engine == flent.ENGINE:
+            yield from _imports(found)
+            continue
         by = [] if engine == "native" else ["--engine", engine]
         words = ["fullpipe", "run", scenario]
         yield from (shlex.join([*words, *seed, *by, *_store(found)]) for seed in seeds)
+
+
+def _imports(found: Points) -> Iterator[str]:
+    """What reads measured files again: a command for all that share what names of algorithms mean."""
+    files: dict[str, list[str]] = {}
+    for run in found.runs:
+        file = run.meta.host.get(flent.FILE)
+        if run.meta.engine.name == flent.ENGINE and file:
+            files.setdefault(str(run.meta.host.get(flent.NAMES, "")), []).append(str(file))
+    for names, of_names in files.items():
+        said = [word for name in names.split() for word in ("--cca", name)]
+        yield shlex.join(["fullpipe", "import", *dict.fromkeys(of_names), *said, *_store(found)])
 
 
 def _store(found: Points) -> list[str]:
