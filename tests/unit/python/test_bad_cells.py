@@ -38,6 +38,21 @@ def many(number: int) -> str:
             'stations = [{ node = "laptop", rate = { mcs = 9 } }]',
             "cells[0].stations[0].rate.mcs: 802.11ac has no MCS 9 at 20 MHz with 1 stream; the highest is 8",
         ),
+        (
+            'standard = "802.11n"\nstations = [{ node = "laptop", rate = { mcs = 15 } }]',
+            "cells[0].stations[0].rate.mcs: must be at most 11, got 15; an MCS is of one stream here:"
+            " MCS 15 of 802.11n is 7, and streams = 2",
+        ),
+        (
+            'standard = "802.11n"\nstations = [{ node = "laptop", rate = { mcs = 8 } }]',
+            "cells[0].stations[0].rate.mcs: 802.11n has no MCS 8 at 20 MHz with 2 streams; the highest is 7;"
+            " an MCS is of one stream here: MCS 8 of 802.11n is 0, and streams = 2",
+        ),
+        (
+            'stations = [{ node = "laptop", rate = "7.2 Mbit/s" }]',
+            'cells[0].stations[0].rate: "7.2 Mbit/s" is no MCS; write a fixed rate as { mcs = 0 },'
+            " which the channel's width, the guard interval and streams make a bit rate",
+        ),
         ("stations = []", "cells[0].stations: has 0, must have at least 1"),
         ("", 'cells[0].stations: missing; write for example stations = [{ node = "laptop" }]'),
         (
@@ -52,7 +67,20 @@ def many(number: int) -> str:
         (many(1_000_000), "bad.toml: larger than 1 MB; a scenario is a short TOML file"),
         (f"release_each = 1\n{LAPTOP}", "cells[0].release_each: expected true or false, got 1"),
     ],
-    ids=["standard", "MCS", "no station", "left out", "nan", "nan dB", "2,008", "a million", "switch"],
+    ids=[
+        "standard",
+        "MCS",
+        "MCS 15",
+        "MCS 8",
+        "bit rate",
+        "no station",
+        "left out",
+        "nan",
+        "nan dB",
+        "2,008",
+        "a million",
+        "switch",
+    ],
 )
 def test_a_cell_that_cannot_be_is_refused_in_one_line(fullpipe: Cli, cell: str, told: str) -> None:
     Path("bad.toml").write_text(FILE.format(cell=cell))

@@ -21,6 +21,11 @@ from fullpipe.scenario.quantities import BitsPerSecond, Bytes, to_nanoseconds
 MOST_STREAMS = 8
 Streams = Annotated[int, Field(strict=True, ge=1, le=MOST_STREAMS)]
 
+_HIGHEST_MCS = 11
+_HT_MCS, _HT_STREAMS = 8, 4
+"""802.11n numbers those of one stream from 0 to 7, those of two from 8 to 15, and so on (Tables 19-27 to
+19-30); the later standards, and scenarios, count streams apart."""
+
 
 class Rate(Model):
     """How a station and its access point choose modulation and coding schemes."""
@@ -28,8 +33,19 @@ class Rate(Model):
     law: Literal["fixed", "ideal", "minstrel"] = "fixed"
     """Fixed: one MCS, whatever becomes of what is sent; "ideal": the fastest that the signal-to-noise ratio
     of the last frame allows; "minstrel": by what arrives, as Linux does."""
-    mcs: Annotated[int, Field(strict=True, ge=0, le=11)] | None = Field(None, examples=[9])
+    mcs: Annotated[int, Field(strict=True, ge=0, le=_HIGHEST_MCS)] | None = Field(None, examples=[9])
     """Of a fixed rate. Of 802.11n that of one stream, from 0 to 7, however many there are."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_bit_rate_and_of_one_stream(cls, said: Any) -> Any:
+        law, mcs = (said.get("law"), said.get("mcs")) if isinstance(said, dict) else (None, None)
+        if isinstance(law, str) and "bit/s" in law:
+            text = f"{shown(law)} is no MCS; write a fixed rate as {{ mcs = 0 }}, which the channel's width"
+            raise WithinError(("", f"{text}, the guard interval and streams make a bit rate"))
+        if type(mcs) is int and _HIGHEST_MCS < mcs < _HT_MCS * _HT_STREAMS:
+            raise WithinError(("mcs", f"must be at most {_HIGHEST_MCS}, got {mcs}; {_of_one_stream(mcs)}"))
+        return said
 
     @model_validator(mode="after")
     def _has_an_mcs_if_fixed(self) -> Self:
@@ -218,7 +234,14 @@ class Wifi(CellModel):
         mcs, most = self.mcs_of(station), wifi_phy.highest(self.standard, self.width_mhz, streams)
         if not wifi_phy.exists(self.standard, self.width_mhz, mcs, streams):
             at = f"{self.standard} has no MCS {mcs} at {self.width_mhz} MHz with {_streams(streams)}"
-            raise WithinError((f"{where}.rate.mcs", f"{at}; the highest is {most}"))
+            apart = f"; {_of_one_stream(mcs)}" if self.standard == "802.11n" and mcs >= _HT_MCS else ""
+            raise WithinError((f"{where}.rate.mcs", f"{at}; the highest is {most}{apart}"))
+
+
+def _of_one_stream(mcs: int) -> str:
+    """How an MCS that 802.11n numbers with its streams is written."""
+    streams = mcs // _HT_MCS + 1
+    return f"an MCS is of one stream here: MCS {mcs} of 802.11n is {mcs % _HT_MCS}, and streams = {streams}"
 
 
 def _streams(number: int) -> str:
