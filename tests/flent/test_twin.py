@@ -1,6 +1,7 @@
 """`fullpipe twin`: the path of a test, found again from its file alone."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,20 @@ def test_what_keeps_queues_short_shows_no_buffer(tmp_path: Path) -> None:
 def test_pings_through_two_queues_are_a_guess_of_each(tmp_path: Path) -> None:
     found = twin(tmp_path, "tcp_bidirectional", "cubic", path(25, 30, 80))
     assert any("buffer, up: pings waited in both directions" in line for line in found.guessed)
+
+
+def test_the_rate_of_good_times_is_told_beside_the_mean(tmp_path: Path) -> None:
+    tree = made.upload()
+    tree["raw_values"]["TCP upload"] = made.stream(5.0, 5.0, 35.0) + made.stream(10.0, 35.0, 65.0)
+    file = made.write(tree, tmp_path / "a.flent.gz")
+    found = twin_of(read_test(file), file)
+    (line,) = [line for line in found.guessed if line.startswith("rate, up")]
+    with_headers = (made.MSS + 66) / made.MSS
+    rate, mean = (float(number) for number in re.findall(r"([\d.]+) Mbit/s", line))
+    assert rate == pytest.approx(10 * with_headers, rel=0.01)
+    assert mean == pytest.approx(7.5 * with_headers, rel=0.01)
+    assert "exceed in a tenth of all windows of 10 s" in line
+    assert resolve(found.scenario).links[0].rate_bps == pytest.approx(rate * 1e6, rel=1e-3)
 
 
 def test_few_losses_say_nothing_of_a_probability(tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ _DEFAULT_MSS = 1448
 _WINDOW_S = 10.0
 """What arrives out of order is delivered late and at once, which shorter windows take for a faster link."""
 _BUSY = 90
-"""Percentile of the rates in windows: most are those of a full link, and none is above it for long."""
+"""Percentile of the rates in windows: of a path whose rate is constant most are those of a full link, and
+none is above it for long. Of one that changes, it is the rate of its good times."""
 _FULL_SHARE = 0.05
 """Queues that add less than this to the RTT are not seen to fill."""
 
@@ -52,6 +53,8 @@ class _Direction:
     """What is known of one direction of the path."""
 
     rate_bps: float
+    mean_bps: float
+    """What the streams got with headers, and the ACKs of others, while any of them ran."""
     queue_s: float | None
     """The longest wait that probes saw; None if they saw none that says how long the queue is."""
 
@@ -74,8 +77,10 @@ def twin_of(test: Test, where: object) -> Twin:
     for way in ("up", "down"):
         of_way = [one for one in test.streams if one.is_upload == (way == "up")]
         if of_way:
-            rate_bps = _rate_bps(test, of_way)
-            ways[way] = _Direction(rate_bps, _queue_s(test, way, guessed, unknown))
+            rates_bps = _running_bps(test, of_way)
+            ways[way] = _Direction(
+                _busy_bps(test, rates_bps), float(rates_bps.mean()), _queue_s(test, way, guessed, unknown)
+            )
     slowest_bps = min(of.rate_bps for of in ways.values())
     base_s = max(base_s - 2 * _ECHO_BYTES * 8 / slowest_bps, 1e-6)
     _say_of_rates(ways, guessed)
@@ -101,18 +106,23 @@ def _host(one: Series) -> str:
     return one.host or (last if "." in last or last.startswith("server") else "")
 
 
-def _rate_bps(test: Test, streams: Sequence[Series]) -> float:
-    """What all streams of a direction get together while the link is full, with headers, and with the ACKs of
-    the streams that go the other way."""
+def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
+    """What all streams of a direction get together at every step at which any of them runs, with headers, and
+    with the ACKs of the streams that go the other way."""
     total = _wire_bps(test, streams, per_segment=1.0)
     others = [one for one in test.streams if one.is_upload != streams[0].is_upload]
     if others:
         total = total + _acks_bps(test, others)
+    running: Floats = total[~np.isnan(total)]
+    return running
+
+
+def _busy_bps(test: Test, rates_bps: Floats) -> float:
+    """What a tenth of all windows exceed; the mean if there is no whole window."""
     window = max(round(_WINDOW_S / test.timing.step_s), 1)
-    running = total[~np.isnan(total)]
-    if running.size < window:
-        return float(np.nanmean(total))
-    means = np.convolve(running, np.ones(window) / window, mode="valid")
+    if rates_bps.size < window:
+        return float(rates_bps.mean())
+    means = np.convolve(rates_bps, np.ones(window) / window, mode="valid")
     return float(np.percentile(means, _BUSY))
 
 
@@ -179,8 +189,9 @@ def _rises_s(test: Test, key: str) -> Floats:
 def _say_of_rates(ways: Mapping[Way, _Direction], guessed: list[str]) -> None:
     for way, of in ways.items():
         guessed.append(
-            f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s, what all streams got with headers of"
-            f" {_HEADERS_BYTES} B; too small if they never filled the path"
+            f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {_HEADERS_BYTES} B, which all"
+            f" streams together exceed in a tenth of all windows of {_WINDOW_S:.0f} s (their mean is"
+            f" {of.mean_bps / 1e6:.4g} Mbit/s); too small if they never filled the path"
         )
         if of.queue_s is not None:
             guessed.append(
