@@ -142,7 +142,8 @@ def called(name: str) -> dict[str, Any]:
     }
     found = {family: known[name] for family, known in families.items() if name in known}
     # A test of Flent may be called as something of ours, such as `voip`, which then is what is meant.
-    return found or {"flent-tests": test for known, test in flent_tests().items() if known == name}
+    tests = {} if found else flent_tests()
+    return {"flent-tests": tests[name]} if name in tests else found
 
 
 def known_names() -> list[str]:
