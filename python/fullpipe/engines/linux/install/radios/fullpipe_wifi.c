@@ -60,6 +60,7 @@ struct radio {
 	struct sk_buff_head air;    /* being sent */
 	bool aggregate, answered;
 	int rate; /* index of the MCS; -1: 6 Mbit/s */
+	struct ieee80211_tx_rate chain[IEEE80211_TX_MAX_RATES]; /* what the rate control says of these frames */
 	u64 ppdu_ns;
 	bool wants;
 	ktime_t since; /* when it came to want the channel */
@@ -93,14 +94,20 @@ static u64 ht_ns(int bytes, int index)
 	return 36000 + 4000ULL * DIV_ROUND_UP(16 + 8 * bytes + 6, bits_of_symbol[index]);
 }
 
-static u64 ack_ns(void)
+/* Bits of a symbol of what answers an MCS: the highest of 6, 12 and 24 Mbit/s that is not above its reference rate (10.6.6.5.2, 10.6.11). */
+static int answer_bits(int index)
 {
-	return legacy_ns(14, 96); /* at 24 Mbit/s */
+	return index < 1 ? 24 : index < 3 ? 48 : 96;
 }
 
-static u64 block_ack_ns(void)
+static u64 ack_ns(int index)
 {
-	return legacy_ns(32, 96);
+	return legacy_ns(14, answer_bits(index));
+}
+
+static u64 block_ack_ns(int index)
+{
+	return legacy_ns(32, answer_bits(index));
 }
 
 static void draw(struct radio *radio)
@@ -135,6 +142,8 @@ static void want(struct radio *radio)
 	if (!radio->wants) {
 		radio->wants = true;
 		radio->since = ktime_get();
+		if (medium.phase != IDLE && !radio->slots) /* 10.23.2.2 a) */
+			draw(radio);
 		await_access();
 	}
 	spin_unlock_bh(&medium.lock);
@@ -162,19 +171,30 @@ static bool tries_rate(const struct radio *radio, const struct ieee80211_sta *st
 	return fixed_rate(radio, sta) < 0 && (IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE);
 }
 
-static int rate_of(struct radio *radio, struct ieee80211_sta *sta, struct sk_buff *skb)
+/* The rates that these frames are sent with, and how often each. */
+static void choose(struct radio *radio, struct ieee80211_sta *sta, struct sk_buff *skb)
 {
-	struct ieee80211_tx_rate rates[IEEE80211_TX_MAX_RATES];
-	int at = 0, fixed = fixed_rate(radio, sta);
+	int fixed = fixed_rate(radio, sta);
 
+	memset(radio->chain, 0, sizeof(radio->chain));
+	radio->chain[0] = (struct ieee80211_tx_rate){.count = MAX_TRIES};
+	radio->chain[1].idx = -1;
 	if (!sta || !sta->deflink.ht_cap.ht_supported || !ieee80211_is_data_qos(((struct ieee80211_hdr *)skb->data)->frame_control))
-		return -1;
-	if (fixed >= 0)
-		return fixed;
-	ieee80211_get_tx_rates(radio->vif, sta, skb, rates, ARRAY_SIZE(rates));
-	for (int left = radio->tries; at + 1 < ARRAY_SIZE(rates) && rates[at + 1].idx >= 0 && left >= rates[at].count; at++)
-		left -= rates[at].count;
-	return rates[at].flags & IEEE80211_TX_RC_MCS ? rates[at].idx : -1;
+		return;
+	if (fixed < 0)
+		ieee80211_get_tx_rates(radio->vif, sta, skb, radio->chain, ARRAY_SIZE(radio->chain));
+	else
+		radio->chain[0] = (struct ieee80211_tx_rate){.idx = fixed, .count = MAX_TRIES, .flags = IEEE80211_TX_RC_MCS};
+}
+
+/* The rate of this try. */
+static int rate_now(const struct radio *radio)
+{
+	const struct ieee80211_tx_rate *rate = radio->chain;
+
+	for (int left = radio->tries; rate < radio->chain + IEEE80211_TX_MAX_RATES - 1 && rate[1].idx >= 0 && left >= rate->count; rate++)
+		left -= rate->count;
+	return rate->flags & IEEE80211_TX_RC_MCS ? rate->idx : -1;
 }
 
 static int subframe(const struct sk_buff *skb)
@@ -196,7 +216,9 @@ static bool fits(const struct radio *radio, const struct sk_buff *skb, int bytes
 static void put_on_air(struct radio *radio, struct ieee80211_sta *sta, struct sk_buff *skb, int *bytes)
 {
 	if (skb_queue_empty(&radio->air)) {
-		radio->rate = rate_of(radio, sta, skb);
+		if (!radio->tries)
+			choose(radio, sta, skb);
+		radio->rate = rate_now(radio);
 		radio->aggregate = radio->rate >= 0 && ampdu > 1 && !tries_rate(radio, sta, skb) &&
 				   (IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_AMPDU);
 	}
@@ -295,6 +317,10 @@ static bool begin(struct radio *radio)
 	bytes = build(radio);
 	if (!bytes)
 		return false;
+	if (skb_queue_len(&radio->air) == 1) { /* bare, and answered by an ACK */
+		radio->aggregate = false;
+		bytes = skb_peek(&radio->air)->len + FCS;
+	}
 	radio->answered = !is_group(skb_peek(&radio->air));
 	radio->ppdu_ns = radio->rate >= 0 ? ht_ns(bytes, radio->rate) : legacy_ns(bytes, 24);
 	return true;
@@ -304,7 +330,7 @@ static u64 answer_ns(const struct radio *radio)
 {
 	if (!radio->answered)
 		return 0;
-	return SIFS_NS + (radio->aggregate ? block_ack_ns() : ack_ns());
+	return SIFS_NS + (radio->aggregate ? block_ack_ns(radio->rate) : ack_ns(radio->rate));
 }
 
 /* Begin the exchanges of all radios whose time has come; whether there was one. */
@@ -330,8 +356,9 @@ static bool access_channel(ktime_t now)
 	for (int i = 0; i < radios; i++) {
 		s64 counted = ktime_sub(now, medium.idle_since) - AIFS_NS;
 
-		if (skb_queue_empty(&all[i]->air) && counted > 0)
-			all[i]->slots = max_t(s64, 0, all[i]->slots - counted / SLOT_NS);
+		/* The boundary at which another begins counts, too (10.23.2.4). */
+		if (skb_queue_empty(&all[i]->air) && counted >= 0)
+			all[i]->slots = max_t(s64, 0, all[i]->slots - counted / SLOT_NS - 1);
 	}
 	medium.collided = medium.sending > 1;
 	medium.ends = ktime_add_ns(now, longest);
@@ -360,10 +387,26 @@ static void hand_to(struct radio *radio, const struct radio *sender, const struc
 	ieee80211_rx(radio->hw, skb);
 }
 
+/* A station is charged for what it sends to us, too. */
+static void charge_received(const struct radio *sender)
+{
+	struct sk_buff *skb = skb_peek(&sender->air);
+	struct ieee80211_hdr *header = (struct ieee80211_hdr *)skb->data;
+
+	for (int i = 0; i < radios && sender->rate >= 0 && !is_group(skb); i++) {
+		struct ieee80211_vif *vif = all[i]->vif;
+		struct ieee80211_sta *sta = vif && ether_addr_equal(header->addr1, vif->addr) ? ieee80211_find_sta(vif, header->addr2) : NULL;
+
+		if (sta)
+			ieee80211_sta_register_airtime(sta, skb->priority & 7, 0, sender->ppdu_ns / 1000);
+	}
+}
+
 static void deliver(struct radio *sender)
 {
 	struct sk_buff *skb;
 
+	charge_received(sender);
 	skb_queue_walk(&sender->air, skb) {
 		const u8 *to = ((struct ieee80211_hdr *)skb->data)->addr1;
 
@@ -385,10 +428,14 @@ static void report(struct radio *radio, struct sk_buff *skb, bool first, bool ar
 		return;
 	}
 	ieee80211_tx_info_clear_status(info);
-	info->status.rates[0].idx = max(radio->rate, 0);
-	info->status.rates[0].flags = radio->rate >= 0 ? IEEE80211_TX_RC_MCS : 0;
-	info->status.rates[0].count = radio->tries + 1;
-	info->status.rates[1].idx = -1;
+	for (int i = 0, left = radio->tries + 1; i < IEEE80211_TX_MAX_RATES; left -= radio->chain[i++].count) {
+		info->status.rates[i] = radio->chain[i];
+		if (left <= 0 || radio->chain[i].idx < 0) {
+			info->status.rates[i].idx = -1;
+			break;
+		}
+		info->status.rates[i].count = min_t(int, left, radio->chain[i].count);
+	}
 	if (arrived && radio->answered)
 		info->flags |= IEEE80211_TX_STAT_ACK;
 	if (radio->aggregate && first) {
@@ -407,7 +454,7 @@ static void register_airtime(struct radio *radio)
 	struct ieee80211_sta *sta = is_group(skb) ? NULL : receiver(radio, skb);
 
 	if (sta && radio->rate >= 0)
-		ieee80211_sta_register_airtime(sta, skb->priority & 7, (radio->ppdu_ns + answer_ns(radio)) / 1000, 0);
+		ieee80211_sta_register_airtime(sta, skb->priority & 7, radio->ppdu_ns / 1000, 0);
 }
 
 /* Keep what has collided, in front of what waits; give it up after too many tries. */
@@ -443,9 +490,9 @@ static void finish(struct radio *radio)
 
 static ktime_t answer_ends(void)
 {
-	u64 longest = 0;
+	u64 longest = medium.collided ? SIFS_NS + ack_ns(-1) : 0; /* EIFS, 10.3.2.3.7 */
 
-	for (int i = 0; i < radios; i++)
+	for (int i = 0; i < radios && !medium.collided; i++)
 		if (!skb_queue_empty(&all[i]->air))
 			longest = max(longest, answer_ns(all[i]));
 	return ktime_add_ns(medium.ends, longest);
