@@ -1,5 +1,6 @@
 """`fullpipe twin`: the path of a test, found again from its file alone."""
 
+import gzip
 import json
 import re
 from collections.abc import Callable
@@ -103,6 +104,53 @@ def test_the_rate_of_good_times_is_told_beside_the_mean(tmp_path: Path) -> None:
     assert mean == pytest.approx(7.5 * with_headers, rel=0.01)
     assert "exceed in a tenth of all windows of 10 s" in line
     assert resolve(found.scenario).links[0].rate_bps == pytest.approx(rate * 1e6, rel=1e-3)
+
+
+WMEM = {"net.ipv4.tcp_wmem": "4096\t16384\t4194304"}
+
+
+def bounded(folder: Path, sysctls: dict[str, str], buffer_ms: float) -> tuple[library.Run, Twin]:
+    """An upload from a socket with 4 MiB, and its twin by the file."""
+    scenario = scenario_of(declared("tcp_1up"), path_of(path(45, 4, buffer_ms)), Choices(("cubic",)))
+    memory = {"flows.0.tcp.send_memory": "16 KiB", "flows.0.tcp.send_memory_most": "4 MiB"}
+    card = {"name": "client", "nic": {"rate": "1 Gbit/s", "queue": {"kind": "fq"}}}
+    run = library.run(scenario.with_values({**memory, "hosts": [card]}))
+    tree = json.loads(gzip.decompress(flent(run)))
+    tree["metadata"] |= {"SYSCTLS": sysctls, "EGRESS_INFO": made.upload()["metadata"]["EGRESS_INFO"]}
+    file = made.write(tree, folder / "a.flent.gz")
+    return run, twin_of(read_test(file), file)
+
+
+def test_a_send_buffer_that_bounds_a_flow_is_found_again(tmp_path: Path) -> None:
+    run, found = bounded(tmp_path, WMEM, buffer_ms=2000)
+    assert any(line.startswith("send buffer, TCP upload: its memory (4194304 B") for line in found.guessed)
+    assert any(line.startswith("buffer, up: at least ") for line in found.unknown)
+    assert not any(line.startswith("buffer") for line in found.guessed)
+    (tcp,) = [flow.tcp for flow in found.scenario.flows if flow.name == "TCP upload"]
+    assert tcp is not None
+    assert (tcp.send_memory_bytes, tcp.send_memory_most_bytes) == (16 << 10, 4 << 20)
+    assert resolve(found.scenario).links[0].queue is None
+    (was, now) = (one.flows.filter(flow="TCP upload") for one in (run, library.run(found.scenario)))
+    assert now["goodput_bps"][0] == pytest.approx(was["goodput_bps"][0], rel=0.03)
+    assert now["rtt_mean_s"][0] == pytest.approx(was["rtt_mean_s"][0], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("sysctls", "buffer_ms"),
+    [
+        pytest.param({}, 2000, id="the file does not say the memory"),
+        pytest.param({"net.ipv4.tcp_wmem": "4096\t16384\t67108864"}, 2000, id="far less than the memory"),
+        pytest.param({"net.ipv4.tcp_wmem": "4096 many 4194304"}, 2000, id="no numbers"),
+        pytest.param(WMEM, 30, id="losses"),
+    ],
+)
+def test_no_send_buffer_is_proposed_without_cause(
+    tmp_path: Path, sysctls: dict[str, str], buffer_ms: float
+) -> None:
+    _, found = bounded(tmp_path, sysctls, buffer_ms)
+    assert all(flow.tcp is None or flow.tcp.send_memory_bytes is None for flow in found.scenario.flows)
+    (line,) = [line for line in found.guessed if line.startswith("buffer, up")]
+    assert ("holds more if it was never full: losses are few" in line) == (buffer_ms == 2000)
 
 
 def test_few_losses_say_nothing_of_a_probability(tmp_path: Path) -> None:

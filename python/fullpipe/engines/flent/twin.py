@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,19 +10,13 @@ import numpy as np
 from fullpipe.engines.flent.described import scenario_of
 from fullpipe.engines.flent.remarks import Test
 from fullpipe.engines.flent.samples import rates_bps
+from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING, is_held_back, send_memory_of
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
 from fullpipe.engines.flent.totals import mss_of, retransmissions
 from fullpipe.errors import InputFileError
 from fullpipe.scenario import Scenario
 
 Way = Literal["up", "down"]
-FILLING = frozenset(
-    {"reno", "cubic", "bic", "highspeed", "htcp", "hybla", "illinois"}
-    | {"scalable", "westwood", "veno", "yeah", "compound"}
-)
-"""Algorithms that send ever more until a packet is lost, and so fill a buffer."""
-FEW_EVENTS = 10
-"""Of fewer losses the probability is not known to a third: the relative error of a count is 1 / sqrt(n)."""
 _HEADERS_BYTES = 66
 """Of Ethernet, IPv4 and TCP with timestamps: what a scenario counts on its links unless told otherwise."""
 _ECHO_BYTES = 98
@@ -72,6 +66,7 @@ def twin_of(test: Test, where: object) -> Twin:
         raise InputFileError(f"{where}: no ping or probe says how long the path is")
     guessed: list[str] = []
     unknown: list[str] = []
+    held_back = _held_back(test)
     base_s = min(rtts_s.values())
     ways: dict[Way, _Direction] = {}
     for way in ("up", "down"):
@@ -81,12 +76,37 @@ def twin_of(test: Test, where: object) -> Twin:
             ways[way] = _Direction(
                 _busy_bps(test, rates_bps), float(rates_bps.mean()), _queue_s(test, way, guessed, unknown)
             )
+            if all(one.flow in held_back for one in of_way):
+                ways[way] = _without_queue(way, ways[way], unknown)
     slowest_bps = min(of.rate_bps for of in ways.values())
     base_s = max(base_s - 2 * _ECHO_BYTES * 8 / slowest_bps, 1e-6)
-    _say_of_rates(ways, guessed)
+    _say_of_paths(test, ways, guessed)
     guessed.append(f"RTT: {base_s * 1e3:.4g} ms, the smallest ping; both ways are taken to be as long")
     unknown += _losses(test, ways, base_s)
-    return Twin(_scenario(test, ways, base_s, rtts_s), guessed, unknown)
+    guessed += [
+        f"send buffer, {flow}: its memory ({keys['send_memory_most']}, tcp_wmem) bounds it, as its window"
+        " stayed the same and hardly a packet was lost"
+        for flow, keys in held_back.items()
+    ]
+    return Twin(_scenario(test, ways, base_s, rtts_s, held_back), guessed, unknown)
+
+
+def _held_back(test: Test) -> Mapping[str, Mapping[str, str]]:
+    """Keys of `tcp` for the flows that the memory of their sockets held back."""
+    memory = send_memory_of(test)
+    if memory is None:
+        return {}
+    return {one.flow: memory.keys() for one in test.streams if is_held_back(test, one, memory)}
+
+
+def _without_queue(way: Way, of: _Direction, unknown: list[str]) -> _Direction:
+    """A direction whose buffer was not filled, so that only the least that it holds is known."""
+    if of.queue_s is not None:
+        unknown.append(
+            f"buffer, {way}: at least {of.queue_s * 1e3:.4g} ms, the longest wait of a ping; the streams did"
+            " not fill it"
+        )
+    return replace(of, queue_s=None)
 
 
 def _base_rtts_s(test: Test) -> Mapping[str, float]:
@@ -186,7 +206,9 @@ def _rises_s(test: Test, key: str) -> Floats:
     return np.concatenate(found) if found else np.array([])
 
 
-def _say_of_rates(ways: Mapping[Way, _Direction], guessed: list[str]) -> None:
+def _say_of_paths(test: Test, ways: Mapping[Way, _Direction], guessed: list[str]) -> None:
+    counts = [count for count in map(retransmissions, test.streams) if count is not None]
+    is_full = not counts or sum(counts) >= FEW_EVENTS
     for way, of in ways.items():
         guessed.append(
             f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {_HEADERS_BYTES} B, which all"
@@ -196,7 +218,7 @@ def _say_of_rates(ways: Mapping[Way, _Direction], guessed: list[str]) -> None:
         if of.queue_s is not None:
             guessed.append(
                 f"buffer, {way}: {of.queue_s * 1e3:.4g} ms, the longest wait of a ping; the queue is taken"
-                " for drop-tail"
+                f" for drop-tail{'' if is_full else ', and holds more if it was never full: losses are few'}"
             )
     if len(ways) == 1:
         guessed.append("the other direction, in which nothing was tested, is taken to be like this one")
@@ -217,7 +239,11 @@ def _losses(test: Test, ways: Mapping[Way, _Direction], base_s: float) -> list[s
 
 
 def _scenario(
-    test: Test, ways: Mapping[Way, _Direction], base_s: float, rtts_s: Mapping[str, float]
+    test: Test,
+    ways: Mapping[Way, _Direction],
+    base_s: float,
+    rtts_s: Mapping[str, float],
+    held_back: Mapping[str, Mapping[str, str]],
 ) -> Scenario:
     """The test's scenario with a path."""
     tree = scenario_of(test.document, test.series, test.timing, test.names).to_dict()
@@ -229,6 +255,8 @@ def _scenario(
     nearest_s = min(rtts_s.values())
     flows = [one for one in test.series if one.kind != "qdisc"]
     for flow, one in zip(tree["flows"], flows, strict=True):
+        if one.flow in held_back:
+            flow["tcp"] = {**flow.get("tcp", {}), **held_back[one.flow]}
         further_s = rtts_s.get(_host(one), nearest_s) - nearest_s
         if further_s > _FULL_SHARE * base_s:
             flow["access"] = {"delay": f"{further_s / 4:.6g} s"}  # four access links in a round trip

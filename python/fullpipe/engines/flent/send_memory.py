@@ -1,0 +1,60 @@
+"""Streams that the memory of their sockets held back, and not the path."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fullpipe.engines.flent.remarks import Test
+from fullpipe.engines.flent.series import Series
+from fullpipe.engines.flent.totals import retransmissions, totals_of
+
+FILLING = frozenset(
+    {"reno", "cubic", "bic", "highspeed", "htcp", "hybla", "illinois"}
+    | {"scalable", "westwood", "veno", "yeah", "compound"}
+)
+"""Algorithms that send ever more until a packet is lost, and so fill a buffer."""
+FEW_EVENTS = 10
+"""Of fewer losses the probability is not known to a third: the relative error of a count is 1 / sqrt(n)."""
+_FLAT_SHARE = 0.5
+"""A window that is at its maximum in so many samples has stopped to grow: Linux enlarges none that is not
+used up (tcp_is_cwnd_limited)."""
+_LARGEST_MSS = 9_000
+_LEAST_PAYLOAD = 0.5
+"""Of the memory of a full buffer: a packet takes less than as much again as its payload of an MSS."""
+
+
+@dataclass(frozen=True)
+class SendMemory:
+    """What net.ipv4.tcp_wmem of the test host says, in bytes."""
+
+    first: int
+    most: int
+
+    def keys(self) -> Mapping[str, str]:
+        """The keys of `tcp` in a scenario."""
+        return {"send_memory": f"{self.first} B", "send_memory_most": f"{self.most} B"}
+
+
+def send_memory_of(test: Test) -> SendMemory | None:
+    """What the test host gives a sending socket; None if the file does not say it."""
+    words = str(test.document.table("SYSCTLS").get("net.ipv4.tcp_wmem", "")).split()
+    if len(words) != 3 or not all(word.isascii() and word.isdecimal() and len(word) < 11 for word in words):
+        return None
+    _, first, most = map(int, words)
+    return SendMemory(first, most) if _LARGEST_MSS <= first <= most < 2**31 else None
+
+
+def is_held_back(test: Test, one: Series, memory: SendMemory) -> bool:
+    """Whether an upload that would fill any buffer hardly lost a packet, had a window that no longer grew,
+    and had about as much under way as its memory holds."""
+    events, goodput_bps = retransmissions(one), totals_of(one, test.timing).goodput_bps
+    windows, rtts_ms = (one.column(key, one.sockets) for key in ("tcp_cwnd", "tcp_rtt"))
+    windows, rtts_ms = windows[~np.isnan(windows)], rtts_ms[~np.isnan(rtts_ms)]
+    if test.names.algorithm(one) not in FILLING or not one.is_upload or not windows.size or not rtts_ms.size:
+        return False
+    if events is None or events >= FEW_EVENTS or goodput_bps is None:
+        return False
+    is_flat = float((windows == windows.max()).mean()) >= _FLAT_SHARE
+    under_way = goodput_bps / 8 * float(np.median(rtts_ms)) * 1e-3
+    return is_flat and under_way >= _LEAST_PAYLOAD * memory.most
