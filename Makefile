@@ -30,7 +30,7 @@ test: lint rust-test instructions-check linux-engine ns3-engine browser python-t
 	@echo "make test: everything passed"
 
 test-long: lint rust-test instructions-check linux-engine ns3-engine browser build docs ## The same, with all cases where it tries a tenth
-	cargo test --package fullpipe-network --test wifi --quiet -- --ignored
+	cargo test --package fullpipe-network --test wifi --test cellular --quiet -- --ignored
 	$(BIN)/pytest -n $(JOBS) --long
 	@echo "make test-long: everything passed"
 
