@@ -18,6 +18,7 @@ from fullpipe.scenario import resolve
 from fullpipe.scenario.flent.build import Choices, scenario_of
 from fullpipe.scenario.flent.declared import declared
 from fullpipe.scenario.flent.path import path_of
+from fullpipe.scenario.model.link.queues import DropTail
 from tests.flent import made
 
 Cli = Callable[..., Any]
@@ -61,8 +62,9 @@ def test_the_path_is_found_again(
         assert link.rate_bps == pytest.approx(rate_mbps * 1e6, rel=RATE)
         assert link.delay_s * 2e3 == pytest.approx(rtt_ms, rel=RTT)
         assert link.rate_bps is not None
-        assert getattr(link.queue, "limit_bytes", None) is not None
-        assert link.queue.limit_bytes * 8e3 / link.rate_bps == pytest.approx(buffer_ms, rel=BUFFER)  # type: ignore[union-attr, operator]
+        assert isinstance(link.queue, DropTail)
+        assert link.queue.limit_bytes is not None
+        assert link.queue.limit_bytes * 8e3 / link.rate_bps == pytest.approx(buffer_ms, rel=BUFFER)
     assert {flow.cca.kind for flow in found.flows if flow.cca} == {cca}
 
 

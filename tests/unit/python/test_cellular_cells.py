@@ -11,6 +11,8 @@ from fullpipe import Scenario, ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
 from fullpipe.scenario.model.cells.lte import RESOURCE_BLOCKS
+from fullpipe.scenario.model.link.queues import DropTail
+from fullpipe.scenario.network.parts import Port
 
 Cli = Callable[..., Any]
 CELL: dict[str, Any] = {"name": "mast", "kind": "lte", "users": [{"node": "phone"}]}
@@ -36,6 +38,12 @@ def scenario(*flows: dict[str, Any], cell: dict[str, Any] | None = None, **more:
     )
 
 
+def buffer_of(port: Port) -> DropTail:
+    """Its queue, which drops what comes when it is full."""
+    assert isinstance(port.queue, DropTail)
+    return port.queue
+
+
 def goodput_mbps(run: Run, flow: int = 0) -> float:
     return float(run.flows["goodput_bps"][flow]) / 1e6
 
@@ -46,15 +54,15 @@ def test_every_user_has_a_port_down_and_one_up_with_a_buffer_of_its_own() -> Non
         ("mast-phone-down", "base-station"),
         ("mast-phone-up", "phone"),
     ]
-    assert [port.queue.limit_bytes for port in medium.ports] == [1_500_000] * 2  # type: ignore[union-attr]
+    assert [buffer_of(port).limit_bytes for port in medium.ports] == [1_500_000] * 2
     own = scenario(cell={"users": [{"node": "phone", "queue": {"packets": 9}}]})
-    assert resolve(own).media[0].ports[1].queue.packets == 9  # type: ignore[union-attr]
+    assert buffer_of(resolve(own).media[0].ports[1]).packets == 9
 
 
 def test_a_size_relative_to_the_path_goes_by_the_transport_blocks() -> None:
     """75,376 bits a millisecond times 20 ms, in segments of 1514 B."""
     [medium] = resolve(scenario(cell={"queue": {"size": "1 bdp"}})).media
-    assert medium.ports[0].queue.packets == int(75_376_000 * 0.02 / 8 / 1514)  # type: ignore[union-attr]
+    assert buffer_of(medium.ports[0]).packets == int(75_376_000 * 0.02 / 8 / 1514)
 
 
 def test_the_preset_of_ns_3_carries_udp_and_tcp_as_ns_3_does() -> None:

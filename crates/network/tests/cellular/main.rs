@@ -1,5 +1,8 @@
 //! Cellular cells against closed forms, and under random traffic.
 
+#[path = "../common/cells.rs"]
+mod cells;
+
 mod delays;
 mod driver;
 mod grants;

@@ -1,12 +1,11 @@
 //! Random cells under random traffic, in the conformance kit of elements.
 
-use network::kit::{Script, judge};
-use network::{medium, queue};
+use crate::cells::{self, Conditions, bytes};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// A kind, and a cell of one to five users.
-fn cells() -> impl Strategy<Value = (&'static str, Value)> {
+fn any_cells() -> impl Strategy<Value = (&'static str, Value)> {
     let patterns = prop_oneof![
         Just((vec![14], vec![14])),
         Just((vec![14, 14, 14, 10, 0], vec![0, 0, 0, 2, 14])),
@@ -60,26 +59,16 @@ fn conforms(
         ("fq_codel", json!({ "limit": 20, "target_ms": 1.0, "ecn": true })),
         ("tbf", json!({ "packets": 20, "rate_bps": 5_000_000, "burst_bytes": 3000 })),
     ];
-    let (name, params) = &queues[kind % queues.len()];
     let ports = 2 * cell["user_mcs"].as_array().unwrap().len();
-    let make = |sampling| {
-        let queues = (0..ports).map(|_| queue::build(name, params, 7).unwrap()).collect();
-        medium::build(medium, cell, queues, sampling, seed).unwrap()
-    };
-    let judged = judge(&make, &Script::from_bytes(bytes));
-    prop_assert!(judged.is_ok(), "{name}: {}", judged.unwrap_err());
-    Ok(())
-}
-
-fn bytes() -> impl Strategy<Value = Vec<u8>> {
-    proptest::collection::vec(any::<u8>(), 0..450)
+    let queue = &queues[kind % queues.len()];
+    cells::conforms(&Conditions { medium, cell, ports, queue }, bytes, seed)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn any_cell_conforms(cell in cells(), kind in 0usize..4, bytes in bytes(), seed: u64) {
+    fn any_cell_conforms(cell in any_cells(), kind in 0usize..4, bytes in bytes(), seed: u64) {
         conforms(&cell, kind, &bytes, seed)?;
     }
 }
@@ -89,7 +78,7 @@ proptest! {
 
     #[test]
     #[ignore = "long: make test-long"]
-    fn ten_thousand_cells_conform(cell in cells(), kind in 0usize..4, bytes in bytes(), seed: u64) {
+    fn ten_thousand_cells_conform(cell in any_cells(), kind in 0usize..4, bytes in bytes(), seed: u64) {
         conforms(&cell, kind, &bytes, seed)?;
     }
 }

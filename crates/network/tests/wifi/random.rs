@@ -1,12 +1,11 @@
 //! Random cells under random traffic, in the conformance kit of elements.
 
-use network::kit::{Script, judge};
-use network::{medium, queue};
+use crate::cells::{self, Conditions, bytes};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// A cell of one to five stations.
-fn cells() -> impl Strategy<Value = Value> {
+fn any_cells() -> impl Strategy<Value = Value> {
     let standards =
         prop_oneof![Just(("802.11n", 40, 7)), Just(("802.11ac", 160, 8)), Just(("802.11ax", 20, 11))];
     let rates = prop_oneof![Just("fixed"), Just("ideal"), Just("minstrel")];
@@ -47,26 +46,16 @@ fn conforms(cell: &Value, kind: usize, bytes: &[u8], seed: u64) -> Result<(), Te
             json!({ "limit": 20, "target_ms": 1.0, "aql": false, "airtime_fairness": seed % 2 == 0 }),
         ),
     ];
-    let (name, params) = &queues[kind % queues.len()];
     let ports = 2 * cell["station_mcs"].as_array().unwrap().len();
-    let make = |sampling| {
-        let queues = (0..ports).map(|_| queue::build(name, params, 7).unwrap()).collect();
-        medium::build("wifi", cell, queues, sampling, seed).unwrap()
-    };
-    let judged = judge(&make, &Script::from_bytes(bytes));
-    prop_assert!(judged.is_ok(), "{name}: {}", judged.unwrap_err());
-    Ok(())
-}
-
-fn bytes() -> impl Strategy<Value = Vec<u8>> {
-    proptest::collection::vec(any::<u8>(), 0..450)
+    let queue = &queues[kind % queues.len()];
+    cells::conforms(&Conditions { medium: "wifi", cell, ports, queue }, bytes, seed)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn any_cell_conforms(cell in cells(), kind in 0usize..6, bytes in bytes(), seed: u64) {
+    fn any_cell_conforms(cell in any_cells(), kind in 0usize..6, bytes in bytes(), seed: u64) {
         conforms(&cell, kind, &bytes, seed)?;
     }
 }
@@ -76,7 +65,7 @@ proptest! {
 
     #[test]
     #[ignore = "long: make test-long"]
-    fn ten_thousand_cells_conform(cell in cells(), kind in 0usize..6, bytes in bytes(), seed: u64) {
+    fn ten_thousand_cells_conform(cell in any_cells(), kind in 0usize..6, bytes in bytes(), seed: u64) {
         conforms(&cell, kind, &bytes, seed)?;
     }
 }

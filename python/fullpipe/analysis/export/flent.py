@@ -7,11 +7,13 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from fullpipe.analysis.export.flent_points import Points, points_of
+from fullpipe.analysis.metrics.fairness import jain
 from fullpipe.errors import ResultError
 from fullpipe.runs import Run, version
 from fullpipe.scenario.flent.declared import TESTS, FlentTest, with_streams
@@ -54,17 +56,14 @@ def flent(run: Run, title: str = "") -> bytes:
 def _test_of(run: Run) -> tuple[FlentTest, dict[str, str]]:
     """The test that a run is of, and the flow of every series."""
     flows = run.flows["flow"].to_list()
-    numbered = [with_streams(TESTS[name], count) for name in _GENERAL.values() for count in _counts(flows)]
+    streams = sum(flow.startswith("TCP") for flow in flows) or 1
+    numbered = [with_streams(TESTS[name], streams) for name in _GENERAL.values()]
     by_name = [TESTS[run.name]] if run.name in TESTS else []
     for test in (*by_name, *TESTS.values(), *numbered):
         series = {name: _flow(name) for name in test.series}
         if sorted(series.values()) == sorted(flows):
             return test, series
     return _general(run)
-
-
-def _counts(flows: Sequence[str]) -> list[int]:
-    return [sum(flow.startswith("TCP") for flow in flows) or 1]
 
 
 def _flow(series: str) -> str:
@@ -110,9 +109,8 @@ def _file(
             if values:
                 results[f"{name}::{key}"] = _on_grid(values, grid, step_s)
     computed = _computed(results, list(points))
-    units = {name: of.units for name, of in points.items()}
     about = {name: {**of.meta, "UNITS": of.units} for name, of in points.items()} | {
-        name: {"RUNNER": runner, "UNITS": _units(name, units), "MEAN_VALUE": _mean(values)}
+        name: {"RUNNER": runner, "UNITS": _units(name), "MEAN_VALUE": _mean(values)}
         for name, (runner, values) in computed.items()
     }
     return {
@@ -192,14 +190,14 @@ def _computed(results: Mapping[str, Values], names: Sequence[str]) -> dict[str, 
     found: dict[str, tuple[str, Values]] = {}
     for way, of_way in ways.items():
         if len(of_way) > 1:
-            found[f"TCP {way} avg"] = "AverageRunner", _each(results, of_way, _average)
+            found[f"TCP {way} avg"] = "AverageRunner", _each(results, of_way, fmean)
             found[f"TCP {way} sum"] = "SumRunner", _each(results, of_way, math.fsum)
-            found[f"TCP {way} fairness"] = "FairnessRunner", _each(results, of_way, _jain)
+            found[f"TCP {way} fairness"] = "FairnessRunner", _each(results, of_way, jain)
     both = [name for of_way in ways.values() for name in of_way]
     if all(len(of_way) > 1 for of_way in ways.values()):
         found["TCP totals"] = "SumRunner", _each(results, both, math.fsum)
     if len(pings) > 1:
-        found["Ping (ms) avg"] = "AverageRunner", _each(results, pings, _average)
+        found["Ping (ms) avg"] = "AverageRunner", _each(results, pings, fmean)
     return found
 
 
@@ -211,20 +209,10 @@ def _each(
     return [combine(values) if values else None for values in known]
 
 
-def _average(values: list[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
-def _jain(values: list[float]) -> float | None:
-    """Jain's index (Jain, Chiu and Hawe 1984, DEC-TR-301); None where nothing was delivered."""
-    squares = math.fsum(value * value for value in values)
-    return math.fsum(values) ** 2 / (len(values) * squares) if squares else None
-
-
 def _mean(values: Values) -> float | None:
     known = [value for value in values if value is not None]
-    return _average(known) if known else None
+    return fmean(known) if known else None
 
 
-def _units(name: str, units: Mapping[str, str]) -> str:
+def _units(name: str) -> str:
     return "ms" if name.startswith("Ping") else "Mbits/s"

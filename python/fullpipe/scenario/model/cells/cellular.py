@@ -11,6 +11,7 @@ from fullpipe import _native
 from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, Name, WithinError, laid_under, short_for
 from fullpipe.scenario.model.cells.base import CellModel, CellPort, Station
+from fullpipe.scenario.model.cells.rates import ChosenRate
 from fullpipe.scenario.model.cells.snr import Decibels, Snr
 from fullpipe.scenario.model.link.changes import Delay
 from fullpipe.scenario.model.link.queues import DropTail, Queue
@@ -45,7 +46,7 @@ def limits(kind: str) -> Limits:
     return Limits(**_native.cellular()[kind])
 
 
-class MobileRate(Model):
+class MobileRate(ChosenRate):
     """How modulation and coding schemes are chosen."""
 
     law: Literal["fixed", "cqi"] = "fixed"
@@ -53,13 +54,6 @@ class MobileRate(Model):
     corrected so that a given share of blocks has to be repeated."""
     mcs: Annotated[int, Field(strict=True, ge=0)] | None = Field(None, examples=[20])
     """Of a fixed rate. LTE has 0 to 28, NR 0 to 27."""
-
-    @model_validator(mode="after")
-    def _has_an_mcs_if_fixed(self) -> Self:
-        if (self.law == "fixed") != (self.mcs is not None):
-            fixed = self.law == "fixed"
-            raise WithinError(("mcs", "missing" if fixed else f"{self.law} rates are chosen; leave it out"))
-        return self
 
 
 class Gap(Model):

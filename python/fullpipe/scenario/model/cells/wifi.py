@@ -11,9 +11,10 @@ from pydantic import (
 )
 
 from fullpipe.errors import shown, suggestion
-from fullpipe.scenario.model.base import Model, Name, Switch, WithinError, laid_under, short_for
+from fullpipe.scenario.model.base import Name, Switch, WithinError, laid_under, short_for
 from fullpipe.scenario.model.cells import wifi_phy
 from fullpipe.scenario.model.cells.base import CellModel, CellPort, Station
+from fullpipe.scenario.model.cells.rates import ChosenRate
 from fullpipe.scenario.model.cells.snr import Snr
 from fullpipe.scenario.model.cells.wifi_presets import PRESETS
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, to_nanoseconds
@@ -27,7 +28,7 @@ _HT_MCS, _HT_STREAMS = 8, 4
 19-30); the later standards, and scenarios, count streams apart."""
 
 
-class Rate(Model):
+class Rate(ChosenRate):
     """How a station and its access point choose modulation and coding schemes."""
 
     law: Literal["fixed", "ideal", "minstrel"] = "fixed"
@@ -46,13 +47,6 @@ class Rate(Model):
         if type(mcs) is int and _HIGHEST_MCS < mcs < _HT_MCS * _HT_STREAMS:
             raise WithinError(("mcs", f"must be at most {_HIGHEST_MCS}, got {mcs}; {_of_one_stream(mcs)}"))
         return said
-
-    @model_validator(mode="after")
-    def _has_an_mcs_if_fixed(self) -> Self:
-        if (self.law == "fixed") != (self.mcs is not None):
-            fixed = self.law == "fixed"
-            raise WithinError(("mcs", "missing" if fixed else f"{self.law} rates are chosen; leave it out"))
-        return self
 
 
 class WifiStation(Station):
