@@ -34,7 +34,7 @@ def transcription(package: str) -> Transcription:
     elsewhere = files(package).joinpath(ELSEWHERE)
     results = parsed(elsewhere.read_text(encoding="utf-8")) if elsewhere.is_file() else {}
     claims = []
-    for row in data["claim"]:
+    for row in data.get("claim", []):
         whole = {
             **default,
             **row,
