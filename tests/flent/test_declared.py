@@ -23,8 +23,27 @@ WANTED = [
     *COUNTS, "tcp_50up", "tcp_nup", "tcp_ndown", "tcp_upload", "tcp_download", "tcp_bidirectional", "rrul",
     "rrul_be", "rrul_noclassification", "rtt_fair", "rtt_fair4be", "rtt_fair6be", "rtt_fair_up",
     "rtt_fair_var", "cubic_bbr", "cubic_reno", "cubic_dctcp", "voip", "http", "rrul_be_nflows",
-    "voip-rrul", "http-rrul",
+    "voip-rrul", "http-rrul", "rrul_var", "rrul_prio", "rrul_torrent", "rtt_fair_var_mixed",
+    "tcp_1up_noping", "tcp_2up_delay", "tcp_2up_square", "tcp_4up_squarewave", "cubic_ledbat_1", "udp_flood",
 ]  # fmt: skip
+
+DURATIONS = {
+    **dict.fromkeys(("ping", "voip", "http", "tcp_1up_noping", "tcp_2up_square"), (60, 0)),
+    "tcp_2up_delay": (65, 0),
+    "tcp_4up_squarewave": (90, 0),
+}
+"""Of tests that do not take 5 s more than their streams before and after them, with the warm-up."""
+SPANS = {
+    ("tcp_1up_noping", "TCP upload"): (0, 60),
+    ("tcp_2up_delay", "TCP stream 1"): (0, 65),
+    ("tcp_2up_square", "TCP cubic"): (0, 60),
+    ("tcp_2up_square", "TCP cubic 2"): (5, 10),
+    ("tcp_2up_square", "TCP reno"): (15, 20),
+    ("tcp_2up_square", "TCP westwood"): (25, 30),
+    ("tcp_4up_squarewave", "TCP bbr 1"): (0, 60),
+    ("tcp_4up_squarewave", "TCP cubic 3"): (25, 85),
+    ("tcp_4up_squarewave", "TCP bbr 4"): (15, 75),
+}
 
 
 def deep(delay: str = "10 ms", queue: str = '{ size = "1 s" }') -> Scenario:
@@ -45,12 +64,13 @@ def test_every_test_is_a_scenario_on_every_path(name: str, path: str) -> None:
     scenario = scenario_of(test, path_of(Scenario.named(path)))
     names = [flow.name for flow in scenario.flows]
     assert names == ["VoIP" if one.startswith("VoIP") else flow_of(one) for one in test.series]
-    assert (scenario.duration_s, scenario.warmup_s) == ((70, 5) if test.has_load else (60, 0))
+    assert (scenario.duration_s, scenario.warmup_s) == DURATIONS.get(name, (70, 5))
     assert scenario.record.interval_s == 0.2
     for flow, series in zip(scenario.flows, test.series, strict=True):
         assert flow.is_upload == ("download" not in series and "HTTP" not in series)
-        if series.startswith("TCP"):
-            assert (flow.start_s, flow.stop_s, flow.workload) == (5, 65, None)
+        if series.startswith(("TCP", "UDP")):
+            assert (flow.start_s, flow.stop_s) == SPANS.get((name, series), (5, 65))
+            assert (flow.workload is None) == series.startswith("TCP")
         else:
             assert flow.workload is not None
             assert (flow.start_s, flow.stop_s) == (0, None)
@@ -66,6 +86,10 @@ def test_markings_are_those_of_the_classes() -> None:
     far = [flow.dscp for flow in scenario_of(declared("rtt_fair"), WIRED).flows]
     assert far == [None, None, None] * 2 + [8, 8, None] * 2
     assert not any(flow.dscp for flow in scenario_of(declared("rrul_be"), WIRED).flows)
+    torrent = [flow.dscp for flow in scenario_of(declared("rrul_torrent"), WIRED).flows]
+    assert torrent[:14] == ([8] * 6 + [None]) * 2
+    first = {flow.name: flow.dscp for flow in scenario_of(declared("rrul_prio"), WIRED).flows if flow.dscp}
+    assert first == {"Ping UDP PRIO": 0x10 >> 2, "Ping ICMP PRIO": 0x10 >> 2}
 
 
 def test_eight_classes_are_marked_by_their_names() -> None:
@@ -81,6 +105,8 @@ def test_algorithms_take_turns_unless_the_test_names_them() -> None:
     assert kinds("tcp_4up", Choices(("cubic", "bbr3"))) == ["cubic", "bbr3"] * 2
     assert kinds("tcp_bidirectional", Choices(("bbr3",), server_cca="reno")) == ["reno", "bbr3"]
     assert kinds("cubic_bbr", Choices(("vegas",))) == ["cubic", "bbr1"] * 4
+    assert kinds("rrul_torrent", Choices(("reno",))) == (["ledbat"] * 6 + ["reno"]) * 2
+    assert kinds("tcp_2up_square", Choices(("vegas",))) == ["cubic", "cubic", "reno", "westwood"]
 
 
 def test_servers_are_as_far_as_is_said() -> None:
@@ -128,6 +154,17 @@ def test_a_number_of_streams_goes_with_the_tests_of_n() -> None:
     assert with_streams(declared("tcp_nup"), 3).parameters == {"upload_streams": 3}
     assert len(with_streams(declared("tcp_ndown"), 3).series) == 4
     assert with_streams(declared("rrul"), 3) is declared("rrul")
+    pairs = with_streams(declared("rrul_var"), 2)
+    assert pairs.series[:2] == ("TCP upload::0 (CS0)", "TCP upload::1 (CS0)")
+    assert (len(pairs.series), pairs.parameters) == (7, {"bidir_streams": 2})
+    mixed = with_streams(declared("rtt_fair_var_mixed"), 3)
+    assert mixed.series[::2] == (
+        "TCP upload BE server1",
+        "TCP download BE server2",
+        "TCP upload BE server3",
+    )
+    assert (mixed.hosts, mixed.parameters) == (3, {"data_directions": "up,down,up"})
+    assert with_streams(declared("rtt_fair_var"), 5).hosts == 5
 
 
 def test_the_command_runs_keeps_and_writes(fullpipe: Cli) -> None:

@@ -115,6 +115,67 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert again.probes.filter(pl.col("flow").str.contains("UDP"))["rtt_s"].null_count() == lost
 
 
+def test_a_call_has_the_delay_jitter_and_loss_of_its_packets(tmp_path: Path) -> None:
+    run = made("voip-1up", path="dsl")
+    tree = tree_of(run)
+    packets = run.probes.filter(pl.col("flow") == "VoIP")
+    owd_ms = packets["owd_s"] * 1e3
+    values = {
+        name: [point["val"] for point in tree["raw_values"][f"VoIP::{name}"]]
+        for name in ("delay", "jitter", "loss", "bitrate")
+    }
+    assert values["delay"] == pytest.approx(owd_ms.drop_nulls().to_list())
+    assert values["jitter"] == pytest.approx(owd_ms.diff().abs().drop_nulls().to_list())
+    assert sum(values["loss"]) == packets["owd_s"].null_count() > 10
+    assert np.median(values["bitrate"]) == pytest.approx(172 * 8 / 0.02 / 1e3, rel=0.05)
+    path = tmp_path / "a.flent.gz"
+    path.write_bytes(flent(run))
+    there, again = (one.flows.filter(flow="VoIP").to_dicts()[0] for one in (run, read_run(path)))
+    assert again["owd_mean_s"] == pytest.approx(there["owd_mean_s"], rel=1e-3)
+    assert again["jitter_s"] == pytest.approx(there["jitter_s"], rel=0.05)
+    assert again["lost_packets"] == pytest.approx(there["lost_packets"], abs=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "length_s", "streams"),
+    [
+        ("tcp_2up_delay", 20, 2),
+        ("tcp_4up_squarewave", 20, 4),
+        ("tcp_1up_noping", 20, 1),
+    ],
+)
+def test_tests_of_other_shape_say_their_length_and_keep_their_streams(
+    tmp_path: Path, name: str, length_s: int, streams: int
+) -> None:
+    run = made(name)
+    tree = tree_of(run)
+    assert (tree["metadata"]["NAME"], tree["metadata"]["LENGTH"]) == (name, length_s)
+    path = tmp_path / "a.flent.gz"
+    path.write_bytes(flent(run))
+    again = read_run(path).flows.filter(pl.col("goodput_bps") > 0)
+    there = run.flows.filter(pl.col("goodput_bps") > 0, pl.col("protocol") != "icmp")
+    assert again["flow"].to_list() == there["flow"].to_list()
+    assert len(again) == streams
+    assert again["goodput_bps"].to_list() == pytest.approx(there["goodput_bps"].to_list(), rel=MOST_APART)
+
+
+def test_a_flood_fills_the_wire(tmp_path: Path) -> None:
+    path = tmp_path / "a.flent.gz"
+    path.write_bytes(flent(made("udp_flood")))
+    again = read_run(path).flows.filter(flow="UDP upload")
+    frame = 1470 + 28 + 38  # headers of UDP and IPv4, and what Ethernet adds on the wire
+    assert again["goodput_bps"][0] == pytest.approx(100e6 * 1470 / frame, rel=1e-3)
+
+
+def test_sums_of_torrents_leave_out_what_is_none() -> None:
+    tree = tree_of(made("rrul_torrent"))
+    assert {name for name in tree["results"] if name.endswith(" sum")} == {
+        "TCP upload Torrent sum",
+        "TCP download Torrent sum",
+    }
+    assert "TCP totals" not in tree["results"]
+
+
 def test_any_run_becomes_streams_one_way(tmp_path: Path) -> None:
     scenario = Scenario.named("single-cubic").with_values({"duration": "5 s", "record.interval": "200 ms"})
     tree = tree_of(library.run(scenario))

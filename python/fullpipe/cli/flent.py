@@ -17,7 +17,8 @@ from fullpipe.cli.shared import Assignments, Out, read_scenario, seconds_of, tar
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.checks import MAX_SEED
 from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import DELAY_S, LENGTH_S, FlentTest, declared, with_streams
+from fullpipe.scenario.flent.declared import COUNTED, declared, with_streams
+from fullpipe.scenario.flent.families import DELAY_S, LENGTH_S, FlentTest
 from fullpipe.scenario.flent.path import DEFAULT, PRESETS, path_of
 from fullpipe.sweeps import Outcome, jobs
 
@@ -59,7 +60,10 @@ def flent(
     streams: Annotated[
         int | None,
         typer.Option(
-            min=1, max=MOST_STREAMS, metavar="N", help="Of tcp_nup and tcp_ndown, how many streams."
+            min=1,
+            max=MOST_STREAMS,
+            metavar="N",
+            help="Of tcp_nup and tcp_ndown, how many streams; of rrul_var, pairs; of rtt_fair_var, servers.",
         ),
     ] = None,
     length: Annotated[
@@ -123,7 +127,8 @@ def _with_streams(test: FlentTest, streams: int | None) -> FlentTest:
     found = with_streams(test, streams)
     if found is test:
         raise typer.BadParameter(
-            "goes with tcp_nup and tcp_ndown; other tests say how many", param_hint="--streams"
+            f"goes with tcp_nup and tcp_ndown, {', '.join(COUNTED[2:])}; other tests say how many",
+            param_hint="--streams",
         )
     return found
 
@@ -143,7 +148,7 @@ def _command(test: FlentTest, ccas: list[str], qdisc: Qdisc | None, length_s: fl
         for n in range(1, test.hosts + 1)
         for word in ("-H", f"SERVER{n}" if test.hosts > 1 else "SERVER")
     ]
-    if test.name in ("tcp_nup", "tcp_ndown"):
+    if test.name in COUNTED:
         parameters = [f"{key}={value}" for key, value in test.parameters.items()]
         words += [word for each in parameters for word in ("--test-parameter", each)]
     one = [f"tcp_cong_control={known[0]}"] if len(known) == 1 else [f"cc_algos={','.join(known)}"]

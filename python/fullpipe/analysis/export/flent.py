@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from fullpipe.analysis.export.flent_calls import call_points
 from fullpipe.analysis.export.flent_points import Points, points_of
 from fullpipe.analysis.metrics.fairness import jain
 from fullpipe.errors import ResultError
 from fullpipe.runs import Run, version
-from fullpipe.scenario.flent.declared import TESTS, FlentTest, with_streams
+from fullpipe.scenario.flent.declared import COUNTED, TESTS, with_streams
+from fullpipe.scenario.flent.families import FlentTest
 from fullpipe.scenario.flent.names import flow_of
 
 VERSION = 4
@@ -44,7 +46,7 @@ def flent(run: Run, title: str = "") -> bytes:
         raise ResultError('no samples to export; run with record.interval = "200 ms"')
     test, series = _test_of(run)
     origin = _origin(run)
-    points = {name: points_of(run, flow, name, origin.timestamp()) for name, flow in series.items()}
+    points = _points(run, series, origin.timestamp())
     if not any(of.raw for of in points.values()):
         raise ResultError(
             "nothing to export: Flent's tests are of TCP streams, pings, probes, calls and pages"
@@ -53,11 +55,21 @@ def flent(run: Run, title: str = "") -> bytes:
     return gzip.compress(json.dumps(tree, indent=2, sort_keys=True, allow_nan=False).encode(), mtime=0)
 
 
+def _points(run: Run, series: Mapping[str, str], origin_s: float) -> dict[str, Points]:
+    """Those of every series; a call is one flow and several series."""
+    found: dict[str, Points] = {}
+    for name, flow in series.items():
+        is_call = name.startswith("VoIP")
+        found |= call_points(run, flow, origin_s) if is_call else {name: points_of(run, flow, name, origin_s)}
+    return found
+
+
 def _test_of(run: Run) -> tuple[FlentTest, dict[str, str]]:
     """The test that a run is of, and the flow of every series."""
     flows = run.flows["flow"].to_list()
-    streams = sum(flow.startswith("TCP") for flow in flows) or 1
-    numbered = [with_streams(TESTS[name], streams) for name in _GENERAL.values()]
+    streams = sum(flow.startswith("TCP") for flow in flows)
+    counts = {streams, streams // 2} - {0}
+    numbered = [with_streams(TESTS[name], count) for name in COUNTED for count in counts]
     by_name = [TESTS[run.name]] if run.name in TESTS else []
     for test in (*by_name, *TESTS.values(), *numbered):
         series = {name: _flow(name) for name in test.series}
@@ -108,7 +120,7 @@ def _file(
             values = [(t, point[key]) for t, point in raw if key in point]
             if values:
                 results[f"{name}::{key}"] = _on_grid(values, grid, step_s)
-    computed = _computed(results, list(points))
+    computed = _computed(results, list(points), test.summed)
     about = {name: {**of.meta, "UNITS": of.units} for name, of in points.items()} | {
         name: {"RUNNER": runner, "UNITS": _units(name), "MEAN_VALUE": _mean(values)}
         for name, (runner, values) in computed.items()
@@ -140,7 +152,7 @@ def _metadata(
         "HOST": hosts[0],
         "HOSTS": hosts,
         "LOCAL_HOST": "client",
-        "LENGTH": round(max(meta.duration_s - 2 * scenario.warmup_s, meta.duration_s / 2)),
+        "LENGTH": round(test.length_s(meta.duration_s, scenario.warmup_s)),
         "TOTAL_LENGTH": round(meta.duration_s),
         "STEP_SIZE": _step_s(run),
         "TIME": date,
@@ -183,18 +195,21 @@ def _on_grid(values: Sequence[tuple[float, float]], grid: Sequence[float], step_
     return [None if lacking else value for value, lacking in zip(found.tolist(), lacks.tolist(), strict=True)]
 
 
-def _computed(results: Mapping[str, Values], names: Sequence[str]) -> dict[str, tuple[str, Values]]:
+def _computed(
+    results: Mapping[str, Values], names: Sequence[str], summed: str = ""
+) -> dict[str, tuple[str, Values]]:
     """The series that Flent computes of others: of the values that there are at each time."""
-    ways = {way: [n for n in names if n.startswith(f"TCP {way}")] for way in ("upload", "download")}
+    starts = [f"TCP {way} {summed}".strip() for way in ("upload", "download")]
+    ways = {start: [name for name in names if name.startswith(start)] for start in starts}
     pings = [name for name in names if name.startswith("Ping (ms)")]
     found: dict[str, tuple[str, Values]] = {}
-    for way, of_way in ways.items():
+    for start, of_way in ways.items():
         if len(of_way) > 1:
-            found[f"TCP {way} avg"] = "AverageRunner", _each(results, of_way, fmean)
-            found[f"TCP {way} sum"] = "SumRunner", _each(results, of_way, math.fsum)
-            found[f"TCP {way} fairness"] = "FairnessRunner", _each(results, of_way, jain)
+            found[f"{start} avg"] = "AverageRunner", _each(results, of_way, fmean)
+            found[f"{start} sum"] = "SumRunner", _each(results, of_way, math.fsum)
+            found[f"{start} fairness"] = "FairnessRunner", _each(results, of_way, jain)
     both = [name for of_way in ways.values() for name in of_way]
-    if all(len(of_way) > 1 for of_way in ways.values()):
+    if all(len(of_way) > 1 for of_way in ways.values()) and not summed:
         found["TCP totals"] = "SumRunner", _each(results, both, math.fsum)
     if len(pings) > 1:
         found["Ping (ms) avg"] = "AverageRunner", _each(results, pings, fmean)

@@ -9,7 +9,7 @@ import polars as pl
 
 from fullpipe.runs import Run
 
-_MS, _MBPS = 1e3, 1e-6
+MS, _MBPS = 1e3, 1e-6
 _BBR = {"bw": "tcp_bbr_bw", "min_rtt": "tcp_bbr_mrtt", "pacing_gain": "tcp_bbr_pacing_gain"} | {
     "cwnd_gain": "tcp_bbr_cwnd_gain"
 }
@@ -26,27 +26,34 @@ class Points:
 
 def points_of(run: Run, flow: str, series: str, origin_s: float) -> Points:
     """The points of a flow; `origin_s` is the start of the run since 1970."""
+    if series.startswith("UDP"):
+        mean = {"MEAN_VALUE": _row(run, flow)["goodput_bps"] * _MBPS}
+        return at(list(_rates(run, flow)), origin_s, "Mbits/s", {"RUNNER": "IperfCsvRunner", **mean})
     if series.startswith("TCP"):
         raw = sorted([*_rates(run, flow), *_sockets(run, flow)], key=lambda point: point["t"])
-        return _at(raw, origin_s, "Mbits/s", _of_stream(run, flow))
+        return at(raw, origin_s, "Mbits/s", _of_stream(run, flow))
     if series.startswith("HTTP"):
-        return _at(list(_pages(run, flow)), origin_s, "ms", {"RUNNER": "HttpGetterRunner"})
-    if series.startswith("VoIP"):
-        return _at(list(_delays(run, flow)), origin_s, "ms", {"RUNNER": "NullRunner"})
+        return at(list(_pages(run, flow)), origin_s, "ms", {"RUNNER": "HttpGetterRunner"})
     runner = "IrttRunner" if "UDP" in series else "PingRunner"
     replies = list(_replies(run, flow, is_probe="UDP" in series))
     values = [point["val"] for point in replies if "val" in point]
     mean = {"MEAN_VALUE": math.fsum(values) / len(values)} if values else {}
-    return _at(replies, origin_s, "ms", {"RUNNER": runner, **mean})
+    return at(replies, origin_s, "ms", {"RUNNER": runner, **mean})
 
 
-def _at(raw: list[dict[str, Any]], origin_s: float, units: str, meta: dict[str, Any]) -> Points:
+def at(raw: list[dict[str, Any]], origin_s: float, units: str, meta: dict[str, Any]) -> Points:
+    """Points of which the times count from the start of a run, at those since 1970."""
     return Points([{**point, "t": origin_s + point["t"]} for point in raw], units, meta)
+
+
+def _row(run: Run, flow: str) -> dict[str, Any]:
+    (row,) = run.flows.filter(pl.col("flow") == flow).to_dicts()
+    return row
 
 
 def _rates(run: Run, flow: str) -> Iterator[dict[str, Any]]:
     """What netperf says at the end of every step, from the start of a stream to its end."""
-    (row,) = run.flows.filter(pl.col("flow") == flow).to_dicts()
+    row = _row(run, flow)
     begin_s, end_s = row["start_s"], row["end_s"]
     samples = run.series.filter((pl.col("flow") == flow) & pl.col("goodput_bps").is_not_null())
     before_s = 0.0
@@ -60,7 +67,7 @@ def _rates(run: Run, flow: str) -> Iterator[dict[str, Any]]:
 
 def _sockets(run: Run, flow: str) -> Iterator[dict[str, Any]]:
     """What `ss` shows, at every sample while the stream has a window."""
-    (row,) = run.flows.filter(pl.col("flow") == flow).to_dicts()
+    row = _row(run, flow)
     mss = _mss(run, flow)
     samples = run.series.filter((pl.col("flow") == flow) & pl.col("cwnd_bytes").is_not_null())
     internal = _bbr(run, flow, mss)
@@ -70,7 +77,7 @@ def _sockets(run: Run, flow: str) -> Iterator[dict[str, Any]]:
             continue
         shown = {
             "tcp_cwnd": cwnd / mss,
-            "tcp_rtt": None if srtt_s is None else srtt_s * _MS,
+            "tcp_rtt": None if srtt_s is None else srtt_s * MS,
             "tcp_pacing_rate": None if pacing is None else pacing * _MBPS,
             "tcp_delivery_rate": None if delivery is None else delivery * _MBPS,
             **internal.get(round(time_s, 6), {}),
@@ -81,7 +88,7 @@ def _sockets(run: Run, flow: str) -> Iterator[dict[str, Any]]:
 def _bbr(run: Run, flow: str, mss: int) -> dict[float, dict[str, float]]:
     """What the algorithm recorded, by time, if it is a BBR and the scenario has it recorded."""
     mine = run.variables.filter((pl.col("flow") == flow) & pl.col("name").is_in(list(_BBR)))
-    factors = {"bw": 8 * mss * _MBPS, "min_rtt": _MS}
+    factors = {"bw": 8 * mss * _MBPS, "min_rtt": MS}
     found: dict[float, dict[str, float]] = {}
     for time_s, name, value in mine.select("time_s", "name", "value").drop_nulls().iter_rows():
         found.setdefault(round(time_s, 6), {})[_BBR[name]] = value * factors.get(name, 1.0)
@@ -94,7 +101,7 @@ def _mss(run: Run, flow: str) -> int:
 
 
 def _of_stream(run: Run, flow: str) -> dict[str, Any]:
-    (row,) = run.flows.filter(pl.col("flow") == flow).to_dicts()
+    row = _row(run, flow)
     goodput, mss = row["goodput_bps"] or 0.0, _mss(run, flow)
     dscp = next((one.dscp for one in run.scenario.flows if one.name == flow), None) or 0
     sent = row["sent_packets"]
@@ -102,7 +109,7 @@ def _of_stream(run: Run, flow: str) -> dict[str, Any]:
         "RUNNER": "NetperfDemoRunner",
         "MEAN_VALUE": goodput * _MBPS,
         "CONG_CONTROL": row["cca"] or "",
-        "TCP_MSS": mss,
+        "TCPMSS": mss,
         "BYTES_RECVD": row["delivered_bytes"],
         "BYTES_SENT": None if sent is None else sent * mss,
         "ELAPSED_TIME": row["delivered_bytes"] * 8 / goodput if goodput else None,
@@ -118,17 +125,11 @@ def _replies(run: Run, flow: str, *, is_probe: bool) -> Iterator[dict[str, Any]]
     mine = run.probes.filter(pl.col("flow") == flow).select("time_s", "owd_s", "rtt_s")
     for seq, (time_s, owd_s, rtt_s) in enumerate(mine.iter_rows()):
         if rtt_s is not None:
-            ways = {"owd_up": owd_s * _MS, "owd_down": (rtt_s - owd_s) * _MS} if is_probe and owd_s else {}
-            yield {"t": time_s + rtt_s, "val": rtt_s * _MS, "seq": float(seq), **ways}
+            ways = {"owd_up": owd_s * MS, "owd_down": (rtt_s - owd_s) * MS} if is_probe and owd_s else {}
+            yield {"t": time_s + rtt_s, "val": rtt_s * MS, "seq": float(seq), **ways}
         elif is_probe:
             lost = "up" if owd_s is None else "down"
             yield {"t": time_s, "seq": float(seq), "lost": True, "lost_dir": lost}
-
-
-def _delays(run: Run, flow: str) -> Iterator[dict[str, Any]]:
-    mine = run.probes.filter((pl.col("flow") == flow) & pl.col("owd_s").is_not_null())
-    for time_s, owd_s in mine.select("time_s", "owd_s").iter_rows():
-        yield {"t": time_s + owd_s, "val": owd_s * _MS}
 
 
 def _pages(run: Run, flow: str) -> Iterator[dict[str, Any]]:
@@ -140,4 +141,4 @@ def _pages(run: Run, flow: str) -> Iterator[dict[str, Any]]:
         pl.col("start_s").min(), pl.col("end_s").max(), pl.col("fct_s").is_not_null().all().alias("is_whole")
     )
     for start_s, end_s in whole.filter("is_whole").sort("end_s").select("start_s", "end_s").iter_rows():
-        yield {"t": end_s, "val": (end_s - start_s) * _MS}
+        yield {"t": end_s, "val": (end_s - start_s) * MS}

@@ -20,7 +20,8 @@ RATES = ("tcp", "udp")
 ECHOES = ("ping", "probe")
 _RTT_S = 1e-3
 _MOST_SERIES = 1_000
-_CALL = "VoIP::delay"
+_CALL, _CALL_PACKETS = "VoIP::delay", "VoIP"
+"""The delays of a call, and all that irtt says of its packets."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,9 @@ def series_of(document: Document) -> tuple[list[Series], list[str]]:
     for name in sorted(document.results.keys() | document.raw_values.keys(), key=_place(document)):
         kind = _kind(name, document)
         if kind is None:
-            if not COMPUTED.search(name) and document.raw_values.get(name):
+            if not (COMPUTED.search(name) or name.startswith(_CALL_PACKETS)) and document.raw_values.get(
+                name
+            ):
                 left.append(brief(name))
             continue
         one = _one(name, kind, document)
@@ -134,11 +137,12 @@ def _kind(name: str, document: Document) -> Kind | None:
     runner = str(document.series_meta(name).get("RUNNER", ""))
     if name.startswith("Ping (ms)"):
         return "probe" if "UDP" in name else "ping"
+    if name == (_CALL_PACKETS if _has_packets(document) else _CALL):
+        return "call"
     prefixes: tuple[tuple[str, Kind], ...] = (
         ("TCP", "tcp"),
         ("UDP", "udp"),
         ("HTTP latency", "http"),
-        (_CALL, "call"),
         ("qdisc_stats", "qdisc"),
     )
     if ("::" in name and name.startswith(("qdisc_stats", "HTTP"))) or "::tcp_" in name:
@@ -147,12 +151,19 @@ def _kind(name: str, document: Document) -> Kind | None:
     return by_name or ("ping" if runner == "PingRunner" else None)
 
 
+def _has_packets(document: Document) -> bool:
+    """Whether a file has the packets of a call, and not its delays alone."""
+    return any("owd_up" in point for point in document.raw_values.get(_CALL_PACKETS, ()))
+
+
 def _one(name: str, kind: Kind, document: Document) -> Series:
     points = sorted(document.raw_values.get(name, ()), key=lambda point: point["t"])
     meta = document.series_meta(name)
     flow = "VoIP" if kind == "call" else "qdisc" if kind == "qdisc" else flow_of(name)
     if document.version < 4:
         points = [*_as_today(points, name, kind)]
+    if name == _CALL_PACKETS:
+        points = [{**point, "val": point["owd_up"]} if "owd_up" in point else point for point in points]
     if points or name not in document.results:
         return Series(name, flow, kind, points, meta)
     first_s = min((point["t"] for of in document.raw_values.values() for point in of), default=0.0)

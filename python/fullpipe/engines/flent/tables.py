@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ def _flow(one: Series, total: Totals, timing: Timing, names: Names) -> Columns:
     algorithm = names.algorithm(one) if one.kind == "tcp" else None
     rtts = _after(timing, *_rtts_s(one, timing))
     owds = _after(timing, *_owds_s(one, timing))
+    jitter_s = _jitter_s(*_owds_s(one, timing), timing.delay_s) if one.kind == "call" else None
     return {
         "flow": [one.flow],
         "cca": [algorithm],
@@ -78,6 +80,7 @@ def _flow(one: Series, total: Totals, timing: Timing, names: Names) -> Columns:
         "lost_packets": [total.lost_packets],
         **_spread("rtt", rtts, least=True),
         **_spread("owd", owds, least=False),
+        "jitter_s": [jitter_s],
     }
 
 
@@ -151,8 +154,7 @@ def _socket(one: Series, timing: Timing) -> Columns:
 
 def _probes(one: Series, timing: Timing) -> Columns:
     if one.kind == "call":
-        times_s, owds_s = _owds_s(one, timing)
-        return {"time_s": times_s - owds_s, "flow": [one.flow] * times_s.size, "owd_s": owds_s}
+        return _packets(one, timing)
     lost_s = _lost_s(one, timing)
     times_s, rtts_s = _rtts_s(one, timing)
     owds = one.column("owd_up", one.values) * _MS
@@ -164,6 +166,26 @@ def _probes(one: Series, timing: Timing) -> Columns:
         "owd_s": np.concatenate([owds, missing])[order],
         "rtt_s": np.concatenate([rtts_s, missing])[order],
     }
+
+
+def _packets(one: Series, timing: Timing) -> Columns:
+    """Those of a call, in the order in which they were sent."""
+    times_s, owds_s = _owds_s(one, timing)
+    lost_s = timing.since(one.column("t", [point for point in one.points if point.get("lost")]))
+    sent_s = np.concatenate([times_s - owds_s, lost_s])
+    order = np.argsort(sent_s, kind="stable")
+    owds_s = np.concatenate([owds_s, np.full(lost_s.size, math.nan)])[order]
+    return {"time_s": np.maximum(sent_s[order], 0.0), "flow": [one.flow] * order.size, "owd_s": owds_s}
+
+
+def _jitter_s(times_s: Floats, owds_s: Floats, begin_s: float) -> float | None:
+    """The interarrival jitter (RFC 3550, section 6.4.1), mean over the arrivals from a time on."""
+    steps = np.abs(np.diff(owds_s))
+    smoothed = np.array([*accumulate(steps, lambda known, step: known + (step - known) / 16, initial=0.0)])[
+        1:
+    ]
+    known = smoothed[times_s[1:] >= begin_s]
+    return float(known.mean()) if known.size else None
 
 
 def _lost_s(one: Series, timing: Timing) -> Floats:

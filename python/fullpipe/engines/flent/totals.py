@@ -78,7 +78,7 @@ def retransmissions(one: Series) -> int | None:
 
 def _lost(one: Series) -> int | None:
     """Packets that have no reply though a later one has, where packets are numbered."""
-    if one.kind not in ECHOES:
+    if one.kind not in (*ECHOES, "call"):
         return None
     said = sum(bool(point.get("lost")) for point in one.points)
     numbers = one.column("seq", one.values)

@@ -7,21 +7,34 @@ from itertools import cycle
 from typing import Any
 
 from fullpipe.scenario import catalogue
-from fullpipe.scenario.flent.declared import DELAY_S, LENGTH_S, STEP_S, FlentTest, extra_rtt_ms, server
+from fullpipe.scenario.flent.families import LENGTH_S, STEP_S, FlentTest, extra_rtt_ms, server
 from fullpipe.scenario.flent.names import flow_of, mark_of
 from fullpipe.scenario.flent.path import TestPath
 from fullpipe.scenario.scenario import Scenario
 
 _SERVER = "server"
-_APART = {"TCP": "10 ms", "Ping": f"{STEP_S * 1e3:g} ms", "VoIP": "20 ms", "HTTP": f"{STEP_S * 1e3:g} ms"}
+_APART = {
+    "TCP": "10 ms",
+    "UDP": "10 ms",
+    "Ping": f"{STEP_S * 1e3:g} ms",
+    "VoIP": "20 ms",
+    "HTTP": f"{STEP_S * 1e3:g} ms",
+}
 """Programs that are started together begin within so much."""
 _LATENCY = {
     "Ping (ms) UDP": {"kind": "probe", "interval": "200 ms"},
+    "Ping (ms)::UDP": {"kind": "probe", "interval": "200 ms"},
     "Ping (ms)": {"kind": "ping", "interval": "200 ms"},
     "VoIP": {"kind": "voip"},
 }
 _PAGES = {"kind": "web", "think": "0 s"}
 """http-getter asks for the same pages again and again."""
+_FLOOD = {"kind": "udp", "rate": "100 Mbit/s", "size": "1470 B"}
+"""What Flent has iperf send unless told otherwise, in datagrams that fill a frame of Ethernet."""
+
+
+_PROGRAMS = {"torrent": "ledbat"}
+"""Algorithms of programs that a series is called after: RFC 6817 is BitTorrent's."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +57,12 @@ def scenario_of(test: FlentTest, path: TestPath, choices: Choices | None = None)
         ScenarioError: If it cannot be run on that path.
     """
     chosen = choices or Choices()
-    delay_s = DELAY_S if test.has_load else 0.0
     ccas = cycle(chosen.ccas)
     flows = [_flow(one, test, path, chosen, ccas) for one in test.series]
     return Scenario(
         name=test.name,
-        duration=f"{chosen.length_s + 2 * delay_s:g} s",
-        warmup=f"{delay_s:g} s",
+        duration=f"{test.duration_s(chosen.length_s):g} s",
+        warmup=f"{test.warmup_s:g} s",
         **path.parts,
         flows=flows,
         record={"interval": f"{STEP_S * 1e3:g} ms"},
@@ -68,8 +80,8 @@ def _flow(series: str, test: FlentTest, path: TestPath, chosen: Choices, ccas: A
         **({"dscp": mark} if mark else {}),
         "start_jitter": _APART[series[:4].strip()],
         **(
-            _load(series, chosen, ccas)
-            if series.startswith(("TCP", "HTTP"))
+            _load(series, test, chosen, ccas)
+            if series.startswith(("TCP", "UDP", "HTTP"))
             else {"workload": _latency(series)}
         ),
     }
@@ -87,18 +99,21 @@ def _latency(series: str) -> dict[str, Any]:
     return next(workload for start, workload in _LATENCY.items() if series.startswith(start))
 
 
-def _load(series: str, chosen: Choices, ccas: Any) -> dict[str, Any]:
-    of_server = not series.startswith("TCP upload")
+def _load(series: str, test: FlentTest, chosen: Choices, ccas: Any) -> dict[str, Any]:
+    when = {"start": f"{test.begin_s(series):g} s", "stop": f"{test.end_s(series, chosen.length_s):g} s"}
+    if series.startswith("UDP"):
+        return {"workload": _FLOOD, **when}
+    of_server = not series.startswith("TCP") or "download" in series
     named = _named_algorithm(series)
     cca = named or (chosen.server_cca if of_server and chosen.server_cca else next(ccas))
-    if series.startswith("HTTP"):
-        return {"cca": cca, "workload": _PAGES}
-    begin, end = f"{DELAY_S:g} s", f"{DELAY_S + chosen.length_s:g} s"
-    return {"cca": cca, "start": begin, "stop": end}
+    return {"cca": cca, "workload": _PAGES} if series.startswith("HTTP") else {"cca": cca, **when}
 
 
 def _named_algorithm(series: str) -> str | None:
     """The algorithm that the name of a series says, if it does."""
     entries = catalogue.controllers()
     aliases = {alias: name for name, entry in entries.items() for alias in (name, *entry.aliases)}
-    return next((aliases[word.lower()] for word in series.split() if word.lower() in aliases), None)
+    aliases |= _PROGRAMS
+    return next(
+        (aliases[word.lower()] for word in re.split(r" |::", series) if word.lower() in aliases), None
+    )

@@ -1,0 +1,172 @@
+"""What a test of Flent's is declared by, and the families of tests that differ in numbers alone."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, cycle, islice
+from typing import Any
+
+ICMP = "Ping (ms) ICMP"
+DELAY_S = 5.0
+"""Pings run so long before streams and after them."""
+LENGTH_S = 60.0
+STEP_S = 0.2
+_FAR_MS = (0.0, 0.0, 160.0, 260.0, 40.0, 80.0)
+"""What the servers of a test with several are further away, there and back."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """When a stream runs, in delays and lengths of a test, which `-D` and `-l` of Flent say."""
+
+    begins: int
+    """Delays before it starts."""
+    lengths: int = 1
+    delays: int = 0
+    """It runs so many lengths and delays."""
+
+
+_MIDDLE = Span(1)
+"""Pings run before streams and after them."""
+
+
+@dataclass(frozen=True)
+class FlentTest:
+    """One of Flent's tests."""
+
+    name: str
+    title: str
+    series: tuple[str, ...]
+    plot: str = "totals"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """As Flent's files have them."""
+    hosts: int = 1
+    spans: Mapping[str, Span] = field(default_factory=dict)
+    """Of streams that do not run in the middle."""
+    delays: int = 2
+    """It takes so many delays and one length."""
+    summed: str = ""
+    """The first word of the streams that Flent adds up, if it leaves others out."""
+
+    def begin_s(self, series: str) -> float:
+        """When a stream starts."""
+        return self._span(series).begins * DELAY_S
+
+    def end_s(self, series: str, length_s: float) -> float:
+        """When a stream stops."""
+        span = self._span(series)
+        return (span.begins + span.delays) * DELAY_S + span.lengths * length_s
+
+    def duration_s(self, length_s: float) -> float:
+        """What it takes in all."""
+        return length_s + self.delays * DELAY_S
+
+    def length_s(self, duration_s: float, warmup_s: float) -> float:
+        """What it was told of its length, if it took so much and had that warm-up."""
+        delay_s = DELAY_S if self.spans else warmup_s
+        return max(duration_s - self.delays * delay_s, duration_s / (1 + self.delays))
+
+    @property
+    def warmup_s(self) -> float:
+        """Until the streams begin, of tests in which they do so together."""
+        return DELAY_S if self.delays and not self.spans else 0.0
+
+    def _span(self, series: str) -> Span:
+        return self.spans.get(series, _MIDDLE)
+
+
+def server(number: int) -> str:
+    """What a server is called, from 1, in a test with several."""
+    return f"server{number}"
+
+
+def extra_rtt_ms(number: int) -> float:
+    """How much longer the round trip to a server is than to the nearest, unless it is said."""
+    return _FAR_MS[number % len(_FAR_MS)]
+
+
+def up(*words: str) -> list[str]:
+    """Names of uploads."""
+    return [f"TCP upload {word}" for word in words]
+
+
+def down(*words: str) -> list[str]:
+    """Names of downloads."""
+    return [f"TCP download {word}" for word in words]
+
+
+def udp(*words: str) -> list[str]:
+    """Names of UDP probes."""
+    return [f"Ping (ms) UDP {word}" for word in words]
+
+
+def streams(way: str, count: int, name: str = "") -> FlentTest:
+    """Several streams one way."""
+    title = f"{count} TCP streams, {way}, with a ping"
+    parameters = {f"{way}_streams": count}
+    short = {"upload": "up", "download": "down"}[way]
+    numbered = [f"TCP {way}::{n}" for n in range(1, count + 1)]
+    return FlentTest(name or f"tcp_{count}{short}", title, (*numbered, ICMP), parameters=parameters)
+
+
+def both_ways(count: int) -> FlentTest:
+    """Streams both ways, each pair with a probe, by number."""
+    labels = [f"{n} (CS0)" for n in range(count)]
+    series = (
+        *(f"TCP {way}::{label}" for way in ("upload", "download") for label in labels),
+        *(f"Ping (ms)::UDP {label}" for label in labels),
+        "Ping (ms)::ICMP",
+    )
+    title = "Streams both ways, one pair or more, each with a UDP probe"
+    return FlentTest("rrul_var", title, series, "all_scaled", {"bidir_streams": count})
+
+
+def far(
+    name: str, title: str, labels: Iterable[str], ways: Iterable[str] = ("upload", "download")
+) -> FlentTest:
+    """Streams and a ping to each of several servers."""
+    marks = {"BE": "CS0", "BK": "CS1"}
+    known = list(labels)
+    per_server = [
+        [*(f"TCP {way} {label} {server(n)}" for way in ways), f"Ping (ms) ICMP{n} {server(n)}"]
+        for n, label in enumerate(known, 1)
+    ]
+    parameters = {
+        "labels": ",".join(known),
+        "markings": ",".join(marks[label[:2]] for label in known),
+        "ping_labels": ",".join(f"ICMP{n}" for n in range(1, len(known) + 1)),
+    }
+    return FlentTest(name, title, tuple(chain(*per_server)), "all_scaled", parameters, len(known))
+
+
+def variable(name: str, title: str, *ways: str, hosts: int = 2) -> FlentTest:
+    """Streams and a ping to each of as many servers as there are, all of best effort."""
+    per_server = [
+        [*(f"TCP {way} BE {server(n)}" for way in ways), f"Ping (ms) ICMP {server(n)}"]
+        for n in range(1, hosts + 1)
+    ]
+    return FlentTest(name, title, tuple(chain(*per_server)), "all_scaled", hosts=hosts)
+
+
+def mixed(hosts: int) -> FlentTest:
+    """The same with an upload to the first server, a download from the second, and so on in turn."""
+    ways = list(islice(cycle(("up", "down")), hosts))
+    per_server = [
+        [f"TCP {way}load BE {server(n)}", f"Ping (ms) ICMP {server(n)}"] for n, way in enumerate(ways, 1)
+    ]
+    title = "Uploads and downloads in turn, of two servers or more"
+    told = {"data_directions": ",".join(ways)}
+    return FlentTest("rtt_fair_var_mixed", title, tuple(chain(*per_server)), "all_scaled", told, hosts)
+
+
+def against(other: str) -> FlentTest:
+    """CUBIC and another algorithm, in two classes and both ways."""
+    words = [f"{cca} {mark}" for mark in ("BE", "CS1") for cca in ("Cubic", other)]
+    series = (*up(*words), *down(*words), *udp("BE", "CS1", "CS6"), ICMP)
+    return FlentTest(
+        f"cubic_{other.lower()}", f"CUBIC and {other} in two classes, both ways", series, "all_scaled"
+    )
+
+
+def waves(name: str, title: str, spans: Mapping[str, Span], delays: int) -> FlentTest:
+    """Uploads that start and stop one after the other, without a ping."""
+    return FlentTest(name, title, tuple(spans), spans=spans, delays=delays)
