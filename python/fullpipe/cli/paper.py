@@ -20,6 +20,12 @@ def paper(
     out: Out = Path("runs"),
     quick: Annotated[bool, typer.Option("--quick", help="A short version, to see that it works.")] = False,
     engine: Annotated[str, typer.Option(help="Whose numbers are to be ours.", metavar="NAME")] = "native",
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="The paper's published data: what is printed of them is computed once more."
+        ),
+    ] = None,
     explain: Annotated[
         str | None,
         typer.Option(
@@ -32,6 +38,8 @@ def paper(
 
     What an engine cannot run is left out, with the reason; the exit code is 1 if it can run nothing.
     """
+    if explain is not None and data is not None:
+        raise typer.BadParameter("--explain runs a claim again; --data is for the whole study")
     if explain == "list":
         echo("\n".join(f"{claim.id}: {claim.says}" for claim in studies.printed(name)))
         return
@@ -60,6 +68,7 @@ def paper(
             out=out,
             quick=quick,
             engine=engine,
+            data=data,
             progress=progress,
             echo=report.append,
         )

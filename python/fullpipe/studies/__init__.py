@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fullpipe import engines
 from fullpipe.api import refusals
-from fullpipe.errors import EngineError, UnknownNameError
+from fullpipe.errors import EngineError, InputFileError, UnknownNameError
 from fullpipe.report.write import write
 from fullpipe.runs import Store
 from fullpipe.studies import document, explanations, tables
@@ -124,6 +124,7 @@ def run(
     out: Path = Path("runs"),
     quick: bool = False,
     engine: str = "native",
+    data: Path | None = None,
     progress: Progress | None = None,
     echo: Callable[[str], None] | None = print,
 ) -> Report:
@@ -137,18 +138,27 @@ def run(
             figures go to `papers/<name>` below it, those of another engine to `papers/<name>-<engine>`.
         quick: Fewer seeds.
         engine: Whose numbers they are. What it cannot run is left out; claims about that are not testable.
+        data: The folder of the paper's published data; what is printed of them is then computed once more.
         progress: Told about every step.
         echo: Given the report when it is done; None says nothing.
 
     Raises:
         UnknownNameError: If there is no such study or engine.
         EngineError: If the engine can run nothing of it.
+        InputFileError: If the published data are not what they should be, or nothing is computed from any.
         SweepError: If a run failed.
     """
     study = _study(name)
     out = Path(out)
     settings = Settings(
-        _folder(out, name, engine), Store(out), _chosen(seeds), workers, quick, progress, engine
+        _folder(out, name, engine),
+        Store(out),
+        _chosen(seeds),
+        workers,
+        quick,
+        progress,
+        engine,
+        data=_published(name, data),
     )
     todo = study.jobs(settings)
     refused = _refused(engine, todo)
@@ -186,6 +196,14 @@ def _refused(engine: str, todo: Iterable[Job]) -> Mapping[str, tuple[str, str]]:
 def _head(engine: str, refused: int, scenarios: int) -> str:
     left_out = f"; it cannot run {refused} of {scenarios} scenarios" if refused else ""
     return f"What is called ours is by the {engine} engine, {engines.engine(engine).version()}{left_out}."
+
+
+def _published(name: str, data: Path | None) -> Path | None:
+    """The folder of published data, for a study that computes from them. Raises InputFileError."""
+    if data is not None and not any(claim.published for claim in printed(name)):
+        known = [study for study in names() if any(claim.published for claim in printed(study))]
+        raise InputFileError(f"--data: {name} computes nothing from published data; {', '.join(known)} does")
+    return None if data is None else Path(data)
 
 
 def _chosen(seeds: int | Iterable[int] | None) -> tuple[int, ...] | None:

@@ -10,8 +10,11 @@ from math import inf, isfinite
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.studies.causes import Cause
 from fullpipe.studies.claims import NUMBERS, UNMEASURED, Claim, Where
+from fullpipe.studies.digits import is_as_printed
 from fullpipe.studies.experiments import Measurements, Value
 from fullpipe.studies.verdicts import (
+    BY_DATA,
+    NO_VALUE,
     Direction,
     Expectation,
     PartResult,
@@ -22,6 +25,9 @@ from fullpipe.studies.verdicts import (
     verdict_in_words,
     verdict_of_all,
 )
+
+SETTLED = (Verdict.RECOMPUTED, Verdict.REPRODUCED, Verdict.NOT_JUDGED)
+"""Verdicts that have no cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class ClaimResult:
     counts: bool = True
     """Whether it enters the tally: a number of its own, under the reading that is the paper's."""
     closest: bool = False
+    note: str = ""
+    """What our number is beside the printed one."""
 
     @property
     def numbers(self) -> list[Part]:
@@ -93,7 +101,7 @@ class ClaimResult:
         """The cause, if it counts and is not reproduced."""
         if self.verdict is Verdict.CONTRADICTED:
             return Cause.OWN_ERROR
-        if self.verdict is Verdict.REPRODUCED or not self.counts:
+        if self.verdict in SETTLED or not self.counts:
             return None
         return self.claim.why or Cause.UNKNOWN
 
@@ -130,6 +138,9 @@ class ClaimChecker:
         if claim.kind in UNMEASURED:
             verdict = Verdict.CONTRADICTED if claim.kind == "contradicted" else Verdict.NOT_TESTABLE
             return [ClaimResult(claim, "", (), verdict, counts=not claim.uncounted)]
+        if claim.published:
+            judged = _result(claim, "", self._test(claim, self.found, ""))
+            return [replace(judged, verdict=BY_DATA[judged.verdict])]
         readings = self._readings(claim)
         if not readings:
             return [_result(claim, "", self._test(claim, self.found, ""))]
@@ -177,6 +188,8 @@ class Test:
                 yield self._value(named, where)
             elif self.claim.kind == "change":
                 yield self._change(named, where)
+            elif self.claim.kind == "equals":
+                yield from self._equals(named, where)
             elif self.claim.kind == "bounds":
                 yield from self._bounds(named, where)
             else:
@@ -211,6 +224,14 @@ class Test:
         none = Direction(0.0, [0.0] * len(ours))
         assert self.claim.between is not None
         return Part(named, tuple(ours), check_number(self.claim.between, ours, none))
+
+    def _equals(self, named: Where, where: Where) -> Iterator[Part]:
+        """A part per printed quantity; published data are one run."""
+        for quantity, printed in self.claim.what.items():
+            ours = self._at({**where, "quantity": quantity})
+            told = Verdict.REPRODUCED if ours and is_as_printed(ours[0], printed) else Verdict.NOT_REPRODUCED
+            result = PartResult(told) if ours else NO_VALUE
+            yield Part({**named, "quantity": quantity}, tuple(ours), result)
 
     def _bounds(self, named: Where, where: Where) -> Iterator[Part]:
         ours = self._at(where)

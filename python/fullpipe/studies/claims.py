@@ -11,6 +11,7 @@ number.
   are tables of `algorithm`, `quantity` and conditions, laid over `where` and `each`.
 - `rising` or `falling = "condition"`: the quantity moves that way from each value of a condition to the next.
 - `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all that are compared.
+- `equals`: by quantity what is printed of published data, digit by digit.
 - `contradicted` or `untestable`: why nothing is measured.
 
 `where` says under which conditions and of which algorithm, `each` spans those under which the claim is to
@@ -20,7 +21,8 @@ reference condition, `against = { where = { ... }, printed = 56.3 }`, and `ceili
 
 `why` is the cause of a difference, from `Cause`, and `setting` what is to be set another way for the verdict
 to turn, see `fullpipe.studies.settings`. `uncounted` says why a claim is no number of its own:
-true by definition, or printed a second time."""
+true by definition, or printed a second time. `published` says that a claim is judged by published data of the
+paper, and where these are."""
 
 from __future__ import annotations
 
@@ -38,6 +40,7 @@ BOUNDS = ("above", "below", "at_least", "at_most")
 KINDS = (
     "contradicted",
     "untestable",
+    "equals",
     "change",
     "between",
     "higher",
@@ -46,7 +49,7 @@ KINDS = (
     "lowest",
     "highest",
 )
-NUMBERS = ("change", "between")
+NUMBERS = ("equals", "change", "between")
 """The kinds that are printed numbers; all others are words."""
 UNMEASURED = ("contradicted", "untestable")
 
@@ -93,6 +96,8 @@ class Claim:
     uncounted: str = ""
     elsewhere: Elsewhere | None = None
     """What another engine has given."""
+    published: str = ""
+    """Where the data are by which it is judged; empty if that is done by runs."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Claim:

@@ -92,12 +92,21 @@ class Measurements:
 
     def add(self, job: Job, found: Mapping[str, float]) -> None:
         """What was measured of the run of a job."""
-        point = dict(job.point)
-        experiment, algorithm = point.pop("experiment"), point.pop("algorithm")
+        self.put(job.point, found)
+
+    def put(self, point: Mapping[str, Value], found: Mapping[str, float]) -> None:
+        """What was measured at a point, which names experiment, algorithm and conditions."""
+        point = dict(point)
+        experiment, algorithm = str(point.pop("experiment")), str(point.pop("algorithm"))
         for quantity, value in found.items():
             of, conditions = (experiment, quantity, algorithm), tuple(sorted(point.items()))
             known = self._values.get((*of, conditions))
             (self._put(of, conditions, []) if known is None else known).append(value)
+
+    def update(self, others: Measurements) -> None:
+        """Add what others have of other experiments."""
+        for (*of, conditions), values in others._values.items():
+            self._put((of[0], of[1], of[2]), conditions, values)
 
     def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
         """One number per seed: the mean over all conditions that `where` leaves open, infinite where one of

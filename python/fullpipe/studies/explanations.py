@@ -60,7 +60,7 @@ class Explanation:
 
     def _cause(self) -> list[str]:
         """As in reports: none for what is reproduced, and for what is not counted the one that is named."""
-        if self.plain.verdict is Verdict.REPRODUCED:
+        if self.plain.verdict is Verdict.REPRODUCED or self.claim.published:
             return []
         if self.plain.verdict is Verdict.CONTRADICTED:
             return [f"Cause: {Cause.OWN_ERROR}"]
@@ -75,6 +75,10 @@ class Explanation:
         stored = self.claim.elsewhere
         if self.plain.verdict is Verdict.REPRODUCED:
             return ["It is reproduced as the study has it: there is nothing to explain."]
+        if self.claim.published:
+            return [
+                f"It is judged by published data, not by runs: `--data` takes them ({self.claim.published})."
+            ]
         if self.plain.verdict is Verdict.CONTRADICTED:
             return ["Printed numbers exclude each other: there is nothing to run."]
         if self.claim.setting is None:
@@ -106,7 +110,7 @@ def explain(study: Study, claim: Claim, settings: Settings) -> Explanation:
     def check(todo: Sequence[Job], made: Sequence[Run], setting: Setting) -> ClaimResult:
         experiments = [experiment for experiment, _ in study.plan(quick=settings.quick)]
         checker = study.checker(measured(experiments, todo, made))
-        reading = setting.reading or checker.readings[0]
+        reading = setting.reading or next(iter(checker.readings), "")
         return next(r for r in checker.check(claim) if r.reading in (reading, ""))
 
     as_it_is = check(plain, runs[: len(plain)], PLAIN)

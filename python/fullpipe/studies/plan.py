@@ -32,7 +32,7 @@ def jobs_for(
         checker: How it reads what is open; measurements are not asked.
         seeds: The seeds of every run.
     """
-    needed = _needed(claim, setting.reading or checker.readings[0], checker)
+    needed = _needed(claim, setting.reading or next(iter(checker.readings), ""), checker)
     for experiment, algorithms in plan:
         if experiment.name != claim.experiment:
             continue

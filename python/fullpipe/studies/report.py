@@ -25,6 +25,8 @@ class Settings:
     engine: str = "native"
     refused: frozenset[str] = frozenset()
     """Digests of the scenarios that the engine cannot run."""
+    data: Path | None = None
+    """The folder of the paper's published data, if they are at hand."""
 
     def seeds_or(self, count: int, quick: int) -> tuple[int, ...]:
         """The seeds asked for, or the first `count` of them, in a quick run the first `quick`."""

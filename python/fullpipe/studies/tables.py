@@ -17,6 +17,7 @@ from fullpipe.studies import elsewhere
 from fullpipe.studies.causes import Cause
 from fullpipe.studies.claim_checks import ClaimResult, Part
 from fullpipe.studies.claims import UNMEASURED
+from fullpipe.studies.digits import as_printed
 from fullpipe.studies.elsewhere import Elsewhere
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.report import Settings
@@ -351,11 +352,22 @@ def ours_shown(j: ClaimResult, width: int = 200) -> str:
     """Our number, or how many of several hold."""
     if j.claim.kind in UNMEASURED:
         return shortened(str(j.claim.what), width)
+    if j.verdict is Verdict.NOT_JUDGED:
+        return j.claim.published
+    if j.claim.kind == "equals":
+        return shortened(_recomputed(j), width)
     if len(j.numbers) == 1:
         return _number(j.numbers[0], j.ends, j.claim.unit)
     if 0 < len(j.numbers) <= _NUMBERS:
         return _joined(j.numbers, j.claim.unit)
     return f"{j.held} of {len(j.parts)} hold" if j.parts else "-"
+
+
+def _recomputed(j: ClaimResult) -> str:
+    """Our numbers with as many digits as are printed."""
+    pairs = zip(j.parts, j.claim.what.values(), strict=True)
+    numbers = ", ".join(as_printed(part.ours[0], printed) for part, printed in pairs)
+    return f"{numbers} {j.claim.unit}".rstrip() + (f" ({j.note})" if j.note else "")
 
 
 def _joined(numbers: Sequence[Part], unit: str) -> str:

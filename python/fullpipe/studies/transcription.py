@@ -29,8 +29,14 @@ class Transcription:
 @cache
 def transcription(package: str) -> Transcription:
     """The one of a study. What its table `default` says holds for every claim that does not say it itself."""
-    data = tomllib.loads(files(package).joinpath("expected.toml").read_text(encoding="utf-8"))
-    default, named = data.get("default", {}), {row["name"]: row for row in data.get("setting", [])}
+    data = _parsed(package, "expected.toml")
+    return Transcription(data["title"], claims_in(package, "expected.toml"), tuple(data["setup"]))
+
+
+def claims_in(package: str, name: str, **default: Any) -> tuple[Claim, ...]:
+    """The claims of a file of a study; `default` holds for those that do not say it themselves."""
+    data = _parsed(package, name)
+    default, named = default | data.get("default", {}), {row["name"]: row for row in data.get("setting", [])}
     elsewhere = files(package).joinpath(ELSEWHERE)
     results = parsed(elsewhere.read_text(encoding="utf-8")) if elsewhere.is_file() else {}
     claims = []
@@ -44,7 +50,11 @@ def transcription(package: str) -> Transcription:
         if isinstance(row.get("setting"), str) and row["setting"] in named:
             whole["setting"] = Setting.from_row(named[row["setting"]])
         claims.append(Claim.from_row(whole))
-    return Transcription(data["title"], tuple(claims), tuple(data["setup"]))
+    return tuple(claims)
+
+
+def _parsed(package: str, name: str) -> dict[str, Any]:
+    return tomllib.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
 
 
 def _where(row: Mapping[str, Any]) -> dict[str, Any]:

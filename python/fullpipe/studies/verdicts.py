@@ -22,7 +22,10 @@ FACTOR = 2.0
 """A change in the same direction is at least half and at most double the printed one."""
 
 RULE = """\
-contradicted by their own data  the printed numbers exclude each other, beyond their rounding
+recomputed                      computed from the published data it is as printed, to the last digit
+contradicted by their own data  the printed numbers exclude each other, beyond their rounding, or their
+                                published data give another number
+not judged: give --data         it is judged by published data, which are not at hand
 not testable here               it needs what is not at hand, or a run of ours has no value
 reproduced                      our mean lies in the printed range, or within 5 % of the middle of it, or, of
                                 five runs or more, the range is within 25 % of our mean and in the 95 %
@@ -50,11 +53,13 @@ not reproduced                  otherwise"""
 class Verdict(StrEnum):
     """What can be said of a printed number or a claim."""
 
+    RECOMPUTED = "recomputed"
     REPRODUCED = "reproduced"
     SAME_DIRECTION = "same direction"
     NOT_REPRODUCED = "not reproduced"
     CONTRADICTED = "contradicted by their own data"
     NOT_TESTABLE = "not testable here"
+    NOT_JUDGED = "not judged: give --data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,13 @@ class PartResult:
 
 
 NO_VALUE = PartResult(Verdict.NOT_TESTABLE)
+BY_DATA = {
+    Verdict.REPRODUCED: Verdict.RECOMPUTED,
+    Verdict.SAME_DIRECTION: Verdict.CONTRADICTED,
+    Verdict.NOT_REPRODUCED: Verdict.CONTRADICTED,
+    Verdict.NOT_TESTABLE: Verdict.NOT_JUDGED,
+}
+"""What a verdict is called where published data take the place of runs."""
 
 
 def check_number(

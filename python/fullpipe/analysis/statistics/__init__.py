@@ -30,6 +30,7 @@ from fullpipe.analysis.statistics.effect_sizes import (
 )
 from fullpipe.analysis.statistics.effects import Magnitude, cliffs_delta, cohens_d, magnitude_of_delta
 from fullpipe.analysis.statistics.equivalence import Tost, WelchT, tost, tost_of_pairs, welch_t
+from fullpipe.analysis.statistics.hotelling import Hotelling, hotelling
 from fullpipe.analysis.statistics.intervals import (
     Interval,
     bootstrap_interval,
@@ -60,6 +61,7 @@ __all__ = [
     "Doubt",
     "Effect",
     "FTest",
+    "Hotelling",
     "Interval",
     "Magnitude",
     "MeanPair",
@@ -91,6 +93,7 @@ __all__ = [
     "hedges_g",
     "hedges_g_of_pairs",
     "holm",
+    "hotelling",
     "kendalls_w",
     "kruskal_wallis",
     "lag1_autocorrelation",

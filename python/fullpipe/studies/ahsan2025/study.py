@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fullpipe.studies import tables
-from fullpipe.studies.ahsan2025 import rerun
+from fullpipe.studies.ahsan2025 import misprints, printed, published, rerun
 from fullpipe.studies.claim_checks import ClaimChecker
 from fullpipe.studies.experiments import Measurements, measured
 from fullpipe.studies.plan import Plan, jobs_of
 from fullpipe.studies.report import Report, Settings, seeds_of
-from fullpipe.studies.transcription import of_package
+from fullpipe.studies.transcription import Transcription, claims_in, of_package
 from fullpipe.sweeps import Job
 
-transcription = of_package(__package__)
+PACKAGE = __package__ or ""
 
 REMARKS = ". What is printed of one run is held against runs of ours."
+
+
+def transcription() -> Transcription:
+    """Set-up, claims about runs, claims in words about the published data, and what is printed of these."""
+    said, of = of_package(PACKAGE)(), printed.results()
+    words = claims_in(PACKAGE, "words.toml", experiment=printed.EXPERIMENT, published=of.published)
+    return replace(said, claims=(*said.claims, *words, *printed.claims()))
 
 
 def plan(*, quick: bool) -> Plan:
@@ -33,11 +42,13 @@ def jobs(settings: Settings) -> list[Job]:
 
 
 def run(settings: Settings) -> Report:
-    """Run what is missing, and write tables and verdicts."""
-    source, todo = transcription(), jobs(settings)
+    """Run what is missing, compute from the published data, and write tables and verdicts."""
+    source, todo, data = transcription(), jobs(settings), published.in_folder(settings.data)
     runs = settings.run(todo)
     found = measured([experiment for experiment, _ in plan(quick=settings.quick)], todo, runs)
-    checked = checker(found).check_all(source.claims)
+    recomputed = data.measure()
+    found.update(recomputed)
+    checked = misprints.named(printed.results(), recomputed, checker(found).check_all(source.claims))
     written = tables.write(settings, found, checked, seeds_of(todo))
     told = tables.report(source, checked, seeds_of(todo), REMARKS, quick=settings.quick)
     return Report(told, tuple(written), settings.folder)

@@ -1,0 +1,134 @@
+"""Exports of Flent's plots: a row per 0.2 s, a column per series and algorithm, empty where nothing is."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from fullpipe.errors import InputFileError, brief
+
+Vector = npt.NDArray[np.float64]
+
+LARGEST_BYTES = 64 << 20
+NAMES = {
+    "bbr-v3": "BBRv3",
+    "bbr-n+": "BBR-n+",
+    "cubic": "CUBIC",
+    "reno": "Reno",
+    "dctcp": "DCTCP",
+    "vegas": "Vegas",
+    "veno": "Veno",
+    "nevada": "NV",
+    "yeah": "YeAH",
+}
+"""By what the authors call an algorithm, in small letters."""
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file, of which no number is read before it is asked for."""
+
+    path: Path
+    rows: Sequence[Sequence[str]]
+    columns: Mapping[tuple[str, str], int]
+    """By series and algorithm."""
+
+    def series(self) -> list[str]:
+        """The series that it has."""
+        return list(dict.fromkeys(series for series, _ in self.columns))
+
+    def times_s(self) -> Vector:
+        """The first column."""
+        return np.array([self._number(row, 0) for row in range(len(self.rows))])
+
+    def values(self, series: str, algorithm: str) -> Vector:
+        """A column in its unit, NaN where nothing was measured. Raises InputFileError if there is none."""
+        column = self._column(series, algorithm)
+        return np.array([self._number(row, column) for row in range(len(self.rows))])
+
+    def window(self, series: str, algorithms: Sequence[str], rows: int) -> dict[str, Vector]:
+        """What was measured in so many rows, from the first that has a value of any of the algorithms.
+
+        Raises:
+            InputFileError: If a column is missing, a cell is no number, or there are fewer rows.
+        """
+        columns = {name: self.values(series, name) for name in algorithms}
+        known = np.any([~np.isnan(values) for values in columns.values()], axis=0)
+        first = int(np.argmax(known)) if known.any() else len(self.rows)
+        if len(self.rows) - first < rows:
+            raise InputFileError(
+                f"{self.path.name}: {rows} rows of {series} are needed from its first value, there are "
+                f"{len(self.rows) - first}; is the file cut off?"
+            )
+        cut = {name: values[first : first + rows] for name, values in columns.items()}
+        found = {name: values[~np.isnan(values)] for name, values in cut.items()}
+        for name, values in found.items():
+            if values.size < rows // 2:
+                raise InputFileError(
+                    f"{self.path.name}: {series} of {name} has {values.size} values in {rows} rows"
+                )
+        return found
+
+    def _column(self, series: str, algorithm: str) -> int:
+        if (series, algorithm) not in self.columns:
+            theirs = next((name for name, ours in NAMES.items() if ours == algorithm), algorithm)
+            raise InputFileError(f'{self.path.name}: it has no column "{series} - {theirs}"')
+        return self.columns[series, algorithm]
+
+    def _number(self, row: int, column: int) -> float:
+        """A cell, NaN if it is empty."""
+        cell = self.rows[row][column].strip()
+        if not cell:
+            return math.nan
+        try:
+            value = float(cell)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            where = f"{self.path.name}, line {row + 2}, column {column + 1}"
+            raise InputFileError(f'{where}: "{brief(cell)}" is no number')
+        return value
+
+
+def read(path: Path) -> Export:
+    """A file.
+
+    Raises:
+        InputFileError: If it cannot be read, is empty, too large or no such export, or a line is cut off.
+    """
+    lines = _lines(path)
+    if len(lines) < 2:
+        raise InputFileError(f"{path.name}: it has no rows below its heads")
+    heads = lines[0]
+    for number, line in enumerate(lines[1:], start=2):
+        if len(line) != len(heads):
+            raise InputFileError(
+                f"{path.name}, line {number}: {len(line)} cells, where the first line has {len(heads)}; "
+                "is the file cut off?"
+            )
+    columns = {}
+    for n, head in enumerate(heads):
+        series, dash, theirs = head.rpartition(" - ")
+        if dash and theirs.strip().lower() in NAMES:
+            columns[series.strip(), NAMES[theirs.strip().lower()]] = n
+    if not columns:
+        raise InputFileError(
+            f'{path.name}: no head is "series - algorithm", as in an export of Flent\'s plots'
+        )
+    return Export(path, lines[1:], columns)
+
+
+def _lines(path: Path) -> list[list[str]]:
+    try:
+        if path.stat().st_size > LARGEST_BYTES:
+            raise InputFileError(f"{path.name}: it is larger than {LARGEST_BYTES >> 20} MiB")
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return [line for line in csv.reader(file, strict=True) if line]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputFileError(f"{path.name}: it cannot be read: {brief(str(error))}") from None

@@ -1,0 +1,142 @@
+"""The printed results of the study: analyses of variance, Tukey's test and MANOVA."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from fullpipe.studies.claims import Claim
+
+EXPERIMENT = "published data"
+PLACE = "in"
+"""The condition that says which table or figure a number is of."""
+SUMMARY = ("count", "sum", "average", "variance")
+ANOVA = (
+    "SS between",
+    "df between",
+    "MS between",
+    "F",
+    "P",
+    "critical F",
+    "SS within",
+    "df within",
+    "MS within",
+    "SS in all",
+    "df in all",
+)
+PAIR = ("difference", "P", "low", "high", "rejected")
+MANOVA = ("Wilks' lambda", "F")
+ALL = "all"
+"""In place of an algorithm, what is said of all of them."""
+TUKEY, JOINT = "Tukey", "MANOVA"
+
+Printed = Mapping[str, str]
+"""By quantity, its digits in print."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """An analysis of variance: the series that it is of, and what is printed of it."""
+
+    id: str
+    file: str
+    series: str
+    unit: str
+    rows: int
+    first_entry: int
+    groups: Mapping[str, Printed]
+    """By algorithm."""
+    anova: Printed
+
+
+@dataclass(frozen=True)
+class Results:
+    """All that is printed of the published data, and where these are."""
+
+    published: str
+    tables: tuple[Table, ...]
+    further: str
+    """The table whose series Tukey's test and MANOVA are of."""
+    pairs: Mapping[tuple[str, str], Printed]
+    manova: Printed
+    first_of_pairs: int
+    first_of_manova: int
+
+
+@cache
+def results() -> Results:
+    """What `printed.toml` has."""
+    data = tomllib.loads(files(__package__ or "").joinpath("printed.toml").read_text(encoding="utf-8"))
+    tukey, manova = data["tukey"], data["manova"]
+    return Results(
+        published=data["published"],
+        tables=tuple(map(_table, data["table"])),
+        further=tukey["table"],
+        pairs={(one, two): dict(zip(PAIR, rest, strict=True)) for one, two, *rest in tukey["pairs"]},
+        manova=dict(zip(MANOVA, (manova["wilks"], manova["f"]), strict=True)),
+        first_of_pairs=tukey["first_entry"],
+        first_of_manova=manova["first_entry"],
+    )
+
+
+def _table(row: Mapping[str, object]) -> Table:
+    groups, anova = row["groups"], row["anova"]
+    assert isinstance(groups, list)
+    assert isinstance(anova, list)
+    made = {name: dict(zip(SUMMARY, values, strict=True)) for name, *values in groups}
+    kept = {key: value for key, value in row.items() if key not in ("groups", "anova")}
+    return Table(**kept, groups=made, anova=dict(zip(ANOVA, anova, strict=True)))  # type: ignore[arg-type]
+
+
+def claims() -> tuple[Claim, ...]:
+    """A claim per printed result; of a pair of Tukey's test all its numbers are one."""
+    return tuple(claims_of(results()))
+
+
+def pair_name(first: str, second: str) -> str:
+    """What a pair is called."""
+    return f"{first} and {second}"
+
+
+def claims_of(of: Results) -> Iterator[Claim]:
+    """The same of other results."""
+    for table in of.tables:
+        entry = table.first_entry
+        for algorithm, summary in table.groups.items():
+            unit = {"count": "", "variance": f"({table.unit})²"}
+            for quantity, printed in summary.items():
+                one = {quantity: printed}
+                yield _claim(table.id, algorithm, one, [entry], unit.get(quantity, table.unit))
+                entry += 1
+        for quantity, printed in table.anova.items():
+            yield _claim(f"{table.id}a", ALL, {quantity: printed}, [entry])
+            entry += 1
+    for n, (quantity, printed) in enumerate(of.manova.items()):
+        yield _claim(JOINT, ALL, {quantity: printed}, [of.first_of_manova + n])
+    for n, (pair, row) in enumerate(of.pairs.items()):
+        yield _claim(TUKEY, pair_name(*pair), row, [of.first_of_pairs + n])
+
+
+def _claim(place: str, algorithm: str, printed: Printed, entries: Sequence[int], unit: str = "") -> Claim:
+    names = [name for name in (algorithm, *printed) if name != ALL] if len(printed) == 1 else [algorithm]
+    shown = list(printed.values())
+    says = shown[0] if len(shown) == 1 else _pair_says(printed)
+    return Claim(
+        id=f"{place}: {', '.join(names)}",
+        says=f"{says} {unit}".strip(),
+        kind="equals",
+        what=printed,
+        entries=tuple(entries),
+        experiment=EXPERIMENT,
+        where={"algorithm": algorithm, PLACE: place},
+        unit=unit,
+        published=results().published,
+    )
+
+
+def _pair_says(row: Printed) -> str:
+    told = "rejected" if float(row["rejected"]) else "not rejected"
+    return f"{row['difference']} [{row['low']}, {row['high']}] Mbit/s, P {row['P']}, {told}"

@@ -1,0 +1,44 @@
+"""Numbers as they are printed: to how many digits, and whether another number is the same in print."""
+
+from __future__ import annotations
+
+ZERO = "0"
+"""In print no rounded number: what is too small for a number of the computer that printed it."""
+
+
+def as_printed(value: float, printed: str) -> str:
+    """A number with as many digits as another has in print.
+
+    >>> as_printed(162_530_024.0, "1.63E+08")
+    '1.63E+08'
+    >>> as_printed(2.31999, "2.3200")
+    '2.3200'
+    """
+    digits, exponent, _ = printed.upper().partition("E")
+    if printed == ZERO:
+        return ZERO if value == 0 else f"{value:.2E}"
+    places = len(digits.partition(".")[2])
+    return f"{value:.{places}{'E' if exponent else 'f'}}"
+
+
+def is_as_printed(value: float, printed: str) -> bool:
+    """Whether a number is another, to its last printed digit.
+
+    >>> is_as_printed(92.09931076, "92.0993107"), is_as_printed(92.09931074, "92.0993107")
+    (False, True)
+    """
+    return as_printed(value, printed) == printed
+
+
+def is_cut_off(value: float, printed: str) -> bool:
+    """Whether a number would be as printed if its last digits were left out and not rounded.
+
+    >>> is_cut_off(92.09931076, "92.0993107"), is_cut_off(1.23461e-173, "1.2346E-17")
+    (True, True)
+    >>> is_cut_off(92.09931066, "92.0993107")
+    False
+    """
+    digits, exponent, _ = printed.upper().partition("E")
+    places = len(digits.partition(".")[2])
+    whole = as_printed(value, printed) if exponent else f"{value:.{places + 6}f}"
+    return whole.startswith(printed) and not is_as_printed(value, printed)

@@ -1,0 +1,69 @@
+"""Made exports and Flent files, laid out as those of the study ahsan2025; no number of them is a real one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fullpipe.studies.ahsan2025 import printed
+from fullpipe.studies.ahsan2025.exports import NAMES
+
+STEPS = 360
+FIRST = 26
+"""The first step at which a stream has a value."""
+THEIRS = {ours: theirs for theirs, ours in NAMES.items()}
+HOSTS = [f"Ping (ms) ICMP{n} host-{n}" for n in range(1, 5)]
+
+
+def values(series: str, algorithm: str) -> list[float]:
+    """A series that remembers its last value, with a mean of its own."""
+    draw = np.random.default_rng([len(series), *map(ord, series + algorithm)])
+    level, found = float(draw.uniform(20, 90)), [0.0]
+    for shock in draw.normal(0, 2, STEPS):
+        found.append(0.7 * found[-1] + float(shock))
+    return [round(level + each, 6) for each in found[1:]]
+
+
+def columns(file: str) -> dict[str, list[str]]:
+    """Every column of an export by its head: pings all the time, streams from `FIRST` on."""
+    tables = [table for table in printed.results().tables if table.file == file]
+    wanted = [table.series for table in tables] + (HOSTS if file == "test-fig8.csv" else [])
+    made = {"test": [f"{n / 5:g}" for n in range(STEPS)]}
+    for series in wanted:
+        for algorithm, theirs in THEIRS.items():
+            first = 0 if series.startswith("Ping") else FIRST
+            cells = [""] * first + [f"{value}" for value in values(series, algorithm)[first:]]
+            made[f"{series} - {theirs}"] = cells
+    return made
+
+
+def write_export(folder: Path, file: str, made: Mapping[str, Sequence[str]] | None = None) -> Path:
+    """An export with these columns, or with all of them."""
+    made = columns(file) if made is None else made
+    rows = [list(made), *map(list, zip(*made.values(), strict=True))]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / file
+    path.write_text("\n".join(map(",".join, rows)) + "\n", encoding="utf-8")
+    return path
+
+
+def write_upload(folder: Path, test: str, title: str, mbps: Iterable[float | None], ping_ms: float) -> Path:
+    """A file of Flent with a sum of streams, or one stream, and pings that are all the same."""
+    streams = list(mbps)
+    times = [n / 5 for n in range(len(streams))]
+    upload = "TCP upload" if test == "tcp_1up" else "TCP upload sum"
+    tree = {
+        "version": 4,
+        "metadata": {"NAME": test, "TITLE": title},
+        "x_values": times,
+        "results": {upload: streams, "Ping (ms) ICMP": [ping_ms] * len(times)},
+        "raw_values": {"Ping (ms) ICMP": [{"t": t, "val": ping_ms} for t in times]},
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{test}-2025-06-07T000000.{title}.flent.gz"
+    path.write_bytes(gzip.compress(json.dumps(tree).encode()))
+    return path
