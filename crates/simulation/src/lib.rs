@@ -41,7 +41,7 @@ use tables::packets::Capture;
 use units::Time;
 
 /// Changes whenever the results of some plan may.
-pub const MODEL_VERSION: &str = "7";
+pub const MODEL_VERSION: &str = "8";
 
 /// A simulation that can be run in steps.
 pub struct Simulation {

@@ -141,11 +141,11 @@ DIGESTS = {
     "sologon2025-routes": "a8d8644d26c60c01",
     "starlink-like": "a518fb41a19b6c16",
     "web-1000": "8d658627d8204c59",
-    "wifi-anomaly": "c3f7f65b3213c788",
-    "wifi-home-ax": "5a0f731ba3b6e0e9",
-    "wifi-old-11n": "1f746c2c42a314fb",
-    "wifi-p4-host": "b6411883e9ef2479",
-    "wifi-p4-streams": "bd3a7a7a201d0134",
+    "wifi-anomaly": "18412e6a518abe1b",
+    "wifi-home-ax": "69238c352f293828",
+    "wifi-old-11n": "61e042ece287adc1",
+    "wifi-p4-host": "e367308e19fbedf0",
+    "wifi-p4-streams": "c7fad7142d61e8ed",
 }
 
 

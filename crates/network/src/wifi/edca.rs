@@ -18,6 +18,9 @@ pub struct Category {
     pub cw_max: u32,
 }
 
+/// dot11ShortRetryLimit, as the standard (Annex C), Linux (`wiphy.retry_short`) and ns-3 (`FrameRetryLimit`) have it.
+const SHORT_RETRY_LIMIT: u64 = 7;
+
 impl Category {
     /// Best effort: Table 9-155, with a TXOP limit of one frame exchange.
     pub const BEST_EFFORT: Category = Category { aifsn: 3, cw_min: 15, cw_max: 1_023 };
@@ -102,12 +105,12 @@ impl Contender {
         self.draw();
     }
 
-    /// Its transmission failed, or another category of its device went first: 10.23.2.2 c), d). After so many `retries` the
-    /// window is the least one again; it never is with 0.
-    pub fn fail(&mut self, retries: u64) {
+    /// Its transmission failed, or another category of its device went first: 10.23.2.2 c), d). When retries in a row have
+    /// reached their limit, the window is the least one again.
+    pub fn fail(&mut self) {
         self.failures += 1;
         self.cw = (2 * self.cw + 1).min(self.category.cw_max);
-        if retries > 0 && self.failures > retries {
+        if self.failures > SHORT_RETRY_LIMIT {
             (self.cw, self.failures) = (self.category.cw_min, 0);
         }
         self.draw();
@@ -166,15 +169,14 @@ mod tests {
         let mut it = contender(0, Time::ZERO);
         let windows: Vec<u32> = (0..8)
             .map(|_| {
-                it.fail(0);
+                it.fail();
                 it.cw
             })
             .collect();
-        assert_eq!(windows, [31, 63, 127, 255, 511, 1_023, 1_023, 1_023]);
+        assert_eq!(windows, [31, 63, 127, 255, 511, 1_023, 1_023, 15]); // after seven retries
+        it.fail();
         it.succeed();
         assert_eq!(it.cw, 15);
-        (0..3).for_each(|_| it.fail(2));
-        assert_eq!(it.cw, 15); // the third attempt was the last
     }
 
     #[test]

@@ -36,8 +36,8 @@ params! {
         max_ampdu_mpdus: Option<u64> = None, "packets", 1..=256;
         /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Around slow data they are as slow.
         control_rate_bps: u64 = 24_000_000, "bit/s", 6000000..=54000000;
-        /// How often a packet is sent again before it is given up; 0: for ever.
-        retries: u64 = 0, "", 0..=255;
+        /// How often a packet is sent again before it is given up; 0: for ever. As ath9k has it (`ATH_MAX_SW_RETRIES`).
+        retries: u64 = 30, "", 0..=255;
         /// Propagation delay between the access point and any station.
         delay_ns: u64 = 0, "ns", 0..=1000000;
         /// Modulation and coding of each station, both ways: 0 to 7 (802.11n), 9 (802.11ac) or 11 (802.11ax). Where rates

@@ -77,6 +77,8 @@ pub struct Port<P> {
     pub ready: Time,
     /// Numbers of the packets that wait or are in the window, by their arrival in the cell.
     numbers: Ring<u64>,
+    /// The number that its turn has at least, as its last frame failed; 0 if none has.
+    turn: u64,
     pub stats: LinkStats,
     activity: Activity,
     /// What has left the host or was dropped in its queue, if that is listed.
@@ -109,6 +111,7 @@ impl<P: Copy> Port<P> {
             asks: false,
             ready: Time::NEVER,
             numbers: Ring::new(),
+            turn: 0,
             stats,
             activity,
             rng,
@@ -265,9 +268,14 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// The number of the packet that has been here longest.
+    /// The number of the packet that has been here longest, or of its turn if that is later.
     pub fn oldest(&self) -> u64 {
-        self.numbers.front().copied().unwrap_or(u64::MAX)
+        self.numbers.front().map_or(u64::MAX, |&number| number.max(self.turn))
+    }
+
+    /// Its turn comes behind packets with lower numbers.
+    pub fn wait_behind(&mut self, number: u64) {
+        self.turn = number;
     }
 
     /// Numbers belong to packets: those of what the queue dropped go, the oldest first. Nothing that has been handed down is

@@ -27,14 +27,18 @@ fn params(stations: usize, single: bool) -> Value {
     json!({ "width_mhz": 20, "streams": 1, "station_mcs": vec![5; stations], "max_ampdu_mpdus": window })
 }
 
-/// Bianchi (IEEE JSAC 18(3), 2000): throughput in Mbit/s with a least window of 16, doubled at most six times, and retries
-/// without end. The counters of EDCA count a busy period as one slot, as his do.
+/// Windows of the first try and of seven retries: the least one, doubled at most six times; then it is the least one again.
+const WINDOWS: [f64; 8] = [16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1_024.0, 1_024.0];
+
+/// Bianchi (IEEE JSAC 18(3), 2000), with a limit of retries (Wu et al., INFOCOM 2002): throughput in Mbit/s. The counters of EDCA
+/// count a busy period as one slot, as theirs do.
 fn bianchi(stations: usize, access: Access) -> f64 {
-    let (n, w, m) = (stations as f64, 16.0, 6);
+    let n = stations as f64;
     // The probability to transmit in a slot, if a transmission collides with probability p.
     let transmits = |p: f64| {
-        let doubled: f64 = (0..m).map(|i| (2.0 * p).powi(i)).sum();
-        2.0 / (1.0 + w + p * w * doubled)
+        let tries: Vec<f64> = (0..8).map(|i| p.powi(i)).collect();
+        let slots = tries.iter().zip(WINDOWS).map(|(there, window)| there * (window + 1.0) / 2.0);
+        tries.iter().sum::<f64>() / slots.sum::<f64>()
     };
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..100 {
@@ -52,7 +56,7 @@ fn bianchi(stations: usize, access: Access) -> f64 {
 /// The same without Bianchi's assumption of independence: counters of every station, one event per access.
 fn exact(stations: usize, access: Access, time_us: f64, seed: u64) -> f64 {
     let mut rng = Rng::stream(seed, "exact");
-    let mut windows = vec![15u32; stations];
+    let mut failures = vec![0; stations];
     let mut counters: Vec<u32> = (0..stations).map(|_| rng.below(16)).collect();
     let (mut now, mut delivered) = (0.0, 0.0);
     while now < time_us {
@@ -60,10 +64,10 @@ fn exact(stations: usize, access: Access, time_us: f64, seed: u64) -> f64 {
         let alone = counters.iter().filter(|&&counter| counter == least).count() == 1;
         now += AIFS + f64::from(least) * SLOT + if alone { access.success } else { access.collision };
         delivered += if alone { access.mpdus } else { 0.0 };
-        for (counter, window) in counters.iter_mut().zip(&mut windows) {
+        for (counter, failed) in counters.iter_mut().zip(&mut failures) {
             if *counter == least {
-                *window = if alone { 15 } else { (2 * *window + 1).min(1_023) };
-                *counter = rng.below(*window + 1);
+                *failed = if alone { 0 } else { (*failed + 1) % WINDOWS.len() };
+                *counter = rng.below(WINDOWS[*failed] as u32);
             } else {
                 *counter -= least + 1; // the boundary at which the others transmit counts
             }

@@ -7,6 +7,7 @@ mod airtime;
 mod anomaly;
 mod closed_form;
 mod contention;
+mod deaf;
 mod mac80211;
 mod mistakes;
 mod random;

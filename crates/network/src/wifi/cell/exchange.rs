@@ -147,7 +147,7 @@ impl<P: Copy> Cell<P> {
         if succeeded {
             it.succeed();
         } else {
-            it.fail(self.retries);
+            it.fail();
         }
     }
 }

@@ -41,7 +41,6 @@ pub struct Cell<P> {
     protected: bool,
     /// A missing block ACK is asked for.
     asks: bool,
-    retries: u64,
     ports: Vec<Port<P>>,
     contenders: Vec<Contender>,
     /// What Linux's mac80211 keeps of each contender whose queues are its own.
@@ -146,7 +145,6 @@ impl<P: Copy> Cell<P> {
             release_each: params.release_each,
             protected: params.rts,
             asks: params.bar,
-            retries: params.retries,
             ports,
             drivers,
             reports: Vec::new(),

@@ -6,7 +6,10 @@
 //! - With limits on queued airtime (AQL), single packets, by their estimated airtime, as ath10k, ath11k and mt76 do. The
 //!   radio makes aggregates of what is there. Of its stations the one whose packet was handed down first is next.
 //! - Otherwise two aggregates, made when they are handed down, as in ath9k (`ATH_AGGR_MIN_QDEPTH`): of 4 ms and half a block
-//!   ACK window at most (`ath_tx_form_aggr`). One of which nothing was received goes again before others.
+//!   ACK window at most (`ath_tx_form_aggr`).
+//!
+//! A station of whose frame nothing was received waits for its next turn, as others may hear what it does not
+//! (`ath_tx_complete_aggr` puts what failed back into the station's queue).
 
 mod estimate;
 mod fairness;
@@ -39,7 +42,7 @@ pub struct Driver {
     fairness: Fairness,
     /// Whose aggregates have been handed down, in order; none with limits on queued airtime.
     aggregates: Option<VecDeque<usize>>,
-    /// Packets that have been handed down.
+    /// Numbers that were given to packets handed down, and to stations that have to wait for their next turn.
     handed: u64,
 }
 
@@ -113,8 +116,12 @@ impl Driver {
         let station = self.station(n);
         self.fairness.settle(station, ports[n].settled());
         self.fairness.charge(station, airtime, now);
+        if !received {
+            self.handed += 1;
+            ports[n].wait_behind(self.handed);
+        }
         if let Some(aggregates) = &mut self.aggregates {
-            if aggregates.front() == Some(&station) && (received || !ports[n].has_below()) {
+            if aggregates.front() == Some(&station) {
                 aggregates.pop_front();
             }
             let first = self.first;

@@ -123,8 +123,9 @@ class Wifi(CellModel):
     """Data frames of an aggregate at most. Left out: the window of a block ACK, 64 or, of 802.11ax, 256."""
     control_rate_bps: BitsPerSecond = Field(24_000_000, alias="control_rate", examples=["24 Mbit/s"])
     """Of ACKs, block ACKs, requests and clearances to send."""
-    retries: Annotated[int, Field(strict=True, ge=0, le=255)] = 0
-    """How often a data frame is sent again before it is given up; 0: until it arrives."""
+    retries: Annotated[int, Field(strict=True, ge=0, le=255)] = 30
+    """How often a data frame is sent again before it is given up; 0: until it arrives. Left out: as ath9k has
+    it (`ATH_MAX_SW_RETRIES`)."""
 
     @property
     def width_mhz(self) -> int:

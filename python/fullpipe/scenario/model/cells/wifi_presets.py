@@ -23,7 +23,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "queue": {"kind": "drop_tail", "packets": 1_000},
     },
     # The defaults of ns-3.44: WifiHelper, HeConfiguration, WifiMacQueue, QosTxop and BE_MaxAmpduSize; packets
-    # come up one by one (PhyEntity::EndOfMpdu).
+    # come up one by one (PhyEntity::EndOfMpdu), and retries of aggregates are not counted
+    # (IncrementRetryCountUnderBa).
     "ns3": {
         "standard": "802.11ax",
         "band": "5 GHz",
@@ -33,6 +34,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "max_ampdu": "65535 B",
         "bar": True,
         "release_each": True,
+        "retries": 0,
         "queue": {"kind": "drop_tail", "packets": 500},
     },
     # The wireless host of public Flent files of BBR-n+: one stream of 802.11n in 20 MHz, and below the sender

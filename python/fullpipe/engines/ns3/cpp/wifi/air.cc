@@ -42,7 +42,8 @@ SetDefaults(const CellInput& input)
     Config::SetDefault("ns3::WifiRemoteStationManager::IncrementRetryCountUnderBa", BooleanValue(input.retries > 0));
     if (input.retries > 0)
     {
-        Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(input.retries));
+        // A limit of tries: what has failed as often is not sent again.
+        Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(input.retries + 1));
     }
 }
 
