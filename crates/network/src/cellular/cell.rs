@@ -25,6 +25,9 @@ pub struct Cell<P, G> {
     highest_rate: Rate,
     /// Users do not always listen.
     sleeps: bool,
+    /// When the last loss is known, and up to when all has been replayed.
+    lost: Time,
+    replayed: Time,
     generation: PhantomData<G>,
 }
 
@@ -55,6 +58,7 @@ impl<P: Copy, G> Cell<P, G> {
             self.deliver(way);
             self.wake(way, start);
         }
+        self.replayed = now;
     }
 
     /// Users that have sent in a slot listen.
@@ -76,6 +80,7 @@ impl<P: Copy, G> Cell<P, G> {
                     Flight { arrival: at + self.delay, port: PortId((2 * user + way) as u16), packet };
                 self.in_flight.insert(flight, |new, other| new.arrival < other.arrival);
             }
+            self.lost = self.lost.max(port.lost);
         }
     }
 }
@@ -94,8 +99,10 @@ impl<P: Copy + Send, G: Generation> Element<P> for Cell<P, G> {
 
     fn next(&self) -> Time {
         let slot = self.ways[0].next.min(self.ways[1].next);
-        let first = if slot == Time::NEVER { slot } else { slot + self.least };
-        self.in_flight.front().map_or(first, |flight| first.min(flight.arrival))
+        let served = if slot == Time::NEVER { slot } else { slot + self.least };
+        let known = if self.lost > self.replayed { self.lost } else { Time::NEVER };
+        let arrival = self.in_flight.front().map_or(Time::NEVER, |flight| flight.arrival);
+        served.min(known).min(arrival)
     }
 
     fn take(&mut self, now: Time) -> Option<(PortId, Packet<P>)> {
@@ -155,6 +162,16 @@ impl<P: Copy + Send, G: Generation> Entry<Inputs<P>> for Cell<P, G> {
         let (highest_rate, sleeps) = (params.capacity::<G>(), params.drx_cycle_ns > 0);
         let (delay, least) = (Duration::from_nanos(params.delay_ns), params.least());
         let ways = params.ways::<P, G>(inputs);
-        Cell { ways, delay, least, in_flight: Ring::new(), highest_rate, sleeps, generation: PhantomData }
+        Cell {
+            ways,
+            delay,
+            least,
+            in_flight: Ring::new(),
+            highest_rate,
+            sleeps,
+            lost: Time::ZERO,
+            replayed: Time::ZERO,
+            generation: PhantomData,
+        }
     }
 }

@@ -75,6 +75,8 @@ pub struct Port<P> {
     not_before: Time,
     pub stats: LinkStats,
     activity: Activity,
+    /// When the last loss is known.
+    pub lost: Time,
 }
 
 impl<P: Copy> Port<P> {
@@ -103,6 +105,7 @@ impl<P: Copy> Port<P> {
             not_before: Time::ZERO,
             stats,
             activity,
+            lost: Time::ZERO,
         }
     }
 
@@ -234,7 +237,7 @@ impl<P: Copy> Port<P> {
         let Block { mcs, bytes, tries, heard, .. } = self.window.block(n);
         let tried = self.adaptation.decodes(part.start, &Sending { mcs, bytes, first: tries == 0, heard });
         let lost = self.window.tried(n, tried, part.start, end);
-        (0..lost).for_each(|_| self.stats.lost(end));
+        (0..lost).for_each(|_| self.lose(end));
         self.activity.blocks += 1;
         self.activity.resource_blocks += part.own;
         self.stats.busy(part.at(0, bytes), part.at(bytes, bytes));
@@ -245,9 +248,15 @@ impl<P: Copy> Port<P> {
         loop {
             match self.window.release()? {
                 Leaving::Released(packet, at) => return Some((packet, at)),
-                Leaving::Lost(at) => self.stats.lost(at),
+                Leaving::Lost(at) => self.lose(at),
             }
         }
+    }
+
+    /// A packet is lost, which is known at a time that may be ahead.
+    fn lose(&mut self, known: Time) {
+        self.stats.lost(known);
+        self.lost = self.lost.max(known);
     }
 
     /// Shows its queue, its window and what it has done.

@@ -1,6 +1,7 @@
 //! How much a cell carries.
 
-use crate::driver::{SIZE, cell, lte, number, passing, steady, us};
+use crate::driver::{SIZE, cell, lte, number, packet, passing, steady, us};
+use network::PortId;
 use network::cellular::{Generation, Lte, Nr};
 use serde_json::json;
 use units::{Duration, Time};
@@ -63,7 +64,7 @@ fn a_wake_up_per_slot_that_delivers_and_none_for_others() {
     // Five packets at once, every 10 ms.
     for burst in 0..100 {
         let at = us(10_000 * burst + 300);
-        (0..5).for_each(|n| made.put(network::PortId(0), &crate::driver::packet(n, SIZE), at));
+        (0..5).for_each(|n| made.put(PortId(0), &packet(n, SIZE), at));
         while made.next() < us(10_000 * (burst + 1)) {
             let due = made.next();
             wake_ups.insert(due);
@@ -80,4 +81,17 @@ fn blocks_that_are_not_decoded_take_their_share() {
     let clean = carried("lte", &lte(&[28], json!({})), SIZE, Duration::from_micros(100)) as f64;
     let found = carried("lte", &params, SIZE, Duration::from_micros(100)) as f64;
     assert!((found / clean / 0.75 - 1.0).abs() < 0.02, "{found} of {clean}");
+}
+
+#[test]
+fn a_loss_that_nothing_follows_is_asked_for_when_it_is_known() {
+    // The slot at 1 ms is served when it begins, and known to be lost when it has been decoded, 2 ms later.
+    let params = lte(&[28], json!({ "user_errors": [0.999], "harq_tries": 1, "rlc": "um" }));
+    let mut made = cell("lte", &params, None);
+    made.put(PortId(0), &packet(0, SIZE), us(300));
+    assert!(made.take(us(1_000)).is_none());
+    assert_eq!(made.next(), us(3_000));
+    assert!(made.take(us(3_000)).is_none());
+    assert_eq!(made.next(), Time::NEVER);
+    assert_eq!(made.close_interval(PortId(0), us(1_000_000)).lost_packets, 1);
 }
