@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from scripts.markdown_table import table
+
 Schema = dict[str, Any]
 
 
 def plan_page() -> str:
     """Every part of a plan with its fields, the plan itself first."""
     from fullpipe import _native
-    from scripts.reference_pages import table
 
     schema = json.loads(_native.plan_schema())
     parts = [

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import BaseModel
-
-from fullpipe.scenario.documented import default_of, documented
 from scripts.api_pages import module_pages
+from scripts.markdown_table import table
 from scripts.plan_page import plan_page
+from scripts.scenario_page import scenario_page
 
 ROOT = Path(__file__).resolve().parent.parent
 ALGORITHMS = ROOT / "crates" / "congestion" / "src" / "algorithms"
 QUEUES = ROOT / "crates" / "network" / "src" / "queue"
 OF_ROOT = ("ARCHITECTURE", "DETERMINISM", "CONTRIBUTING", "CHANGELOG")
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
 
 
 def results_page() -> str:
@@ -76,112 +64,20 @@ def _fields(described: type) -> Iterator[tuple[str, str]]:
         yield statement.target.id, str(doc.value) if isinstance(doc, ast.Constant) else ""
 
 
-def scenario_page() -> str:
-    """Every key of a scenario file, from the models that read it."""
-    from fullpipe.scenario import Scenario
-    from fullpipe.scenario.model.tcp import Tcp
-
-    parts = [
-        "# Scenario file",
-        'A scenario is a TOML file. Quantities are text with a unit (`"100 Mbit/s"`, `"20 ms"`, `"64 KiB"`, '
-        '`"1 bdp"`); a bare number is refused, and so is an unknown key. Start from a scenario that works: '
-        "`fullpipe show kato2025 > my.toml`.",
-    ]
-    seen: list[type[BaseModel]] = []
-    _collect(Scenario, seen)
-    for model in seen:
-        rows = [_field(name, field) for name, field in documented(model).items()]
-        parts += [
-            f"## {model.__name__}",
-            inspect.getdoc(model) or "",
-            table(["key", "default", "meaning"], rows),
-        ]
-        parts += _profiles() if model is Tcp else []
-    return "\n\n".join(_without_doctest(part) for part in parts)
-
-
-def _profiles() -> list[str]:
-    """What each profile of hosts sets, from their declaration; what one leaves out has its own default."""
-    from fullpipe.scenario.model.host_profiles import PROFILES
-
-    names = [name for name, said in PROFILES.items() if said]
-    keys = dict.fromkeys(key for name in names for key in PROFILES[name])
-    rows = [[f"`{key}`", *(_written(PROFILES[name].get(key)) for name in names)] for key in keys]
-    return [
-        "### What a host sets",
-        '`host = "linux"` sets nothing. A key beside `host` takes the place of what the host says.',
-        table(["key", *(f"`{name}`" for name in names)], rows),
-        '"ns3-like" is of the transport alone. It does not make BBR like ns-3\'s own, whose rate samples '
-        "overestimate, so that it [fills the queue](../how-to/engines.md#our-algorithms-inside-ns-3).",
-    ]
-
-
-def _written(value: object) -> str:
-    """A value as a scenario has it; nothing for none."""
-    return "" if value is None else f"`{json.dumps(value)}`"
-
-
-def _collect(model: type[BaseModel], seen: list[type[BaseModel]]) -> None:
-    if model in seen:
-        return
-    seen.append(model)
-    for field in model.model_fields.values():
-        for inner in _models(field.annotation):
-            _collect(inner, seen)
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models(argument)
-
-
-def _field(name: str, field: Any) -> list[str]:
-    example = f" Example: `{field.examples[0]}`." if field.examples else ""
-    if field.is_required():
-        default = "required"
-    elif field.default is None or field.default_factory is not None or isinstance(field.default, BaseModel):
-        default = ""
-    else:
-        default = f"`{default_of(field)}`"
-    return [f"`{field.serialization_alias or name}`", default, (field.description or "") + example]
-
-
-def _without_doctest(text: str) -> str:
-    return re.split(r"\n\s*(?:>>>|Quantities are text|Raises:)", text)[0].rstrip() if ">>>" in text else text
-
-
 def cli_page() -> str:
     """The commands with their options, from the parser itself."""
-    from fullpipe.cli.commands import COMMANDS, load
+    from fullpipe.cli.tree import every_command
 
     parts = [
         "# Command line",
         "Exit codes: 0 done, 2 bad input (a message and no traceback), 1 failure. Progress is shown on a "
-        "terminal and never in a pipe.",
+        "terminal and never in a pipe. `fullpipe completion` completes all this in a shell, and "
+        "`fullpipe man` is this page for a terminal.",
     ]
-    for name, command in _commands({name: load(name) for name in COMMANDS}):
-        rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
-        parts += [f"## fullpipe {name}", command.help or "", table(["argument or option", "meaning"], rows)]
+    for command in every_command():
+        rows = [[f"`{one.title}`", one.help] for one in (*command.arguments, *command.options)]
+        parts += [f"## fullpipe {command.name}", command.help, table(["argument or option", "meaning"], rows)]
     return "\n\n".join(parts)
-
-
-def _commands(commands: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Every command by name, those of groups with the group in front."""
-    for name, command in commands.items():
-        if hasattr(command, "commands"):
-            yield from ((f"{name} {inner}", found) for inner, found in _commands(command.commands))
-        else:
-            yield name, command
-
-
-def _parameter(parameter: Any) -> list[str]:
-    if parameter.param_type_name == "argument":
-        return [f"`{parameter.metavar or parameter.name.upper()}`", parameter.help or ""]
-    spelling = ", ".join([*parameter.opts, *parameter.secondary_opts])
-    metavar = f" {parameter.metavar}" if parameter.metavar else ""
-    return [f"`{spelling}{metavar}`", parameter.help or ""]
 
 
 def algorithms_page() -> str:

@@ -22,8 +22,8 @@ from scripts.reference_pages import (
     links_page,
     metrics_page,
     queues_page,
-    scenario_page,
 )
+from scripts.scenario_page import scenario_page
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = [

@@ -24,7 +24,7 @@ from fullpipe.errors import (
     brief,
 )
 
-_EXAMPLES = (
+EXAMPLES = (
     ("fullpipe run single-bbr1", "a named scenario"),
     ("fullpipe run my.toml --seeds 10 --jobs 2", "your own, ten times"),
     ("fullpipe run kato2025 --set tcp.mss='1448 B' --json", "one JSON object per run"),
@@ -57,7 +57,7 @@ _MISUSE = (
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
 """The base of what typer says of wrong arguments, wherever the version that is installed has it from."""
-_EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52} {what}" for command, what in _EXAMPLES)])
+_EPILOG = "\n\n".join(["Examples:", *(f"  {command:<52} {what}" for command, what in EXAMPLES)])
 
 
 class _Group(TyperGroup):

@@ -18,6 +18,16 @@ class Entry:
 
 
 COMMANDS = {
+    "demo": Entry(
+        "demo",
+        "demo",
+        "Draw what an upload does to a ping on a DSL line, with a plain queue in the modem and FQ-CoDel.",
+    ),
+    "init": Entry(
+        "init",
+        "init",
+        "Write a scenario to begin with: two flows and a ping, and what else may be said as comments.",
+    ),
     "run": Entry("run", "run", "Run a scenario: every point of its sweep with every seed."),
     "work": Entry("work", "work", "Work on the sweeps that `run --on files` has begun in a store."),
     "sweep": Entry("sweep", "app", "Say how far the sweeps of a store are."),
@@ -120,6 +130,17 @@ COMMANDS = {
         "trace",
         "Recorded paths: Mahimahi's packet-delivery traces, CellReplay's packet trains, and CSV.",
     ),
+    "schema": Entry(
+        "schema",
+        "schema",
+        "Print the JSON Schema of scenario files, by which editors complete, explain and check them.",
+    ),
+    "completion": Entry(
+        "completion",
+        "completion",
+        "Print a script that completes commands, options, and names of scenarios, algorithms and others.",
+    ),
+    "man": Entry("man", "man", "Print the manual page, for man: `fullpipe man | man -l -`."),
 }
 """In the order of the help. A test holds the summaries against the commands."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Iterator
 from copy import copy
 from textwrap import dedent
@@ -20,6 +21,12 @@ def documented(model: type[BaseModel]) -> dict[str, FieldInfo]:
         if issubclass(cls, BaseModel) and cls is not BaseModel:
             texts |= _texts(cls)
     return {name: _described(field, texts.get(name)) for name, field in model.model_fields.items()}
+
+
+def meaning(model: type[BaseModel]) -> str:
+    """What a model says of itself, without examples in Python."""
+    text = inspect.getdoc(model) or ""
+    return re.split(r"\n\s*(?:>>>|Quantities are text|Raises:)", text)[0].rstrip() if ">>>" in text else text
 
 
 def default_of(field: FieldInfo) -> Any:

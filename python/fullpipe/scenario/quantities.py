@@ -10,10 +10,10 @@ durations as seconds (`delay_s`), because that is what tables and people use; na
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, PlainSerializer
 
@@ -227,24 +227,84 @@ def _text(write: Any) -> PlainSerializer:
     return PlainSerializer(write, return_type=str, when_used="json-unless-none")
 
 
-Seconds = Annotated[float, BeforeValidator(_seconds), _text(_seconds_text)]
+@dataclass(frozen=True)
+class Written:
+    """A note on a type whose values files write as text: how, for the schema that editors read."""
+
+    noun: str
+    example: str
+    units: tuple[str, ...]
+    write: Callable[[Any], str]
+    """A value as a file has it."""
+    signed: bool = False
+
+
+def _written(dimension: Dimension, write: Callable[[Any], str]) -> Written:
+    return Written(dimension.noun, dimension.example, tuple(dimension.units), write)
+
+
+@dataclass(frozen=True)
+class OrWritten:
+    """A note on a type: what else a file may give, which is turned into that type."""
+
+    type: Any
+
+
+Seconds = Annotated[
+    float,
+    BeforeValidator(_seconds),
+    _text(_seconds_text),
+    _written(DURATION, _seconds_text),
+]
 """A duration such as "20 ms", held in seconds."""
 SecondsOrOff = Annotated[
-    float, BeforeValidator(_seconds_or_off), _text(lambda value: _seconds_text(value) if value else OFF)
+    float,
+    BeforeValidator(_seconds_or_off),
+    _text(lambda value: _seconds_text(value) if value else OFF),
+    _written(DURATION, _seconds_text),
+    OrWritten(Literal["off"]),
 ]
 """A duration or "off", held in seconds or 0."""
-BitsPerSecond = Annotated[int, BeforeValidator(RATE.parse), _text(RATE.format)]
+BitsPerSecond = Annotated[
+    int,
+    BeforeValidator(RATE.parse),
+    _text(RATE.format),
+    _written(RATE, RATE.format),
+]
 """A rate such as "100 Mbit/s", held in bits per second."""
-Bytes = Annotated[int, BeforeValidator(SIZE.parse), _text(SIZE.format)]
+Bytes = Annotated[
+    int,
+    BeforeValidator(SIZE.parse),
+    _text(SIZE.format),
+    _written(SIZE, SIZE.format),
+]
 """A size such as "64 KiB", held in bytes."""
 BytesOrOff = Annotated[
-    int, BeforeValidator(_bytes_or_off), _text(lambda value: SIZE.format(value) if value else OFF)
+    int,
+    BeforeValidator(_bytes_or_off),
+    _text(lambda value: SIZE.format(value) if value else OFF),
+    _written(SIZE, SIZE.format),
+    OrWritten(Literal["off"]),
 ]
 """A size or "off", held in bytes or 0."""
+
+
+def _bdps_text(value: float) -> str:
+    return f"{repr(value).removesuffix('.0')} bdp"
+
+
 Bdps = Annotated[
-    float | None, BeforeValidator(_bdps), _text(lambda value: f"{repr(value).removesuffix('.0')} bdp")
+    float | None,
+    BeforeValidator(_bdps),
+    _text(_bdps_text),
+    Written("relative size", "1 bdp", ("bdp", "BDP"), _bdps_text),
 ]
 """A size relative to the path, such as "1 bdp", held as a multiple of the bandwidth-delay product; None of a
 time."""
-DrainSeconds = Annotated[float | None, BeforeValidator(_drain_seconds), _text(_seconds_text)]
+DrainSeconds = Annotated[
+    float | None,
+    BeforeValidator(_drain_seconds),
+    _text(_seconds_text),
+    _written(DURATION, _seconds_text),
+]
 """A size as the time in which it drains, such as "50 ms", held in seconds; None of anything but a time."""

@@ -1,6 +1,7 @@
 """The base class of all models of a scenario."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, TypeVar
 
@@ -41,9 +42,16 @@ def laid_under(values: object, preset: Mapping[str, object], make: ModelWrapVali
     return made
 
 
-def short_for(key: str) -> BeforeValidator:
+@dataclass(frozen=True)
+class ShortFor(BeforeValidator):
     """Lets text stand for a table of which it is the value of one key: `queue = "fq_codel"`."""
-    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
+
+    key: str = ""
+
+
+def short_for(key: str) -> ShortFor:
+    """Text stands for a table of which it is the value of `key`."""
+    return ShortFor(lambda value: {key: value} if isinstance(value, str) else value, key=key)
 
 
 class ProblemsError(ValueError):

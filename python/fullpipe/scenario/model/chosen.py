@@ -1,5 +1,6 @@
 """Entries of a registry, chosen by name, with the parameters that differ from the defaults."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
@@ -17,6 +18,14 @@ class Chosen(Model):
     params: dict[str, Any] = Field(default_factory=dict)
 
     _example: ClassVar[str]
+
+    own_names: ClassVar[str] = ""
+    """A regular expression of names that are in no catalogue; empty: there are none."""
+
+    @classmethod
+    def known(cls) -> Mapping[str, catalogue.Entry]:
+        """The catalogue, by name."""
+        raise NotImplementedError
 
     @classmethod
     def _entry(cls, name: str) -> catalogue.Entry | None:

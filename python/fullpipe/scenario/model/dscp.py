@@ -1,10 +1,11 @@
 """Differentiated services code points: numbers, or the names that RFCs and `tc` give them."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from fullpipe.errors import shown, suggestion
+from fullpipe.scenario.quantities import OrWritten
 
 NAMES = {
     "le": 1,
@@ -24,5 +25,5 @@ def _number(value: object) -> object:
     return NAMES[value.lower()]
 
 
-Dscp = Annotated[int, Field(strict=True, ge=0, le=63), BeforeValidator(_number)]
+Dscp = Annotated[int, Field(strict=True, ge=0, le=63), BeforeValidator(_number), OrWritten(Literal[*NAMES])]
 """A differentiated services code point: 0 to 63, or a name such as "ef"."""

@@ -1,7 +1,7 @@
 """Flows: between which hosts, with which algorithm, when and how much."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Annotated, Any, Literal, Self
 
@@ -32,6 +32,13 @@ class Cca(Chosen):
     Written "bbr1", or { kind = "bbr1", parameter = value }. One of your own is "python:module:Class", or
     "library:PATH:NAME" in a shared object; in Python the class itself will do.
     """
+
+    own_names = "^(python|library):.+$"
+
+    @classmethod
+    def known(cls) -> Mapping[str, catalogue.Entry]:
+        """The algorithms."""
+        return catalogue.controllers()
 
     @classmethod
     def _entry(cls, name: str) -> catalogue.Entry | None:

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 
 from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model
-from fullpipe.scenario.quantities import Seconds
+from fullpipe.scenario.quantities import OrWritten, Seconds, Written
 
 _DECIBELS = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*dB\s*")
 _MOST_DECIBELS = 100.0
@@ -20,10 +20,15 @@ def _decibels(value: object) -> float:
     return float(found[1])
 
 
+def _text(value: float) -> str:
+    return f"{value:g} dB"
+
+
 Decibels = Annotated[
     float,
     BeforeValidator(_decibels),
-    PlainSerializer(lambda value: f"{value:g} dB", return_type=str, when_used="json-unless-none"),
+    PlainSerializer(_text, return_type=str, when_used="json-unless-none"),
+    Written("ratio", "30 dB", ("dB",), _text, signed=True),
 ]
 
 
@@ -49,8 +54,8 @@ def _table(value: object) -> object:
     """A ratio stands for one that does not change."""
     if value is None or isinstance(value, dict | ChangingSnr):
         return value
-    return {"mean": f"{_decibels(value):g} dB"}
+    return {"mean": _text(_decibels(value))}
 
 
-Snr = Annotated[ChangingSnr | None, BeforeValidator(_table)]
+Snr = Annotated[ChangingSnr | None, BeforeValidator(_table), OrWritten(Decibels)]
 """`"30 dB"`, or a table of how it changes."""

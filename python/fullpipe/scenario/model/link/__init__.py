@@ -10,7 +10,7 @@ from fullpipe.scenario.model.link.impairments import Impairments
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import DeviceQueue, Queue
 from fullpipe.scenario.model.link.service import Frames, Trace
-from fullpipe.scenario.quantities import BitsPerSecond
+from fullpipe.scenario.quantities import BitsPerSecond, OrWritten
 
 Rate = Annotated[BitsPerSecond, Field(gt=0)]
 
@@ -57,7 +57,7 @@ class _Wire(Model):
     )
     """Ramps, spikes, cycles, waves and Markov channels, which stand for many changes. Where two set the same
     quantity, the later time holds; at the same time, the one that is written later, and spikes last."""
-    trace: Trace | None = Field(None, examples=['{ file = "cell.up" }'])
+    trace: Annotated[Trace, OrWritten(str)] | None = Field(None, examples=['{ file = "cell.up" }'])
     """A recording in place of the rate, or of rate, delay and loss. Left out: none."""
     frames: Frames | None = Field(None, examples=['{ every = "5 ms", size = "64 KiB" }'])
     """Frames in place of the rate. Left out: none."""

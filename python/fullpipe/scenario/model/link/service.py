@@ -7,7 +7,7 @@ from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
 from fullpipe.scenario.model.base import Model, Switch
 from fullpipe.scenario.model.content import Content, written
-from fullpipe.scenario.quantities import Bytes, Seconds, to_nanoseconds
+from fullpipe.scenario.quantities import Bytes, OrWritten, Seconds, to_nanoseconds
 from fullpipe.scenario.traces import OPPORTUNITY_BYTES, Steps, parse_steps
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Trace(Model):
     opportunity_bytes: Annotated[Bytes, Field(gt=0, le=10**9)] = Field(OPPORTUNITY_BYTES, alias="opportunity")
     """What a line of a packet-delivery trace carries. With `light` and left out: 1400 bytes, as CellReplay
     records."""
-    light: Light | None = Field(None, examples=["cell.train"])
+    light: Annotated[Light, OrWritten(str)] | None = Field(None, examples=["cell.train"])
     """What packets meet that come after a pause, recorded at the same time. All packets arrive later by the
     delay of the train, beside that of the link. Left out: a pause makes no difference, as in Mahimahi."""
 

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.model.base import Model
-from fullpipe.scenario.quantities import SIZE, Bytes, Seconds
+from fullpipe.scenario.quantities import SIZE, Bytes, OrWritten, Seconds
 
 Size = Annotated[Bytes, Field(gt=0, le=10**15)]
 Point = tuple[Size, Annotated[float, Field(strict=True, ge=0, le=1)]]
@@ -207,6 +207,8 @@ Sizes = Annotated[
         Field(discriminator="kind"),
     ],
     BeforeValidator(_sizes),
+    OrWritten(Size),
+    OrWritten(Literal[*_NAMES]),
 ]
 """Sizes: "20 kB" (all alike), "web_search", "data_mining", or a table with a `kind`."""
 
@@ -238,6 +240,8 @@ def _pause(value: object) -> object:
 
 
 Pause = Annotated[
-    Annotated[ConstantTime | ExponentialTime, Field(discriminator="kind")], BeforeValidator(_pause)
+    Annotated[ConstantTime | ExponentialTime, Field(discriminator="kind")],
+    BeforeValidator(_pause),
+    OrWritten(Seconds),
 ]
 """Pauses: "1 s" (all alike), or { kind = "exponential", mean = "10 s" }."""

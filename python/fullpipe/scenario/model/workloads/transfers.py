@@ -6,10 +6,17 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from fullpipe.errors import shown
-from fullpipe.scenario.model.base import Model, ProblemsError, Switch
+from fullpipe.scenario.model.base import Model, ProblemsError, Switch, short_for
 from fullpipe.scenario.model.workloads.application import Application, FlowContext
 from fullpipe.scenario.model.workloads.distributions import Constant, Pause, Size, Sizes
-from fullpipe.scenario.quantities import NANOSECONDS, RATE, BitsPerSecond, Seconds, to_nanoseconds
+from fullpipe.scenario.quantities import (
+    NANOSECONDS,
+    RATE,
+    BitsPerSecond,
+    OrWritten,
+    Seconds,
+    to_nanoseconds,
+)
 
 Parallel = Annotated[int, Field(strict=True, ge=1, le=1_000)]
 MAX_ARRIVALS = 10_000_000
@@ -126,6 +133,7 @@ Objects = Annotated[
         Annotated[int, Field(strict=True, ge=1, le=100_000)],
     ],
     BeforeValidator(_objects),
+    OrWritten(int),
 ]
 
 
@@ -194,11 +202,7 @@ class BufferRule(Model):
     kind: Literal["buffer"] = "buffer"
 
 
-def _rule(value: object) -> object:
-    return {"kind": value} if isinstance(value, str) else value
-
-
-Rule = Annotated[Annotated[RateRule | BufferRule, Field(discriminator="kind")], BeforeValidator(_rule)]
+Rule = Annotated[Annotated[RateRule | BufferRule, Field(discriminator="kind")], short_for("kind")]
 
 
 class Video(Application):

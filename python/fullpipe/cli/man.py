@@ -1,0 +1,60 @@
+"""`fullpipe man`: the manual page, for man itself."""
+
+import re
+from collections.abc import Iterator
+
+import fullpipe
+from fullpipe.cli.application import EXAMPLES
+from fullpipe.cli.output import echo
+from fullpipe.cli.tree import Command, Parameter, every_command
+
+_INTRODUCTION = (
+    "fullpipe simulates TCP congestion control packet by packet, with a transport that follows Linux. A"
+    " scenario is a TOML file; a run of it is a folder of tables, which commands measure, compare, draw and"
+    " export."
+)
+_STATUS = (("0", "Done."), ("1", "A failure."), ("2", "Bad input: one line says what, where and what to do."))
+
+
+def man() -> None:
+    """Print the manual page, for man: `fullpipe man | man -l -`.
+
+    To have it as `man fullpipe`: fullpipe man > ~/.local/share/man/man1/fullpipe.1
+    """
+    echo(page(), nl=False)
+
+
+def page() -> str:
+    """The page, in the macros of man(7)."""
+    commands = list(every_command())
+    parts = [
+        f'.TH FULLPIPE 1 "" "fullpipe {fullpipe.__version__}" "User Commands"',
+        ".SH NAME\nfullpipe \\- a laboratory for TCP congestion control",
+        ".SH SYNOPSIS\n.B fullpipe\n.I command\n.RI [ options ]",
+        f".SH DESCRIPTION\n{_escaped(_INTRODUCTION)}",
+        ".SH COMMANDS",
+        *(part for command in commands for part in _command(command)),
+        ".SH EXAMPLES",
+        *(f".TP\n.B {_escaped(command)}\n{_escaped(what)}" for command, what in EXAMPLES),
+        ".SH EXIT STATUS",
+        *(f".TP\n.B {code}\n{_escaped(what)}" for code, what in _STATUS),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _command(command: Command) -> Iterator[str]:
+    taken = " ".join(one.metavar for one in command.arguments)
+    yield f".SS {_escaped(f'fullpipe {command.name} {taken}'.rstrip())}"
+    paragraphs = (" ".join(part.split()) for part in command.help.split("\n\n"))
+    yield "\n.PP\n".join(_escaped(part) for part in paragraphs)
+    yield from map(_parameter, (*command.arguments, *command.options))
+
+
+def _parameter(given: Parameter) -> str:
+    return f".TP\n.B {_escaped(given.title)}\n{_escaped(given.help)}"
+
+
+def _escaped(text: str) -> str:
+    """Text that troff prints as it is: no escapes, minus signs, and no line that is a request."""
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
+    return re.sub(r"^(?=[.'])", r"\\&", text, flags=re.MULTILINE)

@@ -1,0 +1,39 @@
+"""`fullpipe schema`: what editors read about scenario files."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe import files
+from fullpipe.cli.output import echo
+from fullpipe.cli.shared import target
+
+NAME = "fullpipe.schema.json"
+"""What the file is called beside a scenario."""
+
+
+def schema(
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", parser=target, metavar="FILE", help="Write it there and print the name."),
+    ] = None,
+) -> None:
+    """Print the JSON Schema of scenario files, by which editors complete, explain and check them.
+
+    An editor with Taplo (Even Better TOML) reads it if the first line of a scenario is
+    "#:schema ./fullpipe.schema.json", as `fullpipe init` writes it.
+    """
+    if out is None:
+        echo(schema_text(), nl=False)
+        return
+    files.write(out, schema_text().encode())
+    echo(out)
+
+
+def schema_text() -> str:
+    """The schema as a file has it."""
+    from fullpipe.scenario.schema import file_schema  # here: it reads the text of all models
+
+    return json.dumps(file_schema(), indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,143 @@
+"""Models as definitions of a schema: tables with keys, and what is chosen from a catalogue."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.documented import default_of, documented, meaning
+from fullpipe.scenario.model.chosen import Chosen
+from fullpipe.scenario.schema.types import Schema, Types, either
+
+_KINDS = {"whole": "integer", "number": "number", "switch": "boolean", "list": "array", "table": "object"}
+
+
+class Definitions(Types):
+    """Definitions by name, made as they are referred to.
+
+    Args:
+        whole: If given, tables may lack any key, as those that are laid over a base. What lists hold is taken
+            from `whole`, as lists take the place of those of the base.
+    """
+
+    def __init__(self, whole: Definitions | None = None) -> None:
+        self.made: dict[str, Schema] = {}
+        self._models: dict[str, type[BaseModel]] = {}
+        self._parts = whole is not None
+        self._whole = whole or self
+
+    @property
+    def in_lists(self) -> Definitions:
+        """What stands for the types in lists."""
+        return self._whole
+
+    def model(self, cls: type[BaseModel]) -> Schema:
+        """A reference to the definition of a model."""
+        name = f"{self._name(cls)}{'Part' if self._parts else ''}"
+        if name not in self.made:
+            self.made[name] = {}  # it may refer to itself
+            made = self._chosen(cls) if issubclass(cls, Chosen) else self._table(cls)
+            self.made[name] = {"description": meaning(cls), **made}
+        return {"$ref": f"#/definitions/{name}"}
+
+    def tagged(self, schema: Schema, key: str) -> Schema:
+        """A table that says its kind, unless it is laid over one that does."""
+        return schema if self._parts else {"allOf": [schema, {"required": [key]}]}
+
+    def _name(self, cls: type[BaseModel]) -> str:
+        """The name of a model; of a second one of that name, with that of its module."""
+        name = cls.__name__
+        if self._models.setdefault(name, cls) is not cls:
+            name = f"{cls.__module__.rpartition('.')[2].title()}{name}"
+        return name
+
+    def _table(self, cls: type[BaseModel]) -> Schema:
+        properties: dict[str, Schema] = {}
+        wanted: list[Schema] = []
+        for name, field in documented(cls).items():
+            made = self._described(field)
+            for key in spellings(name, field):
+                properties[key] = either(properties[key], made) if key in properties else made
+            if field.is_required():
+                wanted.append(either(*({"required": [key]} for key in spellings(name, field))))
+        needed = {} if self._parts or not wanted else {"allOf": wanted}
+        return {"type": "object", "properties": properties, "additionalProperties": False, **needed}
+
+    def _described(self, field: FieldInfo) -> Schema:
+        made = self.schema_of(field.annotation, field.metadata)
+        made = {"allOf": [made]} if "$ref" in made else made  # beside a reference nothing counts
+        examples = [value for text in field.examples or () if (value := _value(text)) is not None]
+        said: Schema = {"title": field.title} if field.title else {}
+        if field.description:
+            said["description"] = field.description
+        default = None if field.is_required() else _default(field)
+        return (
+            made
+            | said
+            | ({} if default is None else {"default": default})
+            | ({"examples": examples} if examples else {})
+        )
+
+    def _chosen(self, cls: type[Chosen]) -> Schema:
+        """A name, or a table of a name and parameters."""
+        own = {
+            key: value
+            for key, value in self._table(cls)["properties"].items()
+            if key not in ("kind", "params")
+        }
+        known = cls.known()
+        names = {"type": "string", "enum": [name for e in known.values() for name in (e.name, *e.aliases)]}
+        tables = [self._with_params(entry, own) for entry in known.values()]
+        others: list[Schema] = []
+        if cls.own_names:
+            named = {"type": "string", "pattern": cls.own_names}
+            others = [named, {"type": "object", "properties": {"kind": named}, "required": ["kind"]}]
+        return {"anyOf": [names, *tables, *others]}
+
+    def _with_params(self, entry: catalogue.Entry, own: Mapping[str, Schema]) -> Schema:
+        params = {name: _param(param) for name, param in entry.params.items()}
+        kind: Schema = {"enum": [entry.name, *entry.aliases], "description": entry.title}
+        needed = {} if self._parts else {"required": ["kind"]}
+        properties = {"kind": kind, **own, **params}
+        return {"type": "object", "properties": properties, "additionalProperties": False, **needed}
+
+
+def spellings(name: str, field: FieldInfo) -> Iterator[str]:
+    """The keys of a field: the one that is written first."""
+    wanted = field.validation_alias
+    others = wanted.choices if isinstance(wanted, AliasChoices) else [wanted]
+    found = [field.serialization_alias or name, *(key for key in others if isinstance(key, str))]
+    yield from dict.fromkeys(found)
+
+
+def _default(field: FieldInfo) -> Any:
+    if field.default is PydanticUndefined or field.default is None or isinstance(field.default, BaseModel):
+        return None
+    return default_of(field) if field.default != () else None
+
+
+def _param(param: catalogue.Param) -> Schema:
+    """A parameter of the catalogue; one whose kind is not said is like its default."""
+    like = {bool: "boolean", int: "number", float: "number", str: "string"}.get(type(param.default))
+    kind = _KINDS.get(param.kind) or like
+    made: Schema = {"type": kind} if kind and not param.choices else {}
+    if param.choices:
+        made = {"enum": list(param.choices)}
+    made |= {"minimum": param.min} if param.min is not None else {}
+    made |= {"maximum": param.max} if param.max is not None else {}
+    unit = f" In {param.unit}." if param.unit else ""
+    made |= {"description": f"{param.doc}{unit}".strip()}
+    return made if param.default is None else {**made, "default": param.default}
+
+
+def _value(example: object) -> object:
+    """An example as a value: tables and lists are written as TOML; None if it is shortened."""
+    if not isinstance(example, str) or example[:1] not in "[{":
+        return example
+    return None if "..." in example else tomllib.loads(f"x = {example}")["x"]
