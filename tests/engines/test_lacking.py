@@ -72,6 +72,15 @@ def test_what_an_engine_does_not_have_is_refused_in_its_place(
     assert refused(EVERYTHING, **{family: frozenset(has)}) == told
 
 
+def test_a_host_that_ends_tcp_is_refused_unless_there_are_such() -> None:
+    hosts = [{"name": "a"}, {"name": "b", "terminated": True}]
+    scenario = EVERYTHING.with_values({"hosts": hosts, "cells.0.delay": "1 ms"})
+    assert refused(scenario) == []
+    assert refused(scenario, ends_tcp=False) == [
+        "hosts[1].terminated: it has no hosts that end TCP; use --engine native"
+    ]
+
+
 def test_an_algorithm_in_python_is_refused_unless_such_run() -> None:
     scenario = EVERYTHING.with_values({"flows.0.cca": "python:mine:Mine"})
     assert refused(scenario) == []

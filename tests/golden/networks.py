@@ -71,6 +71,20 @@ def _hosts() -> Iterator[Case]:
     ]
     yield "hosts", {"duration": "2 s", **tree, "flows": flows}
     yield from _hosts_with_connections()
+    yield from _hosts_that_end_tcp()
+
+
+def _hosts_that_end_tcp() -> Iterator[Case]:
+    """An upload and a download past a host that ends them, and a ping that it lets pass."""
+    ends = [("up", "a", "d"), ("down", "d", "a")]
+    flows: list[dict[str, Any]] = [
+        {"name": name, "cca": "bbr3", "from": source, "to": target} for name, source, target in ends
+    ]
+    flows += [{**PROBE, "from": "a", "to": "d"}]
+    host = {"name": "b", "terminated": True, "proxy_buffer": "40 kB", "proxy_cca": "cubic"}
+    record = {**ENDS, "variables": True}
+    tree = {"topology": _graph({}), "hosts": [host], "flows": flows, "record": record}
+    yield "hosts that end TCP", {"duration": "2 s", **tree}
 
 
 def _hosts_with_connections() -> Iterator[Case]:

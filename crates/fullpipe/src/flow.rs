@@ -51,6 +51,7 @@ impl Flow {
             reroutes: Vec::new(),
             dscp: 0,
             hosts: None,
+            relayed: None,
             tcp: TcpPlan::linux(),
         };
         Flow {

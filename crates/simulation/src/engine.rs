@@ -8,7 +8,7 @@ use crate::island::Island;
 use crate::links::{CutThrough, build_link};
 use crate::media::build_medium;
 use crate::net::Net;
-use crate::plan::{Plan, PlanError, WorkloadPlan};
+use crate::plan::{Plan, PlanError, Relays, WorkloadPlan};
 use crate::record::{Grown, Recorder};
 use crate::route_control::{self, RouteController};
 use crate::routes::{HopId, Reroute};
@@ -63,8 +63,10 @@ impl<R: Recorder> Engine<R> {
         let streams = Streams::for_flows(plan.flows.len());
         let plan = Arc::new(plan);
         let controllers = external.take_controllers();
+        let relays = Relays::new(&plan);
         let flows = 0..plan.flows.len() as u32;
-        let flows = flows.map(|n| build_flow(n, &plan, streams, sampling, seed, (&controllers, &external)));
+        let flows =
+            flows.map(|n| build_flow(n, &plan, streams, sampling, seed, &relays, (&controllers, &external)));
         let flows = flows.collect::<Result<Vec<_>, PlanError>>()?;
         let routes: Vec<Vec<HopId>> = plan.routes().map(|path| hops(path)).collect();
         let steering = route_control::controllers(&plan);
@@ -86,7 +88,7 @@ impl<R: Recorder> Engine<R> {
                 net.set_nics(|link| plan.links[link].nic);
                 net.list_released(&plan.telling_ports());
                 net.schedule.request(net.actors.sampler(), sampling.after(Time::ZERO));
-                World::Events(Box::new(Island::new(net, flows, 0)))
+                World::Events(Box::new(Island::new(net, flows, 0).relaying(relays)))
             }
         };
         Ok(Engine {
@@ -227,6 +229,7 @@ fn build_flow(
     streams: Streams,
     sampling: SamplingTimes,
     seed: u64,
+    relays: &Relays,
     provided: (&Controllers, &External),
 ) -> Result<Endpoints, PlanError> {
     let of_flow = &plan.flows[number as usize];
@@ -234,7 +237,7 @@ fn build_flow(
         let datagrams = Datagrams::new(number, of_flow, datagrams, sampling, seed);
         return Ok(Endpoints::Datagrams(Box::new(datagrams)));
     }
-    Ok(Endpoints::Tcp(Flow::new(number, plan, streams, sampling, seed, provided)?))
+    Ok(Endpoints::Tcp(Flow::new(number, plan, streams, sampling, seed, relays, provided)?))
 }
 
 /// A path of the plan.

@@ -1,9 +1,10 @@
 //! A network with its flows, run event by event.
 
 use crate::actors::{Actor, ActorId};
-use crate::hosts::{End, Endpoints, Outbox};
+use crate::hosts::{End, Endpoints, Outbox, pass_on};
 use crate::net::Net;
 use crate::payload::{Packet, Payload};
+use crate::plan::Relays;
 use crate::record::Recorder;
 use network::{Released, RouteId};
 use tcp::Segment;
@@ -15,18 +16,25 @@ pub(crate) struct Island {
     pub flows: Vec<Endpoints>,
     /// Number of the first flow in the plan.
     first_flow: u32,
+    /// Hosts that end TCP, if there are some; then it holds all flows.
+    relays: Option<Box<Relays>>,
 }
 
 impl Island {
     /// Flows from number `first_flow` on; each will begin when it starts.
     pub fn new(net: Net<Payload>, flows: Vec<Endpoints>, first_flow: u32) -> Island {
-        let mut island = Island { net, flows, first_flow };
+        let mut island = Island { net, flows, first_flow, relays: None };
         let Net { actors, schedule, .. } = &mut island.net;
         for (n, flow) in (0..).zip(&island.flows) {
             let sender = actors.end(RouteId::new(n, End::Sender.direction()));
             schedule.request(sender, flow.stats().start);
         }
         island
+    }
+
+    /// With hosts that end TCP; it holds all flows.
+    pub fn relaying(self, relays: Relays) -> Island {
+        Island { relays: relays.is_any().then(|| Box::new(relays)), ..self }
     }
 
     /// Data packets that its flows have sent by now.
@@ -45,9 +53,10 @@ impl Island {
         segments: &mut Vec<Segment>,
     ) {
         if self.net.actors.is_network(actor) {
-            let Island { net, flows, first_flow } = self;
+            let Island { net, flows, first_flow, relays } = self;
             net.run(actor, now, |net, packet| {
-                deliver(flows, *first_flow, packet, &mut Outbox { now, net, recorder, segments });
+                let relays = relays.as_deref();
+                deliver(flows, *first_flow, relays, packet, &mut Outbox { now, net, recorder, segments });
             });
         } else {
             self.run_end(actor, now, recorder, segments);
@@ -89,17 +98,31 @@ impl Island {
         let Actor::End(route) = self.net.actors.actor(actor) else { return };
         let end = End::sending(route.direction());
         let flow = &mut self.flows[route.flow() as usize];
-        flow.run(end, &mut Outbox { now, net: &mut self.net, recorder, segments });
+        let mut out = Outbox { now, net: &mut self.net, recorder, segments };
+        flow.run(end, &mut out);
+        if let Some(relays) = &self.relays {
+            pass_on(relays, route.flow(), end, &mut self.flows, &mut out);
+        }
+        let flow = &self.flows[route.flow() as usize];
         self.net.schedule.end(actor, flow.next(end));
     }
 }
 
 /// A packet reaches its endpoint, which may answer.
 #[inline]
-fn deliver<R: Recorder>(flows: &mut [Endpoints], first_flow: u32, packet: &Packet, out: &mut Outbox<'_, R>) {
+fn deliver<R: Recorder>(
+    flows: &mut [Endpoints],
+    first_flow: u32,
+    relays: Option<&Relays>,
+    packet: &Packet,
+    out: &mut Outbox<'_, R>,
+) {
     out.recorder.arrived(out.now, packet);
     let flow = out.net.route(packet).flow() - first_flow;
     let (end, next) = flows[flow as usize].receive(packet, out);
     let actor = out.net.actors.end(RouteId::new(flow, end.direction()));
     out.net.schedule.request(actor, next);
+    if let Some(relays) = relays {
+        pass_on(relays, flow, end, flows, out);
+    }
 }

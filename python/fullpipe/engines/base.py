@@ -53,6 +53,8 @@ class Capabilities:
     """Of controllers of routes."""
     own_algorithms: bool = False
     """Whether algorithms written in Python run."""
+    ends_tcp: bool = False
+    """Whether hosts between the ends of a flow may end its connection."""
     not_measured: frozenset[str] = frozenset()
     """Columns that stay null, as "table.column"; a whole table that stays empty, as "table"."""
 

@@ -35,7 +35,14 @@ def lacking(
         for family, path, name in _named(scenario, network)
         if name not in getattr(can, family)
     )
-    return list(dict.fromkeys(problem for problem in found if problem is not None))
+    ended = () if can.ends_tcp else _ended(scenario, engine)
+    return [*dict.fromkeys(problem for problem in found if problem is not None), *ended]
+
+
+def _ended(scenario: Scenario, engine: str) -> Iterator[Problem]:
+    for i, host in enumerate(scenario.hosts or ()):
+        if host.terminated:
+            yield Problem(f"hosts[{i}].terminated", f"{engine} has no hosts that end TCP; {NATIVE}")
 
 
 def _problem(

@@ -116,6 +116,8 @@ pub struct StreamState {
     pub sent_bytes: u64,
     /// Payload acknowledged.
     pub acked_bytes: u64,
+    /// Payload that has come to be passed on, if its data are those of another connection.
+    pub fed_bytes: u64,
 }
 
 /// One call of an application. Connections have the numbers that [`Sockets::open`] gave.

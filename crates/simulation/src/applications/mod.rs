@@ -9,6 +9,7 @@ mod list;
 mod of_flow;
 mod paced;
 mod playback;
+mod relay;
 
 pub use application::{Application, FlowStart, Job, Order, Planned, Sockets, StreamState};
 pub use distribution::DistributionPlan;

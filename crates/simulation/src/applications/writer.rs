@@ -166,7 +166,7 @@ mod tests {
 
     /// Runs it whenever it wants to until `nanos`, with so much acknowledged.
     fn offered(writer: &mut Writer, nanos: u64, acked_bytes: u64) -> u64 {
-        let stream = StreamState { sent_bytes: acked_bytes, acked_bytes };
+        let stream = StreamState { sent_bytes: acked_bytes, acked_bytes, fed_bytes: 0 };
         writer.offer(Time::from_nanos(nanos), stream).expect("a limit")
     }
 
@@ -209,7 +209,7 @@ mod tests {
         let periods = Some(PeriodsPlan { on_ns: 1_000, off_ns: 1_000, exponential: false });
         let plan = WritesPlan { rate_bps: None, write_bytes: 100, periods, drops: false };
         let mut writer = Writer::new(&plan, &start(0, Some(300)));
-        let stream = |sent_bytes| StreamState { sent_bytes, acked_bytes: 0 };
+        let stream = |sent_bytes| StreamState { sent_bytes, acked_bytes: 0, fed_bytes: 0 };
         assert_eq!(writer.offer(Time::ZERO, stream(0)), None);
         assert_eq!(writer.offer(Time::from_nanos(1_000), stream(2_345)), Some(2_345));
         assert_eq!(writer.offer(Time::from_nanos(2_000), stream(2_345)), None);

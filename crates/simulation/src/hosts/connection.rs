@@ -334,6 +334,11 @@ impl Connection {
         self.data.receiver.delivered_bytes()
     }
 
+    /// The application at the receiver has read: there is room up to the byte before `until`.
+    pub fn make_room(&mut self, until: u64, out: &mut Vec<Segment>) {
+        self.data.receiver.make_room(until, out);
+    }
+
     /// The ends of a connection that carries data one way and has no transfer that could be complete.
     #[inline]
     pub fn plain_ends(&mut self) -> Option<(&mut Sender, &mut Receiver)> {

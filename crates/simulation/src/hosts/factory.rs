@@ -3,12 +3,13 @@
 use super::connection::{Connection, Opposite};
 use super::transport::{Headers, Transport};
 use crate::controllers::Controllers;
-use crate::plan::{Plan, PlanError};
+use crate::plan::{Plan, PlanError, Relays};
 use congestion::CongestionControl;
 use network::Direction;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use units::{Rng, Time};
+use tcp::ReceiveBuffer;
+use units::{Bytes, Rng, Time};
 
 /// Knows how the connections of a flow are set up.
 pub struct ConnectionFactory {
@@ -46,6 +47,7 @@ impl ConnectionFactory {
         plan: &Arc<Plan>,
         flow: usize,
         seed: u64,
+        relays: &Relays,
         controllers: &Controllers,
     ) -> Result<ConnectionFactory, PlanError> {
         let of_flow = &plan.flows[flow];
@@ -55,12 +57,16 @@ impl ConnectionFactory {
         let merges = of_flow.forward.last().is_some_and(|&hop| plan.is_station_queue(hop));
         let mut seeds = Rng::stream(seed, &format!("cca/{}", of_flow.stream));
         let first = of_flow.make_cca(&format!("flows[{flow}]"), seeds.next_u64(), controllers)?;
+        let mut transport = Transport::new(of_flow, interfaces, merges, first.traits().ecn);
+        if let Some(bytes) = relays.buffer_bytes(flow as u32) {
+            transport.receiver.buffer = ReceiveBuffer::Unread(Bytes::new(bytes));
+        }
         Ok(ConnectionFactory {
             plan: plan.clone(),
             flow,
             controllers: controllers.clone(),
             seeds,
-            transport: Transport::new(of_flow, interfaces, merges, first.traits().ecn),
+            transport,
             first: Some(first),
         })
     }

@@ -41,6 +41,7 @@ impl Plan {
         let media = self.media.iter().enumerate().map(|(n, medium)| medium.check(&format!("media[{n}]")));
         together(links.chain(media).chain([self.check_record()]))?;
         together(self.flows.iter().enumerate().map(|(n, flow)| flow.check(&format!("flows[{n}]"), self)))?;
+        self.check_relayed()?;
         self.check_route_controllers()?;
         self.check_nics()
     }
@@ -189,7 +190,9 @@ impl FlowPlan {
         let mut routes = iter::once(&self.forward).chain(later);
         let limited = routes.all(|route| route.iter().filter_map(hop).any(HopPlan::is_limited));
         let buffered = self.tcp.send_buffer_bytes.or(self.tcp.receive_buffer_bytes).or(self.bytes);
-        let bounded = buffered.is_some() || self.workload.as_ref().is_some_and(WorkloadPlan::is_many);
+        let bounded = buffered.is_some()
+            || self.relayed.is_some()
+            || self.workload.as_ref().is_some_and(WorkloadPlan::is_many);
         if !limited && !bounded {
             refuse!(path, "nothing limits this flow; give a link a rate, or the flow a buffer or a size");
         }

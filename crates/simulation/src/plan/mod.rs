@@ -13,6 +13,7 @@ mod periods;
 mod quirks;
 pub(crate) mod range;
 mod recovery;
+mod relayed;
 mod route_control;
 mod transport;
 
@@ -34,6 +35,8 @@ pub use quirks::{
 };
 pub use range::MAX_ROWS;
 pub use recovery::{LossDetectionPlan, RecoveryPlan};
+pub use relayed::RelayedPlan;
+pub(crate) use relayed::Relays;
 pub use route_control::{PolicyPlan, RouteControllerPlan, SteeredPlan, WayPlan};
 pub use transport::{AckPlan, EcnFeedback, EcnPlan, PacingPlan, TcpPlan};
 
@@ -178,6 +181,9 @@ pub struct FlowPlan {
     /// Numbers of the hosts that send and receive, for queues that share among hosts; `None`: no other flow has them.
     #[serde(default)]
     pub hosts: Option<[u32; 2]>,
+    /// It is the next connection of another flow, which is ended where this one begins; `None`: it has data of its own.
+    #[serde(default)]
+    pub relayed: Option<RelayedPlan>,
     /// Transport; of no consequence for datagrams.
     pub tcp: TcpPlan,
 }

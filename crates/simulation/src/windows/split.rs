@@ -319,7 +319,8 @@ fn permits(plan: &Plan) -> bool {
         };
         let external =
             is_external(flow.algorithm()) || matches!(flow.workload, Some(WorkloadPlan::External { .. }));
-        flow.reroutes.is_empty() && !external && u64::from(headers) * 8 >= SMALLEST_PACKET_BITS
+        let plain = flow.reroutes.is_empty() && flow.relayed.is_none() && !external;
+        plain && u64::from(headers) * 8 >= SMALLEST_PACKET_BITS
     });
     !recorded && !changes && links && flows
 }

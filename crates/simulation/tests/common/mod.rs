@@ -45,6 +45,7 @@ pub fn flow(name: &str, cca: &str, forward: &[u32], reverse: &[u32]) -> Value {
         reroutes: Vec::new(),
         dscp: 0,
         hosts: None,
+        relayed: None,
         tcp: TcpPlan::linux(),
     })
 }

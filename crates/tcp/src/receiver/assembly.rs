@@ -42,6 +42,10 @@ impl Receiver {
         if seq > self.next {
             return self.take_beyond(seq, len);
         }
+        if len == 0 && self.interactive.is_none() {
+            self.ack_now = true; // a probe of the window: it bears nothing that could have come twice
+            return;
+        }
         if seq + 1 == self.next && self.unacked == 0 {
             self.echo = stamp; // a duplicate of what was acknowledged last is as recent (RFC 7323)
         }

@@ -111,8 +111,9 @@ impl Receiver {
     /// If the MSS is 0 or the buffer smaller than one MSS: nothing could ever be received.
     pub fn new(config: ReceiverConfig) -> Receiver {
         assert!(config.mss > 0, "an MSS of 0");
-        let (ReceiveBuffer::Payload(least) | ReceiveBuffer::Memory(ReceiveMemory { first: least, .. })) =
-            config.buffer;
+        let (ReceiveBuffer::Payload(least)
+        | ReceiveBuffer::Unread(least)
+        | ReceiveBuffer::Memory(ReceiveMemory { first: least, .. })) = config.buffer;
         assert!(least.get() >= u64::from(config.mss), "a receive buffer below one MSS");
         let window = Window::new(config.buffer, config.mss, config.mss + config.option_bytes);
         Receiver {
@@ -260,6 +261,14 @@ impl Receiver {
             self.quicken(wanted.quick);
         }
         self.ack_now |= wanted.now;
+    }
+
+    /// The application has read what came before the byte `until` less the size of the buffer; it reads in order. Says so if
+    /// that opens the window by much.
+    pub fn make_room(&mut self, until: u64, out: &mut Vec<Segment>) {
+        if self.window.make_room(self.delivered_bytes, until) {
+            self.send_ack(out);
+        }
     }
 
     /// The window that a SYN-ACK tells, bytes.

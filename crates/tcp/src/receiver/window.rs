@@ -45,6 +45,8 @@ pub enum ReceiveBuffer {
     Payload(Bytes),
     /// What its memory is good for.
     Memory(ReceiveMemory),
+    /// So much payload for an application that reads when it is [told](super::Receiver::make_room).
+    Unread(Bytes),
 }
 
 impl Default for ReceiveBuffer {
@@ -122,6 +124,8 @@ pub(super) struct Window {
     one_packet: Space,
     /// One past the highest byte that was allowed (`rcv_wup + rcv_wnd`).
     edge: u64,
+    /// One past the highest byte for which there is room; `MAX` if the application reads at once.
+    until: u64,
     /// Bytes read in a round trip, and when and where the present one began (`rcvq_space`).
     read_in_rtt: u64,
     since: Time,
@@ -134,9 +138,10 @@ pub(super) struct Window {
 impl Window {
     /// The window before anything came (`tcp_select_initial_window`, `tcp_init_buffer_space`).
     pub fn new(buffer: ReceiveBuffer, mss: u32, advmss: u32) -> Window {
-        let (memory, fixed) = match buffer {
-            ReceiveBuffer::Payload(bytes) => (ReceiveMemory::default(), Some(bytes.get())),
-            ReceiveBuffer::Memory(memory) => (memory, None),
+        let (memory, fixed, until) = match buffer {
+            ReceiveBuffer::Payload(bytes) => (ReceiveMemory::default(), Some(bytes.get()), u64::MAX),
+            ReceiveBuffer::Memory(memory) => (memory, None, u64::MAX),
+            ReceiveBuffer::Unread(bytes) => (ReceiveMemory::default(), Some(bytes.get()), bytes.get()),
         };
         let (mss, advmss) = (u64::from(mss), u64::from(advmss));
         let (first, most) = (memory.first.get(), memory.most.get().max(memory.first.get()));
@@ -159,6 +164,7 @@ impl Window {
             spare: 0,
             one_packet: Space(0),
             edge: 0,
+            until,
             read_in_rtt: 0,
             since: Time::ZERO,
             from: 0,
@@ -342,9 +348,26 @@ impl Window {
 
     fn promise(&mut self, received: u64, window: u64) -> u32 {
         let allowed = self.edge.saturating_sub(received);
+        let window = if self.until == u64::MAX { window } else { window.min(self.room(received)) };
         let window = if window < allowed { self.round_up(allowed) } else { window };
         self.edge = received + window;
         window.min(u64::from(u32::MAX)) as u32
+    }
+
+    /// Room for what comes after `received`: none rather than a little, so that no small segments are asked for
+    /// (RFC 9293 section 3.8.6.2.2; `__tcp_select_window`).
+    fn room(&self, received: u64) -> u64 {
+        let free = self.until.saturating_sub(received);
+        if free < self.clamp / 16 || free < self.mss { 0 } else { free }
+    }
+
+    /// The application has read: there is room up to the byte before `until`. True if the sender is to hear of it at once, as the
+    /// window has at least doubled and less than half of it was left (`__tcp_cleanup_rbuf`).
+    pub fn make_room(&mut self, received: u64, until: u64) -> bool {
+        self.until = until;
+        let allowed = self.edge.saturating_sub(received);
+        let room = self.room(received);
+        2 * allowed <= self.clamp && room > 0 && room >= 2 * allowed
     }
 
     fn select(&self, waiting: Space, quick: &mut u32) -> u64 {

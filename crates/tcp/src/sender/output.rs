@@ -204,6 +204,9 @@ impl Sender {
             }
             self.schedule_probe(now, false);
         }
+        if stop == Stop::By(Limit::Receiver) {
+            self.await_window(now);
+        }
         self.limits.switch(now, if let Stop::By(limit) = stop { limit } else { Limit::Cwnd });
     }
 

@@ -1,7 +1,8 @@
 //! The retransmission timer in its three uses: timeout, tail loss probe, reordering.
 
-use super::Sender;
+use super::{Sender, stamp};
 use crate::Segment;
+use crate::segment::micros;
 use congestion::CaState;
 use units::Time;
 
@@ -93,13 +94,38 @@ impl Sender {
     fn on_timeout(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.timer.disarm();
         if self.board.packets_out() == 0 {
-            return;
+            return self.probe_window(now, out);
         }
         self.enter_loss(now);
         self.stats.timeouts += 1;
         self.recovery.timeouts += 1;
         let head = self.board.una;
         self.retransmit(now, head, 1, out);
+        self.rtt.back_off();
+        self.timer.arm_retransmission(now + self.rtt.rto());
+    }
+
+    /// The receiver's window is all that is in the way, and nothing is outstanding: were the ACK lost that opens it, none would
+    /// come any more (RFC 9293 section 3.8.6.1; Linux `tcp_check_probe_timer`).
+    pub(super) fn await_window(&mut self, now: Time) {
+        if self.board.packets_out() == 0 && self.timer.purpose == Purpose::Off {
+            self.timer.arm_retransmission(now + self.rtt.rto());
+        }
+    }
+
+    /// Asks for the window, ever less often, with a segment that repeats a number and bears nothing (Linux
+    /// `tcp_xmit_probe_skb`).
+    #[cold]
+    fn probe_window(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let Some(seq) = self.board.una.checked_sub(1) else { return };
+        if !self.has_new_data() || self.receiver_has_room() {
+            return;
+        }
+        let (stamp, sent_us) = (stamp(now), micros(now));
+        let (again, push, cwr, fin) = (true, false, false, false);
+        let probe = Segment::Data { seq, len: 0, push, again, cwr, fin, stamp, sent_us, riding: None };
+        self.host.hand_over(now, now, probe, out);
+        self.count_in_host(1, 0);
         self.rtt.back_off();
         self.timer.arm_retransmission(now + self.rtt.rto());
     }

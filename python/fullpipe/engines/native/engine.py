@@ -92,6 +92,7 @@ def _capabilities() -> Capabilities:
         workloads=frozenset(workload_models()),
         route_policies=frozenset(get_args(Policy)),
         own_algorithms=True,
+        ends_tcp=True,
     )
 
 
@@ -104,6 +105,8 @@ def _as_described(path: str, scenario: Scenario) -> str:
     if found[1] == "media":
         return network.media[number].where
     if found[1] == "flows":
+        if relayed := network.flows[number].relayed:
+            return f"{relayed.where}{path[found.end() :]}"
         described = network.flows[number].flow
         place = next(i for i, flow in enumerate(scenario.flows) if flow is described)
         return f"flows[{place}]{path[found.end() :]}"  # scenarios have no key for routes

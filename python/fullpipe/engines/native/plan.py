@@ -34,7 +34,10 @@ def plan(scenario: Scenario) -> Plan:
         "warmup_ns": to_nanoseconds(scenario.warmup_s),
         "links": [_link(link) for link in network.links],
         **({"media": [_medium(medium) for medium in network.media]} if network.media else {}),
-        "flows": [_flow(routed, hosts, network.hops) for routed in network.flows],
+        "flows": [
+            {**_flow(routed, hosts, network.hops), **_relayed(routed, n)}
+            for n, routed in enumerate(network.flows)
+        ],
         **_route_controllers(scenario, network),
         "record": {
             "interval_ns": to_nanoseconds(scenario.record.interval_s) or None,
@@ -151,6 +154,13 @@ def _flow(routed: RoutedFlow, hosts: Mapping[str, int], hops: Sequence[Hop]) -> 
         "hosts": [hosts[name] for name in routed.hosts] if routed.hosts else None,
         "tcp": _tcp(routed.tcp),
     }
+
+
+def _relayed(routed: RoutedFlow, number: int) -> Plan:
+    """Whose data it sends on; nothing, if it has its own."""
+    if routed.relayed is None:
+        return {}
+    return {"relayed": {"from": number - 1, "buffer_bytes": routed.relayed.buffer_bytes}}
 
 
 def _reroute(reroute: Reroute) -> Plan:

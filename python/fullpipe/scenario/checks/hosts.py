@@ -19,6 +19,10 @@ def host_problems(scenario: ScenarioModel) -> Iterator[str]:
         named = (name for flow in scenario.flows for name in flow.hosts or ())
         known = list(dict.fromkeys((*named, *stations)))
         remedy = ', or name it in a flow, as in hosts = ["server", "laptop"]'
+    if not isinstance(scenario.topology, Graph):
+        for i, host in enumerate(scenario.hosts or ()):
+            if host.terminated:
+                yield f"hosts[{i}].terminated: a dumbbell has no host between the ends of flows; use a graph"
     for i, name in enumerate(names):
         if name not in known:
             hint = suggestion(name, known[:20]) if known else ""

@@ -43,6 +43,8 @@ def _is_boundless(network: Network, routed: RoutedFlow) -> bool:
     """
     if routed.flow.datagrams or isinstance(routed.flow.workload, Transfers):
         return False
+    if routed.relayed:
+        return False
     if (routed.tcp.send_buffer_bytes, routed.tcp.receive_buffer_bytes, routed.flow.size_bytes) != (None,) * 3:
         return False
     routes = (routed.forward, *(new.forward for new in routed.later if new.forward is not None))

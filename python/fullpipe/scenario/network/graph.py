@@ -17,6 +17,7 @@ from fullpipe.scenario.network.parts import Link, Network, Node, Route, RoutedFl
 from fullpipe.scenario.network.rerouting import fixed_reroutes, replacements
 from fullpipe.scenario.network.route_control import steering, steers
 from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteError, Router
+from fullpipe.scenario.network.terminated import connections, terminating
 
 MAX_CROSSED = 5_000_000
 """Hops on the routes of all flows of a graph, one after the other."""
@@ -26,12 +27,15 @@ def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Ne
     """Nodes and links as they are described, and the shortest routes of the flows between them."""
     layout = _Layout(scenario, topology)
     finder = _Finder(scenario, topology, layout)
-    flows = [routed for entry in entries(scenario, each) for routed in finder.flows(entry)]
+    found = [routed for entry in entries(scenario, each) for routed in finder.flows(entry)]
+    if ended := terminating(scenario.hosts or ()):
+        hops = Network((), tuple(layout.links), (), tuple(layout.media)).hops
+        found = [connection for routed in found for connection in connections(routed, ended, hops)]
     ends = {end for flow in scenario.flows for end in (flow.source, flow.target)}
     hosts = ends | {host.name for host in scenario.hosts or ()}
     nodes = [Node(name, "host" if name in hosts else "router") for name in topology.nodes]
     nodes += [Node(nic.target, "router") for nic in layout.nics.values()]
-    return Network(tuple(nodes), tuple(layout.links), tuple(flows), tuple(layout.media))
+    return Network(tuple(nodes), tuple(layout.links), tuple(found), tuple(layout.media))
 
 
 class _Layout:

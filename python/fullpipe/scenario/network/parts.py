@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
-from fullpipe.scenario.model.flows import Flow
+from fullpipe.scenario.model.flows import Cca, Flow
 from fullpipe.scenario.model.link.changes import Change, Shape
 from fullpipe.scenario.model.link.impairments import Impairments
 from fullpipe.scenario.model.link.losses import Loss
@@ -161,6 +161,18 @@ class Steering:
 
 
 @dataclass(frozen=True)
+class Relayed:
+    """What a host does with the data of a connection that ends there: it sends it on over another one."""
+
+    buffer_bytes: int
+    """Payload that it holds between the two."""
+    where: str
+    """The part of the scenario that says so, for messages."""
+    cca: Cca | None = None
+    """The algorithm of the connection from it; None: that of the one before."""
+
+
+@dataclass(frozen=True)
 class RoutedFlow:
     """One flow with its transport, and the routes of its data and its ACKs."""
 
@@ -179,6 +191,8 @@ class RoutedFlow:
     reroutes: tuple[Reroute, ...] = ()
     """Other routes from given times on, in the order of time."""
     steering: Steering | None = None
+    relayed: Relayed | None = None
+    """It sends on, from a host that ends TCP, what the flow before it in the network brings there."""
     shares_hosts: bool = False
     """Whether other flows may begin or end where it does although it does not say so itself."""
 

@@ -3,6 +3,7 @@
 mod calls;
 mod measure;
 mod quiet;
+mod relayed;
 
 pub use quiet::Quiet;
 
@@ -17,7 +18,7 @@ use crate::applications::{self, Application, Order, Sockets};
 use crate::controllers::Controllers;
 use crate::external::External;
 use crate::payload::{Packet, Payload};
-use crate::plan::{Plan, PlanError, WorkloadPlan};
+use crate::plan::{Plan, PlanError, Relays, WorkloadPlan};
 use network::{Ecn, RouteId, SamplingTimes, StreamId, Streams};
 use std::sync::Arc;
 use units::{Rng, Time};
@@ -72,6 +73,7 @@ impl Flow {
         streams: Streams,
         sampling: SamplingTimes,
         seed: u64,
+        relays: &Relays,
         (controllers, external): (&Controllers, &External),
     ) -> Result<Flow, PlanError> {
         let of_flow = &plan.flows[number as usize];
@@ -83,7 +85,7 @@ impl Flow {
             }
             _ => applications::build(of_flow, start, seed),
         };
-        let factory = ConnectionFactory::new(plan, number as usize, seed, controllers)?;
+        let factory = ConnectionFactory::new(plan, number as usize, seed, relays, controllers)?;
         Ok(Flow {
             number,
             streams,

@@ -1,0 +1,29 @@
+//! What passes on what another connection has brought.
+
+use super::application::{Application, Sockets};
+use units::Time;
+
+/// Opens a connection when there is one on the other side, and writes all that has come by it.
+#[derive(Debug, Default)]
+pub struct Relay {
+    connection: Option<u32>,
+}
+
+impl Application for Relay {
+    fn next(&self) -> Time {
+        Time::NEVER
+    }
+
+    fn run(&mut self, _: Time, sockets: &mut Sockets) {
+        let connection = *self.connection.get_or_insert_with(|| sockets.open(false));
+        sockets.write(connection, Some(sockets.stream.fed_bytes));
+    }
+
+    fn stop(&mut self, sockets: &mut Sockets) {
+        self.connection.into_iter().for_each(|connection| sockets.close(connection));
+    }
+
+    fn is_stream(&self) -> bool {
+        true
+    }
+}

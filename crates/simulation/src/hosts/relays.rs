@@ -1,0 +1,62 @@
+//! Hosts that end TCP: what one flow delivers there is what the next one sends.
+//!
+//! The host holds so much payload at most, from what has come in order to what is acknowledged to it. The receive window of the
+//! first connection says what is left of that, so that a slow second connection holds the sender of the first one back.
+
+use super::connection::End;
+use super::endpoints::Endpoints;
+use super::flow::Flow;
+use super::observer::Observer;
+use super::outbox::Outbox;
+use crate::plan::Relays;
+use network::RouteId;
+
+/// An end of a flow has had its turn: what it has delivered is written to the next connection, and what is acknowledged of it
+/// makes room in the one before.
+pub fn pass_on<R: Observer>(
+    relays: &Relays,
+    flow: u32,
+    end: End,
+    flows: &mut [Endpoints],
+    out: &mut Outbox<'_, R>,
+) {
+    match end {
+        End::Receiver => {
+            if let Some(next) = relays.next(flow)
+                && let Some(delivered) = tcp(flows, flow).and_then(|flow| flow.received_bytes())
+            {
+                turn(flows, next, End::Sender, out, |next, out| next.feed(delivered, out));
+            }
+        }
+        End::Sender => {
+            if let Some(before) = relays.before(flow)
+                && let Some(buffer_bytes) = relays.buffer_bytes(before)
+                && let Some(acked) = tcp(flows, flow).and_then(|flow| flow.acked_bytes())
+            {
+                let until = acked + buffer_bytes;
+                turn(flows, before, End::Receiver, out, |before, out| before.make_room(until, out));
+            }
+        }
+    }
+}
+
+fn tcp(flows: &mut [Endpoints], number: u32) -> Option<&mut Flow> {
+    match &mut flows[number as usize] {
+        Endpoints::Tcp(flow) => Some(flow),
+        Endpoints::Datagrams(_) => None,
+    }
+}
+
+/// The turn of an end of a flow, whose wake-up may change.
+fn turn<R: Observer>(
+    flows: &mut [Endpoints],
+    number: u32,
+    end: End,
+    out: &mut Outbox<'_, R>,
+    act: impl FnOnce(&mut Flow, &mut Outbox<'_, R>),
+) {
+    let Some(flow) = tcp(flows, number) else { return };
+    act(flow, out);
+    let actor = out.net.actors.end(RouteId::new(number, end.direction()));
+    out.net.schedule.request(actor, flow.next(end));
+}

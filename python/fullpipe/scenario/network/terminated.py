@@ -1,0 +1,80 @@
+"""Hosts that end TCP: a flow whose data passes one is two connections, back to back."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from fullpipe.errors import shown
+from fullpipe.scenario.model.base import ProblemsError
+from fullpipe.scenario.model.hosts import Host
+from fullpipe.scenario.model.workloads.transfers import Transfers
+from fullpipe.scenario.network.parts import Hop, Port, Relayed, Route, RoutedFlow
+
+
+def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
+    """What the hosts that end TCP do, by their names."""
+    return {
+        host.name: Relayed(host.proxy_buffer_bytes, f"hosts[{i}].terminated", host.proxy_cca)
+        for i, host in enumerate(hosts)
+        if host.terminated
+    }
+
+
+def connections(
+    routed: RoutedFlow, hosts: Mapping[str, Relayed], hops: Sequence[Hop]
+) -> Iterator[RoutedFlow]:
+    """The connections that a flow is, from its sender on: one, and one more for each such host on its way.
+
+    Raises:
+        ProblemsError: If the flow cannot be ended at a host that it passes.
+    """
+    first = next((host for host in _passed(routed.forward, hops) if host in hosts), None)
+    if routed.flow.datagrams or first is None:
+        yield routed
+        return
+    relayed = hosts[first]
+    _check(routed, relayed, first)
+    if first not in _passed(routed.reverse, hops):
+        told = f"ACKs of {shown(routed.name)} do not pass {shown(first)}, as its data does"
+        raise ProblemsError(f"{relayed.where}: {told}; give it links both ways")
+    to, onward = _cut(routed.forward, first, hops)
+    back, home = _cut(routed.reverse, first, hops)
+    yield replace(routed, target=first, forward=to, reverse=home, shares_hosts=True)
+    own = {"start_jitter_s": 0.0, "stop_s": None, "size_bytes": None, "application": None, "workload": None}
+    yield from connections(
+        replace(
+            routed,
+            name=f"{routed.name}-{first}",
+            stream=f"{routed.stream}-{first}",
+            flow=routed.flow.model_copy(update={**own, "cca": relayed.cca or routed.flow.cca}),
+            source=first,
+            forward=onward,
+            reverse=back,
+            relayed=relayed,
+            shares_hosts=True,
+        ),
+        {name: host for name, host in hosts.items() if name != first},
+        hops,
+    )
+
+
+def _check(routed: RoutedFlow, relayed: Relayed, host: str) -> None:
+    who = f"{shown(routed.name)} passes {shown(host)}"
+    if isinstance(routed.flow.workload, Transfers):
+        raise ProblemsError(f"{relayed.where}: {who}, which passes on streams alone; use workload bulk")
+    if routed.later:
+        raise ProblemsError(f"{relayed.where}: {who} and its routes change; leave out one of the two")
+
+
+def _passed(route: Route, hops: Sequence[Hop]) -> list[str]:
+    """The nodes between the ends of a route, in order, at which something is sent on."""
+    return [_origin(hops[i]) for i in route[1:]]
+
+
+def _cut(route: Route, host: str, hops: Sequence[Hop]) -> tuple[Route, Route]:
+    """What of a route is before a host that it passes, and what is behind it."""
+    place = 1 + _passed(route, hops).index(host)
+    return route[:place], route[place:]
+
+
+def _origin(hop: Hop) -> str:
+    return hop.node if isinstance(hop, Port) else hop.source
