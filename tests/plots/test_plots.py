@@ -52,6 +52,17 @@ def test_boxes_reach_to_the_extremes_and_cross_the_mean() -> None:
     assert [float(line.get_ydata()[0]) for line in crosses] == [5.0]
 
 
+def test_whiskers_within_a_reach_end_at_the_last_value_there() -> None:
+    def whiskers(reach: float) -> list[float]:
+        _, (axes,) = plots.new_figure()
+        plots.boxes(axes, {"x": [1.0, 2.0, 3.0, 4.0, 15.0]}, label="Mbit/s", reach=reach)
+        ends = [float(y) for line in axes.lines for y in line.get_ydata()]
+        return [min(ends), max(y for y in ends)]
+
+    assert whiskers(1.5) == [1.0, 5.0], "the cross at the mean is above the whisker, which ends at 4"
+    assert whiskers(6.0) == [1.0, 15.0]
+
+
 def test_shares_rise_from_value_to_value() -> None:
     _, (axes,) = plots.new_figure()
     data = plots.cumulative(axes, {"x": [3.0, 0.0, 1.0, 30.0]}, label="error (%)")

@@ -252,3 +252,32 @@ def test_pillais_trace_by_hand() -> None:
     total = (together - together.mean(axis=0)).T @ (together - together.mean(axis=0))
     found = statistics.manova(made)
     assert found.trace == pytest.approx(float(np.trace((total - within) @ np.linalg.inv(total))))
+
+
+def test_samples_that_are_known_by_their_moments_are_tested_as_their_values() -> None:
+    draw = np.random.default_rng(5)
+    groups = [draw.normal(mean, sd, n) for mean, sd, n in ((0, 1, 9), (1, 2, 12), (0.5, 4, 7))]
+    samples = [statistics.Sample(x.size, float(x.mean()), float(x.var(ddof=1))) for x in groups]
+    for of_values, of_samples in (
+        (statistics.anova, statistics.anova_of_samples),
+        (statistics.welch_anova, statistics.welch_anova_of_samples),
+    ):
+        assert of_samples(samples).f == pytest.approx(of_values(groups).f)
+        assert of_samples(samples).p == pytest.approx(of_values(groups).p)
+    for one, other in zip(
+        statistics.games_howell(groups), statistics.games_howell_of_samples(samples), strict=True
+    ):
+        assert one.p == pytest.approx(other.p)
+    half = [statistics.Sample(s.n / 2, s.mean, s.variance) for s in samples]
+    assert statistics.anova_of_samples(half).p > statistics.anova_of_samples(samples).p
+    with pytest.raises(ValueError, match="more than one independent value"):
+        statistics.anova_of_samples([samples[0], statistics.Sample(1.0, 0.0, 1.0)])
+
+
+def test_an_autoregression_has_its_autocorrelation_time() -> None:
+    draw, values = np.random.default_rng(8), [0.0]
+    for shock in draw.normal(size=20_000):
+        values.append(0.7 * values[-1] + float(shock))
+    assert statistics.integrated_autocorrelation_time(values) == pytest.approx(1.7 / 0.3, rel=0.1)
+    assert statistics.integrated_autocorrelation_time(draw.normal(size=20_000)) == pytest.approx(1, abs=0.1)
+    assert statistics.integrated_autocorrelation_time([3.0] * 10) == 1

@@ -16,7 +16,11 @@ STEPS = 360
 FIRST = 26
 """The first step at which a stream has a value."""
 THEIRS = {ours: theirs for theirs, ours in NAMES.items()}
-HOSTS = [f"Ping (ms) ICMP{n} host-{n}" for n in range(1, 5)]
+HOSTS = [
+    f"{what} host-{n}"
+    for n, kind in enumerate(("BE1", "BE2", "BK1", "BK2"), start=1)
+    for what in (f"Ping (ms) ICMP{n}", f"TCP upload {kind}", f"TCP download {kind}")
+]
 
 
 def values(series: str, algorithm: str) -> list[float]:

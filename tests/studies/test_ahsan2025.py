@@ -16,7 +16,7 @@ from fullpipe import studies
 from fullpipe.analysis.statistics import hotelling
 from fullpipe.cli import app
 from fullpipe.errors import InputFileError
-from fullpipe.studies.ahsan2025 import misprints, printed, published, study
+from fullpipe.studies.ahsan2025 import effective, misprints, printed, published, study
 from fullpipe.studies.ahsan2025.exports import NAMES
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.digits import as_printed
@@ -86,6 +86,13 @@ def test_what_is_said_of_their_data_is_held_against_them() -> None:
     assert verdict("4.3: throughput") is Verdict.NOT_JUDGED, "Flent's files are not there"
 
 
+@pytest.fixture
+def no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The study without its experiments."""
+    monkeypatch.setattr(study, "plan", lambda *, quick: [])
+
+
+@pytest.mark.usefixtures("no_runs")
 def test_without_data_nothing_is_judged_and_the_link_is_told(tmp_path: Path) -> None:
     report = studies.run("ahsan2025", seeds=1, quick=True, out=tmp_path, echo=None)
     rows = pl.read_csv(report.folder / "verdicts.csv", infer_schema=False)
@@ -262,7 +269,7 @@ def test_a_line_that_is_cut_off_is_told(tmp_path: Path) -> None:
     path = made.write_export(tmp_path, "test-fig8.csv")
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(
-        InputFileError, match=r"line 361: \d+ cells, where the first line has 64; is the file cut"
+        InputFileError, match=r"line 361: \d+ cells, where the first line has \d+; is the file cut"
     ):
         published.in_folder(tmp_path)
 
@@ -294,3 +301,65 @@ def test_a_file_of_flent_without_the_series_is_told(tmp_path: Path) -> None:
 
 def test_every_algorithm_has_a_name() -> None:
     assert all(set(table.groups) == set(NAMES.values()) for table in printed.results().tables)
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_the_whole_report_of_made_data(folder: Path, tmp_path: Path) -> None:
+    report = studies.run("ahsan2025", quick=True, data=folder, out=tmp_path, echo=None)
+    figures = {path.stem for path in report.figures}
+    numbers = (3, 4, 5, 6, 7, 8, 9, 13, 15, 16)
+    assert figures == {
+        "published-differences",
+        "published-effective-samples",
+        *(f"published-figure-{n}" for n in numbers),
+    }
+    assert all(path.exists() for path in report.files)
+    page = (report.folder / "report.html").read_text(encoding="utf-8")
+    assert "Published figure 3, drawn from the published data" in page
+    assert "Their analyses, and with effective sample sizes" in report.text
+    rows = pl.read_csv(report.folder / "verdicts.csv", infer_schema=False)
+    assert "not judged: give --data" in set(rows["verdict"]), "of Figures 10 to 12 there are no files"
+    pairs = pl.read_csv(report.folder / "pairs.csv")
+    assert pairs.height == 6 * 36
+    wider = (
+        pairs["effective_high"] - pairs["effective_low"]
+        > pairs["as_independent_high"] - pairs["as_independent_low"]
+    )
+    assert wider.mean() > 0.9
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_an_export_without_hosts_has_no_figures_of_them(tmp_path: Path) -> None:
+    kept = {head: cells for head, cells in made.columns("test-fig8.csv").items() if "host" not in head}
+    made.write_export(tmp_path / "data", "test-fig8.csv", kept)
+    report = studies.run("ahsan2025", quick=True, data=tmp_path / "data", out=tmp_path, echo=None)
+    drawn = {path.stem for path in report.figures}
+    assert drawn == {"published-differences", "published-effective-samples", "published-figure-3"}
+
+
+def test_series_that_remember_are_worth_less(folder: Path) -> None:
+    """An autoregression of 0.7 is worth (1 - 0.7) / (1 + 0.7) of its length."""
+    (one, *_) = effective.analyses(published.in_folder(folder).groups)
+    worth = np.array([sample.n for sample in one.samples.values()])
+    assert worth.mean() / 304 == pytest.approx(0.3 / 1.7, rel=0.25)
+    assert one.classical.f == pytest.approx(one.printed.f * worth.mean() / 304, rel=0.35)
+
+
+def test_a_pair_is_turned_with_its_interval(folder: Path) -> None:
+    (one, *_) = effective.analyses(published.in_folder(folder).groups)
+    there, back = (one.pair(one.effective, *names) for names in (("BBRv3", "Veno"), ("Veno", "BBRv3")))
+    assert there.difference == -back.difference
+    assert (there.interval.low, there.interval.high) == (-back.interval.high, -back.interval.low)
+    groups = one.groups
+    assert there.difference == pytest.approx(groups["Veno"].mean() - groups["BBRv3"].mean())
+
+
+@with_their_data
+def test_with_effective_sample_sizes_bbr_n_plus_is_nowhere_told_from_bbr3() -> None:
+    found = effective.analyses(published.in_folder(THEIR_DATA).groups)
+    assert [effective.differing(one.as_independent) for one in found] == [8, 30, 25, 26, 33, 25]
+    assert [effective.differing(one.effective) for one in found] == [0, 9, 0, 20, 28, 0]
+    assert found[0].printed.p < 1e-11
+    assert found[0].classical.p > 0.2
+    for one in found:
+        assert 0 in one.pair(one.effective, effective.THEIRS, effective.OURS).interval

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf, isinf
 
 import polars as pl
 from matplotlib.axes import Axes
 
-from fullpipe.analysis.statistics import summarise
+from fullpipe.analysis.statistics import Summary, summarise
 from fullpipe.palette import COLOURS
 from fullpipe.plots.style import in_house_style
 
@@ -40,8 +41,10 @@ def sorted_bars(axes: Axes, groups: Groups, *, label: str, legend: bool = True) 
 
 
 @in_house_style
-def boxes(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
+def boxes(axes: Axes, groups: Groups, *, label: str, reach: float = inf) -> pl.DataFrame:
     """One box per group: quartiles and median, whiskers to the extremes, a cross at the mean.
+
+    With a `reach`, whiskers end at the last value within so many heights of the box beyond it (Tukey: 1.5).
 
     Returns the columns group, n, minimum, q1, median, q3, maximum, mean.
     """
@@ -49,11 +52,11 @@ def boxes(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
     drawn = [
         {
             "label": group,
-            "whislo": s.minimum,
+            "whislo": min(v for v in groups[group] if v >= s.q1 - _beyond(s, reach)),
             "q1": s.q1,
             "med": s.median,
             "q3": s.q3,
-            "whishi": s.maximum,
+            "whishi": max(v for v in groups[group] if v <= s.q3 + _beyond(s, reach)),
             "mean": s.mean,
         }
         for group, s in found.items()
@@ -75,6 +78,11 @@ def boxes(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
     rows = [(g, s.n, s.minimum, s.q1, s.median, s.q3, s.maximum, s.mean) for g, s in found.items()]
     columns = ["group", "n", "minimum", "q1", "median", "q3", "maximum", "mean"]
     return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _beyond(found: Summary, reach: float) -> float:
+    """How far a whisker may reach beyond its box."""
+    return inf if isinf(reach) else reach * (found.q3 - found.q1)
 
 
 @in_house_style

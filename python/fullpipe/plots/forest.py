@@ -51,7 +51,7 @@ def _panel(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:
         colour = _COLOURS.get(row["verdict"], _GREY)
         axes.fill_betweenx([y - 0.4, y + 0.4], -row["margin"], row["margin"], color="0.9", linewidth=0)
         if row["low"] is not None:
-            axes.plot([row["low"], row["high"]], [y, y], color=colour, linewidth=1.2)
+            axes.plot([row["low"], row["high"]], [y, y], "-", color=colour, linewidth=1.2)
         fill = "full" if row["verdict"] in _COLOURS else "none"
         axes.plot(row["difference"], y, "o", color=colour, markersize=4, fillstyle=fill)
     axes.set_yticks(range(len(labels)), list(reversed(labels)))

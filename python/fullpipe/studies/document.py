@@ -13,6 +13,8 @@ from fullpipe.studies.told import Told
 
 FILE = "report.html"
 """Beside the tables and figures of a study."""
+PUBLISHED = "published"
+"""How names of figures begin that are drawn from a paper's published data."""
 
 
 def of_report(report: Report, engine: Engine, *, quick: bool = False) -> Document:
@@ -76,5 +78,6 @@ def _figures(report: Report) -> Iterator[Figure]:
     for path in report.figures:
         if path.suffix == ".png":
             name = path.stem.replace("-", " ").capitalize()
-            told = f"{name}, drawn from our runs"
+            source = "the published data" if path.stem.startswith(PUBLISHED) else "our runs"
+            told = f"{name}, drawn from {source}"
             yield Figure(f"{told}.", Image(path.read_bytes()), f"{told}; its numbers are in {path.stem}.csv.")

@@ -8,14 +8,18 @@ the functions take one number per run. Samples along the time of one run are not
 from fullpipe.analysis.statistics.anova import (
     EFFECTS,
     FTest,
+    Sample,
     anova,
+    anova_of_samples,
     two_way_anova,
     welch_anova,
+    welch_anova_of_samples,
     welch_two_way_anova,
 )
 from fullpipe.analysis.statistics.autocorrelation import (
     autocorrelation_warning,
     effective_sample_size,
+    integrated_autocorrelation_time,
     lag1_autocorrelation,
 )
 from fullpipe.analysis.statistics.effect_sizes import (
@@ -42,7 +46,7 @@ from fullpipe.analysis.statistics.models import Pillai, manova, mixed_model
 from fullpipe.analysis.statistics.modes import Mode, TwoModes, two_modes
 from fullpipe.analysis.statistics.multiple import benjamini_hochberg, holm
 from fullpipe.analysis.statistics.paired import Paired, paired, pairs_that_decide
-from fullpipe.analysis.statistics.pairwise import MeanPair, games_howell, tukey_hsd
+from fullpipe.analysis.statistics.pairwise import MeanPair, games_howell, games_howell_of_samples, tukey_hsd
 from fullpipe.analysis.statistics.power import pairs_by_simulation, pairs_for_power, power_of_pairs
 from fullpipe.analysis.statistics.rank_effects import epsilon_squared, kendalls_w
 from fullpipe.analysis.statistics.ranks import RankPair, RankTest, dunn, friedman, kruskal_wallis
@@ -70,12 +74,14 @@ __all__ = [
     "Pillai",
     "RankPair",
     "RankTest",
+    "Sample",
     "Steadiness",
     "Summary",
     "Tost",
     "TwoModes",
     "WelchT",
     "anova",
+    "anova_of_samples",
     "autocorrelation_warning",
     "benjamini_hochberg",
     "bootstrap_interval",
@@ -89,11 +95,13 @@ __all__ = [
     "eta_squared",
     "friedman",
     "games_howell",
+    "games_howell_of_samples",
     "geweke",
     "hedges_g",
     "hedges_g_of_pairs",
     "holm",
     "hotelling",
+    "integrated_autocorrelation_time",
     "kendalls_w",
     "kruskal_wallis",
     "lag1_autocorrelation",
@@ -118,6 +126,7 @@ __all__ = [
     "two_modes",
     "two_way_anova",
     "welch_anova",
+    "welch_anova_of_samples",
     "welch_interval",
     "welch_t",
     "welch_two_way_anova",

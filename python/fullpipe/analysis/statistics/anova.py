@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,17 @@ class FTest:
     p: float
     n: int
     """How many values there are in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What is known of a group whose values are not, or are not independent."""
+
+    n: float
+    """How many independent values it is worth: rarely a whole number."""
+    mean: float
+    variance: float
+    """Of one value, in the square of the unit of the mean."""
 
 
 def anova(groups: Groups) -> FTest:
@@ -62,6 +74,42 @@ def welch_anova(groups: Groups) -> FTest:
     (6.0, 4.0)
     """
     return _heteroscedastic(*_one_way(groups))
+
+
+def anova_of_samples(samples: Sequence[Sample]) -> FTest:
+    """`anova` of groups that are worth so many independent values.
+
+    Raises:
+        ValueError: If there are fewer than two groups, one is worth no more than one value, or none varies.
+
+    >>> round(anova_of_samples([Sample(3, 2, 1), Sample(3, 3, 1), Sample(3, 5, 1)]).f, 4)
+    7.0
+    """
+    n, means, variances = _of_samples(samples)
+    within = float(((n - 1) * variances).sum())
+    return _pooled_of(n, means, within, float(n.sum()) - len(n), _contrasts(len(n)))
+
+
+def welch_anova_of_samples(samples: Sequence[Sample]) -> FTest:
+    """`welch_anova` of groups that are worth so many independent values.
+
+    Raises:
+        ValueError: If there are fewer than two groups, one is worth no more than one value, or does not vary.
+
+    >>> round(welch_anova_of_samples([Sample(3, 2, 1), Sample(3, 3, 1), Sample(3, 5, 1)]).f, 4)
+    6.0
+    """
+    n, means, variances = _of_samples(samples)
+    return _heteroscedastic_of(n, means, variances / n, _contrasts(len(n)))
+
+
+def _of_samples(samples: Sequence[Sample]) -> tuple[Vector, Vector, Vector]:
+    if len(samples) < 2:
+        raise ValueError(f"samples: two or more are needed, there are {len(samples)}")
+    n, means, variances = np.array([(s.n, s.mean, s.variance) for s in samples], dtype=np.float64).T
+    if n.min() <= 1:
+        raise ValueError("samples: each needs to be worth more than one independent value")
+    return n, means, variances
 
 
 def two_way_anova(cells: Cells) -> Mapping[str, FTest]:
@@ -120,24 +168,35 @@ def _contrasts(levels: int) -> Matrix:
 
 
 def _pooled(values: Sequence[Vector], contrasts: Matrix) -> FTest:
-    n = np.array([x.size for x in values])
+    n, means = np.array([x.size for x in values]), np.array([x.mean() for x in values])
     within = sum(float(((x - x.mean()) ** 2).sum()) for x in values)
-    df1, df2 = len(contrasts), int(n.sum()) - len(values)
+    return _pooled_of(n, means, within, int(n.sum()) - len(values), contrasts)
+
+
+def _pooled_of(
+    n: npt.NDArray[Any], group_means: Vector, within: float, df2: float, contrasts: Matrix
+) -> FTest:
     if within == 0:
         raise ValueError("no group varies; without spread there is no test")
-    means = contrasts @ np.array([x.mean() for x in values])
+    df1, means = len(contrasts), contrasts @ group_means
     between = float(means @ np.linalg.solve((contrasts / n) @ contrasts.T, means))
     f = (between / df1) / (within / df2)
-    return FTest(f, df1, df2, float(fdtrc(df1, df2, f)), int(n.sum()))
+    return FTest(f, df1, df2, float(fdtrc(df1, df2, f)), round(n.sum()))
 
 
 def _heteroscedastic(values: Sequence[Vector], contrasts: Matrix) -> FTest:
-    n = np.array([x.size for x in values])
-    variances = np.array([x.var(ddof=1) for x in values]) / n
+    n, means = np.array([x.size for x in values]), np.array([x.mean() for x in values])
+    return _heteroscedastic_of(n, means, np.array([x.var(ddof=1) for x in values]) / n, contrasts)
+
+
+def _heteroscedastic_of(
+    n: npt.NDArray[Any], group_means: Vector, variances: Vector, contrasts: Matrix
+) -> FTest:
+    """`variances` are those of the means."""
     if variances.min() == 0:
         raise ValueError("a group does not vary; Welch's test weighs groups by their spread")
     variances_of_one = variances / variances.max()  # so that no product of small ones vanishes
-    means = contrasts @ np.array([x.mean() for x in values])
+    means = contrasts @ group_means
     weighted = contrasts * variances_of_one
     inverse = np.linalg.inv(weighted @ contrasts.T)
     statistic = float(means @ inverse @ means) / float(variances.max())
@@ -145,4 +204,4 @@ def _heteroscedastic(values: Sequence[Vector], contrasts: Matrix) -> FTest:
     df1, a = len(contrasts), float((shares**2 / (n - 1)).sum())
     f = statistic / (df1 + 2 * a - 6 * a / (df1 + 2))
     df2 = df1 * (df1 + 2) / (3 * a)
-    return FTest(f, df1, df2, float(fdtrc(df1, df2, f)), int(n.sum()))
+    return FTest(f, df1, df2, float(fdtrc(df1, df2, f)), round(n.sum()))

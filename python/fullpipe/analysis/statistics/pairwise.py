@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from fullpipe.analysis.statistics.anova import Groups
+from fullpipe.analysis.statistics.anova import Groups, Sample
 from fullpipe.analysis.statistics.intervals import Interval, check_level
 from fullpipe.analysis.statistics.quadrature import studentized_range, studentized_range_quantile
 from fullpipe.analysis.statistics.samples import Vector, vector
@@ -39,8 +40,9 @@ def tukey_hsd(groups: Groups, level: float = 0.95) -> list[MeanPair]:
     values = _values(groups)
     freedom = sum(x.size for x in values) - len(values)
     mean_square = sum(float(((x - x.mean()) ** 2).sum()) for x in values) / freedom
+    means = [float(x.mean()) for x in values]
     return [
-        _pair(values, i, j, mean_square * (1 / values[i].size + 1 / values[j].size), freedom, level)
+        _pair(means, i, j, mean_square * (1 / values[i].size + 1 / values[j].size), freedom, level)
         for i, j in combinations(range(len(values)), 2)
     ]
 
@@ -57,14 +59,27 @@ def games_howell(groups: Groups, level: float = 0.95) -> list[MeanPair]:
             varies.
     """
     values = _values(groups)
-    found = []
-    for i, j in combinations(range(len(values)), 2):
-        v, w = (float(values[k].var(ddof=1)) / values[k].size for k in (i, j))
+    samples = [Sample(x.size, float(x.mean()), float(x.var(ddof=1))) for x in values]
+    return games_howell_of_samples(samples, level)
+
+
+def games_howell_of_samples(samples: Sequence[Sample], level: float = 0.95) -> list[MeanPair]:
+    """`games_howell` of groups that are worth so many independent values.
+
+    Raises:
+        ValueError: If there are fewer than two groups, one is worth no more than one value, or neither of a
+            pair varies.
+    """
+    if len(samples) < 2 or any(sample.n <= 1 for sample in samples):
+        raise ValueError("samples: two or more are needed, each worth more than one independent value")
+    means, found = [sample.mean for sample in samples], []
+    for i, j in combinations(range(len(samples)), 2):
+        v, w = (samples[k].variance / samples[k].n for k in (i, j))
         if v + w == 0:
             raise ValueError(f"groups {i} and {j} do not vary; without spread there is no test")
         share = v / (v + w)  # of the variance, so that no square of a tiny one vanishes
-        freedom = 1 / (share**2 / (values[i].size - 1) + (1 - share) ** 2 / (values[j].size - 1))
-        found.append(_pair(values, i, j, v + w, freedom, level))
+        freedom = 1 / (share**2 / (samples[i].n - 1) + (1 - share) ** 2 / (samples[j].n - 1))
+        found.append(_pair(means, i, j, v + w, freedom, level))
     return found
 
 
@@ -75,12 +90,12 @@ def _values(groups: Groups) -> list[Vector]:
     return values
 
 
-def _pair(values: list[Vector], i: int, j: int, variance: float, freedom: float, level: float) -> MeanPair:
+def _pair(means: Sequence[float], i: int, j: int, variance: float, freedom: float, level: float) -> MeanPair:
     check_level(level)
     if variance == 0:
         raise ValueError("no group varies; without spread there is no test")
-    difference, error = float(values[j].mean() - values[i].mean()), math.sqrt(variance / 2)
-    half = studentized_range_quantile(level, len(values), freedom) * error
-    p = 1 - studentized_range(abs(difference) / error, len(values), freedom)
+    difference, error = means[j] - means[i], math.sqrt(variance / 2)
+    half = studentized_range_quantile(level, len(means), freedom) * error
+    p = 1 - studentized_range(abs(difference) / error, len(means), freedom)
     interval = Interval(difference - half, difference + half, level, "studentized range")
     return MeanPair(i, j, difference, interval, min(max(p, 0.0), 1.0))

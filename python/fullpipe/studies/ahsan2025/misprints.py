@@ -9,6 +9,7 @@ from fullpipe.studies.ahsan2025.printed import ALL, EXPERIMENT, PLACE, Results, 
 from fullpipe.studies.claim_checks import ClaimResult
 from fullpipe.studies.digits import as_printed, is_as_printed, is_cut_off
 from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.text import aligned
 from fullpipe.studies.verdicts import Verdict
 
 UNITS = 2
@@ -24,9 +25,16 @@ def listed(checked: Sequence[ClaimResult]) -> list[list[str]]:
     """What is wrong in print and what it should be, below their heads."""
     rows = [["where", "printed", "from the data", "what is printed"]]
     for j in filter(_is_wrong, checked):
-        (printed,) = j.claim.what.values()
-        rows.append([j.claim.id, printed, as_printed(j.parts[0].ours[0], printed), j.note])
+        shown = [*j.claim.what.values()]
+        ours = [as_printed(part.ours[0], printed) for part, printed in zip(j.parts, shown, strict=True)]
+        rows.append([j.claim.id, ", ".join(shown), ", ".join(ours), j.note])
     return rows
+
+
+def text(checked: Sequence[ClaimResult]) -> list[str]:
+    """The section of the report; nothing if all is right, or was not computed."""
+    rows = listed(checked)
+    return ["Printed results that their own data contradict:", aligned(rows)] if len(rows) > 1 else []
 
 
 def _is_wrong(j: ClaimResult) -> bool:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fullpipe.studies import tables
-from fullpipe.studies.ahsan2025 import misprints, printed, published, rerun
+from fullpipe.studies.ahsan2025 import (
+    effective,
+    misprints,
+    printed,
+    published,
+    published_figures,
+    rerun,
+)
 from fullpipe.studies.claim_checks import ClaimChecker
 from fullpipe.studies.experiments import Measurements, measured
 from fullpipe.studies.plan import Plan, jobs_of
@@ -50,5 +57,9 @@ def run(settings: Settings) -> Report:
     found.update(recomputed)
     checked = misprints.named(printed.results(), recomputed, checker(found).check_all(source.claims))
     written = tables.write(settings, found, checked, seeds_of(todo))
-    told = tables.report(source, checked, seeds_of(todo), REMARKS, quick=settings.quick)
+    analyses = effective.analyses(data.groups)
+    written += effective.write(analyses, settings.folder)
+    written += published_figures.draw(data, analyses, settings.folder)
+    sections = [*misprints.text(checked), *effective.text(analyses)]
+    told = tables.report(source, checked, seeds_of(todo), REMARKS, sections=sections, quick=settings.quick)
     return Report(told, tuple(written), settings.folder)

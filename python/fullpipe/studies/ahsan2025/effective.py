@@ -1,0 +1,194 @@
+"""The printed analyses beside ones that do not take samples along one run as independent.
+
+A sample every 0.2 s resembles the one before it. So a series fixes its mean only as well as fewer independent
+values would: its length over its integrated autocorrelation time. Variances differ by up to four orders of
+magnitude, so that Welch's test and Games and Howell's take the place of the classical ones. Even so they
+compare single runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from fullpipe import files
+from fullpipe.analysis.statistics import (
+    FTest,
+    MeanPair,
+    Sample,
+    anova,
+    anova_of_samples,
+    games_howell_of_samples,
+    integrated_autocorrelation_time,
+    lag1_autocorrelation,
+    tukey_hsd,
+    welch_anova_of_samples,
+)
+from fullpipe.studies.ahsan2025.recompute import LEVEL, Groups
+from fullpipe.studies.text import aligned, wrapped
+
+OURS, THEIRS = "BBR-n+", "BBRv3"
+"""The pair that the paper is about."""
+TESTS = (
+    "Their analyses, and with effective sample sizes (the length of a series over its integrated "
+    "autocorrelation time) in place of 300 to 351 samples that are taken as independent:"
+)
+PAIRS = (
+    f"Pairs of algorithms that are told apart, of 36, and {OURS} less {THEIRS} with its 95 % interval: by "
+    "Tukey's test of samples taken as independent, and by Games and Howell's with effective sample sizes:"
+)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Both analyses of a table."""
+
+    table: str
+    groups: Groups
+    samples: Mapping[str, Sample]
+    """By algorithm, what a series is worth."""
+    printed: FTest
+    classical: FTest
+    """The same test with what series are worth."""
+    welch: FTest
+    as_independent: Sequence[MeanPair]
+    """Tukey's test of all samples."""
+    effective: Sequence[MeanPair]
+    """Games and Howell's test of what series are worth."""
+
+    def pair(self, pairs: Sequence[MeanPair], first: str, second: str) -> MeanPair:
+        """One of them, whose difference is second minus first."""
+        order = list(self.groups)
+        wanted = {order.index(first), order.index(second)}
+        found = next(pair for pair in pairs if {pair.first, pair.second} == wanted)
+        return found if order[found.first] == first else _turned(found)
+
+
+def analyses(groups: Mapping[str, Groups]) -> list[Analysis]:
+    """Both analyses of every table whose data are at hand."""
+    return [_analysis(table, of) for table, of in groups.items()]
+
+
+def _analysis(table: str, groups: Groups) -> Analysis:
+    values = list(groups.values())
+    samples = {
+        name: Sample(x.size / integrated_autocorrelation_time(x), float(x.mean()), float(x.var(ddof=1)))
+        for name, x in groups.items()
+    }
+    worth = list(samples.values())
+    return Analysis(
+        table,
+        groups,
+        samples,
+        anova(values),
+        anova_of_samples(worth),
+        welch_anova_of_samples(worth),
+        tukey_hsd(values, LEVEL),
+        games_howell_of_samples(worth, LEVEL),
+    )
+
+
+def differing(pairs: Sequence[MeanPair]) -> int:
+    """How many pairs a test tells apart."""
+    return sum(pair.p < 1 - LEVEL for pair in pairs)
+
+
+def sizes(found: Sequence[Analysis]) -> pl.DataFrame:
+    """Per table and algorithm, how many samples there are and what they are worth."""
+    rows = [
+        {
+            "table": one.table,
+            "algorithm": name,
+            "samples": values.size,
+            "mean": sample.mean,
+            "variance": sample.variance,
+            "lag1_autocorrelation": lag1_autocorrelation(values),
+            "effective_samples": sample.n,
+        }
+        for one in found
+        for (name, values), sample in zip(one.groups.items(), one.samples.values(), strict=True)
+    ]
+    return pl.DataFrame(rows)
+
+
+def pairs_table(found: Sequence[Analysis]) -> pl.DataFrame:
+    """Per table and pair, the difference of the means and its interval and P by both tests."""
+    rows = []
+    for one in found:
+        order = list(one.groups)
+        for printed, effective in zip(one.as_independent, one.effective, strict=True):
+            rows.append(
+                {
+                    "table": one.table,
+                    "first": order[printed.first],
+                    "second": order[printed.second],
+                    "difference": printed.difference,
+                    **_interval("as_independent", printed),
+                    **_interval("effective", effective),
+                }
+            )
+    return pl.DataFrame(rows)
+
+
+def write(found: Sequence[Analysis], folder: Path) -> list[Path]:
+    """Both tables as files; nothing without data."""
+    if not found:
+        return []
+    tables = {"effective_samples.csv": sizes(found), "pairs.csv": pairs_table(found)}
+    for name, table in tables.items():
+        files.write_csv(folder / name, table)
+    return [folder / name for name in tables]
+
+
+def text(found: Sequence[Analysis]) -> list[str]:
+    """The sections of the report."""
+    if not found:
+        return []
+    return [
+        wrapped(TESTS),
+        _tests_text(found),
+        wrapped(PAIRS),
+        _pairs_text(found),
+    ]
+
+
+def _tests_text(found: Sequence[Analysis]) -> str:
+    rows = [["", "samples", "worth", "F", "P", "F, effective", "P", "Welch's F, effective", "P"]]
+    for one in found:
+        worth = [sample.n for sample in one.samples.values()]
+        lengths = [values.size for values in one.groups.values()]
+        cells = [one.table, f"{min(lengths)}", f"{min(worth):.0f} to {max(worth):.0f}"]
+        for test in (one.printed, one.classical, one.welch):
+            cells += [f"{test.f:.2f}", _p(test.p)]
+        rows.append(cells)
+    return aligned(rows, right=range(1, 9))
+
+
+def _pairs_text(found: Sequence[Analysis]) -> str:
+    rows = [["", "apart", f"{OURS} - {THEIRS}", "apart, effective", f"{OURS} - {THEIRS}, effective"]]
+    for one in found:
+        cells = [one.table]
+        for pairs in (one.as_independent, one.effective):
+            cells += [f"{differing(pairs)}", _difference(one.pair(pairs, THEIRS, OURS))]
+        rows.append(cells)
+    return aligned(rows, right=range(1, 5))
+
+
+def _turned(pair: MeanPair) -> MeanPair:
+    ends = pair.interval
+    interval = type(ends)(-ends.high, -ends.low, ends.level, ends.method)
+    return MeanPair(pair.second, pair.first, -pair.difference, interval, pair.p)
+
+
+def _interval(of: str, pair: MeanPair) -> dict[str, float]:
+    return {f"{of}_low": pair.interval.low, f"{of}_high": pair.interval.high, f"{of}_p": pair.p}
+
+
+def _difference(pair: MeanPair) -> str:
+    return f"{pair.difference:.2f} [{pair.interval.low:.2f}, {pair.interval.high:.2f}]"
+
+
+def _p(p: float) -> str:
+    return "below 1e-300" if p < 1e-300 else f"{p:.2g}"
