@@ -163,6 +163,32 @@ def test_a_half_of_what_was_recorded_together_is_refused(folder: Path, name: str
     assert len(error.value.problems) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        (
+            "heavy",
+            b"1\n3600002\n",
+            "topology.bottleneck.trace: heavy:2: 3600002 comes an hour or more after the line above it",
+        ),
+        ("light", LIGHT[: len(LIGHT) // 2], "topology.bottleneck.trace.light: light:6: is cut off: "),
+        ("heavy", HEAVY[: len(HEAVY) // 2], "topology.bottleneck.trace: heavy:"),
+    ],
+    ids=["a gap of an hour", "trains cut in half", "opportunities cut in half"],
+)
+def test_a_bad_recording_ends_a_command_with_one_line(
+    fullpipe: Cli, name: str, data: bytes, told: str
+) -> None:
+    Path("heavy").write_bytes(HEAVY)
+    Path("light").write_bytes(LIGHT)
+    Path(name).write_bytes(data)
+    Path("scenario.toml").write_text(SCENARIO, encoding="utf-8")
+    for command in ("run", "show"):
+        done = fullpipe(command, "scenario.toml")
+        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert done.stderr.startswith(f"fullpipe: {told}"), done.stderr
+
+
 def test_deliveries_become_opportunities_when_their_bytes_have_come() -> None:
     trace = from_deliveries([0.0004, 0.001, 0.0021, 0.0021], [1504, 800, 1504, 1504])
     assert trace.times_ms.tolist() == [1, 3, 3]
