@@ -18,7 +18,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 RUST := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo test test-long tsan pgo bench docs instructions instructions-check valgrind lint licences msrv publishable print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
+.PHONY: help demo test test-long tsan pgo bench docs instructions instructions-check valgrind lint licences msrv publishable try-wheel try-sdist wheel print-msrv build rust-lint rust-test python-lint python-test browser engines linux-engine ns3-engine format clean FORCE
 
 help: ## Say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,10 +26,10 @@ help: ## Say what each target does
 demo: build ## Run the first study quickly: prints its verdicts, and which page to open
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
-test: lint rust-test instructions-check linux-engine ns3-engine browser python-test docs ## Everything that continuous integration runs
+test: lint rust-test instructions-check linux-engine ns3-engine browser python-test docs try-wheel ## Everything that continuous integration runs
 	@echo "make test: everything passed"
 
-test-long: lint rust-test instructions-check linux-engine ns3-engine browser build docs ## The same, with all cases where it tries a tenth
+test-long: lint rust-test instructions-check linux-engine ns3-engine browser build docs try-wheel try-sdist ## The same, with all cases where it tries a tenth
 	cargo test --package fullpipe-network --test wifi --test cellular --quiet -- --ignored
 	$(BIN)/pytest -n $(JOBS) --long
 	@echo "make test-long: everything passed"
@@ -86,6 +86,26 @@ tsan: ## Run windows on threads under ThreadSanitizer: rustup toolchain install 
 	RUSTFLAGS=-Zsanitizer=thread CARGO_PROFILE_TEST_OPT_LEVEL=1 cargo +nightly test -Zbuild-std --quiet \
 		--target $(shell rustc -vV | sed -n 's/^host: //p') --target-dir target/tsan \
 		--package fullpipe-simulation --test windows
+
+# What `build` compiled, packed: cargo has nothing to do.
+try-wheel: build ## Install a wheel into a bare environment outside the clone, and use it there
+	@rm -rf target/wheels/here
+	$(BIN)/maturin build --release --quiet --interpreter $(BIN)/python --compatibility linux --out target/wheels/here
+	$(BIN)/python scripts/check_dist.py target/wheels/here/*
+	$(BIN)/python scripts/try_dist.py target/wheels/here/*
+
+# Optimised less, as it is compiled to be tried and not to be timed.
+try-sdist: build ## Compile the sdist outside the clone, install it into a bare environment, and use it there
+	@rm -rf target/wheels/sdist
+	$(BIN)/maturin sdist --out target/wheels/sdist
+	$(BIN)/python scripts/check_dist.py target/wheels/sdist/*
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_TARGET_DIR=$(CURDIR)/target/sdist \
+		$(BIN)/python scripts/try_dist.py target/wheels/sdist/*
+
+wheel: build ## Build the wheel for manylinux in dist/, and check it
+	$(BIN)/python -m pip install 'ziglang>=0.12' 'auditwheel>=6,<7'
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --interpreter $(BIN)/python --zig --compatibility manylinux2014 --out dist
+	$(BIN)/python scripts/check_dist.py dist/*.whl
 
 pgo: build ## Build the extension anew with a profile of itself: rustup component add llvm-tools
 	$(BIN)/python scripts/pgo.py

@@ -15,6 +15,14 @@ from scripts.reference_pages import pages
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+HERE = "|".join(
+    re.escape(f"https://{start}/")
+    for start in (
+        "github.com/fullpipe/fullpipe/blob/main",
+        "raw.githubusercontent.com/fullpipe/fullpipe/main",
+    )
+)
+"""Where PyPI, which shows the README, finds the files of the repository."""
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 
 
@@ -73,6 +81,9 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     generated = {(ROOT / "docs" / path).resolve() for path in pages()}
-    for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text(encoding="utf-8")):
-        found = (page.parent / target).resolve()
+    text = page.read_text(encoding="utf-8")
+    targets = [page.parent / target for target in re.findall(r"\]\(([^)#:\s]+)\)", text)]
+    targets += [ROOT / target for target in re.findall(rf"\]\((?:{HERE})([^)#\s]+)\)", text)]
+    for target in targets:
+        found = target.resolve()
         assert found in generated or found.exists(), target
