@@ -26,10 +26,10 @@ help: ## Say what each target does
 demo: build ## Run the first study quickly: prints its verdicts, and which page to open
 	$(BIN)/fullpipe paper kato2025 --quick --jobs $(JOBS)
 
-test: lint rust-test instructions-check linux-engine ns3-engine browser python-test docs try-wheel ## Everything that continuous integration runs
+test: lint rust-test instructions-check linux-engine ns3-engine browser python-test docs ## Everything that continuous integration runs
 	@echo "make test: everything passed"
 
-test-long: lint rust-test instructions-check linux-engine ns3-engine browser build docs try-wheel try-sdist ## The same, with all cases where it tries a tenth
+test-long: lint rust-test instructions-check linux-engine ns3-engine browser build docs ## The same, with all cases where it tries a tenth
 	cargo test --package fullpipe-network --test wifi --test cellular --quiet -- --ignored
 	$(BIN)/pytest -n $(JOBS) --long
 	@echo "make test-long: everything passed"
@@ -59,6 +59,7 @@ valgrind:
 		|| echo "make: no valgrind here; instructions are not counted"
 
 docs: build $(VENV)/.docs ## Build the documentation into site/, strictly
+	$(BIN)/python -m scripts.write_docs target/docs
 	$(BIN)/python -m mkdocs build --strict --quiet --site-dir site
 
 lint: rust-lint python-lint ## Formatting, clippy, types and the arrows between the parts

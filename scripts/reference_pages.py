@@ -1,4 +1,4 @@
-"""Makes reference pages from the code and from files of the root when the documentation is built."""
+"""Makes reference pages from the code and from files of the root for the documentation."""
 
 from __future__ import annotations
 
@@ -292,12 +292,3 @@ def pages() -> dict[str, str]:
     }
     algorithms = {f"reference/algorithms/{name}.md": algorithm_page(name) for name in catalogue.controllers()}
     return of_root | reference | algorithms | module_pages()
-
-
-def on_files(files: Any, config: Any) -> Any:
-    """Called by mkdocs: add the pages to those that it found."""
-    from mkdocs.structure.files import File
-
-    for path, text in pages().items():
-        files.append(File.generated(config, path, content=text + "\n"))
-    return files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from fullpipe import Scenario, _native, metrics
 from fullpipe.engines.native.plan import plan
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.host_profiles import PROFILES
+from fullpipe.scenario.schema import file_schema
 from scripts.api_pages import MODULES, module_pages, page, public_names
 from scripts.plan_page import plan_page
 from scripts.reference_pages import (
@@ -21,9 +23,11 @@ from scripts.reference_pages import (
     algorithms_page,
     links_page,
     metrics_page,
+    pages,
     queues_page,
 )
 from scripts.scenario_page import scenario_page
+from scripts.write_docs import write
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADINGS = [
@@ -132,3 +136,31 @@ def test_the_page_of_the_plan_has_every_part_of_its_schema() -> None:
     text = plan_page()
     for name in json.loads(_native.plan_schema())["$defs"]:
         assert f"\n## {name}\n" in text
+
+
+def test_the_pages_are_files_beside_those_that_are_written_by_hand(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "left.md").write_text("of a page that is no more", encoding="utf-8")
+    made = write(folder)
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*.md")}
+    by_hand = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+    assert found == by_hand | set(pages())
+    assert made == len(pages()) > 40
+    assert (folder / "assets" / "kato2025-figure-2.svg").exists()
+
+
+def test_the_page_of_scenarios_has_every_key_with_its_type() -> None:
+    text = scenario_page()
+    assert "| `rate` | rate, more than 0 bit/s |" in text
+    assert '| `start` | duration | `"0 s"` | When the flow begins to send. |' in text
+    assert "| `initial_window` | whole number, at least 1 and at most 10,000 | `10` |" in text
+    for name, definition in file_schema()["definitions"].items():
+        for key in definition.get("properties", ()):
+            assert name.endswith("Part") or f"| `{key}` |" in text
+
+
+def test_links_within_the_page_of_scenarios_lead_somewhere() -> None:
+    text = scenario_page()
+    headings = {line.lstrip("# ").lower().replace(" ", "-") for line in text.splitlines() if line[:1] == "#"}
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= headings

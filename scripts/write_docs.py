@@ -1,0 +1,32 @@
+"""Write every page of the documentation into a folder: those of docs/, and those that are made from the code.
+
+    python -m scripts.write_docs target/docs
+
+Any builder of sites reads them there; `mkdocs.yml` names the folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from scripts.reference_pages import ROOT, pages
+
+
+def write(folder: Path) -> int:
+    """Write them and return how many are made from the code. What was in the folder goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", folder)
+    made = pages()
+    for name, text in made.items():
+        path = folder / name
+        if path.exists():
+            raise FileExistsError(f"docs/{name} is there, and is also made from the code")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8")
+    return len(made)
+
+
+if __name__ == "__main__":
+    print(f"{write(Path(sys.argv[1]))} pages are made from the code")
