@@ -19,6 +19,9 @@ from fullpipe.errors import ResultError, UnknownNameError
 from fullpipe.plots.style import Width
 from fullpipe.runs import Run
 
+ONE_RUN = {**plots.CELL_FIGURES, **plots.PACKET_FIGURES}
+"""Kinds that are of one run."""
+
 
 def plot(
     folders: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs.")],
@@ -45,8 +48,8 @@ def plot(
     kind: Annotated[
         Kind | None,
         typer.Option(
-            help="Over many runs: what is drawn; lines unless given. airtime, aggregates, channel and waits: "
-            "of a run with a Wi-Fi cell."
+            help="Over many runs: what is drawn; lines unless given. Of one run: airtime, aggregates, "
+            "channel and waits of its cell; one-way, clumps, pauses and handover of its packets."
         ),
     ] = None,
     metric: Annotated[
@@ -95,11 +98,12 @@ def plot(
 
     Over time, several runs are in the same axes. With --kind, --metric or --x folders may be those that --out
     named: lines with bands, heat maps, throughput against delay, and distributions over what was swept. Four
-    kinds are of one run with a Wi-Fi cell and record.variables: its airtime, the sizes of its aggregates, its
-    channel, and how long packets wait.
+    kinds are of one run with a cell and record.variables: the airtime and the sizes of aggregates of Wi-Fi,
+    its channel, and how long packets wait. Four are of one run with record.packets at both ends:
+    one-way delays, clumps of ACKs, pauses between deliveries, and the longest of them.
     """
-    if kind and kind.value in plots.CELL_FIGURES:
-        figure, data, title = _cell(folders, kind)
+    if kind and kind.value in ONE_RUN:
+        figure, data, title = _of_one(folders, kind)
         return _write(figure, data, out, title if name is None else name, as_json)
     if kind or metric or x:
         if width not in ("page", "column"):
@@ -134,14 +138,14 @@ def plot(
     return _write(figure, data, out, runs[0].name if name is None else name, as_json)
 
 
-def _cell(folders: Sequence[Path], kind: Kind) -> tuple[Any, pl.DataFrame, str]:
-    """A figure of the cell of a run, its table, and what it is called."""
+def _of_one(folders: Sequence[Path], kind: Kind) -> tuple[Any, pl.DataFrame, str]:
+    """A figure of the cell or the packets of a run, its table, and what it is called."""
     runs = read_runs(runs_in(folders))
     if len(runs) > 1:
         raise typer.BadParameter(f"{kind} is of one run; there are {len(runs)}", param_hint="--kind")
     (run,) = runs
     try:
-        return *plots.CELL_FIGURES[kind.value](plots.presented(run)), f"{run.name}-{kind}"
+        return *ONE_RUN[kind.value](plots.presented(run)), f"{run.name}-{kind}"
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--kind") from None
 

@@ -29,7 +29,7 @@ _ROOM = 0.04
 
 
 class Kind(StrEnum):
-    """What is drawn: over many runs and, the last four, of a run with a Wi-Fi cell."""
+    """What is drawn: over many runs and, the last eight, of one run with a cell, or with captured packets."""
 
     LINES = "lines"
     HEATMAP = "heatmap"
@@ -41,6 +41,10 @@ class Kind(StrEnum):
     AGGREGATES = "aggregates"
     CHANNEL = "channel"
     WAITS = "waits"
+    ONE_WAY = "one-way"
+    CLUMPS = "clumps"
+    PAUSES = "pauses"
+    HANDOVER = "handover"
 
 
 class Log(StrEnum):

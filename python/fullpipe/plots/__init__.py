@@ -12,6 +12,7 @@ from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
 from fullpipe.plots.engines import engines
 from fullpipe.plots.forest import forest
 from fullpipe.plots.overview import overview, plot_run
+from fullpipe.plots.packets import PACKET_FIGURES
 from fullpipe.plots.save import FORMATS, check_format, save, save_as
 from fullpipe.plots.series import time_series
 from fullpipe.plots.style import in_house_style, new_figure, shared_legend
@@ -21,6 +22,7 @@ __all__ = [
     "CELL_FIGURES",
     "COLOURS",
     "FORMATS",
+    "PACKET_FIGURES",
     "QUANTITIES",
     "Quantity",
     "boxes",

@@ -1,4 +1,4 @@
-"""What a Wi-Fi cell did over a run, by the variables of its ports: airtime, aggregates, channel, waits."""
+"""What a cell did, by the variables of its ports: its channel and waits; of Wi-Fi airtime and aggregates."""
 
 from __future__ import annotations
 
@@ -86,13 +86,15 @@ def aggregates(tables: Tables) -> tuple[Figure, pl.DataFrame]:
 
 
 def channel(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """The signal-to-noise ratio and the rate of every port over time; the table is that of `variables`.
+    """The signal-to-noise ratio and the rate, or the scheme, of every port over time; the table is that of
+    `variables`.
 
     Raises:
         ValueError: If no station has noise or a rate that is chosen, or no variables were recorded.
     """
     recorded = set(tables["variables"]["name"].unique())
-    names = [name for name in ("snr", "phy_rate") if name in recorded]
+    rate = "phy_rate" if "phy_rate" in recorded else "mcs"
+    names = [name for name in ("snr", rate) if name in recorded]
     if not names:
         raise ValueError("no station has an snr or a rate that is chosen, or record.variables was not true")
     return variables({"": tables}, names)
@@ -108,7 +110,7 @@ def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     Raises:
         ValueError: If no variables of a cell, or no samples, were recorded.
     """
-    ports = list(_of(tables["variables"], "airtime")["link"].unique(maintain_order=True))
+    ports = _ports(tables["variables"])
     figure, axes = new_figure(3, row_height=1.6)
     frames = []
     only: Mapping[str, list[str] | None] = {"goodput": None, "rtt": None, "sojourn": ports}
@@ -126,7 +128,16 @@ CELL_FIGURES: Mapping[str, Callable[[Tables], tuple[Figure, pl.DataFrame]]] = {
     "channel": channel,
     "waits": waits,
 }
-"""By what `fullpipe plot --kind` calls them."""
+"""By what `fullpipe plot --kind` calls them: of one run, as `PACKET_FIGURES`."""
+
+
+def _ports(found: pl.DataFrame) -> list[str]:
+    """Those of cells: Wi-Fi counts their time, LTE and NR their resource blocks."""
+    chosen = pl.col("name").is_in(["airtime", "resource_blocks"]) & pl.col("link").is_not_null()
+    ports = found.filter(chosen)["link"].unique(maintain_order=True).to_list()
+    if not ports:
+        raise _nothing("cell")
+    return ports
 
 
 def _of(found: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -149,5 +160,5 @@ def _legend(figure: Figure, place: Axes) -> None:
     shared_legend(figure, dict(zip(labels, handles, strict=True)))
 
 
-def _nothing() -> ValueError:
-    return ValueError("no variables of a Wi-Fi cell; was the run recorded with record.variables = true?")
+def _nothing(kind: str = "Wi-Fi cell") -> ValueError:
+    return ValueError(f"no variables of a {kind}; was the run recorded with record.variables = true?")

@@ -1,0 +1,65 @@
+"""What packets captured at both ends say: how long data took on its way, and when it came."""
+
+from __future__ import annotations
+
+import polars as pl
+
+_SAME = ("flow", "connection", "kind", "seq", "len")
+"""By which a packet is known at either end."""
+_NS = 1e-9
+
+
+def delays(packets: pl.DataFrame) -> pl.DataFrame:
+    """How long every packet of data took from the sender to the receiver of its flow.
+
+    What was sent several times is counted from the end: the last time it was sent came last. What never came
+    has no row.
+
+    Args:
+        packets: The table of a run that has captured at "sender" and "receiver".
+
+    Returns:
+        flow, sent_s, arrived_s, delay_s, bytes; in the order of arrival.
+
+    Raises:
+        ValueError: If there is nothing from both ends.
+    """
+    sent, arrived = (_data(packets, point) for point in ("sender", "receiver"))
+    found = (
+        arrived.join(sent, on=[*_SAME, "left"], nulls_equal=True, suffix="_sent")
+        .filter(pl.col("time_ns") >= pl.col("time_ns_sent"))
+        .select(
+            "flow",
+            sent_s=pl.col("time_ns_sent") * _NS,
+            arrived_s=pl.col("time_ns") * _NS,
+            delay_s=(pl.col("time_ns") - pl.col("time_ns_sent")) * _NS,
+            bytes="size",
+        )
+    )
+    if found.is_empty():
+        raise ValueError('no packets of both ends; write record.packets = ["sender", "receiver"]')
+    return found.sort("arrived_s", maintain_order=True)
+
+
+def acks(packets: pl.DataFrame) -> pl.DataFrame:
+    """When every ACK came to the sender of its flow: flow, time_s.
+
+    Raises:
+        ValueError: If none was captured there.
+    """
+    chosen = (pl.col("point") == "sender") & (pl.col("source") == "receiver") & (pl.col("kind") == "ack")
+    found = packets.filter(chosen).select("flow", time_s=pl.col("time_ns") * _NS).sort("time_s")
+    if found.is_empty():
+        raise ValueError('no ACKs were captured; write record.packets = ["sender"]')
+    return found
+
+
+def _data(packets: pl.DataFrame, point: str) -> pl.DataFrame:
+    """Data of the sender at a point, with how often each is yet to come by there."""
+    chosen = (
+        (pl.col("point") == point)
+        & (pl.col("source") == "sender")
+        & pl.col("kind").is_in(["data", "datagram"])
+    )
+    rows = packets.filter(chosen).sort("time_ns", maintain_order=True)
+    return rows.with_columns(left=pl.int_range(pl.len()).reverse().over(_SAME))
