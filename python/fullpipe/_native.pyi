@@ -179,12 +179,18 @@ class Simulation:
     """A simulation that can be run in steps. Stepping never changes results."""
 
     def __new__(
-        cls, plan_json: str, seed: int, controllers: dict[str, Any] | None = None, threads: int = 1
+        cls,
+        plan_json: str,
+        seed: int,
+        controllers: dict[str, Any] | None = None,
+        threads: int = 1,
+        samples: bool = False,
     ) -> Simulation:
         """Build everything that the plan describes. All randomness comes from the seed.
 
         ``controllers`` has a factory, called with parameters and a seed, for every kind with a colon in it.
-        ``threads``: on how many it is executed at most, which has no influence on results. Releases the GIL.
+        ``threads``: on how many it is executed at most, which has no influence on results.
+        With ``samples``, `sampled` has those taken so far. Releases the GIL.
 
         Raises PlanError if the plan makes no sense.
         """
@@ -206,6 +212,12 @@ class Simulation:
 
         Everything up to and including that time has happened. Call it again while it is earlier than wanted.
         Releases the GIL.
+        """
+
+    def sampled(self) -> Mapping[str, bytes]:
+        """The tables "series" and "links" of what was sampled since the last call, as `finish` returns them.
+
+        Without those that have no rows; empty unless the simulation was made with ``samples``.
         """
 
     def finish(self) -> Results:

@@ -7,6 +7,7 @@ mod errors;
 mod events;
 mod kit;
 mod plan_types;
+mod samples;
 mod tables;
 mod wifi;
 
@@ -23,35 +24,41 @@ struct Simulation {
     inner: Mutex<Option<simulation::Simulation>>,
     duration_ns: u64,
     identity: errors::Identity,
+    samples: Option<samples::Samples>,
 }
 
 #[pymethods]
 impl Simulation {
     /// Build everything that the plan (JSON) describes. All randomness comes from the seed. `controllers` has a factory,
     /// called with parameters and a seed, for every kind with a colon in it. It is executed on so many `threads` at most,
-    /// which has no influence on results. Releases the GIL.
+    /// which has no influence on results. With `samples`, those taken so far can be had before the end. Releases the GIL.
     #[new]
-    #[pyo3(signature = (plan_json, seed, controllers = None, threads = 1))]
+    #[pyo3(signature = (plan_json, seed, controllers = None, threads = 1, samples = false))]
     fn new(
         py: Python<'_>,
         plan_json: &str,
         seed: u64,
         controllers: Option<Py<PyDict>>,
         threads: usize,
+        samples: bool,
     ) -> PyResult<Simulation> {
         py.detach(|| {
             let plan = Plan::from_json(plan_json).map_err(errors::plan_error)?;
             let identity = errors::Identity::new(plan_json, seed);
             let duration_ns = plan.duration_ns;
+            let samples = samples.then(|| samples::Samples::new(&plan));
             let make: Controllers =
                 Arc::new(move |flow, seed| controller::make(controllers.as_ref(), flow, seed));
             let built = identity.guard(|| {
                 let mut external = External::default();
                 external.controllers(make);
+                if let Some(samples) = &samples {
+                    external.recorder(samples.recorder());
+                }
                 simulation::Simulation::executed(plan, seed, external, Execution::Auto { threads })
             })?;
             let inner = Mutex::new(Some(built.map_err(errors::plan_error)?));
-            Ok(Simulation { inner, duration_ns, identity })
+            Ok(Simulation { inner, duration_ns, identity, samples })
         })
     }
 
@@ -86,6 +93,13 @@ impl Simulation {
         })?;
         *self.slot() = Some(running);
         Ok(reached.as_nanos())
+    }
+
+    /// The tables "series" and "links" of what was sampled since the last call, each a stream of Arrow IPC; without those that
+    /// have no rows. Nothing, unless `samples` were asked for.
+    fn sampled(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let taken = self.samples.as_ref().map(|samples| py.detach(|| samples.taken())).transpose();
+        tables::bytes(py, taken.map_err(|error| tables::failed(&error))?.unwrap_or_default())
     }
 
     /// Run to the end and return the tables with rows, each as a stream of Arrow IPC. The simulation is used up.

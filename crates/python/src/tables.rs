@@ -11,23 +11,21 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use simulation::{Column, ColumnSchema, Kind, Results, Table};
 use std::sync::Arc;
 
+/// Names of tables, and each as a stream of Arrow IPC.
+pub type Streams = Vec<(&'static str, Vec<u8>)>;
+
 /// The tables of a run that have rows, each as a stream of Arrow IPC.
 pub struct Encoded {
     data_packets: u64,
     packet_hops: u64,
-    tables: Vec<(&'static str, Vec<u8>)>,
+    tables: Streams,
 }
 
 impl Encoded {
     /// Encodes what a run gives. Needs no Python.
     pub fn new(results: Results) -> Result<Encoded, ArrowError> {
         let (data_packets, packet_hops) = (results.data_packets, results.packet_hops);
-        let mut tables = Vec::new();
-        for (described, (name, table)) in simulation::schema().iter().zip(results.tables()) {
-            if table.columns.first().is_some_and(|(_, column)| !column.is_empty()) {
-                tables.push((name, stream(&described.columns, table)?));
-            }
-        }
+        let tables = encoded(results.tables())?;
         Ok(Encoded { data_packets, packet_hops, tables })
     }
 
@@ -36,13 +34,27 @@ impl Encoded {
         let out = PyDict::new(py);
         out.set_item("data_packets", self.data_packets)?;
         out.set_item("packet_hops", self.packet_hops)?;
-        let tables = PyDict::new(py);
-        for (name, stream) in self.tables {
-            tables.set_item(name, PyBytes::new(py, &stream))?;
-        }
-        out.set_item("tables", tables)?;
+        out.set_item("tables", bytes(py, self.tables)?)?;
         Ok(out.into_any().unbind())
     }
+}
+
+/// Those of the tables that have rows.
+pub fn encoded(tables: Vec<(&'static str, Table)>) -> Result<Streams, ArrowError> {
+    let schema = simulation::schema();
+    let described = |name| schema.iter().find(|table| table.name == name).expect("a table of the schema");
+    let has_rows = |table: &Table| table.columns.first().is_some_and(|(_, column)| !column.is_empty());
+    let full = tables.into_iter().filter(|(_, table)| has_rows(table));
+    full.map(|(name, table)| Ok((name, stream(&described(name).columns, table)?))).collect()
+}
+
+/// A dictionary of bytes.
+pub fn bytes(py: Python<'_>, streams: Streams) -> PyResult<Py<PyAny>> {
+    let out = PyDict::new(py);
+    for (name, stream) in streams {
+        out.set_item(name, PyBytes::new(py, &stream))?;
+    }
+    Ok(out.into_any().unbind())
 }
 
 /// What is wrong with tables that cannot be encoded: columns that are not as long as each other, or too long.

@@ -31,7 +31,9 @@ pub use hosts::AlgorithmFailure;
 pub use payload::Payload;
 pub use plan::{FlowPlan, Plan, PlanError};
 pub use schedule::Schedule;
-pub use tables::{Column, ColumnSchema, Kind, Results, SCHEMA_VERSION, Table, TableSchema, schema};
+pub use tables::{
+    Column, ColumnSchema, Kind, Names, Results, Rows, SCHEMA_VERSION, Table, TableSchema, schema,
+};
 
 use engine::Engine;
 use network::Streams;

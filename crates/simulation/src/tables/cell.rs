@@ -1,6 +1,7 @@
 //! The types of columns, and the vectors of their values.
 
 use super::column::Column;
+use crate::plan::Plan;
 use std::marker::PhantomData;
 use units::{Duration, Rate, Time};
 
@@ -42,6 +43,13 @@ pub struct Names {
     pub flows: Vec<String>,
     /// Of the links.
     pub links: Vec<String>,
+}
+
+impl Names {
+    /// Those that a plan gives.
+    pub fn of_plan(plan: &Plan) -> Names {
+        Names { flows: plan.flows.iter().map(|flow| flow.name.clone()).collect(), links: plan.hop_names() }
+    }
 }
 
 impl Store for Vec<f64> {

@@ -7,7 +7,7 @@ mod cell;
 mod column;
 mod declare;
 
-pub use cell::{FlowName, Kind, LinkName};
+pub use cell::{FlowName, Kind, LinkName, Names};
 pub use column::{Column, Table};
 pub use declare::{ColumnSchema, Rows, TableSchema};
 
@@ -16,7 +16,6 @@ use crate::net::Net;
 use crate::payload::Payload;
 use crate::plan::Plan;
 use crate::record::Columns;
-use cell::Names;
 use declare::Row;
 
 /// Changes whenever a column changes its name, its type or its meaning. A new table or a new column does not change it.
@@ -61,7 +60,7 @@ macro_rules! tables {
         impl Results {
             /// Sums a run up.
             pub(crate) fn from_run(mut run: Finished<'_>) -> Results {
-                let names = names(run.plan);
+                let names = Names::of_plan(run.plan);
                 Results {
                     $($table: $table::$row::rows(&mut run).table(&names),)+
                     data_packets: run.flows.iter().map(Endpoints::sent_packets).sum(),
@@ -97,8 +96,4 @@ tables! {
     variables: VariableRow,
     packets: PacketRow,
     conditions: ConditionRow,
-}
-
-fn names(plan: &Plan) -> Names {
-    Names { flows: plan.flows.iter().map(|flow| flow.name.clone()).collect(), links: plan.hop_names() }
 }

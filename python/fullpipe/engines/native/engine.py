@@ -4,6 +4,8 @@ import json
 import re
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, get_args
 
@@ -53,7 +55,7 @@ class NativeEngine:
     def check(self, scenario: Scenario) -> list[Problem]:
         """Why the plan of a scenario is refused."""
         try:
-            _simulation(scenario, seed=0)
+            simulation_of(scenario, seed=0)
         except PlanError as error:
             return [Problem(_as_described(path, scenario), message) for path, message in error.problems]
         return []
@@ -116,19 +118,31 @@ def _as_described(path: str, scenario: Scenario) -> str:
 
 
 def _measure(scenario: Scenario, seed: int, progress: Progress | None) -> "Results":
-    digest = digest_of(NativeEngine(), scenario)
-    try:
-        simulation = _simulation(scenario, seed)
+    with described(scenario, seed):
+        simulation = simulation_of(scenario, seed)
         _advance(simulation, progress)
         return simulation.finish()
+
+
+@contextmanager
+def described(scenario: Scenario, seed: int) -> Iterator[None]:
+    """What the simulator raises, with the scenario and the seed in what it says.
+
+    Raises:
+        EngineError: If the plan is refused, or the simulator stops on an error of its own.
+        ControllerError: If an algorithm of the user fails.
+    """
+    try:
+        yield
     except PlanError as error:
         raise EngineError(str(error)) from error
     except ControllerError as error:
         cause = error.__cause__
         trace = "".join(traceback.format_exception(cause)) if cause else ""
-        message = f"scenario {digest}, seed {seed}: {error}\n{trace}".rstrip()
+        message = f"scenario {digest_of(NativeEngine(), scenario)}, seed {seed}: {error}\n{trace}".rstrip()
         raise ControllerError(message, error.controller, error.flow, error.event, error.time_s) from cause
     except SimulationPanic as error:
+        digest = digest_of(NativeEngine(), scenario)
         raise EngineError(f"scenario {digest}, seed {seed}: {error}") from error
 
 
@@ -146,7 +160,12 @@ def _tell(progress: Progress | None, reached_ns: int) -> None:
         progress(reached_ns / 1e9)
 
 
-def _simulation(scenario: Scenario, seed: int) -> Simulation:
+def simulation_of(scenario: Scenario, seed: int, *, samples: bool = False) -> Simulation:
+    """The simulation of a scenario; with `samples`, those taken so far can be had before its end.
+
+    Raises:
+        PlanError: If its plan is refused.
+    """
     kinds = [kind for kind in own_algorithms(scenario.flows) if own.is_known(kind)]
     makers = {kind: own.maker(kind) for kind in kinds}
-    return Simulation(_plan(scenario), seed, makers, threads())
+    return Simulation(_plan(scenario), seed, makers, threads(), samples)
